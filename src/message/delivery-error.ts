@@ -1,0 +1,219 @@
+import type { Address } from "./address";
+import type { Message } from "./message";
+
+/** One thing that is wrong with a payload. */
+export interface Issue {
+  /** Where, as a JSON Pointer (RFC 6901); empty for the payload itself. */
+  readonly path: string;
+  readonly message: string;
+}
+
+interface Shape<Kind extends string> {
+  readonly kind: Kind;
+  /** A sentence: what happened, to which address, and what to do. */
+  readonly message: string;
+  /** Whether the same message, sent again unchanged, may succeed. */
+  readonly retryable: boolean;
+  /** Where the message was sent. */
+  readonly address: Address;
+  /** The operation that it asked for: the message's `type`. */
+  readonly operation: string;
+  /** The message that this is about, to send again or to keep. */
+  readonly undelivered: Message;
+}
+
+/** No reply came within `timeout` milliseconds. */
+export interface TimeoutError extends Shape<"timeout"> {
+  readonly timeout: number;
+}
+/** The asker's signal was aborted; `reason` is the signal's. */
+export interface CancelledError extends Shape<"cancelled"> {
+  readonly reason: unknown;
+}
+/** Nobody is registered at the address. */
+export interface NoRecipientError extends Shape<"no-recipient"> {}
+/** The actor stopped before it handled the message. */
+export interface StoppedError extends Shape<"stopped"> {}
+/** The mailbox holds `capacity` messages already. */
+export interface MailboxFullError extends Shape<"mailbox-full"> {
+  readonly capacity: number;
+}
+/** The actor has no such operation, or has it in another pattern (a stream, say). */
+export interface UnknownOperationError extends Shape<"unknown-operation"> {}
+/** The payload does not fit the operation's schema. */
+export interface InvalidPayloadError extends Shape<"invalid-payload"> {
+  /** At most eight, found when first read. */
+  readonly issues: readonly Issue[];
+}
+/** The handler threw, rejected, or replied with what its schema refuses; `cause` is what it threw. */
+export interface HandlerFailedError extends Shape<"handler-failed"> {
+  readonly cause: unknown;
+}
+/** The ask would have closed a circle of actors that wait for each other; `path` is the circle. */
+export interface AskCycleError extends Shape<"ask-cycle"> {
+  readonly path: readonly Address[];
+}
+/** The transport to the address is down; `cause` is what it said. */
+export interface UnreachableError extends Shape<"unreachable"> {
+  readonly cause: unknown;
+}
+/** The payload is larger than `limit` bytes. */
+export interface PayloadTooLargeError extends Shape<"payload-too-large"> {
+  readonly limit: number;
+}
+
+/** Why a message was not handled, or its reply did not come: a closed union, told apart by `kind`. */
+export type DeliveryError =
+  | TimeoutError
+  | CancelledError
+  | NoRecipientError
+  | StoppedError
+  | MailboxFullError
+  | UnknownOperationError
+  | InvalidPayloadError
+  | HandlerFailedError
+  | AskCycleError
+  | UnreachableError
+  | PayloadTooLargeError;
+
+/** What an ask may come back with instead of its reply. */
+export type AskError = DeliveryError;
+
+/** What an error needs to know of the message that it is about. */
+export interface MessageSource {
+  readonly to: Address;
+  readonly type: string;
+  toMessage(): Message;
+}
+
+const RETRYABLE: ReadonlySet<DeliveryError["kind"]> = new Set(["timeout", "mailbox-full", "unreachable"]);
+
+// One class for all kinds: errors are made in storms (10,000 timeouts at once), so the sentence, the issues and
+// the message are made when read. Its face is the union above.
+class Delivery {
+  readonly kind: DeliveryError["kind"];
+  readonly #source: MessageSource;
+  readonly #detail: unknown;
+
+  constructor(kind: DeliveryError["kind"], source: MessageSource, detail: unknown) {
+    this.kind = kind;
+    this.#source = source;
+    this.#detail = detail;
+  }
+
+  get retryable(): boolean {
+    return RETRYABLE.has(this.kind);
+  }
+  get address(): Address {
+    return this.#source.to;
+  }
+  get operation(): string {
+    return this.#source.type;
+  }
+  get undelivered(): Message {
+    return this.#source.toMessage();
+  }
+  get timeout(): unknown {
+    return this.kind === "timeout" ? this.#detail : undefined;
+  }
+  get reason(): unknown {
+    return this.kind === "cancelled" ? this.#detail : undefined;
+  }
+  get cause(): unknown {
+    return this.kind === "handler-failed" || this.kind === "unreachable" ? this.#detail : undefined;
+  }
+  get capacity(): unknown {
+    return this.kind === "mailbox-full" ? this.#detail : undefined;
+  }
+  get limit(): unknown {
+    return this.kind === "payload-too-large" ? this.#detail : undefined;
+  }
+  get path(): unknown {
+    return this.kind === "ask-cycle" ? this.#detail : undefined;
+  }
+  get issues(): readonly Issue[] | undefined {
+    // deliveryError() takes a function for this kind.
+    return this.kind === "invalid-payload" ? (this.#detail as () => readonly Issue[])() : undefined;
+  }
+
+  get message(): string {
+    const what = `"${this.operation}" to ${this.address}`;
+    switch (this.kind) {
+      case "timeout":
+        return `No reply to ${what} within ${this.#detail} ms; ask with a longer timeout, or look why the handler is slow.`;
+      case "cancelled":
+        return `${what} was cancelled by its signal: ${sentenceOf(this.#detail)}`;
+      case "no-recipient":
+        return `${what} reached nobody; spawn or register an actor there first, or check the address.`;
+      case "stopped":
+        return `${what} was not handled: the actor has stopped; spawn it again to send to it.`;
+      case "mailbox-full":
+        return `${what} found a full mailbox (capacity ${this.#detail}); send again later, or use offer() to wait for room.`;
+      case "unknown-operation":
+        return `${what} asks for an operation that the actor does not have in this pattern; check the name against its protocol.`;
+      case "invalid-payload":
+        return `${what} has a payload that its schema refuses: ${listIssues(this.issues ?? [])}`;
+      case "handler-failed":
+        return `${what} failed in its handler: ${sentenceOf(this.#detail)}`;
+      case "ask-cycle":
+        return `${what} would wait for itself: ${(this.#detail as readonly Address[]).join(" → ")}; use tell for one of these.`;
+      case "unreachable":
+        return `${what} could not leave: ${sentenceOf(this.#detail)}; send again once the connection is back.`;
+      case "payload-too-large":
+        return `${what} has a payload over ${this.#detail} bytes; send it in parts, or as a stream.`;
+    }
+  }
+
+  toString(): string {
+    return `${this.kind}: ${this.message}`;
+  }
+
+  toJSON(): object {
+    const { kind, message, retryable, address, operation } = this;
+    return { kind, message, retryable, address, operation };
+  }
+
+  [Symbol.for("nodejs.util.inspect.custom")](): string {
+    return this.toString();
+  }
+}
+
+type DetailOf = {
+  timeout: number;
+  cancelled: unknown;
+  "no-recipient": undefined;
+  stopped: undefined;
+  "mailbox-full": number;
+  "unknown-operation": undefined;
+  "invalid-payload": () => readonly Issue[];
+  "handler-failed": unknown;
+  "ask-cycle": readonly Address[];
+  unreachable: unknown;
+  "payload-too-large": number;
+};
+
+/** Makes the error of one kind about one message. */
+export function deliveryError<Kind extends DeliveryError["kind"]>(
+  kind: Kind,
+  source: MessageSource,
+  ...detail: undefined extends DetailOf[Kind] ? [detail?: DetailOf[Kind]] : [detail: DetailOf[Kind]]
+): Extract<DeliveryError, { kind: Kind }> {
+  // The class has the members of each kind; DetailOf holds that the right detail comes with it.
+  return new Delivery(kind, source, detail[0]) as unknown as Extract<DeliveryError, { kind: Kind }>;
+}
+
+/** Whether a value is one of envoi's delivery errors, wherever it was caught. */
+export const isDeliveryError = (value: unknown): value is DeliveryError => value instanceof Delivery;
+
+/** What was thrown, as the end of a sentence; a hostile value is named, never trusted. */
+export function sentenceOf(thrown: unknown): string {
+  try {
+    if (thrown instanceof Error) return thrown.message === "" ? thrown.name : `${thrown.name}: ${thrown.message}`;
+    return typeof thrown === "string" ? thrown : String(thrown);
+  } catch {
+    return "a value that cannot be shown";
+  }
+}
+
+const listIssues = (issues: readonly Issue[]): string =>
+  issues.map((issue) => `${issue.path === "" ? "the payload" : issue.path} ${issue.message}`).join("; ");

@@ -1,0 +1,25 @@
+/**
+ * What is wrong with something that was to become a message, or with a message that was to become text.
+ *
+ * | kind | when |
+ * |---|---|
+ * | `invalid-address` | a text is no address |
+ * | `invalid-message` | a text or value from outside lacks a field, or has a wrong one |
+ * | `unserializable-payload` | a payload or its metadata has a value that JSON cannot carry |
+ */
+export interface FormatError {
+  readonly kind: "invalid-address" | "invalid-message" | "unserializable-payload";
+  /** A sentence: what was found, and what to write instead. */
+  readonly message: string;
+  /** Where it was found, as a JSON Pointer (RFC 6901); empty for the whole. */
+  readonly path: string;
+  /** Always false: the same text fails again. */
+  readonly retryable: false;
+}
+
+export const formatError = (kind: FormatError["kind"], path: string, message: string): FormatError => ({
+  kind,
+  message,
+  path,
+  retryable: false,
+});

@@ -1,0 +1,1 @@
+export interface Message<Payload = unknown> { readonly payload: Payload }
