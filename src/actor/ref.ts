@@ -1,0 +1,134 @@
+import { err, ok, type Result } from "neverthrow";
+import type { Address } from "../message/address";
+import type { DeliveryError } from "../message/delivery-error";
+import type { Protocol, SignaturesOf } from "../protocol/protocol";
+import type { AskName, PayloadArgs, ReplyOf } from "../protocol/signatures";
+import type { Cell } from "./cell";
+import type { AskOptions, AskResult } from "./pending-ask";
+
+/** Any reference, whatever its actor can be asked for. */
+export interface AnyRef {
+  readonly address: Address;
+}
+
+/**
+ * A light reference to an actor: it can be kept for ever, and keeps nothing of a stopped actor alive (P14). It fits
+ * wherever a reference to a part of its protocol is wanted.
+ */
+export interface Ref<Signatures> extends AnyRef {
+  /**
+   * Sends and forgets: never throws, and never runs the handler on the caller's stack (P4). What cannot be delivered
+   * becomes a dead letter.
+   *
+   * @example
+   * counter.tell("add", 2);
+   */
+  tell<Name extends AskName<Signatures>>(operation: Name, ...payload: PayloadArgs<Signatures, Name>): void;
+
+  /**
+   * Sends and waits for the reply: `Ok(reply)` or `Err(error)`, once, always (P6). Default timeout: the system's, 5 s.
+   *
+   * @throws RangeError or TypeError at once when an option cannot be one.
+   * @example
+   * const total = await counter.ask("total", { timeout: 500 }); // Result<number, AskError>
+   */
+  ask<Name extends AskName<Signatures>>(
+    operation: Name,
+    ...args: [...payload: PayloadArgs<Signatures, Name>, options?: AskOptions]
+  ): Promise<AskResult<ReplyOf<Signatures, Name>>>;
+
+  /**
+   * Sends, and tells whether the mailbox took the message: for a sender that wants to know.
+   *
+   * @example
+   * if ((await counter.offer("add", 2)).isErr()) giveUp();
+   */
+  offer<Name extends AskName<Signatures>>(
+    operation: Name,
+    ...payload: PayloadArgs<Signatures, Name>
+  ): Promise<Result<void, DeliveryError>>;
+}
+
+/** The reference to an actor of a protocol: `RefTo<typeof Counter>`. */
+export type RefTo<P extends Protocol> = Ref<SignaturesOf<P>>;
+
+/** The signatures of an actor that takes any operation, such as one that is registered with a router. */
+export type AnySignatures = Record<string, (payload?: unknown) => unknown>;
+
+/** The one class behind every reference; its face is Ref, which knows the protocol. */
+export class ActorRef implements AnyRef {
+  readonly #cell: Cell;
+
+  constructor(cell: Cell) {
+    this.#cell = cell;
+  }
+
+  get address(): Address {
+    return this.#cell.address;
+  }
+
+  tell(operation: string, payload?: unknown): void {
+    this.#cell.tell(operation, payload, null, null);
+  }
+
+  ask(operation: string, first?: unknown, second?: unknown): Promise<AskResult> {
+    return askCell(this.#cell, null, operation, first, second);
+  }
+
+  offer(operation: string, payload?: unknown): Promise<Result<void, DeliveryError>> {
+    return offerToCell(this.#cell, null, operation, payload);
+  }
+
+  toString(): string {
+    return this.#cell.address;
+  }
+
+  toJSON(): string {
+    return this.#cell.address;
+  }
+
+  [Symbol.for("nodejs.util.inspect.custom")](): string {
+    return `Ref ${this.#cell.address}`;
+  }
+
+  static cellOf(ref: AnyRef): Cell {
+    if (typeof ref === "object" && ref !== null && #cell in ref) return ref.#cell;
+    throw new TypeError("This is no reference to an actor: use what spawn() returned, ctx.self or ctx.sender.");
+  }
+}
+
+/** The cell behind a reference. */
+export const cellOf = (ref: AnyRef): Cell => ActorRef.cellOf(ref);
+
+/** The one reference to a cell. */
+export function refTo<Signatures>(cell: Cell): Ref<Signatures> {
+  cell.ref ??= new ActorRef(cell);
+  // Whoever has the cell knows its protocol: spawn, or the context that was typed by it.
+  return cell.ref as unknown as Ref<Signatures>;
+}
+
+/** Asks a cell; the options stand where the payload does for an operation that takes none. */
+export function askCell(
+  cell: Cell,
+  sender: Cell | null,
+  operation: string,
+  first: unknown,
+  second: unknown,
+): Promise<AskResult> {
+  const takesPayload = cell.operations?.[operation]?.hasPayload ?? true;
+  // Typed by Ref.ask: what is not the payload is the options.
+  return takesPayload
+    ? cell.ask(operation, first, second as AskOptions | undefined, sender, null)
+    : cell.ask(operation, undefined, (first ?? second) as AskOptions | undefined, sender, null);
+}
+
+/** Offers a message to a cell. */
+export function offerToCell(
+  cell: Cell,
+  sender: Cell | null,
+  operation: string,
+  payload: unknown,
+): Promise<Result<void, DeliveryError>> {
+  const error = cell.offer(operation, payload, sender, null);
+  return Promise.resolve(error === null ? ok(undefined) : err(error));
+}

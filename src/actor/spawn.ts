@@ -1,0 +1,124 @@
+import { type Address, address, idOf } from "../message/address";
+import { sentenceOf } from "../message/delivery-error";
+import type { Message } from "../message/message";
+import type { Protocol } from "../protocol/protocol";
+import type { AskName, PayloadArgs, ReplyOf } from "../protocol/signatures";
+import { type Behaviour, Cell } from "./cell";
+import type { Context, Factory } from "./context";
+import { messageIn } from "./envelope";
+import type { Environment } from "./environment";
+import type { AskOptions, AskResult } from "./pending-ask";
+import { type AnyRef, type AnySignatures, askCell, cellOf, type Ref, refTo } from "./ref";
+
+/** Refuses an address that is in use, or a system that has shut down. */
+export function claim(environment: Environment, wanted: Address): Address {
+  if (environment.isClosed) {
+    throw new Error(`Nothing can be added at ${wanted}: the system has shut down; create another one.`);
+  }
+  if (environment.cells.has(wanted)) {
+    throw new Error(`${wanted} is in use; stop that actor first and wait for it, or choose another name.`);
+  }
+  return wanted;
+}
+
+/** Makes an actor under a parent, or at the root, and starts it. */
+export function spawnCell<Signatures>(
+  environment: Environment,
+  parent: Cell | null,
+  name: string,
+  protocol: Protocol<string, Signatures>,
+  factory: Factory<Signatures>,
+): Ref<Signatures> {
+  const wanted = address(parent === null ? name : `${idOf(parent.address)}/${name}`);
+  if (parent !== null && !parent.isAlive) {
+    throw new Error(`${parent.address} is stopping and cannot spawn ${wanted}.`);
+  }
+  const cell = new Cell(environment, claim(environment, wanted), parent, protocol.operations);
+  try {
+    // Handlers<Signatures> has a function for each operation, which checkHandlers looks at.
+    const handlers: unknown = factory(new CellContext<Signatures>(cell));
+    cell.start(checkHandlers(handlers, protocol, cell.address));
+  } catch (thrown) {
+    cell.abandon(); // What it was told while it was made is dead-lettered, and its children stop.
+    throw thrown;
+  }
+  return refTo(cell);
+}
+
+function checkHandlers(handlers: unknown, protocol: Protocol, of: Address): Behaviour {
+  if (typeof handlers !== "object" || handlers === null) {
+    throw new TypeError(
+      `The factory of ${of} returns an object with a handler for each operation; got ${sentenceOf(handlers)}.`,
+    );
+  }
+  const table = handlers as Record<string, (payload: unknown) => unknown>;
+  for (const operation in protocol.operations) {
+    if (typeof table[operation] !== "function") {
+      throw new TypeError(
+        typeof table["then"] === "function"
+          ? `The factory of ${of} returns a promise; return the handlers at once, and await inside a handler.`
+          : `The factory of ${of} has no handler for "${operation}"; add ${operation}() to what it returns.`,
+      );
+    }
+  }
+  return table;
+}
+
+/** The context of a cell. */
+export class CellContext<Signatures> implements Context<Signatures> {
+  readonly #cell: Cell;
+
+  constructor(cell: Cell) {
+    this.#cell = cell;
+  }
+
+  get self(): Ref<Signatures> {
+    return refTo(this.#cell);
+  }
+
+  get message(): Message {
+    const { current } = this.#cell;
+    if (current === null) {
+      throw new Error(`${this.#cell.address} handles no message now; read ctx.message inside a handler.`);
+    }
+    return messageIn(current, this.#cell);
+  }
+
+  get sender(): Ref<AnySignatures> | undefined {
+    const { current, environment } = this.#cell;
+    if (current === null) return undefined;
+    const from: Address | undefined = current.message?.from;
+    const cell = current.sender ?? (from === undefined ? undefined : environment.cells.get(from));
+    return cell === undefined ? undefined : refTo(cell);
+  }
+
+  get signal(): AbortSignal {
+    return this.#cell.signal;
+  }
+
+  spawn<Child>(name: string, protocol: Protocol<string, Child>, factory: Factory<Child>): Ref<Child> {
+    return spawnCell(this.#cell.environment, this.#cell, name, protocol, factory);
+  }
+
+  stop(child?: AnyRef): void {
+    const cell = child === undefined ? this.#cell : cellOf(child);
+    if (cell !== this.#cell && cell.parent !== this.#cell) {
+      throw new TypeError(`${this.#cell.address} can stop itself and its children, and ${cell.address} is neither.`);
+    }
+    cell.stop(false);
+  }
+
+  tell<S, Name extends AskName<S>>(ref: Ref<S>, operation: Name, ...payload: PayloadArgs<S, Name>): void {
+    cellOf(ref).tell(operation, payload[0], this.#cell, null);
+  }
+
+  ask<S, Name extends AskName<S>>(
+    ref: Ref<S>,
+    operation: Name,
+    ...args: [...payload: PayloadArgs<S, Name>, options?: AskOptions]
+  ): Promise<AskResult<ReplyOf<S, Name>>> {
+    const answer = askCell(cellOf(ref), this.#cell, operation, args[0], args[1]);
+    // The protocol of the ref says what it replies.
+    return answer as Promise<AskResult<ReplyOf<S, Name>>>;
+  }
+}

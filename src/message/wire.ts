@@ -1,0 +1,212 @@
+import { err, ok, type Result } from "neverthrow";
+import { isAddress, quote } from "./address";
+import { sentenceOf } from "./delivery-error";
+import { type FormatError, formatError } from "./format-error";
+import { generateCorrelationId } from "./id";
+import type { Message, Metadata, Pattern } from "./message";
+import type { Response } from "./response";
+
+// Carried by what was parsed from outside, and copied when it is spread: an actor validates such a message.
+const RECEIVED = Symbol("envoi.received");
+
+/** Deepest nesting of a payload that may leave the process. */
+export const MAX_DEPTH = 512;
+
+/** Whether a message came from outside this process, so that its payload is not to be trusted. */
+export const isReceived = (message: Message): boolean => RECEIVED in message;
+
+/** The same message as it is sent in another pattern: `router.ask` makes an ask of any message. */
+export function inPattern(message: Message, pattern: Pattern): Message {
+  if (message.pattern === pattern) return message;
+  const sent: Message = {
+    id: message.id,
+    pattern,
+    to: message.to,
+    from: message.from,
+    type: message.type,
+    payload: message.payload,
+    correlationId: message.correlationId ?? (pattern === "tell" ? undefined : generateCorrelationId()),
+    timestamp: message.timestamp,
+    metadata: message.metadata,
+  };
+  return isReceived(message) ? ({ ...sent, [RECEIVED]: true } as Message) : sent;
+}
+
+/**
+ * Writes a message or response as JSON, or says which value JSON would lose: a function, a symbol, a bigint, NaN,
+ * a Map or Set, a cycle, or nesting over 512 levels.
+ *
+ * @example
+ * serializeMessage(createMessage(address("echo"), "say", 1n)) // Err: /payload is a bigint …
+ */
+export function serializeMessage(message: Message | Response): Result<string, FormatError> {
+  try {
+    for (const [key, value] of Object.entries(message)) {
+      const error = findUnserializable(value, `/${key}`, []);
+      if (error !== undefined) return err(error);
+    }
+    return ok(JSON.stringify(message));
+  } catch (thrown) {
+    return err(formatError("unserializable-payload", "", `The message cannot be written: ${sentenceOf(thrown)}`));
+  }
+}
+
+function findUnserializable(value: unknown, path: string, parents: unknown[]): FormatError | undefined {
+  const refuse = (what: string, instead: string): FormatError =>
+    formatError("unserializable-payload", path, `${path} is ${what}, which JSON cannot carry; send ${instead}.`);
+  switch (typeof value) {
+    case "bigint":
+      return refuse("a bigint", "a string");
+    case "function":
+      return refuse("a function", "data");
+    case "symbol":
+      return refuse("a symbol", "a string");
+    case "number":
+      return Number.isFinite(value) ? undefined : refuse(String(value), "null or a string");
+    case "object":
+      break;
+    default:
+      return undefined;
+  }
+  if (value === null) return undefined;
+  if (parents.includes(value)) return refuse("a reference to its own parent", "a tree");
+  if (parents.length >= MAX_DEPTH) return refuse(`nested over ${MAX_DEPTH} levels deep`, "something flatter");
+  if ("toJSON" in value && typeof value.toJSON === "function") {
+    const json: unknown = value.toJSON(path.slice(path.lastIndexOf("/") + 1));
+    return json === value ? undefined : findUnserializable(json, path, [...parents, value]);
+  }
+  for (const kind of [Map, Set, WeakMap, WeakSet, ArrayBuffer, Promise, RegExp, Error]) {
+    if (value instanceof kind) return refuse(`a ${kind.name}`, "a plain object, an array or a string");
+  }
+  if (ArrayBuffer.isView(value)) return refuse("binary data", "base64 text");
+  parents.push(value);
+  for (const key of Object.keys(value)) {
+    // Own enumerable keys only, which is what JSON.stringify reads.
+    const error = findUnserializable((value as Record<string, unknown>)[key], `${path}/${escapeSegment(key)}`, parents);
+    if (error !== undefined) return error;
+  }
+  parents.pop();
+  return undefined;
+}
+
+const escapeSegment = (key: string): string => key.replaceAll("~", "~0").replaceAll("/", "~1");
+
+class Refusal {
+  readonly error: FormatError;
+  constructor(path: string, message: string) {
+    this.error = formatError(path === "/to" || path === "/from" ? "invalid-address" : "invalid-message", path, message);
+  }
+}
+
+/**
+ * Reads a message that came from outside: JSON text, or what `JSON.parse` made of it. Fields that a message does not
+ * have are left out. The actor that gets it validates its payload, whatever the system's `validate` says.
+ *
+ * @example
+ * const message = parseMessage(await request.text());
+ * const reply = message.isOk() ? await router.ask(message.value) : message.error.message;
+ */
+export function parseMessage(input: unknown): Result<Message, FormatError> {
+  return read(input, "message", (fields) => ({
+    id: text(fields, "id"),
+    pattern: oneOf(fields, "pattern", ["tell", "ask", "stream"]),
+    to: addressIn(fields, "to"),
+    from: optional(fields, "from", addressIn),
+    type: text(fields, "type"),
+    payload: fields["payload"],
+    correlationId: optional(fields, "correlationId", text),
+    timestamp: time(fields, "timestamp"),
+    metadata: optional(fields, "metadata", record),
+    [RECEIVED]: true,
+  }));
+}
+
+/**
+ * Reads a response that came from outside: JSON text, or what `JSON.parse` made of it.
+ *
+ * @example
+ * parseResponse(line).map((response) => (response.ok ? response.payload : response.error.message))
+ */
+export function parseResponse(input: unknown): Result<Response, FormatError> {
+  return read(input, "response", (fields): Response => {
+    const shape = {
+      id: text(fields, "id"),
+      pattern: oneOf(fields, "pattern", ["reply"]),
+      to: optional(fields, "to", addressIn),
+      from: addressIn(fields, "from"),
+      type: text(fields, "type"),
+      correlationId: text(fields, "correlationId"),
+      timestamp: time(fields, "timestamp"),
+    };
+    if (fields["ok"] === true) return { ...shape, ok: true, payload: fields["payload"] };
+    if (fields["ok"] !== false) throw wrong("ok", fields["ok"], "true or false");
+    const error = record(fields, "error");
+    if (typeof error["retryable"] !== "boolean") throw wrong("error/retryable", error["retryable"], "true or false");
+    return {
+      ...shape,
+      ok: false,
+      error: {
+        kind: text(error, "kind", "error/"),
+        message: text(error, "message", "error/"),
+        retryable: error["retryable"],
+      },
+    };
+  });
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function read<T>(input: unknown, what: string, build: (fields: Fields) => T): Result<T, FormatError> {
+  try {
+    const value: unknown = typeof input === "string" ? JSON.parse(input) : input;
+    if (!isRecord(value)) throw new Refusal("", `A ${what} is a JSON object; got ${quote(value)}.`);
+    return ok(build(value));
+  } catch (thrown) {
+    if (thrown instanceof Refusal) return err(thrown.error);
+    return err(formatError("invalid-message", "", `A ${what} is JSON: ${sentenceOf(thrown)}`));
+  }
+}
+
+const isRecord = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const wrong = (field: string, value: unknown, expected: string): Refusal =>
+  new Refusal(
+    `/${field}`,
+    value === undefined ? `/${field} is missing: it is ${expected}.` : `/${field} is ${expected}; got ${quote(value)}.`,
+  );
+
+function text(fields: Fields, name: string, inside = ""): string {
+  const value = fields[name];
+  if (typeof value !== "string" || value === "") throw wrong(inside + name, value, "a text that is not empty");
+  return value;
+}
+
+function addressIn(fields: Fields, name: string) {
+  const value = fields[name];
+  if (!isAddress(value)) throw wrong(name, value, "an address such as @(workers/3)");
+  return value;
+}
+
+function oneOf<const Choice extends string>(fields: Fields, name: string, choices: readonly Choice[]): Choice {
+  const found = choices.find((choice) => choice === fields[name]);
+  if (found === undefined) throw wrong(name, fields[name], `one of ${choices.join(", ")}`);
+  return found;
+}
+
+function time(fields: Fields, name: string): number {
+  const value = fields[name];
+  if (typeof value !== "number" || !Number.isFinite(value))
+    throw wrong(name, value, "a time in milliseconds since 1970");
+  return value;
+}
+
+function record(fields: Fields, name: string): Metadata {
+  const value = fields[name];
+  if (!isRecord(value)) throw wrong(name, value, "an object");
+  return value;
+}
+
+function optional<T>(fields: Fields, name: string, reader: (fields: Fields, name: string) => T): T | undefined {
+  return fields[name] === undefined || fields[name] === null ? undefined : reader(fields, name);
+}

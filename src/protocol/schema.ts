@@ -1,0 +1,61 @@
+import type { Static, TSchema } from "typebox";
+
+/** The part of the Standard Schema interface that envoi calls (https://standardschema.dev, version 1). */
+export interface StandardSchemaV1<Input = unknown, Output = Input> {
+  readonly "~standard": {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => StandardResult<Output> | Promise<StandardResult<Output>>;
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined;
+  };
+}
+
+/** What a Standard Schema's `validate` returns: issues, or the value to use. */
+export type StandardResult<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: readonly StandardIssue[] };
+
+/** One thing that a Standard Schema found wrong. */
+export interface StandardIssue {
+  readonly message: string;
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+}
+
+/** What describes a payload, a reply or a stream's item: TypeBox, or anything that implements Standard Schema. */
+export type Schema = (TSchema & object) | StandardSchemaV1;
+
+/** The type of what passes a schema: for a Standard Schema its output. */
+export type Infer<S> = S extends { readonly "~standard": { readonly types?: infer Types } }
+  ? NonNullable<Types> extends { readonly output: infer Output }
+    ? Output
+    : unknown
+  : S extends TSchema // Last: TSchema is `{}`, which anything extends.
+    ? Static<S>
+    : never;
+
+/** Whether a schema is validated by its own library. */
+export const isStandardSchema = (schema: object): schema is StandardSchemaV1 => "~standard" in schema;
+
+const KEYWORDS = [
+  "~kind",
+  "~unsafe",
+  "~refine",
+  "type",
+  "anyOf",
+  "oneOf",
+  "allOf",
+  "not",
+  "const",
+  "enum",
+  "$ref",
+  "if",
+];
+
+/** Whether a value can be a schema at all; a bare record of schemas cannot, though its type looks like one. */
+export function isSchema(value: unknown): value is Schema {
+  if ((typeof value !== "object" && typeof value !== "function") || value === null) return false;
+  if (isStandardSchema(value)) return true;
+  if (typeof value === "function" || !KEYWORDS.some((keyword) => Object.hasOwn(value, keyword))) return false;
+  const type: unknown = "type" in value ? value.type : "object";
+  return typeof type === "string" || Array.isArray(type);
+}

@@ -1,0 +1,94 @@
+import { err, ok, type Result } from "neverthrow";
+import { type Issue, sentenceOf } from "../message/delivery-error";
+import { CompiledSchema } from "./compiled-schema";
+import type { SchemaNode } from "./discriminator";
+import { clip, fromStandardIssues, toIssues } from "./issues";
+import { isStandardSchema, type Schema, type StandardSchemaV1 } from "./schema";
+
+/** What `parse` gives: the value to use, or a function that finds the issues when it is first called. */
+export type Parsed = Result<unknown, () => readonly Issue[]>;
+
+/**
+ * Checks values against one schema, compiled at the first `parse`; without a schema only `undefined` and `null` pass.
+ *
+ * ```ts
+ * const validator = new Validator(Type.Object({ n: Type.Number() }));
+ * validator.parse({ n: 1 });                                  // Ok, of the same object
+ * validator.parse({ n: "1" }).mapErr((issues) => issues());   // Err([{ path: "/n", message: "must be a number" }])
+ * ```
+ */
+export class Validator {
+  readonly #schema: Schema | undefined;
+  #parser: ((value: unknown) => Parsed) | undefined;
+
+  constructor(schema?: Schema) {
+    this.#schema = schema;
+  }
+
+  /** Whether a value was parsed already, and so the schema compiled. */
+  get isCompiled(): boolean {
+    return this.#parser !== undefined;
+  }
+
+  /**
+   * Gives the value to use, which a Standard Schema may have transformed, or what is wrong with it: at most eight
+   * issues. Never throws; a schema that throws, or cannot be compiled, refuses the value.
+   */
+  parse(value: unknown): Parsed {
+    try {
+      this.#parser ??= makeParser(this.#schema);
+      return this.#parser(value);
+    } catch (thrown) {
+      return err(once(() => refusal(thrown)));
+    }
+  }
+}
+
+function makeParser(schema: Schema | undefined): (value: unknown) => Parsed {
+  if (schema === undefined) return parseNothing;
+  if (isStandardSchema(schema)) return (value) => parseStandard(schema, value);
+  // What is not a Standard Schema is a JSON Schema: defineProtocol looked.
+  const compiled = new CompiledSchema(schema as SchemaNode);
+  return (value) => (compiled.check(value) ? ok(value) : err(once(() => explain(compiled, value))));
+}
+
+const TAKES_NOTHING: readonly Issue[] = [{ path: "", message: "must be left out: the operation takes no payload" }];
+
+// JSON and other transports make null of a missing payload.
+const parseNothing = (value: unknown): Parsed =>
+  value === undefined || value === null ? ok(undefined) : err(() => TAKES_NOTHING);
+
+const ASYNCHRONOUS: readonly Issue[] = [
+  { path: "", message: "cannot be checked: the schema validates asynchronously, and envoi needs a synchronous one" },
+];
+
+function parseStandard(schema: StandardSchemaV1, value: unknown): Parsed {
+  const result = schema["~standard"].validate(value);
+  if ("then" in result) {
+    Promise.resolve(result).catch(() => {}); // Nobody waits for it, and nobody shall hear that it failed.
+    return err(() => ASYNCHRONOUS);
+  }
+  const { issues } = result;
+  return issues ? err(once(() => fromStandardIssues(issues))) : ok(result.value);
+}
+
+function explain(compiled: CompiledSchema, value: unknown): readonly Issue[] {
+  try {
+    const issues = toIssues(compiled.explain(value));
+    return issues.length > 0 ? issues : [{ path: "", message: "does not fit its schema" }];
+  } catch (thrown) {
+    return refusal(thrown);
+  }
+}
+
+const refusal = (thrown: unknown): readonly Issue[] => [
+  { path: "", message: clip(`cannot be checked: ${sentenceOf(thrown)}`) },
+];
+
+function once<T>(find: () => T): () => T {
+  let found: { readonly value: T } | undefined;
+  return () => {
+    found ??= { value: find() };
+    return found.value;
+  };
+}

@@ -1,0 +1,51 @@
+import type { DeadLetter, Logger } from "../actor/environment";
+import type { Clock } from "../runtime/clock";
+import { FeedSource } from "../runtime/feed";
+
+/** Dead letters that are logged in a window, and the window's length in milliseconds; the rest of it is only counted. */
+const LOGGED = 10;
+const WINDOW = 1_000;
+
+/**
+ * The dead letters of a system: a feed of all, and a log of those that nobody was told of, ten a second at most with
+ * the count of the others after it.
+ */
+export class DeadLetters extends FeedSource<DeadLetter> {
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  #inWindow = 0;
+
+  constructor(clock: Clock, logger: Logger) {
+    super((thrown) => logger.error("envoi: a subscriber to dead letters threw", { cause: thrown }));
+    this.#clock = clock;
+    this.#logger = logger;
+  }
+
+  bury(letter: DeadLetter): void {
+    if (!letter.asked) this.#log(letter);
+    if (this.hasSubscribers) this.publish(letter);
+  }
+
+  #log(letter: DeadLetter): void {
+    this.#inWindow++;
+    if (this.#inWindow === 1) this.#clock.setTimer(() => this.#closeWindow(), WINDOW).unref();
+    if (this.#inWindow > LOGGED) return;
+    const { reason, address, operation } = letter;
+    this.#logger.warn(`envoi: dead letter (${reason}): ${letter.description}`, { reason, address, operation });
+  }
+
+  #closeWindow(): void {
+    this.flush();
+    this.#inWindow = 0;
+  }
+
+  /** Logs how many letters of this window were not logged by themselves. */
+  flush(): void {
+    const unlogged = this.#inWindow - LOGGED;
+    if (unlogged <= 0) return;
+    this.#inWindow = LOGGED;
+    this.#logger.warn(
+      `envoi: ${unlogged} more dead letters in this second; subscribe to router.deadLetters to see each.`,
+    );
+  }
+}

@@ -1,0 +1,68 @@
+import type { Environment, Logger } from "../actor/environment";
+import { type Clock, systemClock } from "../runtime/clock";
+import { FairDispatcher } from "../runtime/dispatcher";
+import { TimerWheel } from "../runtime/timer-wheel";
+import { DeadLetters } from "./dead-letters";
+
+/** What a router or a system may be told; all of it may be left out. */
+export interface SystemOptions {
+  /** Where envoi writes what nobody handled. Default: `console`. */
+  readonly logger?: Logger;
+  /** Where time comes from. Default: the machine's clock; `envoi/testing` has one that tests move. */
+  readonly clock?: Clock;
+  /**
+   * Which payloads are checked against their schema: `"boundary"`, those of messages that `parseMessage` read; or
+   * `"always"`, all of them and the replies too, for development. Default: `"boundary"`.
+   */
+  readonly validate?: "boundary" | "always";
+  /** How long an ask waits when it does not say, in milliseconds, or `Infinity`. Default: 5,000. */
+  readonly askTimeout?: number;
+}
+
+const OPTIONS = new Set<string>(["logger", "clock", "validate", "askTimeout"] satisfies (keyof SystemOptions)[]);
+
+/** Makes what the actors of one system share. */
+export function createEnvironment(options: SystemOptions): { environment: Environment; deadLetters: DeadLetters } {
+  for (const key of Object.keys(options)) {
+    if (!OPTIONS.has(key)) throw new TypeError(`There is no option "${key}"; write one of ${[...OPTIONS].join(", ")}.`);
+  }
+  const { clock = systemClock, validate = "boundary", askTimeout = 5_000 } = options;
+  if (validate !== "boundary" && validate !== "always") {
+    throw new TypeError(`validate is "boundary" or "always"; got ${String(validate)}.`);
+  }
+  if (typeof askTimeout !== "number" || !(askTimeout > 0)) {
+    throw new RangeError(`askTimeout is a number of milliseconds above 0, or Infinity; got ${String(askTimeout)}.`);
+  }
+  const logger = guarded(options.logger ?? console);
+  const timers = new TimerWheel(clock);
+  const deadLetters = new DeadLetters(clock, logger);
+  const environment: Environment = {
+    clock,
+    timers,
+    dispatcher: new FairDispatcher(clock, () => timers.placeStaged()),
+    cells: new Map(),
+    counts: { accepted: 0, handled: 0, failed: 0, dead: 0 },
+    logger,
+    askTimeout,
+    validatesAlways: validate === "always",
+    isClosed: false,
+    bury: (letter) => deadLetters.bury(letter),
+  };
+  return { environment, deadLetters };
+}
+
+/** A logger that throws must not end the turn of the actors behind the one that it was told of. */
+function guarded(logger: Logger): Logger {
+  const call = (level: "warn" | "error", message: string, details?: object): void => {
+    try {
+      if (details === undefined) logger[level](message);
+      else logger[level](message, details);
+    } catch (thrown) {
+      console.error(message, details, "envoi: and the logger threw", thrown);
+    }
+  };
+  return {
+    warn: (message, details) => call("warn", message, details),
+    error: (message, details) => call("error", message, details),
+  };
+}

@@ -1,0 +1,123 @@
+import { err, ok, type Result } from "neverthrow";
+import { Cell } from "../actor/cell";
+import type { Context } from "../actor/context";
+import { letterOf } from "../actor/envelope";
+import { type Audit, audit, type DeadLetter, type Environment } from "../actor/environment";
+import type { AskOptions, AskResult } from "../actor/pending-ask";
+import { type AnySignatures, type Ref, refTo } from "../actor/ref";
+import { CellContext, claim } from "../actor/spawn";
+import { type Address, isAddress, quote } from "../message/address";
+import { type DeliveryError, deliveryError } from "../message/delivery-error";
+import type { Message } from "../message/message";
+import type { Feed } from "../runtime/feed";
+import { createEnvironment, type SystemOptions } from "./environment";
+
+/** What a router calls with each message to an address: what it returns, or its promise resolves to, is the reply. */
+export type MessageHandler = (message: Message, ctx: Context<AnySignatures>) => unknown;
+
+/** Delivers messages to addresses: for plumbing, gateways, and whatever is known only at run time. */
+export interface Router {
+  /**
+   * Gives an address to a handler: an actor that takes any operation, one message at a time (P3).
+   *
+   * @throws TypeError when the address is none; Error when it is in use.
+   * @example
+   * const echo = router.register(address("echo"), (message) => message.payload);
+   */
+  register(at: Address, handler: MessageHandler): Ref<AnySignatures>;
+  /** Frees an address, after its running message; resolves to whether somebody was there. */
+  unregister(at: Address): Promise<boolean>;
+  /** Whether an actor or a handler is at the address. */
+  has(at: Address): boolean;
+  /** Sends and forgets: never throws (P4). What cannot be delivered becomes a dead letter. */
+  tell(message: Message): void;
+  /** Sends and waits for the reply: `Ok(reply)` or `Err(error)`, once, always (P6). */
+  ask(message: Message, options?: AskOptions): Promise<AskResult>;
+  /** Sends, and tells whether the mailbox took the message. */
+  offer(message: Message): Promise<Result<void, DeliveryError>>;
+  /** Each message that no handler took, and each reply that came too late. */
+  readonly deadLetters: Feed<DeadLetter>;
+  /** What became of all messages so far: `accepted` is the sum of the other five (P1). */
+  audit(): Audit;
+}
+
+/** The router of one environment. */
+export class AddressRouter implements Router {
+  readonly #environment: Environment;
+  readonly deadLetters: Feed<DeadLetter>;
+
+  constructor(environment: Environment, deadLetters: Feed<DeadLetter>) {
+    this.#environment = environment;
+    this.deadLetters = deadLetters;
+  }
+
+  register(at: Address, handler: MessageHandler): Ref<AnySignatures> {
+    if (!isAddress(at)) throw new TypeError(`${quote(at)} is not an address; make one with address("echo").`);
+    if (typeof handler !== "function") {
+      throw new TypeError(`The handler of ${at} is a function of a message, such as (message) => message.payload.`);
+    }
+    const cell = new Cell(this.#environment, claim(this.#environment, at), null, null);
+    const ctx = new CellContext<AnySignatures>(cell);
+    cell.start((message) => handler(message, ctx));
+    return refTo(cell);
+  }
+
+  unregister(at: Address): Promise<boolean> {
+    const cell = this.#environment.cells.get(at);
+    if (cell === undefined) return Promise.resolve(false);
+    return new Promise((resolve) => cell.stop(false, () => resolve(true)));
+  }
+
+  has(at: Address): boolean {
+    return this.#environment.cells.has(at);
+  }
+
+  tell(message: Message): void {
+    const cell = this.#environment.cells.get(message.to);
+    if (cell === undefined) this.#returnToSender(message, false);
+    else cell.tell(message.type, message.payload, null, message);
+  }
+
+  ask(message: Message, options?: AskOptions): Promise<AskResult> {
+    const cell = this.#environment.cells.get(message.to);
+    if (cell === undefined) return Promise.resolve(err(this.#returnToSender(message, true)));
+    return cell.ask(message.type, message.payload, options, null, message);
+  }
+
+  offer(message: Message): Promise<Result<void, DeliveryError>> {
+    const cell = this.#environment.cells.get(message.to);
+    const error =
+      cell === undefined
+        ? this.#returnToSender(message, true)
+        : cell.offer(message.type, message.payload, null, message);
+    return Promise.resolve(error === null ? ok(undefined) : err(error));
+  }
+
+  #returnToSender(message: Message, isTold: boolean): DeliveryError {
+    const { counts } = this.#environment;
+    counts.accepted++;
+    counts.dead++;
+    const source = { to: message.to, type: message.type, toMessage: () => message };
+    const error = deliveryError("no-recipient", source);
+    this.#environment.bury(letterOf(error, isTold));
+    return error;
+  }
+
+  audit(): Audit {
+    return audit(this.#environment);
+  }
+}
+
+/**
+ * Makes a router of its own; a system has one already.
+ *
+ * @throws TypeError or RangeError when an option cannot be one.
+ * @example
+ * const router = createRouter();
+ * router.register(address("echo"), (message) => message.payload);
+ * const reply = await router.ask(createMessage(address("echo"), "say", "hi"), { timeout: 500 });
+ */
+export function createRouter(options: SystemOptions = {}): Router {
+  const { environment, deadLetters } = createEnvironment(options);
+  return new AddressRouter(environment, deadLetters);
+}

@@ -1,0 +1,39 @@
+import { wallTime } from "../message/wall-time";
+
+/** A timer that was set on a clock. */
+export interface ClockTimer {
+  cancel(): void;
+  /** Lets the process exit while this timer waits. */
+  unref(): void;
+}
+
+/**
+ * Where envoi gets its time, its timers and its turns from. Nothing in envoi reads time past the clock of its system,
+ * so that a test with a manual clock (`envoi/testing`) never sleeps.
+ */
+export interface Clock {
+  /** Milliseconds since 1970, for timestamps; may jump when the machine's time is set. */
+  wallTime(): number;
+  /** Milliseconds since some start, never going back: what timeouts are measured with. */
+  monotonicTime(): number;
+  /** Calls back once, after at least `delay` milliseconds. */
+  setTimer(callback: () => void, delay: number): ClockTimer;
+  /** Calls back before the event loop goes on. */
+  microtask(callback: () => void): void;
+  /** Calls back after the event loop has served timers and I/O. */
+  macrotask(callback: () => void): void;
+}
+
+const LONGEST_DELAY = 2 ** 31 - 1; // setTimeout fires at once beyond this.
+
+/** The real clock, the default of every system. */
+export const systemClock: Clock = {
+  wallTime,
+  monotonicTime: () => performance.now(),
+  setTimer(callback, delay) {
+    const timer = setTimeout(callback, Math.min(delay, LONGEST_DELAY));
+    return { cancel: () => clearTimeout(timer), unref: () => timer.unref() };
+  },
+  microtask: (callback) => queueMicrotask(callback),
+  macrotask: (callback) => void setImmediate(callback),
+};

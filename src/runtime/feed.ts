@@ -1,0 +1,73 @@
+/** A feed of things that happen: to subscribe to, or to iterate over. */
+export interface Feed<Item> extends AsyncIterable<Item> {
+  /**
+   * Calls back for each item from now on. A callback that throws is logged and stays subscribed.
+   *
+   * @returns what ends the subscription.
+   */
+  subscribe(callback: (item: Item) => void): () => void;
+}
+
+/** Items that an iteration may lag behind; the oldest are left out beyond it. */
+const BACKLOG = 1_000;
+
+/** The publishing side of a feed. */
+export class FeedSource<Item> implements Feed<Item> {
+  readonly #callbacks = new Set<(item: Item) => void>();
+  readonly #onThrow: (thrown: unknown) => void;
+
+  constructor(onThrow: (thrown: unknown) => void) {
+    this.#onThrow = onThrow;
+  }
+
+  get hasSubscribers(): boolean {
+    return this.#callbacks.size > 0;
+  }
+
+  publish(item: Item): void {
+    for (const callback of this.#callbacks) {
+      try {
+        callback(item);
+      } catch (thrown) {
+        this.#onThrow(thrown);
+      }
+    }
+  }
+
+  subscribe(callback: (item: Item) => void): () => void {
+    const own = (item: Item): void => callback(item); // The same function may subscribe twice.
+    this.#callbacks.add(own);
+    return () => void this.#callbacks.delete(own);
+  }
+
+  /** Iterates from now on, without an end of its own: leave the loop to unsubscribe. Lags 1,000 items at most. */
+  [Symbol.asyncIterator](): AsyncIterator<Item> {
+    const backlog: Item[] = [];
+    let isDone = false;
+    let waiting: ((result: IteratorResult<Item>) => void) | null = null;
+    const unsubscribe = this.subscribe((item) => {
+      if (waiting !== null) {
+        waiting({ value: item, done: false });
+        waiting = null;
+      } else {
+        if (backlog.length >= BACKLOG) backlog.shift();
+        backlog.push(item);
+      }
+    });
+    return {
+      next: () => {
+        if (isDone) return Promise.resolve({ value: undefined, done: true });
+        if (backlog.length > 0) return Promise.resolve({ value: backlog.shift() as Item, done: false });
+        return new Promise((resolve) => {
+          waiting = resolve;
+        });
+      },
+      return: () => {
+        isDone = true;
+        unsubscribe();
+        waiting?.({ value: undefined, done: true });
+        return Promise.resolve({ value: undefined, done: true });
+      },
+    };
+  }
+}

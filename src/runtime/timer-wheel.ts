@@ -1,0 +1,200 @@
+import type { Clock, ClockTimer } from "./clock";
+
+// Hierarchical timing wheels: G. Varghese and T. Lauck, "Hashed and Hierarchical Timing Wheels" (SOSP 1987), scheme 7.
+// Seven levels of 64 slots with ticks of 1 ms reach 139 years; a timer moves down at most six times before it fires.
+const SLOTS = 64;
+const LEVELS = 7;
+const WIDTHS = Array.from({ length: LEVELS + 1 }, (_, level) => SLOTS ** level); // A slot's width by level, in ticks.
+
+/** A link of the wheel's lists, and of what it calls back. Made once, by what waits: setting it allocates nothing. */
+export interface WheelTimer {
+  wheelPrevious: WheelTimer | null;
+  wheelNext: WheelTimer | null;
+  /** The slot that holds it; -1 when none does. */
+  wheelSlot: number;
+  /** When it is due, in ticks of the wheel. */
+  wheelDue: number;
+  /** How long it waits, in milliseconds; read when a staged timer is placed. */
+  readonly delay: number;
+  /** False once nothing is to be called back: a staged timer is then never placed. */
+  readonly isWaiting: boolean;
+  expire(): void;
+}
+
+/**
+ * All timeouts of a system on one clock timer. A timer never fires early, and at most one tick (1 ms) late on a clock
+ * that is on time. While it is empty, no timer is set on the clock.
+ */
+export class TimerWheel {
+  readonly #clock: Clock;
+  readonly #origin: number;
+  readonly #slots: (WheelTimer | null)[] = new Array<WheelTimer | null>(SLOTS * LEVELS).fill(null);
+  readonly #populations: number[] = new Array<number>(LEVELS).fill(0);
+  readonly #onWake = (): void => this.#wake();
+  #tick = 0;
+  #size = 0;
+  #staged: WheelTimer[] = [];
+  #alarm: ClockTimer | null = null;
+  #alarmTick = Number.POSITIVE_INFINITY;
+  #isTidying = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#origin = clock.monotonicTime();
+  }
+
+  /** How many timers wait. */
+  get size(): number {
+    return this.#size + this.#staged.reduce((count, timer) => count + (timer.isWaiting ? 1 : 0), 0);
+  }
+
+  /**
+   * Starts a timer at the end of this turn: what is over by then (an ask of an idle actor with a synchronous handler)
+   * costs a push, where reading the clock and linking in would double the price of the ask.
+   */
+  stage(timer: WheelTimer): void {
+    this.#staged.push(timer);
+  }
+
+  /** Places what was staged and still waits; the dispatcher calls it at the end of each turn. */
+  placeStaged(): void {
+    const staged = this.#staged;
+    if (staged.length === 0) return;
+    let now = -1;
+    for (let i = 0; i < staged.length; i++) {
+      const timer = staged[i];
+      if (timer?.isWaiting) {
+        if (now < 0) now = this.#now();
+        this.#place(timer, now);
+      }
+    }
+    staged.length = 0;
+  }
+
+  /** Starts a timer now. */
+  add(timer: WheelTimer): void {
+    this.#place(timer, this.#now());
+  }
+
+  /** Takes a timer out; nothing happens when it is not in. */
+  remove(timer: WheelTimer): void {
+    if (timer.wheelSlot < 0) return;
+    this.#unlink(timer);
+    if (this.#size === 0) this.#tidyLater();
+  }
+
+  #now(): number {
+    return this.#clock.monotonicTime() - this.#origin;
+  }
+
+  #place(timer: WheelTimer, now: number): void {
+    if (this.#size === 0) this.#tick = Math.max(this.#tick, Math.floor(now));
+    timer.wheelDue = Math.max(Math.ceil(now + timer.delay), this.#tick + 1);
+    this.#link(timer);
+    if (timer.wheelDue < this.#alarmTick) this.#setAlarm(timer.wheelDue, now);
+  }
+
+  /** The level is that of the highest digit (of base 64) in which the due tick differs from the present one. */
+  #link(timer: WheelTimer): void {
+    let level = 0;
+    while (level < LEVELS - 1 && digits(timer.wheelDue, level + 1) !== digits(this.#tick, level + 1)) level++;
+    const slot = level * SLOTS + (digits(timer.wheelDue, level) % SLOTS);
+    const first = this.#slots[slot] ?? null;
+    timer.wheelSlot = slot;
+    timer.wheelPrevious = null;
+    timer.wheelNext = first;
+    if (first !== null) first.wheelPrevious = timer;
+    this.#slots[slot] = timer;
+    this.#populations[level] = (this.#populations[level] ?? 0) + 1;
+    this.#size++;
+  }
+
+  #unlink(timer: WheelTimer): void {
+    const { wheelPrevious: previous, wheelNext: next, wheelSlot: slot } = timer;
+    if (previous === null) this.#slots[slot] = next;
+    else previous.wheelNext = next;
+    if (next !== null) next.wheelPrevious = previous;
+    timer.wheelPrevious = null;
+    timer.wheelNext = null;
+    timer.wheelSlot = -1;
+    const level = Math.floor(slot / SLOTS);
+    this.#populations[level] = (this.#populations[level] ?? 0) - 1;
+    this.#size--;
+  }
+
+  /** The next tick at which a slot fires or moves down; Infinity when all are empty. */
+  #nextTick(): { tick: number; slot: number } {
+    for (let level = 0; level < LEVELS; level++) {
+      if (this.#populations[level] === 0) continue;
+      const width = WIDTHS[level] ?? 1;
+      const present = digits(this.#tick, level);
+      // Slots of a level lie ahead of the present digit and within this turn of the level above.
+      for (let digit = present; digit < present + SLOTS; digit++) {
+        const slot = level * SLOTS + (digit % SLOTS);
+        if (this.#slots[slot] !== null) return { tick: Math.max(digit * width, this.#tick), slot };
+      }
+    }
+    return { tick: Number.POSITIVE_INFINITY, slot: -1 };
+  }
+
+  #wake(): void {
+    this.#alarm = null;
+    this.#alarmTick = Number.POSITIVE_INFINITY;
+    const now = this.#now();
+    const due: WheelTimer[] = [];
+    let next = this.#nextTick();
+    while (next.tick <= now) {
+      this.#tick = next.tick;
+      let timer = this.#slots[next.slot] ?? null;
+      while (timer !== null) {
+        const following: WheelTimer | null = timer.wheelNext;
+        this.#unlink(timer);
+        if (timer.wheelDue <= this.#tick) due.push(timer);
+        else this.#link(timer);
+        timer = following;
+      }
+      next = this.#nextTick();
+    }
+    if (next.tick !== Number.POSITIVE_INFINITY) this.#setAlarm(next.tick, now);
+    due.sort((a, b) => a.wheelDue - b.wheelDue);
+    for (const timer of due) if (timer.isWaiting) timer.expire();
+  }
+
+  #setAlarm(tick: number, now: number): void {
+    this.#alarm?.cancel();
+    this.#alarmTick = tick;
+    this.#alarm = this.#clock.setTimer(this.#onWake, Math.max(tick - now, 0));
+  }
+
+  /** Cancels the alarm of an empty wheel, but only once a turn: asks that follow each other share one alarm. */
+  #tidyLater(): void {
+    if (this.#isTidying) return;
+    this.#isTidying = true;
+    this.#clock.macrotask(() => {
+      this.#isTidying = false;
+      if (this.#size > 0) return;
+      this.#alarm?.cancel();
+      this.#alarm = null;
+      this.#alarmTick = Number.POSITIVE_INFINITY;
+    });
+  }
+}
+
+/** A tick without its lowest `level` digits of base 64. */
+const digits = (tick: number, level: number): number => Math.floor(tick / (WIDTHS[level] ?? 1));
+
+/** A timer that calls back, for what is not on the hot path. */
+export class Timeout implements WheelTimer {
+  wheelPrevious: WheelTimer | null = null;
+  wheelNext: WheelTimer | null = null;
+  wheelSlot = -1;
+  wheelDue = 0;
+  readonly isWaiting = true;
+  readonly delay: number;
+  readonly expire: () => void;
+
+  constructor(delay: number, callback: () => void) {
+    this.delay = delay;
+    this.expire = callback;
+  }
+}

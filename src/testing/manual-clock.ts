@@ -1,0 +1,78 @@
+import type { Clock, ClockTimer } from "../index";
+
+/** A clock that stands still until a test moves it. */
+export interface ManualClock extends Clock {
+  /** How many timers are set on it. */
+  readonly timers: number;
+  /** Lets everything that is ready run, without time passing. */
+  settle(): Promise<void>;
+  /** Lets `milliseconds` pass, timer by timer in their order, and what they set off run. */
+  advance(milliseconds: number): Promise<void>;
+}
+
+interface SetTimer {
+  readonly due: number;
+  readonly order: number;
+  readonly callback: () => void;
+}
+
+/**
+ * Makes a clock for tests: hand it to `createSystem({ clock })`, and a timeout of a minute takes no time at all.
+ *
+ * @param start where its wall time begins, in milliseconds since 1970. Default: 0.
+ * @example
+ * const clock = createManualClock();
+ * const system = createSystem({ clock });
+ * const reply = slow.ask("work", { timeout: 60_000 });
+ * await clock.advance(60_000);
+ * (await reply).isErr(); // true
+ */
+export function createManualClock(start = 0): ManualClock {
+  const timers = new Set<SetTimer>();
+  let now = 0;
+  let order = 0;
+  let macrotasks: (() => void)[] = [];
+
+  const settle = async (): Promise<void> => {
+    // A macrotask of the real loop comes after all microtasks, those included that they add.
+    do {
+      await new Promise<void>((resolve) => setImmediate(resolve));
+      const ready = macrotasks;
+      macrotasks = [];
+      for (const callback of ready) callback();
+      if (ready.length > 0) await new Promise<void>((resolve) => setImmediate(resolve));
+    } while (macrotasks.length > 0);
+  };
+
+  const nextBy = (limit: number): SetTimer | undefined =>
+    [...timers].filter((timer) => timer.due <= limit).sort((a, b) => a.due - b.due || a.order - b.order)[0];
+
+  return {
+    get timers() {
+      return timers.size;
+    },
+    wallTime: () => start + now,
+    monotonicTime: () => now,
+    setTimer(callback, delay): ClockTimer {
+      const timer: SetTimer = { due: now + Math.max(delay, 0), order: order++, callback };
+      timers.add(timer);
+      return { cancel: () => void timers.delete(timer), unref: () => undefined };
+    },
+    microtask: (callback) => queueMicrotask(callback),
+    macrotask: (callback) => void macrotasks.push(callback),
+    settle,
+    async advance(milliseconds) {
+      if (!(milliseconds >= 0))
+        throw new RangeError(`Time goes forward: advance by 0 ms or more; got ${milliseconds}.`);
+      const end = now + milliseconds;
+      await settle();
+      for (let timer = nextBy(end); timer !== undefined; timer = nextBy(end)) {
+        timers.delete(timer);
+        now = Math.max(now, timer.due);
+        timer.callback();
+        await settle();
+      }
+      now = end;
+    },
+  };
+}
