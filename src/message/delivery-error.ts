@@ -137,31 +137,7 @@ class Delivery {
   }
 
   get message(): string {
-    const what = `"${this.operation}" to ${this.address}`;
-    switch (this.kind) {
-      case "timeout":
-        return `No reply to ${what} within ${this.#detail} ms; ask with a longer timeout, or look why the handler is slow.`;
-      case "cancelled":
-        return `${what} was cancelled by its signal: ${sentenceOf(this.#detail)}`;
-      case "no-recipient":
-        return `${what} reached nobody; spawn or register an actor there first, or check the address.`;
-      case "stopped":
-        return `${what} was not handled: the actor has stopped; spawn it again to send to it.`;
-      case "mailbox-full":
-        return `${what} found a full mailbox (capacity ${this.#detail}); send again later, or use offer() to wait for room.`;
-      case "unknown-operation":
-        return `${what} asks for an operation that the actor does not have in this pattern; check the name against its protocol.`;
-      case "invalid-payload":
-        return `${what} has a payload that its schema refuses: ${listIssues(this.issues ?? [])}`;
-      case "handler-failed":
-        return `${what} failed in its handler: ${sentenceOf(this.#detail)}`;
-      case "ask-cycle":
-        return `${what} would wait for itself: ${(this.#detail as readonly Address[]).join(" → ")}; use tell for one of these.`;
-      case "unreachable":
-        return `${what} could not leave: ${sentenceOf(this.#detail)}; send again once the connection is back.`;
-      case "payload-too-large":
-        return `${what} has a payload over ${this.#detail} bytes; send it in parts, or as a stream.`;
-    }
+    return `"${this.operation}" to ${this.address} ${sentence(this.kind, this.#detail)}`;
   }
 
   toString(): string {
@@ -175,6 +151,33 @@ class Delivery {
 
   [Symbol.for("nodejs.util.inspect.custom")](): string {
     return this.toString();
+  }
+}
+
+function sentence(kind: DeliveryError["kind"], detail: unknown): string {
+  switch (kind) {
+    case "timeout":
+      return `No reply to ${what} within ${detail} ms; ask with a longer timeout, or look why the handler is slow.`;
+    case "cancelled":
+      return `was cancelled by its signal: ${sentenceOf(detail)}`;
+    case "no-recipient":
+      return `reached nobody; spawn or register an actor there first, or check the address.`;
+    case "stopped":
+      return `was not handled: the actor has stopped; spawn it again to send to it.`;
+    case "mailbox-full":
+      return `found a full mailbox (capacity ${detail}); send again later, or use offer() to wait for room.`;
+    case "unknown-operation":
+      return `asks for an operation that the actor does not have in this pattern; check the name against its protocol.`;
+    case "invalid-payload":
+      return `has a payload that its schema refuses: ${listIssues((detail as () => readonly Issue[])())}`;
+    case "handler-failed":
+      return `failed in its handler: ${sentenceOf(detail)}`;
+    case "ask-cycle":
+      return `would wait for itself: ${(detail as readonly Address[]).join(" → ")}; use tell for one of these.`;
+    case "unreachable":
+      return `could not leave: ${sentenceOf(detail)}; send again once the connection is back.`;
+    case "payload-too-large":
+      return `has a payload over ${detail} bytes; send it in parts, or as a stream.`;
   }
 }
 
