@@ -157,7 +157,7 @@ class Delivery {
 function sentence(kind: DeliveryError["kind"], detail: unknown): string {
   switch (kind) {
     case "timeout":
-      return `No reply to ${what} within ${detail} ms; ask with a longer timeout, or look why the handler is slow.`;
+      return `got no reply within ${detail} ms; ask with a longer timeout, or look why the handler is slow.`;
     case "cancelled":
       return `was cancelled by its signal: ${sentenceOf(detail)}`;
     case "no-recipient":
