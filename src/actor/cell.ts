@@ -6,7 +6,7 @@ import { isReceived } from "../message/wire";
 import type { Operation } from "../protocol/protocol";
 import type { Runnable } from "../runtime/dispatcher";
 import { Mailbox } from "../runtime/mailbox";
-import { Envelope, EnvelopeSource, letterOf, messageIn } from "./envelope";
+import { type Envelope, EnvelopeSource, isMessage, letterOf, messageIn, Tell } from "./envelope";
 import type { Environment } from "./environment";
 import { type AskOptions, type AskResult, delayOf, PendingAsk } from "./pending-ask";
 import type { ActorRef } from "./ref";
@@ -93,28 +93,32 @@ export class Cell implements Runnable {
 
   // ——— Sending to it
 
-  tell(type: string, payload: unknown, sender: Cell | null, message: Message | null): void {
-    this.#accept(new Envelope(type, payload, sender, null, message), false);
+  /** The operation of a name; undefined where there is none, null where any name will do. */
+  operation(type: string): Operation | null | undefined {
+    return this.operations === null ? null : this.operations[type];
+  }
+
+  tell(type: string, payload: unknown, origin: Message | Cell | null): void {
+    this.#accept(new Tell(type, payload, origin), this.operation(type), false);
   }
 
   /** Like tell, but the caller learns whether the mailbox took it. */
-  offer(type: string, payload: unknown, sender: Cell | null, message: Message | null): DeliveryError | null {
-    return this.#accept(new Envelope(type, payload, sender, null, message), true);
+  offer(type: string, payload: unknown, origin: Message | Cell | null): DeliveryError | null {
+    return this.#accept(new Tell(type, payload, origin), this.operation(type), true);
   }
 
   ask(
     type: string,
+    operation: Operation | null | undefined,
     payload: unknown,
     options: AskOptions | undefined,
-    sender: Cell | null,
-    message: Message | null,
+    origin: Message | Cell | null,
   ): Promise<AskResult> {
     const { environment } = this;
     const delay = options === undefined ? environment.askTimeout : delayOf(options, environment.askTimeout);
-    const pending = new PendingAsk(this, delay);
-    const envelope = new Envelope(type, payload, sender, pending, message);
-    pending.begin(envelope, options?.signal);
-    if (pending.isWaiting) this.#accept(envelope, true);
+    const pending = new PendingAsk(this, type, payload, origin, delay, operation?.hasReply ?? operation === null);
+    if (options?.signal !== undefined) pending.listenTo(options.signal);
+    if (pending.isWaiting) this.#accept(pending, operation, true);
     if (delay !== Number.POSITIVE_INFINITY) {
       if (environment.dispatcher.isAwake) environment.timers.stage(pending);
       else if (pending.isWaiting) environment.timers.add(pending);
@@ -122,16 +126,18 @@ export class Cell implements Runnable {
     return pending.promise;
   }
 
-  #accept(envelope: Envelope, isTold: boolean): DeliveryError | null {
-    const { environment, operations } = this;
+  #accept(envelope: Envelope, operation: Operation | null | undefined, isTold: boolean): DeliveryError | null {
+    const { environment } = this;
     environment.counts.accepted++;
     if (this.#life !== ALIVE) return this.#refuse(envelope, this.#error("stopped", envelope), isTold);
-    if (operations !== null) {
-      const operation = operations[envelope.type];
+    if (operation !== null) {
       if (operation === undefined || operation.isStream) {
         return this.#refuse(envelope, this.#error("unknown-operation", envelope), isTold);
       }
-      if (environment.validatesAlways || (envelope.message !== null && isReceived(envelope.message))) {
+      if (
+        environment.validatesAlways ||
+        (envelope.origin !== null && isMessage(envelope.origin) && isReceived(envelope.origin))
+      ) {
         const parsed = operation.payload.parse(envelope.payload);
         if (parsed.isErr()) {
           const error = deliveryError("invalid-payload", new EnvelopeSource(envelope, this), parsed.error);
@@ -154,7 +160,7 @@ export class Cell implements Runnable {
 
   #refuse(envelope: Envelope, error: DeliveryError, isTold: boolean): DeliveryError {
     this.environment.counts.dead++;
-    envelope.ask?.fail(error);
+    if (envelope instanceof PendingAsk) envelope.fail(error);
     this.environment.bury(letterOf(error, isTold));
     return error;
   }
@@ -186,9 +192,8 @@ export class Cell implements Runnable {
   }
 
   #handle(envelope: Envelope): void {
-    const { ask } = envelope;
-    if (ask !== null && ask.failure !== null) {
-      this.#refuse(envelope, ask.failure, true); // The asker gave up while it was queued.
+    if (envelope instanceof PendingAsk && envelope.failure !== null) {
+      this.#refuse(envelope, envelope.failure, true); // The asker gave up while it was queued.
       return;
     }
     this.current = envelope;
@@ -200,7 +205,7 @@ export class Cell implements Runnable {
         typeof behaviour === "function"
           ? behaviour(messageIn(envelope, this))
           : (behaviour as Record<string, (payload: unknown) => unknown>)[envelope.type]?.(envelope.payload);
-      if (isThenable(result)) {
+      if (result !== undefined && isThenable(result)) {
         this.#await(result);
         return;
       }
@@ -228,30 +233,26 @@ export class Cell implements Runnable {
 
   #succeed(envelope: Envelope, result: unknown): void {
     const { environment } = this;
-    const { ask } = envelope;
-    if (ask === null && !environment.validatesAlways) {
-      this.#finish();
-      environment.counts.handled++;
-      return;
-    }
-    const reply = this.#replyOf(envelope, result);
-    if (reply.isErr()) {
-      this.#failWith(envelope, reply.error);
-      return;
+    let reply = result;
+    if (environment.validatesAlways) {
+      const parsed = this.#validReply(envelope, result);
+      if (parsed.isErr()) {
+        this.#failWith(envelope, parsed.error);
+        return;
+      }
+      reply = parsed.value;
     }
     this.#finish();
     environment.counts.handled++;
-    if (ask === null) return;
-    if (ask.isWaiting) ask.reply(reply);
-    else this.#buryLateReply(envelope, reply.value);
+    if (!(envelope instanceof PendingAsk)) return;
+    if (!envelope.hasReply) reply = undefined;
+    if (envelope.isWaiting) envelope.reply(reply);
+    else this.#buryLateReply(envelope, reply);
   }
 
-  /** What the asker gets for a handler's result: nothing where the operation has no reply, else what its schema lets by. */
-  #replyOf(envelope: Envelope, result: unknown): Result<unknown, HandlerFailedError> {
-    if (this.operations === null) return ok(result);
-    const operation = this.operations[envelope.type];
-    if (operation?.hasReply !== true) return ok(undefined);
-    if (!this.environment.validatesAlways) return ok(result);
+  #validReply(envelope: Envelope, result: unknown): Result<unknown, HandlerFailedError> {
+    const operation = this.operation(envelope.type);
+    if (operation?.hasReply !== true) return ok(result);
     return operation.reply.parse(result).mapErr((issues) => {
       const [first] = issues();
       const cause = new TypeError(`its reply does not fit the schema: ${first?.path || "it"} ${first?.message}`);
@@ -264,7 +265,7 @@ export class Cell implements Runnable {
   }
 
   #failWith(envelope: Envelope, error: HandlerFailedError): void {
-    const { ask } = envelope;
+    const ask = envelope instanceof PendingAsk ? envelope : null;
     const wasGivenUp = ask !== null && !ask.isWaiting;
     this.#finish();
     this.environment.counts.failed++;
@@ -309,7 +310,7 @@ export class Cell implements Runnable {
     const extra = this.#extra;
     if (extra.controller === null) {
       extra.controller = new AbortController();
-      const failure = this.current?.ask?.failure ?? null;
+      const failure = this.current instanceof PendingAsk ? this.current.failure : null;
       if (failure !== null) extra.controller.abort(failure);
       else if (this.#life !== ALIVE) extra.controller.abort(stopReason(this.address));
     }
@@ -335,7 +336,7 @@ export class Cell implements Runnable {
 
   #discard(): void {
     for (let envelope = this.#mailbox.take(); envelope !== null; envelope = this.#mailbox.take()) {
-      this.#refuse(envelope, this.#error("stopped", envelope), envelope.ask !== null);
+      this.#refuse(envelope, this.#error("stopped", envelope), envelope instanceof PendingAsk);
     }
   }
 
@@ -377,7 +378,7 @@ export class Cell implements Runnable {
       this.#extras?.controller?.abort(stopReason(this.address));
       this.#finish();
       this.environment.counts.failed++;
-      envelope.ask?.fail(this.#error("stopped", envelope));
+      if (envelope instanceof PendingAsk) envelope.fail(this.#error("stopped", envelope));
     }
     if (!this.isStopped) this.#terminate();
   }

@@ -4,38 +4,50 @@ import { createMessage, type Message } from "../message/message";
 import { inPattern } from "../message/wire";
 import type { Mail } from "../runtime/mailbox";
 import type { Cell } from "./cell";
-import type { PendingAsk } from "./pending-ask";
+import { PendingAsk } from "./pending-ask";
 
-/** A message on its way: what was said, and who waits for the answer. The message itself is made when it is read. */
-export class Envelope implements Mail<Envelope> {
+/** A message on its way: what was said, and where it comes from. The message itself is made when it is read. */
+export interface Envelope extends Mail<Envelope> {
+  readonly type: string;
+  payload: unknown;
+  /** The message that was sent, or the actor that sent it; null for a reference used outside of actors. */
+  origin: Message | Cell | null;
+}
+
+/** An envelope that nobody waits for: four fields, because many may queue (48 bytes each; with two more it was 64). */
+export class Tell implements Envelope {
   next: Envelope | null = null;
   readonly type: string;
   payload: unknown;
-  readonly sender: Cell | null;
-  readonly ask: PendingAsk | null;
-  message: Message | null;
+  origin: Message | Cell | null;
 
-  constructor(type: string, payload: unknown, sender: Cell | null, ask: PendingAsk | null, message: Message | null) {
+  constructor(type: string, payload: unknown, origin: Message | Cell | null) {
     this.type = type;
     this.payload = payload;
-    this.sender = sender;
-    this.ask = ask;
-    this.message = message;
+    this.origin = origin;
   }
 }
 
+/** Whether an origin is a message; the other kind, a cell, has no id. */
+export const isMessage = (origin: Message | Cell): origin is Message => "id" in origin;
+
 /** The message of an envelope to a cell, made at the first reading. */
 export function messageIn(envelope: Envelope, to: Cell): Message {
-  const pattern = envelope.ask === null ? "tell" : "ask";
-  envelope.message =
-    envelope.message === null
-      ? createMessage(to.address, envelope.type, envelope.payload, {
-          pattern,
-          timestamp: to.environment.clock.wallTime(),
-          ...(envelope.sender === null ? {} : { from: envelope.sender.address }),
-        })
-      : inPattern(envelope.message, pattern);
-  return envelope.message;
+  const { origin } = envelope;
+  const pattern = envelope instanceof PendingAsk ? "ask" : "tell";
+  if (origin !== null && isMessage(origin)) {
+    if (origin.pattern === pattern) return origin;
+    const message = inPattern(origin, pattern);
+    envelope.origin = message;
+    return message;
+  }
+  const message = createMessage(to.address, envelope.type, envelope.payload, {
+    pattern,
+    timestamp: to.environment.clock.wallTime(),
+    ...(origin === null ? {} : { from: origin.address }),
+  });
+  envelope.origin = message;
+  return message;
 }
 
 /** What an error keeps of an envelope. */

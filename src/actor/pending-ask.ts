@@ -1,5 +1,6 @@
-import { err, type Result } from "neverthrow";
+import { err, ok, type Result } from "neverthrow";
 import { type AskError, deliveryError } from "../message/delivery-error";
+import type { Message } from "../message/message";
 import type { WheelTimer } from "../runtime/timer-wheel";
 import type { Cell } from "./cell";
 import { type Envelope, EnvelopeSource } from "./envelope";
@@ -36,36 +37,47 @@ const capture = (resolve: (result: AskResult) => void): void => {
   captured = resolve;
 };
 
-/** An ask whose answer is awaited: it settles once (P6), by a reply, a refusal, its timer or its signal. */
-export class PendingAsk implements WheelTimer {
+/** An envelope whose sender waits: it settles once (P6), by a reply, a refusal, its timer or its signal. */
+export class PendingAsk implements Envelope, WheelTimer {
+  next: Envelope | null = null;
+  readonly type: string;
+  payload: unknown;
+  origin: Message | Cell | null;
   wheelPrevious: WheelTimer | null = null;
   wheelNext: WheelTimer | null = null;
   wheelSlot = -1;
   wheelDue = 0;
   readonly delay: number;
   isWaiting = true;
+  /** What it came back with instead of a reply. */
+  failure: AskError | null = null;
+  /** Whether the handler's result is the reply; else the asker gets `undefined`. */
+  readonly hasReply: boolean;
   readonly promise: Promise<AskResult>;
   readonly #resolve: (result: AskResult) => void;
   readonly #cell: Cell;
-  #envelope: Envelope | null = null;
-  /** What it came back with instead of a reply. */
-  failure: AskError | null = null;
   #stopListening: (() => void) | null = null;
 
-  constructor(cell: Cell, delay: number) {
+  constructor(
+    cell: Cell,
+    type: string,
+    payload: unknown,
+    origin: Message | Cell | null,
+    delay: number,
+    hasReply: boolean,
+  ) {
+    this.type = type;
+    this.payload = payload;
+    this.origin = origin;
+    this.hasReply = hasReply;
     this.promise = new Promise(capture);
     this.#resolve = captured;
     this.#cell = cell;
     this.delay = delay;
   }
 
-  /** Begins to wait for the answer to an envelope. */
-  begin(envelope: Envelope, signal: AbortSignal | undefined): void {
-    this.#envelope = envelope;
-    if (signal !== undefined) this.#listen(signal);
-  }
-
-  #listen(signal: AbortSignal): void {
+  /** Gives up when a signal is aborted. */
+  listenTo(signal: AbortSignal): void {
     if (signal.aborted) {
       this.fail(deliveryError("cancelled", this.#source(), signal.reason));
       return;
@@ -76,12 +88,11 @@ export class PendingAsk implements WheelTimer {
   }
 
   #source(): EnvelopeSource {
-    // begin() came before anything that can fail.
-    return new EnvelopeSource(this.#envelope as Envelope, this.#cell);
+    return new EnvelopeSource(this, this.#cell);
   }
 
-  reply(value: AskResult): void {
-    this.#settle(value);
+  reply(value: unknown): void {
+    this.#settle(ok(value));
   }
 
   fail(error: AskError): void {
@@ -96,7 +107,7 @@ export class PendingAsk implements WheelTimer {
   #giveUp(error: AskError): void {
     if (!this.isWaiting) return;
     this.fail(error);
-    this.#cell.abandonHandling(this.#envelope as Envelope, error);
+    this.#cell.abandonHandling(this, error);
   }
 
   #settle(result: AskResult): void {

@@ -68,7 +68,7 @@ export class ActorRef implements AnyRef {
   }
 
   tell(operation: string, payload?: unknown): void {
-    this.#cell.tell(operation, payload, null, null);
+    this.#cell.tell(operation, payload, null);
   }
 
   ask(operation: string, first?: unknown, second?: unknown): Promise<AskResult> {
@@ -115,11 +115,11 @@ export function askCell(
   first: unknown,
   second: unknown,
 ): Promise<AskResult> {
-  const takesPayload = cell.operations?.[operation]?.hasPayload ?? true;
+  const known = cell.operation(operation);
   // Typed by Ref.ask: what is not the payload is the options.
-  return takesPayload
-    ? cell.ask(operation, first, second as AskOptions | undefined, sender, null)
-    : cell.ask(operation, undefined, (first ?? second) as AskOptions | undefined, sender, null);
+  return known === null || known?.hasPayload
+    ? cell.ask(operation, known, first, second as AskOptions | undefined, sender)
+    : cell.ask(operation, known, undefined, (first ?? second) as AskOptions | undefined, sender);
 }
 
 /** Offers a message to a cell. */
@@ -129,6 +129,6 @@ export function offerToCell(
   operation: string,
   payload: unknown,
 ): Promise<Result<void, DeliveryError>> {
-  const error = cell.offer(operation, payload, sender, null);
+  const error = cell.offer(operation, payload, sender);
   return Promise.resolve(error === null ? ok(undefined) : err(error));
 }

@@ -5,7 +5,7 @@ import type { Protocol } from "../protocol/protocol";
 import type { AskName, PayloadArgs, ReplyOf } from "../protocol/signatures";
 import { type Behaviour, Cell } from "./cell";
 import type { Context, Factory } from "./context";
-import { messageIn } from "./envelope";
+import { isMessage, messageIn } from "./envelope";
 import type { Environment } from "./environment";
 import type { AskOptions, AskResult } from "./pending-ask";
 import { type AnyRef, type AnySignatures, askCell, cellOf, type Ref, refTo } from "./ref";
@@ -87,8 +87,10 @@ export class CellContext<Signatures> implements Context<Signatures> {
   get sender(): Ref<AnySignatures> | undefined {
     const { current, environment } = this.#cell;
     if (current === null) return undefined;
-    const from: Address | undefined = current.message?.from;
-    const cell = current.sender ?? (from === undefined ? undefined : environment.cells.get(from));
+    if (current.origin === null) return undefined;
+    if (!isMessage(current.origin)) return refTo(current.origin);
+    const { from } = current.origin;
+    const cell = from === undefined ? undefined : environment.cells.get(from);
     return cell === undefined ? undefined : refTo(cell);
   }
 
@@ -109,7 +111,7 @@ export class CellContext<Signatures> implements Context<Signatures> {
   }
 
   tell<S, Name extends AskName<S>>(ref: Ref<S>, operation: Name, ...payload: PayloadArgs<S, Name>): void {
-    cellOf(ref).tell(operation, payload[0], this.#cell, null);
+    cellOf(ref).tell(operation, payload[0], this.#cell);
   }
 
   ask<S, Name extends AskName<S>>(

@@ -64,5 +64,9 @@ export function parseAddress(text: unknown): Result<ParsedAddress, FormatError> 
 export function quote(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value.length > 80 ? `${value.slice(0, 77)}…` : value);
   if (value === null || typeof value !== "object") return typeof value === "function" ? "a function" : String(value);
-  return Array.isArray(value) ? "an array" : "an object";
+  try {
+    return Array.isArray(value) ? "an array" : "an object";
+  } catch {
+    return "an object"; // A revoked proxy.
+  }
 }

@@ -101,6 +101,11 @@ class Delivery {
     this.#detail = detail;
   }
 
+  /** By its private field: unlike `instanceof`, that runs no code of a hostile value. */
+  static is(value: unknown): value is Delivery {
+    return typeof value === "object" && value !== null && #source in value;
+  }
+
   get retryable(): boolean {
     return RETRYABLE.has(this.kind);
   }
@@ -206,12 +211,12 @@ export function deliveryError<Kind extends DeliveryError["kind"]>(
 }
 
 /** Whether a value is one of envoi's delivery errors, wherever it was caught. */
-export const isDeliveryError = (value: unknown): value is DeliveryError => value instanceof Delivery;
+export const isDeliveryError = (value: unknown): value is DeliveryError => Delivery.is(value);
 
 /** What was thrown, as the end of a sentence; a hostile value is named, never trusted. */
 export function sentenceOf(thrown: unknown): string {
   try {
-    if (thrown instanceof Error) return thrown.message === "" ? thrown.name : `${thrown.name}: ${thrown.message}`;
+    if (thrown instanceof Error) return thrown.message === "" ? `${thrown.name}` : `${thrown.name}: ${thrown.message}`;
     return typeof thrown === "string" ? thrown : String(thrown);
   } catch {
     return "a value that cannot be shown";

@@ -51,7 +51,12 @@ export function serializeMessage(message: Message | Response): Result<string, Fo
   }
 }
 
-function findUnserializable(value: unknown, path: string, parents: unknown[]): FormatError | undefined {
+function findUnserializable(
+  value: unknown,
+  path: string,
+  parents: unknown[],
+  isFromToJSON = false,
+): FormatError | undefined {
   const refuse = (what: string, instead: string): FormatError =>
     formatError("unserializable-payload", path, `${path} is ${what}, which JSON cannot carry; send ${instead}.`);
   switch (typeof value) {
@@ -71,11 +76,12 @@ function findUnserializable(value: unknown, path: string, parents: unknown[]): F
   if (value === null) return undefined;
   if (parents.includes(value)) return refuse("a reference to its own parent", "a tree");
   if (parents.length >= MAX_DEPTH) return refuse(`nested over ${MAX_DEPTH} levels deep`, "something flatter");
-  if ("toJSON" in value && typeof value.toJSON === "function") {
+  // JSON.stringify asks once: what toJSON returned is written as it is, a Date among it as {}.
+  if (!isFromToJSON && "toJSON" in value && typeof value.toJSON === "function") {
     const json: unknown = value.toJSON(path.slice(path.lastIndexOf("/") + 1));
-    return json === value ? undefined : findUnserializable(json, path, [...parents, value]);
+    return findUnserializable(json, path, json === value ? parents : [...parents, value], true);
   }
-  for (const kind of [Map, Set, WeakMap, WeakSet, ArrayBuffer, Promise, RegExp, Error]) {
+  for (const kind of [Date, Map, Set, WeakMap, WeakSet, ArrayBuffer, Promise, RegExp, Error]) {
     if (value instanceof kind) return refuse(`a ${kind.name}`, "a plain object, an array or a string");
   }
   if (ArrayBuffer.isView(value)) return refuse("binary data", "base64 text");
@@ -92,9 +98,18 @@ function findUnserializable(value: unknown, path: string, parents: unknown[]): F
 const escapeSegment = (key: string): string => key.replaceAll("~", "~0").replaceAll("/", "~1");
 
 class Refusal {
-  readonly error: FormatError;
+  readonly #error: FormatError;
   constructor(path: string, message: string) {
-    this.error = formatError(path === "/to" || path === "/from" ? "invalid-address" : "invalid-message", path, message);
+    this.#error = formatError(
+      path === "/to" || path === "/from" ? "invalid-address" : "invalid-message",
+      path,
+      message,
+    );
+  }
+
+  /** The error of a refusal that was caught; unlike `instanceof`, this runs no code of a hostile value. */
+  static errorIn(thrown: unknown): FormatError | undefined {
+    return typeof thrown === "object" && thrown !== null && #error in thrown ? thrown.#error : undefined;
   }
 }
 
@@ -162,8 +177,8 @@ function read<T>(input: unknown, what: string, build: (fields: Fields) => T): Re
     if (!isRecord(value)) throw new Refusal("", `A ${what} is a JSON object; got ${quote(value)}.`);
     return ok(build(value));
   } catch (thrown) {
-    if (thrown instanceof Refusal) return err(thrown.error);
-    return err(formatError("invalid-message", "", `A ${what} is JSON: ${sentenceOf(thrown)}`));
+    const error = Refusal.errorIn(thrown);
+    return err(error ?? formatError("invalid-message", "", `A ${what} is JSON: ${sentenceOf(thrown)}`));
   }
 }
 

@@ -75,21 +75,19 @@ export class AddressRouter implements Router {
   tell(message: Message): void {
     const cell = this.#environment.cells.get(message.to);
     if (cell === undefined) this.#returnToSender(message, false);
-    else cell.tell(message.type, message.payload, null, message);
+    else cell.tell(message.type, message.payload, message);
   }
 
   ask(message: Message, options?: AskOptions): Promise<AskResult> {
     const cell = this.#environment.cells.get(message.to);
     if (cell === undefined) return Promise.resolve(err(this.#returnToSender(message, true)));
-    return cell.ask(message.type, message.payload, options, null, message);
+    return cell.ask(message.type, cell.operation(message.type), message.payload, options, message);
   }
 
   offer(message: Message): Promise<Result<void, DeliveryError>> {
     const cell = this.#environment.cells.get(message.to);
     const error =
-      cell === undefined
-        ? this.#returnToSender(message, true)
-        : cell.offer(message.type, message.payload, null, message);
+      cell === undefined ? this.#returnToSender(message, true) : cell.offer(message.type, message.payload, message);
     return Promise.resolve(error === null ? ok(undefined) : err(error));
   }
 

@@ -5,12 +5,16 @@ import type { Clock, ClockTimer } from "./clock";
 const SLOTS = 64;
 const LEVELS = 7;
 const WIDTHS = Array.from({ length: LEVELS + 1 }, (_, level) => SLOTS ** level); // A slot's width by level, in ticks.
+/** Furthest slot ahead, in ticks: what is due later waits there, and moves on when it is reached. */
+const FURTHEST = (SLOTS - 1) * SLOTS ** (LEVELS - 1);
+/** The slot of a timer that fires in the present wake. */
+const FIRING = -2;
 
 /** A link of the wheel's lists, and of what it calls back. Made once, by what waits: setting it allocates nothing. */
 export interface WheelTimer {
   wheelPrevious: WheelTimer | null;
   wheelNext: WheelTimer | null;
-  /** The slot that holds it; -1 when none does. */
+  /** The slot that holds it; negative when none does. */
   wheelSlot: number;
   /** When it is due, in ticks of the wheel. */
   wheelDue: number;
@@ -78,7 +82,10 @@ export class TimerWheel {
 
   /** Takes a timer out; nothing happens when it is not in. */
   remove(timer: WheelTimer): void {
-    if (timer.wheelSlot < 0) return;
+    if (timer.wheelSlot < 0) {
+      timer.wheelSlot = -1; // Nor does it fire when it is due in this very wake.
+      return;
+    }
     this.#unlink(timer);
     if (this.#size === 0) this.#tidyLater();
   }
@@ -96,9 +103,10 @@ export class TimerWheel {
 
   /** The level is that of the highest digit (of base 64) in which the due tick differs from the present one. */
   #link(timer: WheelTimer): void {
+    const due = Math.min(timer.wheelDue, this.#tick + FURTHEST);
     let level = 0;
-    while (level < LEVELS - 1 && digits(timer.wheelDue, level + 1) !== digits(this.#tick, level + 1)) level++;
-    const slot = level * SLOTS + (digits(timer.wheelDue, level) % SLOTS);
+    while (level < LEVELS - 1 && digits(due, level + 1) !== digits(this.#tick, level + 1)) level++;
+    const slot = level * SLOTS + (digits(due, level) % SLOTS);
     const first = this.#slots[slot] ?? null;
     timer.wheelSlot = slot;
     timer.wheelPrevious = null;
@@ -149,15 +157,21 @@ export class TimerWheel {
       while (timer !== null) {
         const following: WheelTimer | null = timer.wheelNext;
         this.#unlink(timer);
-        if (timer.wheelDue <= this.#tick) due.push(timer);
-        else this.#link(timer);
+        if (timer.wheelDue <= this.#tick) {
+          timer.wheelSlot = FIRING;
+          due.push(timer);
+        } else this.#link(timer);
         timer = following;
       }
       next = this.#nextTick();
     }
     if (next.tick !== Number.POSITIVE_INFINITY) this.#setAlarm(next.tick, now);
     due.sort((a, b) => a.wheelDue - b.wheelDue);
-    for (const timer of due) if (timer.isWaiting) timer.expire();
+    for (const timer of due) {
+      if (timer.wheelSlot !== FIRING) continue; // An expiry before it removed it, or added it anew.
+      timer.wheelSlot = -1;
+      if (timer.isWaiting) timer.expire();
+    }
   }
 
   #setAlarm(tick: number, now: number): void {
