@@ -1,0 +1,119 @@
+import type { ProbeResult, RowResult, TimedResult } from "./results";
+import { type Round, Sampler } from "./sampling";
+import { median, ratios, type Spread, spread, summarise, throughput } from "./statistics";
+import { hasNoFloor, type Probe, type Readings, type Row } from "./suite";
+
+/** How long to measure. */
+export interface Effort {
+  /** Rounds of floor and row in turn. */
+  readonly rounds: number;
+  /** Nanoseconds a round gives to each of the two; a shorter turn of one would favour the other, whose code warms up longer. */
+  readonly turn: number;
+  /** Nanoseconds of warm-up, for each. */
+  readonly warmUp: number;
+}
+
+/** A bit over a second for a row and its floor. */
+export const FULL: Effort = { rounds: 9, turn: 60e6, warmUp: 60e6 };
+/** About a third of a second for a row and its floor. */
+export const QUICK: Effort = { rounds: 3, turn: 45e6, warmUp: 30e6 };
+
+/** Measures a row and its floor in turns: floor, row, floor, row … */
+export function measureRow(row: Row | Probe, effort: Effort): Promise<RowResult> {
+  return row.kind === "timed" ? measureTimed(row, effort) : measureProbe(row, effort);
+}
+
+/** Runs a row and its floor a few times, to see that they do their work. */
+export async function smokeRow(row: Row | Probe): Promise<void> {
+  if (row.kind === "probe") {
+    expectReadings(row, await row.measure("smoke"));
+    if (!hasNoFloor(row.floor)) expectReadings(row, await row.floor.measure("smoke"));
+    return;
+  }
+  await withSamplers(row, async (sampler, floor) => {
+    await floor?.smoke();
+    await sampler.smoke();
+  });
+}
+
+async function measureTimed(row: Row, effort: Effort): Promise<TimedResult> {
+  return withSamplers(row, async (sampler, floor) => {
+    await floor?.warmUp(effort.warmUp);
+    await sampler.warmUp(effort.warmUp);
+    const rounds: Round[] = [];
+    const floors: Round[] = [];
+    for (let i = 0; i < effort.rounds; i++) {
+      if (floor) floors.push(await floor.round(effort.turn));
+      rounds.push(await sampler.round(effort.turn));
+    }
+    return reportRow(row, sampler.operationsPerSample, rounds, floors);
+  });
+}
+
+/** What the rounds of a row, and those of its floor, add up to. */
+export function reportRow(
+  row: Row,
+  operationsPerSample: number,
+  rounds: readonly Round[],
+  floors: readonly Round[],
+): TimedResult {
+  const samplesOf = (turns: readonly Round[]) => turns.flatMap(({ samples }) => samples.map((each) => each * row.per));
+  const mediansOf = (turns: readonly Round[]) => turns.map(({ samples }) => median(samples));
+  const total = (of: (round: Round) => number) => rounds.reduce((sum, round) => sum + of(round), 0);
+  return {
+    kind: "timed",
+    row: row.name,
+    per: row.per,
+    operationsPerSample,
+    ...summarise(samplesOf(rounds)),
+    throughput: throughput(
+      total(({ operations }) => operations),
+      total(({ wall }) => wall),
+    ),
+    floor: hasNoFloor(row.floor)
+      ? row.floor
+      : { name: row.floor.name, about: row.floor.about, p50: median(samplesOf(floors)) },
+    ratio: hasNoFloor(row.floor) ? null : ratios(mediansOf(rounds), mediansOf(floors)),
+  };
+}
+
+async function withSamplers<T>(row: Row, use: (row: Sampler, floor: Sampler | undefined) => Promise<T>): Promise<T> {
+  const prepared = await row.setup();
+  const under = hasNoFloor(row.floor) ? undefined : row.floor.setup(row.operations);
+  try {
+    const sampler = new Sampler(row.name, row.operations, prepared);
+    return await use(sampler, under && new Sampler(`${row.name}, its floor`, row.operations, under));
+  } finally {
+    await prepared.teardown?.();
+    await under?.teardown?.();
+  }
+}
+
+async function measureProbe(probe: Probe, effort: Effort): Promise<ProbeResult> {
+  const readings: Readings[] = [];
+  const floors: Readings[] = [];
+  for (let i = 0; i < effort.rounds; i++) {
+    if (!hasNoFloor(probe.floor)) floors.push(expectReadings(probe, await probe.floor.measure("full")));
+    readings.push(expectReadings(probe, await probe.measure("full")));
+  }
+  return {
+    kind: "probe",
+    row: probe.name,
+    floor: hasNoFloor(probe.floor) ? probe.floor : { name: probe.floor.name },
+    figures: probe.figures.map(({ name, unit, ratio }) => {
+      const values = readings.map((each) => each[name] ?? Number.NaN);
+      const under = floors.map((each) => each[name] ?? Number.NaN);
+      const floor: Spread | null = under.length > 0 ? spread(under) : null;
+      return { figure: name, unit, ...spread(values), floor, ratio: ratio && floor ? ratios(values, under) : null };
+    }),
+  };
+}
+
+function expectReadings(probe: Probe, readings: Readings): Readings {
+  for (const { name } of probe.figures) {
+    if (!Number.isFinite(readings[name])) {
+      throw new Error(`Row "${probe.name}" is refused: it gave no number for its figure "${name}".`);
+    }
+  }
+  return readings;
+}

@@ -1,0 +1,58 @@
+import { inFreshProcess } from "./fresh-process";
+import { MEMORY_ROW } from "./published";
+import type { Probe, ProbeFigure, Scale } from "./suite";
+
+const RAW = new URL("raw-subjects.ts", import.meta.url);
+
+const probe = (
+  name: string,
+  figures: readonly ProbeFigure[],
+  sizes: Readonly<Record<Scale, number>>,
+  floor: string,
+) => {
+  return (module: URL, subject: string): Probe => ({
+    kind: "probe",
+    name,
+    figures,
+    floor: { name: "raw", measure: (scale) => inFreshProcess(RAW, floor, sizes[scale]) },
+    measure: (scale) => inFreshProcess(module, subject, sizes[scale]),
+  });
+};
+
+/**
+ * Bytes of heap of an idle actor, 100,000 of them. `subject` is exported by `module` and returns `heapOfEach(count, create)`.
+ *
+ * @example
+ * idleHeapProbe(new URL("../subjects/actors.ts", import.meta.url), "idleHeap")
+ */
+export const idleHeapProbe = probe(
+  "heap of an idle actor",
+  [{ name: "bytes", unit: "B", ratio: true }],
+  { smoke: 1000, full: 100_000 },
+  "idleHeap",
+);
+
+/** What a 5 ms timer gets beside a volley of 200 ms. `subject` returns `watchTimer(milliseconds, volley)`. */
+export const fairnessProbe = probe(
+  "5 ms timer while two actors volley for 200 ms",
+  [
+    { name: "ticks", unit: "", ratio: false },
+    { name: "gap", unit: "ms", ratio: false },
+    { name: "hops", unit: "", ratio: false },
+    { name: "ticks when idle", unit: "", ratio: false },
+  ],
+  { smoke: 20, full: 200 },
+  "fairness",
+);
+
+/** Growth of heap and RSS over 10,000 messages, and the slope after them. `subject` returns `growth(messages, send)`. */
+export const growthProbe = probe(
+  MEMORY_ROW,
+  [
+    { name: "heap growth", unit: "MB", ratio: false },
+    { name: "RSS growth", unit: "MB", ratio: false },
+    { name: "heap slope", unit: "B", ratio: false },
+  ],
+  { smoke: 100, full: 10_000 },
+  "messageGrowth",
+);

@@ -1,0 +1,185 @@
+import { Completion } from "./completion";
+import { RawMailbox } from "./raw-mailbox";
+import type { Floor, Prepared } from "./suite";
+
+const floor = (name: string, about: string, setup: Floor["setup"]): Floor => ({
+  name,
+  about: `the ten-line mailbox: ${about}`,
+  setup,
+});
+
+function tellInBatches(operations: number, width: number): Prepared {
+  const completion = new Completion();
+  const mailbox = new RawMailbox<number>(completion.arrive);
+  const run = async () => {
+    for (let sent = 0; sent < operations; sent += width) {
+      const done = completion.expect(width);
+      for (let i = 0; i < width; i++) mailbox.tell(i);
+      await done;
+    }
+  };
+  return { run, completed: completion.completed };
+}
+
+/** Tells to one raw mailbox, timed until the last is handled. */
+export const rawTell = floor("raw tell", "all tells at once, until the last is handled", (operations) =>
+  tellInBatches(operations, operations),
+);
+
+/** Tells to one raw mailbox, `width` at once, until the last is handled; then the next `width`. */
+export const rawTells = (width: number): Floor =>
+  floor(
+    `raw tell, ${width} at once`,
+    `${width} tells, until the last is handled, then the next ${width}`,
+    (operations) => tellInBatches(operations, width),
+  );
+
+/** Asks of one raw mailbox, each awaited before the next. */
+export const rawAsk = floor("raw ask", "asks, each awaited before the next", (operations) => {
+  let completed = 0;
+  const mailbox = new RawMailbox<number>((payload) => payload);
+  const run = async () => {
+    for (let i = 0; i < operations; i++) {
+      if ((await mailbox.ask(i)) === i) completed++;
+    }
+  };
+  return { run, completed: () => completed };
+});
+
+/** Asks of one raw mailbox, `width` of them in flight; then the next `width`. */
+export const rawAsks = (width: number): Floor =>
+  floor(
+    `raw ask, ${width} in flight`,
+    `${width} asks at once, awaited with \`Promise.all\`, then the next ${width}`,
+    (operations) => {
+      let completed = 0;
+      const mailbox = new RawMailbox<number>((payload) => payload);
+      const run = async () => {
+        for (let sent = 0; sent < operations; sent += width) {
+          const replies: Promise<unknown>[] = [];
+          for (let i = 0; i < width; i++) replies.push(mailbox.ask(i));
+          const values = await Promise.all(replies);
+          for (let i = 0; i < width; i++) if (values[i] === i) completed++;
+        }
+      };
+      return { run, completed: () => completed };
+    },
+  );
+
+/** Half tells and half asks, `width` of them at once, until all are handled and answered; then the next `width`. */
+export const rawMixed = (width: number): Floor =>
+  floor(
+    `raw mixed, ${width} at once`,
+    `${width / 2} tells and ${width / 2} asks at once, until all are handled and answered`,
+    (operations) => {
+      let told = 0;
+      let answered = 0;
+      const mailbox = new RawMailbox<number>((payload) => (payload < 0 ? told++ : payload));
+      const run = async () => {
+        for (let sent = 0; sent < operations; sent += width) {
+          const replies: Promise<unknown>[] = [];
+          for (let i = 0; i < width / 2; i++) {
+            mailbox.tell(-1);
+            replies.push(mailbox.ask(i));
+          }
+          const values = await Promise.all(replies);
+          for (let i = 0; i < width / 2; i++) if (values[i] === i) answered++;
+        }
+      };
+      return { run, completed: () => told + answered };
+    },
+  );
+
+/** Round trips of one ball between two raw mailboxes. */
+export const rawPingPong = floor("raw ping-pong", "round trips between two, one after the other", (operations) => {
+  const completion = new Completion();
+  const ping: RawMailbox<number> = new RawMailbox((ball) => {
+    if (completion.arrive()) pong.tell(ball);
+  });
+  const pong: RawMailbox<number> = new RawMailbox((ball) => ping.tell(ball));
+  const run = () => {
+    const done = completion.expect(operations);
+    pong.tell(1);
+    return done;
+  };
+  return { run, completed: completion.completed };
+});
+
+/** A message handed on along `length` raw mailboxes; then the next. */
+export const rawChain = (length: number): Floor =>
+  floor(`raw chain of ${length}`, `a message handed on along ${length} of them`, (operations) => {
+    const completion = new Completion();
+    let first = new RawMailbox<number>(completion.arrive);
+    for (let i = 1; i < length; i++) {
+      const next = first;
+      first = new RawMailbox((payload) => {
+        completion.arrive();
+        next.tell(payload);
+      });
+    }
+    const run = async () => {
+      for (let sent = 0; sent < operations; sent += length) {
+        const done = completion.expect(length);
+        first.tell(sent);
+        await done;
+      }
+    };
+    return { run, completed: completion.completed };
+  });
+
+/** One raw mailbox tells each of `width` others, until the last has handled it; then again. */
+export const rawFanOut = (width: number): Floor =>
+  floor(`raw fan-out to ${width}`, `one tells ${width} others, until the last has handled it`, (operations) => {
+    const completion = new Completion();
+    const leaves = Array.from({ length: width }, () => new RawMailbox<number>(completion.arrive));
+    const root = new RawMailbox<number>((payload) => {
+      for (const leaf of leaves) leaf.tell(payload);
+    });
+    const run = async () => {
+      for (let sent = 0; sent < operations; sent += width) {
+        const done = completion.expect(width);
+        root.tell(sent);
+        await done;
+      }
+    };
+    return { run, completed: completion.completed };
+  });
+
+/** `width` tells that one raw mailbox adds up, and an ask for the sum; then again. */
+export const rawAggregation = (width: number): Floor =>
+  floor(`raw aggregation of ${width}`, `${width} tells that it adds up, then an ask for the sum`, (operations) => {
+    let completed = 0;
+    let sum = 0;
+    const mailbox = new RawMailbox<number>((payload) => {
+      const before = sum;
+      sum = payload < 0 ? 0 : sum + payload;
+      return before;
+    });
+    const run = async () => {
+      for (let sent = 0; sent < operations; sent += width) {
+        for (let i = 0; i < width; i++) mailbox.tell(1);
+        if ((await mailbox.ask(-1)) === width) completed += width;
+      }
+    };
+    return { run, completed: () => completed };
+  });
+
+/** A raw mailbox made under a name, stopped by a message, the stop confirmed, and the name freed. */
+export const rawSpawnStop = floor(
+  "raw spawn and stop",
+  "made, put in a `Map` by name, told to stop, the stop awaited, taken out of the `Map`",
+  (operations) => {
+    let completed = 0;
+    let made = 0;
+    const directory = new Map<string, RawMailbox<string>>();
+    const run = async () => {
+      for (let i = 0; i < operations; i++) {
+        const name = `actor-${made++}`;
+        const mailbox = new RawMailbox<string>((message) => message === "stop");
+        directory.set(name, mailbox);
+        if ((await mailbox.ask("stop")) === true && directory.delete(name)) completed++;
+      }
+    };
+    return { run, completed: () => completed };
+  },
+);

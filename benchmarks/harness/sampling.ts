@@ -1,0 +1,99 @@
+import { measure } from "mitata";
+import { Proof } from "./proof";
+import { median } from "./statistics";
+import type { Prepared } from "./suite";
+
+/** Shortest sample, in nanoseconds: reading the clock twice, some 60 ns, is then a third of a percent of it. */
+const SHORTEST_SAMPLE = 20_000;
+/** mitata unrolls a batch by four, so a batch is a multiple of it. */
+const UNROLL = 4;
+const LARGEST_BATCH = 16_384;
+
+/** The samples of one round, in nanoseconds per operation. */
+export interface Round {
+  readonly samples: readonly number[];
+  readonly operations: number;
+  /** From the start of the first sample to the end of the last, what lies between them included. */
+  readonly wall: number;
+}
+
+/** One piece of prepared work, its account, and how mitata is to sample it. */
+export class Sampler {
+  private batch = 1;
+  private readonly proof: Proof;
+
+  constructor(
+    name: string,
+    private readonly operations: number,
+    private readonly prepared: Prepared,
+  ) {
+    this.proof = new Proof(name, operations, prepared);
+  }
+
+  /** How many operations one sample covers, so how many it averages. */
+  get operationsPerSample(): number {
+    return this.batch * this.operations;
+  }
+
+  /** Runs for about `budget` nanoseconds, so that the code is compiled, and chooses how many calls make a sample. */
+  async warmUp(budget: number): Promise<void> {
+    const start = Bun.nanoseconds();
+    let calls = 0;
+    let taken = 0;
+    do {
+      const before = Bun.nanoseconds();
+      await this.proof.call();
+      taken = Bun.nanoseconds() - before;
+      calls++;
+    } while (Bun.nanoseconds() - start < budget || calls < 3);
+    this.batch = taken >= SHORTEST_SAMPLE ? 1 : await this.fillSample();
+  }
+
+  // Timed by growing groups, since one call may be shorter than a reading of the clock.
+  private async fillSample(): Promise<number> {
+    for (let batch = UNROLL; ; batch *= 2) {
+      const times: number[] = [];
+      for (let i = 0; i < 5; i++) times.push((await this.sample(batch, 1, 0)).wall);
+      if (median(times) >= SHORTEST_SAMPLE || batch >= LARGEST_BATCH) return batch;
+    }
+  }
+
+  /** One round of about `budget` nanoseconds, after a forced collection; its work is checked before it counts. */
+  async round(budget: number): Promise<Round> {
+    Bun.gc(true);
+    return this.sample(this.batch, 3, budget);
+  }
+
+  private async sample(batch: number, fewest: number, budget: number): Promise<Round> {
+    let first = 0;
+    let last = 0;
+    const { samples, ticks } = await measure(this.prepared.run, {
+      // mitata decides by its first call whether to batch; a busy moment must not change that between rounds.
+      warmup_threshold: batch > 1 ? Number.POSITIVE_INFINITY : -1,
+      batch_threshold: Number.POSITIVE_INFINITY,
+      batch_samples: batch,
+      batch_unroll: UNROLL,
+      samples_threshold: Number.POSITIVE_INFINITY, // Keeps the two slowest samples, which mitata drops by default.
+      min_samples: fewest,
+      min_cpu_time: budget,
+      gc: false,
+      now: () => {
+        last = Bun.nanoseconds();
+        if (first === 0) first = last;
+        return last;
+      },
+    });
+    // Before the samples mitata calls once to see whether the function is asynchronous, and once more if it batches.
+    this.proof.expect(ticks + (batch > 1 ? 2 : 1));
+    return {
+      samples: samples.map((each) => each / this.operations),
+      operations: ticks * this.operations,
+      wall: last - first,
+    };
+  }
+
+  /** Calls a few times and checks the work; times nothing. */
+  async smoke(): Promise<void> {
+    for (let i = 0; i < 3; i++) await this.proof.call();
+  }
+}

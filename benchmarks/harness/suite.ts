@@ -1,0 +1,79 @@
+/** A benchmark suite: the rows of one file `benchmarks/suites/NAME.bench.ts`, exported as `suite`. */
+export interface Suite {
+  /** The name that the command line, the targets and the results use; the file is `NAME.bench.ts`. */
+  readonly name: string;
+  /** One sentence for the page: what this suite is about. */
+  readonly about: string;
+  readonly rows: readonly (Row | Probe)[];
+}
+
+/** Work that is ready to be timed. It is called without `this`. */
+export interface Prepared {
+  /** Does the row's `operations` and returns, or resolves, once all of them are complete. It takes no argument. */
+  readonly run: () => unknown;
+  /** How many operations are complete since `setup`, counted where the work ends (in the handler, on the reply). */
+  readonly completed: () => number;
+  /** Throws when the work was done wrong, such as a reply with another value. Called after each round. */
+  readonly verify?: (calls: number) => void;
+  readonly teardown?: () => unknown;
+}
+
+/** The least that work of one kind can cost, measured in the same rounds as the rows that stand on it. */
+export interface Floor {
+  readonly name: string;
+  /** One sentence for the page: what the floor does. */
+  readonly about: string;
+  /** Prepares a `run` that does `operations` operations a call. */
+  readonly setup: (operations: number) => Prepared;
+}
+
+/** A row that no floor fits says why. */
+export interface NoFloor {
+  readonly none: string;
+}
+
+/** A row that mitata times. */
+export interface Row {
+  readonly kind: "timed";
+  /** What the row does; the published name where there is one. */
+  readonly name: string;
+  /**
+   * How many operations one call of `run` completes. Where one takes less than a microsecond, do a thousand a call: mitata's
+   * `await` of each call costs some 50 ns, and its generated loop around a shorter synchronous call is compiled now well,
+   * now badly (a floor measured against itself stood at 0.6 once in six runs; with a hundred a call, at 0.96 to 1.04).
+   */
+  readonly operations: number;
+  /** How many of those operations one figure covers: 1 for a figure by the message, 10 for "concurrent: 10 asks". */
+  readonly per: number;
+  readonly floor: Floor | NoFloor;
+  readonly setup: () => Prepared | Promise<Prepared>;
+}
+
+/** How large a probe works: `smoke` proves that it works, `full` is what is reported. */
+export type Scale = "smoke" | "full";
+
+/** What a probe read in one round, by the name of the figure. */
+export type Readings = Readonly<Record<string, number>>;
+
+/** A figure that a probe reads. */
+export interface ProbeFigure {
+  readonly name: string;
+  /** `B`, `MB`, `ms`, or empty for a count. */
+  readonly unit: "B" | "MB" | "ms" | "";
+  /** Whether "so many times the floor" means something for this figure. */
+  readonly ratio: boolean;
+}
+
+/** A row that is not a loop: memory, or what a timer gets. It measures itself, once a round, and throws when its work is not done. */
+export interface Probe {
+  readonly kind: "probe";
+  readonly name: string;
+  readonly figures: readonly ProbeFigure[];
+  readonly floor: { readonly name: string; readonly measure: (scale: Scale) => Promise<Readings> } | NoFloor;
+  readonly measure: (scale: Scale) => Promise<Readings>;
+}
+
+/** Whether a row goes without a floor. */
+export function hasNoFloor(floor: Floor | Probe["floor"]): floor is NoFloor {
+  return "none" in floor;
+}

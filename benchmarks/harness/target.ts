@@ -1,0 +1,79 @@
+import type { RowResult, SuiteResult } from "./results";
+import type { Suite } from "./suite";
+
+interface Named {
+  readonly suite: string;
+  readonly row: string;
+  /** `ratio` for a timed row, else the name of a probe's figure. */
+  readonly figure: string;
+  /** What would be good; shown, not checked. */
+  readonly aim: number;
+  /** Why this much and no less, in half a sentence. */
+  readonly reason: string;
+}
+
+/** A figure and the limit that it must keep. */
+export type Target = Named & ({ readonly atMost: number } | { readonly atLeast: number });
+
+/** A target that was missed, with what was measured instead. */
+export interface Miss {
+  readonly target: Target;
+  readonly measured: number;
+}
+
+/** The limit as it stands in a table: `≤ 1.6`. */
+export function limitOf(target: Target): string {
+  return "atMost" in target ? `≤ ${target.atMost}` : `≥ ${target.atLeast}`;
+}
+
+/** The sentence that tells of a miss: row, target and figure. */
+export function describeMiss({ target, measured }: Miss): string {
+  return `${target.suite}: "${target.row}" has ${target.figure} ${Number(measured.toPrecision(4))}; its target is ${limitOf(target)}`;
+}
+
+/** Throws when a target names a suite, row or figure that does not exist: it would never be checked. */
+export function expectTargetsExist(targets: readonly Target[], suites: readonly Suite[]): void {
+  for (const { suite, row, figure } of targets) {
+    const named = `The target "${figure}" of row "${row}" in suite "${suite}"`;
+    const rows = suites.find(({ name }) => name === suite)?.rows;
+    if (rows === undefined) throw new Error(`${named} names no suite; there are: ${list(suites)}.`);
+    const found = rows.find(({ name }) => name === row);
+    if (found === undefined) throw new Error(`${named} names no row; there are: ${list(rows)}.`);
+    const has = found.kind === "timed" ? ["ratio"] : found.figures.map(({ name }) => name);
+    if (!has.includes(figure)) throw new Error(`${named} names no figure; there are: ${has.join(", ")}.`);
+    if (found.kind === "timed" && "none" in found.floor)
+      throw new Error(`${named} needs a floor, and the row has none.`);
+  }
+}
+
+/** The figure that a target is about, or undefined when these results do not hold it. */
+export function figureOf(target: Target, results: readonly SuiteResult[]): number | undefined {
+  const rows = results.find(({ suite }) => suite === target.suite)?.rows;
+  const row = rows?.find((each) => each.row === target.row);
+  return row && figureIn(row, target.figure);
+}
+
+function figureIn(row: RowResult, figure: string): number | undefined {
+  if (row.kind === "timed") return figure === "ratio" ? row.ratio?.median : undefined;
+  return row.figures.find((each) => each.figure === figure)?.median;
+}
+
+/** What the results say of the targets that they hold a figure for. */
+export function checkTargets(
+  targets: readonly Target[],
+  results: readonly SuiteResult[],
+): { readonly checked: number; readonly misses: readonly Miss[] } {
+  let checked = 0;
+  const misses: Miss[] = [];
+  for (const target of targets) {
+    const measured = figureOf(target, results);
+    if (measured === undefined) continue;
+    checked++;
+    const isKept = "atMost" in target ? measured <= target.atMost : measured >= target.atLeast;
+    if (!isKept) misses.push({ target, measured });
+  }
+  return { checked, misses };
+}
+
+const list = (named: readonly { readonly name: string }[]): string =>
+  named.length === 0 ? "none" : named.map(({ name }) => `"${name}"`).join(", ");

@@ -1,0 +1,126 @@
+import { address, createMessage, createRouter, createSystem } from "../../src/index";
+import { Completion } from "../harness/completion";
+import { rawAsk, rawAsks, rawTell } from "../harness/raw-floors";
+import type { Row, Suite } from "../harness/suite";
+import { prepareAsks } from "../subjects/asks";
+import { Echo, Sink } from "../subjects/echo";
+import { prepareTells } from "../subjects/tells";
+
+const OPERATIONS = 1000;
+const to = address("program");
+
+const sum = (count: number): number => {
+  let total = 0;
+  for (let i = 1; i <= count; i++) total += i;
+  return total;
+};
+
+/** Asks of a plain handler behind a router, each in a message of its own. */
+function routed(name: string, width: number, program: (payload: number) => unknown = (payload) => payload): Row {
+  return {
+    kind: "timed",
+    name,
+    operations: OPERATIONS,
+    per: width,
+    floor: width === 1 ? rawAsk : rawAsks(width),
+    setup: () => {
+      const router = createRouter();
+      router.register(to, (message) => program(message.payload as number)); // The rows below send numbers alone.
+      return prepareAsks({
+        operations: OPERATIONS,
+        width,
+        ask: (index) => router.ask(createMessage(to, "run", index)),
+        reply: program,
+        teardown: () => router.unregister(to),
+      });
+    },
+  };
+}
+
+/** Asks of an actor through its reference. */
+function referred(name: string, width: number): Row {
+  return {
+    kind: "timed",
+    name,
+    operations: OPERATIONS,
+    per: 1,
+    floor: width === 1 ? rawAsk : rawAsks(width),
+    setup: () => {
+      const system = createSystem();
+      const echo = system.spawn("echo", Echo, () => ({ say: (payload) => payload }));
+      return prepareAsks({
+        operations: OPERATIONS,
+        width,
+        ask: (index) => echo.ask("say", index),
+        reply: (index) => index,
+        teardown: () => system.shutdown(),
+      });
+    },
+  };
+}
+
+const routedTell: Row = {
+  kind: "timed",
+  name: "router.tell() to echo program",
+  operations: OPERATIONS,
+  per: 1,
+  floor: rawTell,
+  setup: () => {
+    const router = createRouter();
+    const completion = new Completion();
+    router.register(to, (message) => {
+      completion.arrive();
+      return message.payload;
+    });
+    return prepareTells({
+      operations: OPERATIONS,
+      width: OPERATIONS,
+      completion,
+      tell: (index) => router.tell(createMessage(to, "run", index)),
+      teardown: () => router.unregister(to),
+    });
+  },
+};
+
+const referredTell: Row = {
+  kind: "timed",
+  name: "ref.tell, 100,000 to completion",
+  operations: 100_000,
+  per: 1,
+  floor: rawTell,
+  setup: () => {
+    const system = createSystem();
+    const completion = new Completion();
+    const sink = system.spawn("sink", Sink, () => ({
+      take() {
+        completion.arrive();
+      },
+    }));
+    return prepareTells({
+      operations: 100_000,
+      width: 100_000,
+      completion,
+      tell: (index) => sink.tell("take", index),
+      teardown: () => system.shutdown(),
+    });
+  },
+};
+
+export const suite: Suite = {
+  name: "routing",
+  about:
+    "Sending through the router, a message object each, and through a reference. Programs are plain handlers; compute adds up 1 to n.",
+  rows: [
+    routedTell,
+    routed("router.ask() to echo program", 1),
+    routed("router.ask() to noop program", 1, () => undefined),
+    routed("router.ask() to compute program", 1, (payload) => sum(payload & 15)),
+    routed("ask round trip (echo)", 1),
+    { ...routed("sequential: 10 asks", 1), per: 10 },
+    routed("concurrent: 10 asks", 10),
+    referredTell,
+    referred("ref.ask in sequence, sync handler, default timeout", 1),
+    referred("ref.ask, 100 in flight", 100),
+    routed("router.ask(createMessage(…)) in sequence", 1),
+  ],
+};

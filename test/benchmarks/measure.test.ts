@@ -1,0 +1,160 @@
+import { describe, expect, test } from "bun:test";
+import { type Effort, measureRow, reportRow, smokeRow } from "../../benchmarks/harness/measure";
+import type { Row } from "../../benchmarks/harness/suite";
+import { counting, countingFloor, probe, row } from "./rows";
+
+const BRIEF: Effort = { rounds: 3, turn: 1e5, warmUp: 1e4 };
+
+const refusal = (bad: Row) => async () => {
+  const reasons = await Promise.all(
+    [smokeRow(bad), measureRow(bad, BRIEF)].map((it) => it.then(String, (error: Error) => error.message)),
+  );
+  expect(reasons[1]).toBe(reasons[0] as string);
+  return reasons[0];
+};
+
+describe("a row is refused", () => {
+  test("when it does nothing", async () => {
+    const reason = await refusal(row({ setup: () => counting(10, 0) }))();
+    expect(reason).toBe('Row "a row" is refused: it did nothing: no operation was completed.');
+  });
+
+  test("when it does less than it says", async () => {
+    const reason = await refusal(row({ setup: () => counting(10, 9) }))();
+    expect(reason).toBe('Row "a row" is refused: 9 operations were complete when 1 × 10 were due.');
+  });
+
+  test("when it returns before its work is done", async () => {
+    const setup = () => {
+      let completed = 0;
+      const run = () => {
+        completed += 9;
+        queueMicrotask(() => {
+          completed++;
+        });
+      };
+      return { run, completed: () => completed };
+    };
+    const reason = await refusal(row({ setup }))();
+    expect(reason).toBe('Row "a row" is refused: 9 operations were complete when 1 × 10 were due.');
+  });
+
+  test("when the work stops after a while", async () => {
+    let completed = 0;
+    const run = () => {
+      if (completed < 1000) completed += 10;
+    };
+    const tired = row({ setup: () => ({ run, completed: () => completed }) });
+    await expect(measureRow(tired, BRIEF)).rejects.toThrow("1000 operations were complete");
+  });
+
+  test("when its own verification fails", async () => {
+    const verify = () => {
+      throw new Error("the reply was 4, not 5");
+    };
+    const reason = await refusal(row({ setup: () => ({ ...counting(10), verify }) }))();
+    expect(reason).toBe('Row "a row" is refused: the reply was 4, not 5.');
+  });
+
+  test("when its floor does nothing", async () => {
+    const idle = { ...countingFloor, setup: () => counting(1, 0) };
+    expect(await refusal(row({ floor: idle }))()).toContain('Row "a row, its floor" is refused: it did nothing');
+  });
+
+  test("when its run takes an argument, which mitata would take for an iterator", async () => {
+    const setup = () => ({ run: ((_: unknown) => 1) as () => unknown, completed: () => 10 });
+    expect(await refusal(row({ setup }))()).toContain("must take no argument");
+  });
+});
+
+describe("a measured row", () => {
+  test("gives its figures, its floor and its ratio", async () => {
+    const result = await measureRow(row(), BRIEF);
+    if (result.kind !== "timed" || "none" in result.floor || result.ratio === null) throw new Error("not a timed row");
+    expect(result.p50).toBeGreaterThan(0);
+    expect(result.p95).toBeGreaterThanOrEqual(result.p75);
+    expect(result.floor.name).toBe("counting");
+    expect(result.ratio.min).toBeLessThanOrEqual(result.ratio.median);
+    expect(result.operationsPerSample % 10).toBe(0);
+  });
+
+  test("reports samples by `per` operations, throughput over wall time, and the ratio round by round", () => {
+    const round = (samples: number[], wall: number) => ({ samples, operations: samples.length * 100, wall });
+    // The machine is four times slower in the second round, for both.
+    const rounds = [round([20, 20, 22], 1e4), round([80, 88, 80], 5e4), round([30, 30, 30], 1e4)];
+    const floors = [round([10, 10], 1e4), round([40, 40], 1e4), round([10, 10], 1e4)];
+    const report = reportRow(row({ per: 10 }), 100, rounds, floors);
+    expect(report).toMatchObject({ per: 10, operationsPerSample: 100, samples: 9, min: 200, p50: 300, p99: null });
+    expect(report.throughput).toBeCloseTo((900 / 7e4) * 1e9, 3);
+    expect(report.ratio).toEqual({ median: 2, min: 2, max: 3 });
+    expect(report.floor).toEqual({ name: "counting", about: "adds to a number", p50: 100 });
+    expect(reportRow(row({ floor: { none: "why" } }), 100, rounds, []).ratio).toBeNull();
+  });
+
+  test("counts asynchronous work to its end", async () => {
+    let completed = 0;
+    const run = async () => {
+      for (let i = 0; i < 10; i++) {
+        await Promise.resolve();
+        completed++;
+      }
+    };
+    const result = await measureRow(row({ setup: () => ({ run, completed: () => completed }) }), BRIEF);
+    expect(result.kind).toBe("timed");
+  });
+
+  test("is torn down, also when it is refused", async () => {
+    let torn = 0;
+    const teardown = () => {
+      torn++;
+    };
+    await measureRow(row({ setup: () => ({ ...counting(10), teardown }) }), BRIEF);
+    await measureRow(row({ setup: () => ({ ...counting(10, 1), teardown }) }), BRIEF).catch(() => {});
+    expect(torn).toBe(2);
+  });
+});
+
+describe("a probe", () => {
+  test("gives the median of its rounds, beside its floor, in turns", async () => {
+    const order: string[] = [];
+    const values = [300, 900, 330];
+    const floors = [200, 300, 300];
+    const result = await measureRow(
+      probe({
+        measure: async () => {
+          order.push("row");
+          return { bytes: values.shift() as number };
+        },
+        floor: {
+          name: "raw",
+          measure: async () => {
+            order.push("floor");
+            return { bytes: floors.shift() as number };
+          },
+        },
+      }),
+      BRIEF,
+    );
+    expect(order).toEqual(["floor", "row", "floor", "row", "floor", "row"]);
+    if (result.kind !== "probe") throw new Error("not a probe");
+    expect(result.figures).toEqual([
+      {
+        figure: "bytes",
+        unit: "B",
+        median: 330,
+        min: 300,
+        max: 900,
+        floor: { median: 300, min: 200, max: 300 },
+        ratio: { median: 1.5, min: 1.1, max: 3 },
+      },
+    ]);
+  });
+
+  test("is refused when it gives no number", async () => {
+    const empty = probe({ measure: async () => ({ size: 1 }) });
+    await expect(measureRow(empty, BRIEF)).rejects.toThrow(
+      '"a probe" is refused: it gave no number for its figure "bytes"',
+    );
+    await expect(smokeRow(empty)).rejects.toThrow("refused");
+  });
+});

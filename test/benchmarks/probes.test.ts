@@ -1,0 +1,29 @@
+import { describe, expect, test } from "bun:test";
+import { inFreshProcess } from "../../benchmarks/harness/fresh-process";
+import { publishedReading, publishedRow } from "../../benchmarks/harness/published";
+
+const raw = new URL("../../benchmarks/harness/raw-subjects.ts", import.meta.url);
+
+describe("a subject in its own process", () => {
+  test("gives what it read", async () => {
+    const { bytes } = await inFreshProcess(raw, "idleHeap", 1000);
+    expect(bytes).toBeGreaterThan(0);
+  });
+
+  test("that fails says so in its own words", async () => {
+    await expect(inFreshProcess(raw, "nothing", 1)).rejects.toThrow("exports no function nothing");
+  });
+});
+
+describe("published figures", () => {
+  test("are found by suite and exact row name, since two suites share one", () => {
+    expect(publishedRow("routing", "concurrent: 10 asks")?.avg).toBe(14400);
+    expect(publishedRow("patterns", "concurrent: 10 asks")?.avg).toBe(16800);
+    expect(publishedRow("routing", "ref.ask, 100 in flight")).toBeUndefined();
+  });
+
+  test("of memory are found by their figure", () => {
+    expect(publishedReading("memory", "10,000 messages", "RSS growth")).toBe(415);
+    expect(publishedReading("memory", "heap of an idle actor", "bytes")).toBeUndefined();
+  });
+});

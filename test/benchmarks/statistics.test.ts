@@ -1,0 +1,57 @@
+import { describe, expect, test } from "bun:test";
+import { quantile, ratios, slope, spread, summarise, throughput } from "../../benchmarks/harness/statistics";
+
+const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
+const shuffled = (values: readonly number[]) => [...values].sort((a, b) => ((a * 7919) % 1009) - ((b * 7919) % 1009));
+
+describe("percentiles", () => {
+  test("of a uniform distribution lie where they must, whatever the order of the samples", () => {
+    const summary = summarise(shuffled(upTo(1001)));
+    expect(summary).toEqual({ samples: 1001, min: 1, mean: 501, p50: 501, p75: 751, p95: 951, p99: 991 });
+  });
+
+  test("lie between two samples in proportion", () => {
+    expect(quantile([10, 20], 0.5)).toBe(15);
+    expect(quantile([10, 20, 30, 40], 0.95)).toBeCloseTo(38.5, 10);
+    expect(quantile([7], 0.99)).toBe(7);
+  });
+
+  test("of a distribution with a slow tail show the tail in p99 alone", () => {
+    const summary = summarise([...Array<number>(985).fill(100), ...Array<number>(15).fill(5000)]);
+    expect([summary.p50, summary.p95, summary.p99]).toEqual([100, 100, 5000]);
+    expect(summary.mean).toBe(173.5);
+  });
+
+  test("have no p99 below a thousand samples", () => {
+    expect(summarise(upTo(999)).p99).toBeNull();
+    expect(summarise(upTo(1000)).p99).not.toBeNull();
+  });
+
+  test("of no samples are an error, not NaN", () => {
+    expect(() => summarise([])).toThrow("no samples");
+  });
+});
+
+test("throughput is what was completed over the wall time", () => {
+  expect(throughput(3_000_000, 1.5e9)).toBe(2_000_000);
+});
+
+describe("the ratio", () => {
+  test("is the median of the ratios of each round, not the ratio of the medians", () => {
+    // A machine that is four times slower in rounds 2 and 3: row and floor suffer alike.
+    expect(ratios([20, 80, 88, 30, 24], [10, 40, 40, 10, 10])).toEqual({ median: 2.2, min: 2, max: 3 });
+  });
+
+  test("needs a floor in each round", () => {
+    expect(() => ratios([1, 2], [1])).toThrow("round 1 has no floor");
+  });
+});
+
+test("a spread tells median, lowest and highest", () => {
+  expect(spread([9, 1, 5, 7])).toEqual({ median: 6, min: 1, max: 9 });
+});
+
+test("a slope is what each step adds, noise apart", () => {
+  expect(slope([3, 5, 7, 9])).toBe(2);
+  expect(slope([10, 12, 10, 12, 10])).toBe(0);
+});
