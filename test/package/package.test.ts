@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import manifest from "../../package.json";
+import { pack } from "../../scripts/pack";
+import { type Block, blocksOf, fill, runScript } from "./readme";
+
+const root = join(import.meta.dir, "../..");
+const readme = Bun.file(join(root, "README.md"));
+const quickStart: Block[] = (await readme.exists())
+  ? blocksOf(await readme.text()).filter(({ heading }) => /quick ?start/i.test(heading))
+  : [];
+
+describe("the tarball, installed into an empty project", () => {
+  let folder = "";
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "envoi-package-"));
+    const tarball = pack(folder);
+    await Bun.write(join(folder, "package.json"), JSON.stringify({ name: "stranger", private: true, type: "module" }));
+    const types = `@types/bun@${manifest.devDependencies["@types/bun"]}`;
+    const { exitCode, stderr } = await runScript(folder, "add", tarball, types);
+    if (exitCode !== 0) throw new Error(stderr);
+    for (const { line, code } of quickStart) await Bun.write(join(folder, `line-${line}.ts`), code);
+  }, 120_000);
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  test("has the code, the declarations, the pages and the licences, and nothing else", async () => {
+    const installed = join(folder, "node_modules/envoi");
+    const names = (await readdir(installed)).filter((name) => !name.startsWith("."));
+    expect(names.sort()).toEqual(["BENCHMARKS.md", "LICENSE", "README.md", "SECURITY.md", "dist", "package.json"]);
+    expect(await readdir(join(installed, "dist"))).toContain("typebox.license.txt");
+  });
+
+  test("its entries share their modules, so that a class is one class", async () => {
+    const chunks = await Promise.all(
+      ["index", "testing"].map(async (name) => {
+        const code = await Bun.file(join(folder, `node_modules/envoi/dist/${name}.js`)).text();
+        return [...code.matchAll(/from "(\.\/chunk-[^"]+)"/g)].map(([, chunk]) => chunk);
+      }),
+    );
+    expect(chunks[1]?.filter((chunk) => chunks[0]?.includes(chunk))).not.toEqual([]);
+  });
+
+  test("the README has a quick start", () => expect(quickStart.length).toBeGreaterThan(0));
+
+  for (const { line, output } of quickStart) {
+    test(`the quick start at line ${line} of the README runs and prints what the page says`, async () => {
+      const { exitCode, stdout, stderr } = await runScript(folder, `line-${line}.ts`);
+      expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: exitCode === 0 ? stderr : "" });
+      if (output !== undefined) expect(stdout.trim()).toBe(fill(output, stdout));
+    }, 60_000);
+  }
+
+  for (const [moduleResolution, module] of [
+    ["NodeNext", "NodeNext"],
+    ["Bundler", "Preserve"],
+  ]) {
+    test(`the compiler at its strictest accepts it, declarations included: moduleResolution ${moduleResolution}`, async () => {
+      const compilerOptions = {
+        target: "ESNext",
+        lib: ["ESNext"],
+        types: ["bun"],
+        module,
+        moduleResolution,
+        noEmit: true,
+        strict: true,
+        exactOptionalPropertyTypes: true,
+        noUncheckedIndexedAccess: true,
+        noPropertyAccessFromIndexSignature: true,
+        noImplicitOverride: true,
+        noImplicitReturns: true,
+        noUnusedLocals: true,
+        noUnusedParameters: true,
+        verbatimModuleSyntax: true,
+        isolatedModules: true,
+        skipLibCheck: false,
+      };
+      await Bun.write(
+        join(folder, "all.ts"),
+        'export * as core from "envoi";\nexport * as testing from "envoi/testing";\n',
+      );
+      await Bun.write(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["*.ts"] }));
+      const compiler = join(root, "node_modules/typescript/bin/tsc");
+      expect((await runScript(folder, compiler, "-p", folder)).stdout).toBe("");
+    }, 60_000);
+  }
+});

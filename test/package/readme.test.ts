@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { blocksOf, fill, runScript } from "./readme";
+
+const root = join(import.meta.dir, "../..");
+const readme = Bun.file(join(root, "README.md"));
+const blocks = (await readme.exists()) ? blocksOf(await readme.text()) : [];
+
+describe("README: every code block runs against the sources and prints what the page says", () => {
+  let folder = "";
+  beforeAll(async () => {
+    const cache = join(root, "node_modules/.cache");
+    await mkdir(cache, { recursive: true });
+    folder = await mkdtemp(join(cache, "readme-"));
+    const paths = { envoi: [join(root, "src/index.ts")], "envoi/*": [join(root, "src/*/index.ts")] };
+    const config = { extends: join(root, "tsconfig.json"), compilerOptions: { paths }, include: ["*.ts"], exclude: [] };
+    await Bun.write(join(folder, "tsconfig.json"), JSON.stringify(config));
+    for (const { line, code } of blocks) await Bun.write(join(folder, `line-${line}.ts`), code);
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  test("there are some", () => expect(blocks.length).toBeGreaterThan(0));
+
+  test("the compiler accepts them", async () => {
+    const { stdout } = await runScript(root, join(root, "node_modules/typescript/bin/tsc"), "-p", folder);
+    expect(stdout).toBe("");
+  }, 60_000);
+
+  for (const { line, heading, output } of blocks) {
+    test(`line ${line}, ${heading}`, async () => {
+      const { exitCode, stdout, stderr } = await runScript(folder, `line-${line}.ts`);
+      expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: exitCode === 0 ? stderr : "" });
+      if (output !== undefined) expect(stdout.trim()).toBe(fill(output, stdout));
+    }, 60_000);
+  }
+});
+
+describe("blocksOf", () => {
+  test("finds each ts block, its heading, and the text block that follows it", () => {
+    const page = ["# A", "```sh", "# no heading", "```", "```ts", "one();", "```", "prints", "```text", "1", "```"];
+    page.push("## B", "```typescript", "two();", "```", "## C", "```text", "not its output", "```");
+    expect(blocksOf(page.join("\n"))).toEqual([
+      { line: 5, heading: "A", code: "one();\n", output: "1" },
+      { line: 13, heading: "B", code: "two();\n", output: undefined },
+    ]);
+  });
+
+  test("… stands for anything within its line", () => {
+    expect(fill("took … ms\nend", "took 3.5 ms\nend\n")).toBe("took 3.5 ms\nend");
+    expect(fill("took … ms\nend", "took 3.5 s\nend\n")).toBe("took … ms\nend");
+  });
+});
