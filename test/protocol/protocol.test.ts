@@ -1,0 +1,102 @@
+import { describe, expect, test } from "bun:test";
+import Type from "typebox";
+import * as v from "valibot";
+import { z } from "zod";
+import { defineProtocol } from "../../src/protocol/protocol";
+
+const define = (operations: unknown, name = "counter") => defineProtocol(name, operations as Record<string, object>);
+
+const Counter = defineProtocol("counter", {
+  add: { payload: Type.Number() },
+  total: { reply: z.number() },
+  ticks: { payload: v.number(), stream: Type.Number() },
+  reset: {},
+});
+
+describe("a protocol", () => {
+  test("tells what each operation takes and gives", () => {
+    const shape = Object.values(Counter.operations).map(({ name, hasPayload, hasReply, isStream }) => [
+      name,
+      hasPayload,
+      hasReply,
+      isStream,
+    ]);
+    expect(Counter.name).toBe("counter");
+    expect(shape).toEqual([
+      ["add", true, false, false],
+      ["total", false, true, false],
+      ["ticks", true, false, true],
+      ["reset", false, false, false],
+    ]);
+  });
+
+  test("is frozen, and knows no operation that it was not given", () => {
+    expect(Object.isFrozen(Counter)).toBe(true);
+    expect(Object.isFrozen(Counter.operations)).toBe(true);
+    for (const name of ["toString", "constructor", "__proto__", "hasOwnProperty", "subtract"]) {
+      expect(Counter.operations[name]).toBeUndefined();
+    }
+  });
+
+  test("compiles a schema when its operation is first used", () => {
+    const Lazy = defineProtocol("lazy", { add: { payload: Type.Number(), reply: Type.Number() } });
+    const { add } = Lazy.operations;
+    expect(add?.payload.isCompiled).toBe(false);
+    expect(add?.payload.parse(1).isOk()).toBe(true);
+    expect(add?.payload.isCompiled).toBe(true);
+    expect(add?.reply.isCompiled).toBe(false);
+  });
+
+  test("checks payloads, replies and items with TypeBox, zod and valibot alike", () => {
+    const { add, total, ticks, reset } = Counter.operations;
+    expect(add?.payload.parse("1").isErr()).toBe(true);
+    expect(total?.reply.parse(1).isOk()).toBe(true);
+    expect(total?.reply.parse("1").isErr()).toBe(true);
+    expect(ticks?.payload.parse(null).isErr()).toBe(true);
+    expect(ticks?.item.parse(1).isOk()).toBe(true);
+    expect(reset?.payload.parse(null)._unsafeUnwrap()).toBeUndefined();
+    expect(reset?.payload.parse(0).isErr()).toBe(true);
+  });
+});
+
+describe("a programmer's error throws, with what to write instead", () => {
+  test.each(["", " ", "a b", "@(x)", ".x", "a\n"])("a protocol named %j", (name) => {
+    expect(() => define({ add: {} }, name)).toThrow(/cannot be named .*such as "counter"/);
+  });
+
+  test.each(["constructor", "toString", "valueOf", "hasOwnProperty", "then"])("an operation named %s", (name) => {
+    expect(() => define({ [name]: {} })).toThrow(/choose another name/);
+  });
+
+  test("an operation named __proto__, or nothing", () => {
+    expect(() => define(JSON.parse('{"__proto__":{}}'))).toThrow(/choose another name/);
+    expect(() => define({ "": {} })).toThrow(/give it one/);
+  });
+
+  test("a reply together with a stream", () => {
+    expect(() => define({ both: { reply: Type.Number(), stream: Type.Number() } })).toThrow(
+      /counter.both has both a reply and a stream/,
+    );
+  });
+
+  test("a key that is none of payload, reply and stream", () => {
+    expect(() => define({ add: { paylod: Type.Number() } })).toThrow(/unknown key "paylod": write payload/);
+  });
+
+  test.each([
+    ["a name", "number"],
+    ["a number", 1],
+    ["null", null],
+    ["an array", []],
+    ["a function", String],
+    ["a record of schemas", { name: z.string() }],
+    ["a record with a schema named type", { type: Type.String() }],
+  ])("%s in place of a schema", (_, payload) => {
+    expect(() => define({ add: { payload } })).toThrow(/counter.add has a payload that is not a schema: write/);
+  });
+
+  test("an operation that is no object", () => {
+    expect(() => define({ add: null })).toThrow(/must be an object/);
+    expect(() => define({ add: Type.Number() })).toThrow(/unknown key "type"/);
+  });
+});
