@@ -3,7 +3,7 @@ import { defineConfig, type Options } from "tsup";
 // TypeBox goes into the package: imported from node_modules it costs 58 ms at start, from these files 13. It is minified
 // (to 0.4 of its size); our own code is not, and has no source maps: Bun reads none from packages, so a stack trace shows
 // what is written here. (Shorter names saved no time at start; esbuild's keepNames cost 7 ms.)
-const typebox = ["typebox", "typebox/compile"];
+const typebox = ["typebox", "typebox/schema"];
 const fileOf = (specifier: string) => specifier.replaceAll("/", "-");
 
 const shared: Options = {
