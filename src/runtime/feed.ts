@@ -44,12 +44,11 @@ export class FeedSource<Item> implements Feed<Item> {
   [Symbol.asyncIterator](): AsyncIterator<Item> {
     const backlog: Item[] = [];
     let isDone = false;
-    let waiting: ((result: IteratorResult<Item>) => void) | null = null;
+    const waiting: ((result: IteratorResult<Item>) => void)[] = []; // More than one when next() is called ahead.
     const unsubscribe = this.subscribe((item) => {
-      if (waiting !== null) {
-        waiting({ value: item, done: false });
-        waiting = null;
-      } else {
+      const resolve = waiting.shift();
+      if (resolve !== undefined) resolve({ value: item, done: false });
+      else {
         if (backlog.length >= BACKLOG) backlog.shift();
         backlog.push(item);
       }
@@ -59,13 +58,13 @@ export class FeedSource<Item> implements Feed<Item> {
         if (isDone) return Promise.resolve({ value: undefined, done: true });
         if (backlog.length > 0) return Promise.resolve({ value: backlog.shift() as Item, done: false });
         return new Promise((resolve) => {
-          waiting = resolve;
+          waiting.push(resolve);
         });
       },
       return: () => {
         isDone = true;
         unsubscribe();
-        waiting?.({ value: undefined, done: true });
+        for (const resolve of waiting.splice(0)) resolve({ value: undefined, done: true });
         return Promise.resolve({ value: undefined, done: true });
       },
     };
