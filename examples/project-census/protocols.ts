@@ -1,0 +1,84 @@
+import { defineProtocol, type Static, Type } from "../../src/index";
+
+const Count = Type.Integer({ minimum: 0 });
+
+/** Words, each once, with how often each occurs. */
+export const WordCounts = Type.Array(Type.Tuple([Type.String(), Count]));
+
+/** What could not be read, and what the operating system said. */
+export const Unreadable = Type.Object({
+  kind: Type.Union([Type.Literal("file"), Type.Literal("folder")]),
+  path: Type.String(),
+  reason: Type.String(),
+});
+export type Unreadable = Static<typeof Unreadable>;
+
+/** What is counted and not opened. */
+export const Oddity = Type.Union([
+  Type.Literal("skippedFolders"),
+  Type.Literal("linksToFiles"),
+  Type.Literal("linksToFolders"),
+  Type.Literal("brokenLinks"),
+  Type.Literal("specialFiles"),
+  Type.Literal("vanished"),
+]);
+export type Oddity = Static<typeof Oddity>;
+
+/** What a census says; part of what `--json` prints. */
+export const Census = Type.Object({
+  totals: Type.Object({
+    files: Count,
+    textFiles: Count,
+    lines: Count,
+    bytes: Count,
+    words: Count,
+    distinctWords: Count,
+    folders: Count,
+  }),
+  languages: Type.Array(Type.Object({ language: Type.String(), files: Count, lines: Count, bytes: Count })),
+  longestFiles: Type.Array(Type.Object({ path: Type.String(), lines: Count, bytes: Count })),
+  frequentWords: Type.Array(Type.Object({ word: Type.String(), count: Count })),
+  found: Type.Object({
+    emptyFiles: Count,
+    binaryFiles: Count,
+    binaryBytes: Count,
+    linksToFiles: Count,
+    linksToFolders: Count,
+    brokenLinks: Count,
+    specialFiles: Count,
+    vanished: Count,
+    unreadableFiles: Count,
+    unreadableFolders: Count,
+    skippedFolders: Count,
+  }),
+  errors: Type.Array(Unreadable),
+  /** How many words and errors came after their lists were full. */
+  notListed: Type.Object({ words: Count, errors: Count }),
+});
+export type Census = Static<typeof Census>;
+
+/** Finds the files. */
+export const Walker = defineProtocol("walker", {
+  /** The next files, as paths below the root: those of one folder at most, so perhaps none; null after the last. */
+  next: { reply: Type.Union([Type.Array(Type.String()), Type.Null()]) },
+});
+
+/** Reads files. */
+export const Reader = defineProtocol("reader", {
+  /** Reads the file at a path, and replies once the aggregator has what was in it. */
+  read: { payload: Type.String() },
+});
+
+/** Keeps the counts. */
+export const Aggregator = defineProtocol("aggregator", {
+  folder: {},
+  oddity: { payload: Oddity },
+  unreadable: { payload: Unreadable },
+  binary: { payload: Type.Object({ bytes: Count }) },
+  /** What was in the next bytes of a text. */
+  words: { payload: Type.Object({ words: WordCounts, bytes: Count }) },
+  /** A text that has been read: all its words have come before. */
+  text: { payload: Type.Object({ path: Type.String(), lines: Count, bytes: Count }) },
+  progress: { reply: Type.Object({ files: Count, bytes: Count }) },
+  census: { reply: Census },
+});
