@@ -3,6 +3,7 @@ export type { Context, Factory } from "./actor/context";
 export type { Audit, DeadLetter, Logger } from "./actor/environment";
 export type { AskOptions, AskResult } from "./actor/pending-ask";
 export type { AnyRef, AnySignatures, Ref, RefTo } from "./actor/ref";
+export { type ActorStream, StreamError, type StreamOptions } from "./actor/stream";
 export { type Address, address, isAddress, type ParsedAddress, parseAddress } from "./message/address";
 export {
   type AskError,

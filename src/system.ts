@@ -88,7 +88,10 @@ class ActorSystem implements System {
     const roots = [...cells.values()].filter((cell) => cell.parent === null);
     await new Promise<void>((resolve) => {
       let left = roots.length;
-      if (left === 0) resolve();
+      if (left === 0) {
+        resolve();
+        return;
+      }
       const timer = new Timeout(timeout, resolve);
       if (timeout !== Number.POSITIVE_INFINITY) timers.add(timer);
       for (const root of roots) {

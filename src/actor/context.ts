@@ -1,8 +1,9 @@
 import type { Message } from "../message/message";
 import type { Protocol } from "../protocol/protocol";
-import type { AskName, Handlers, PayloadArgs, ReplyOf } from "../protocol/signatures";
+import type { AskName, Handlers, ItemOf, PayloadArgs, ReplyOf, StreamName } from "../protocol/signatures";
 import type { AskOptions, AskResult } from "./pending-ask";
 import type { AnyRef, AnySignatures, Ref } from "./ref";
+import type { ActorStream, StreamOptions } from "./stream";
 
 /** Makes an actor's handlers; its state lives in the closure. */
 export type Factory<Signatures> = (ctx: Context<Signatures>) => Handlers<Signatures>;
@@ -38,4 +39,10 @@ export interface Context<Signatures> {
     operation: Name,
     ...args: [...payload: PayloadArgs<S, Name>, options?: AskOptions]
   ): Promise<AskResult<ReplyOf<S, Name>>>;
+  /** Streams as `ref.stream` does, with this actor as the sender. */
+  stream<S, Name extends StreamName<S>>(
+    ref: Ref<S>,
+    operation: Name,
+    ...args: [...payload: PayloadArgs<S, Name>, options?: StreamOptions]
+  ): ActorStream<ItemOf<S, Name>>;
 }

@@ -1,17 +1,23 @@
 import type { Address } from "../message/address";
-import type { DeliveryError, MessageSource } from "../message/delivery-error";
-import { createMessage, type Message } from "../message/message";
+import type { AskError, DeliveryError, MessageSource } from "../message/delivery-error";
+import { createMessage, type Message, type Pattern } from "../message/message";
 import { inPattern } from "../message/wire";
 import type { Mail } from "../runtime/mailbox";
 import type { Cell } from "./cell";
-import { PendingAsk } from "./pending-ask";
 
 /** A message on its way: what was said, and where it comes from. The message itself is made when it is read. */
 export interface Envelope extends Mail<Envelope> {
+  readonly pattern: Pattern;
   readonly type: string;
   payload: unknown;
   /** The message that was sent, or the actor that sent it; null for a reference used outside of actors. */
   origin: Message | Cell | null;
+  /** Why its sender waits no more, though it was not handled. */
+  readonly failure: AskError | null;
+  /** Tells the sender what came of it; false when nobody waits any more. */
+  complete(result: unknown): boolean;
+  /** Tells the sender why nothing comes of it. */
+  fail(error: AskError): void;
 }
 
 /** An envelope that nobody waits for: four fields, because many may queue (48 bytes each; with two more it was 64). */
@@ -26,6 +32,17 @@ export class Tell implements Envelope {
     this.payload = payload;
     this.origin = origin;
   }
+
+  get pattern(): "tell" {
+    return "tell";
+  }
+  get failure(): null {
+    return null;
+  }
+  complete(): boolean {
+    return true;
+  }
+  fail(): void {}
 }
 
 /** Whether an origin is a message; the other kind, a cell, has no id. */
@@ -33,8 +50,7 @@ export const isMessage = (origin: Message | Cell): origin is Message => "id" in 
 
 /** The message of an envelope to a cell, made at the first reading. */
 export function messageIn(envelope: Envelope, to: Cell): Message {
-  const { origin } = envelope;
-  const pattern = envelope instanceof PendingAsk ? "ask" : "tell";
+  const { origin, pattern } = envelope;
   if (origin !== null && isMessage(origin)) {
     if (origin.pattern === pattern) return origin;
     const message = inPattern(origin, pattern);

@@ -1,7 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
 import { type AskError, deliveryError } from "../message/delivery-error";
 import type { Message } from "../message/message";
-import type { WheelTimer } from "../runtime/timer-wheel";
+import type { Staged, WheelTimer } from "../runtime/timer-wheel";
 import type { Cell } from "./cell";
 import { type Envelope, EnvelopeSource } from "./envelope";
 
@@ -31,32 +31,55 @@ export function delayOf(options: AskOptions, standard: number): number {
   return timeout;
 }
 
-let captured: (result: AskResult) => void;
-// One executor for all asks; a closure for each cost 12 ns more.
-const capture = (resolve: (result: AskResult) => void): void => {
+/** The resolve function of the promise that was made last with `capture`. */
+export let captured: (result: AskResult) => void;
+
+/** The executor of every ask's promise: a closure for each cost 12 ns more. */
+export const capture = (resolve: (result: AskResult) => void): void => {
   captured = resolve;
 };
 
-/** An envelope whose sender waits: it settles once (P6), by a reply, a refusal, its timer or its signal. */
-export class PendingAsk implements Envelope, WheelTimer {
-  next: Envelope | null = null;
-  readonly type: string;
-  payload: unknown;
-  origin: Message | Cell | null;
+/** What only an ask has that waits beyond its turn, or listens to a signal. */
+class Guard implements WheelTimer {
   wheelPrevious: WheelTimer | null = null;
   wheelNext: WheelTimer | null = null;
   wheelSlot = -1;
   wheelDue = 0;
+  stopListening: (() => void) | null = null;
+  readonly #ask: PendingAsk;
+
+  constructor(ask: PendingAsk) {
+    this.#ask = ask;
+  }
+  get delay(): number {
+    return this.#ask.delay;
+  }
+  get isWaiting(): boolean {
+    return this.#ask.isWaiting;
+  }
+  expire(): void {
+    this.#ask.expire();
+  }
+}
+
+/**
+ * An envelope whose sender waits: it settles once (P6), by a result, a refusal, its timer or its signal. What few asks
+ * need is in its guard: with 16 fields it took 45 ns to make.
+ */
+export class PendingAsk implements Envelope, Staged {
+  next: Envelope | null = null;
+  readonly type: string;
+  payload: unknown;
+  origin: Message | Cell | null;
+  /** In milliseconds. */
   readonly delay: number;
-  isWaiting = true;
-  /** What it came back with instead of a reply. */
-  failure: AskError | null = null;
   /** Whether the handler's result is the reply; else the asker gets `undefined`. */
   readonly hasReply: boolean;
-  readonly promise: Promise<AskResult>;
-  readonly #resolve: (result: AskResult) => void;
+  /** What it came back with instead of a reply. */
+  failure: AskError | null = null;
   readonly #cell: Cell;
-  #stopListening: (() => void) | null = null;
+  #resolve: ((result: AskResult) => void) | null;
+  #guard: Guard | null = null;
 
   constructor(
     cell: Cell,
@@ -65,15 +88,29 @@ export class PendingAsk implements Envelope, WheelTimer {
     origin: Message | Cell | null,
     delay: number,
     hasReply: boolean,
+    resolve: (result: AskResult) => void,
   ) {
     this.type = type;
     this.payload = payload;
     this.origin = origin;
-    this.hasReply = hasReply;
-    this.promise = new Promise(capture);
-    this.#resolve = captured;
-    this.#cell = cell;
     this.delay = delay;
+    this.hasReply = hasReply;
+    this.#cell = cell;
+    this.#resolve = resolve;
+  }
+
+  get pattern(): "ask" {
+    return "ask";
+  }
+
+  get isWaiting(): boolean {
+    return this.#resolve !== null;
+  }
+
+  /** The timer that ends it, made when it is set. */
+  get timer(): WheelTimer {
+    this.#guard ??= new Guard(this);
+    return this.#guard;
   }
 
   /** Gives up when a signal is aborted. */
@@ -84,20 +121,24 @@ export class PendingAsk implements Envelope, WheelTimer {
     }
     const onAbort = (): void => this.#giveUp(deliveryError("cancelled", this.#source(), signal.reason));
     signal.addEventListener("abort", onAbort, { once: true });
-    this.#stopListening = () => signal.removeEventListener("abort", onAbort);
+    this.#guard ??= new Guard(this);
+    this.#guard.stopListening = () => signal.removeEventListener("abort", onAbort);
   }
 
   #source(): EnvelopeSource {
     return new EnvelopeSource(this, this.#cell);
   }
 
-  reply(value: unknown): void {
-    this.#settle(ok(value));
+  complete(result: unknown): boolean {
+    if (this.#resolve === null) return result === undefined || !this.hasReply; // Nothing said is nothing late.
+    this.#settle(this.#resolve, ok(this.hasReply ? result : undefined));
+    return true;
   }
 
   fail(error: AskError): void {
+    if (this.#resolve === null) return;
     this.failure = error;
-    this.#settle(err(error));
+    this.#settle(this.#resolve, err(error));
   }
 
   expire(): void {
@@ -105,16 +146,17 @@ export class PendingAsk implements Envelope, WheelTimer {
   }
 
   #giveUp(error: AskError): void {
-    if (!this.isWaiting) return;
+    if (this.#resolve === null) return;
     this.fail(error);
     this.#cell.abandonHandling(this, error);
   }
 
-  #settle(result: AskResult): void {
-    if (!this.isWaiting) return;
-    this.isWaiting = false;
-    if (this.wheelSlot >= 0) this.#cell.environment.timers.remove(this);
-    if (this.#stopListening !== null) this.#stopListening();
-    this.#resolve(result);
+  #settle(resolve: (result: AskResult) => void, result: AskResult): void {
+    this.#resolve = null;
+    if (this.#guard !== null) {
+      this.#cell.environment.timers.remove(this.#guard);
+      this.#guard.stopListening?.();
+    }
+    resolve(result);
   }
 }

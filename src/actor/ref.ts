@@ -2,9 +2,10 @@ import { err, ok, type Result } from "neverthrow";
 import type { Address } from "../message/address";
 import type { DeliveryError } from "../message/delivery-error";
 import type { Protocol, SignaturesOf } from "../protocol/protocol";
-import type { AskName, PayloadArgs, ReplyOf } from "../protocol/signatures";
+import type { AskName, ItemOf, PayloadArgs, ReplyOf, StreamName } from "../protocol/signatures";
 import type { Cell } from "./cell";
 import type { AskOptions, AskResult } from "./pending-ask";
+import { type ActorStream, checkStreamOptions, type StreamOptions, StreamReader } from "./stream";
 
 /** Any reference, whatever its actor can be asked for. */
 export interface AnyRef {
@@ -36,6 +37,19 @@ export interface Ref<Signatures> extends AnyRef {
     operation: Name,
     ...args: [...payload: PayloadArgs<Signatures, Name>, options?: AskOptions]
   ): Promise<AskResult<ReplyOf<Signatures, Name>>>;
+
+  /**
+   * Streams what the operation yields. The producer runs at most `credit` items ahead (P12); leaving the loop ends it.
+   * The loop throws a StreamError, whose `kind` is that of an ask's error.
+   *
+   * @throws RangeError or TypeError at once when an option cannot be one.
+   * @example
+   * for await (const tick of counter.stream("ticks", 3)) console.log(tick);
+   */
+  stream<Name extends StreamName<Signatures>>(
+    operation: Name,
+    ...args: [...payload: PayloadArgs<Signatures, Name>, options?: StreamOptions]
+  ): ActorStream<ItemOf<Signatures, Name>>;
 
   /**
    * Sends, and tells whether the mailbox took the message: for a sender that wants to know.
@@ -73,6 +87,10 @@ export class ActorRef implements AnyRef {
 
   ask(operation: string, first?: unknown, second?: unknown): Promise<AskResult> {
     return askCell(this.#cell, null, operation, first, second);
+  }
+
+  stream(operation: string, first?: unknown, second?: unknown): ActorStream<unknown> {
+    return streamFromCell(this.#cell, null, operation, first, second);
   }
 
   offer(operation: string, payload?: unknown): Promise<Result<void, DeliveryError>> {
@@ -120,6 +138,22 @@ export function askCell(
   return known === null || known?.hasPayload
     ? cell.ask(operation, known, first, second as AskOptions | undefined, sender)
     : cell.ask(operation, known, undefined, (first ?? second) as AskOptions | undefined, sender);
+}
+
+/** Streams from a cell; the options stand where the payload does for an operation that takes none. */
+export function streamFromCell(
+  cell: Cell,
+  sender: Cell | null,
+  operation: string,
+  first: unknown,
+  second: unknown,
+): ActorStream<unknown> {
+  const known = cell.operation(operation);
+  const takesPayload = known === null || known?.hasPayload === true;
+  // Typed by Ref.stream, as in askCell.
+  const options = ((takesPayload ? second : (first ?? second)) ?? {}) as StreamOptions;
+  checkStreamOptions(options);
+  return new StreamReader(() => cell.stream(operation, takesPayload ? first : undefined, options, sender));
 }
 
 /** Offers a message to a cell. */

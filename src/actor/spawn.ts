@@ -2,13 +2,14 @@ import { type Address, address, idOf } from "../message/address";
 import { sentenceOf } from "../message/delivery-error";
 import type { Message } from "../message/message";
 import type { Protocol } from "../protocol/protocol";
-import type { AskName, PayloadArgs, ReplyOf } from "../protocol/signatures";
+import type { AskName, ItemOf, PayloadArgs, ReplyOf, StreamName } from "../protocol/signatures";
 import { type Behaviour, Cell } from "./cell";
 import type { Context, Factory } from "./context";
 import { isMessage, messageIn } from "./envelope";
 import type { Environment } from "./environment";
 import type { AskOptions, AskResult } from "./pending-ask";
-import { type AnyRef, type AnySignatures, askCell, cellOf, type Ref, refTo } from "./ref";
+import { type AnyRef, type AnySignatures, askCell, cellOf, type Ref, refTo, streamFromCell } from "./ref";
+import type { ActorStream, StreamOptions } from "./stream";
 
 /** Refuses an address that is in use, or a system that has shut down. */
 export function claim(environment: Environment, wanted: Address): Address {
@@ -122,5 +123,15 @@ export class CellContext<Signatures> implements Context<Signatures> {
     const answer = askCell(cellOf(ref), this.#cell, operation, args[0], args[1]);
     // The protocol of the ref says what it replies.
     return answer as Promise<AskResult<ReplyOf<S, Name>>>;
+  }
+
+  stream<S, Name extends StreamName<S>>(
+    ref: Ref<S>,
+    operation: Name,
+    ...args: [...payload: PayloadArgs<S, Name>, options?: StreamOptions]
+  ): ActorStream<ItemOf<S, Name>> {
+    const items = streamFromCell(cellOf(ref), this.#cell, operation, args[0], args[1]);
+    // The protocol of the ref says what it yields.
+    return items as ActorStream<ItemOf<S, Name>>;
   }
 }

@@ -40,7 +40,7 @@ export interface MessageOptions {
 /**
  * Makes a message.
  *
- * @throws TypeError when `to` is no address, or `type` no text.
+ * @throws TypeError when `to` does not begin as an address does (`@(`), or `type` is no text.
  * @example
  * router.tell(createMessage(address("echo"), "say", "hi"));
  */

@@ -76,6 +76,7 @@ function findUnserializable(
   if (value === null) return undefined;
   if (parents.includes(value)) return refuse("a reference to its own parent", "a tree");
   if (parents.length >= MAX_DEPTH) return refuse(`nested over ${MAX_DEPTH} levels deep`, "something flatter");
+  if (value instanceof Date && Number.isNaN(value.getTime())) return refuse("an invalid Date", "null or a string");
   // JSON.stringify asks once: what toJSON returned is written as it is, a Date among it as {}.
   if (!isFromToJSON && "toJSON" in value && typeof value.toJSON === "function") {
     const json: unknown = value.toJSON(path.slice(path.lastIndexOf("/") + 1));

@@ -6,6 +6,7 @@ import { type Audit, audit, type DeadLetter, type Environment } from "../actor/e
 import type { AskOptions, AskResult } from "../actor/pending-ask";
 import { type AnySignatures, type Ref, refTo } from "../actor/ref";
 import { CellContext, claim } from "../actor/spawn";
+import { type ActorStream, checkStreamOptions, StreamError, type StreamOptions, StreamReader } from "../actor/stream";
 import { type Address, isAddress, quote } from "../message/address";
 import { type DeliveryError, deliveryError } from "../message/delivery-error";
 import type { Message } from "../message/message";
@@ -33,6 +34,13 @@ export interface Router {
   tell(message: Message): void;
   /** Sends and waits for the reply: `Ok(reply)` or `Err(error)`, once, always (P6). */
   ask(message: Message, options?: AskOptions): Promise<AskResult>;
+  /**
+   * Streams what the handler's iterable yields. The loop throws a StreamError, whose `kind` is that of an ask's error.
+   *
+   * @example
+   * for await (const chunk of router.stream(createMessage(address("llm"), "tokens", prompt))) show(chunk);
+   */
+  stream(message: Message, options?: StreamOptions): ActorStream<unknown>;
   /** Sends, and tells whether the mailbox took the message. */
   offer(message: Message): Promise<Result<void, DeliveryError>>;
   /** Each message that no handler took, and each reply that came too late. */
@@ -82,6 +90,15 @@ export class AddressRouter implements Router {
     const cell = this.#environment.cells.get(message.to);
     if (cell === undefined) return Promise.resolve(err(this.#returnToSender(message, true)));
     return cell.ask(message.type, cell.operation(message.type), message.payload, options, message);
+  }
+
+  stream(message: Message, options: StreamOptions = {}): ActorStream<unknown> {
+    checkStreamOptions(options);
+    return new StreamReader(() => {
+      const cell = this.#environment.cells.get(message.to);
+      if (cell === undefined) throw new StreamError(this.#returnToSender(message, true));
+      return cell.stream(message.type, message.payload, options, message);
+    });
   }
 
   offer(message: Message): Promise<Result<void, DeliveryError>> {

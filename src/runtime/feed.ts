@@ -25,7 +25,8 @@ export class FeedSource<Item> implements Feed<Item> {
   }
 
   publish(item: Item): void {
-    for (const callback of this.#callbacks) {
+    for (const callback of [...this.#callbacks]) {
+      if (!this.#callbacks.has(callback)) continue; // Another callback ended it.
       try {
         callback(item);
       } catch (thrown) {

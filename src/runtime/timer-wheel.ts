@@ -18,11 +18,17 @@ export interface WheelTimer {
   wheelSlot: number;
   /** When it is due, in ticks of the wheel. */
   wheelDue: number;
-  /** How long it waits, in milliseconds; read when a staged timer is placed. */
+  /** How long it waits, in milliseconds. */
   readonly delay: number;
-  /** False once nothing is to be called back: a staged timer is then never placed. */
+  /** False once nothing is to be called back. */
   readonly isWaiting: boolean;
   expire(): void;
+}
+
+/** Something that will need a timer if it still waits at the end of the turn. */
+export interface Staged {
+  readonly isWaiting: boolean;
+  readonly timer: WheelTimer;
 }
 
 /**
@@ -37,7 +43,7 @@ export class TimerWheel {
   readonly #onWake = (): void => this.#wake();
   #tick = 0;
   #size = 0;
-  #staged: WheelTimer[] = [];
+  #staged: Staged[] = [];
   #alarm: ClockTimer | null = null;
   #alarmTick = Number.POSITIVE_INFINITY;
   #isTidying = false;
@@ -49,15 +55,15 @@ export class TimerWheel {
 
   /** How many timers wait. */
   get size(): number {
-    return this.#size + this.#staged.reduce((count, timer) => count + (timer.isWaiting ? 1 : 0), 0);
+    return this.#size + this.#staged.reduce((count, staged) => count + (staged.isWaiting ? 1 : 0), 0);
   }
 
   /**
    * Starts a timer at the end of this turn: what is over by then (an ask of an idle actor with a synchronous handler)
    * costs a push, where reading the clock and linking in would double the price of the ask.
    */
-  stage(timer: WheelTimer): void {
-    this.#staged.push(timer);
+  stage(staged: Staged): void {
+    this.#staged.push(staged);
   }
 
   /** Places what was staged and still waits; the dispatcher calls it at the end of each turn. */
@@ -66,10 +72,10 @@ export class TimerWheel {
     if (staged.length === 0) return;
     let now = -1;
     for (let i = 0; i < staged.length; i++) {
-      const timer = staged[i];
-      if (timer?.isWaiting) {
+      const one = staged[i];
+      if (one?.isWaiting) {
         if (now < 0) now = this.#now();
-        this.#place(timer, now);
+        this.#place(one.timer, now);
       }
     }
     staged.length = 0;

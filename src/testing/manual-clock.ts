@@ -72,7 +72,7 @@ export function createManualClock(start = 0): ManualClock {
         timer.callback();
         await settle();
       }
-      now = end;
+      now = Math.max(now, end); // Another advance may have gone further meanwhile.
     },
   };
 }

@@ -1,0 +1,156 @@
+import { describe, expect, test } from "bun:test";
+import { address, idOf, isAddress, MAX_ID_LENGTH, parseAddress, quote } from "../../src/message/address";
+
+const throwing = (): never => {
+  throw new Error("hostile");
+};
+const revoked = (): object => {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return proxy;
+};
+
+const GOOD = [
+  "echo",
+  "workers/3",
+  "a/b/c/d",
+  ".",
+  "..",
+  "../up",
+  "a.b:c~d-e_f",
+  "@",
+  "50%",
+  "naïve",
+  "φύλλα/α",
+  "作業者/三",
+  "🦊/🐻",
+  "a".repeat(MAX_ID_LENGTH),
+  "🦊".repeat(MAX_ID_LENGTH / 2),
+] as const;
+
+const BAD: readonly (readonly [what: string, id: string])[] = [
+  ["nothing", ""],
+  ["a space", "two words"],
+  ["a space at the end", "end "],
+  ["a tab", "a\tb"],
+  ["a line feed at the end", "end\n"],
+  ["a no-break space", "a\u00a0b"],
+  ["a byte order mark", "\ufeffa"],
+  ["a control character", "a\u0000b"],
+  ["DEL", "a\u007fb"],
+  ["a C1 control character", "a\u0085b"],
+  ["an opening parenthesis", "a(b"],
+  ["a closing parenthesis", "a)b"],
+  ["a slash at the start", "/a"],
+  ["a slash at the end", "a/"],
+  ["a doubled slash", "a//b"],
+  ["only a slash", "/"],
+  ["a high surrogate alone", "a\ud83e"],
+  ["a low surrogate alone", "\udd8ab"],
+  ["surrogates in the wrong order", "\udd8a\ud83e"],
+  [`${MAX_ID_LENGTH + 1} characters`, "a".repeat(MAX_ID_LENGTH + 1)],
+  [`${MAX_ID_LENGTH + 1} code units of another alphabet`, `${"🦊".repeat(MAX_ID_LENGTH / 2)}a`],
+];
+
+const NOT_TEXT: readonly (readonly [what: string, value: unknown])[] = [
+  ["undefined", undefined],
+  ["null", null],
+  ["a number", 7],
+  ["a bigint", 7n],
+  ["a symbol", Symbol("echo")],
+  ["a function", throwing],
+  ["an array", ["echo"]],
+  ["a String object", new String("@(echo)")],
+  ["an object whose toString throws", { toString: throwing, [Symbol.toPrimitive]: throwing }],
+  ["an object without a prototype", Object.create(null)],
+  ["a revoked proxy", revoked()],
+];
+
+describe("address()", () => {
+  test.each([...GOOD])("takes the id %j", (id) => {
+    expect(address(id)).toBe(`@(${id})`);
+    expect(idOf(address(id))).toBe(id);
+  });
+
+  test.each([...BAD])("refuses an id with %s, and says the rule", (_, id) => {
+    expect(() => address(id)).toThrow(TypeError);
+    expect(() => address(id)).toThrow(/is not an actor id: an id has 1 to 512 characters.*: workers\/3\.$/);
+  });
+
+  test.each([...NOT_TEXT])("refuses %s with a TypeError", (_, value) => {
+    expect(() => address(value as string)).toThrow(TypeError);
+    expect(() => address(value as string)).toThrow("is not an actor id");
+  });
+});
+
+describe("isAddress()", () => {
+  test.each([...GOOD])("knows the address of %j", (id) => {
+    expect(isAddress(`@(${id})`)).toBe(true);
+  });
+
+  test.each([...BAD])("is false where the id has %s", (_, id) => {
+    expect(isAddress(`@(${id})`)).toBe(false);
+  });
+
+  test.each([...NOT_TEXT])("is false for %s", (_, value) => {
+    expect(isAddress(value)).toBe(false);
+  });
+
+  test.each([
+    "",
+    "echo",
+    "@",
+    "@(",
+    "@()",
+    "@(echo",
+    "(echo)",
+    "echo)",
+    " @(echo)",
+    "@(echo) ",
+    "@(echo)\n",
+    "@((echo))",
+  ])("is false for the text %j", (text) => {
+    expect(isAddress(text)).toBe(false);
+  });
+});
+
+describe("parseAddress()", () => {
+  test("takes an address apart into its id and segments", () => {
+    expect(parseAddress("@(workers/3)")._unsafeUnwrap()).toEqual({
+      address: address("workers/3"),
+      id: "workers/3",
+      segments: ["workers", "3"],
+    });
+    expect(parseAddress("@(echo)")._unsafeUnwrap().segments).toEqual(["echo"]);
+  });
+
+  test.each([...BAD])("gives an error, and does not throw, where the id has %s", (_, id) => {
+    const error = parseAddress(`@(${id})`)._unsafeUnwrapErr();
+    expect(error).toMatchObject({ kind: "invalid-address", path: "", retryable: false });
+    expect(error.message).toContain("is not an address; write @(id)");
+  });
+
+  test.each([...NOT_TEXT])("gives an error, and does not throw, for %s", (_, value) => {
+    expect(parseAddress(value)._unsafeUnwrapErr().kind).toBe("invalid-address");
+  });
+});
+
+describe("a value quoted in an error", () => {
+  test("is cut where it is long, and stays on one line", () => {
+    expect(quote("x".repeat(1_000))).toBe(`"${"x".repeat(77)}…"`);
+    expect(quote("x".repeat(80))).toBe(`"${"x".repeat(80)}"`);
+    expect(quote("a\nb")).toBe('"a\\nb"');
+  });
+
+  test("is named by its kind where it is no text", () => {
+    expect([null, undefined, 7, true, throwing, [1], { a: 1 }].map(quote)).toEqual([
+      "null",
+      "undefined",
+      "7",
+      "true",
+      "a function",
+      "an array",
+      "an object",
+    ]);
+  });
+});

@@ -1,0 +1,94 @@
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { systemClock } from "../../src/runtime/clock";
+
+const root = join(import.meta.dir, "../../src");
+
+/** Each place of the source that names what a pattern matches, comments left out. */
+async function placesOf(pattern: RegExp): Promise<string[]> {
+  const files = await Array.fromAsync(new Bun.Glob("**/*.ts").scan(root));
+  const found = await Promise.all(
+    files.map(async (file) => {
+      const code = (await Bun.file(join(root, file)).text()).replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "");
+      return pattern.test(code) ? [file] : [];
+    }),
+  );
+  return found.flat().sort();
+}
+
+describe("P15: in all of the source,", () => {
+  test("the wall clock is read in one place", async () => {
+    expect(await placesOf(/\bDate\.now\b|\bnew Date\(\)/)).toEqual(["message/wall-time.ts"]);
+  });
+
+  test("the running time is read by the system clock alone", async () => {
+    expect(await placesOf(/\bperformance\b|\bhrtime\b|\bBun\.nanoseconds\b/)).toEqual(["runtime/clock.ts"]);
+  });
+
+  test("timers are set by the system clock alone", async () => {
+    expect(await placesOf(/\bsetTimeout\b|\bsetInterval\b|\bAbortSignal\.timeout\b|\bBun\.sleep/)).toEqual([
+      "runtime/clock.ts",
+    ]);
+  });
+
+  test("turns are taken by the system clock, and by the manual one that waits for the real loop", async () => {
+    const clocks = ["runtime/clock.ts", "testing/manual-clock.ts"];
+    expect(await placesOf(/\bsetImmediate\b/)).toEqual(clocks);
+    expect(await placesOf(/\bqueueMicrotask\b|\bprocess\.nextTick\b/)).toEqual(clocks);
+  });
+});
+
+describe("the system clock", () => {
+  test("never goes back, and fires a timer after its delay", async () => {
+    const start = systemClock.monotonicTime();
+    await new Promise<void>((resolve) => systemClock.setTimer(resolve, 1));
+    expect(systemClock.monotonicTime()).toBeGreaterThan(start);
+  });
+
+  test("does not fire a timer that was cancelled", async () => {
+    let fired = "";
+    systemClock.setTimer(() => (fired += "cancelled"), 1).cancel();
+    await new Promise<void>((resolve) =>
+      systemClock.setTimer(() => {
+        fired += "kept";
+        resolve();
+      }, 1),
+    );
+    expect(fired).toBe("kept");
+  });
+
+  test("does not fire a timer at once whose delay is beyond 2^31 ms, where setTimeout would", async () => {
+    let isFired = false;
+    const timer = systemClock.setTimer(() => {
+      isFired = true;
+    }, 2 ** 31);
+    await new Promise<void>((resolve) => systemClock.setTimer(resolve, 1));
+    timer.cancel();
+    expect(isFired).toBe(false);
+  });
+
+  test("runs microtasks before macrotasks, and neither on the caller's stack", async () => {
+    const order: string[] = [];
+    await new Promise<void>((resolve) => {
+      systemClock.macrotask(() => {
+        order.push("macrotask");
+        resolve();
+      });
+      systemClock.microtask(() => {
+        order.push("microtask");
+        systemClock.microtask(() => order.push("its microtask"));
+      });
+      order.push("caller");
+    });
+    expect(order).toEqual(["caller", "microtask", "its microtask", "macrotask"]);
+  });
+
+  test("lets the process end while a timer waits that was told to", async () => {
+    const script = `
+      import { systemClock } from ${JSON.stringify(join(root, "runtime/clock"))};
+      systemClock.setTimer(() => console.log("fired"), 3_600_000).unref();`;
+    const child = Bun.spawn([process.execPath, "-e", script], { stdout: "pipe", stderr: "inherit" });
+    expect(await new Response(child.stdout).text()).toBe("");
+    expect(await child.exited).toBe(0);
+  });
+});
