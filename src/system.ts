@@ -105,7 +105,7 @@ class ActorSystem implements System {
     const unfinished = [...cells.keys()];
     for (const root of roots) root.abandon();
     if (unfinished.length > 0) {
-      logger.warn(`envoi: ${unfinished.length} actors did not stop within ${timeout} ms and were abandoned`, {
+      logger.warn(`${unfinished.length} actors did not stop within ${timeout} ms and were abandoned`, {
         unfinished,
       });
     }

@@ -8,7 +8,7 @@ import type { Runnable } from "../runtime/dispatcher";
 import { Mailbox } from "../runtime/mailbox";
 import { type Envelope, EnvelopeSource, isMessage, letterOf, messageIn, Tell } from "./envelope";
 import type { Environment } from "./environment";
-import { type AskOptions, type AskResult, capture, captured, delayOf, PendingAsk } from "./pending-ask";
+import { type AskOptions, type AskResult, capture, captured, checkAskOptions, PendingAsk } from "./pending-ask";
 import type { ActorRef } from "./ref";
 import { PendingStream, type StreamOptions } from "./stream";
 
@@ -31,7 +31,10 @@ const STOPPED = 2;
 /** What only some actors need, so that an idle one stays small. */
 class Extras {
   children: Set<Cell> | null = null;
+  /** Of the current message. */
   controller: AbortController | null = null;
+  /** Of the actor. */
+  lifetime: AbortController | null = null;
   isDraining = false;
   readonly whenStopped: (() => void)[] = [];
   onFulfilled: ((value: unknown) => void) | null = null;
@@ -116,7 +119,8 @@ export class Cell implements Runnable {
     origin: Message | Cell | null,
   ): Promise<AskResult> {
     const { environment } = this;
-    const delay = options === undefined ? environment.askTimeout : delayOf(options, environment.askTimeout);
+    if (options !== undefined) checkAskOptions(options);
+    const delay = options?.timeout ?? environment.askTimeout;
     const promise = new Promise(capture);
     const hasReply = operation?.hasReply ?? operation === null;
     const pending = new PendingAsk(this, type, payload, origin, delay, hasReply, captured);
@@ -131,7 +135,8 @@ export class Cell implements Runnable {
 
   stream(type: string, payload: unknown, options: StreamOptions, origin: Message | Cell | null): PendingStream {
     const stream = new PendingStream(this, type, payload, options, origin);
-    if (!stream.isClosed) this.#accept(stream, this.operation(type), true);
+    const operation = this.operation(type);
+    if (!stream.isClosed) this.#accept(stream, operation?.isStream === false ? undefined : operation, true);
     return stream;
   }
 
@@ -169,7 +174,10 @@ export class Cell implements Runnable {
     if (this.environment.validatesAlways || (origin !== null && isMessage(origin) && isReceived(origin))) {
       const parsed = operation.payload.parse(envelope.payload);
       if (parsed.isErr()) return deliveryError("invalid-payload", new EnvelopeSource(envelope, this), parsed.error);
-      envelope.payload = parsed.value;
+      if (parsed.value !== envelope.payload) {
+        messageIn(envelope, this); // Keeps what was sent: an error hands it back.
+        envelope.payload = parsed.value;
+      }
     }
     return null;
   }
@@ -245,8 +253,9 @@ export class Cell implements Runnable {
     const extra = this.#extra;
     extra.onFulfilled ??= (value) => this.#resume(value, true);
     extra.onRejected ??= (thrown) => this.#resume(thrown, false);
-    Promise.resolve(result).then(extra.onFulfilled, extra.onRejected);
     this.#activity = AWAITING;
+    // The language's own then: one that a promise brings along may call back at once, or twice.
+    then.call(Promise.resolve(result), extra.onFulfilled, extra.onRejected);
   }
 
   #resume(outcome: unknown, isFulfilled: boolean): void {
@@ -305,7 +314,7 @@ export class Cell implements Runnable {
     envelope.fail(error);
     // Who waited has been told; who gave up expects the handler to end early.
     if (envelope.pattern === "tell") {
-      this.environment.logger.error(`envoi: ${error.message}`, { address: this.address, cause: error.cause });
+      this.environment.logger.error(`${error.message}`, { address: this.address, cause: error.cause });
     }
   }
 
@@ -338,13 +347,20 @@ export class Cell implements Runnable {
     if (this.current === envelope) this.#extras?.controller?.abort(error);
   }
 
-  /** Aborts when the asker of the current message gives up, or the actor is stopped. Made when read. */
+  /**
+   * While a message is handled: aborts when its sender gives up, or the actor is stopped. Otherwise: when the actor is
+   * stopped. Made when read.
+   */
   get signal(): AbortSignal {
     const extra = this.#extra;
+    if (this.current === null) {
+      extra.lifetime ??= new AbortController();
+      if (this.#life !== ALIVE) extra.lifetime.abort(stopReason(this.address));
+      return extra.lifetime.signal;
+    }
     if (extra.controller === null) {
       extra.controller = new AbortController();
-      const failure = this.current?.failure ?? null;
-      if (failure !== null) extra.controller.abort(failure);
+      if (this.current.failure !== null) extra.controller.abort(this.current.failure);
       else if (this.#life !== ALIVE) extra.controller.abort(stopReason(this.address));
     }
     return extra.controller.signal;
@@ -361,7 +377,7 @@ export class Cell implements Runnable {
     if (whenStopped !== undefined) this.#extra.whenStopped.push(whenStopped);
     if (this.#life === STOPPING && isDraining) return;
     this.#life = STOPPING;
-    this.#extras?.controller?.abort(stopReason(this.address));
+    this.#abort();
     if (this.current !== null && this.current.pattern === "stream")
       this.current.fail(this.#error("stopped", this.current));
     if (isDraining) this.#extra.isDraining = true;
@@ -369,9 +385,16 @@ export class Cell implements Runnable {
     if (this.#mailbox.isEmpty && (this.#activity === IDLE || this.#activity === READY)) this.#goOn();
   }
 
+  #abort(): void {
+    const reason = stopReason(this.address);
+    this.#extras?.controller?.abort(reason);
+    this.#extras?.lifetime?.abort(reason);
+  }
+
   #discard(): void {
     for (let envelope = this.#mailbox.take(); envelope !== null; envelope = this.#mailbox.take()) {
-      this.#refuse(envelope, this.#error("stopped", envelope), envelope.pattern !== "tell");
+      const error = envelope.failure ?? this.#error("stopped", envelope);
+      this.#refuse(envelope, error, envelope.pattern !== "tell");
     }
   }
 
@@ -410,7 +433,7 @@ export class Cell implements Runnable {
     this.#discard();
     const envelope = this.current;
     if (envelope !== null) {
-      this.#extras?.controller?.abort(stopReason(this.address));
+      this.#abort();
       this.#finish();
       this.environment.counts.failed++;
       envelope.fail(this.#error("stopped", envelope));
@@ -423,6 +446,8 @@ function refusal(what: string, issues: () => readonly Issue[]): TypeError {
   const [first] = issues();
   return new TypeError(`${what} does not fit the schema: ${first?.path || "it"} ${first?.message}`);
 }
+
+const { then } = Promise.prototype;
 
 const stopReason = (address: Address): Error => new DOMException(`The actor ${address} was stopped.`, "AbortError");
 

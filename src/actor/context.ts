@@ -21,7 +21,10 @@ export interface Context<Signatures> {
   readonly message: Message;
   /** Who sent the message, where that is an actor that said so: by `ctx.tell` or `ctx.ask`, or by `from`. */
   readonly sender: Ref<AnySignatures> | undefined;
-  /** Aborts when the asker gives up, or this actor is stopped (P7). Made when first read. */
+  /**
+   * Aborts when the sender of the current message gives up, or this actor is stopped (P7); read outside of handlers, as in
+   * the factory, only when it is stopped. Made when first read.
+   */
   readonly signal: AbortSignal;
   /**
    * Spawns a child, which stops before this actor does. Its address is this one's, a slash and its name.

@@ -16,19 +16,16 @@ export interface AskOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The delay that options ask for, in milliseconds. */
-export function delayOf(options: AskOptions, standard: number): number {
-  const { timeout, signal } = options;
+/** Refuses options that cannot be ones, before anything is sent. */
+export function checkAskOptions({ timeout = 1, signal }: AskOptions): void {
   if (signal !== undefined && !(signal instanceof AbortSignal)) {
-    throw new TypeError(`The signal of an ask is an AbortSignal, such as new AbortController().signal.`);
+    throw new TypeError("The signal of an ask is an AbortSignal, such as new AbortController().signal.");
   }
-  if (timeout === undefined) return standard;
   if (typeof timeout !== "number" || !(timeout > 0)) {
     throw new RangeError(
       `The timeout of an ask is a number of milliseconds above 0, or Infinity; got ${String(timeout)}.`,
     );
   }
-  return timeout;
 }
 
 /** The resolve function of the promise that was made last with `capture`. */

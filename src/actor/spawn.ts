@@ -1,5 +1,4 @@
-import { type Address, address, idOf } from "../message/address";
-import { sentenceOf } from "../message/delivery-error";
+import { type Address, address, idOf, quote } from "../message/address";
 import type { Message } from "../message/message";
 import type { Protocol } from "../protocol/protocol";
 import type { AskName, ItemOf, PayloadArgs, ReplyOf, StreamName } from "../protocol/signatures";
@@ -30,12 +29,18 @@ export function spawnCell<Signatures>(
   protocol: Protocol<string, Signatures>,
   factory: Factory<Signatures>,
 ): Ref<Signatures> {
+  if (typeof protocol?.operations !== "object") {
+    throw new TypeError(`The protocol of ${quote(name)} is what defineProtocol() returned; got ${quote(protocol)}.`);
+  }
   const wanted = address(parent === null ? name : `${idOf(parent.address)}/${name}`);
   if (parent !== null && !parent.isAlive) {
     throw new Error(`${parent.address} is stopping and cannot spawn ${wanted}.`);
   }
   const cell = new Cell(environment, claim(environment, wanted), parent, protocol.operations);
   try {
+    if (typeof factory !== "function") {
+      throw new TypeError(`The factory of ${wanted} is a function that returns its handlers; got ${quote(factory)}.`);
+    }
     // Handlers<Signatures> has a function for each operation, which checkHandlers looks at.
     const handlers: unknown = factory(new CellContext<Signatures>(cell));
     cell.start(checkHandlers(handlers, protocol, cell.address));
@@ -47,18 +52,22 @@ export function spawnCell<Signatures>(
 }
 
 function checkHandlers(handlers: unknown, protocol: Protocol, of: Address): Behaviour {
+  if (handlers instanceof Promise) {
+    handlers.catch(() => undefined); // What is thrown below tells of it.
+    throw new TypeError(
+      `The factory of ${of} returns a promise; return the handlers at once, and await inside a handler.`,
+    );
+  }
   if (typeof handlers !== "object" || handlers === null) {
     throw new TypeError(
-      `The factory of ${of} returns an object with a handler for each operation; got ${sentenceOf(handlers)}.`,
+      `The factory of ${of} returns an object with a handler for each operation; got ${quote(handlers)}.`,
     );
   }
   const table = handlers as Record<string, (payload: unknown) => unknown>;
   for (const operation in protocol.operations) {
     if (typeof table[operation] !== "function") {
       throw new TypeError(
-        typeof table["then"] === "function"
-          ? `The factory of ${of} returns a promise; return the handlers at once, and await inside a handler.`
-          : `The factory of ${of} has no handler for "${operation}"; add ${operation}() to what it returns.`,
+        `The factory of ${of} has no handler for "${operation}"; add ${operation}() to what it returns.`,
       );
     }
   }

@@ -16,7 +16,7 @@ export class DeadLetters extends FeedSource<DeadLetter> {
   #inWindow = 0;
 
   constructor(clock: Clock, logger: Logger) {
-    super((thrown) => logger.error("envoi: a subscriber to dead letters threw", { cause: thrown }));
+    super((thrown) => logger.error("a subscriber to dead letters threw", { cause: thrown }));
     this.#clock = clock;
     this.#logger = logger;
   }
@@ -31,7 +31,7 @@ export class DeadLetters extends FeedSource<DeadLetter> {
     if (this.#inWindow === 1) this.#clock.setTimer(() => this.#closeWindow(), WINDOW).unref();
     if (this.#inWindow > LOGGED) return;
     const { reason, address, operation } = letter;
-    this.#logger.warn(`envoi: dead letter (${reason}): ${letter.description}`, { reason, address, operation });
+    this.#logger.warn(`dead letter (${reason}): ${letter.description}`, { reason, address, operation });
   }
 
   #closeWindow(): void {
@@ -44,8 +44,6 @@ export class DeadLetters extends FeedSource<DeadLetter> {
     const unlogged = this.#inWindow - LOGGED;
     if (unlogged <= 0) return;
     this.#inWindow = LOGGED;
-    this.#logger.warn(
-      `envoi: ${unlogged} more dead letters in this second; subscribe to router.deadLetters to see each.`,
-    );
+    this.#logger.warn(`${unlogged} more dead letters in this second; subscribe to router.deadLetters to see each.`);
   }
 }

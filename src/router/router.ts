@@ -3,7 +3,7 @@ import { Cell } from "../actor/cell";
 import type { Context } from "../actor/context";
 import { letterOf } from "../actor/envelope";
 import { type Audit, audit, type DeadLetter, type Environment } from "../actor/environment";
-import type { AskOptions, AskResult } from "../actor/pending-ask";
+import { type AskOptions, type AskResult, checkAskOptions } from "../actor/pending-ask";
 import { type AnySignatures, type Ref, refTo } from "../actor/ref";
 import { CellContext, claim } from "../actor/spawn";
 import { type ActorStream, checkStreamOptions, StreamError, type StreamOptions, StreamReader } from "../actor/stream";
@@ -88,7 +88,10 @@ export class AddressRouter implements Router {
 
   ask(message: Message, options?: AskOptions): Promise<AskResult> {
     const cell = this.#environment.cells.get(message.to);
-    if (cell === undefined) return Promise.resolve(err(this.#returnToSender(message, true)));
+    if (cell === undefined) {
+      if (options !== undefined) checkAskOptions(options);
+      return Promise.resolve(err(this.#returnToSender(message, true)));
+    }
     return cell.ask(message.type, cell.operation(message.type), message.payload, options, message);
   }
 
