@@ -7,6 +7,8 @@ import type { Cell } from "./cell";
 import type { AskOptions, AskResult } from "./pending-ask";
 import { type ActorStream, checkStreamOptions, type StreamOptions, StreamReader } from "./stream";
 
+declare const signatures: unique symbol;
+
 /** Any reference, whatever its actor can be asked for. */
 export interface AnyRef {
   readonly address: Address;
@@ -16,7 +18,9 @@ export interface AnyRef {
  * A light reference to an actor: it can be kept for ever, and keeps nothing of a stopped actor alive (P14). It fits
  * wherever a reference to a part of its protocol is wanted.
  */
-export interface Ref<Signatures> extends AnyRef {
+export interface Ref<out Signatures> extends AnyRef {
+  /** For the compiler alone: by it, it sees which references fit where another is wanted. */
+  readonly [signatures]?: Signatures;
   /**
    * Sends and forgets: never throws, and never runs the handler on the caller's stack (P4). What cannot be delivered
    * becomes a dead letter.

@@ -1,0 +1,190 @@
+import { expect, test } from "bun:test";
+import { type AnyRef, address, createMessage, defineProtocol, type RefTo, Type } from "../../src/index";
+import { testSystems } from "./test-system";
+
+const { createTestSystem } = testSystems();
+
+const Holder = defineProtocol("holder", {
+  size: { payload: Type.Unknown(), reply: Type.Number() },
+  wait: { payload: Type.Unknown() },
+});
+
+/** How many of these were collected; a conservative collector may keep some for a while. */
+async function countCollected(watched: readonly WeakRef<object>[]): Promise<number> {
+  for (let round = 0; round < 5; round++) {
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    Bun.gc(true);
+  }
+  return watched.filter((each) => each.deref() === undefined).length;
+}
+
+const MANY = 200;
+const MOST = MANY * 0.9;
+
+test("P14: a reference to a stopped actor keeps nothing of its state alive", async () => {
+  const { system } = createTestSystem();
+  const states: WeakRef<object>[] = [];
+  const payloads: WeakRef<object>[] = [];
+  const refs: RefTo<typeof Holder>[] = [];
+  const makeOne = async (i: number): Promise<void> => {
+    const ref = system.spawn(`holder${i}`, Holder, (ctx) => {
+      const state = { data: new Array(100).fill(i) };
+      states.push(new WeakRef(state));
+      return {
+        size: () => {
+          ctx.signal.addEventListener("abort", () => state.data.pop());
+          return state.data.length;
+        },
+        wait: () => undefined,
+      };
+    });
+    refs.push(ref);
+    const payload = { text: `payload ${i}` };
+    payloads.push(new WeakRef(payload));
+    await ref.ask("size", payload);
+    await ref.ask("wait", payload);
+  };
+  for (let i = 0; i < MANY; i++) await makeOne(i);
+  expect(await countCollected(states)).toBe(0); // While they live, their state does: so the count can tell.
+  for (const ref of refs) await system.stop(ref);
+  expect(await countCollected(states)).toBeGreaterThan(MOST);
+  expect(await countCollected(payloads)).toBeGreaterThan(MOST);
+  expect(refs.map((ref) => ref.address)).toHaveLength(MANY); // They are held until here.
+});
+
+test("P14: a reference to an actor that was abandoned, or whose factory threw, keeps nothing of it either", async () => {
+  const { system, clock, takeLog } = createTestSystem();
+  const states: WeakRef<object>[] = [];
+  const refs: AnyRef[] = [];
+  const never = new Promise<void>(() => {});
+  const makeOne = (i: number): void => {
+    const state = { data: new Array(100).fill(i) };
+    states.push(new WeakRef(state));
+    if (i % 2 === 0) {
+      const stuck = system.spawn(`stuck${i}`, Holder, () => ({ size: () => state.data.length, wait: () => never }));
+      refs.push(stuck);
+      stuck.tell("wait", state);
+      return;
+    }
+    try {
+      system.spawn(`broken${i}`, Holder, (ctx) => {
+        refs.push(ctx.self);
+        throw state;
+      });
+    } catch {
+      // As it should.
+    }
+  };
+  for (let i = 0; i < MANY; i++) makeOne(i);
+  await clock.settle();
+  await Promise.all([system.shutdown({ timeout: 1 }), clock.advance(1)]);
+  takeLog();
+  expect(refs).toHaveLength(MANY);
+  expect(await countCollected(states)).toBeGreaterThan(MOST);
+  expect(refs).toHaveLength(MANY);
+});
+
+test("P14: a message that was handled is not kept by the actor", async () => {
+  const { system, clock } = createTestSystem();
+  const payloads: WeakRef<object>[] = [];
+  const ref = system.spawn("holder", Holder, (ctx) => ({
+    size: () => String(ctx.message.id).length,
+    wait: async () => undefined,
+  }));
+  const sendOne = async (i: number): Promise<void> => {
+    const payload = { text: `payload ${i}` };
+    payloads.push(new WeakRef(payload));
+    if (i % 2 === 0) await ref.ask("size", payload);
+    else ref.tell("wait", payload);
+  };
+  for (let i = 0; i < MANY; i++) await sendOne(i);
+  await clock.settle();
+  expect(await countCollected(payloads)).toBeGreaterThan(MOST);
+  expect((await ref.ask("size", 0)).isOk()).toBe(true);
+});
+
+test("P14: a reply is not kept by the timers of an ask that has settled", async () => {
+  const { system, clock } = createTestSystem();
+  const replies: WeakRef<object>[] = [];
+  const Making = defineProtocol("making", { make: { reply: Type.Unknown() }, makeLater: { reply: Type.Unknown() } });
+  const make = (): object => {
+    const reply = { data: new Array(100).fill(0) };
+    replies.push(new WeakRef(reply));
+    return reply;
+  };
+  const ref = system.spawn("making", Making, () => ({
+    make,
+    async makeLater() {
+      await undefined;
+      return make();
+    },
+  }));
+  for (let i = 0; i < MANY; i++) await ref.ask(i % 2 === 0 ? "make" : "makeLater", { timeout: 60_000 });
+  await clock.settle();
+  expect(await countCollected(replies)).toBeGreaterThan(MOST);
+});
+
+test("P14: a name can be used again, and an old reference does not reach the new actor", async () => {
+  const { system, router } = createTestSystem();
+  const spawn = (size: number): RefTo<typeof Holder> =>
+    system.spawn("holder", Holder, () => ({ size: () => size, wait() {} }));
+  const old = spawn(1);
+  expect(() => spawn(2)).toThrow(/@\(holder\) is in use; stop that actor first/);
+  await system.stop(old);
+  const fresh = spawn(2);
+  expect(fresh.address).toBe(old.address);
+  expect((await fresh.ask("size", 0))._unsafeUnwrap()).toBe(2);
+  expect((await old.ask("size", 0))._unsafeUnwrapErr().kind).toBe("stopped");
+  expect((await router.ask(createMessage(address("holder"), "size", 0)))._unsafeUnwrap()).toBe(2);
+  await system.stop(old); // Which does not stop the new one.
+  expect((await fresh.ask("size", 0)).isOk()).toBe(true);
+});
+
+test("P14: a name stays in use until its actor has stopped", async () => {
+  const { system, clock } = createTestSystem();
+  const gate = Promise.withResolvers<void>();
+  const spawn = (): RefTo<typeof Holder> =>
+    system.spawn("holder", Holder, () => ({ size: () => 1, wait: () => gate.promise }));
+  const old = spawn();
+  old.tell("wait", 0);
+  await clock.settle();
+  const stopped = system.stop(old);
+  expect(spawn).toThrow(/in use/);
+  gate.resolve();
+  await stopped;
+  expect(spawn).not.toThrow();
+});
+
+test("P14: a name is used again ten thousand times", async () => {
+  const { system, router } = createTestSystem();
+  for (let i = 0; i < 10_000; i++) {
+    const ref = system.spawn("holder", Holder, () => ({ size: () => i, wait() {} }));
+    if (i % 1_000 === 0) expect((await ref.ask("size", 0))._unsafeUnwrap()).toBe(i);
+    void system.stop(ref);
+  }
+  expect(router.has(address("holder"))).toBe(false);
+});
+
+test("P14: there is one reference to an actor, and it shows its address and nothing more", async () => {
+  const { system } = createTestSystem();
+  const own: AnyRef[] = [];
+  const ref = system.spawn("holder", Holder, (ctx) => {
+    own.push(ctx.self);
+    return { size: () => own.push(ctx.self), wait() {} };
+  });
+  await ref.ask("size", 0);
+  expect(own[0]).toBe(ref);
+  expect(own[1]).toBe(ref);
+  expect(String(ref)).toBe("@(holder)");
+  expect(JSON.stringify({ ref })).toBe('{"ref":"@(holder)"}');
+  expect(Bun.inspect(ref)).toBe("Ref @(holder)");
+  expect(Object.keys(ref)).toEqual([]);
+});
+
+test("P14: a name that cannot be in an address is refused", () => {
+  const { system } = createTestSystem();
+  for (const name of ["", " ", "a b", "@(a)", "a/", "/a", "a//b", "a(b", "a\n", "a".repeat(513), undefined, 7]) {
+    const spawn = (): unknown => system.spawn(name as string, Holder, () => ({ size: () => 1, wait() {} }));
+    expect(spawn).toThrow(/is not an actor id/);
+  }
+});

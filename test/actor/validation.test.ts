@@ -1,0 +1,194 @@
+import { expect, test } from "bun:test";
+import * as v from "valibot";
+import { z } from "zod";
+import {
+  address,
+  createMessage,
+  defineProtocol,
+  type Message,
+  parseMessage,
+  type RefTo,
+  serializeMessage,
+  Type,
+} from "../../src/index";
+import { reasonsOf, type TestOptions, testSystems } from "./test-system";
+
+const { createTestSystem } = testSystems();
+
+const Shop = defineProtocol("shop", {
+  buy: { payload: Type.Object({ count: Type.Integer() }), reply: Type.Number() },
+  day: { payload: z.object({ day: z.string().transform((text) => text.toUpperCase()) }), reply: z.string() },
+  trim: { payload: v.pipe(v.string(), v.trim()), reply: v.string() },
+  total: { reply: z.number().transform((n) => n * 100) },
+  close: {},
+});
+
+function spawnShop({ system }: ReturnType<typeof createTestSystem>) {
+  const seen: unknown[] = [];
+  const ref: RefTo<typeof Shop> = system.spawn("shop", Shop, () => ({
+    buy(order) {
+      seen.push(order);
+      return order.count;
+    },
+    day(it) {
+      seen.push(it);
+      return it.day;
+    },
+    trim(text) {
+      seen.push(text);
+      return text;
+    },
+    total: () => 1,
+    close: () => void seen.push("closed"),
+  }));
+  return { ref, seen };
+}
+
+const WRONG = [undefined, null, {}, { count: "1" }, { count: 1.5 }, "1", []] as { count: number }[];
+
+/** The same message as it would come from outside. */
+function received(type: string, payload: unknown, pattern: Message["pattern"] = "tell"): Message {
+  const text = serializeMessage(createMessage(address("shop"), type, payload, { pattern }))._unsafeUnwrap();
+  return parseMessage(text)._unsafeUnwrap();
+}
+
+test("P1: within the process a payload is trusted by default", async () => {
+  for (const options of [{}, { validate: "boundary" }] satisfies TestOptions[]) {
+    const systems = createTestSystem(options);
+    const { ref, seen } = spawnShop(systems);
+    const wrong = { count: "1" } as unknown as { count: number };
+    await ref.ask("buy", wrong);
+    await systems.router.ask(createMessage(ref.address, "buy", wrong));
+    expect(seen).toEqual([wrong, wrong]);
+    expect(seen[0]).toBe(wrong);
+  }
+});
+
+test("P1: under validate: always a payload that does not fit is refused, whichever way it comes", async () => {
+  const systems = createTestSystem({ validate: "always" });
+  const { ref, seen } = spawnShop(systems);
+  for (const wrong of WRONG) {
+    const error = (await ref.ask("buy", wrong))._unsafeUnwrapErr();
+    expect(error).toMatchObject({ kind: "invalid-payload", retryable: false, operation: "buy" });
+    expect(error.kind === "invalid-payload" && error.issues.length).toBeGreaterThan(0);
+    expect(error.undelivered.payload).toEqual(wrong);
+    expect((await ref.offer("buy", wrong))._unsafeUnwrapErr().kind).toBe("invalid-payload");
+    const routed = await systems.router.ask(createMessage(ref.address, "buy", wrong));
+    expect(routed._unsafeUnwrapErr().kind).toBe("invalid-payload");
+  }
+  expect(new Set(reasonsOf(systems.deadLetters))).toEqual(new Set(["invalid-payload"]));
+  ref.tell("buy", WRONG[0] as { count: number });
+  expect(systems.takeLog().map((entry) => entry.message)).toEqual([expect.stringContaining("invalid-payload")]);
+  expect(seen).toEqual([]);
+  expect((await ref.ask("buy", { count: 2 }))._unsafeUnwrap()).toBe(2);
+});
+
+test("P1: an error of a payload says where it is wrong", async () => {
+  const systems = createTestSystem({ validate: "always" });
+  const { ref } = spawnShop(systems);
+  const error = (await ref.ask("buy", { count: "1" } as unknown as { count: number }))._unsafeUnwrapErr();
+  expect(error.kind === "invalid-payload" && error.issues[0]?.path).toBe("/count");
+  expect(error.message).toContain("/count");
+  expect(error.message).toContain("@(shop)");
+});
+
+test("P1: an operation without a payload takes none under validate: always", async () => {
+  const systems = createTestSystem({ validate: "always" });
+  const { ref, seen } = spawnShop(systems);
+  const error = await systems.router.ask(createMessage(ref.address, "close", "now"));
+  expect(error._unsafeUnwrapErr().kind).toBe("invalid-payload");
+  expect((await systems.router.ask(createMessage(ref.address, "close", null))).isOk()).toBe(true);
+  expect((await ref.ask("close")).isOk()).toBe(true);
+  expect(seen).toEqual(["closed", "closed"]);
+});
+
+test("P1: what parseMessage read is validated by default, however it is sent on", async () => {
+  const systems = createTestSystem();
+  const { seen } = spawnShop(systems);
+  const { router } = systems;
+  const message = received("buy", { count: "1" });
+  const asked = received("buy", { count: "1" }, "ask");
+  const copies = [message, { ...message }, { ...message, metadata: { trace: 1 } }, Object.assign({}, message), asked];
+  for (const copy of copies) {
+    expect((await router.ask(copy))._unsafeUnwrapErr().kind).toBe("invalid-payload");
+    expect((await router.offer(copy))._unsafeUnwrapErr().kind).toBe("invalid-payload");
+  }
+  router.tell(message);
+  expect(systems.takeLog()).toHaveLength(1);
+  expect(seen).toEqual([]);
+  expect((await router.ask(received("buy", { count: 3 })))._unsafeUnwrap()).toBe(3);
+});
+
+test("P1: what parseMessage read is still validated when a handler sends it on", async () => {
+  const systems = createTestSystem();
+  const { router } = systems;
+  const { seen } = spawnShop(systems);
+  router.register(address("front"), async (message) => {
+    const answer = await router.ask({ ...message, to: address("shop") });
+    return answer.isOk() ? "ok" : answer.error.kind;
+  });
+  const outside = { ...received("buy", { count: "1" }), to: address("front") };
+  expect((await router.ask(outside))._unsafeUnwrap()).toBe("invalid-payload"); // The pattern was changed on the way.
+  expect(seen).toEqual([]);
+});
+
+test("P1: a handler gets what its schema made of a payload that was validated", async () => {
+  const systems = createTestSystem();
+  const { ref, seen } = spawnShop(systems);
+  expect((await systems.router.ask(received("day", { day: "mon", more: 1 })))._unsafeUnwrap()).toBe("MON");
+  expect((await systems.router.ask(received("trim", "  a ")))._unsafeUnwrap()).toBe("a");
+  expect(seen).toEqual([{ day: "MON" }, "a"]); // Zod leaves out what its schema does not name.
+  expect((await ref.ask("day", { day: "mon" }))._unsafeUnwrap()).toBe("mon"); // Trusted, and so not transformed.
+
+  const always = createTestSystem({ validate: "always" });
+  const strict = spawnShop(always);
+  expect((await strict.ref.ask("day", { day: "tue" }))._unsafeUnwrap()).toBe("TUE");
+});
+
+test("P1: a reply that is validated is what its schema made of it", async () => {
+  const { ref: trusting } = spawnShop(createTestSystem());
+  expect((await trusting.ask("total"))._unsafeUnwrap()).toBe(1);
+  const { ref: strict } = spawnShop(createTestSystem({ validate: "always" }));
+  expect((await strict.ask("total"))._unsafeUnwrap()).toBe(100);
+});
+
+test("P1: what an error hands back is the message that was sent, so that it can be sent again", async () => {
+  const { system, router, clock } = createTestSystem({ validate: "always" });
+  const Parse = defineProtocol("parse", { parse: { payload: z.string().transform(Number), reply: Type.Number() } });
+  let count = 0;
+  const never = new Promise<number>(() => {});
+  const first = system.spawn("parse", Parse, () => ({ parse: (n) => (count++ === 0 ? Promise.reject("busy") : n) }));
+  const failed = (await first.ask("parse", "12" as unknown as number))._unsafeUnwrapErr();
+  expect(failed.undelivered.payload).toBe("12");
+  expect((await router.ask(failed.undelivered))._unsafeUnwrap()).toBe(12);
+
+  const stuck = system.spawn("stuck", Parse, () => ({ parse: () => never }));
+  const ask = stuck.ask("parse", "13" as unknown as number, { timeout: 10 });
+  await clock.advance(10);
+  expect((await ask)._unsafeUnwrapErr().undelivered.payload).toBe("13");
+});
+
+test("P1: a schema that throws, or is asynchronous, refuses the payload and harms nobody", async () => {
+  const systems = createTestSystem({ validate: "always" });
+  const Odd = defineProtocol("odd", {
+    throwing: {
+      payload: z.string().transform(() => {
+        throw new Error("hostile");
+      }),
+    },
+    waiting: { payload: z.string().refine(async () => true) },
+    fine: { payload: z.string() },
+  });
+  const ref = systems.system.spawn("odd", Odd, () => ({ throwing() {}, waiting() {}, fine() {} }));
+  expect((await ref.ask("throwing", "a" as never))._unsafeUnwrapErr().kind).toBe("invalid-payload");
+  expect((await ref.ask("waiting", "a"))._unsafeUnwrapErr().kind).toBe("invalid-payload");
+  expect((await ref.ask("fine", "a")).isOk()).toBe(true);
+});
+
+test("P1: an actor of a router has no schema, and takes what comes", async () => {
+  const { router } = createTestSystem({ validate: "always" });
+  const echo = router.register(address("echo"), (message) => message.payload);
+  for (const payload of [1, "a", null, undefined, { deep: [{}] }]) {
+    expect((await echo.ask("anything", payload))._unsafeUnwrap()).toEqual(payload);
+  }
+});

@@ -1,0 +1,106 @@
+import Type from "typebox";
+import {
+  type ActorStream,
+  type AnySignatures,
+  type AskResult,
+  type Context,
+  defineProtocol,
+  type Factory,
+  type Message,
+  type Ref,
+  type RefTo,
+  type SignaturesOf,
+} from "../../src/index";
+import { type Equal, expectType } from "./expect";
+
+const Echo = defineProtocol("echo", {
+  say: { payload: Type.String(), reply: Type.String() },
+  note: { payload: Type.String() },
+  count: { reply: Type.Number() },
+  chunks: { stream: Type.String() },
+});
+type Echoing = SignaturesOf<typeof Echo>;
+declare const ctx: Context<Echoing>;
+declare const echo: RefTo<typeof Echo>;
+
+expectType<Equal<typeof ctx.self, Ref<Echoing>>>();
+expectType<Equal<typeof ctx.message, Message>>();
+expectType<Equal<typeof ctx.sender, Ref<AnySignatures> | undefined>>();
+expectType<Equal<typeof ctx.signal, AbortSignal>>();
+
+export async function calls(): Promise<void> {
+  ctx.tell(echo, "note", "hi");
+  ctx.tell(echo, "count");
+  ctx.tell(ctx.self, "note", "hi");
+  ctx.sender?.tell("anything", 1);
+  if (ctx.sender !== undefined) ctx.tell(ctx.sender, "anything", 1);
+  const said = await ctx.ask(echo, "say", "hi", { timeout: 5 });
+  expectType<Equal<typeof said, AskResult<string>>>();
+  const count = await ctx.ask(echo, "count", { signal: ctx.signal });
+  expectType<Equal<typeof count, AskResult<number>>>();
+  const chunks = ctx.stream(echo, "chunks", { credit: 1 });
+  expectType<Equal<typeof chunks, ActorStream<string>>>();
+  const child = ctx.spawn("child", Echo, () => ({
+    say: (text) => {
+      expectType<Equal<typeof text, string>>();
+      return text;
+    },
+    note() {},
+    count: () => 1,
+    async *chunks() {
+      yield "a";
+    },
+  }));
+  expectType<Equal<typeof child, RefTo<typeof Echo>>>();
+  ctx.stop();
+  ctx.stop(child);
+}
+
+export function refused(): void {
+  // @ts-expect-error — a wrong operation
+  ctx.tell(echo, "shout", "hi");
+  // @ts-expect-error — a wrong payload
+  ctx.tell(echo, "note", 1);
+  // @ts-expect-error — a missing payload
+  ctx.tell(echo, "note");
+  // @ts-expect-error — an extra payload
+  ctx.tell(echo, "count", 1);
+  // @ts-expect-error — a wrong operation
+  void ctx.ask(echo, "shout");
+  // @ts-expect-error — a wrong payload
+  void ctx.ask(echo, "say", 1);
+  // @ts-expect-error — a missing payload
+  void ctx.ask(echo, "say");
+  // @ts-expect-error — an extra payload, where the options stand
+  void ctx.ask(echo, "count", 1);
+  // @ts-expect-error — a stream is not asked
+  void ctx.ask(echo, "chunks");
+  // @ts-expect-error — a stream is not told
+  ctx.tell(echo, "chunks");
+  // @ts-expect-error — a stream asked of an operation that has none
+  ctx.stream(echo, "say", "hi");
+  // @ts-expect-error — the sender may not be there
+  ctx.sender.tell("anything");
+  // @ts-expect-error — an address is no reference
+  ctx.stop("@(child)");
+  // @ts-expect-error — an address is no reference
+  ctx.tell("@(echo)", "note", "hi");
+  // @ts-expect-error — a context is read, not written
+  ctx.self = echo;
+  // @ts-expect-error — a child lacks a handler
+  ctx.spawn("child", Echo, () => ({ say: (text) => text }));
+}
+
+export async function wrongReply(): Promise<unknown> {
+  // @ts-expect-error — a reply used as the wrong type
+  const reply: AskResult<number> = await ctx.ask(echo, "say", "hi");
+  return reply;
+}
+
+// A factory may be written apart, and is typed by its protocol.
+export const factory: Factory<Echoing> = (own) => {
+  expectType<Equal<typeof own, Context<Echoing>>>();
+  return { say: (text) => text, note: () => own.self.tell("count"), count: () => 1, chunks: () => ["a"] };
+};
+// @ts-expect-error — a handler is missing
+export const lacking: Factory<Echoing> = () => ({ say: (text) => text, note() {}, count: () => 1 });

@@ -1,0 +1,101 @@
+import type { Result } from "neverthrow";
+import {
+  type Address,
+  type AnySignatures,
+  type AskResult,
+  type Audit,
+  address,
+  type Context,
+  createMessage,
+  createRouter,
+  createSystem,
+  type DeadLetter,
+  type DeliveryError,
+  type Feed,
+  type Message,
+  type Ref,
+  type Router,
+  type ShutdownReport,
+} from "../../src/index";
+import { type Equal, expectType } from "./expect";
+
+const router = createRouter();
+expectType<Equal<typeof router, Router>>();
+
+// Addresses and messages.
+const echo = address("echo");
+expectType<Equal<typeof echo, Address<"echo">>>();
+export const widened: Address = echo;
+const message = createMessage(echo, "say", { text: "hi" });
+expectType<Equal<typeof message, Message<{ text: string }>>>();
+export const untyped: Message = message;
+// @ts-expect-error — a text is no address
+createMessage("echo", "say", 1);
+// @ts-expect-error — a type is a text
+createMessage(echo, 1, 1);
+// @ts-expect-error — a payload is asked for, be it undefined
+createMessage(echo, "say");
+// @ts-expect-error — a pattern that there is not
+createMessage(echo, "say", 1, { pattern: "shout" });
+// @ts-expect-error — a message is not written
+message.payload = { text: "ho" };
+
+// Registering.
+const ref = router.register(echo, (received, ctx) => {
+  expectType<Equal<typeof received, Message>>();
+  expectType<Equal<typeof ctx, Context<AnySignatures>>>();
+  expectType<Equal<typeof received.payload, unknown>>();
+  return received.payload;
+});
+expectType<Equal<typeof ref, Ref<AnySignatures>>>();
+router.register(echo, () => {});
+router.register(echo, async () => 1);
+// @ts-expect-error — a text is no address
+router.register("echo", () => 1);
+// @ts-expect-error — a handler is a function
+router.register(echo, {});
+// @ts-expect-error — a handler takes a message
+router.register(echo, (received: string) => received);
+
+export async function calls(): Promise<void> {
+  router.tell(message);
+  const reply = await router.ask(message, { timeout: 500 });
+  expectType<Equal<typeof reply, AskResult<unknown>>>();
+  expectType<Equal<Awaited<ReturnType<Router["offer"]>>, Result<void, DeliveryError>>>();
+  expectType<Equal<ReturnType<Router["unregister"]>, Promise<boolean>>>();
+  expectType<Equal<ReturnType<Router["has"]>, boolean>>();
+  expectType<Equal<ReturnType<Router["audit"]>, Audit>>();
+  expectType<Equal<Router["deadLetters"], Feed<DeadLetter>>>();
+  for await (const letter of router.deadLetters) expectType<Equal<typeof letter, DeadLetter>>();
+  // @ts-expect-error — a reply of a router is not known
+  const text: string = reply.unwrapOr("");
+  // @ts-expect-error — an option that there is not
+  await router.ask(message, { timout: 500 });
+  // @ts-expect-error — a tell has no options
+  router.tell(message, { timeout: 500 });
+  // @ts-expect-error — an address is no message
+  router.tell(echo);
+  // @ts-expect-error — a part of a message is no message
+  router.tell({ to: echo, type: "say" });
+  return void text;
+}
+
+// Systems.
+const system = createSystem({ validate: "always", askTimeout: 100, logger: console });
+expectType<Equal<typeof system.router, Router>>();
+expectType<Equal<ReturnType<typeof system.shutdown>, Promise<ShutdownReport>>>();
+expectType<Equal<ReturnType<typeof system.stop>, Promise<void>>>();
+void system.stop(ref, { drain: true });
+void system.shutdown({ timeout: 5, drain: true });
+// @ts-expect-error — an option that there is not
+createSystem({ timeout: 5 });
+// @ts-expect-error — a way to validate that there is not
+createSystem({ validate: "never" });
+// @ts-expect-error — a logger has the shape of console
+createSystem({ logger: { log() {} } });
+// @ts-expect-error — a timeout is a number
+createRouter({ askTimeout: "5s" });
+// @ts-expect-error — an address is no reference
+void system.stop(echo);
+// @ts-expect-error — an option that there is not
+void system.shutdown({ force: true });
