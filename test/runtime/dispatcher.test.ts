@@ -102,6 +102,37 @@ describe("the dispatcher", () => {
     expect(handled).toEqual(["a", "a"]);
   });
 
+  test("P5: time at rest is no time spent: what comes after it is handled in the next microtask", () => {
+    const a = new Worker("a");
+    for (let message = 1; message <= 3; message++) {
+      a.send();
+      clock.runMicrotasks();
+      expect(handled.length).toBe(message);
+      clock.turn(); // The event loop turns, and then rests.
+      clock.now += 1_000;
+    }
+  });
+
+  test("P5: work outside of actors counts too, and is told when the turn is over", () => {
+    let items = 0;
+    const produce = (): void => {
+      while (items < 1_000_000) {
+        items++;
+        clock.now += 0.01;
+        if (dispatcher.spend(1)) return;
+      }
+    };
+    produce();
+    expect(items).toBeGreaterThan(50);
+    expect(items).toBeLessThan(150 + MOST);
+    const first = items;
+    expect(dispatcher.spend(1)).toBe(true);
+    clock.turn();
+    produce();
+    expect(items - first).toBeGreaterThan(50);
+    expect(items - first).toBeLessThan(150 + MOST);
+  });
+
   test("P5: lets one actor handle 32 messages at most before the next one's turn", () => {
     new Worker("busy").send(10_000);
     new Worker("b").send(100);
