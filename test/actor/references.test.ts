@@ -52,6 +52,27 @@ test("P14: a reference to a stopped actor keeps nothing of its state alive", asy
   expect(refs.map((ref) => ref.address)).toHaveLength(MANY); // They are held until here.
 });
 
+test("P14: a reference to a stopped actor does not keep what listened to the signal of its factory", async () => {
+  const { system } = createTestSystem();
+  const states: WeakRef<object>[] = [];
+  const refs: AnyRef[] = [];
+  let released = 0;
+  const makeOne = (i: number): void => {
+    const ref = system.spawn(`holder${i}`, Holder, (ctx) => {
+      const state = { data: new Array(100).fill(i) };
+      states.push(new WeakRef(state));
+      ctx.signal.addEventListener("abort", () => (released += state.data.length));
+      return { size: () => 1, wait() {} };
+    });
+    refs.push(ref);
+  };
+  for (let i = 0; i < MANY; i++) makeOne(i);
+  for (const ref of refs) await system.stop(ref);
+  expect(released).toBe(100 * MANY);
+  expect(await countCollected(states)).toBeGreaterThan(MOST);
+  expect(refs).toHaveLength(MANY);
+});
+
 test("P14: a reference to an actor that was abandoned, or whose factory threw, keeps nothing of it either", async () => {
   const { system, clock, takeLog } = createTestSystem();
   const states: WeakRef<object>[] = [];

@@ -277,6 +277,40 @@ test("P13: drain handles what waits at the parent, then at its children", async 
   expect(deadLetters).toEqual([]);
 });
 
+test("P13: a drain that comes after a stop without one drains no children either", async () => {
+  const systems = createTestSystem();
+  const { system, clock } = systems;
+  const { parent, children, gateOf } = spawnFamily(systems);
+  await parent.ask("adopt", "a");
+  const child = children.get("a") as Worker;
+  const asks = [child.ask("work", "running"), child.ask("work", "queued")];
+  const waiting = parent.ask("wait");
+  await clock.settle();
+  const stops = [system.stop(parent), system.stop(parent, { drain: true })];
+  gateOf("parent").resolve();
+  await waiting;
+  gateOf("a").resolve();
+  await Promise.all(stops);
+  expect((await Promise.all(asks)).map(outcomeOf)).toEqual(["running", "stopped"]);
+});
+
+test("P13: a child that stops while its stopping parent still runs does not end the parent", async () => {
+  const systems = createTestSystem();
+  const { system, clock } = systems;
+  const { parent, children, events, gateOf, isThere } = spawnFamily(systems);
+  await parent.ask("adopt", "a");
+  const waiting = parent.ask("wait");
+  await clock.settle();
+  const stopped = system.stop(parent);
+  await children.get("a")?.ask("stop");
+  expect([isThere("parent"), isThere("parent/a")]).toEqual([true, false]);
+  gateOf("parent").resolve();
+  expect(outcomeOf(await waiting)).toBeUndefined();
+  await stopped;
+  expect(events).toEqual(["parent is told", "parent is done"]);
+  expect(isThere("parent")).toBe(false);
+});
+
 test("P13: a whole tree stops, the deepest first", async () => {
   const { system, router } = createTestSystem();
   const Node = defineProtocol("node", { grow: { payload: Type.Number() } });
