@@ -105,9 +105,12 @@ class ActorSystem implements System {
     const unfinished = [...cells.keys()];
     for (const root of roots) root.abandon();
     if (unfinished.length > 0) {
-      logger.warn(`${unfinished.length} actors did not stop within ${timeout} ms and were abandoned`, {
-        unfinished,
-      });
+      logger.warn(
+        `${unfinished.length === 1 ? "An actor" : `${unfinished.length} actors`} did not stop within ${timeout} ms, abandoned: ${unfinished.slice(0, 10).join(", ")}`,
+        {
+          unfinished,
+        },
+      );
     }
     this.#deadLetters.flush();
     return { unfinished };

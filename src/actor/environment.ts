@@ -14,7 +14,7 @@ export interface Logger {
 
 /** What became of all messages so far: `accepted` is the sum of the others (promise P1). */
 export interface Audit {
-  /** Every message that was sent, and every reply that came too late. */
+  /** Every message that was sent, and every reply that came too late (a handler that says nothing is not late). */
   readonly accepted: number;
   /** Handled: the handler returned, or its promise resolved. */
   readonly handled: number;

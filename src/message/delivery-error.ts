@@ -142,7 +142,7 @@ class Delivery {
   }
 
   get message(): string {
-    return `"${this.operation}" to ${this.address} ${sentence(this.kind, this.#detail)}`;
+    return `"${String(this.operation)}" to ${String(this.address)} ${sentence(this.kind, this.#detail)}`;
   }
 
   toString(): string {

@@ -116,7 +116,8 @@ class Refusal {
 
 /**
  * Reads a message that came from outside: JSON text, or what `JSON.parse` made of it. Fields that a message does not
- * have are left out. The actor that gets it validates its payload, whatever the system's `validate` says.
+ * have are left out. The actor that gets it validates its payload, whatever the system's `validate` says; a spread of
+ * the message keeps that mark, a `structuredClone` does not.
  *
  * @example
  * const message = parseMessage(await request.text());

@@ -30,9 +30,13 @@ export interface Router {
   unregister(at: Address): Promise<boolean>;
   /** Whether an actor or a handler is at the address. */
   has(at: Address): boolean;
-  /** Sends and forgets: never throws (P4). What cannot be delivered becomes a dead letter. */
+  /** Sends and forgets: never throws (P4). What cannot be delivered becomes a dead letter; what is no message is logged. */
   tell(message: Message): void;
-  /** Sends and waits for the reply: `Ok(reply)` or `Err(error)`, once, always (P6). */
+  /**
+   * Sends and waits for the reply: `Ok(reply)` or `Err(error)`, once, always (P6).
+   *
+   * @throws TypeError or RangeError at once when the message or an option cannot be one.
+   */
   ask(message: Message, options?: AskOptions): Promise<AskResult>;
   /**
    * Streams what the handler's iterable yields. The loop throws a StreamError, whose `kind` is that of an ask's error.
@@ -81,12 +85,17 @@ export class AddressRouter implements Router {
   }
 
   tell(message: Message): void {
+    if (!isMessage(message)) {
+      this.#environment.logger.error(notMessage(message)); // P4: a tell never throws.
+      return;
+    }
     const cell = this.#environment.cells.get(message.to);
     if (cell === undefined) this.#returnToSender(message, false);
     else cell.tell(message.type, message.payload, message);
   }
 
   ask(message: Message, options?: AskOptions): Promise<AskResult> {
+    if (!isMessage(message)) throw new TypeError(notMessage(message));
     const cell = this.#environment.cells.get(message.to);
     if (cell === undefined) {
       if (options !== undefined) checkAskOptions(options);
@@ -96,6 +105,7 @@ export class AddressRouter implements Router {
   }
 
   stream(message: Message, options: StreamOptions = {}): ActorStream<unknown> {
+    if (!isMessage(message)) throw new TypeError(notMessage(message));
     checkStreamOptions(options);
     return new StreamReader(() => {
       const cell = this.#environment.cells.get(message.to);
@@ -105,6 +115,7 @@ export class AddressRouter implements Router {
   }
 
   offer(message: Message): Promise<Result<void, DeliveryError>> {
+    if (!isMessage(message)) throw new TypeError(notMessage(message));
     const cell = this.#environment.cells.get(message.to);
     const error =
       cell === undefined ? this.#returnToSender(message, true) : cell.offer(message.type, message.payload, message);
@@ -125,6 +136,11 @@ export class AddressRouter implements Router {
     return audit(this.#environment);
   }
 }
+
+const isMessage = (value: unknown): boolean => typeof value === "object" && value !== null;
+
+const notMessage = (value: unknown): string =>
+  `${quote(value)} is no message; make one with createMessage(address("echo"), "say", "hi").`;
 
 /**
  * Makes a router of its own; a system has one already.
