@@ -15,7 +15,8 @@ import { PendingStream, type StreamOptions } from "./stream";
 export type Operations = Readonly<Record<string, Operation>>;
 
 /** What an actor does: a handler for each operation, or one for every message (an actor of a router). */
-export type Behaviour = Record<string, (payload: unknown) => unknown> | ((message: Message) => unknown);
+export type Behaviour = HandlerTable | ((message: Message) => unknown);
+export type HandlerTable = Record<string, (payload: unknown) => unknown>;
 
 // What an actor is doing, and how far its life has got: numbers, because they are looked at several times a message.
 const STARTING = 0;
@@ -198,9 +199,26 @@ export class Cell implements Runnable {
   run(limit: number): number {
     if (this.#activity !== READY) return 0; // It was stopped since it was scheduled.
     this.#activity = HANDLING;
+    const { counts, validatesAlways } = this.environment;
+    const isPlain = this.operations !== null && !validatesAlways;
     let count = 0;
     for (let envelope = this.#mailbox.take(); envelope !== null; envelope = this.#mailbox.take()) {
-      this.#handle(envelope);
+      const isTell = envelope instanceof Tell;
+      if (isPlain && (isTell || (envelope instanceof PendingAsk && envelope.isWaiting))) {
+        // What #handle does, for what comes most: in this loop, because a call for each message cost a quarter of a tell.
+        this.current = envelope;
+        let result: unknown;
+        try {
+          result = (this.#behaviour as HandlerTable)[envelope.type]?.(envelope.payload);
+        } catch (thrown) {
+          this.#fail(envelope, thrown);
+        }
+        if (this.#extras === null && this.current !== null && (typeof result !== "object" || result === null)) {
+          this.current = null;
+          counts.handled++;
+          if (!isTell) envelope.complete(result);
+        } else if (this.current !== null) this.#conclude(envelope, result);
+      } else this.#handle(envelope);
       count++;
       if (this.#activity === AWAITING) return count;
       if (count >= limit) break;
@@ -220,8 +238,7 @@ export class Cell implements Runnable {
   }
 
   #handle(envelope: Envelope): void {
-    const isTell = envelope instanceof Tell; // The common case, told apart once: 5 ns less than asking its class each time.
-    if (!isTell && envelope.failure !== null) {
+    if (envelope.failure !== null) {
       this.#refuse(envelope, envelope.failure, true); // Its sender gave up while it was queued.
       return;
     }
@@ -233,20 +250,27 @@ export class Cell implements Runnable {
       result =
         typeof behaviour === "function"
           ? behaviour(messageIn(envelope, this))
-          : (behaviour as Record<string, (payload: unknown) => unknown>)[envelope.type]?.(envelope.payload);
-      if (!isTell && envelope instanceof PendingStream) result = envelope.produce(result);
-      if (result !== undefined && isThenable(result)) {
-        this.#await(result);
+          : behaviour[envelope.type]?.(envelope.payload);
+    } catch (thrown) {
+      this.#fail(envelope, thrown);
+      return;
+    }
+    this.#conclude(envelope, result);
+  }
+
+  /** Waits for what a handler returned where that is a promise or a stream; otherwise it is the result. */
+  #conclude(envelope: Envelope, result: unknown): void {
+    try {
+      const outcome = envelope instanceof PendingStream ? envelope.produce(result) : result;
+      if (isThenable(outcome)) {
+        this.#await(outcome);
         return;
       }
     } catch (thrown) {
       this.#fail(envelope, thrown);
       return;
     }
-    if (isTell && !this.environment.validatesAlways) {
-      this.#finish();
-      this.environment.counts.handled++;
-    } else this.#succeed(envelope, result);
+    this.#succeed(envelope, result);
   }
 
   #await(result: PromiseLike<unknown>): void {

@@ -2,7 +2,7 @@ import { type Address, address, idOf, quote } from "../message/address";
 import type { Message } from "../message/message";
 import type { Protocol } from "../protocol/protocol";
 import type { AskName, ItemOf, PayloadArgs, ReplyOf, StreamName } from "../protocol/signatures";
-import { type Behaviour, Cell } from "./cell";
+import { type Behaviour, Cell, type HandlerTable } from "./cell";
 import type { Context, Factory } from "./context";
 import { isMessage, messageIn } from "./envelope";
 import type { Environment } from "./environment";
@@ -63,7 +63,7 @@ function checkHandlers(handlers: unknown, protocol: Protocol, of: Address): Beha
       `The factory of ${of} returns an object with a handler for each operation; got ${quote(handlers)}.`,
     );
   }
-  const table = handlers as Record<string, (payload: unknown) => unknown>;
+  const table = handlers as HandlerTable;
   for (const operation in protocol.operations) {
     if (typeof table[operation] !== "function") {
       throw new TypeError(
