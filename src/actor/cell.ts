@@ -1,12 +1,13 @@
-import { ok, type Result } from "neverthrow";
+import type { Result } from "neverthrow";
 import type { Address } from "../message/address";
-import { type DeliveryError, deliveryError, type HandlerFailedError, type Issue } from "../message/delivery-error";
+import { type DeliveryError, deliveryError } from "../message/delivery-error";
 import type { Message } from "../message/message";
 import { isReceived } from "../message/wire";
 import type { Operation } from "../protocol/protocol";
+import type { Validator } from "../protocol/validator";
 import type { Runnable } from "../runtime/dispatcher";
 import { Mailbox } from "../runtime/mailbox";
-import { type Envelope, EnvelopeSource, isMessage, letterOf, messageIn, Tell } from "./envelope";
+import { type Envelope, EnvelopeSource, isMessage, lateLetter, letterOf, messageIn, Tell } from "./envelope";
 import type { Environment } from "./environment";
 import { type AskOptions, type AskResult, capture, captured, checkAskOptions, PendingAsk } from "./pending-ask";
 import type { ActorRef } from "./ref";
@@ -123,8 +124,7 @@ export class Cell implements Runnable {
     if (options !== undefined) checkAskOptions(options);
     const delay = options?.timeout ?? environment.askTimeout;
     const promise = new Promise(capture);
-    const hasReply = operation?.hasReply ?? operation === null;
-    const pending = new PendingAsk(this, type, payload, origin, delay, hasReply, captured);
+    const pending = new PendingAsk(this, type, payload, origin, delay, captured);
     if (options?.signal !== undefined) pending.listenTo(options.signal);
     if (pending.isWaiting) this.#accept(pending, operation, true);
     if (delay !== Number.POSITIVE_INFINITY) {
@@ -204,6 +204,7 @@ export class Cell implements Runnable {
     const handlers = this.#behaviour as HandlerTable; // Used where isPlain says that it is one.
     let type = "";
     let handler: HandlerTable[string] | undefined;
+    let hasReply = false;
     let count = 0;
     for (let envelope = this.#mailbox.take(); envelope !== null; envelope = this.#mailbox.take()) {
       const isTell = envelope instanceof Tell;
@@ -215,6 +216,7 @@ export class Cell implements Runnable {
           if (envelope.type !== type) {
             type = envelope.type; // Messages of one kind come in rows: finding their handler once saved a fifth.
             handler = handlers[type];
+            hasReply = this.operation(type)?.hasReply === true;
           }
           result = handler?.call(handlers, envelope.payload);
         } catch (thrown) {
@@ -223,7 +225,7 @@ export class Cell implements Runnable {
         if (this.#extras === null && this.current !== null && (typeof result !== "object" || result === null)) {
           this.current = null;
           counts.handled++;
-          if (!isTell) envelope.complete(result);
+          if (!isTell) envelope.complete(hasReply ? result : undefined);
         } else if (this.current !== null) this.#conclude(envelope, result);
       } else this.#handle(envelope);
       count++;
@@ -297,49 +299,34 @@ export class Cell implements Runnable {
   }
 
   #succeed(envelope: Envelope, result: unknown): void {
-    const { environment } = this;
-    let reply = result;
-    if (environment.validatesAlways) {
-      const parsed = this.#validReply(envelope, result);
-      if (parsed.isErr()) {
-        this.#failWith(envelope, parsed.error);
+    const { counts, validatesAlways } = this.environment;
+    const operation = this.operation(envelope.type);
+    // Without a reply in the protocol the asker gets undefined, whatever the handler returned.
+    let reply = operation === null || operation?.hasReply === true ? result : undefined;
+    if (validatesAlways && operation?.hasReply === true) {
+      const checked = fitting(operation.reply, result, "its reply");
+      if (checked.isErr()) {
+        this.#fail(envelope, checked.error);
         return;
       }
-      reply = parsed.value;
+      reply = checked.value;
     }
     this.#finish();
-    environment.counts.handled++;
+    counts.handled++;
     if (!envelope.complete(reply)) this.#buryLateReply(envelope, reply);
   }
 
-  #validReply(envelope: Envelope, result: unknown): Result<unknown, HandlerFailedError> {
-    const operation = this.operation(envelope.type);
-    if (operation?.hasReply !== true) return ok(result);
-    return operation.reply
-      .parse(result)
-      .mapErr((issues) =>
-        deliveryError("handler-failed", new EnvelopeSource(envelope, this), refusal("its reply", issues)),
-      );
-  }
-
-  /** An item of a stream as it may go to the reader. */
-  validItem(stream: PendingStream, item: unknown): unknown {
-    if (!this.environment.validatesAlways) return item;
+  /** An item of a stream as it goes to the reader; throws what makes its handler fail. */
+  checkItem(stream: PendingStream, item: unknown): unknown {
     const operation = this.operation(stream.type);
-    if (operation === null || operation === undefined) return item;
-    return operation.item.parse(item).match(
-      (value) => value,
-      (issues) => {
-        throw refusal("an item of its stream", issues);
-      },
-    );
+    if (!this.environment.validatesAlways || operation === null || operation === undefined) return item;
+    const checked = fitting(operation.item, item, "an item of its stream");
+    if (checked.isErr()) throw checked.error;
+    return checked.value;
   }
 
   #fail(envelope: Envelope, thrown: unknown): void {
-    this.#failWith(envelope, deliveryError("handler-failed", new EnvelopeSource(envelope, this), thrown));
-  }
-
-  #failWith(envelope: Envelope, error: HandlerFailedError): void {
+    const error = deliveryError("handler-failed", new EnvelopeSource(envelope, this), thrown);
     this.#finish();
     this.environment.counts.failed++;
     envelope.fail(error);
@@ -355,22 +342,9 @@ export class Cell implements Runnable {
   }
 
   #buryLateReply(envelope: Envelope, reply: unknown): void {
-    const cell = this;
     this.environment.counts.accepted++;
     this.environment.counts.dead++;
-    this.environment.bury({
-      reason: "late-reply",
-      address: this.address,
-      operation: envelope.type,
-      asked: false,
-      reply,
-      get description() {
-        return `The reply to "${envelope.type}" from ${cell.address} came after its asker gave up; ask with a longer timeout, or end early by ctx.signal.`;
-      },
-      get message() {
-        return messageIn(envelope, cell);
-      },
-    });
+    this.environment.bury(lateLetter(envelope, this, reply));
   }
 
   /** The asker of a message gave up: tells its handler, when it is the one that runs (P7). */
@@ -473,9 +447,12 @@ export class Cell implements Runnable {
   }
 }
 
-function refusal(what: string, issues: () => readonly Issue[]): TypeError {
-  const [first] = issues();
-  return new TypeError(`${what} does not fit the schema: ${first?.path || "it"} ${first?.message}`);
+/** A value as its schema has it, or the error that tells what does not fit. */
+function fitting(schema: Validator, value: unknown, what: string): Result<unknown, TypeError> {
+  return schema.parse(value).mapErr((issues) => {
+    const [first] = issues();
+    return new TypeError(`${what} does not fit the schema: ${first?.path || "it"} ${first?.message}`);
+  });
 }
 
 const { then } = Promise.prototype;

@@ -4,6 +4,7 @@ import { createMessage, type Message, type Pattern } from "../message/message";
 import { inPattern } from "../message/wire";
 import type { Mail } from "../runtime/mailbox";
 import type { Cell } from "./cell";
+import type { DeadLetter } from "./environment";
 
 /** A message on its way: what was said, and where it comes from. The message itself is made when it is read. */
 export interface Envelope extends Mail<Envelope> {
@@ -87,7 +88,7 @@ export class EnvelopeSource implements MessageSource {
 }
 
 /** The dead letter of an error: of the message that was sent, with the error's sentence. */
-export const letterOf = (error: DeliveryError, asked: boolean) => ({
+export const letterOf = (error: DeliveryError, asked: boolean): DeadLetter => ({
   reason: error.kind,
   address: error.address,
   operation: error.operation,
@@ -97,5 +98,23 @@ export const letterOf = (error: DeliveryError, asked: boolean) => ({
   },
   get message() {
     return error.undelivered;
+  },
+});
+
+/** The dead letter of a reply that came after its asker gave up. */
+export const lateLetter = (envelope: Envelope, cell: Cell, reply: unknown): DeadLetter => ({
+  reason: "late-reply",
+  address: cell.address,
+  operation: envelope.type,
+  asked: false,
+  reply,
+  get description() {
+    return (
+      `The reply to "${envelope.type}" from ${cell.address} came after its asker gave up; ` +
+      "ask with a longer timeout, or end early by ctx.signal."
+    );
+  },
+  get message() {
+    return messageIn(envelope, cell);
   },
 });

@@ -145,7 +145,7 @@ export class PendingStream implements Envelope {
         if (step.done === true) return;
         isExhausted = false;
         if (this.#isClosed) return;
-        this.#push(this.#cell.validItem(this, step.value));
+        this.#push(this.#cell.checkItem(this, step.value));
         if (++count % STRIDE === 0 && dispatcher.spend(STRIDE)) {
           await new Promise<void>((resolve) => clock.macrotask(resolve));
         }

@@ -10,6 +10,8 @@ const FURTHEST = (SLOTS - 1) * SLOTS ** (LEVELS - 1);
 /** The slot of a timer that fires in the present wake. */
 const FIRING = -2;
 
+const MOST_STAGED = 1_024;
+
 /** A link of the wheel's lists, and of what it calls back. Made once, by what waits: setting it allocates nothing. */
 export interface WheelTimer {
   wheelPrevious: WheelTimer | null;
@@ -43,7 +45,9 @@ export class TimerWheel {
   readonly #onWake = (): void => this.#wake();
   #tick = 0;
   #size = 0;
-  #staged: Staged[] = [];
+  /** Filled and emptied by hand, slot by slot: push and `length = 0` made an ask 8 ns dearer. */
+  #staged: (Staged | null)[] = [];
+  #stagedCount = 0;
   #alarm: ClockTimer | null = null;
   #alarmTick = Number.POSITIVE_INFINITY;
   #isTidying = false;
@@ -55,7 +59,7 @@ export class TimerWheel {
 
   /** How many timers wait. */
   get size(): number {
-    return this.#size + this.#staged.reduce((count, staged) => count + (staged.isWaiting ? 1 : 0), 0);
+    return this.#size + this.#staged.reduce((count, staged) => count + (staged?.isWaiting ? 1 : 0), 0);
   }
 
   /**
@@ -63,22 +67,25 @@ export class TimerWheel {
    * costs a push, where reading the clock and linking in would double the price of the ask.
    */
   stage(staged: Staged): void {
-    this.#staged.push(staged);
+    this.#staged[this.#stagedCount++] = staged;
   }
 
   /** Places what was staged and still waits; the dispatcher calls it at the end of each turn. */
   placeStaged(): void {
     const staged = this.#staged;
-    if (staged.length === 0) return;
+    const count = this.#stagedCount;
+    if (count === 0) return;
     let now = -1;
-    for (let i = 0; i < staged.length; i++) {
+    for (let i = 0; i < count; i++) {
       const one = staged[i];
+      staged[i] = null;
       if (one?.isWaiting) {
         if (now < 0) now = this.#now();
         this.#place(one.timer, now);
       }
     }
-    staged.length = 0;
+    this.#stagedCount = 0;
+    if (count > MOST_STAGED) this.#staged = []; // A burst of asks leaves no large array behind.
   }
 
   /** Starts a timer now. */
