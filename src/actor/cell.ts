@@ -9,9 +9,9 @@ import type { Runnable } from "../runtime/dispatcher";
 import { Mailbox } from "../runtime/mailbox";
 import { type Envelope, EnvelopeSource, isMessage, lateLetter, letterOf, messageIn, Tell } from "./envelope";
 import type { Environment } from "./environment";
-import { type AskOptions, type AskResult, capture, captured, checkAskOptions, PendingAsk } from "./pending-ask";
+import { PendingAsk } from "./pending-ask";
 import type { ActorRef } from "./ref";
-import { PendingStream, type StreamOptions } from "./stream";
+import { PendingStream } from "./stream";
 
 export type Operations = Readonly<Record<string, Operation>>;
 
@@ -104,44 +104,12 @@ export class Cell implements Runnable {
     return this.operations === null ? null : this.operations[type];
   }
 
-  tell(type: string, payload: unknown, origin: Message | Cell | null): void {
-    this.#accept(new Tell(type, payload, origin), this.operation(type), false);
-  }
-
-  /** Like tell, but the caller learns whether the mailbox took it. */
-  offer(type: string, payload: unknown, origin: Message | Cell | null): DeliveryError | null {
-    return this.#accept(new Tell(type, payload, origin), this.operation(type), true);
-  }
-
-  ask(
-    type: string,
-    operation: Operation | null | undefined,
-    payload: unknown,
-    options: AskOptions | undefined,
-    origin: Message | Cell | null,
-  ): Promise<AskResult> {
-    const { environment } = this;
-    if (options !== undefined) checkAskOptions(options);
-    const delay = options?.timeout ?? environment.askTimeout;
-    const promise = new Promise(capture);
-    const pending = new PendingAsk(this, type, payload, origin, delay, captured);
-    if (options?.signal !== undefined) pending.listenTo(options.signal);
-    if (pending.isWaiting) this.#accept(pending, operation, true);
-    if (delay !== Number.POSITIVE_INFINITY) {
-      if (environment.dispatcher.isAwake) environment.timers.stage(pending);
-      else if (pending.isWaiting) environment.timers.add(pending.timer);
-    }
-    return promise;
-  }
-
-  stream(type: string, payload: unknown, options: StreamOptions, origin: Message | Cell | null): PendingStream {
-    const stream = new PendingStream(this, type, payload, options, origin);
-    const operation = this.operation(type);
-    if (!stream.isClosed) this.#accept(stream, operation?.isStream === false ? undefined : operation, true);
-    return stream;
-  }
-
-  #accept(envelope: Envelope, operation: Operation | null | undefined, isTold: boolean): DeliveryError | null {
+  /**
+   * Puts an envelope into the mailbox, or refuses it and says why.
+   *
+   * @param isTold whether the sender learns of a refusal, so that nothing needs to be logged.
+   */
+  accept(envelope: Envelope, operation: Operation | null | undefined, isTold: boolean): DeliveryError | null {
     const { environment } = this;
     environment.counts.accepted++;
     // Short, so that it is compiled into its callers: what is rare is looked at behind one test.

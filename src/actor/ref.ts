@@ -1,11 +1,12 @@
-import { err, ok, type Result } from "neverthrow";
+import type { Result } from "neverthrow";
 import type { Address } from "../message/address";
 import type { DeliveryError } from "../message/delivery-error";
 import type { Protocol, SignaturesOf } from "../protocol/protocol";
 import type { AskName, ItemOf, PayloadArgs, ReplyOf, StreamName } from "../protocol/signatures";
 import type { Cell } from "./cell";
 import type { AskOptions, AskResult } from "./pending-ask";
-import { type ActorStream, checkStreamOptions, type StreamOptions, StreamReader } from "./stream";
+import { askAsWritten, offer, streamAsWritten, tell } from "./sending";
+import type { ActorStream, StreamOptions } from "./stream";
 
 declare const signatures: unique symbol;
 
@@ -86,19 +87,19 @@ export class ActorRef implements AnyRef {
   }
 
   tell(operation: string, payload?: unknown): void {
-    this.#cell.tell(operation, payload, null);
+    tell(this.#cell, null, operation, payload);
   }
 
   ask(operation: string, first?: unknown, second?: unknown): Promise<AskResult> {
-    return askCell(this.#cell, null, operation, first, second);
+    return askAsWritten(this.#cell, null, operation, first, second);
   }
 
   stream(operation: string, first?: unknown, second?: unknown): ActorStream<unknown> {
-    return streamFromCell(this.#cell, null, operation, first, second);
+    return streamAsWritten(this.#cell, null, operation, first, second);
   }
 
   offer(operation: string, payload?: unknown): Promise<Result<void, DeliveryError>> {
-    return offerToCell(this.#cell, null, operation, payload);
+    return offer(this.#cell, null, operation, payload);
   }
 
   toString(): string {
@@ -127,46 +128,4 @@ export function refTo<Signatures>(cell: Cell): Ref<Signatures> {
   cell.ref ??= new ActorRef(cell);
   // Whoever has the cell knows its protocol: spawn, or the context that was typed by it.
   return cell.ref as unknown as Ref<Signatures>;
-}
-
-/** Asks a cell; the options stand where the payload does for an operation that takes none. */
-export function askCell(
-  cell: Cell,
-  sender: Cell | null,
-  operation: string,
-  first: unknown,
-  second: unknown,
-): Promise<AskResult> {
-  const known = cell.operation(operation);
-  // Typed by Ref.ask: what is not the payload is the options.
-  return known === null || known?.hasPayload
-    ? cell.ask(operation, known, first, second as AskOptions | undefined, sender)
-    : cell.ask(operation, known, undefined, (first ?? second) as AskOptions | undefined, sender);
-}
-
-/** Streams from a cell; the options stand where the payload does for an operation that takes none. */
-export function streamFromCell(
-  cell: Cell,
-  sender: Cell | null,
-  operation: string,
-  first: unknown,
-  second: unknown,
-): ActorStream<unknown> {
-  const known = cell.operation(operation);
-  const takesPayload = known === null || known?.hasPayload === true;
-  // Typed by Ref.stream, as in askCell.
-  const options = ((takesPayload ? second : (first ?? second)) ?? {}) as StreamOptions;
-  checkStreamOptions(options);
-  return new StreamReader(() => cell.stream(operation, takesPayload ? first : undefined, options, sender));
-}
-
-/** Offers a message to a cell. */
-export function offerToCell(
-  cell: Cell,
-  sender: Cell | null,
-  operation: string,
-  payload: unknown,
-): Promise<Result<void, DeliveryError>> {
-  const error = cell.offer(operation, payload, sender);
-  return Promise.resolve(error === null ? ok(undefined) : err(error));
 }

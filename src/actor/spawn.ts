@@ -7,7 +7,8 @@ import type { Context, Factory } from "./context";
 import { isMessage, messageIn } from "./envelope";
 import type { Environment } from "./environment";
 import type { AskOptions, AskResult } from "./pending-ask";
-import { type AnyRef, type AnySignatures, askCell, cellOf, type Ref, refTo, streamFromCell } from "./ref";
+import { type AnyRef, type AnySignatures, cellOf, type Ref, refTo } from "./ref";
+import { askAsWritten, streamAsWritten, tell } from "./sending";
 import type { ActorStream, StreamOptions } from "./stream";
 
 /** Refuses an address that is in use, or a system that has shut down. */
@@ -121,7 +122,7 @@ export class CellContext<Signatures> implements Context<Signatures> {
   }
 
   tell<S, Name extends AskName<S>>(ref: Ref<S>, operation: Name, ...payload: PayloadArgs<S, Name>): void {
-    cellOf(ref).tell(operation, payload[0], this.#cell);
+    tell(cellOf(ref), this.#cell, operation, payload[0]);
   }
 
   ask<S, Name extends AskName<S>>(
@@ -129,7 +130,7 @@ export class CellContext<Signatures> implements Context<Signatures> {
     operation: Name,
     ...args: [...payload: PayloadArgs<S, Name>, options?: AskOptions]
   ): Promise<AskResult<ReplyOf<S, Name>>> {
-    const answer = askCell(cellOf(ref), this.#cell, operation, args[0], args[1]);
+    const answer = askAsWritten(cellOf(ref), this.#cell, operation, args[0], args[1]);
     // The protocol of the ref says what it replies.
     return answer as Promise<AskResult<ReplyOf<S, Name>>>;
   }
@@ -139,7 +140,7 @@ export class CellContext<Signatures> implements Context<Signatures> {
     operation: Name,
     ...args: [...payload: PayloadArgs<S, Name>, options?: StreamOptions]
   ): ActorStream<ItemOf<S, Name>> {
-    const items = streamFromCell(cellOf(ref), this.#cell, operation, args[0], args[1]);
+    const items = streamAsWritten(cellOf(ref), this.#cell, operation, args[0], args[1]);
     // The protocol of the ref says what it yields.
     return items as ActorStream<ItemOf<S, Name>>;
   }

@@ -1,10 +1,11 @@
-import { err, ok, type Result } from "neverthrow";
+import { err, type Result } from "neverthrow";
 import { Cell } from "../actor/cell";
 import type { Context } from "../actor/context";
 import { letterOf } from "../actor/envelope";
 import { type Audit, audit, type DeadLetter, type Environment } from "../actor/environment";
 import { type AskOptions, type AskResult, checkAskOptions } from "../actor/pending-ask";
 import { type AnySignatures, type Ref, refTo } from "../actor/ref";
+import { ask, offer, openStream, tell } from "../actor/sending";
 import { CellContext, claim } from "../actor/spawn";
 import { type ActorStream, checkStreamOptions, StreamError, type StreamOptions, StreamReader } from "../actor/stream";
 import { type Address, isAddress, quote } from "../message/address";
@@ -91,7 +92,7 @@ export class AddressRouter implements Router {
     }
     const cell = this.#environment.cells.get(message.to);
     if (cell === undefined) this.#returnToSender(message, false);
-    else cell.tell(message.type, message.payload, message);
+    else tell(cell, message, message.type, message.payload);
   }
 
   ask(message: Message, options?: AskOptions): Promise<AskResult> {
@@ -101,7 +102,7 @@ export class AddressRouter implements Router {
       if (options !== undefined) checkAskOptions(options);
       return Promise.resolve(err(this.#returnToSender(message, true)));
     }
-    return cell.ask(message.type, cell.operation(message.type), message.payload, options, message);
+    return ask(cell, message, message.type, cell.operation(message.type), message.payload, options);
   }
 
   stream(message: Message, options: StreamOptions = {}): ActorStream<unknown> {
@@ -110,16 +111,15 @@ export class AddressRouter implements Router {
     return new StreamReader(() => {
       const cell = this.#environment.cells.get(message.to);
       if (cell === undefined) throw new StreamError(this.#returnToSender(message, true));
-      return cell.stream(message.type, message.payload, options, message);
+      return openStream(cell, message, message.type, message.payload, options);
     });
   }
 
   offer(message: Message): Promise<Result<void, DeliveryError>> {
     if (!isMessage(message)) throw new TypeError(notMessage(message));
     const cell = this.#environment.cells.get(message.to);
-    const error =
-      cell === undefined ? this.#returnToSender(message, true) : cell.offer(message.type, message.payload, message);
-    return Promise.resolve(error === null ? ok(undefined) : err(error));
+    if (cell === undefined) return Promise.resolve(err(this.#returnToSender(message, true)));
+    return offer(cell, message, message.type, message.payload);
   }
 
   #returnToSender(message: Message, isTold: boolean): DeliveryError {
