@@ -26,7 +26,7 @@ export interface Message<Payload = unknown> {
 
 /** What a message may say besides where it goes, its type and its payload. */
 export interface MessageOptions {
-  /** Default: `"tell"`. `router.ask` and `router.stream` set it to theirs. */
+  /** Default: `"tell"`. `router.ask` and `router.stream` send a copy with theirs, whose correlation id is the message's id. */
   readonly pattern?: Pattern;
   /** The sender, where it has an address. */
   readonly from?: Address;
