@@ -86,11 +86,11 @@ describe("the same message in another pattern", () => {
     expect(inPattern(asked, "ask")).toBe(asked);
   });
 
-  test("keeps all but the pattern, and gets a correlation id where an answer is awaited", () => {
+  test("keeps all but the pattern, and has its id for a correlation id where an answer is awaited", () => {
     const { pattern, correlationId, ...rest } = inPattern(told, "ask");
     const { pattern: _pattern, correlationId: _correlationId, ...original } = told;
     expect(pattern).toBe("ask");
-    expect(correlationId).toStartWith("c-");
+    expect(correlationId).toBe(told.id);
     expect(rest).toEqual(original);
   });
 
