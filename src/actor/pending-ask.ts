@@ -131,14 +131,21 @@ export class PendingAsk implements Envelope, Staged {
 
   complete(result: unknown): boolean {
     if (this.#resolve === null) return result === undefined; // Nothing said is nothing late.
-    this.#settle(this.#resolve, ok(result));
+    const resolve = this.#resolve;
+    this.#resolve = null;
+    if (this.#guard !== null) this.#release(this.#guard);
+    resolve(ok(result));
     return true;
   }
 
   fail(error: AskError): void {
-    if (this.#resolve === null) return;
-    this.#guarded().failure = error;
-    this.#settle(this.#resolve, err(error));
+    const resolve = this.#resolve;
+    if (resolve === null) return;
+    this.#resolve = null;
+    const guard = this.#guarded();
+    guard.failure = error;
+    this.#release(guard);
+    resolve(err(error));
   }
 
   expire(): void {
@@ -151,12 +158,8 @@ export class PendingAsk implements Envelope, Staged {
     this.#cell.abandonHandling(this, error);
   }
 
-  #settle(resolve: (result: AskResult) => void, result: AskResult): void {
-    this.#resolve = null;
-    if (this.#guard !== null) {
-      this.#cell.environment.timers.remove(this.#guard);
-      this.#guard.stopListening?.();
-    }
-    resolve(result);
+  #release(guard: Guard): void {
+    this.#cell.environment.timers.remove(guard);
+    guard.stopListening?.();
   }
 }
