@@ -220,3 +220,32 @@ test("P13: ctx.spawn makes a child under its parent's address, whose context is 
   await systems.clock.settle();
   expect(senders.map((sender) => sender?.address)).toEqual([address("parent/child")]);
 });
+
+test("P12: ctx.stream streams with this actor as the sender, with and without a payload", async () => {
+  const { system } = createTestSystem();
+  const Source = defineProtocol("source", {
+    count: { payload: Type.Number(), stream: Type.Number() },
+    pair: { stream: Type.String() },
+  });
+  const senders: (AnyRef | undefined)[] = [];
+  const source = system.spawn("source", Source, (ctx) => ({
+    *count(n) {
+      senders.push(ctx.sender);
+      for (let i = 0; i < n; i++) yield i;
+    },
+    *pair() {
+      yield* ["a", "b"];
+    },
+  }));
+  const Reader = defineProtocol("reader", { read: { reply: Type.Array(Type.Unknown()) } });
+  const reader = system.spawn("reader", Reader, (ctx) => ({
+    async read() {
+      const items: unknown[] = [];
+      for await (const item of ctx.stream(source, "count", 3, { credit: 1 })) items.push(item);
+      for await (const item of ctx.stream(source, "pair", { credit: 2 })) items.push(item);
+      return items;
+    },
+  }));
+  expect((await reader.ask("read"))._unsafeUnwrap()).toEqual([0, 1, 2, "a", "b"]);
+  expect(senders).toEqual([reader]);
+});

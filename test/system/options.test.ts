@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createRouter, createSystem, type SystemOptions } from "../../src/index";
+import { address, createMessage, createRouter, createSystem, type SystemOptions } from "../../src/index";
 import { createManualClock } from "../../src/testing/index";
 
 const make = { createSystem, createRouter };
@@ -46,6 +46,16 @@ for (const [name, create] of Object.entries(make)) {
     for (const validate of ["never", "", true, false, null, 1]) {
       refuse({ validate }, /validate is "boundary" or "always"; got /);
     }
+  });
+
+  test(`${name} begins its log lines with its name, and refuses one that is none`, () => {
+    for (const none of ["", 7, null, {}]) refuse({ name: none }, /name of a system is a text/);
+    const lines: string[] = [];
+    const log = (line: string): void => void lines.push(line);
+    const made = create({ name: "shop", logger: { warn: log, error: log } });
+    const router = "router" in made ? made.router : made;
+    router.tell(createMessage(address("nobody"), "say", 1));
+    expect(lines).toEqual([expect.stringMatching(/^shop: dead letter/)]);
   });
 
   test(`P15: ${name} refuses a logger or a clock that is none`, () => {
