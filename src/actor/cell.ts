@@ -1,14 +1,13 @@
-import type { Result } from "neverthrow";
 import type { Address } from "../message/address";
 import { type DeliveryError, deliveryError } from "../message/delivery-error";
 import type { Message } from "../message/message";
-import { isReceived } from "../message/wire";
 import type { Operation } from "../protocol/protocol";
-import type { Validator } from "../protocol/validator";
 import type { Runnable } from "../runtime/dispatcher";
 import { Mailbox } from "../runtime/mailbox";
-import { type Envelope, EnvelopeSource, isMessage, lateLetter, letterOf, messageIn, Tell } from "./envelope";
+import { checkedReply, checkPayload } from "./checking";
+import { type Envelope, EnvelopeSource, lateLetter, letterOf, messageIn, Tell } from "./envelope";
 import type { Environment } from "./environment";
+import { Extras, stopReason } from "./extras";
 import { PendingAsk } from "./pending-ask";
 import type { ActorRef } from "./ref";
 import { PendingStream } from "./stream";
@@ -29,19 +28,6 @@ const AWAITING = 4;
 const ALIVE = 0;
 const STOPPING = 1;
 const STOPPED = 2;
-
-/** What only some actors need, so that an idle one stays small. */
-class Extras {
-  children: Set<Cell> | null = null;
-  /** Of the current message. */
-  controller: AbortController | null = null;
-  /** Of the actor. */
-  lifetime: AbortController | null = null;
-  isDraining = false;
-  readonly whenStopped: (() => void)[] = [];
-  onFulfilled: ((value: unknown) => void) | null = null;
-  onRejected: ((thrown: unknown) => void) | null = null;
-}
 
 /**
  * One actor: its mailbox, its behaviour and what it is doing. It handles one message at a time (P3), counts the
@@ -139,16 +125,7 @@ export class Cell implements Runnable {
     if (operation === undefined || operation.isStream !== envelope instanceof PendingStream) {
       return this.#error("unknown-operation", envelope);
     }
-    const { origin } = envelope;
-    if (this.environment.validatesAlways || (origin !== null && isMessage(origin) && isReceived(origin))) {
-      const parsed = operation.payload.parse(envelope.payload);
-      if (parsed.isErr()) return deliveryError("invalid-payload", new EnvelopeSource(envelope, this), parsed.error);
-      if (parsed.value !== envelope.payload) {
-        messageIn(envelope, this); // Keeps what was sent: an error hands it back.
-        envelope.payload = parsed.value;
-      }
-    }
-    return null;
+    return checkPayload(envelope, operation, this);
   }
 
   #error(kind: "stopped" | "unknown-operation", envelope: Envelope): DeliveryError {
@@ -283,29 +260,16 @@ export class Cell implements Runnable {
 
   #succeed(envelope: Envelope, result: unknown): void {
     const { counts, validatesAlways } = this.environment;
-    const operation = this.operation(envelope.type);
-    // Without a reply in the protocol the asker gets undefined, whatever the handler returned.
-    let reply = operation === null || operation?.hasReply === true ? result : undefined;
-    if (validatesAlways && operation?.hasReply === true) {
-      const checked = fitting(operation.reply, result, "its reply");
-      if (checked.isErr()) {
-        this.#fail(envelope, checked.error);
-        return;
-      }
-      reply = checked.value;
+    let reply: unknown;
+    try {
+      reply = checkedReply(this.operation(envelope.type), result, validatesAlways);
+    } catch (thrown) {
+      this.#fail(envelope, thrown);
+      return;
     }
     this.#finish();
     counts.handled++;
     if (!envelope.complete(reply)) this.#buryLateReply(envelope, reply);
-  }
-
-  /** An item of a stream as it goes to the reader; throws what makes its handler fail. */
-  checkItem(stream: PendingStream, item: unknown): unknown {
-    const operation = this.operation(stream.type);
-    if (!this.environment.validatesAlways || operation === null || operation === undefined) return item;
-    const checked = fitting(operation.item, item, "an item of its stream");
-    if (checked.isErr()) throw checked.error;
-    return checked.value;
   }
 
   #fail(envelope: Envelope, thrown: unknown): void {
@@ -365,18 +329,12 @@ export class Cell implements Runnable {
     if (whenStopped !== undefined) this.#extra.whenStopped.push(whenStopped);
     if (this.#life === STOPPING && isDraining) return;
     this.#life = STOPPING;
-    this.#abort();
+    this.#extras?.abort(stopReason(this.address));
     if (this.current !== null && this.current.pattern === "stream")
       this.current.fail(this.#error("stopped", this.current));
     if (isDraining) this.#extra.isDraining = true;
     else this.#discard();
     if (this.#mailbox.isEmpty && (this.#activity === IDLE || this.#activity === READY)) this.#goOn();
-  }
-
-  #abort(): void {
-    const reason = stopReason(this.address);
-    this.#extras?.controller?.abort(reason);
-    this.#extras?.lifetime?.abort(reason);
   }
 
   #discard(): void {
@@ -421,7 +379,7 @@ export class Cell implements Runnable {
     this.#discard();
     const envelope = this.current;
     if (envelope !== null) {
-      this.#abort();
+      this.#extras?.abort(stopReason(this.address));
       this.#finish();
       this.environment.counts.failed++;
       envelope.fail(this.#error("stopped", envelope));
@@ -430,17 +388,7 @@ export class Cell implements Runnable {
   }
 }
 
-/** A value as its schema has it, or the error that tells what does not fit. */
-function fitting(schema: Validator, value: unknown, what: string): Result<unknown, TypeError> {
-  return schema.parse(value).mapErr((issues) => {
-    const [first] = issues();
-    return new TypeError(`${what} does not fit the schema: ${first?.path || "it"} ${first?.message}`);
-  });
-}
-
 const { then } = Promise.prototype;
-
-const stopReason = (address: Address): Error => new DOMException(`The actor ${address} was stopped.`, "AbortError");
 
 const isThenable = (value: unknown): value is PromiseLike<unknown> =>
   typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";

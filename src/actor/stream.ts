@@ -2,6 +2,7 @@ import { type AskError, deliveryError } from "../message/delivery-error";
 import type { Message } from "../message/message";
 import { Timeout } from "../runtime/timer-wheel";
 import type { Cell } from "./cell";
+import { checkedItem } from "./checking";
 import { type Envelope, EnvelopeSource } from "./envelope";
 
 /** How a stream is read. */
@@ -127,7 +128,8 @@ export class PendingStream implements Envelope {
 
   /** Iterates over what the handler returned, as far ahead of the reader as its credit goes. */
   async produce(result: unknown): Promise<void> {
-    const { clock, dispatcher } = this.#cell.environment;
+    const { clock, dispatcher, validatesAlways } = this.#cell.environment;
+    const operation = this.#cell.operation(this.type);
     const iterator = iteratorOf(await result);
     let isExhausted = false;
     let count = 0;
@@ -145,7 +147,7 @@ export class PendingStream implements Envelope {
         if (step.done === true) return;
         isExhausted = false;
         if (this.#isClosed) return;
-        this.#push(this.#cell.checkItem(this, step.value));
+        this.#push(checkedItem(operation, step.value, validatesAlways));
         if (++count % STRIDE === 0 && dispatcher.spend(STRIDE)) {
           await new Promise<void>((resolve) => clock.macrotask(resolve));
         }
