@@ -149,6 +149,39 @@ describe("streams", () => {
     expect(system.router.audit()).toMatchObject({ accepted: 1, failed: 1 });
   });
 
+  test("P9: a failure that comes between two reads is told once, behind the items before it; then comes the end", async () => {
+    const { source, clock } = setUp();
+    const stream = source.stream("broken");
+    expect(await stream.next()).toEqual({ value: 1, done: false });
+    await clock.settle(); // The producer has thrown by now, and nobody was reading.
+    expect(await stream.next().catch((thrown) => thrown)).toMatchObject({ kind: "handler-failed" });
+    expect(await stream.next()).toEqual({ value: undefined, done: true });
+    expect(await stream.next()).toEqual({ value: undefined, done: true });
+  });
+
+  test("P6: a stream that is over listens to its signal no more, however it ended", async () => {
+    const { source, clock } = setUp();
+    const { signal } = new AbortController();
+    let listeners = 0;
+    const add = signal.addEventListener.bind(signal);
+    const remove = signal.removeEventListener.bind(signal);
+    signal.addEventListener = (...args: Parameters<typeof add>) => {
+      listeners++;
+      add(...args);
+    };
+    signal.removeEventListener = (...args: Parameters<typeof remove>) => {
+      listeners--;
+      remove(...args);
+    };
+    for await (const _ of source.stream("count", 3, { signal })) expect(listeners).toBe(1);
+    expect(listeners).toBe(0);
+    for await (const _ of source.stream("endless", { signal })) break;
+    expect(listeners).toBe(0);
+    await failureOf(source.stream("broken", { signal }));
+    await clock.settle();
+    expect(listeners).toBe(0);
+  });
+
   test("an aborted signal ends the loop with cancelled, and the producer", async () => {
     const { source, seen, clock } = setUp();
     const controller = new AbortController();
