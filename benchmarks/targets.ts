@@ -11,7 +11,7 @@ export const targets: readonly Target[] = [
     figure: "ratio",
     atMost: 1.6,
     aim: 1.3,
-    reason: "a tell adds accounting and a turn budget to the raw mailbox, and no allocation of its own",
+    reason: "a tell adds accounting and a turn budget to the raw mailbox, and allocates one envelope as that does",
   },
   {
     suite: "routing",
@@ -67,7 +67,7 @@ export const targets: readonly Target[] = [
     figure: "ratio",
     atMost: 2,
     aim: 1.2,
-    reason: "a message is one object of one shape; its id is made when read",
+    reason: "a message is one object of one shape; with its id and its time",
   },
   {
     suite: "patterns",

@@ -17,6 +17,7 @@ export interface ShutdownReport {
 
 /** Actors, and the router that reaches them. */
 export interface System extends AsyncDisposable {
+  /** The router that reaches this system's actors by address, and takes handlers of its own. */
   readonly router: Router;
   /**
    * Starts an actor under a name; its address is `@(name)`.
@@ -34,11 +35,19 @@ export interface System extends AsyncDisposable {
   /**
    * Stops an actor and its children, and resolves once they have (P13). The running message is finished; those that
    * wait are dead-lettered, or handled first with `drain: true`. An actor that awaits its own stop waits for ever.
+   * Default: `drain: false`. Throws a TypeError when `ref` is no reference.
+   *
+   * @example
+   * await system.stop(counter, { drain: true });
    */
   stop(ref: AnyRef, options?: { readonly drain?: boolean }): Promise<void>;
   /**
-   * Stops all actors, once; later calls get the first one's report. What did not stop within `timeout` milliseconds
+   * Stops all actors, once; later calls get the first one's report, and their options are ignored. What did not stop within `timeout` milliseconds
    * (default: 5,000) is abandoned, logged and named in the report. `drain: true` handles first what waits.
+   *
+   * @throws RangeError at once when `timeout` is no number of milliseconds from 0, or Infinity.
+   * @example
+   * const { unfinished } = await system.shutdown({ timeout: 1_000, drain: true });
    */
   shutdown(options?: { readonly timeout?: number; readonly drain?: boolean }): Promise<ShutdownReport>;
 }
@@ -127,7 +136,7 @@ class ActorSystem implements System {
  * @throws TypeError or RangeError when an option cannot be one.
  * @example
  * await using system = createSystem();
- * const counter = system.spawn("counter", Counter, () => { … });
+ * const counter = system.spawn("counter", Counter, () => ({ add() {}, total: () => 0 }));
  */
 export function createSystem(options: SystemOptions = {}): System {
   return new ActorSystem(options);

@@ -214,7 +214,7 @@ export class Cell implements Runnable {
     this.current = envelope;
     let result: unknown;
     try {
-      // start() came before; #accept let only operations of the protocol through, and spawn looked for their handlers.
+      // start() came before; accept() let only operations of the protocol through, and spawn looked for their handlers.
       const behaviour = this.#behaviour as Behaviour;
       result =
         typeof behaviour === "function"

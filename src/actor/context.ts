@@ -32,11 +32,20 @@ export interface Context<Signatures> {
    * @throws TypeError or Error as `system.spawn` does.
    */
   spawn<Child>(name: string, protocol: Protocol<string, Child>, factory: Factory<Child>): Ref<Child>;
-  /** Stops this actor after the running message, or one of its children. The messages that wait are dead-lettered. */
+  /**
+   * Stops this actor after the running message, or one of its children. The messages that wait are dead-lettered.
+   *
+   * @throws TypeError when the reference is neither this actor's nor a child's.
+   */
   stop(child?: AnyRef): void;
   /** Tells as `ref.tell` does, with this actor as the sender. */
   tell<S, Name extends AskName<S>>(ref: Ref<S>, operation: Name, ...payload: PayloadArgs<S, Name>): void;
-  /** Asks as `ref.ask` does, with this actor as the sender. */
+  /**
+   * Asks as `ref.ask` does, with this actor as the sender.
+   *
+   * @example
+   * const total = await ctx.ask(counter, "total", { timeout: 500 });
+   */
   ask<S, Name extends AskName<S>>(
     ref: Ref<S>,
     operation: Name,

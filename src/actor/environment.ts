@@ -6,7 +6,10 @@ import type { Dispatcher } from "../runtime/dispatcher";
 import type { TimerWheel } from "../runtime/timer-wheel";
 import type { Cell } from "./cell";
 
-/** Where envoi writes what nobody handled. It has the shape of `console`; pino and others fit. */
+/**
+ * Where envoi writes what nobody handled. It has the shape of `console`: the sentence first, details behind it. (A logger
+ * that takes the details first, such as pino, keeps the sentence alone unless it is wrapped.)
+ */
 export interface Logger {
   warn(message: string, details?: object): void;
   error(message: string, details?: object): void;

@@ -12,7 +12,7 @@ export type AskResult<Reply = unknown> = Result<Reply, AskError>;
 export interface AskOptions {
   /** In milliseconds; `Infinity` waits for ever. Default: the system's `askTimeout`, 5,000. */
   readonly timeout?: number;
-  /** Gives up when aborted: the ask comes back `cancelled`, and the handler's own signal is aborted. */
+  /** Gives up when aborted: the ask comes back `cancelled`, and the handler's own signal is aborted. Default: none. */
   readonly signal?: AbortSignal;
 }
 

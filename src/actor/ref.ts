@@ -33,6 +33,7 @@ export interface Ref<out Signatures> extends AnyRef {
 
   /**
    * Sends and waits for the reply: `Ok(reply)` or `Err(error)`, once, always (P6). Default timeout: the system's, 5 s.
+   * Errors: `timeout`, `cancelled`, `stopped`, `unknown-operation`, `invalid-payload`, `handler-failed`.
    *
    * @throws RangeError or TypeError at once when an option cannot be one.
    * @example
@@ -57,7 +58,8 @@ export interface Ref<out Signatures> extends AnyRef {
   ): ActorStream<ItemOf<Signatures, Name>>;
 
   /**
-   * Sends, and tells whether the mailbox took the message: for a sender that wants to know.
+   * Sends, and tells whether the mailbox took the message: `Err` of the kind `stopped`, `unknown-operation` or (with
+   * `validate: "always"`) `invalid-payload`. Mailboxes have no bound yet, so it never waits.
    *
    * @example
    * if ((await counter.offer("add", 2)).isErr()) giveUp();
@@ -71,7 +73,10 @@ export interface Ref<out Signatures> extends AnyRef {
 /** The reference to an actor of a protocol: `RefTo<typeof Counter>`. */
 export type RefTo<P extends Protocol> = Ref<SignaturesOf<P>>;
 
-/** The signatures of an actor that takes any operation, such as one that is registered with a router. */
+/**
+ * The signatures of an actor that takes any operation, such as one that is registered with a router. A typed reference
+ * does not fit it, because its actor does not take any payload; a list of all kinds of actors is one of `AnyRef`.
+ */
 export type AnySignatures = Record<string, (payload?: unknown) => unknown>;
 
 /** The one class behind every reference; its face is Ref, which knows the protocol. */

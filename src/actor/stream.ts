@@ -7,11 +7,11 @@ import { type Envelope, EnvelopeSource } from "./envelope";
 
 /** How a stream is read. */
 export interface StreamOptions {
-  /** How many items the producer may be ahead of the reader (P12). Default: 16. */
+  /** How many items the producer may be ahead of the reader (P12), a whole number from 1. Default: 16. */
   readonly credit?: number;
   /** Longest wait for one item, in milliseconds. Default: `Infinity`. */
   readonly timeout?: number;
-  /** Ends the stream when aborted: the loop throws a StreamError of the kind `cancelled`. */
+  /** Ends the stream when aborted: the loop throws a StreamError of the kind `cancelled`. Default: none. */
   readonly signal?: AbortSignal;
 }
 
@@ -23,7 +23,9 @@ export interface ActorStream<Item> extends AsyncIterableIterator<Item, undefined
 /** What a loop over a stream throws: a delivery error as an Error, with its kind. */
 export class StreamError extends Error {
   override readonly name = "StreamError";
+  /** Told apart as an ask's errors are. */
   readonly kind: AskError["kind"];
+  /** The delivery error itself, with the message. */
   readonly error: AskError;
 
   constructor(error: AskError) {

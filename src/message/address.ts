@@ -54,7 +54,12 @@ export function address<const Id extends string>(id: Id): Address<Id> {
   return `@(${id})`;
 }
 
-/** Tells whether a value is an address in its canonical form. */
+/**
+ * Tells whether a value is an address in its canonical form.
+ *
+ * @example
+ * isAddress("@(workers/3)") // true
+ */
 export function isAddress(value: unknown): value is Address {
   return typeof value === "string" && value.startsWith("@(") && value.endsWith(")") && isId(value.slice(2, -1));
 }
@@ -63,7 +68,7 @@ export function isAddress(value: unknown): value is Address {
 export const idOf = (canonical: Address): string => canonical.slice(2, -1);
 
 /**
- * Takes an address apart, or says why it is none.
+ * Takes an address apart, or says why it is none. Error: `invalid-address`.
  *
  * @example
  * parseAddress("@(workers/3)").map((it) => it.segments) // Ok(["workers", "3"])

@@ -170,7 +170,7 @@ function sentence(kind: DeliveryError["kind"], detail: unknown): string {
     case "stopped":
       return `was not handled: the actor has stopped; spawn it again to send to it.`;
     case "mailbox-full":
-      return `found a full mailbox (capacity ${detail}); send again later, or use offer() to wait for room.`;
+      return `found a full mailbox (capacity ${detail}); send again later.`;
     case "unknown-operation":
       return `asks for an operation that the actor does not have in this pattern; check the name against its protocol.`;
     case "invalid-payload":
@@ -210,7 +210,12 @@ export function deliveryError<Kind extends DeliveryError["kind"]>(
   return new Delivery(kind, source, detail[0]) as unknown as Extract<DeliveryError, { kind: Kind }>;
 }
 
-/** Whether a value is one of envoi's delivery errors, wherever it was caught. */
+/**
+ * Whether a value is one of envoi's delivery errors, wherever it was caught.
+ *
+ * @example
+ * if (isDeliveryError(cause)) console.log(cause.kind);
+ */
 export const isDeliveryError = (value: unknown): value is DeliveryError => Delivery.is(value);
 
 /** What was thrown, as the end of a sentence; a hostile value is named, never trusted. */

@@ -1,5 +1,5 @@
 const BLOCK = 4096;
-const WIDTH = 8; // 36^8 blocks of 4096: one id a nanosecond for 365 years.
+const WIDTH = 8; // 36^8 blocks of 4096: one id a microsecond for 366 years.
 // The last three characters of each id, in sorting order: two joins make an id, where formatting it took five times as long.
 const LOW: readonly string[] = Array.from({ length: BLOCK }, (_, low) => low.toString(36).padStart(3, "0"));
 

@@ -1,4 +1,4 @@
-import { type Address, quote } from "./address";
+import { type Address, isAddress, quote } from "./address";
 import { generateCorrelationId, generateMessageId } from "./id";
 import { wallTime } from "./wall-time";
 
@@ -28,7 +28,7 @@ export interface Message<Payload = unknown> {
 export interface MessageOptions {
   /** Default: `"tell"`. `router.ask` and `router.stream` send a copy with theirs, whose correlation id is the message's id. */
   readonly pattern?: Pattern;
-  /** The sender, where it has an address. */
+  /** The sender, where it has an address. Default: none. */
   readonly from?: Address;
   /** Default: a new id for an ask or a stream, none for a tell. */
   readonly correlationId?: string;
@@ -40,7 +40,8 @@ export interface MessageOptions {
 /**
  * Makes a message.
  *
- * @throws TypeError when `to` does not begin as an address does (`@(`), or `type` is no text.
+ * @throws TypeError when `to` does not begin as an address does (`@(`), `type` is not a text of one character or more,
+ * or the options have a `pattern` or a `from` that is none.
  * @example
  * router.tell(createMessage(address("echo"), "say", "hi"));
  */
@@ -58,7 +59,7 @@ export function createMessage<Payload>(
   if (typeof type !== "string" || type === "") {
     throw new TypeError(`A message to ${to} needs a type, a text such as "say"; got ${quote(type)}.`);
   }
-  // The id is made at once: a getter for it would be lost when the message is spread or cloned, and costs 9 ns less.
+  // The id is made at once, which costs 9 ns: a getter would be lost when the message is spread or cloned.
   if (options === undefined) {
     return {
       id: generateMessageId(),
@@ -73,6 +74,12 @@ export function createMessage<Payload>(
     };
   }
   const pattern = options.pattern ?? "tell";
+  if (pattern !== "tell" && pattern !== "ask" && pattern !== "stream") {
+    throw new TypeError(`The pattern of a message is "tell", "ask" or "stream"; got ${quote(pattern)}.`);
+  }
+  if (options.from !== undefined && !isAddress(options.from)) {
+    throw new TypeError(`${quote(options.from)} is not an address to be from; make one with address("id").`);
+  }
   return {
     id: generateMessageId(),
     pattern,

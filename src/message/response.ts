@@ -31,10 +31,11 @@ export interface ErrorResponse extends ReplyShape {
 }
 
 /** What comes back for a message from outside. */
-export type Response<Payload = unknown> = SuccessResponse<Payload> | ErrorResponse;
+export type MessageResponse<Payload = unknown> = SuccessResponse<Payload> | ErrorResponse;
 
 /**
- * Makes the wire form of a reply to a message.
+ * Makes the wire form of a reply to a message, with a new id and the machine's time. What JSON cannot carry is told by
+ * `serializeMessage`.
  *
  * @example
  * JSON.stringify(createResponse(message, { total: 3 }))

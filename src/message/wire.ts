@@ -3,7 +3,7 @@ import { isAddress, quote } from "./address";
 import { sentenceOf } from "./delivery-error";
 import { type FormatError, formatError } from "./format-error";
 import type { Message, Metadata, Pattern } from "./message";
-import type { Response } from "./response";
+import type { MessageResponse } from "./response";
 
 // Carried by what was parsed from outside, and copied when it is spread: an actor validates such a message.
 const RECEIVED = Symbol("envoi.received");
@@ -32,13 +32,14 @@ export function inPattern(message: Message, pattern: Pattern): Message {
 }
 
 /**
- * Writes a message or response as JSON, or says which value JSON would lose: a function, a symbol, a bigint, NaN,
- * a Map or Set, a cycle, or nesting over 512 levels.
+ * Writes a message or response as JSON, or says which value JSON cannot carry: a function, a symbol, a bigint, NaN or an
+ * infinity, a Map, Set, RegExp or Error, binary data, a cycle, or nesting over 512 levels. `undefined` goes as JSON has it
+ * (left out; null in an array), and an instance of another class as its own keys.
  *
  * @example
  * serializeMessage(createMessage(address("echo"), "say", 1n)) // Err: /payload is a bigint …
  */
-export function serializeMessage(message: Message | Response): Result<string, FormatError> {
+export function serializeMessage(message: Message | MessageResponse): Result<string, FormatError> {
   try {
     for (const [key, value] of Object.entries(message)) {
       const error = findUnserializable(value, `/${key}`, []);
@@ -116,7 +117,8 @@ class Refusal {
 /**
  * Reads a message that came from outside: JSON text, or what `JSON.parse` made of it. Fields that a message does not
  * have are left out. The actor that gets it validates its payload, whatever the system's `validate` says; a spread of
- * the message keeps that mark, a `structuredClone` does not.
+ * the message keeps that mark, a `structuredClone` does not. A missing payload is `undefined`. Errors: `invalid-message`,
+ * or `invalid-address` for `to` and `from`.
  *
  * @example
  * const message = parseMessage(await request.text());
@@ -138,13 +140,14 @@ export function parseMessage(input: unknown): Result<Message, FormatError> {
 }
 
 /**
- * Reads a response that came from outside: JSON text, or what `JSON.parse` made of it.
+ * Reads a response that came from outside: JSON text, or what `JSON.parse` made of it. Errors: `invalid-message`, or
+ * `invalid-address` for `to` and `from`.
  *
  * @example
  * parseResponse(line).map((response) => (response.ok ? response.payload : response.error.message))
  */
-export function parseResponse(input: unknown): Result<Response, FormatError> {
-  return read(input, "response", (fields): Response => {
+export function parseResponse(input: unknown): Result<MessageResponse, FormatError> {
+  return read(input, "response", (fields): MessageResponse => {
     const shape = {
       id: text(fields, "id"),
       pattern: oneOf(fields, "pattern", ["reply"]),

@@ -45,7 +45,9 @@ export type SignaturesOf<P> = P extends Protocol<string, infer Signatures> ? Sig
 
 /**
  * Defines what an actor can be told and asked: each operation may have the schema of its `payload`, and of either its
- * `reply` or the items of its `stream`. Default: no payload, no reply. Throws a TypeError when a name or a schema cannot be one.
+ * `reply` or the items of its `stream`. Default: no payload, no reply. Standard Schemas must validate synchronously.
+ *
+ * @throws TypeError when a name or a schema cannot be one; `then` and the names of Object.prototype name no operation.
  *
  * ```ts
  * const Counter = defineProtocol("counter", {
@@ -63,6 +65,9 @@ export function defineProtocol<
     throw new TypeError(
       `A protocol cannot be named ${JSON.stringify(name)}: write letters, digits, and . : / _ - between them, such as "counter".`,
     );
+  }
+  if (typeof operations !== "object" || operations === null) {
+    throw new TypeError(`Protocol "${name}" needs an object of operations: write { add: { payload: Type.Number() } }.`);
   }
   const found: Record<string, Operation> = Object.create(null);
   for (const [operation, schemas] of Object.entries(operations)) {

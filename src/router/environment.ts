@@ -1,4 +1,5 @@
 import type { Environment, Logger } from "../actor/environment";
+import { quote } from "../message/address";
 import { sentenceOf } from "../message/delivery-error";
 import { type Clock, systemClock } from "../runtime/clock";
 import { FairDispatcher } from "../runtime/dispatcher";
@@ -15,7 +16,9 @@ export interface SystemOptions {
   readonly clock?: Clock;
   /**
    * Which payloads are checked against their schema: `"boundary"`, those of messages that `parseMessage` read; or
-   * `"always"`, all of them and the replies too, for development. Default: `"boundary"`.
+   * `"always"`, all of them and the replies too, for development. Default: `"boundary"`. `"always"` suits schemas whose
+   * output fits their input again: one that transforms, such as `z.string().transform(Number)`, refuses what is sent from
+   * within, which is its output.
    */
   readonly validate?: "boundary" | "always";
   /** How long an ask waits when it does not say, in milliseconds, or `Infinity`. Default: 5,000. */
@@ -32,6 +35,9 @@ const OPTIONS = new Set<string>([
 
 /** Makes what the actors of one system share. */
 export function createEnvironment(options: SystemOptions): { environment: Environment; deadLetters: DeadLetters } {
+  if (typeof options !== "object" || options === null) {
+    throw new TypeError(`The options of a system are an object, such as { askTimeout: 500 }; got ${quote(options)}.`);
+  }
   for (const key of Object.keys(options)) {
     if (!OPTIONS.has(key)) throw new TypeError(`There is no option "${key}"; write one of ${[...OPTIONS].join(", ")}.`);
   }

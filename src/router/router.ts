@@ -9,7 +9,7 @@ import { ask, offer, openStream, tell } from "../actor/sending";
 import { CellContext, claim } from "../actor/spawn";
 import { type ActorStream, checkStreamOptions, StreamError, type StreamOptions, StreamReader } from "../actor/stream";
 import { type Address, isAddress, quote } from "../message/address";
-import { type DeliveryError, deliveryError } from "../message/delivery-error";
+import { type DeliveryError, deliveryError, sentenceOf } from "../message/delivery-error";
 import type { Message } from "../message/message";
 import type { Feed } from "../runtime/feed";
 import { createEnvironment, type SystemOptions } from "./environment";
@@ -27,26 +27,39 @@ export interface Router {
    * const echo = router.register(address("echo"), (message) => message.payload);
    */
   register(at: Address, handler: MessageHandler): Ref<AnySignatures>;
-  /** Frees an address, after its running message; resolves to whether somebody was there. */
+  /**
+   * Stops whatever is at the address, a spawned actor and its children included, after its running message; the messages
+   * that wait are dead-lettered. Resolves to whether somebody was there.
+   */
   unregister(at: Address): Promise<boolean>;
   /** Whether an actor or a handler is at the address. */
   has(at: Address): boolean;
   /** Sends and forgets: never throws (P4). What cannot be delivered becomes a dead letter; what is no message is logged. */
   tell(message: Message): void;
   /**
-   * Sends and waits for the reply: `Ok(reply)` or `Err(error)`, once, always (P6).
+   * Sends and waits for the reply: `Ok(reply)` or `Err(error)`, once, always (P6). Errors: `no-recipient`, and those of
+   * `ref.ask`.
    *
    * @throws TypeError or RangeError at once when the message or an option cannot be one.
+   * @example
+   * const reply = await router.ask(createMessage(address("echo"), "say", "hi"), { timeout: 500 });
    */
   ask(message: Message, options?: AskOptions): Promise<AskResult>;
   /**
    * Streams what the handler's iterable yields. The loop throws a StreamError, whose `kind` is that of an ask's error.
+   * Nothing is sent before the first read.
+   *
+   * @throws TypeError or RangeError at once when the message or an option cannot be one.
    *
    * @example
    * for await (const chunk of router.stream(createMessage(address("llm"), "tokens", prompt))) show(chunk);
    */
   stream(message: Message, options?: StreamOptions): ActorStream<unknown>;
-  /** Sends, and tells whether the mailbox took the message. */
+  /**
+   * Sends, and tells whether the mailbox took the message. Errors: `no-recipient`, and those of `ref.offer`.
+   *
+   * @throws TypeError at once when it is no message.
+   */
   offer(message: Message): Promise<Result<void, DeliveryError>>;
   /** Each message that no handler took, and each reply that came too late. */
   readonly deadLetters: Feed<DeadLetter>;
@@ -86,13 +99,14 @@ export class AddressRouter implements Router {
   }
 
   tell(message: Message): void {
-    if (!isMessage(message)) {
-      this.#environment.logger.error(notMessage(message)); // P4: a tell never throws.
-      return;
+    try {
+      if (!isMessage(message)) throw new TypeError(notMessage(message));
+      const cell = this.#environment.cells.get(message.to);
+      if (cell === undefined) this.#returnToSender(message, false);
+      else tell(cell, message, message.type, message.payload);
+    } catch (thrown) {
+      this.#environment.logger.error(`a message that cannot be read was dropped: ${sentenceOf(thrown)}`); // P4
     }
-    const cell = this.#environment.cells.get(message.to);
-    if (cell === undefined) this.#returnToSender(message, false);
-    else tell(cell, message, message.type, message.payload);
   }
 
   ask(message: Message, options?: AskOptions): Promise<AskResult> {

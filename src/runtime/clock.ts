@@ -8,8 +8,9 @@ export interface ClockTimer {
 }
 
 /**
- * Where envoi gets its time, its timers and its turns from. Nothing in envoi reads time past the clock of its system,
- * so that a test with a manual clock (`envoi/testing`) never sleeps.
+ * Where envoi gets its time, its timers and its turns from. Actors, routers and systems read time nowhere else, so that a
+ * test with a manual clock (`envoi/testing`) never sleeps. (`createMessage` and the responses, which belong to no system,
+ * are stamped with the machine's clock; `createMessage` takes a `timestamp` instead.)
  */
 export interface Clock {
   /** Milliseconds since 1970, for timestamps; may jump when the machine's time is set. */
@@ -26,7 +27,7 @@ export interface Clock {
 
 const LONGEST_DELAY = 2 ** 31 - 1; // setTimeout fires at once beyond this.
 
-/** The real clock, the default of every system. */
+/** The real clock, the default of every system. It cuts a delay at 2³¹−1 ms; the timer wheel sets the rest anew. */
 export const systemClock: Clock = {
   wallTime,
   monotonicTime: () => performance.now(),

@@ -1,4 +1,10 @@
-/** A feed of things that happen: to subscribe to, or to iterate over. */
+/**
+ * A feed of things that happen: to subscribe to, or to iterate over. An iteration has no end of its own: leave the loop to
+ * unsubscribe. It may lag 1,000 items behind; beyond that the oldest are left out.
+ *
+ * @example
+ * for await (const letter of router.deadLetters) console.log(letter.description);
+ */
 export interface Feed<Item> extends AsyncIterable<Item> {
   /**
    * Calls back for each item from now on. A callback that throws is logged and stays subscribed.

@@ -4,9 +4,12 @@ import type { Clock, ClockTimer } from "../index";
 export interface ManualClock extends Clock {
   /** How many timers are set on it. */
   readonly timers: number;
-  /** Lets everything that is ready run, without time passing. */
+  /**
+   * Lets everything that is ready run, without time passing. Because time stands still, a turn never ends by the clock:
+   * actors that send to each other without end never let it return.
+   */
   settle(): Promise<void>;
-  /** Lets `milliseconds` pass, timer by timer in their order, and what they set off run. */
+  /** Lets `milliseconds` pass, timer by timer in their order, and what they set off run. Rejects with a RangeError below 0. */
   advance(milliseconds: number): Promise<void>;
 }
 
@@ -28,6 +31,7 @@ interface SetTimer {
  * (await reply).isErr(); // true
  */
 export function createManualClock(start = 0): ManualClock {
+  if (!Number.isFinite(start)) throw new RangeError(`A clock starts at a number of milliseconds; got ${start}.`);
   const timers = new Set<SetTimer>();
   let now = 0;
   let order = 0;

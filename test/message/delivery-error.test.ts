@@ -50,7 +50,7 @@ const CASES: readonly (readonly [DeliveryError["kind"], DeliveryError, sentence:
   [
     "mailbox-full",
     deliveryError("mailbox-full", source, 100),
-    "found a full mailbox (capacity 100); send again later, or use offer() to wait for room.",
+    "found a full mailbox (capacity 100); send again later.",
     true,
   ],
   [

@@ -100,3 +100,9 @@ describe("createMessage() refuses at once", () => {
     expect(() => createMessage(echo, type as string, 1)).toThrow("A message to @(echo) needs a type");
   });
 });
+
+test("a pattern or a sender that is none is refused at once", () => {
+  const to = address("echo");
+  expect(() => createMessage(to, "say", 1, { pattern: "shout" as never })).toThrow('"tell", "ask" or "stream"');
+  expect(() => createMessage(to, "say", 1, { from: "me" as never })).toThrow("not an address to be from");
+});

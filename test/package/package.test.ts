@@ -12,6 +12,20 @@ const quickStart: Block[] = (await readme.exists())
   ? blocksOf(await readme.text()).filter(({ heading }) => /quick ?start/i.test(heading))
   : [];
 
+/** What a user's package may export of what it makes with envoi, types inferred. */
+const OWN_PACKAGE = `import { createSystem, defineProtocol, type Handlers, type Result, type SignaturesOf, Type } from "envoi";
+export const Counter = defineProtocol("counter", {
+  add: { payload: Type.Number() },
+  total: { reply: Type.Number() },
+  ticks: { payload: Type.Number(), stream: Type.Number() },
+});
+export const system = createSystem();
+export const counter = system.spawn("counter", Counter, () => ({ add() {}, total: () => 0, *ticks() {} }));
+export const handlers: Handlers<SignaturesOf<typeof Counter>> = { add() {}, total: () => 0, *ticks() {} };
+export const ticks = () => counter.stream("ticks", 1);
+export const total = async () => (await counter.ask("total")) satisfies Result<number, unknown>;
+`;
+
 describe("the tarball, installed into an empty project", () => {
   let folder = "";
   beforeAll(async () => {
@@ -66,7 +80,8 @@ describe("the tarball, installed into an empty project", () => {
         types: ["bun"],
         module,
         moduleResolution,
-        noEmit: true,
+        declaration: true, // A package that exports its protocols must be able to name their types.
+        outDir: "out",
         strict: true,
         exactOptionalPropertyTypes: true,
         noUncheckedIndexedAccess: true,
@@ -83,6 +98,7 @@ describe("the tarball, installed into an empty project", () => {
         join(folder, "all.ts"),
         'export * as core from "envoi";\nexport * as testing from "envoi/testing";\n',
       );
+      await Bun.write(join(folder, "own.ts"), OWN_PACKAGE);
       await Bun.write(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["*.ts"] }));
       const compiler = join(root, "node_modules/typescript/bin/tsc");
       expect((await runScript(folder, compiler, "-p", folder)).stdout).toBe("");

@@ -263,3 +263,19 @@ test("P4: a tell of what is no message does not throw, and is logged; an ask of 
   }
   expect(router.audit().accepted).toBe(0);
 });
+
+test("P4: a tell of a message that throws when it is read does not throw, and is logged", () => {
+  const { router, takeLog } = createTestRouter();
+  const revoked = Proxy.revocable({}, {});
+  revoked.revoke();
+  const hostile = {
+    get to(): never {
+      throw new Error("not yours");
+    },
+  };
+  for (const message of [revoked.proxy, hostile]) {
+    router.tell(message as unknown as Message);
+    expect(takeLog()).toEqual([expect.objectContaining({ message: expect.stringContaining("was dropped") })]);
+  }
+  expect(router.audit().accepted).toBe(0);
+});

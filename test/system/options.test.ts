@@ -36,6 +36,10 @@ for (const [name, create] of Object.entries(make)) {
     }
   });
 
+  test(`${name} refuses options that are no object`, () => {
+    for (const options of [null, "fast", 7]) refuse(options, /options of a system are an object/);
+  });
+
   test(`P15: ${name} refuses a timeout that is none`, () => {
     for (const askTimeout of [0, -1, Number.NaN, Number.NEGATIVE_INFINITY, "500", null, {}, true]) {
       refuse({ askTimeout }, /askTimeout is a number of milliseconds above 0, or Infinity; got /);
