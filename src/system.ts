@@ -43,7 +43,9 @@ export interface System extends AsyncDisposable {
   stop(ref: AnyRef, options?: { readonly drain?: boolean }): Promise<void>;
   /**
    * Stops all actors, once; later calls get the first one's report, and their options are ignored. What did not stop within `timeout` milliseconds
-   * (default: 5,000) is abandoned, logged and named in the report. `drain: true` handles first what waits.
+   * (default: 5,000) is abandoned, logged and named in the report. `drain: true` handles first what waits
+   * in each mailbox; what an actor sends to another one meanwhile finds it stopping. Drain a pipeline from its beginning,
+   * with `stop(ref, { drain: true })` for each stage.
    *
    * @throws RangeError at once when `timeout` is no number of milliseconds from 0, or Infinity.
    * @example

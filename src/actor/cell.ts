@@ -187,7 +187,8 @@ export class Cell implements Runnable {
         if (this.#extras === null && this.current !== null && (typeof result !== "object" || result === null)) {
           this.current = null;
           counts.handled++;
-          if (!isTell) envelope.complete(hasReply ? result : undefined);
+          const reply = hasReply ? result : undefined;
+          if (!isTell && !envelope.complete(reply)) this.#buryLateReply(envelope, reply);
         } else if (this.current !== null) this.#conclude(envelope, result);
       } else this.#handle(envelope);
       count++;
@@ -246,9 +247,9 @@ export class Cell implements Runnable {
     const extra = this.#extra;
     extra.onFulfilled ??= (value) => this.#resume(value, true);
     extra.onRejected ??= (thrown) => this.#resume(thrown, false);
-    this.#activity = AWAITING;
     // The language's own then: one that a promise brings along may call back at once, or twice.
     then.call(Promise.resolve(result), extra.onFulfilled, extra.onRejected);
+    this.#activity = AWAITING;
   }
 
   #resume(outcome: unknown, isFulfilled: boolean): void {
@@ -382,7 +383,7 @@ export class Cell implements Runnable {
       this.#extras?.abort(stopReason(this.address));
       this.#finish();
       this.environment.counts.failed++;
-      envelope.fail(this.#error("stopped", envelope));
+      envelope.fail(deliveryError("stopped", new EnvelopeSource(envelope, this), true));
     }
     if (!this.isStopped) this.#terminate();
   }

@@ -14,7 +14,7 @@ export interface Context<Signatures> {
   readonly self: Ref<Signatures>;
   /**
    * The message that is being handled, made when first read: one sent through a reference gets its id and its
-   * timestamp then.
+   * timestamp then. Its payload is what was sent, also where the handler gets what a schema made of it.
    *
    * @throws Error when no message is being handled.
    */
@@ -23,7 +23,8 @@ export interface Context<Signatures> {
   readonly sender: Ref<AnySignatures> | undefined;
   /**
    * Aborts when the sender of the current message gives up, or this actor is stopped (P7); read outside of handlers, as in
-   * the factory, only when it is stopped. Made when first read.
+   * the factory, only when it is stopped. Made when first read. Its reason is the delivery error where the sender gave up, and an
+   * AbortError where the actor is stopped. A listener that throws is an uncaught exception, as on any signal.
    */
   readonly signal: AbortSignal;
   /**

@@ -2,6 +2,7 @@ import { err, ok, type Result } from "neverthrow";
 import { type AskError, deliveryError } from "../message/delivery-error";
 import type { Message } from "../message/message";
 import type { Staged, WheelTimer } from "../runtime/timer-wheel";
+import { onAbort } from "./abort";
 import type { Cell } from "./cell";
 import { type Envelope, EnvelopeSource } from "./envelope";
 
@@ -120,9 +121,9 @@ export class PendingAsk implements Envelope, Staged {
       this.fail(deliveryError("cancelled", this.#source(), signal.reason));
       return;
     }
-    const onAbort = (): void => this.#giveUp(deliveryError("cancelled", this.#source(), signal.reason));
-    signal.addEventListener("abort", onAbort, { once: true });
-    this.#guarded().stopListening = () => signal.removeEventListener("abort", onAbort);
+    this.#guarded().stopListening = onAbort(signal, () =>
+      this.#giveUp(deliveryError("cancelled", this.#source(), signal.reason)),
+    );
   }
 
   #source(): EnvelopeSource {

@@ -85,7 +85,7 @@ export function askAsWritten(
 ): Promise<AskResult> {
   const operation = cell.operation(type);
   // Typed by Ref.ask: what is not the payload is the options.
-  return operation === null || operation?.hasPayload
+  return operation === null || operation === undefined || operation.hasPayload
     ? ask(cell, origin, type, operation, first, second as AskOptions | undefined)
     : ask(cell, origin, type, operation, undefined, (first ?? second) as AskOptions | undefined);
 }
@@ -100,7 +100,7 @@ export function streamAsWritten(
 ): ActorStream<unknown> {
   const operation = cell.operation(type);
   // Typed by Ref.stream, as above.
-  return operation === null || operation?.hasPayload
+  return operation === null || operation === undefined || operation.hasPayload
     ? stream(cell, origin, type, first, (second ?? {}) as StreamOptions)
     : stream(cell, origin, type, undefined, (first ?? second ?? {}) as StreamOptions);
 }

@@ -1,6 +1,7 @@
 import { type AskError, deliveryError } from "../message/delivery-error";
 import type { Message } from "../message/message";
 import { Timeout } from "../runtime/timer-wheel";
+import { onAbort } from "./abort";
 import type { Cell } from "./cell";
 import { checkedItem } from "./checking";
 import { type Envelope, EnvelopeSource } from "./envelope";
@@ -15,7 +16,10 @@ export interface StreamOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Items from an actor, for `for await`; leaving the loop ends the producer. Nothing is sent before the first read. */
+/**
+ * Items from an actor, for `for await`; leaving the loop ends the producer. One that waits for something else at that time
+ * ends once it has that, or at once where it heeds `ctx.signal`. Nothing is sent before the first read.
+ */
 export interface ActorStream<Item> extends AsyncIterableIterator<Item, undefined, undefined> {
   return(): Promise<IteratorResult<Item, undefined>>;
 }
@@ -83,13 +87,9 @@ export class PendingStream implements Envelope {
   }
 
   #listenTo(signal: AbortSignal): void {
-    const onAbort = (): void => this.#giveUp(deliveryError("cancelled", this.#source(), signal.reason));
-    if (signal.aborted) {
-      onAbort();
-      return;
-    }
-    signal.addEventListener("abort", onAbort, { once: true });
-    this.#stopListening = () => signal.removeEventListener("abort", onAbort);
+    const cancel = (): void => this.#giveUp(deliveryError("cancelled", this.#source(), signal.reason));
+    if (signal.aborted) cancel();
+    else this.#stopListening = onAbort(signal, cancel);
   }
 
   get isClosed(): boolean {

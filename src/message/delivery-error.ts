@@ -32,7 +32,7 @@ export interface CancelledError extends Shape<"cancelled"> {
 }
 /** Nobody is registered at the address. */
 export interface NoRecipientError extends Shape<"no-recipient"> {}
-/** The actor stopped before it handled the message. */
+/** The actor stopped before it handled the message, or was abandoned while it did: the sentence says which. */
 export interface StoppedError extends Shape<"stopped"> {}
 /** The mailbox holds `capacity` messages already. */
 export interface MailboxFullError extends Shape<"mailbox-full"> {
@@ -142,7 +142,11 @@ class Delivery {
   }
 
   get message(): string {
-    return `"${String(this.operation)}" to ${String(this.address)} ${sentence(this.kind, this.#detail)}`;
+    try {
+      return `"${String(this.operation)}" to ${String(this.address)} ${sentence(this.kind, this.#detail)}`;
+    } catch {
+      return `A message met ${this.kind}, and what it says cannot be shown.`;
+    }
   }
 
   toString(): string {
@@ -168,7 +172,9 @@ function sentence(kind: DeliveryError["kind"], detail: unknown): string {
     case "no-recipient":
       return `reached nobody; spawn or register an actor there first, or check the address.`;
     case "stopped":
-      return `was not handled: the actor has stopped; spawn it again to send to it.`;
+      return detail === true
+        ? "was being handled when its actor was abandoned: it may have had its effects, and its reply is lost."
+        : "was not handled: the actor has stopped; spawn it again to send to it.";
     case "mailbox-full":
       return `found a full mailbox (capacity ${detail}); send again later.`;
     case "unknown-operation":
@@ -190,7 +196,8 @@ type DetailOf = {
   timeout: number;
   cancelled: unknown;
   "no-recipient": undefined;
-  stopped: undefined;
+  /** Whether its handler had begun. */
+  stopped: boolean | undefined;
   "mailbox-full": number;
   "unknown-operation": undefined;
   "invalid-payload": () => readonly Issue[];

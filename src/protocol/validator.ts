@@ -3,7 +3,7 @@ import { type Issue, sentenceOf } from "../message/delivery-error";
 import { CompiledSchema } from "./compiled-schema";
 import type { SchemaNode } from "./discriminator";
 import { clip, fromStandardIssues, toIssues } from "./issues";
-import { isStandardSchema, type Schema, type StandardSchemaV1 } from "./schema";
+import { isStandardSchema, type Schema, type StandardIssue, type StandardSchemaV1 } from "./schema";
 
 /** What `parse` gives: the value to use, or a function that finds the issues when it is first called. */
 export type Parsed = Result<unknown, () => readonly Issue[]>;
@@ -69,7 +69,15 @@ function parseStandard(schema: StandardSchemaV1, value: unknown): Parsed {
     return err(() => ASYNCHRONOUS);
   }
   const { issues } = result;
-  return issues ? err(once(() => fromStandardIssues(issues))) : ok(result.value);
+  return issues ? err(once(() => tellStandard(issues))) : ok(result.value);
+}
+
+function tellStandard(issues: readonly StandardIssue[]): readonly Issue[] {
+  try {
+    return fromStandardIssues(issues);
+  } catch (thrown) {
+    return refusal(thrown);
+  }
 }
 
 function explain(compiled: CompiledSchema, value: unknown): readonly Issue[] {

@@ -14,6 +14,7 @@ export class DeadLetters extends FeedSource<DeadLetter> {
   readonly #clock: Clock;
   readonly #logger: Logger;
   #inWindow = 0;
+  #isPublishing = false;
 
   constructor(clock: Clock, logger: Logger) {
     super((thrown) => logger.error("a subscriber to dead letters threw", { cause: thrown }));
@@ -23,7 +24,16 @@ export class DeadLetters extends FeedSource<DeadLetter> {
 
   bury(letter: DeadLetter): void {
     if (!letter.asked) this.#log(letter);
-    if (this.hasSubscribers) this.publish(letter);
+    if (!this.hasSubscribers) return;
+    if (this.#isPublishing) {
+      this.#clock.macrotask(() => this.#tell(letter)); // A subscriber's own letter must not recurse, nor starve the loop.
+    } else this.#tell(letter);
+  }
+
+  #tell(letter: DeadLetter): void {
+    this.#isPublishing = true;
+    this.publish(letter);
+    this.#isPublishing = false;
   }
 
   #log(letter: DeadLetter): void {

@@ -78,7 +78,11 @@ function guarded(name: string, logger: Logger): Logger {
       if (details === undefined) logger[level](message);
       else logger[level](message, details);
     } catch (thrown) {
-      console.error(`${message} (and the logger threw: ${sentenceOf(thrown)})`);
+      try {
+        console.error(`${message} (and the logger threw: ${sentenceOf(thrown)})`);
+      } catch {
+        // Nobody is left to tell, and the actors behind this one go on.
+      }
     }
   };
   return {

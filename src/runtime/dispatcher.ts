@@ -94,7 +94,14 @@ export class FairDispatcher implements Dispatcher {
       this.#first = runnable.nextReady;
       if (this.#first === null) this.#last = null;
       runnable.nextReady = null;
-      this.#credit -= runnable.run(this.#credit);
+      try {
+        this.#credit -= runnable.run(this.#credit);
+      } catch (thrown) {
+        this.#credit--;
+        this.#clock.macrotask(() => {
+          throw thrown; // Told as uncaught, where it cannot take the other actors with it.
+        });
+      }
       if (this.#credit <= 0) this.#look();
     }
     this.isAwake = false;

@@ -66,8 +66,9 @@ export function createManualClock(start = 0): ManualClock {
     macrotask: (callback) => void macrotasks.push(callback),
     settle,
     async advance(milliseconds) {
-      if (!(milliseconds >= 0))
-        throw new RangeError(`Time goes forward: advance by 0 ms or more; got ${milliseconds}.`);
+      if (!(milliseconds >= 0 && Number.isFinite(milliseconds))) {
+        throw new RangeError(`Time goes forward: advance by 0 ms or more, and not for ever; got ${milliseconds}.`);
+      }
       const end = now + milliseconds;
       await settle();
       for (let timer = nextBy(end); timer !== undefined; timer = nextBy(end)) {

@@ -331,3 +331,26 @@ test("P9: a factory or a protocol that is none is refused at once, with a senten
   }
   expect(router.has(address("count"))).toBe(false);
 });
+
+test("P9: a logger and a console that both throw take nobody with them", async () => {
+  const program = `${import.meta.dir}/programs/throwing-console.ts`;
+  const child = Bun.spawn([process.execPath, program], { stdout: "pipe", stderr: "pipe" });
+  expect(await new Response(child.stdout).text()).toBe("1\n");
+  expect(await child.exited).toBe(0);
+});
+
+test("P3: a promise that cannot be awaited fails its own message, and its actor goes on", async () => {
+  const { system } = createTestSystem();
+  let count = 0;
+  const ref = system.spawn("count", Count, () => ({
+    count() {
+      if (count++ > 0) return count;
+      const get = (): never => {
+        throw new Error("no constructor");
+      };
+      return Object.defineProperty(Promise.resolve(1), "constructor", { get });
+    },
+  }));
+  expect((await ref.ask("count"))._unsafeUnwrapErr().kind).toBe("handler-failed");
+  expect((await ref.ask("count"))._unsafeUnwrap()).toBe(2);
+});

@@ -368,3 +368,11 @@ describe("a Standard Schema", () => {
     ).toContain("cannot be checked");
   });
 });
+
+test("issues of a Standard Schema that are none are told as such, and never throw", () => {
+  for (const issues of [[{}], true, [{ message: "m", path: 5 }], [null]]) {
+    const validate = () => ({ issues }) as never;
+    const parsed = new Validator({ "~standard": { version: 1, vendor: "broken", validate } }).parse(1);
+    expect(parsed.isErr() && parsed.error().length > 0).toBe(true);
+  }
+});
