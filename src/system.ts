@@ -1,13 +1,13 @@
 import type { Factory } from "./actor/context";
 import type { Environment } from "./actor/environment";
 import { type AnyRef, cellOf, type Ref } from "./actor/ref";
+import { shutDown } from "./actor/shutdown";
 import { spawnCell } from "./actor/spawn";
 import type { Address } from "./message/address";
 import type { Protocol } from "./protocol/protocol";
 import type { DeadLetters } from "./router/dead-letters";
 import { createEnvironment, type SystemOptions } from "./router/environment";
 import { AddressRouter, type Router } from "./router/router";
-import { Timeout } from "./runtime/timer-wheel";
 
 /** What a shutdown did. */
 export interface ShutdownReport {
@@ -64,7 +64,7 @@ class ActorSystem implements System {
     const { environment, deadLetters } = createEnvironment(options);
     this.#environment = environment;
     this.#deadLetters = deadLetters;
-    this.router = new AddressRouter(environment, deadLetters);
+    this.router = new AddressRouter(environment, deadLetters.feed);
   }
 
   spawn<Signatures>(
@@ -94,35 +94,7 @@ class ActorSystem implements System {
   }
 
   async #shutDown(timeout: number, drain: boolean): Promise<ShutdownReport> {
-    const { cells, timers, logger } = this.#environment;
-    this.#environment.isClosed = true;
-    const roots = [...cells.values()].filter((cell) => cell.parent === null);
-    await new Promise<void>((resolve) => {
-      let left = roots.length;
-      if (left === 0) {
-        resolve();
-        return;
-      }
-      const timer = new Timeout(timeout, resolve);
-      if (timeout !== Number.POSITIVE_INFINITY) timers.add(timer);
-      for (const root of roots) {
-        root.stop(drain, () => {
-          if (--left > 0) return;
-          timers.remove(timer);
-          resolve();
-        });
-      }
-    });
-    const unfinished = [...cells.keys()];
-    for (const root of roots) root.abandon();
-    if (unfinished.length > 0) {
-      logger.warn(
-        `${unfinished.length === 1 ? "An actor" : `${unfinished.length} actors`} did not stop within ${timeout} ms, abandoned: ${unfinished.slice(0, 10).join(", ")}`,
-        {
-          unfinished,
-        },
-      );
-    }
+    const unfinished = await shutDown(this.#environment, timeout, drain);
     this.#deadLetters.flush();
     return { unfinished };
   }

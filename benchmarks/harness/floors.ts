@@ -1,46 +1,6 @@
 import { do_not_optimize } from "mitata";
 import type { Floor, Prepared } from "./suite";
 
-/** The floor of an ask: a new promise, a microtask that resolves it, an `await`. */
-export const hop: Floor = {
-  name: "hop",
-  about: "`new Promise`, a microtask that resolves it, `await`",
-  setup: (operations) => {
-    let completed = 0;
-    const run = async () => {
-      for (let i = 0; i < operations; i++) {
-        await new Promise<void>((resolve) => queueMicrotask(resolve));
-        completed++;
-      }
-    };
-    return { run, completed: () => completed };
-  },
-};
-
-/** The floor of a tell: push into an array, one microtask, call each. */
-export const queue: Floor = {
-  name: "queue",
-  about: "push functions into an array, one microtask, call each",
-  setup: (operations) => {
-    let completed = 0;
-    const task = () => {
-      completed++;
-    };
-    const run = () => {
-      const tasks: (() => void)[] = [];
-      const drained = new Promise<void>((resolve) =>
-        queueMicrotask(() => {
-          for (const each of tasks) each();
-          resolve();
-        }),
-      );
-      for (let i = 0; i < operations; i++) tasks.push(task);
-      return drained;
-    };
-    return { run, completed: () => completed };
-  },
-};
-
 const synchronous = (name: string, about: string, make: (index: number) => unknown): Floor => ({
   name,
   about,

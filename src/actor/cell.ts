@@ -147,7 +147,7 @@ export class Cell implements Runnable {
     const count =
       this.operations === null || this.environment.validatesAlways
         ? this.#runEach(limit)
-        : this.#runHandlers(limit, this.#behaviour as HandlerTable);
+        : this.#runHandlers(limit, this.#behaviour as HandlerTable); // An actor with operations has a table of handlers.
     if (this.#activity !== AWAITING) this.#goOn();
     return count;
   }
@@ -280,7 +280,7 @@ export class Cell implements Runnable {
     envelope.fail(error);
     // Who waited has been told; who gave up expects the handler to end early.
     if (envelope.pattern === "tell") {
-      this.environment.logger.error(`${error.message}`, { address: this.address, cause: error.cause });
+      this.environment.logger.error(error.message, { address: this.address, cause: error.cause });
     }
   }
 

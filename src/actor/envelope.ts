@@ -6,13 +6,15 @@ import type { Mail } from "../runtime/mailbox";
 import type { Cell } from "./cell";
 import type { DeadLetter } from "./environment";
 
+/** Where an envelope comes from: the message that was sent, the actor that sent it, or null outside of actors. */
+export type Origin = Message | Cell | null;
+
 /** A message on its way: what was said, and where it comes from. The message itself is made when it is read. */
 export interface Envelope extends Mail<Envelope> {
   readonly pattern: Pattern;
   readonly type: string;
   payload: unknown;
-  /** The message that was sent, or the actor that sent it; null for a reference used outside of actors. */
-  origin: Message | Cell | null;
+  origin: Origin;
   /** Why its sender waits no more, though it was not handled. */
   readonly failure: AskError | null;
   /** Tells the sender what came of it; false when nobody waits any more. */
@@ -26,9 +28,9 @@ export class Tell implements Envelope {
   next: Envelope | null = null;
   readonly type: string;
   payload: unknown;
-  origin: Message | Cell | null;
+  origin: Origin;
 
-  constructor(type: string, payload: unknown, origin: Message | Cell | null) {
+  constructor(type: string, payload: unknown, origin: Origin) {
     this.type = type;
     this.payload = payload;
     this.origin = origin;

@@ -1,10 +1,9 @@
 import { err, ok, type Result } from "neverthrow";
 import { type AskError, deliveryError } from "../message/delivery-error";
-import type { Message } from "../message/message";
 import type { Staged, WheelTimer } from "../runtime/timer-wheel";
 import { onAbort } from "./abort";
 import type { Cell } from "./cell";
-import { type Envelope, EnvelopeSource } from "./envelope";
+import { type Envelope, EnvelopeSource, type Origin } from "./envelope";
 
 /** What an ask comes back with. */
 export type AskResult<Reply = unknown> = Result<Reply, AskError>;
@@ -69,7 +68,7 @@ export class PendingAsk implements Envelope, Staged {
   next: Envelope | null = null;
   readonly type: string;
   payload: unknown;
-  origin: Message | Cell | null;
+  origin: Origin;
   /** In milliseconds. */
   readonly delay: number;
   readonly #cell: Cell;
@@ -80,7 +79,7 @@ export class PendingAsk implements Envelope, Staged {
     cell: Cell,
     type: string,
     payload: unknown,
-    origin: Message | Cell | null,
+    origin: Origin,
     delay: number,
     resolve: (result: AskResult) => void,
   ) {

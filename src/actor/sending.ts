@@ -1,14 +1,10 @@
 import { err, ok, type Result } from "neverthrow";
 import type { DeliveryError } from "../message/delivery-error";
-import type { Message } from "../message/message";
 import type { Operation } from "../protocol/protocol";
 import type { Cell } from "./cell";
-import { Tell } from "./envelope";
+import { type Origin, Tell } from "./envelope";
 import { type AskOptions, type AskResult, capture, captured, checkAskOptions, PendingAsk } from "./pending-ask";
 import { type ActorStream, checkStreamOptions, PendingStream, type StreamOptions, StreamReader } from "./stream";
-
-/** Who sends: a message of its own, an actor, or nobody that is known. */
-type Origin = Message | Cell | null;
 
 /** Sends and forgets. */
 export function tell(cell: Cell, origin: Origin, type: string, payload: unknown): void {

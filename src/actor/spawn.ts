@@ -64,7 +64,7 @@ function checkHandlers(handlers: unknown, protocol: Protocol, of: Address): Beha
       `The factory of ${of} returns an object with a handler for each operation; got ${quote(handlers)}.`,
     );
   }
-  const table = handlers as HandlerTable;
+  const table = handlers as HandlerTable; // The loop looks at each handler that will be called.
   for (const operation in protocol.operations) {
     if (typeof table[operation] !== "function") {
       throw new TypeError(

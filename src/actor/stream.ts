@@ -1,10 +1,9 @@
 import { type AskError, deliveryError } from "../message/delivery-error";
-import type { Message } from "../message/message";
 import { Timeout } from "../runtime/timer-wheel";
 import { onAbort } from "./abort";
 import type { Cell } from "./cell";
 import { checkedItem } from "./checking";
-import { type Envelope, EnvelopeSource } from "./envelope";
+import { type Envelope, EnvelopeSource, type Origin } from "./envelope";
 
 /** How a stream is read. */
 export interface StreamOptions {
@@ -50,7 +49,7 @@ export class PendingStream implements Envelope {
   readonly pattern = "stream";
   readonly type: string;
   payload: unknown;
-  origin: Message | Cell | null;
+  origin: Origin;
   /** Why it ended before its producer did. */
   failure: AskError | null = null;
   readonly #cell: Cell;
@@ -68,7 +67,7 @@ export class PendingStream implements Envelope {
     type: string,
     payload: unknown,
     { credit = 16, timeout = Number.POSITIVE_INFINITY, signal }: StreamOptions,
-    origin: Message | Cell | null,
+    origin: Origin,
   ) {
     this.#cell = cell;
     this.type = type;

@@ -23,7 +23,7 @@ export interface SplitUnion {
 }
 
 /** Whether a value is a schema with keywords, rather than `true` or `false`. */
-export const isNode = (value: unknown): value is SchemaNode =>
+const isNode = (value: unknown): value is SchemaNode =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 const isTag = (value: unknown): value is Tag =>
@@ -82,7 +82,7 @@ function literalsOf(schema: unknown): readonly Tag[] | undefined {
 }
 
 /** Replaces the branches of a union, or leaves them. */
-export type ReplaceBranches = (branches: readonly unknown[], keyword: "anyOf" | "oneOf") => readonly unknown[];
+type ReplaceBranches = (branches: readonly unknown[], keyword: "anyOf" | "oneOf") => readonly unknown[];
 
 /** Copies a schema with the branches of each union in it replaced; what holds no union is not copied. */
 export function rewriteUnions(schema: unknown, replace: ReplaceBranches): unknown {

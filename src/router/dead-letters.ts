@@ -1,6 +1,6 @@
 import type { DeadLetter, Logger } from "../actor/environment";
 import type { Clock } from "../runtime/clock";
-import { FeedSource } from "../runtime/feed";
+import { type Feed, FeedSource } from "../runtime/feed";
 
 /** Dead letters that are logged in a window, and the window's length in milliseconds; the rest of it is only counted. */
 const LOGGED = 10;
@@ -10,21 +10,26 @@ const WINDOW = 1_000;
  * The dead letters of a system: a feed of all, and a log of those that nobody was told of, ten a second at most with
  * the count of the others after it.
  */
-export class DeadLetters extends FeedSource<DeadLetter> {
+export class DeadLetters {
+  readonly #source: FeedSource<DeadLetter>;
   readonly #clock: Clock;
   readonly #logger: Logger;
   #inWindow = 0;
   #isPublishing = false;
 
   constructor(clock: Clock, logger: Logger) {
-    super((thrown) => logger.error("a subscriber to dead letters threw", { cause: thrown }));
+    this.#source = new FeedSource((thrown) => logger.error("a subscriber to dead letters threw", { cause: thrown }));
     this.#clock = clock;
     this.#logger = logger;
   }
 
+  get feed(): Feed<DeadLetter> {
+    return this.#source;
+  }
+
   bury(letter: DeadLetter): void {
     if (!letter.asked) this.#log(letter);
-    if (!this.hasSubscribers) return;
+    if (!this.#source.hasSubscribers) return;
     if (this.#isPublishing) {
       this.#clock.macrotask(() => this.#tell(letter)); // A subscriber's own letter must not recurse, nor starve the loop.
     } else this.#tell(letter);
@@ -32,7 +37,7 @@ export class DeadLetters extends FeedSource<DeadLetter> {
 
   #tell(letter: DeadLetter): void {
     this.#isPublishing = true;
-    this.publish(letter);
+    this.#source.publish(letter);
     this.#isPublishing = false;
   }
 

@@ -167,5 +167,5 @@ const notMessage = (value: unknown): string =>
  */
 export function createRouter(options: SystemOptions = {}): Router {
   const { environment, deadLetters } = createEnvironment(options);
-  return new AddressRouter(environment, deadLetters);
+  return new AddressRouter(environment, deadLetters.feed);
 }

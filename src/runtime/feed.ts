@@ -63,7 +63,8 @@ export class FeedSource<Item> implements Feed<Item> {
     return {
       next: () => {
         if (isDone) return Promise.resolve({ value: undefined, done: true });
-        if (backlog.length > 0) return Promise.resolve({ value: backlog.shift() as Item, done: false });
+        if (backlog.length > 0)
+          return Promise.resolve({ value: backlog.shift() as Item /* it is not empty */, done: false });
         return new Promise((resolve) => {
           waiting.push(resolve);
         });
