@@ -102,6 +102,23 @@ describe("the dispatcher", () => {
     expect(handled).toEqual(["a", "a"]);
   });
 
+  test("P9: a runnable that throws takes no other with it, and what it threw is told in a macrotask of its own", () => {
+    const thrown = new Error("a fault of ours");
+    dispatcher.schedule({
+      nextReady: null,
+      run() {
+        throw thrown;
+      },
+    });
+    const other = new Worker("other").send();
+    clock.runMicrotasks();
+    expect([handled, dispatcher.isAwake]).toEqual([["other"], false]);
+    other.send();
+    clock.runMicrotasks();
+    expect(handled).toEqual(["other", "other"]);
+    expect(() => clock.turn()).toThrow(thrown);
+  });
+
   test("P5: time at rest is no time spent: what comes after it is handled in the next microtask", () => {
     const a = new Worker("a");
     for (let message = 1; message <= 3; message++) {
