@@ -1,10 +1,26 @@
 export { err, ok, type Result, ResultAsync } from "neverthrow";
 export { type Static, Type } from "typebox";
-export type { Context, Factory } from "./actor/context";
-export type { Audit, DeadLetter, Logger } from "./actor/environment";
+export type { Context, Factory, Hooks } from "./actor/context";
+export type { Audit, DeadLetter, Handled, Logger } from "./actor/environment";
+export type {
+  DeadLetterEvent,
+  FailedEvent,
+  OverflowEvent,
+  RestartedEvent,
+  SlowHandlerEvent,
+  StartedEvent,
+  StoppedEvent,
+  SystemEvent,
+} from "./actor/events";
+export type { ActorReport, RunningMessage } from "./actor/inspect";
+export type { ActorOptions, Overflow } from "./actor/options";
 export type { AskOptions, AskResult } from "./actor/pending-ask";
+export type { OfferOptions } from "./actor/pending-offer";
 export type { AnyRef, AnySignatures, Ref, RefTo } from "./actor/ref";
 export { type ActorStream, StreamError, type StreamOptions } from "./actor/stream";
+export type { Backoff, Directive, Strategy, Supervision } from "./actor/supervision";
+export type { Timers } from "./actor/timers";
+export type { Terminated } from "./actor/watch";
 export { type Address, address, isAddress, type ParsedAddress, parseAddress } from "./message/address";
 export {
   type AskCycleError,
@@ -36,9 +52,19 @@ export {
 export { parseMessage, parseResponse, serializeMessage } from "./message/wire";
 export { defineProtocol, type OperationSchemas, type Protocol, type SignaturesOf } from "./protocol/protocol";
 export type { Infer, Schema, StandardSchemaV1 } from "./protocol/schema";
-export type { AskName, Handlers, ItemOf, PayloadArgs, ReplyOf, Stream, StreamName } from "./protocol/signatures";
+export type {
+  AskName,
+  Handlers,
+  ItemOf,
+  PassedOn,
+  PayloadArgs,
+  ReplyOf,
+  Stream,
+  StreamName,
+} from "./protocol/signatures";
 export type { SystemOptions } from "./router/environment";
 export { createRouter, type MessageHandler, type Router } from "./router/router";
 export { type Clock, type ClockTimer, systemClock } from "./runtime/clock";
+export type { Dispatcher, DispatcherParts, Runnable } from "./runtime/dispatcher";
 export type { Feed } from "./runtime/feed";
-export { createSystem, type ShutdownReport, type System } from "./system";
+export { createSystem, type ShutdownOptions, type ShutdownReport, type System } from "./system";

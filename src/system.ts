@@ -1,5 +1,9 @@
 import type { Factory } from "./actor/context";
 import type { Environment } from "./actor/environment";
+import type { SystemEvent } from "./actor/events";
+import { type ActorReport, inspect } from "./actor/inspect";
+import { stop } from "./actor/lifecycle";
+import type { ActorOptions } from "./actor/options";
 import { type AnyRef, cellOf, type Ref } from "./actor/ref";
 import { shutDown } from "./actor/shutdown";
 import { spawnCell } from "./actor/spawn";
@@ -8,11 +12,24 @@ import type { Protocol } from "./protocol/protocol";
 import type { DeadLetters } from "./router/dead-letters";
 import { createEnvironment, type SystemOptions } from "./router/environment";
 import { AddressRouter, type Router } from "./router/router";
+import type { Feed } from "./runtime/feed";
+import { onSignals } from "./runtime/signals";
 
 /** What a shutdown did. */
 export interface ShutdownReport {
   /** The actors that did not stop in time; they were abandoned, and what they did is lost. */
   readonly unfinished: readonly Address[];
+}
+
+/** How a system is shut down. */
+export interface ShutdownOptions {
+  /** What has not stopped after so many milliseconds is abandoned, logged and named in the report; or `Infinity`. Default: 5,000. */
+  readonly timeout?: number;
+  /**
+   * Whether what waits in each mailbox is handled first. What an actor sends to another one meanwhile may find it stopping: give
+   * the stages of a pipeline ascending phases (`ActorOptions.phase`). Default: false, it is dead-lettered.
+   */
+  readonly drain?: boolean;
 }
 
 /** Actors, and the router that reaches them. */
@@ -31,7 +48,21 @@ export interface System extends AsyncDisposable {
     name: string,
     protocol: Protocol<string, Signatures>,
     factory: Factory<Signatures>,
+    options?: ActorOptions,
   ): Ref<Signatures>;
+  /** What happens: actors that start, stop, fail and restart, dead letters, full mailboxes, slow handlers. */
+  readonly events: Feed<SystemEvent>;
+  /** What each actor is and does at this moment, as a tree: those without a parent, and their children. */
+  inspect(): readonly ActorReport[];
+  /**
+   * Shuts down when the process gets a signal, and lets it end by that signal then; a second one ends it at once.
+   *
+   * @param options those of `shutdown`, and the `signals`. Default: `SIGINT` and `SIGTERM`.
+   * @returns what ends that again. A shutdown ends it too.
+   * @example
+   * system.shutdownOnSignals({ timeout: 10_000 });
+   */
+  shutdownOnSignals(options?: ShutdownOptions & { readonly signals?: readonly NodeJS.Signals[] }): () => void;
   /**
    * Stops an actor and its children, and resolves once they have (P13). The running message is finished; those that
    * wait are dead-lettered, or handled first with `drain: true`. An actor that awaits its own stop waits for ever.
@@ -42,16 +73,14 @@ export interface System extends AsyncDisposable {
    */
   stop(ref: AnyRef, options?: { readonly drain?: boolean }): Promise<void>;
   /**
-   * Stops all actors, once; later calls get the first one's report, and their options are ignored. What did not stop within `timeout` milliseconds
-   * (default: 5,000) is abandoned, logged and named in the report. `drain: true` handles first what waits
-   * in each mailbox; what an actor sends to another one meanwhile finds it stopping. Drain a pipeline from its beginning,
-   * with `stop(ref, { drain: true })` for each stage.
+   * Stops all actors, phase by phase and children first, once; later calls get the first one's report, and their options
+   * are ignored.
    *
    * @throws RangeError at once when `timeout` is no number of milliseconds from 0, or Infinity.
    * @example
    * const { unfinished } = await system.shutdown({ timeout: 1_000, drain: true });
    */
-  shutdown(options?: { readonly timeout?: number; readonly drain?: boolean }): Promise<ShutdownReport>;
+  shutdown(options?: ShutdownOptions): Promise<ShutdownReport>;
 }
 
 class ActorSystem implements System {
@@ -59,6 +88,7 @@ class ActorSystem implements System {
   readonly #environment: Environment;
   readonly #deadLetters: DeadLetters;
   #report: Promise<ShutdownReport> | null = null;
+  #unbind: () => void = () => undefined;
 
   constructor(options: SystemOptions) {
     const { environment, deadLetters } = createEnvironment(options);
@@ -71,21 +101,33 @@ class ActorSystem implements System {
     name: string,
     protocol: Protocol<string, Signatures>,
     factory: Factory<Signatures>,
+    options?: ActorOptions,
   ): Ref<Signatures> {
-    return spawnCell(this.#environment, null, name, protocol, factory);
+    return spawnCell(this.#environment, null, name, protocol, factory, options);
   }
 
   stop(ref: AnyRef, { drain = false }: { readonly drain?: boolean } = {}): Promise<void> {
-    return new Promise((resolve) => cellOf(ref).stop(drain, resolve));
+    return new Promise((resolve) => stop(cellOf(ref), drain, resolve));
   }
 
-  shutdown({
-    timeout = 5_000,
-    drain = false,
-  }: {
-    readonly timeout?: number;
-    readonly drain?: boolean;
-  } = {}): Promise<ShutdownReport> {
+  get events(): Feed<SystemEvent> {
+    return this.#environment.events.feed;
+  }
+
+  inspect(): readonly ActorReport[] {
+    return [...this.#environment.cells.values()].filter((cell) => cell.parent === null).map(inspect);
+  }
+
+  shutdownOnSignals({
+    signals = ["SIGINT", "SIGTERM"],
+    ...options
+  }: ShutdownOptions & { readonly signals?: readonly NodeJS.Signals[] } = {}): () => void {
+    this.#unbind();
+    this.#unbind = onSignals(signals, () => this.shutdown(options));
+    return this.#unbind;
+  }
+
+  shutdown({ timeout = 5_000, drain = false }: ShutdownOptions = {}): Promise<ShutdownReport> {
     if (typeof timeout !== "number" || !(timeout >= 0)) {
       throw new RangeError(`The timeout of shutdown is a number of milliseconds, or Infinity; got ${String(timeout)}.`);
     }
@@ -96,6 +138,8 @@ class ActorSystem implements System {
   async #shutDown(timeout: number, drain: boolean): Promise<ShutdownReport> {
     const unfinished = await shutDown(this.#environment, timeout, drain);
     this.#deadLetters.flush();
+    this.#environment.events.flush();
+    this.#unbind();
     return { unfinished };
   }
 

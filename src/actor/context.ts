@@ -1,12 +1,34 @@
 import type { Message } from "../message/message";
 import type { Protocol } from "../protocol/protocol";
-import type { AskName, Handlers, ItemOf, PayloadArgs, ReplyOf, StreamName } from "../protocol/signatures";
+import type { AskName, Handlers, ItemOf, PassedOn, PayloadArgs, ReplyOf, StreamName } from "../protocol/signatures";
+import type { ActorOptions } from "./options";
 import type { AskOptions, AskResult } from "./pending-ask";
 import type { AnyRef, AnySignatures, Ref } from "./ref";
 import type { ActorStream, StreamOptions } from "./stream";
+import type { Timers } from "./timers";
+import type { Terminated } from "./watch";
 
-/** Makes an actor's handlers; its state lives in the closure. */
-export type Factory<Signatures> = (ctx: Context<Signatures>) => Handlers<Signatures>;
+/**
+ * What an actor does at the turns of its life, beside its handlers. They run in its turn, one at a time with its messages;
+ * one that has not ended after the system's `hookTimeout` has failed.
+ */
+export interface Hooks {
+  /**
+   * Runs before the first message, after each restart too. One that throws is a failure, which the supervisor decides; to
+   * resume is then to stop.
+   */
+  onStart?(): unknown;
+  /** Runs after `onStart` where this instance replaces one that failed; it gets what that threw. */
+  onRestart?(error: unknown): unknown;
+  /**
+   * Runs when this instance ends, by a stop or before a restart: after its last message and after its children have
+   * stopped, and only if its `onStart` had succeeded. One that throws is logged.
+   */
+  onStop?(): unknown;
+}
+
+/** Makes an actor's handlers, and its hooks beside them; its state lives in the closure. A restart calls it again. */
+export type Factory<Signatures> = (ctx: Context<Signatures>) => Handlers<Signatures> & Hooks;
 
 /** What an actor knows and can do while it runs. */
 export interface Context<Signatures> {
@@ -23,26 +45,79 @@ export interface Context<Signatures> {
   readonly sender: Ref<AnySignatures> | undefined;
   /**
    * Aborts when the sender of the current message gives up, or this actor is stopped (P7); read outside of handlers, as in
-   * the factory, only when it is stopped. Made when first read. Its reason is the delivery error where the sender gave up, and an
+   * the factory, only when it is stopped or restarts. Made when first read. Its reason is the delivery error where the sender gave up, and an
    * AbortError where the actor is stopped. A listener that throws is an uncaught exception, as on any signal.
    */
   readonly signal: AbortSignal;
+  /** Timers that call back in this actor's turn, and end with a stop or a restart. */
+  readonly timers: Timers;
   /**
-   * Spawns a child, which stops before this actor does. Its address is this one's, a slash and its name.
+   * Spawns a child, which stops before this actor does, and before it restarts. Its address is this one's, a slash and its
+   * name.
    *
    * @throws TypeError or Error as `system.spawn` does.
    */
-  spawn<Child>(name: string, protocol: Protocol<string, Child>, factory: Factory<Child>): Ref<Child>;
+  spawn<Child>(
+    name: string,
+    protocol: Protocol<string, Child>,
+    factory: Factory<Child>,
+    options?: ActorOptions,
+  ): Ref<Child>;
   /**
    * Stops this actor after the running message, or one of its children. The messages that wait are dead-lettered.
    *
    * @throws TypeError when the reference is neither this actor's nor a child's.
    */
   stop(child?: AnyRef): void;
+  /**
+   * Calls back once when an actor has stopped, in this actor's turn and after all that it sent here before (P2); at once
+   * where it is gone already. A restart is no stop. What is returned ends the watch; a restart of this actor ends it too.
+   *
+   * @throws TypeError when the reference is none, or this actor's own.
+   * @example
+   * ctx.watch(worker, ({ address, error }) => replace(address, error));
+   */
+  watch(ref: AnyRef, onTerminated: (terminated: Terminated) => unknown): () => void;
+  /**
+   * Keeps the message that is being handled for later: its sender goes on waiting, and what the handler returns is not its
+   * reply. Default bound: 1,000 messages (`stashCapacity`); what a restart finds stashed is put back.
+   *
+   * @throws Error when the stash is full, which fails the message unless it is caught; and outside of handlers.
+   * @example
+   * find(query) { if (!isReady) return ctx.stash(); … }
+   */
+  stash(): PassedOn;
+  /** Puts what was stashed before all that waits, in the order in which it came. */
+  unstash(): void;
+  /**
+   * Handles what comes next by other handlers, until `unbecome()` or a restart. The hooks stay those of the factory.
+   *
+   * @throws TypeError when there is no handler for each operation, or the actor is registered with a router.
+   */
+  become(handlers: Handlers<Signatures>): void;
+  /**
+   * Goes back to the handlers before the last `become()`.
+   *
+   * @throws Error when there was none.
+   */
+  unbecome(): void;
+  /**
+   * Hands the message that is being handled to another actor, as if it had been sent there: who asked gets that one's reply,
+   * and what this handler returns is not looked at. A message that was forwarded more than the system's `maxHops` times
+   * comes back as `no-recipient`.
+   *
+   * @throws Error outside of handlers, and when the message was stashed or forwarded already.
+   * @example
+   * find(query) { return ctx.forward(shardOf(query)); }
+   */
+  forward(to: AnyRef): PassedOn;
   /** Tells as `ref.tell` does, with this actor as the sender. */
   tell<S, Name extends AskName<S>>(ref: Ref<S>, operation: Name, ...payload: PayloadArgs<S, Name>): void;
   /**
-   * Asks as `ref.ask` does, with this actor as the sender.
+   * Asks as `ref.ask` does, with this actor as the sender. Inside a handler it is bound to the message that is handled: it
+   * never outlives the ask that it serves (its timeout is cut to what that has left, and it is given up together with it),
+   * and one that would close a circle of actors that wait for each other comes back `ask-cycle` at once (P8). What is
+   * to outlive the handler is asked by `ref.ask`.
    *
    * @example
    * const total = await ctx.ask(counter, "total", { timeout: 500 });
@@ -52,7 +127,7 @@ export interface Context<Signatures> {
     operation: Name,
     ...args: [...payload: PayloadArgs<S, Name>, options?: AskOptions]
   ): Promise<AskResult<ReplyOf<S, Name>>>;
-  /** Streams as `ref.stream` does, with this actor as the sender. */
+  /** Streams as `ref.stream` does, with this actor as the sender; inside a handler it is bound as an ask is. */
   stream<S, Name extends StreamName<S>>(
     ref: Ref<S>,
     operation: Name,

@@ -17,6 +17,14 @@ export interface Envelope extends Mail<Envelope> {
   origin: Origin;
   /** Why its sender waits no more, though it was not handled. */
   readonly failure: AskError | null;
+  /** Whether its sender learns what becomes of it, so that nothing needs to be logged. */
+  readonly isTold: boolean;
+  /** Whether it may wait for room in a full mailbox. */
+  readonly canWait: boolean;
+  /** It has its place in the mailbox. */
+  admitted(): void;
+  /** Another actor has it now. */
+  moveTo(cell: Cell): void;
   /** Tells the sender what came of it; false when nobody waits any more. */
   complete(result: unknown): boolean;
   /** Tells the sender why nothing comes of it. */
@@ -42,6 +50,14 @@ export class Tell implements Envelope {
   get failure(): null {
     return null;
   }
+  get isTold(): false {
+    return false;
+  }
+  get canWait(): false {
+    return false;
+  }
+  admitted(): void {}
+  moveTo(): void {}
   complete(): boolean {
     return true;
   }

@@ -4,7 +4,9 @@ import type { Message } from "../message/message";
 import type { Clock } from "../runtime/clock";
 import type { Dispatcher } from "../runtime/dispatcher";
 import type { TimerWheel } from "../runtime/timer-wheel";
-import type { Cell } from "./cell";
+import type { Behaviour, Cell } from "./cell";
+import type { Events } from "./events";
+import type { Policy } from "./supervision";
 
 /**
  * Where envoi writes what nobody handled. It has the shape of `console`: the sentence first, details behind it. (A logger
@@ -46,6 +48,13 @@ export interface DeadLetter {
   readonly reply?: unknown;
 }
 
+/** A message that a handler is about to get. */
+export interface Handled {
+  readonly address: Address;
+  readonly operation: string;
+  readonly payload: unknown;
+}
+
 /** What the actors of one system share. */
 export interface Environment {
   readonly clock: Clock;
@@ -58,9 +67,24 @@ export interface Environment {
   readonly askTimeout: number;
   /** Whether messages from within are validated too. */
   readonly validatesAlways: boolean;
+  /** Milliseconds. */
+  readonly hookTimeout: number;
+  /** Milliseconds. */
+  readonly slowHandler: number;
+  readonly maxHops: number;
+  readonly random: () => number;
+  /** For actors whose parent has none, and those without a parent. */
+  readonly policy: Policy;
+  readonly events: Events;
+  readonly beforeHandle: ((handled: Handled) => void) | null;
+  /** Whether each message is looked at on its way to its handler, so that the short way is not taken. */
+  readonly isObserved: boolean;
+  /** Runs the factory of an actor. */
+  makeBehaviour(cell: Cell): Behaviour;
   /** Whether the system has shut down: nobody can be spawned any more. */
   isClosed: boolean;
-  bury(letter: DeadLetter): void;
+  /** Publishes a dead letter; one that was meant to be dropped is not logged. */
+  bury(letter: DeadLetter, isPlanned: boolean): void;
 }
 
 /** Counts what waits and runs where it does, so that the sum is a proof and not an identity. */
@@ -69,7 +93,7 @@ export function audit(environment: Environment): Audit {
   let running = 0;
   for (const cell of environment.cells.values()) {
     queued += cell.queued;
-    if (cell.current !== null) running++;
+    running += cell.running;
   }
   return { ...environment.counts, queued, running };
 }

@@ -1,23 +1,58 @@
 import type { Address } from "../message/address";
+import type { Timeout } from "../runtime/timer-wheel";
 import type { Cell } from "./cell";
+import type { Flow } from "./flow";
+import type { Concurrency, Handling } from "./handling";
+import type { Instance } from "./instance";
+import { ALIVE } from "./life";
+import type { Relay } from "./relay";
+import type { Signal } from "./signal";
+import type { Policy, RestartHistory } from "./supervision";
+import type { Watch } from "./watch";
 
 /** What only some actors need, so that an idle one stays small. */
 export class Extras {
-  children: Set<Cell> | null = null;
-  /** Of the current message. */
-  controller: AbortController | null = null;
-  /** Of the actor. */
-  lifetime: AbortController | null = null;
-  isDraining = false;
-  readonly whenStopped: (() => void)[] = [];
+  // ——— Of its options
+  flow: Flow | null = null;
+  concurrency: Concurrency | null = null;
+  relay: Relay | null = null;
+  /** Of its children. */
+  policy: Policy | null = null;
+  stashCapacity = 1_000;
+  /** What its life is while it is alive: guarded, where each message is looked at. */
+  aliveAs = ALIVE;
+  phase = 0;
+
+  // ——— Of the present message, where one at a time is handled
+  handling: Handling | null = null;
   onFulfilled: ((value: unknown) => void) | null = null;
   onRejected: ((thrown: unknown) => void) | null = null;
 
-  /** Aborts the signals that were read. */
-  abort(reason: DOMException): void {
-    this.controller?.abort(reason);
-    this.lifetime?.abort(reason);
-  }
+  // ——— Of its life
+  children: Set<Cell> | null = null;
+  /** What ends with a restart. */
+  instance: Instance | null = null;
+  /** How many instances there were before this one, and how many of these it had begun anew. */
+  generation = 0;
+  restarts = 0;
+  failed = 0;
+  history: RestartHistory | null = null;
+  /** What it restarts for. */
+  restart: { readonly error: unknown; readonly delay: number } | null = null;
+  /** The hook to run next, which comes before any message. */
+  hook: Signal | null = null;
+  /** Whether its `onStart` has not come to a good end yet, so that no `onStop` is due. */
+  isUnstarted = false;
+  /** Whether its instance has ended: its `onStop` has run. */
+  hasEnded = false;
+  isDraining = false;
+  /** Ends the wait for its children, or for the backoff. */
+  timer: Timeout | null = null;
+  isStoppingChildren = false;
+  /** Why its supervisor stopped it. */
+  stopError: { readonly error: unknown } | null = null;
+  readonly whenStopped = new Set<() => void>();
+  readonly watchers = new Set<Watch>();
 }
 
 /** What the signals of an actor that is stopped are aborted with. */

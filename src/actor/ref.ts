@@ -5,7 +5,8 @@ import type { Protocol, SignaturesOf } from "../protocol/protocol";
 import type { AskName, ItemOf, PayloadArgs, ReplyOf, StreamName } from "../protocol/signatures";
 import type { Cell } from "./cell";
 import type { AskOptions, AskResult } from "./pending-ask";
-import { askAsWritten, offer, streamAsWritten, tell } from "./sending";
+import type { OfferOptions } from "./pending-offer";
+import { ask, asWritten, offer, stream, tell } from "./sending";
 import type { ActorStream, StreamOptions } from "./stream";
 
 declare const signatures: unique symbol;
@@ -33,7 +34,7 @@ export interface Ref<out Signatures> extends AnyRef {
 
   /**
    * Sends and waits for the reply: `Ok(reply)` or `Err(error)`, once, always (P6). Default timeout: the system's, 5 s.
-   * Errors: `timeout`, `cancelled`, `stopped`, `unknown-operation`, `invalid-payload`, `handler-failed`.
+   * Errors: `timeout`, `cancelled`, `stopped`, `mailbox-full`, `unknown-operation`, `invalid-payload`, `handler-failed`.
    *
    * @throws RangeError or TypeError at once when an option cannot be one.
    * @example
@@ -58,15 +59,17 @@ export interface Ref<out Signatures> extends AnyRef {
   ): ActorStream<ItemOf<Signatures, Name>>;
 
   /**
-   * Sends, and tells whether the mailbox took the message: `Err` of the kind `stopped`, `unknown-operation` or (with
-   * `validate: "always"`) `invalid-payload`. Mailboxes have no bound yet, so it never waits.
+   * Sends, and tells whether the mailbox took the message. Where it is full and its overflow is `"wait"`, this waits for room,
+   * in order (P11); default timeout: the system's `askTimeout`, 5 s. Errors: `mailbox-full`, `timeout`, `cancelled`,
+   * `stopped`, `unknown-operation` and (with `validate: "always"`) `invalid-payload`.
    *
+   * @throws RangeError or TypeError at once when an option cannot be one.
    * @example
    * if ((await counter.offer("add", 2)).isErr()) giveUp();
    */
   offer<Name extends AskName<Signatures>>(
     operation: Name,
-    ...payload: PayloadArgs<Signatures, Name>
+    ...args: [...payload: PayloadArgs<Signatures, Name>, options?: OfferOptions]
   ): Promise<Result<void, DeliveryError>>;
 }
 
@@ -96,15 +99,22 @@ export class ActorRef implements AnyRef {
   }
 
   ask(operation: string, first?: unknown, second?: unknown): Promise<AskResult> {
-    return askAsWritten(this.#cell, null, operation, first, second);
+    const cell = this.#cell;
+    const known = cell.operation(operation);
+    // Typed by Ref.ask: what is not the payload is the options.
+    return known === null || known === undefined || known.hasPayload
+      ? ask(cell, null, operation, known, first, second as AskOptions | undefined)
+      : ask(cell, null, operation, known, undefined, (first ?? second) as AskOptions | undefined);
   }
 
   stream(operation: string, first?: unknown, second?: unknown): ActorStream<unknown> {
-    return streamAsWritten(this.#cell, null, operation, first, second);
+    const { payload, options } = asWritten<StreamOptions>(this.#cell.operation(operation), first, second);
+    return stream(this.#cell, null, operation, payload, options ?? {});
   }
 
-  offer(operation: string, payload?: unknown): Promise<Result<void, DeliveryError>> {
-    return offer(this.#cell, null, operation, payload);
+  offer(operation: string, first?: unknown, second?: unknown): Promise<Result<void, DeliveryError>> {
+    const { payload, options } = asWritten<OfferOptions>(this.#cell.operation(operation), first, second);
+    return offer(this.#cell, null, operation, payload, options ?? {});
   }
 
   toString(): string {

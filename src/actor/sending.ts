@@ -1,25 +1,34 @@
-import { err, ok, type Result } from "neverthrow";
-import type { DeliveryError } from "../message/delivery-error";
+import type { Result } from "neverthrow";
+import { type DeliveryError, deliveryError } from "../message/delivery-error";
 import type { Operation } from "../protocol/protocol";
 import type { Cell } from "./cell";
-import { type Origin, Tell } from "./envelope";
+import { EnvelopeSource, type Origin, Tell } from "./envelope";
+import type { Handling } from "./handling";
 import { type AskOptions, type AskResult, capture, captured, checkAskOptions, PendingAsk } from "./pending-ask";
+import { type OfferOptions, PendingOffer } from "./pending-offer";
 import { type ActorStream, checkStreamOptions, PendingStream, type StreamOptions, StreamReader } from "./stream";
+import { circleOf } from "./waiting";
 
 /** Sends and forgets. */
 export function tell(cell: Cell, origin: Origin, type: string, payload: unknown): void {
-  cell.accept(new Tell(type, payload, origin), cell.operation(type), false);
+  cell.accept(new Tell(type, payload, origin), cell.operation(type));
 }
 
-/** Sends, and tells whether the mailbox took the message. */
+/** Sends, waits for room where the mailbox lets it, and tells whether the mailbox took the message. */
 export function offer(
   cell: Cell,
   origin: Origin,
   type: string,
   payload: unknown,
+  options: OfferOptions,
 ): Promise<Result<void, DeliveryError>> {
-  const error = cell.accept(new Tell(type, payload, origin), cell.operation(type), true);
-  return Promise.resolve(error === null ? ok(undefined) : err(error));
+  checkAskOptions(options);
+  return new Promise((resolve) => {
+    const pending = new PendingOffer(cell, type, payload, origin, options, resolve);
+    if (!pending.isWaiting || cell.accept(pending, cell.operation(type)) !== null) return;
+    if (cell.isGuarded) pending.wait();
+    else pending.admitted();
+  });
 }
 
 /** Sends and waits for the reply. */
@@ -37,7 +46,7 @@ export function ask(
   const promise = new Promise(capture);
   const pending = new PendingAsk(cell, type, payload, origin, delay, captured);
   if (options?.signal !== undefined) pending.listenTo(options.signal);
-  if (pending.isWaiting) cell.accept(pending, operation, true);
+  if (pending.isWaiting) cell.accept(pending, operation);
   if (delay !== Number.POSITIVE_INFINITY) {
     if (environment.dispatcher.isAwake) environment.timers.stage(pending);
     else if (pending.isWaiting) environment.timers.add(pending.timer);
@@ -45,16 +54,59 @@ export function ask(
   return promise;
 }
 
-/** Streams, from the first read on. */
+/**
+ * Asks for a handler: what that handler's own asker has left of its time is all that this ask has (its deadline), and one that
+ * would wait for the asker itself is refused (P8).
+ */
+export function askFor(
+  asker: Cell,
+  cell: Cell,
+  type: string,
+  operation: Operation | null | undefined,
+  payload: unknown,
+  options: AskOptions | undefined,
+): Promise<AskResult> {
+  const { handling } = asker;
+  if (handling === null) return ask(cell, asker, type, operation, payload, options);
+  if (options !== undefined) checkAskOptions(options);
+  const { environment } = cell;
+  const outer = handling.envelope instanceof PendingAsk ? handling.envelope : null;
+  const wanted = options?.timeout ?? environment.askTimeout;
+  const delay = outer === null ? wanted : Math.min(wanted, outer.left(environment.timers));
+  const promise = new Promise(capture);
+  const pending = new PendingAsk(cell, type, payload, asker, delay, captured);
+  if (options?.signal !== undefined) pending.listenTo(options.signal);
+  const error = objectionTo(pending, asker, handling);
+  if (error !== null) {
+    environment.counts.accepted++;
+    cell.refuse(pending, error);
+  } else if (pending.isWaiting) {
+    handling.add(pending);
+    cell.accept(pending, operation);
+  }
+  if (pending.isWaiting && delay !== Number.POSITIVE_INFINITY) environment.timers.add(pending.timer);
+  return promise;
+}
+
+/** Why a handler is not to wait for something; null when it may. */
+function objectionTo(wait: PendingAsk | PendingStream, asker: Cell, handling: Handling): DeliveryError | null {
+  const { failure } = handling.envelope;
+  if (failure !== null) return wait.ended(failure);
+  const circle = circleOf(asker, wait.cell, handling);
+  return circle === null ? null : deliveryError("ask-cycle", new EnvelopeSource(wait, wait.cell), circle);
+}
+
+/** Streams, from the first read on; one that a handler reads is a wait of that handler. */
 export function stream(
   cell: Cell,
   origin: Origin,
   type: string,
   payload: unknown,
   options: StreamOptions,
+  reader: { readonly cell: Cell; readonly handling: Handling } | null = null,
 ): ActorStream<unknown> {
   checkStreamOptions(options);
-  return new StreamReader(() => openStream(cell, origin, type, payload, options));
+  return new StreamReader(() => openStream(cell, origin, type, payload, options, reader));
 }
 
 /** Sends the message of a stream whose options were checked. */
@@ -64,39 +116,30 @@ export function openStream(
   type: string,
   payload: unknown,
   options: StreamOptions,
+  reader: { readonly cell: Cell; readonly handling: Handling } | null = null,
 ): PendingStream {
   const pending = new PendingStream(cell, type, payload, options, origin);
   const operation = cell.operation(type);
-  if (!pending.isClosed) cell.accept(pending, operation?.isStream === false ? undefined : operation, true);
+  const error = reader === null ? null : objectionTo(pending, reader.cell, reader.handling);
+  if (error !== null) {
+    cell.environment.counts.accepted++;
+    cell.refuse(pending, error);
+    return pending;
+  }
+  if (pending.isClosed) return pending;
+  reader?.handling.add(pending);
+  cell.accept(pending, operation?.isStream === false ? undefined : operation);
   return pending;
 }
 
-/** An ask as it is written: the options stand where the payload does for an operation that takes none. */
-export function askAsWritten(
-  cell: Cell,
-  origin: Origin,
-  type: string,
+/** The arguments of an ask or a stream as it is written: the options stand where the payload does for an operation that takes none. */
+export function asWritten<Options>(
+  operation: Operation | null | undefined,
   first: unknown,
   second: unknown,
-): Promise<AskResult> {
-  const operation = cell.operation(type);
-  // Typed by Ref.ask: what is not the payload is the options.
+): { payload: unknown; options: Options | undefined } {
+  // Typed by Ref: what is not the payload is the options.
   return operation === null || operation === undefined || operation.hasPayload
-    ? ask(cell, origin, type, operation, first, second as AskOptions | undefined)
-    : ask(cell, origin, type, operation, undefined, (first ?? second) as AskOptions | undefined);
-}
-
-/** A stream as it is written, like an ask. */
-export function streamAsWritten(
-  cell: Cell,
-  origin: Origin,
-  type: string,
-  first: unknown,
-  second: unknown,
-): ActorStream<unknown> {
-  const operation = cell.operation(type);
-  // Typed by Ref.stream, as above.
-  return operation === null || operation === undefined || operation.hasPayload
-    ? stream(cell, origin, type, first, (second ?? {}) as StreamOptions)
-    : stream(cell, origin, type, undefined, (first ?? second ?? {}) as StreamOptions);
+    ? { payload: first, options: second as Options | undefined }
+    : { payload: undefined, options: (first ?? second) as Options | undefined };
 }

@@ -1,8 +1,13 @@
 import type { Address } from "../message/address";
 import { Timeout } from "../runtime/timer-wheel";
+import type { Cell } from "./cell";
 import type { Environment } from "./environment";
+import { abandon, stop } from "./lifecycle";
 
-/** Stops all actors of an environment, abandons those that do not stop within `timeout` milliseconds, and names these. */
+/**
+ * Stops all actors of an environment, phase by phase, abandons those that have not stopped `timeout` milliseconds after the
+ * beginning, and names these.
+ */
 export async function shutDown(
   environment: Environment,
   timeout: number,
@@ -12,27 +17,34 @@ export async function shutDown(
   environment.isClosed = true;
   const roots = [...cells.values()].filter((cell) => cell.parent === null);
   await new Promise<void>((resolve) => {
-    let left = roots.length;
-    if (left === 0) {
-      resolve();
-      return;
-    }
     const timer = new Timeout(timeout, resolve);
-    if (timeout !== Number.POSITIVE_INFINITY) timers.add(timer);
-    for (const root of roots) {
-      root.stop(isDraining, () => {
-        if (--left > 0) return;
-        timers.remove(timer);
-        resolve();
-      });
-    }
+    if (timeout !== Number.POSITIVE_INFINITY && roots.length > 0) timers.add(timer);
+    void stopPhases(roots, isDraining).then(() => {
+      timers.remove(timer);
+      resolve();
+    });
   });
   const unfinished = [...cells.keys()];
-  for (const root of roots) root.abandon();
+  for (const root of roots) abandon(root);
   if (unfinished.length > 0) {
     const who = unfinished.length === 1 ? "An actor" : `${unfinished.length} actors`;
     const first = unfinished.slice(0, 10).join(", ");
     logger.warn(`${who} did not stop within ${timeout} ms, abandoned: ${first}`, { unfinished });
   }
   return unfinished;
+}
+
+async function stopPhases(roots: readonly Cell[], isDraining: boolean): Promise<void> {
+  const phases = new Map<number, Cell[]>();
+  for (const root of roots) {
+    const phase = root.extras?.phase ?? 0;
+    const others = phases.get(phase);
+    if (others === undefined) phases.set(phase, [root]);
+    else others.push(root);
+  }
+  for (const phase of [...phases.keys()].sort((a, b) => a - b)) {
+    await Promise.all(
+      (phases.get(phase) ?? []).map((root) => new Promise<void>((resolve) => stop(root, isDraining, resolve))),
+    );
+  }
 }

@@ -1,15 +1,18 @@
 import { type Address, address, idOf, quote } from "../message/address";
-import type { Message } from "../message/message";
 import type { Protocol } from "../protocol/protocol";
-import type { AskName, ItemOf, PayloadArgs, ReplyOf, StreamName } from "../protocol/signatures";
-import { type Behaviour, Cell, type HandlerTable } from "./cell";
-import type { Context, Factory } from "./context";
-import { isMessage, messageIn } from "./envelope";
+import { PriorityMailbox } from "../runtime/priority-mailbox";
+import { type Behaviour, Cell } from "./cell";
+import type { Factory } from "./context";
+import type { Envelope } from "./envelope";
 import type { Environment } from "./environment";
-import type { AskOptions, AskResult } from "./pending-ask";
-import { type AnyRef, type AnySignatures, cellOf, type Ref, refTo } from "./ref";
-import { askAsWritten, streamAsWritten, tell } from "./sending";
-import type { ActorStream, StreamOptions } from "./stream";
+import { Flow } from "./flow";
+import { Concurrency } from "./handling";
+import { GUARDED } from "./life";
+import { abandon, start } from "./lifecycle";
+import { type ActorOptions, checkActorOptions, NO_OPTIONS } from "./options";
+import { type Ref, refTo } from "./ref";
+import { Signal } from "./signal";
+import { policyOf } from "./supervision";
 
 /** Refuses an address that is in use, or a system that has shut down. */
 export function claim(environment: Environment, wanted: Address): Address {
@@ -29,6 +32,7 @@ export function spawnCell<Signatures>(
   name: string,
   protocol: Protocol<string, Signatures>,
   factory: Factory<Signatures>,
+  options: ActorOptions = NO_OPTIONS,
 ): Ref<Signatures> {
   if (typeof protocol?.operations !== "object") {
     throw new TypeError(`The protocol of ${quote(name)} is what defineProtocol() returned; got ${quote(protocol)}.`);
@@ -37,111 +41,67 @@ export function spawnCell<Signatures>(
   if (parent !== null && !parent.isAlive) {
     throw new Error(`${parent.address} is stopping and cannot spawn ${wanted}.`);
   }
-  const cell = new Cell(environment, claim(environment, wanted), parent, protocol.operations);
-  try {
-    if (typeof factory !== "function") {
-      throw new TypeError(`The factory of ${wanted} is a function that returns its handlers; got ${quote(factory)}.`);
-    }
-    // Handlers<Signatures> has a function for each operation, which checkHandlers looks at.
-    const handlers: unknown = factory(new CellContext<Signatures>(cell));
-    cell.start(checkHandlers(handlers, protocol, cell.address));
-  } catch (thrown) {
-    cell.abandon(); // What it was told while it was made is dead-lettered, and its children stop.
-    throw thrown;
+  if (typeof factory !== "function") {
+    throw new TypeError(`The factory of ${wanted} is a function that returns its handlers; got ${quote(factory)}.`);
   }
+  if (options !== NO_OPTIONS) checkActorOptions(options, wanted);
+  // It gets a context of its own protocol, which the cell does not know the type of.
+  const cell = new Cell(
+    environment,
+    claim(environment, wanted),
+    parent,
+    protocol.operations,
+    factory as unknown as Factory<never>,
+  );
+  if (options !== NO_OPTIONS) equip(cell, options);
+  begin(cell);
   return refTo(cell);
 }
 
-function checkHandlers(handlers: unknown, protocol: Protocol, of: Address): Behaviour {
-  if (handlers instanceof Promise) {
-    handlers.catch(() => undefined); // What is thrown below tells of it.
-    throw new TypeError(
-      `The factory of ${of} returns a promise; return the handlers at once, and await inside a handler.`,
-    );
+/** Makes the first instance of an actor; what its factory throws is thrown on. */
+export function begin(cell: Cell, behaviour?: Behaviour): void {
+  const { environment, address: at } = cell;
+  try {
+    const made = behaviour ?? environment.makeBehaviour(cell);
+    if (environment.events.hasSubscribers) environment.events.publish({ kind: "started", address: at });
+    start(cell, made);
+  } catch (thrown) {
+    abandon(cell); // What it was told while it was made is dead-lettered, and its children stop.
+    throw thrown;
   }
-  if (typeof handlers !== "object" || handlers === null) {
-    throw new TypeError(
-      `The factory of ${of} returns an object with a handler for each operation; got ${quote(handlers)}.`,
-    );
-  }
-  const table = handlers as HandlerTable; // The loop looks at each handler that will be called.
-  for (const operation in protocol.operations) {
-    if (typeof table[operation] !== "function") {
-      throw new TypeError(
-        `The factory of ${of} has no handler for "${operation}"; add ${operation}() to what it returns.`,
-      );
-    }
-  }
-  return table;
 }
 
-/** The context of a cell. */
-export class CellContext<Signatures> implements Context<Signatures> {
-  readonly #cell: Cell;
-
-  constructor(cell: Cell) {
-    this.#cell = cell;
+/** Gives an actor what its options ask for, before it begins. */
+export function equip(cell: Cell, options: ActorOptions): void {
+  const { capacity, overflow = "reject", priority, concurrency = 1, stashCapacity, supervision, phase } = options;
+  const { extra } = cell;
+  if (capacity !== undefined) {
+    extra.flow = new Flow(capacity, overflow);
+    extra.aliveAs = cell.life = GUARDED;
   }
-
-  get self(): Ref<Signatures> {
-    return refTo(this.#cell);
+  if (priority !== undefined) {
+    cell.mailbox = new PriorityMailbox<Envelope>((envelope) =>
+      envelope instanceof Signal ? null : priorityOf(cell, priority, envelope),
+    );
+    extra.aliveAs = cell.life = GUARDED;
   }
+  if (concurrency > 1) extra.concurrency = new Concurrency(concurrency);
+  if (stashCapacity !== undefined) extra.stashCapacity = stashCapacity;
+  if (supervision !== undefined) extra.policy = policyOf(supervision);
+  if (phase !== undefined) extra.phase = phase;
+}
 
-  get message(): Message {
-    const { current } = this.#cell;
-    if (current === null) {
-      throw new Error(`${this.#cell.address} handles no message now; read ctx.message inside a handler.`);
-    }
-    return messageIn(current, this.#cell);
+function priorityOf(cell: Cell, priority: NonNullable<ActorOptions["priority"]>, envelope: Envelope): number {
+  let found: unknown;
+  try {
+    found = priority(envelope.type, envelope.payload);
+    if (typeof found === "number" && !Number.isNaN(found)) return found;
+  } catch (thrown) {
+    found = thrown;
   }
-
-  get sender(): Ref<AnySignatures> | undefined {
-    const { current, environment } = this.#cell;
-    if (current === null) return undefined;
-    if (current.origin === null) return undefined;
-    if (!isMessage(current.origin)) return refTo(current.origin);
-    const { from } = current.origin;
-    const cell = from === undefined ? undefined : environment.cells.get(from);
-    return cell === undefined ? undefined : refTo(cell);
-  }
-
-  get signal(): AbortSignal {
-    return this.#cell.signal;
-  }
-
-  spawn<Child>(name: string, protocol: Protocol<string, Child>, factory: Factory<Child>): Ref<Child> {
-    return spawnCell(this.#cell.environment, this.#cell, name, protocol, factory);
-  }
-
-  stop(child?: AnyRef): void {
-    const cell = child === undefined ? this.#cell : cellOf(child);
-    if (cell !== this.#cell && cell.parent !== this.#cell) {
-      throw new TypeError(`${this.#cell.address} can stop itself and its children, and ${cell.address} is neither.`);
-    }
-    cell.stop(false);
-  }
-
-  tell<S, Name extends AskName<S>>(ref: Ref<S>, operation: Name, ...payload: PayloadArgs<S, Name>): void {
-    tell(cellOf(ref), this.#cell, operation, payload[0]);
-  }
-
-  ask<S, Name extends AskName<S>>(
-    ref: Ref<S>,
-    operation: Name,
-    ...args: [...payload: PayloadArgs<S, Name>, options?: AskOptions]
-  ): Promise<AskResult<ReplyOf<S, Name>>> {
-    const answer = askAsWritten(cellOf(ref), this.#cell, operation, args[0], args[1]);
-    // The protocol of the ref says what it replies.
-    return answer as Promise<AskResult<ReplyOf<S, Name>>>;
-  }
-
-  stream<S, Name extends StreamName<S>>(
-    ref: Ref<S>,
-    operation: Name,
-    ...args: [...payload: PayloadArgs<S, Name>, options?: StreamOptions]
-  ): ActorStream<ItemOf<S, Name>> {
-    const items = streamAsWritten(cellOf(ref), this.#cell, operation, args[0], args[1]);
-    // The protocol of the ref says what it yields.
-    return items as ActorStream<ItemOf<S, Name>>;
-  }
+  cell.environment.logger.error(
+    `The priority of "${envelope.type}" to ${cell.address} is a number; got ${quote(found)}, which counts as 0.`,
+    { address: cell.address, cause: found },
+  );
+  return 0;
 }

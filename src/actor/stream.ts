@@ -4,6 +4,7 @@ import { onAbort } from "./abort";
 import type { Cell } from "./cell";
 import { checkedItem } from "./checking";
 import { type Envelope, EnvelopeSource, type Origin } from "./envelope";
+import type { Wait } from "./handling";
 
 /** How a stream is read. */
 export interface StreamOptions {
@@ -44,7 +45,7 @@ const DONE: Step = { value: undefined, done: true };
 const STRIDE = 32;
 
 /** The envelope of a stream, and the channel between its two ends. */
-export class PendingStream implements Envelope {
+export class PendingStream implements Envelope, Wait {
   next: Envelope | null = null;
   readonly pattern = "stream";
   readonly type: string;
@@ -52,7 +53,9 @@ export class PendingStream implements Envelope {
   origin: Origin;
   /** Why it ended before its producer did. */
   failure: AskError | null = null;
-  readonly #cell: Cell;
+  /** Who has it: another one once it is forwarded. */
+  cell: Cell;
+  nextWait: Wait | null = null;
   readonly #credit: number;
   readonly #timer: Timeout | null;
   #stopListening: (() => void) | null = null;
@@ -69,7 +72,7 @@ export class PendingStream implements Envelope {
     { credit = 16, timeout = Number.POSITIVE_INFINITY, signal }: StreamOptions,
     origin: Origin,
   ) {
-    this.#cell = cell;
+    this.cell = cell;
     this.type = type;
     this.payload = payload;
     this.origin = origin;
@@ -82,7 +85,7 @@ export class PendingStream implements Envelope {
   }
 
   #source(): EnvelopeSource {
-    return new EnvelopeSource(this, this.#cell);
+    return new EnvelopeSource(this, this.cell);
   }
 
   #listenTo(signal: AbortSignal): void {
@@ -94,6 +97,28 @@ export class PendingStream implements Envelope {
   get isClosed(): boolean {
     return this.#isClosed;
   }
+  get isWaiting(): boolean {
+    return !this.#isClosed;
+  }
+  get isTold(): true {
+    return true;
+  }
+  get canWait(): true {
+    return true;
+  }
+  admitted(): void {}
+  moveTo(cell: Cell): void {
+    this.cell = cell;
+  }
+
+  endWith(error: AskError): void {
+    this.#giveUp(this.ended(error));
+  }
+
+  /** How it ends when the handler that reads it was given up. */
+  ended(error: AskError): AskError {
+    return deliveryError("cancelled", this.#source(), error);
+  }
 
   // ——— The reader's end
 
@@ -104,7 +129,7 @@ export class PendingStream implements Envelope {
       return Promise.resolve({ value, done: false });
     }
     if (!this.#isClosed) {
-      if (this.#timer !== null && this.#readers.length === 0) this.#cell.environment.timers.add(this.#timer);
+      if (this.#timer !== null && this.#readers.length === 0) this.cell.environment.timers.add(this.#timer);
       return new Promise((resolve, reject) => this.#readers.push({ resolve, reject }));
     }
     if (this.failure === null || this.#isFailureTold) return Promise.resolve(DONE);
@@ -122,15 +147,15 @@ export class PendingStream implements Envelope {
     if (this.#isClosed) return;
     this.#items = [];
     this.#close(error);
-    this.#cell.abandonHandling(this, error);
+    this.cell.abandonHandling(this, error);
   }
 
   // ——— The producer's end
 
   /** Iterates over what the handler returned, as far ahead of the reader as its credit goes. */
   async produce(result: unknown): Promise<void> {
-    const { clock, dispatcher, validatesAlways } = this.#cell.environment;
-    const operation = this.#cell.operation(this.type);
+    const { clock, dispatcher, validatesAlways } = this.cell.environment;
+    const operation = this.cell.operation(this.type);
     const iterator = iteratorOf(await result);
     let isExhausted = false;
     let count = 0;
@@ -165,8 +190,8 @@ export class PendingStream implements Envelope {
       return;
     }
     if (this.#timer !== null) {
-      this.#cell.environment.timers.remove(this.#timer);
-      if (this.#readers.length > 0) this.#cell.environment.timers.add(this.#timer);
+      this.cell.environment.timers.remove(this.#timer);
+      if (this.#readers.length > 0) this.cell.environment.timers.add(this.#timer);
     }
     reader.resolve({ value, done: false });
   }
@@ -185,7 +210,7 @@ export class PendingStream implements Envelope {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.failure = failure;
-    if (this.#timer !== null) this.#cell.environment.timers.remove(this.#timer);
+    if (this.#timer !== null) this.cell.environment.timers.remove(this.#timer);
     this.#stopListening?.();
     this.#wakeProducer?.();
     for (const reader of this.#readers) {

@@ -170,6 +170,7 @@ function sentence(kind: DeliveryError["kind"], detail: unknown): string {
     case "cancelled":
       return `was cancelled by its signal: ${sentenceOf(detail)}`;
     case "no-recipient":
+      if (detail !== undefined) return wentInCircles(detail as readonly Address[]);
       return `reached nobody; spawn or register an actor there first, or check the address.`;
     case "stopped":
       return detail === true
@@ -192,10 +193,14 @@ function sentence(kind: DeliveryError["kind"], detail: unknown): string {
   }
 }
 
+const wentInCircles = (route: readonly Address[]): string =>
+  `was forwarded ${route.length} times, which is too often (last by ${route.slice(-3).join(", ")}); end the circle, or raise maxHops.`;
+
 type DetailOf = {
   timeout: number;
   cancelled: unknown;
-  "no-recipient": undefined;
+  /** Where it has been, when it was forwarded too often. */
+  "no-recipient": readonly Address[] | undefined;
   /** Whether its handler had begun. */
   stopped: boolean | undefined;
   "mailbox-full": number;

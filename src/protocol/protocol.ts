@@ -47,7 +47,8 @@ export type SignaturesOf<P> = P extends Protocol<string, infer Signatures> ? Sig
  * Defines what an actor can be told and asked: each operation may have the schema of its `payload`, and of either its
  * `reply` or the items of its `stream`. Default: no payload, no reply. Standard Schemas must validate synchronously.
  *
- * @throws TypeError when a name or a schema cannot be one; `then` and the names of Object.prototype name no operation.
+ * @throws TypeError when a name or a schema cannot be one; `then`, the names of Object.prototype and those of an actor's
+ * hooks (`onStart`, `onRestart`, `onStop`) name no operation.
  *
  * ```ts
  * const Counter = defineProtocol("counter", {
@@ -81,6 +82,11 @@ export function defineProtocol<
 function checkName(protocol: string, operation: string): void {
   if (operation === "") {
     throw new TypeError(`Protocol "${protocol}" has an operation without a name: give it one, such as "add".`);
+  }
+  if (operation === "onStart" || operation === "onRestart" || operation === "onStop") {
+    throw new TypeError(
+      `Protocol "${protocol}" cannot have an operation named "${operation}", which is an actor's hook: choose another name.`,
+    );
   }
   if (operation === "then" || operation in Object.prototype) {
     throw new TypeError(

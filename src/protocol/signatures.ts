@@ -53,13 +53,20 @@ type Arguments<F> = F extends (...payload: infer Payload) => unknown ? Payload :
 type Nothing = ReturnType<() => void>;
 type IsNothing<T> = IsAny<T> extends true ? false : [T, Nothing] extends [Nothing, T] ? true : false;
 
+declare const passedOn: unique symbol;
+
+/** What a handler returns for a message that it stashed or forwarded, whose reply comes from elsewhere. */
+export interface PassedOn {
+  readonly [passedOn]: true;
+}
+
 // A function that returns anything fits one that returns void, and so does an async one.
 type Handler<S, K extends keyof S> =
   IsStream<Returned<S[K]>> extends true
-    ? (...payload: Arguments<S[K]>) => AsyncIterable<ItemOf<S, K>> | Iterable<ItemOf<S, K>>
+    ? (...payload: Arguments<S[K]>) => AsyncIterable<ItemOf<S, K>> | Iterable<ItemOf<S, K>> | PassedOn
     : IsNothing<Returned<S[K]>> extends true
       ? (...payload: Arguments<S[K]>) => void
-      : (...payload: Arguments<S[K]>) => Returned<S[K]> | PromiseLike<Returned<S[K]>>;
+      : (...payload: Arguments<S[K]>) => Returned<S[K]> | PassedOn | PromiseLike<Returned<S[K]> | PassedOn>;
 
 /**
  * The object of handlers that an actor's factory returns: a method for each operation, which gives its reply or a

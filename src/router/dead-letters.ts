@@ -27,8 +27,9 @@ export class DeadLetters {
     return this.#source;
   }
 
-  bury(letter: DeadLetter): void {
-    if (!letter.asked) this.#log(letter);
+  /** One that was meant to be dropped is not logged. */
+  bury(letter: DeadLetter, isPlanned: boolean): void {
+    if (!letter.asked && !isPlanned) this.#log(letter);
     if (!this.#source.hasSubscribers) return;
     if (this.#isPublishing) {
       this.#clock.macrotask(() => this.#tell(letter)); // A subscriber's own letter must not recurse, nor starve the loop.

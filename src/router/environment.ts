@@ -1,8 +1,11 @@
-import type { Environment, Logger } from "../actor/environment";
+import { makeBehaviour } from "../actor/behaviour";
+import type { Environment, Handled, Logger } from "../actor/environment";
+import { Events } from "../actor/events";
+import { checkSupervision, policyOf, type Supervision } from "../actor/supervision";
 import { quote } from "../message/address";
 import { sentenceOf } from "../message/delivery-error";
 import { type Clock, systemClock } from "../runtime/clock";
-import { FairDispatcher } from "../runtime/dispatcher";
+import { type Dispatcher, type DispatcherParts, FairDispatcher } from "../runtime/dispatcher";
 import { TimerWheel } from "../runtime/timer-wheel";
 import { DeadLetters } from "./dead-letters";
 
@@ -23,6 +26,29 @@ export interface SystemOptions {
   readonly validate?: "boundary" | "always";
   /** How long an ask waits when it does not say, in milliseconds, or `Infinity`. Default: 5,000. */
   readonly askTimeout?: number;
+  /**
+   * How long a hook (`onStart`, `onRestart`, `onStop`) may take before it has failed, and how long a restart waits for the
+   * children to stop before it abandons them, in milliseconds, or `Infinity`. Default: 5,000.
+   */
+  readonly hookTimeout?: number;
+  /**
+   * After how many milliseconds a handler that still runs, or has blocked the event loop, is told as a `slow-handler` event. A
+   * watch on every message costs time, so the default is none: `Infinity`.
+   */
+  readonly slowHandler?: number;
+  /** How often one message may be forwarded (`ctx.forward`), a whole number from 1. Default: 64. */
+  readonly maxHops?: number;
+  /** What becomes of actors that fail, where their parent has no supervision of its own. Default: each restarts, at most 5 times in 10 s. */
+  readonly supervision?: Supervision;
+  /** Where the jitter of a backoff comes from: a number from 0 up to 1. Default: `Math.random`. */
+  readonly random?: () => number;
+  /** Decides which actor runs next. Default: in turn, with the event loop served after about a millisecond. Made for tests that try other orders. */
+  readonly dispatcher?: (parts: DispatcherParts) => Dispatcher;
+  /**
+   * Sees each message before its handler does, and what it throws is thrown by that handler: made for tests that inject
+   * faults, and for tracing. Default: none, at no cost.
+   */
+  readonly beforeHandle?: (handled: Handled) => void;
 }
 
 const OPTIONS = new Set<string>([
@@ -31,6 +57,13 @@ const OPTIONS = new Set<string>([
   "clock",
   "validate",
   "askTimeout",
+  "hookTimeout",
+  "slowHandler",
+  "maxHops",
+  "supervision",
+  "random",
+  "dispatcher",
+  "beforeHandle",
 ] satisfies (keyof SystemOptions)[]);
 
 /** Makes what the actors of one system share. */
@@ -45,8 +78,17 @@ export function createEnvironment(options: SystemOptions): { environment: Enviro
   if (validate !== "boundary" && validate !== "always") {
     throw new TypeError(`validate is "boundary" or "always"; got ${String(validate)}.`);
   }
-  if (typeof askTimeout !== "number" || !(askTimeout > 0)) {
-    throw new RangeError(`askTimeout is a number of milliseconds above 0, or Infinity; got ${String(askTimeout)}.`);
+  checkMilliseconds("askTimeout", askTimeout);
+  const { hookTimeout = 5_000, slowHandler = Number.POSITIVE_INFINITY, maxHops = 64, supervision = {} } = options;
+  checkMilliseconds("hookTimeout", hookTimeout);
+  checkMilliseconds("slowHandler", slowHandler);
+  if (!(Number.isInteger(maxHops) && maxHops >= 1)) {
+    throw new RangeError(`maxHops is a whole number from 1; got ${quote(maxHops)}.`);
+  }
+  checkSupervision(supervision, "the system");
+  for (const key of ["random", "dispatcher", "beforeHandle"] as const) {
+    if (options[key] === undefined || typeof options[key] === "function") continue;
+    throw new TypeError(`${key} is a function; got ${quote(options[key])}.`);
   }
   if (options.logger !== undefined) checkMethods("logger", options.logger, ["warn", "error"]);
   checkMethods("clock", clock, ["wallTime", "monotonicTime", "setTimer", "microtask", "macrotask"]);
@@ -55,17 +97,34 @@ export function createEnvironment(options: SystemOptions): { environment: Enviro
   const logger = guarded(name, options.logger ?? console);
   const timers = new TimerWheel(clock);
   const deadLetters = new DeadLetters(clock, logger);
+  const events = new Events(clock, logger);
+  const afterTurn = (): void => timers.placeStaged();
+  const dispatcher = options.dispatcher?.({ clock, afterTurn }) ?? new FairDispatcher(clock, afterTurn);
+  checkMethods("dispatcher", dispatcher, ["schedule", "spend"]);
+  const beforeHandle = options.beforeHandle ?? null;
   const environment: Environment = {
     clock,
     timers,
-    dispatcher: new FairDispatcher(clock, () => timers.placeStaged()),
+    dispatcher,
     cells: new Map(),
     counts: { accepted: 0, handled: 0, failed: 0, dead: 0 },
     logger,
     askTimeout,
     validatesAlways: validate === "always",
+    hookTimeout,
+    slowHandler,
+    maxHops,
+    random: options.random ?? Math.random,
+    policy: policyOf(supervision),
+    events,
+    beforeHandle,
+    isObserved: validate === "always" || beforeHandle !== null || slowHandler !== Number.POSITIVE_INFINITY,
+    makeBehaviour,
     isClosed: false,
-    bury: (letter) => deadLetters.bury(letter),
+    bury(letter, isPlanned) {
+      deadLetters.bury(letter, isPlanned);
+      if (events.hasSubscribers) events.publish({ kind: "dead-letter", address: letter.address, letter });
+    },
   };
   return { environment, deadLetters };
 }
@@ -89,6 +148,11 @@ function guarded(name: string, logger: Logger): Logger {
     warn: (message, details) => call("warn", message, details),
     error: (message, details) => call("error", message, details),
   };
+}
+
+function checkMilliseconds(what: string, value: unknown): void {
+  if (typeof value === "number" && value > 0) return;
+  throw new RangeError(`${what} is a number of milliseconds above 0, or Infinity; got ${String(value)}.`);
 }
 
 function checkMethods(what: string, of: unknown, methods: readonly string[]): void {

@@ -1,12 +1,16 @@
 import { err, type Result } from "neverthrow";
 import { Cell } from "../actor/cell";
+import { CellContext } from "../actor/cell-context";
 import type { Context } from "../actor/context";
 import { letterOf } from "../actor/envelope";
 import { type Audit, audit, type DeadLetter, type Environment } from "../actor/environment";
+import { stop } from "../actor/lifecycle";
+import { type ActorOptions, checkActorOptions, NO_OPTIONS } from "../actor/options";
 import { type AskOptions, type AskResult, checkAskOptions } from "../actor/pending-ask";
+import type { OfferOptions } from "../actor/pending-offer";
 import { type AnySignatures, type Ref, refTo } from "../actor/ref";
 import { ask, offer, openStream, tell } from "../actor/sending";
-import { CellContext, claim } from "../actor/spawn";
+import { begin, claim, equip } from "../actor/spawn";
 import { type ActorStream, checkStreamOptions, StreamError, type StreamOptions, StreamReader } from "../actor/stream";
 import { type Address, isAddress, quote } from "../message/address";
 import { type DeliveryError, deliveryError, sentenceOf } from "../message/delivery-error";
@@ -26,7 +30,7 @@ export interface Router {
    * @example
    * const echo = router.register(address("echo"), (message) => message.payload);
    */
-  register(at: Address, handler: MessageHandler): Ref<AnySignatures>;
+  register(at: Address, handler: MessageHandler, options?: ActorOptions): Ref<AnySignatures>;
   /**
    * Stops whatever is at the address, a spawned actor and its children included, after its running message; the messages
    * that wait are dead-lettered. Resolves to whether somebody was there.
@@ -60,7 +64,7 @@ export interface Router {
    *
    * @throws TypeError at once when it is no message.
    */
-  offer(message: Message): Promise<Result<void, DeliveryError>>;
+  offer(message: Message, options?: OfferOptions): Promise<Result<void, DeliveryError>>;
   /** Each message that no handler took, and each reply that came too late. */
   readonly deadLetters: Feed<DeadLetter>;
   /** What became of all messages so far: `accepted` is the sum of the other five (P1). */
@@ -77,21 +81,23 @@ export class AddressRouter implements Router {
     this.deadLetters = deadLetters;
   }
 
-  register(at: Address, handler: MessageHandler): Ref<AnySignatures> {
+  register(at: Address, handler: MessageHandler, options: ActorOptions = NO_OPTIONS): Ref<AnySignatures> {
     if (!isAddress(at)) throw new TypeError(`${quote(at)} is not an address; make one with address("echo").`);
     if (typeof handler !== "function") {
       throw new TypeError(`The handler of ${at} is a function of a message, such as (message) => message.payload.`);
     }
-    const cell = new Cell(this.#environment, claim(this.#environment, at), null, null);
+    checkActorOptions(options, at);
+    const cell = new Cell(this.#environment, claim(this.#environment, at), null, null, null);
+    equip(cell, options);
     const ctx = new CellContext<AnySignatures>(cell);
-    cell.start((message) => handler(message, ctx));
+    begin(cell, (message) => handler(message, ctx));
     return refTo(cell);
   }
 
   unregister(at: Address): Promise<boolean> {
     const cell = this.#environment.cells.get(at);
     if (cell === undefined) return Promise.resolve(false);
-    return new Promise((resolve) => cell.stop(false, () => resolve(true)));
+    return new Promise((resolve) => stop(cell, false, () => resolve(true)));
   }
 
   has(at: Address): boolean {
@@ -129,11 +135,11 @@ export class AddressRouter implements Router {
     });
   }
 
-  offer(message: Message): Promise<Result<void, DeliveryError>> {
+  offer(message: Message, options: OfferOptions = {}): Promise<Result<void, DeliveryError>> {
     if (!isMessage(message)) throw new TypeError(notMessage(message));
     const cell = this.#environment.cells.get(message.to);
     if (cell === undefined) return Promise.resolve(err(this.#returnToSender(message, true)));
-    return offer(cell, message, message.type, message.payload);
+    return offer(cell, message, message.type, message.payload, options);
   }
 
   #returnToSender(message: Message, isTold: boolean): DeliveryError {
@@ -142,7 +148,7 @@ export class AddressRouter implements Router {
     counts.dead++;
     const source = { to: message.to, type: message.type, toMessage: () => message };
     const error = deliveryError("no-recipient", source);
-    this.#environment.bury(letterOf(error, isTold));
+    this.#environment.bury(letterOf(error, isTold), false);
     return error;
   }
 

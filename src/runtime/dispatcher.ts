@@ -12,9 +12,19 @@ export interface Runnable {
 export interface Dispatcher {
   /** Whether a turn is under way or about to begin, at whose end staged timers are placed. */
   readonly isAwake: boolean;
+  /** The clock's time, in milliseconds, when it was last looked at: at most a turn ago while one is under way. */
+  readonly now: number;
   schedule(runnable: Runnable): void;
   /** Counts work that was done outside of `run`: true when the turn is over, and a macrotask must come first. */
   spend(messages: number): boolean;
+}
+
+/** What a dispatcher is made of. */
+export interface DispatcherParts {
+  /** Where its turns come from. */
+  readonly clock: Clock;
+  /** To be called whenever it has nothing left to run, or yields: the timers of asks are set then. */
+  readonly afterTurn: () => void;
 }
 
 /** How long a turn lasts before timers and I/O are served, in milliseconds. */
@@ -50,6 +60,10 @@ export class FairDispatcher implements Dispatcher {
   constructor(clock: Clock, afterBurst: () => void) {
     this.#clock = clock;
     this.#afterBurst = afterBurst;
+  }
+
+  get now(): number {
+    return this.#lastLook;
   }
 
   schedule(runnable: Runnable): void {

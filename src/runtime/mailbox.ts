@@ -3,11 +3,24 @@ export interface Mail<Item> {
   next: Item | null;
 }
 
+/** Where messages wait for their actor. */
+export interface MessageQueue<Item> extends Iterable<Item> {
+  readonly isEmpty: boolean;
+  put(item: Item): void;
+  /** Puts items before all others, the first of them first. */
+  putFirst(items: readonly Item[]): void;
+  take(): Item | null;
+  /** Takes one item out, wherever it is; false when it is not in. */
+  remove(item: Item): boolean;
+  /** Takes out the one that can be spared first among those that may be: the oldest; of the least urgent, where they have priorities. */
+  takeOldest(mayBe: (item: Item) => boolean): Item | null;
+}
+
 /**
  * First in, first out, without bound: a list through the messages themselves, so that an empty one holds no memory
  * (an array per actor was 56 bytes more) and a long one never grows by copying.
  */
-export class Mailbox<Item extends Mail<Item>> {
+export class Mailbox<Item extends Mail<Item>> implements MessageQueue<Item> {
   #first: Item | null = null;
   #last: Item | null = null;
 
@@ -15,17 +28,19 @@ export class Mailbox<Item extends Mail<Item>> {
     return this.#first === null;
   }
 
-  /** How many messages wait; counted when asked for. */
-  get size(): number {
-    let size = 0;
-    for (let item = this.#first; item !== null; item = item.next) size++;
-    return size;
-  }
-
   put(item: Item): void {
     if (this.#last === null) this.#first = item;
     else this.#last.next = item;
     this.#last = item;
+  }
+
+  putFirst(items: readonly Item[]): void {
+    for (let i = items.length - 1; i >= 0; i--) {
+      const item = items[i] as Item; // The index is within.
+      item.next = this.#first;
+      this.#first = item;
+      this.#last ??= item;
+    }
   }
 
   take(): Item | null {
@@ -35,5 +50,30 @@ export class Mailbox<Item extends Mail<Item>> {
     if (item.next === null) this.#last = null;
     item.next = null;
     return item;
+  }
+
+  remove(item: Item): boolean {
+    let previous: Item | null = null;
+    for (const other of this) {
+      if (other !== item) {
+        previous = other;
+        continue;
+      }
+      if (previous === null) this.#first = item.next;
+      else previous.next = item.next;
+      if (item.next === null) this.#last = previous;
+      item.next = null;
+      return true;
+    }
+    return false;
+  }
+
+  takeOldest(mayBe: (item: Item) => boolean): Item | null {
+    for (const item of this) if (mayBe(item) && this.remove(item)) return item;
+    return null;
+  }
+
+  *[Symbol.iterator](): Iterator<Item> {
+    for (let item = this.#first; item !== null; item = item.next) yield item;
   }
 }

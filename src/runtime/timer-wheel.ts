@@ -103,6 +103,11 @@ export class TimerWheel {
     if (this.#size === 0) this.#tidyLater();
   }
 
+  /** How many milliseconds are left to a timer that is in; at least 1. */
+  left(timer: WheelTimer): number {
+    return Math.max(timer.wheelDue - this.#now(), 1);
+  }
+
   #now(): number {
     return this.#clock.monotonicTime() - this.#origin;
   }

@@ -6,6 +6,7 @@ import {
   type DeadLetter,
   type Logger,
   type Router,
+  type Supervision,
   type System,
   type SystemOptions,
 } from "../../src/index";
@@ -33,6 +34,9 @@ export interface TestSystem extends TestRouter {
 }
 
 export type TestOptions = Omit<SystemOptions, "clock" | "logger">;
+
+/** Handlers that fail are what many of these tests are about; how that is supervised has tests of its own. */
+const supervision: Supervision = { decide: () => "resume" };
 
 /**
  * Call it once at the top of a test file. After each test it holds every system that the test made to P1 (the audit
@@ -68,13 +72,13 @@ export function testSystems(): {
     createTestSystem(options = {}) {
       const clock = createManualClock();
       const entries: LogEntry[] = [];
-      const system = createSystem({ ...options, clock, logger: recordIn(entries) });
+      const system = createSystem({ supervision, ...options, clock, logger: recordIn(entries) });
       return { system, ...observe(system.router, clock, entries) };
     },
     createTestRouter(options = {}) {
       const clock = createManualClock();
       const entries: LogEntry[] = [];
-      return observe(createRouter({ ...options, clock, logger: recordIn(entries) }), clock, entries);
+      return observe(createRouter({ supervision, ...options, clock, logger: recordIn(entries) }), clock, entries);
     },
   };
 }

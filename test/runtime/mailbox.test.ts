@@ -9,7 +9,7 @@ class Letter {
 describe("a mailbox", () => {
   test("is empty at first, and gives nothing", () => {
     const mailbox = new Mailbox<Letter>();
-    expect([mailbox.isEmpty, mailbox.size, mailbox.take()]).toEqual([true, 0, null]);
+    expect([mailbox.isEmpty, [...mailbox].length, mailbox.take()]).toEqual([true, 0, null]);
   });
 
   test("P2: gives first what came first, also when it ran empty in between", () => {
@@ -21,7 +21,7 @@ describe("a mailbox", () => {
     expect([mailbox.take()?.name, mailbox.take()?.name]).toEqual(["b", "c"]);
     expect(mailbox.isEmpty).toBe(true);
     mailbox.put(new Letter("d"));
-    expect([mailbox.size, mailbox.take()?.name, mailbox.take()]).toEqual([1, "d", null]);
+    expect([[...mailbox].length, mailbox.take()?.name, mailbox.take()]).toEqual([1, "d", null]);
   });
 
   test("keeps no link from what it gave to what is behind it", () => {

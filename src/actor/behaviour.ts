@@ -1,0 +1,13 @@
+import type { Behaviour, Cell } from "./cell";
+import { CellContext } from "./cell-context";
+import { checkHandlers } from "./handlers";
+
+/** Runs the factory of an actor. */
+export function makeBehaviour(cell: Cell): Behaviour {
+  const { factory, operations, address: of } = cell;
+  if (factory === null || operations === null) {
+    if (cell.behaviour === null) throw new Error(`${of} has no factory.`);
+    return cell.behaviour;
+  }
+  return checkHandlers(factory(new CellContext<never>(cell)), operations, `The factory of ${of}`, "returns");
+}

@@ -1,0 +1,159 @@
+import type { Message } from "../message/message";
+import type { Protocol } from "../protocol/protocol";
+import type { AskName, Handlers, ItemOf, PassedOn, PayloadArgs, ReplyOf, StreamName } from "../protocol/signatures";
+import type { Cell } from "./cell";
+import type { Context, Factory } from "./context";
+import { isMessage, messageIn } from "./envelope";
+import { checkHandlers } from "./handlers";
+import { stop } from "./lifecycle";
+import type { ActorOptions } from "./options";
+import { forward, stash, unstash } from "./passing-on";
+import type { AskOptions, AskResult } from "./pending-ask";
+import { type AnyRef, type AnySignatures, cellOf, type Ref, refTo } from "./ref";
+import { askFor, asWritten, stream, tell } from "./sending";
+import { Signal } from "./signal";
+import { spawnCell } from "./spawn";
+import type { ActorStream, StreamOptions } from "./stream";
+import type { Timers } from "./timers";
+import { type Terminated, Watch } from "./watch";
+
+/** The context of one instance of an actor. */
+export class CellContext<Signatures> implements Context<Signatures> {
+  readonly #cell: Cell;
+  readonly #generation: number;
+
+  constructor(cell: Cell) {
+    this.#cell = cell;
+    this.#generation = cell.generation;
+  }
+
+  /** The cell, for what changes the actor: that is not for an instance that was replaced. */
+  get #own(): Cell {
+    if (this.#cell.generation === this.#generation) return this.#cell;
+    throw new Error(
+      `This context of ${this.#cell.address} is that of an instance which a restart has replaced; ` +
+        "await what a handler begins, so that nothing of it runs on.",
+    );
+  }
+
+  get self(): Ref<Signatures> {
+    return refTo(this.#cell);
+  }
+
+  get message(): Message {
+    const { present } = this.#cell;
+    if (present === null || present instanceof Signal) {
+      throw new Error(`${this.#cell.address} handles no message now; read ctx.message inside a handler.`);
+    }
+    return messageIn(present, this.#cell);
+  }
+
+  get sender(): Ref<AnySignatures> | undefined {
+    const { present, environment } = this.#cell;
+    if (present === null || present.origin === null) return undefined;
+    if (!isMessage(present.origin)) return refTo(present.origin);
+    const { from } = present.origin;
+    const cell = from === undefined ? undefined : environment.cells.get(from);
+    return cell === undefined ? undefined : refTo(cell);
+  }
+
+  get signal(): AbortSignal {
+    return this.#cell.signal;
+  }
+
+  get timers(): Timers {
+    const cell = this.#own;
+    return cell.instance.timersOf(cell);
+  }
+
+  spawn<Child>(
+    name: string,
+    protocol: Protocol<string, Child>,
+    factory: Factory<Child>,
+    options?: ActorOptions,
+  ): Ref<Child> {
+    const cell = this.#own;
+    return spawnCell(cell.environment, cell, name, protocol, factory, options);
+  }
+
+  stop(child?: AnyRef): void {
+    const own = this.#own;
+    const cell = child === undefined ? own : cellOf(child);
+    if (cell !== own && cell.parent !== own) {
+      throw new TypeError(`${own.address} can stop itself and its children, and ${cell.address} is neither.`);
+    }
+    stop(cell, false);
+  }
+
+  watch(ref: AnyRef, onTerminated: (terminated: Terminated) => unknown): () => void {
+    const own = this.#own;
+    if (typeof onTerminated !== "function") {
+      throw new TypeError(`${own.address} watches with a function to call: ctx.watch(ref, () => { … }).`);
+    }
+    const watched = cellOf(ref);
+    if (watched === own) throw new TypeError(`${own.address} cannot watch itself; use the hook onStop.`);
+    const watch = new Watch(own, watched, onTerminated);
+    return () => watch.end();
+  }
+
+  stash(): PassedOn {
+    return stash(this.#own);
+  }
+
+  unstash(): void {
+    unstash(this.#own);
+  }
+
+  become(handlers: Handlers<Signatures>): void {
+    const cell = this.#own;
+    if (cell.operations === null) {
+      throw new TypeError(`${cell.address} is registered with a router and has one handler: it cannot become another.`);
+    }
+    // Handlers<Signatures> has a function for each operation, which checkHandlers looks at.
+    const next = checkHandlers(handlers, cell.operations, `ctx.become() of ${cell.address}`, "takes");
+    if (cell.behaviour !== null) cell.instance.behaviours.push(cell.behaviour);
+    cell.behaviour = next;
+  }
+
+  unbecome(): void {
+    const cell = this.#own;
+    const before = cell.instance.behaviours.pop();
+    if (before === undefined) {
+      throw new Error(`${cell.address} is what it was made as: it has become nothing that ctx.unbecome() could end.`);
+    }
+    cell.behaviour = before;
+  }
+
+  forward(to: AnyRef): PassedOn {
+    return forward(this.#own, cellOf(to));
+  }
+
+  tell<S, Name extends AskName<S>>(ref: Ref<S>, operation: Name, ...payload: PayloadArgs<S, Name>): void {
+    tell(cellOf(ref), this.#cell, operation, payload[0]);
+  }
+
+  ask<S, Name extends AskName<S>>(
+    ref: Ref<S>,
+    operation: Name,
+    ...args: [...payload: PayloadArgs<S, Name>, options?: AskOptions]
+  ): Promise<AskResult<ReplyOf<S, Name>>> {
+    const cell = cellOf(ref);
+    const known = cell.operation(operation);
+    const { payload, options } = asWritten<AskOptions>(known, args[0], args[1]);
+    // The protocol of the ref says what it replies.
+    return askFor(this.#cell, cell, operation, known, payload, options) as Promise<AskResult<ReplyOf<S, Name>>>;
+  }
+
+  stream<S, Name extends StreamName<S>>(
+    ref: Ref<S>,
+    operation: Name,
+    ...args: [...payload: PayloadArgs<S, Name>, options?: StreamOptions]
+  ): ActorStream<ItemOf<S, Name>> {
+    const cell = cellOf(ref);
+    const { payload, options } = asWritten<StreamOptions>(cell.operation(operation), args[0], args[1]);
+    const { handling } = this.#cell;
+    const reader = handling === null ? null : { cell: this.#cell, handling };
+    // The protocol of the ref says what it yields.
+    return stream(cell, this.#cell, operation, payload, options ?? {}, reader) as ActorStream<ItemOf<S, Name>>;
+  }
+}

@@ -1,0 +1,91 @@
+import type { Address } from "../message/address";
+import type { Clock } from "../runtime/clock";
+import { type Feed, FeedSource } from "../runtime/feed";
+import type { DeadLetter, Logger } from "./environment";
+import type { Overflow } from "./options";
+import type { Directive } from "./supervision";
+
+interface Shape<Kind extends string> {
+  readonly kind: Kind;
+  readonly address: Address;
+}
+
+/** An actor was spawned, and begins. */
+export interface StartedEvent extends Shape<"started"> {}
+/** An actor has ended; `error` is there where its supervisor stopped it for that. */
+export interface StoppedEvent extends Shape<"stopped"> {
+  readonly error?: unknown;
+}
+/** An actor has begun anew, for the `restarts`th time. */
+export interface RestartedEvent extends Shape<"restarted"> {
+  readonly error: unknown;
+  readonly restarts: number;
+}
+/** A handler, a hook or a factory threw, and `directive` is what was decided. */
+export interface FailedEvent extends Shape<"failed"> {
+  /** The operation, or the hook. */
+  readonly operation: string;
+  readonly error: unknown;
+  readonly directive: Directive;
+  /** Whether no supervisor was left to decide, so that the actor is stopped. */
+  readonly isUnhandled: boolean;
+}
+/** A message reached nobody, or was dropped. */
+export interface DeadLetterEvent extends Shape<"dead-letter"> {
+  readonly letter: DeadLetter;
+}
+/** A mailbox was full; told again once there has been room. */
+export interface OverflowEvent extends Shape<"overflow"> {
+  readonly operation: string;
+  readonly capacity: number;
+  readonly overflow: Overflow;
+}
+/** A handler has taken longer than the system's `slowHandler`; it may still run. */
+export interface SlowHandlerEvent extends Shape<"slow-handler"> {
+  readonly operation: string;
+  /** In milliseconds, so far. */
+  readonly elapsed: number;
+}
+
+/** What happens in a system, told apart by `kind`. */
+export type SystemEvent =
+  | StartedEvent
+  | StoppedEvent
+  | RestartedEvent
+  | FailedEvent
+  | DeadLetterEvent
+  | OverflowEvent
+  | SlowHandlerEvent;
+
+/** The events of a system: told in order, in a macrotask of their own, so that no subscriber runs inside of an actor's turn. */
+export class Events {
+  readonly #source: FeedSource<SystemEvent>;
+  readonly #clock: Clock;
+  #pending: SystemEvent[] = [];
+
+  constructor(clock: Clock, logger: Logger) {
+    this.#clock = clock;
+    this.#source = new FeedSource((thrown) => logger.error("a subscriber to events threw", { cause: thrown }));
+  }
+
+  get feed(): Feed<SystemEvent> {
+    return this.#source;
+  }
+
+  /** Asked before an event is made: nobody listens in most systems. */
+  get hasSubscribers(): boolean {
+    return this.#source.hasSubscribers;
+  }
+
+  publish(event: SystemEvent): void {
+    this.#pending.push(event);
+    if (this.#pending.length === 1) this.#clock.macrotask(() => this.flush());
+  }
+
+  /** Tells what is not told yet. */
+  flush(): void {
+    const events = this.#pending;
+    this.#pending = [];
+    for (const event of events) this.#source.publish(event);
+  }
+}

@@ -1,0 +1,87 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { DeliveryError } from "../message/delivery-error";
+import type { Timeout } from "../runtime/timer-wheel";
+import type { Cell } from "./cell";
+import type { Envelope } from "./envelope";
+
+/** Something that a handler waits for at another actor: an ask, or a stream. */
+export interface Wait {
+  /** Who has the message now. */
+  readonly cell: Cell;
+  readonly isWaiting: boolean;
+  /** The link of the list of its handling. */
+  nextWait: Wait | null;
+  /** The handler that waits was given up: nothing that it waits for outlives that. */
+  endWith(error: DeliveryError): void;
+}
+
+/** What only some handlings of a message need, made when it is needed. */
+export class Handling {
+  readonly envelope: Envelope;
+  controller: AbortController | null = null;
+  /** In milliseconds of the system's clock, to the turn: when its handler began to wait; negative before. */
+  since = -1;
+  /** Tells when it takes long. */
+  slowness: Timeout | null = null;
+  /** The message was stashed or forwarded: it comes to its end elsewhere. */
+  isPassedOn = false;
+  #waits: Wait | null = null;
+
+  constructor(envelope: Envelope) {
+    this.envelope = envelope;
+  }
+
+  /** Remembers what it waits for; what is settled is dropped from the list on the way. */
+  add(wait: Wait): void {
+    wait.nextWait = this.#firstWait();
+    this.#waits = wait;
+  }
+
+  #firstWait(): Wait | null {
+    while (this.#waits !== null && !this.#waits.isWaiting) this.#waits = this.#waits.nextWait;
+    return this.#waits;
+  }
+
+  /** What it waits for now. */
+  *waits(): Iterable<Wait> {
+    for (let wait = this.#firstWait(); wait !== null; wait = wait.nextWait) if (wait.isWaiting) yield wait;
+  }
+
+  /** Its sender gave up (P7). */
+  abandon(error: DeliveryError): void {
+    for (const wait of [...this.waits()]) wait.endWith(error);
+    this.controller?.abort(error);
+  }
+}
+
+/** The handlings of an actor that handles several messages at once. */
+export class Concurrency {
+  readonly limit: number;
+  readonly running = new Set<Handling>();
+  /** Tells the handler that asks, of several, which message is its own; 15 ns, which an actor with one at a time need not pay. */
+  static readonly #store = new AsyncLocalStorage<Handling>();
+
+  constructor(limit: number) {
+    this.limit = limit;
+  }
+
+  get isFull(): boolean {
+    return this.running.size >= this.limit;
+  }
+
+  /** The handling of this actor that the running code belongs to. */
+  get present(): Handling | null {
+    const handling = Concurrency.#store.getStore();
+    return handling !== undefined && this.running.has(handling) ? handling : null;
+  }
+
+  of(envelope: Envelope): Handling | null {
+    for (const handling of this.running) if (handling.envelope === envelope) return handling;
+    return null;
+  }
+
+  /** Runs a handler as that of a handling. */
+  run<Result>(handling: Handling, handler: () => Result): Result {
+    return Concurrency.#store.run(handling, handler);
+  }
+}

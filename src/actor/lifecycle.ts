@@ -1,0 +1,383 @@
+import { type HandlerFailedError, sentenceOf } from "../message/delivery-error";
+import { Timeout } from "../runtime/timer-wheel";
+import type { Behaviour, Cell } from "./cell";
+import type { Envelope } from "./envelope";
+import { stopReason } from "./extras";
+import { DRAINING, HANDLING, IDLE, RESTARTING, STOPPED, STOPPING, SUSPENDED } from "./life";
+import { type AnySignatures, refTo } from "./ref";
+import { type Hook, Signal } from "./signal";
+import { type Directive, isDirective, type Policy, RestartHistory } from "./supervision";
+
+// How an actor begins, fails, restarts and ends. Each step that has to wait leaves the actor suspended, and what it waited for
+// calls proceed() again: one place decides what comes next.
+
+// ——— Beginning
+
+/** Begins to handle messages, its hooks first; those that came while it was made have waited. */
+export function start(cell: Cell, behaviour: Behaviour): void {
+  cell.behaviour = behaviour;
+  const restart = cell.extras?.restart ?? null;
+  const signals: Signal[] = [];
+  const onStart = hookOf(behaviour, "onStart");
+  if (onStart !== null) {
+    const { extra, generation } = cell;
+    extra.isUnstarted = true;
+    signals.push(
+      new Signal(
+        "onStart",
+        generation,
+        () => onStart.call(behaviour),
+        "onStart",
+        () => {
+          extra.isUnstarted = false;
+        },
+      ),
+    );
+  }
+  const onRestart = restart === null ? null : hookOf(behaviour, "onRestart");
+  if (onRestart !== null) {
+    const error = restart?.error;
+    signals.push(new Signal("onRestart", cell.generation, () => onRestart.call(behaviour, error), "onRestart"));
+  }
+  if (signals.length > 0) cell.mailbox.putFirst(signals);
+  cell.goOn();
+}
+
+function hookOf(behaviour: Behaviour | null, hook: Hook): ((error?: unknown) => unknown) | null {
+  if (behaviour === null || typeof behaviour === "function") return null;
+  const found = behaviour[hook];
+  return typeof found === "function" ? found : null;
+}
+
+// ——— Failing
+
+/** A handler or a hook threw: its supervisor decides what becomes of the actor (P9). */
+export function failed(cell: Cell, envelope: Envelope, error: HandlerFailedError, isTold: boolean): void {
+  const hook = envelope instanceof Signal ? envelope.hook : undefined;
+  if (hook === "onStop" || !cell.isAlive) {
+    const directive = cell.life === RESTARTING ? "restart" : "stop";
+    report(cell, envelope.type, error.cause, directive, error.message, isTold ? null : "error");
+    return;
+  }
+  decide(cell, envelope.type, error.cause, error.message, hook !== undefined, !isTold);
+}
+
+/** Applies what the supervisor of an actor decides; what none is left to decide reaches the system. */
+function decide(
+  cell: Cell,
+  operation: string,
+  thrown: unknown,
+  sentence: string,
+  isStarting: boolean,
+  isUntold: boolean,
+): Directive {
+  const policy = cell.parent?.extras?.policy ?? cell.environment.policy;
+  let { directive, why } = directiveOf(policy, cell, thrown);
+  if (directive === "restart" && cell.factory === null) directive = "resume"; // It has no state that could be made anew.
+  if (directive === "resume" && isStarting) directive = "stop"; // There is nothing to go on with.
+  let delay = 0;
+  if (directive === "restart") {
+    const { environment, extra } = cell;
+    extra.history ??= new RestartHistory();
+    const wait = extra.history.next(policy, environment.clock.monotonicTime(), environment.random);
+    if (wait === null) {
+      directive = "escalate";
+      why = `it has been restarted ${policy.limit} times within ${policy.within} ms`;
+    } else delay = wait;
+  }
+  const note = noteOf(directive, cell, why, delay);
+  // Who asked has been told; that an actor loses its state for it is told here.
+  const level = isUntold ? "error" : directive === "resume" ? null : "warn";
+  report(cell, operation, thrown, directive, `${sentence}${note}`, level);
+  const concerned = policy.strategy === "one-for-one" ? [cell] : concernedBy(cell, policy);
+  if (directive === "restart") for (const each of concerned) restart(each, thrown, delay);
+  else if (directive === "stop") for (const each of concerned) stopFailed(each, thrown);
+  else if (directive === "escalate") escalate(cell, operation, thrown, sentence);
+  return directive;
+}
+
+function directiveOf(policy: Policy, cell: Cell, thrown: unknown): { directive: Directive; why: string } {
+  try {
+    const directive: unknown = policy.decide(thrown, refTo<AnySignatures>(cell));
+    if (isDirective(directive)) return { directive, why: "" };
+    return { directive: "escalate", why: `decide returned ${String(directive)}, which is no directive` };
+  } catch (error) {
+    return { directive: "escalate", why: `decide threw ${sentenceOf(error)}` };
+  }
+}
+
+function escalate(cell: Cell, operation: string, thrown: unknown, sentence: string): void {
+  const { parent } = cell;
+  if (parent === null || !parent.isAlive) {
+    stopFailed(cell, thrown);
+    return;
+  }
+  const directive = decide(parent, operation, thrown, sentence, false, false);
+  if (directive !== "resume") stopFailed(cell, thrown); // Its parent begins anew, or ends, without it.
+}
+
+/** The children that a failure of one concerns, in the order in which they were spawned. */
+function concernedBy(cell: Cell, { strategy }: Policy): readonly Cell[] {
+  const { parent, environment } = cell;
+  const all =
+    parent === null
+      ? [...environment.cells.values()].filter((other) => other.parent === null && other.factory !== null)
+      : [...(parent.extras?.children ?? [])];
+  return strategy === "one-for-all" ? all : all.slice(all.indexOf(cell));
+}
+
+function stopFailed(cell: Cell, error: unknown): void {
+  if (cell.life >= STOPPING) return;
+  cell.extra.stopError = { error };
+  stop(cell, false);
+}
+
+function noteOf(directive: Directive, cell: Cell, why: string, delay: number): string {
+  switch (directive) {
+    case "resume":
+      return "";
+    case "restart":
+      return delay > 0 ? `; it restarts in ${Math.round(delay)} ms.` : "; it restarts.";
+    case "stop":
+      return "; it is stopped.";
+    case "escalate": {
+      const because = why === "" ? "" : `${why}, so `;
+      return cell.parent === null
+        ? `; ${because}it is stopped: no supervisor is left to decide.`
+        : `; ${because}the supervisor of ${cell.parent.address} decides.`;
+    }
+  }
+}
+
+function report(
+  cell: Cell,
+  operation: string,
+  error: unknown,
+  directive: Directive,
+  sentence: string,
+  level: "warn" | "error" | null,
+): void {
+  const { environment, address, parent } = cell;
+  if (level !== null) environment.logger[level](sentence, { address, cause: error });
+  if (!environment.events.hasSubscribers) return;
+  const isUnhandled = directive === "escalate" && parent === null;
+  environment.events.publish({ kind: "failed", address, operation, error, directive, isUnhandled });
+}
+
+// ——— Restarting
+
+/** Makes an actor anew once its running message is finished; what waits in its mailbox is kept (P10). */
+function restart(cell: Cell, error: unknown, delay: number): void {
+  if (!cell.isAlive || cell.factory === null) return;
+  cell.life = RESTARTING;
+  cell.extra.restart = { error, delay };
+  cell.extras?.instance?.lifetime?.abort(stopReason(cell.address));
+  if (cell.activity === IDLE) cell.schedule();
+  else if (cell.activity === HANDLING) cell.activity = SUSPENDED; // Its turn ends here, and goes on in proceed().
+}
+
+/** Makes the next instance. */
+function renew(cell: Cell): void {
+  const { extra, environment, address } = cell;
+  const error = extra.restart?.error;
+  extra.generation++;
+  extra.hasEnded = false;
+  extra.isUnstarted = false;
+  restoreStash(cell);
+  extra.instance = null;
+  cell.life = extra.aliveAs;
+  let behaviour: Behaviour;
+  try {
+    behaviour = environment.makeBehaviour(cell);
+  } catch (thrown) {
+    cell.behaviour = null;
+    extra.hasEnded = true; // Nothing began that could end.
+    decide(cell, "factory", thrown, `${address} could not be made anew: ${sentenceOf(thrown)}`, true, true);
+    if (cell.isAlive) stopFailed(cell, thrown); // Its supervisor resumed its own, who has nothing to go on with.
+    cell.schedule(); // By the dispatcher, so that one that fails for ever starves nobody.
+    return;
+  }
+  extra.restarts++;
+  if (environment.events.hasSubscribers) {
+    environment.events.publish({ kind: "restarted", address, error, restarts: extra.restarts });
+  }
+  start(cell, behaviour);
+  extra.restart = null;
+}
+
+/** What was stashed comes before what waits. */
+function restoreStash({ extra, mailbox }: Cell): void {
+  const stash = extra.instance?.stash ?? [];
+  mailbox.putFirst(stash);
+  if (extra.flow !== null) extra.flow.size += stash.length;
+}
+
+// ——— Ending
+
+/** Stops after the running message: the rest is drained, or dead-lettered; then its children stop, then it (P13). */
+export function stop(cell: Cell, isDraining: boolean, whenStopped?: () => void): void {
+  if (cell.life === STOPPED) {
+    whenStopped?.();
+    return;
+  }
+  if (whenStopped !== undefined) cell.extra.whenStopped.add(whenStopped);
+  if (cell.life === STOPPING || (cell.life === DRAINING && isDraining)) return;
+  const { extras } = cell;
+  // One that waits to restart has nobody to drain its mailbox.
+  cell.life = isDraining && cell.life !== RESTARTING ? DRAINING : STOPPING;
+  abortSignals(cell);
+  if (isDraining) cell.extra.isDraining = true;
+  if (cell.current !== null || cell.isConcurrent) endStreams(cell);
+  if (cell.life === STOPPING) discard(cell);
+  if (cell.activity === IDLE) cell.goOn();
+  else if (cell.activity === SUSPENDED && extras !== null && extras.timer !== null && !extras.isStoppingChildren) {
+    endTimer(cell); // It waited to restart.
+    proceed(cell);
+  }
+}
+
+/** A stream has no end of its own that could be waited for. */
+function endStreams(cell: Cell): void {
+  for (const envelope of cell.envelopes()) {
+    if (envelope.pattern === "stream") envelope.fail(cell.error("stopped", envelope));
+  }
+}
+
+function abortSignals(cell: Cell): void {
+  const { extras, address } = cell;
+  if (extras === null) return;
+  const handlings = extras.handling === null ? [...(extras.concurrency?.running ?? [])] : [extras.handling];
+  for (const { controller } of handlings) controller?.abort(stopReason(address));
+  extras.instance?.lifetime?.abort(stopReason(address));
+}
+
+/** Dead-letters what waits: in the mailbox, for room in it, and in the stash. */
+function discard(cell: Cell): void {
+  const instance = cell.extras?.instance ?? null;
+  const flow = cell.extras?.flow ?? null;
+  const stashed = instance?.stash ?? [];
+  if (instance !== null) instance.stash = [];
+  for (const envelope of stashed) refuseStopped(cell, envelope);
+  for (let envelope = cell.mailbox.take(); envelope !== null; envelope = cell.mailbox.take())
+    refuseStopped(cell, envelope);
+  if (flow === null) return;
+  flow.size = 0;
+  for (const envelope of flow.waiting) refuseStopped(cell, envelope);
+  flow.waiting.clear();
+}
+
+function refuseStopped(cell: Cell, envelope: Envelope): void {
+  if (!(envelope instanceof Signal)) cell.refuse(envelope, envelope.failure ?? cell.error("stopped", envelope));
+}
+
+/**
+ * The next step of an actor that restarts or stops: its handlers are done, then its children stop, then `onStop` runs, then
+ * it begins anew or is gone.
+ */
+export function proceed(cell: Cell): void {
+  const { extras } = cell;
+  if (extras === null) {
+    terminate(cell);
+    return;
+  }
+  if (extras.concurrency !== null && extras.concurrency.running.size > 0) return;
+  if (cell.life === DRAINING) cell.life = STOPPING; // All that waited is handled.
+  extras.instance?.end();
+  if (extras.children !== null && extras.children.size > 0) {
+    if (!extras.isStoppingChildren) stopChildren(cell, extras.children);
+    return;
+  }
+  if (!extras.hasEnded) {
+    extras.hasEnded = true;
+    const { behaviour } = cell;
+    const onStop = hookOf(behaviour, "onStop");
+    if (onStop !== null && !extras.isUnstarted) {
+      extras.hook = new Signal("onStop", cell.generation, () => onStop.call(behaviour), "onStop");
+      cell.schedule();
+      return;
+    }
+  }
+  if (cell.life === STOPPING) terminate(cell);
+  else beginAnew(cell);
+}
+
+function stopChildren(cell: Cell, children: ReadonlySet<Cell>): void {
+  const { extra, environment } = cell;
+  extra.isStoppingChildren = true;
+  if (cell.life === RESTARTING && environment.hookTimeout !== Number.POSITIVE_INFINITY) {
+    setTimer(cell, environment.hookTimeout, () => {
+      const late = [...children].map((child) => child.address);
+      environment.logger.warn(
+        `${cell.address} restarts without waiting longer for ${late.join(", ")}, which did not stop within ` +
+          `${environment.hookTimeout} ms: abandoned.`,
+        { unfinished: late },
+      );
+      for (const child of [...children]) abandon(child);
+    });
+  }
+  for (const child of [...children]) stop(child, extra.isDraining);
+}
+
+function childStopped(parent: Cell, child: Cell): void {
+  const { extras } = parent;
+  if (extras === null) return;
+  extras.children?.delete(child);
+  if (extras.children?.size !== 0 || !extras.isStoppingChildren) return;
+  extras.isStoppingChildren = false;
+  endTimer(parent);
+  if (parent.activity === SUSPENDED) proceed(parent);
+}
+
+/** Makes the next instance, after the backoff. */
+function beginAnew(cell: Cell): void {
+  const delay = cell.extras?.restart?.delay ?? 0;
+  if (delay > 0) setTimer(cell, delay, () => renew(cell));
+  else renew(cell);
+}
+
+function setTimer(cell: Cell, delay: number, callback: () => void): void {
+  const { extra, environment } = cell;
+  extra.timer = new Timeout(delay, () => {
+    extra.timer = null;
+    callback();
+  });
+  environment.timers.add(extra.timer);
+}
+
+function endTimer({ extras, environment }: Cell): void {
+  if (extras === null || extras.timer === null) return;
+  environment.timers.remove(extras.timer);
+  extras.timer = null;
+}
+
+function terminate(cell: Cell): void {
+  const { extras, environment, address, parent } = cell;
+  cell.life = STOPPED;
+  cell.activity = SUSPENDED;
+  // A reference to a stopped actor keeps nothing of it alive (P14).
+  cell.behaviour = null;
+  cell.factory = null;
+  cell.extras = null;
+  environment.cells.delete(address);
+  const error = extras?.stopError?.error;
+  if (environment.events.hasSubscribers) {
+    const isFailed = extras !== null && extras.stopError !== null;
+    environment.events.publish({ kind: "stopped", address, ...(isFailed ? { error } : {}) });
+  }
+  if (extras !== null) for (const watch of extras.watchers) watch.tell(error);
+  if (parent !== null) childStopped(parent, cell);
+  if (extras !== null) for (const callback of extras.whenStopped) callback();
+}
+
+/** Ends an actor without waiting for its handler: the running message counts as failed, its asker gets `stopped`. */
+export function abandon(cell: Cell): void {
+  if (cell.life === STOPPED) return;
+  cell.life = STOPPING;
+  for (const child of [...(cell.extras?.children ?? [])]) abandon(child);
+  discard(cell);
+  endTimer(cell);
+  cell.extras?.instance?.end();
+  abortSignals(cell);
+  cell.abandonRunning();
+  if (!cell.isStopped) terminate(cell);
+}

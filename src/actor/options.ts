@@ -1,0 +1,84 @@
+import { type Address, quote } from "../message/address";
+import { checkSupervision, type Supervision } from "./supervision";
+
+/**
+ * What becomes of a message that finds the mailbox full:
+ *
+ * | policy | a tell | an ask, a stream, an `offer` |
+ * | --- | --- | --- |
+ * | `"reject"` | becomes a dead letter, and is logged | comes back `mailbox-full` at once |
+ * | `"drop-newest"` | becomes a dead letter | comes back `mailbox-full` at once |
+ * | `"drop-oldest"` | takes the place of the message that waited longest, which becomes a dead letter (its asker gets `mailbox-full`) | the same |
+ * | `"wait"` | as with `"reject"`: a tell cannot wait | waits for room, in order, as long as its timeout and its signal let it |
+ *
+ * Every dropped message is a dead letter with the reason `mailbox-full`.
+ */
+export type Overflow = "reject" | "drop-newest" | "drop-oldest" | "wait";
+
+/** How an actor takes its messages, and looks after its children; all of it may be left out. */
+export interface ActorOptions {
+  /** Most messages that wait in the mailbox, a whole number from 1; the running one is not among them. Default: no bound. */
+  readonly capacity?: number;
+  /** What becomes of a message that finds the mailbox full. Default: `"reject"`. */
+  readonly overflow?: Overflow;
+  /**
+   * How urgent a message is: the largest number is handled first, and equal ones in the order in which they came. Default: all are
+   * equal. One that throws, or gives no number, counts as 0 and is logged.
+   */
+  readonly priority?: (operation: string, payload: unknown) => number;
+  /** How many messages may be handled at once, a whole number from 1. Default: 1 (P3). */
+  readonly concurrency?: number;
+  /** Most messages that may be stashed, a whole number from 1. Default: 1,000. */
+  readonly stashCapacity?: number;
+  /** What becomes of this actor's children when they fail. Default: the system's `supervision`. */
+  readonly supervision?: Supervision;
+  /**
+   * When a shutdown stops this actor, which has no parent: the smallest number first, and the next one once all of it
+   * have stopped. Default: 0.
+   */
+  readonly phase?: number;
+}
+
+/** What most actors are spawned with. */
+export const NO_OPTIONS: ActorOptions = Object.freeze({});
+
+const OVERFLOWS: readonly unknown[] = ["reject", "drop-newest", "drop-oldest", "wait"] satisfies Overflow[];
+const COUNTS = ["capacity", "concurrency", "stashCapacity"] as const;
+const KNOWN = new Set<string>([
+  ...COUNTS,
+  "overflow",
+  "priority",
+  "supervision",
+  "phase",
+] satisfies (keyof ActorOptions)[]);
+
+/** Refuses options that cannot be ones, and says what to write. */
+export function checkActorOptions(options: ActorOptions, of: Address): void {
+  if (typeof options !== "object" || options === null) {
+    throw new TypeError(`The options of ${of} are an object, such as { capacity: 100 }; got ${quote(options)}.`);
+  }
+  for (const key of Object.keys(options)) {
+    if (!KNOWN.has(key)) {
+      throw new TypeError(`There is no option "${key}" for ${of}; write one of ${[...KNOWN].join(", ")}.`);
+    }
+  }
+  for (const key of COUNTS) {
+    const value = options[key];
+    if (value === undefined || (Number.isInteger(value) && value >= 1)) continue;
+    throw new RangeError(`The ${key} of ${of} is a whole number from 1; got ${quote(value)}.`);
+  }
+  const { overflow, capacity, priority, phase, supervision } = options;
+  if (overflow !== undefined && !OVERFLOWS.includes(overflow)) {
+    throw new TypeError(`The overflow of ${of} is one of ${OVERFLOWS.join(", ")}; got ${quote(overflow)}.`);
+  }
+  if (overflow !== undefined && capacity === undefined) {
+    throw new TypeError(`The overflow of ${of} needs a capacity: write { capacity: 100, overflow: "${overflow}" }.`);
+  }
+  if (priority !== undefined && typeof priority !== "function") {
+    throw new TypeError(`The priority of ${of} is a function of an operation and its payload; got ${quote(priority)}.`);
+  }
+  if (phase !== undefined && !Number.isFinite(phase)) {
+    throw new RangeError(`The phase of ${of} is a number; got ${quote(phase)}.`);
+  }
+  if (supervision !== undefined) checkSupervision(supervision, String(of));
+}

@@ -1,0 +1,100 @@
+import { err, ok, type Result } from "neverthrow";
+import { type DeliveryError, deliveryError } from "../message/delivery-error";
+import { Timeout } from "../runtime/timer-wheel";
+import { onAbort } from "./abort";
+import type { Cell } from "./cell";
+import { type Envelope, EnvelopeSource, type Origin } from "./envelope";
+
+/** How long to wait for room in a mailbox. */
+export interface OfferOptions {
+  /** In milliseconds; `Infinity` waits for ever. Default: the system's `askTimeout`, 5,000. */
+  readonly timeout?: number;
+  /** Gives up when aborted: the offer comes back `cancelled`. Default: none. */
+  readonly signal?: AbortSignal;
+}
+
+/** A tell whose sender waits until the mailbox has room (P11); from then on it is one like any other. */
+export class PendingOffer implements Envelope {
+  next: Envelope | null = null;
+  readonly pattern = "tell";
+  readonly canWait = true;
+  readonly type: string;
+  payload: unknown;
+  origin: Origin;
+  failure: DeliveryError | null = null;
+  #cell: Cell;
+  readonly #timer: Timeout | null;
+  #stopListening: (() => void) | null = null;
+  #resolve: ((result: Result<void, DeliveryError>) => void) | null;
+
+  constructor(
+    cell: Cell,
+    type: string,
+    payload: unknown,
+    origin: Origin,
+    { timeout = cell.environment.askTimeout, signal }: OfferOptions,
+    resolve: (result: Result<void, DeliveryError>) => void,
+  ) {
+    this.#cell = cell;
+    this.type = type;
+    this.payload = payload;
+    this.origin = origin;
+    this.#resolve = resolve;
+    this.#timer =
+      timeout === Number.POSITIVE_INFINITY
+        ? null
+        : new Timeout(timeout, () => this.#giveUp(deliveryError("timeout", this.#source(), timeout)));
+    if (signal === undefined) return;
+    const cancelled = (): DeliveryError => deliveryError("cancelled", this.#source(), signal.reason);
+    if (signal.aborted) this.fail(cancelled());
+    else this.#stopListening = onAbort(signal, () => this.#giveUp(cancelled()));
+  }
+
+  #source(): EnvelopeSource {
+    return new EnvelopeSource(this, this.#cell);
+  }
+
+  get isWaiting(): boolean {
+    return this.#resolve !== null;
+  }
+  get isTold(): boolean {
+    return this.#resolve !== null || this.failure !== null;
+  }
+
+  /** Begins to wait, where the mailbox has not taken it at once. */
+  wait(): void {
+    if (this.#resolve !== null && this.#timer !== null) this.#cell.environment.timers.add(this.#timer);
+  }
+
+  moveTo(cell: Cell): void {
+    this.#cell = cell;
+  }
+
+  admitted(): void {
+    this.#settle(ok(undefined));
+  }
+
+  complete(): boolean {
+    return true;
+  }
+
+  fail(error: DeliveryError): void {
+    if (this.#resolve !== null) this.failure = error;
+    this.#settle(err(error));
+  }
+
+  #giveUp(error: DeliveryError): void {
+    if (this.#resolve === null) return;
+    this.fail(error);
+    this.#cell.abandonHandling(this, error);
+  }
+
+  #settle(result: Result<void, DeliveryError>): void {
+    const resolve = this.#resolve;
+    if (resolve === null) return;
+    this.#resolve = null;
+    if (this.#timer !== null) this.#cell.environment.timers.remove(this.#timer);
+    this.#stopListening?.();
+    resolve(result);
+  }
+}

@@ -1,0 +1,176 @@
+import { quote } from "../message/address";
+import type { AnyRef } from "./ref";
+
+/**
+ * What is done with an actor that failed: it goes on with its state (`resume`), begins anew (`restart`), ends (`stop`), or
+ * the decision is its parent's supervisor's, as if the parent had failed (`escalate`).
+ */
+export type Directive = "resume" | "restart" | "stop" | "escalate";
+
+/**
+ * Whom a restart or a stop concerns: the child that failed; all children; or it and those that were spawned after it.
+ */
+export type Strategy = "one-for-one" | "one-for-all" | "rest-for-one";
+
+/** How long an actor waits before it restarts: longer each time, until it has been well for a while. */
+export interface Backoff {
+  /** Before the first restart, in milliseconds. Default: 100. */
+  readonly initial?: number;
+  /** The longest wait before jitter, in milliseconds. Default: 10,000. */
+  readonly max?: number;
+  /** By what each wait is longer than the one before. Default: 2. */
+  readonly factor?: number;
+  /** How far a wait is off by chance, so that many do not return at once: a part of it, from 0 to 1. Default: 0.2, which is ±20 %. */
+  readonly jitter?: number;
+  /** After how many milliseconds without a failure the next wait is `initial` again. Default: 10,000. */
+  readonly resetAfter?: number;
+}
+
+/**
+ * How an actor looks after its children.
+ *
+ * | what happened | what to write |
+ * | --- | --- |
+ * | a handler threw, and its state may be wrong | nothing: `restart` is the default |
+ * | a handler refused a bad input, and its state is well | `decide: () => "resume"`, or reply with the refusal instead of throwing |
+ * | the failure cannot be mended by beginning anew, such as a wrong key | `decide: () => "stop"`; `ctx.watch` tells who needs to know |
+ * | what it needs is away for a while, such as a database | `backoff: { initial: 100 }` |
+ * | the children share state, and none is right without the others | `strategy: "one-for-all"` |
+ * | each child builds on those spawned before it | `strategy: "rest-for-one"` |
+ * | the parent's own state is in doubt | `decide: () => "escalate"` |
+ * | it restarts more often than `limit` in `within` | nothing: that escalates |
+ */
+export interface Supervision {
+  /** Default: `"one-for-one"`. */
+  readonly strategy?: Strategy;
+  /**
+   * Chooses by what was thrown, and by who threw it. Default: `restart`, always. It runs while the actor fails: it does not
+   * wait, and one that throws escalates.
+   */
+  readonly decide?: (error: unknown, child: AnyRef) => Directive;
+  /** Most restarts of one child in `within`; the failure after that escalates. A whole number from 0, or `Infinity`. Default: 5. */
+  readonly limit?: number;
+  /** The window of `limit`, in milliseconds. Default: 10,000. */
+  readonly within?: number;
+  /** Default: none, a restart is immediate. */
+  readonly backoff?: Backoff;
+}
+
+/** A supervision with its defaults. */
+export interface Policy {
+  readonly strategy: Strategy;
+  readonly decide: (error: unknown, child: AnyRef) => Directive;
+  readonly limit: number;
+  readonly within: number;
+  readonly backoff: Required<Backoff> | null;
+}
+
+/** Fills in the defaults of a supervision that was checked. */
+export function policyOf({
+  strategy = "one-for-one",
+  decide = () => "restart",
+  limit = 5,
+  within = 10_000,
+  backoff,
+}: Supervision): Policy {
+  if (backoff === undefined) return { strategy, decide, limit, within, backoff: null };
+  const { initial = 100, max = 10_000, factor = 2, jitter = 0.2, resetAfter = 10_000 } = backoff;
+  return {
+    strategy,
+    decide,
+    limit,
+    within,
+    backoff: { initial, max: Math.max(max, initial), factor, jitter, resetAfter },
+  };
+}
+
+const STRATEGIES: readonly unknown[] = ["one-for-one", "one-for-all", "rest-for-one"] satisfies Strategy[];
+const DIRECTIVES: readonly unknown[] = ["resume", "restart", "stop", "escalate"] satisfies Directive[];
+
+export const isDirective = (value: unknown): value is Directive => DIRECTIVES.includes(value);
+
+const KNOWN: readonly string[] = ["strategy", "decide", "limit", "within", "backoff"] satisfies (keyof Supervision)[];
+const BACKOFF: { readonly [key in keyof Required<Backoff>]: (value: number) => boolean } = {
+  initial: (value) => value > 0,
+  max: (value) => value > 0,
+  factor: (value) => value >= 1,
+  jitter: (value) => value >= 0 && value <= 1,
+  resetAfter: (value) => value > 0,
+};
+
+/** Refuses a supervision that cannot be one, and says what to write. */
+export function checkSupervision(supervision: Supervision, of: string): void {
+  if (typeof supervision !== "object" || supervision === null) {
+    throw new TypeError(
+      `The supervision of ${of} is an object, such as { strategy: "one-for-all" }; got ${quote(supervision)}.`,
+    );
+  }
+  for (const key of Object.keys(supervision)) {
+    if (!KNOWN.includes(key)) {
+      throw new TypeError(`There is no "${key}" in the supervision of ${of}; write one of ${KNOWN.join(", ")}.`);
+    }
+  }
+  const { strategy, decide, limit, within, backoff } = supervision;
+  if (strategy !== undefined && !STRATEGIES.includes(strategy)) {
+    throw new TypeError(`The strategy of ${of} is one of ${STRATEGIES.join(", ")}; got ${quote(strategy)}.`);
+  }
+  if (decide !== undefined && typeof decide !== "function") {
+    throw new TypeError(`decide, of ${of}, is a function that returns one of ${DIRECTIVES.join(", ")}.`);
+  }
+  if (limit !== undefined && limit !== Number.POSITIVE_INFINITY && !(Number.isInteger(limit) && limit >= 0)) {
+    throw new RangeError(`The limit of ${of} is a whole number of restarts from 0, or Infinity; got ${quote(limit)}.`);
+  }
+  if (within !== undefined && !(typeof within === "number" && within > 0)) {
+    throw new RangeError(`within, of ${of}, is a number of milliseconds above 0; got ${quote(within)}.`);
+  }
+  if (backoff !== undefined) checkBackoff(backoff, of);
+}
+
+function checkBackoff(backoff: Backoff, of: string): void {
+  if (typeof backoff !== "object" || backoff === null) {
+    throw new TypeError(`The backoff of ${of} is an object, such as { initial: 100 }; got ${quote(backoff)}.`);
+  }
+  for (const [key, value] of Object.entries(backoff)) {
+    if (!(key in BACKOFF)) {
+      throw new TypeError(
+        `There is no "${key}" in the backoff of ${of}; write one of ${Object.keys(BACKOFF).join(", ")}.`,
+      );
+    }
+    if (value === undefined) continue;
+    if (Number.isFinite(value) && BACKOFF[key as keyof Backoff](value)) continue; // It was looked for above.
+    throw new RangeError(
+      `The backoff of ${of} has milliseconds above 0, a factor from 1, a jitter from 0 to 1; got ${key}: ${quote(value)}.`,
+    );
+  }
+}
+
+/** The restarts of one child: how many lately, and how many since it was last well for a while. */
+export class RestartHistory {
+  #times: number[] = [];
+  #attempts = 0;
+  #last = Number.NEGATIVE_INFINITY;
+
+  /**
+   * Counts a restart, unless that is more than the limit.
+   *
+   * @returns how many milliseconds to wait before it; null where it is too many.
+   */
+  next({ limit, within, backoff }: Policy, now: number, random: () => number): number | null {
+    if (limit !== Number.POSITIVE_INFINITY) {
+      this.#times = this.#times.filter((time) => now - time < within);
+      if (this.#times.length >= limit) return null;
+      this.#times.push(now);
+    }
+    if (backoff === null) return 0;
+    if (now - this.#last >= backoff.resetAfter) this.#attempts = 0;
+    const wait = Math.min(backoff.initial * backoff.factor ** this.#attempts, backoff.max);
+    this.#attempts++;
+    this.#last = now + wait;
+    return wait * (1 + backoff.jitter * (2 * random() - 1));
+  }
+
+  /** How many restarts lie in the window. */
+  get recent(): number {
+    return this.#times.length;
+  }
+}

@@ -1,0 +1,122 @@
+import type { MessageQueue } from "./mailbox";
+
+interface Entry<Item> {
+  readonly item: Item;
+  /** What is larger comes first. */
+  readonly priority: number;
+  /** What is smaller comes first among equals. */
+  readonly order: number;
+}
+
+/**
+ * The largest priority first, and first in, first out among equals: a binary heap (J. W. J. Williams, "Algorithm 232:
+ * Heapsort", CACM 7(6), 1964) whose order of arrival makes it stable. What has no priority of its own, a signal, comes after all that waited before it.
+ */
+export class PriorityMailbox<Item> implements MessageQueue<Item> {
+  readonly #entries: Entry<Item>[] = [];
+  readonly #priorityOf: (item: Item) => number | null;
+  #nextOrder = 0;
+  #nextFirstOrder = -1;
+
+  /** `priorityOf` gives null for what is to come after all that waits now. */
+  constructor(priorityOf: (item: Item) => number | null) {
+    this.#priorityOf = priorityOf;
+  }
+
+  get isEmpty(): boolean {
+    return this.#entries.length === 0;
+  }
+
+  put(item: Item): void {
+    this.#insert({ item, priority: this.#priorityOf(item) ?? this.#lowest(), order: this.#nextOrder++ });
+  }
+
+  putFirst(items: readonly Item[]): void {
+    for (let i = items.length - 1; i >= 0; i--) {
+      // The index is within.
+      this.#insert({ item: items[i] as Item, priority: Number.POSITIVE_INFINITY, order: this.#nextFirstOrder-- });
+    }
+  }
+
+  take(): Item | null {
+    const [first] = this.#entries;
+    if (first === undefined) return null;
+    this.#removeAt(0);
+    return first.item;
+  }
+
+  remove(item: Item): boolean {
+    const index = this.#entries.findIndex((entry) => entry.item === item);
+    if (index < 0) return false;
+    this.#removeAt(index);
+    return true;
+  }
+
+  takeOldest(mayBe: (item: Item) => boolean): Item | null {
+    let found: Entry<Item> | null = null;
+    for (const entry of this.#entries) {
+      if (!mayBe(entry.item)) continue;
+      if (found === null || entry.priority < found.priority) found = entry;
+      else if (entry.priority === found.priority && entry.order < found.order) found = entry;
+    }
+    if (found === null) return null;
+    this.remove(found.item);
+    return found.item;
+  }
+
+  /** In no particular order. */
+  *[Symbol.iterator](): Iterator<Item> {
+    for (const { item } of this.#entries) yield item;
+  }
+
+  #lowest(): number {
+    return this.#entries.reduce((lowest, { priority }) => Math.min(lowest, priority), Number.POSITIVE_INFINITY);
+  }
+
+  #insert(entry: Entry<Item>): void {
+    this.#entries.push(entry);
+    this.#rise(this.#entries.length - 1);
+  }
+
+  #removeAt(index: number): void {
+    const last = this.#entries.pop();
+    if (last === undefined || index === this.#entries.length) return;
+    this.#entries[index] = last;
+    this.#sink(index);
+    this.#rise(index);
+  }
+
+  #rise(from: number): void {
+    let index = from;
+    while (index > 0) {
+      const parent = (index - 1) >> 1;
+      if (!this.#swapWhenBefore(index, parent)) return;
+      index = parent;
+    }
+  }
+
+  #sink(from: number): void {
+    let index = from;
+    for (;;) {
+      const left = 2 * index + 1;
+      const child = this.#isBefore(left + 1, left) ? left + 1 : left;
+      if (!this.#swapWhenBefore(child, index)) return;
+      index = child;
+    }
+  }
+
+  #swapWhenBefore(index: number, other: number): boolean {
+    if (!this.#isBefore(index, other)) return false;
+    const a = this.#entries[index] as Entry<Item>; // #isBefore looked at both.
+    this.#entries[index] = this.#entries[other] as Entry<Item>;
+    this.#entries[other] = a;
+    return true;
+  }
+
+  #isBefore(index: number, other: number): boolean {
+    const a = this.#entries[index];
+    const b = this.#entries[other];
+    if (a === undefined || b === undefined) return false;
+    return a.priority > b.priority || (a.priority === b.priority && a.order < b.order);
+  }
+}
