@@ -54,6 +54,14 @@ export const targets: readonly Target[] = [
     reason: "an actor is a cell, a behaviour, a context and a name, made and taken apart in order",
   },
   {
+    suite: "patterns",
+    row: "skynet, 100,000 leaves",
+    figure: "ratio",
+    atMost: 5,
+    aim: 3,
+    reason: "111,111 actors, each spawned under an address, told, heard and stopped, beside a bare mailbox each",
+  },
+  {
     suite: "memory",
     row: "heap of an idle actor",
     figure: "bytes",

@@ -183,3 +183,41 @@ export const rawSpawnStop = floor(
     return { run, completed: () => completed };
   },
 );
+
+type SkynetMessage = { readonly first: number; readonly leaves: number } | { readonly sum: number };
+
+/** A tree of raw mailboxes, ten children each, down to the leaves, whose numbers are added up on the way back. */
+export const rawSkynet = floor("raw skynet", "a tree of them, ten children each, its leaves added up", (leaves) => {
+  let completed = 0;
+  const run = async () => {
+    const sum = await new Promise<number>((resolve) => {
+      const top = new RawMailbox<SkynetMessage>((message) => {
+        if ("sum" in message) resolve(message.sum);
+      });
+      skynetNode(top).tell({ first: 0, leaves });
+    });
+    if (sum === (leaves * (leaves - 1)) / 2) completed += leaves;
+  };
+  return { run, completed: () => completed };
+});
+
+function skynetNode(parent: RawMailbox<SkynetMessage>): RawMailbox<SkynetMessage> {
+  let missing = 0;
+  let total = 0;
+  const node: RawMailbox<SkynetMessage> = new RawMailbox((message) => {
+    if ("sum" in message) {
+      total += message.sum;
+      if (--missing === 0) parent.tell({ sum: total });
+    } else if (message.leaves === 1) parent.tell({ sum: message.first });
+    else {
+      const { first, leaves } = message;
+      missing = Math.min(10, leaves);
+      for (let left = missing, from = 0; left > 0; left--) {
+        const share = Math.floor((leaves - from) / left);
+        skynetNode(node).tell({ first: first + from, leaves: share });
+        from += share;
+      }
+    }
+  });
+  return node;
+}

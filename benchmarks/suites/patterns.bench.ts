@@ -10,6 +10,7 @@ import {
   rawFanOut,
   rawMixed,
   rawPingPong,
+  rawSkynet,
   rawSpawnStop,
   rawTells,
 } from "../harness/raw-floors";
@@ -17,8 +18,11 @@ import type { Floor, Prepared, Row, Suite } from "../harness/suite";
 import { prepareAsks } from "../subjects/asks";
 import { Echo } from "../subjects/echo";
 import { aggregation, chain, fanOut, mixed, pingPong, spawnStop, tells } from "../subjects/patterns";
+import { skynet } from "../subjects/skynet";
 
 const OPERATIONS = 1000;
+/** 0 + 1 + … + 99,999. */
+const SKYNET = 4_999_950_000;
 
 const pattern = (name: string, per: number, floor: Floor, setup: (operations: number) => Prepared): Row => ({
   kind: "timed",
@@ -68,6 +72,7 @@ export const suite: Suite = {
     pattern("memory: create 1k messages, unsent", 1000, literal, unsent),
     pattern("ping-pong, a round trip between two actors", 1, rawPingPong, pingPong),
     pattern("spawn and stop, both confirmed", 1, rawSpawnStop, spawnStop),
+    pattern("skynet, 100,000 leaves", 100_000, rawSkynet, (all) => skynet(all, SKYNET)),
     fairnessProbe(new URL("../subjects/process.ts", import.meta.url), "fairness"),
   ],
 };
