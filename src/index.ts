@@ -63,6 +63,7 @@ export type {
   StreamName,
 } from "./protocol/signatures";
 export type { SystemOptions } from "./router/environment";
+export { type Dropped, drop, type Interceptor, type Next, type Passage } from "./router/interceptor";
 export { createRouter, type MessageHandler, type Router } from "./router/router";
 export { type Clock, type ClockTimer, systemClock } from "./runtime/clock";
 export type { Dispatcher, DispatcherParts, Runnable } from "./runtime/dispatcher";

@@ -84,7 +84,7 @@ export interface System extends AsyncDisposable {
 }
 
 class ActorSystem implements System {
-  readonly router: Router;
+  readonly router: AddressRouter;
   readonly #environment: Environment;
   readonly #deadLetters: DeadLetters;
   #report: Promise<ShutdownReport> | null = null;
@@ -137,6 +137,7 @@ class ActorSystem implements System {
 
   async #shutDown(timeout: number, drain: boolean): Promise<ShutdownReport> {
     const unfinished = await shutDown(this.#environment, timeout, drain);
+    this.router.close();
     this.#deadLetters.flush();
     this.#environment.events.flush();
     this.#unbind();

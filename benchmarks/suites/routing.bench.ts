@@ -1,7 +1,7 @@
-import { type AskResult, address, createMessage, createRouter, createSystem } from "../../src/index";
+import { type AskResult, address, createMessage, createRouter, createSystem, type Router } from "../../src/index";
 import { Completion } from "../harness/completion";
 import { rawAsk, rawAsks, rawTell } from "../harness/raw-floors";
-import type { Row, Suite } from "../harness/suite";
+import type { Prepared, Row, Suite } from "../harness/suite";
 import { prepareAsks } from "../subjects/asks";
 import { Echo, Sink } from "../subjects/echo";
 import { prepareTells } from "../subjects/tells";
@@ -78,27 +78,73 @@ function referred(name: string, width: number): Row {
   };
 }
 
+/** Tells through a router, until the last of them is handled. */
+function tellThrough(router: Router, operations: number): Prepared {
+  const completion = new Completion();
+  router.register(to, (message) => {
+    completion.arrive();
+    return message.payload;
+  });
+  return prepareTells({
+    operations,
+    width: operations,
+    completion,
+    tell: (index) => router.tell(createMessage(to, "run", index)),
+    teardown: () => router.unregister(to),
+  });
+}
+
+/** Asks through a router, each awaited before the next. */
+function askThrough(router: Router, operations: number): Prepared {
+  router.register(to, (message) => message.payload);
+  let completed = 0;
+  const run = async () => {
+    for (let i = 0; i < operations; i++) {
+      const reply = await router.ask(createMessage(to, "run", i));
+      if (reply.isOk() && reply.value === i) completed++;
+    }
+  };
+  return { run, completed: () => completed, teardown: () => router.unregister(to) };
+}
+
+/** A router with one interceptor, which counts what it lets pass and looks at nothing. */
+function interceptedRouter(): { readonly router: Router; readonly passed: () => number } {
+  const router = createRouter();
+  let passed = 0;
+  router.use((_, next) => {
+    passed++;
+    return next();
+  });
+  return { router, passed: () => passed };
+}
+
+/** The same through a router with an interceptor; its floor is one that has none. */
+function intercepted(name: string, floor: string, prepare: (router: Router, operations: number) => Prepared): Row {
+  return {
+    kind: "timed",
+    name,
+    operations: OPERATIONS,
+    per: 1,
+    floor: {
+      name: floor,
+      about: "the same, without an interceptor",
+      setup: (operations) => prepare(createRouter(), operations),
+    },
+    setup: () => {
+      const { router, passed } = interceptedRouter();
+      const prepared = prepare(router, OPERATIONS);
+      return { ...prepared, completed: () => Math.min(passed(), prepared.completed()) };
+    },
+  };
+}
+
 const routedTell: Row = {
   kind: "timed",
   name: "router.tell() to echo program",
   operations: OPERATIONS,
   per: 1,
   floor: rawTell,
-  setup: () => {
-    const router = createRouter();
-    const completion = new Completion();
-    router.register(to, (message) => {
-      completion.arrive();
-      return message.payload;
-    });
-    return prepareTells({
-      operations: OPERATIONS,
-      width: OPERATIONS,
-      completion,
-      tell: (index) => router.tell(createMessage(to, "run", index)),
-      teardown: () => router.unregister(to),
-    });
-  },
+  setup: () => tellThrough(createRouter(), OPERATIONS),
 };
 
 const referredTell: Row = {
@@ -130,18 +176,7 @@ const routedAsk: Row = {
   operations: OPERATIONS,
   per: 1,
   floor: rawAsk,
-  setup: () => {
-    const router = createRouter();
-    router.register(to, (message) => message.payload);
-    let completed = 0;
-    const run = async () => {
-      for (let i = 0; i < OPERATIONS; i++) {
-        const reply = await router.ask(createMessage(to, "run", i));
-        if (reply.isOk() && reply.value === i) completed++;
-      }
-    };
-    return { run, completed: () => completed, teardown: () => router.unregister(to) };
-  },
+  setup: () => askThrough(createRouter(), OPERATIONS),
 };
 
 export const suite: Suite = {
@@ -160,5 +195,7 @@ export const suite: Suite = {
     referred("ref.ask in sequence, sync handler, default timeout", 1),
     referred("ref.ask, 100 in flight", 100),
     routedAsk,
+    intercepted("router.tell through one passing interceptor", "router.tell", tellThrough),
+    intercepted("router.ask through one passing interceptor", "router.ask", askThrough),
   ],
 };

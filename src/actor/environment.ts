@@ -29,13 +29,13 @@ export interface Audit {
   readonly dead: number;
   /** In mailboxes now, counted there. */
   readonly queued: number;
-  /** In handlers now, counted there. */
+  /** In handlers, or in a router's interceptors, now: counted there. */
   readonly running: number;
 }
 
-/** A message that no handler took, or a reply that nobody waits for any more. */
+/** A message that no handler took (`dropped`: an interceptor took it out), or a reply that nobody waits for any more. */
 export interface DeadLetter {
-  readonly reason: DeliveryError["kind"] | "late-reply";
+  readonly reason: DeliveryError["kind"] | "late-reply" | "dropped";
   readonly address: Address;
   readonly operation: string;
   /** A sentence: what happened, and what to do. */

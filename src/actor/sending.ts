@@ -9,9 +9,9 @@ import { type OfferOptions, PendingOffer } from "./pending-offer";
 import { type ActorStream, checkStreamOptions, PendingStream, type StreamOptions, StreamReader } from "./stream";
 import { circleOf } from "./waiting";
 
-/** Sends and forgets. */
-export function tell(cell: Cell, origin: Origin, type: string, payload: unknown): void {
-  cell.accept(new Tell(type, payload, origin), cell.operation(type));
+/** Sends and forgets; why the mailbox did not take it has become a dead letter. */
+export function tell(cell: Cell, origin: Origin, type: string, payload: unknown): DeliveryError | null {
+  return cell.accept(new Tell(type, payload, origin), cell.operation(type));
 }
 
 /** Sends, waits for room where the mailbox lets it, and tells whether the mailbox took the message. */

@@ -26,7 +26,7 @@ interface Shape<Kind extends string> {
 export interface TimeoutError extends Shape<"timeout"> {
   readonly timeout: number;
 }
-/** The asker's signal was aborted; `reason` is the signal's. */
+/** The asker's signal was aborted, and `reason` is the signal's; or an interceptor dropped the message, and it is why. */
 export interface CancelledError extends Shape<"cancelled"> {
   readonly reason: unknown;
 }
@@ -45,7 +45,7 @@ export interface InvalidPayloadError extends Shape<"invalid-payload"> {
   /** At most eight, found when first read. */
   readonly issues: readonly Issue[];
 }
-/** The handler threw, rejected, or replied with what its schema refuses; `cause` is what it threw. */
+/** The handler or an interceptor threw or rejected, or the reply does not fit its schema; `cause` is what was thrown. */
 export interface HandlerFailedError extends Shape<"handler-failed"> {
   readonly cause: unknown;
 }
@@ -83,6 +83,8 @@ export type AskError = DeliveryError;
 export interface MessageSource {
   readonly to: Address;
   readonly type: string;
+  /** Whether this happened in the interceptors of a router, for the sentence. Default: false. */
+  readonly isIntercepted?: boolean;
   toMessage(): Message;
 }
 
@@ -143,10 +145,15 @@ class Delivery {
 
   get message(): string {
     try {
-      return `"${String(this.operation)}" to ${String(this.address)} ${sentence(this.kind, this.#detail)}`;
+      return `"${String(this.operation)}" to ${String(this.address)} ${this.#sentence()}`;
     } catch {
       return `A message met ${this.kind}, and what it says cannot be shown.`;
     }
+  }
+
+  #sentence(): string {
+    const intercepted = this.#source.isIntercepted === true ? INTERCEPTED[this.kind] : undefined;
+    return intercepted?.(this.#detail) ?? sentence(this.kind, this.#detail);
   }
 
   toString(): string {
@@ -162,6 +169,14 @@ class Delivery {
     return this.toString();
   }
 }
+
+/** What is said otherwise when it happened in the interceptors of a router. */
+const INTERCEPTED: Partial<Record<DeliveryError["kind"], (detail: unknown) => string>> = {
+  timeout: (delay) => `was still in an interceptor after ${delay} ms, and is not sent; look why that one is slow.`,
+  cancelled: (why) => `was dropped by an interceptor: ${sentenceOf(why)}`,
+  stopped: () => "was still in an interceptor when the system shut down, and is not sent.",
+  "handler-failed": (cause) => `failed in an interceptor: ${sentenceOf(cause)}`,
+};
 
 function sentence(kind: DeliveryError["kind"], detail: unknown): string {
   switch (kind) {

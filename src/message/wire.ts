@@ -14,6 +14,9 @@ export const MAX_DEPTH = 512;
 /** Whether a message came from outside this process, so that its payload is not to be trusted. */
 export const isReceived = (message: Message): boolean => RECEIVED in message;
 
+/** The same message, as one that came from outside. */
+export const markReceived = (message: Message): Message => ({ ...message, [RECEIVED]: true }) as Message;
+
 /** The same message as it is sent in another pattern: `router.ask` makes an ask of any message. */
 export function inPattern(message: Message, pattern: Pattern): Message {
   if (message.pattern === pattern) return message;
@@ -28,7 +31,7 @@ export function inPattern(message: Message, pattern: Pattern): Message {
     timestamp: message.timestamp,
     metadata: message.metadata,
   };
-  return isReceived(message) ? ({ ...sent, [RECEIVED]: true } as Message) : sent;
+  return isReceived(message) ? markReceived(sent) : sent;
 }
 
 /**

@@ -11,12 +11,21 @@ import type { OfferOptions } from "../actor/pending-offer";
 import { type AnySignatures, type Ref, refTo } from "../actor/ref";
 import { ask, offer, openStream, tell } from "../actor/sending";
 import { begin, claim, equip } from "../actor/spawn";
-import { type ActorStream, checkStreamOptions, StreamError, type StreamOptions, StreamReader } from "../actor/stream";
+import {
+  type ActorStream,
+  checkStreamOptions,
+  PendingStream,
+  StreamError,
+  type StreamOptions,
+  StreamReader,
+} from "../actor/stream";
 import { type Address, isAddress, quote } from "../message/address";
 import { type DeliveryError, deliveryError, sentenceOf } from "../message/delivery-error";
 import type { Message } from "../message/message";
 import type { Feed } from "../runtime/feed";
 import { createEnvironment, type SystemOptions } from "./environment";
+import type { Interceptor } from "./interceptor";
+import { Interceptors } from "./interceptors";
 
 /** What a router calls with each message to an address: what it returns, or its promise resolves to, is the reply. */
 export type MessageHandler = (message: Message, ctx: Context<AnySignatures>) => unknown;
@@ -65,9 +74,23 @@ export interface Router {
    * @throws TypeError at once when it is no message.
    */
   offer(message: Message, options?: OfferOptions): Promise<Result<void, DeliveryError>>;
+  /**
+   * Lets a function see each message that is sent through this router from now on, behind those that were installed
+   * before: it passes it on, changes it, answers it or drops it (see `Interceptor`, with examples). Messages to one address
+   * keep their order: they wait while one before them is in an interceptor; those to other addresses do not. The time in
+   * interceptors counts for an ask's `timeout`; a tell or an offer that is in them for longer than the system's `askTimeout`
+   * is given up too. What is sent through a reference (`ref.tell`, `ctx.ask`) is not seen, nor queued behind what is: let
+   * an interceptor ask by reference, lest it waits for itself.
+   *
+   * @returns what takes it out again.
+   * @throws TypeError when it is no function.
+   * @example
+   * const remove = router.use((message, next) => (isKnown(message.from) ? next() : drop("nobody knows its sender")));
+   */
+  use(interceptor: Interceptor): () => void;
   /** Each message that no handler took, and each reply that came too late. */
   readonly deadLetters: Feed<DeadLetter>;
-  /** What became of all messages so far: `accepted` is the sum of the other five (P1). */
+  /** What became of all messages so far: `accepted` is the sum of the other five (P1). In an interceptor it is running. */
   audit(): Audit;
 }
 
@@ -75,6 +98,8 @@ export interface Router {
 export class AddressRouter implements Router {
   readonly #environment: Environment;
   readonly deadLetters: Feed<DeadLetter>;
+  /** Null while there are none: then they cost one comparison. */
+  #interceptors: Interceptors | null = null;
 
   constructor(environment: Environment, deadLetters: Feed<DeadLetter>) {
     this.#environment = environment;
@@ -107,6 +132,10 @@ export class AddressRouter implements Router {
   tell(message: Message): void {
     try {
       if (!isMessage(message)) throw new TypeError(notMessage(message));
+      if (this.#interceptors !== null) {
+        this.#interceptors.tell(message);
+        return;
+      }
       const cell = this.#environment.cells.get(message.to);
       if (cell === undefined) this.#returnToSender(message, false);
       else tell(cell, message, message.type, message.payload);
@@ -117,6 +146,7 @@ export class AddressRouter implements Router {
 
   ask(message: Message, options?: AskOptions): Promise<AskResult> {
     if (!isMessage(message)) throw new TypeError(notMessage(message));
+    if (this.#interceptors !== null) return this.#interceptors.ask(message, options);
     const cell = this.#environment.cells.get(message.to);
     if (cell === undefined) {
       if (options !== undefined) checkAskOptions(options);
@@ -128,18 +158,51 @@ export class AddressRouter implements Router {
   stream(message: Message, options: StreamOptions = {}): ActorStream<unknown> {
     if (!isMessage(message)) throw new TypeError(notMessage(message));
     checkStreamOptions(options);
+    if (this.#interceptors !== null) return this.#interceptors.stream(message, options);
     return new StreamReader(() => {
-      const cell = this.#environment.cells.get(message.to);
-      if (cell === undefined) throw new StreamError(this.#returnToSender(message, true));
-      return openStream(cell, message, message.type, message.payload, options);
+      const opened = this.open(message, options);
+      if (opened instanceof PendingStream) return opened;
+      throw new StreamError(opened);
     });
+  }
+
+  /** Sends the message of a stream now. */
+  open(message: Message, options: StreamOptions): PendingStream | DeliveryError {
+    const cell = this.#environment.cells.get(message.to);
+    if (cell === undefined) return this.#returnToSender(message, true);
+    return openStream(cell, message, message.type, message.payload, options);
   }
 
   offer(message: Message, options: OfferOptions = {}): Promise<Result<void, DeliveryError>> {
     if (!isMessage(message)) throw new TypeError(notMessage(message));
+    if (this.#interceptors !== null) return this.#interceptors.offer(message, options);
     const cell = this.#environment.cells.get(message.to);
     if (cell === undefined) return Promise.resolve(err(this.#returnToSender(message, true)));
     return offer(cell, message, message.type, message.payload, options);
+  }
+
+  /** Tells, and says why the mailbox did not take it. */
+  put(message: Message): DeliveryError | null {
+    const cell = this.#environment.cells.get(message.to);
+    if (cell === undefined) return this.#returnToSender(message, false);
+    return tell(cell, message, message.type, message.payload);
+  }
+
+  use(interceptor: Interceptor): () => void {
+    // What is handed on goes through a router of the same addresses that has none.
+    this.#interceptors ??= new Interceptors(
+      this.#environment,
+      new AddressRouter(this.#environment, this.deadLetters),
+      () => {
+        this.#interceptors = null;
+      },
+    );
+    return this.#interceptors.use(interceptor);
+  }
+
+  /** The system has shut down: what is still in an interceptor is given up. */
+  close(): void {
+    this.#interceptors?.close();
   }
 
   #returnToSender(message: Message, isTold: boolean): DeliveryError {
@@ -153,7 +216,8 @@ export class AddressRouter implements Router {
   }
 
   audit(): Audit {
-    return audit(this.#environment);
+    const counted = audit(this.#environment);
+    return this.#interceptors === null ? counted : this.#interceptors.audit(counted);
   }
 }
 

@@ -11,8 +11,14 @@ import {
   createSystem,
   type DeadLetter,
   type DeliveryError,
+  type Dropped,
+  drop,
   type Feed,
+  type Interceptor,
   type Message,
+  type Next,
+  ok,
+  type Passage,
   type Ref,
   type Router,
   type ShutdownReport,
@@ -79,6 +85,37 @@ export async function calls(): Promise<void> {
   router.tell({ to: echo, type: "say" });
   return void text;
 }
+
+// Interceptors.
+const remove = router.use((received, next) => {
+  expectType<Equal<typeof received, Message>>();
+  expectType<Equal<typeof next, Next>>();
+  return next({ ...received, payload: 1 });
+});
+expectType<Equal<typeof remove, () => void>>();
+expectType<Equal<ReturnType<typeof drop>, Dropped>>();
+expectType<Equal<Awaited<ReturnType<Next>>, Result<unknown, DeliveryError>>>();
+expectType<Equal<Passage, Result<unknown, DeliveryError> | Dropped>>();
+router.use(() => ok("cached"));
+router.use(() => drop("no token"));
+router.use((received, next) => (received.from === undefined ? drop("no sender") : next()));
+router.use(async (received, next) => (received.type === "ping" ? ok("pong") : next()));
+router.use(async (_, next) => (await next()).map((reply) => [reply]));
+router.use(async (_, next) => {
+  const allowed = await router.ask(message);
+  return allowed.isErr() ? allowed : next();
+});
+export const named: Interceptor = (_, next) => next();
+// @ts-expect-error — nothing is returned
+router.use((_, next) => void next());
+// @ts-expect-error — an answer is a Result
+router.use(() => "cached");
+// @ts-expect-error — what looks like a drop is none: drop() makes them
+router.use(() => ({ why: "no token" }));
+// @ts-expect-error — a message is handed on whole
+router.use((_, next) => next({ payload: 1 }));
+// @ts-expect-error — a drop says why
+drop();
 
 // Systems.
 const system = createSystem({ validate: "always", askTimeout: 100, logger: console });

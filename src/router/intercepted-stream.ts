@@ -1,0 +1,100 @@
+import type { Logger } from "../actor/environment";
+import { type ActorStream, type PendingStream, StreamError, StreamReader } from "../actor/stream";
+import { quote } from "../message/address";
+import { deliveryError, type MessageSource } from "../message/delivery-error";
+import type { Message } from "../message/message";
+import { type Outcome, sourceOf, type Transit } from "./transit";
+
+type Step = IteratorResult<unknown, undefined>;
+const DONE: Step = { value: undefined, done: true };
+
+/** Sends the message of a stream; `hold` makes the items of what was opened for it. */
+export type Begin = (
+  hold: (opened: PendingStream) => ActorStream<unknown>,
+  resolve: (outcome: Outcome) => void,
+) => Transit;
+
+/**
+ * The iterator over what interceptors make of a stream, which is sent at the first read. What was opened for it ends
+ * with it, whether the interceptors let its items through or not.
+ */
+export class InterceptedStream implements ActorStream<unknown> {
+  readonly #message: Message;
+  readonly #logger: Logger;
+  readonly #begin: Begin;
+  #transit: Transit | null = null;
+  #opened: PendingStream | null = null;
+  #items: Promise<AsyncIterator<unknown> | Iterator<unknown>> | null = null;
+  #isDone = false;
+
+  constructor(message: Message, logger: Logger, begin: Begin) {
+    this.#message = message;
+    this.#logger = logger;
+    this.#begin = begin;
+  }
+
+  async next(): Promise<Step> {
+    if (this.#isDone) return DONE;
+    try {
+      this.#items ??= this.#open();
+      const items = await this.#items;
+      const step = await items.next();
+      if (!this.#isDone && step.done !== true) return { value: step.value, done: false };
+      this.#end();
+    } catch (thrown) {
+      if (this.#isDone) return DONE;
+      this.#end();
+      throw thrown instanceof StreamError
+        ? thrown
+        : new StreamError(deliveryError("handler-failed", this.#source(true), thrown));
+    }
+    return DONE;
+  }
+
+  async #open(): Promise<AsyncIterator<unknown> | Iterator<unknown>> {
+    const outcome = await new Promise<Outcome>((resolve) => {
+      const hold = (opened: PendingStream): ActorStream<unknown> => {
+        this.#opened = opened;
+        return new StreamReader(() => opened);
+      };
+      this.#transit = this.#begin(hold, resolve);
+    });
+    if (outcome.isErr()) throw new StreamError(outcome.error);
+    return iteratorOf(outcome.value);
+  }
+
+  return(): Promise<Step> {
+    if (this.#isDone) return Promise.resolve(DONE);
+    this.#transit?.giveUp(deliveryError("cancelled", this.#source(false), "its reader left the stream"));
+    this.#end();
+    this.#items
+      ?.then((items) => items.return?.())
+      .catch((thrown) => {
+        if (thrown instanceof StreamError) return; // What was given up above.
+        const { message } = deliveryError("handler-failed", this.#source(true), thrown);
+        this.#logger.error(message, { address: this.#message.to, cause: thrown });
+      });
+    return Promise.resolve(DONE);
+  }
+
+  #end(): void {
+    this.#isDone = true;
+    this.#opened?.leave();
+  }
+
+  #source(isIntercepted: boolean): MessageSource {
+    return sourceOf(this.#message, isIntercepted);
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+}
+
+function iteratorOf(items: unknown): AsyncIterator<unknown> | Iterator<unknown> {
+  if (typeof items === "object" && items !== null) {
+    if (Symbol.asyncIterator in items) return (items as AsyncIterable<unknown>)[Symbol.asyncIterator]();
+    if (Symbol.iterator in items) return (items as Iterable<unknown>)[Symbol.iterator]();
+  }
+  throw new TypeError(`An interceptor answers a stream with its items, as in ok([1, 2]); got ${quote(items)}.`);
+}

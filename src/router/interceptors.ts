@@ -1,0 +1,223 @@
+import { err, ok, type Result } from "neverthrow";
+import type { Audit, Environment } from "../actor/environment";
+import { type AskOptions, type AskResult, checkAskOptions } from "../actor/pending-ask";
+import type { OfferOptions } from "../actor/pending-offer";
+import { type ActorStream, PendingStream, type StreamOptions } from "../actor/stream";
+import { type Address, quote } from "../message/address";
+import type { DeliveryError } from "../message/delivery-error";
+import type { Message, Pattern } from "../message/message";
+import { inPattern } from "../message/wire";
+import type { Runnable } from "../runtime/dispatcher";
+import { Mailbox } from "../runtime/mailbox";
+import { InterceptedStream } from "./intercepted-stream";
+import type { Interceptor } from "./interceptor";
+import { type Delivery, type Outcome, Transit } from "./transit";
+
+/** Where messages go once they are through. */
+interface Directory {
+  put(message: Message): DeliveryError | null;
+  offer(message: Message, options: OfferOptions): Promise<Result<void, DeliveryError>>;
+  ask(message: Message, options: AskOptions): Promise<AskResult>;
+  open(message: Message, options: StreamOptions): PendingStream | DeliveryError;
+}
+
+const TAKEN: Promise<Outcome> = Promise.resolve(ok(undefined));
+
+/** The interceptors of a router, and the messages that are in them. */
+export class Interceptors {
+  readonly #environment: Environment;
+  readonly #directory: Directory;
+  readonly #whenUnused: () => void;
+  #chain: readonly Interceptor[] = [];
+  /** Of the addresses for which a message is in an interceptor, or waits behind one. */
+  readonly #lanes = new Map<Address, Lane>();
+  /** The message whose interceptors are on the stack now, from its first one on. */
+  #entering: Transit | null = null;
+  readonly #put: Delivery;
+
+  constructor(environment: Environment, directory: Directory, whenUnused: () => void) {
+    this.#environment = environment;
+    this.#directory = directory;
+    this.#whenUnused = whenUnused;
+    this.#put = (message) => {
+      const error = directory.put(message);
+      return error === null ? TAKEN : Promise.resolve(err(error));
+    };
+  }
+
+  use(interceptor: Interceptor): () => void {
+    if (typeof interceptor !== "function") {
+      const example = "router.use((message, next) => next())";
+      throw new TypeError(`An interceptor is a function, as in ${example}; got ${quote(interceptor)}.`);
+    }
+    const own: Interceptor = (message, next) => interceptor(message, next); // The same function may be in use twice.
+    this.#chain = [...this.#chain, own];
+    return () => {
+      if (!this.#chain.includes(own)) return;
+      this.#chain = this.#chain.filter((other) => other !== own);
+      this.#lookWhetherUsed();
+    };
+  }
+
+  /** What is inside stays in its order: they are unused once it has left. */
+  #lookWhetherUsed(): void {
+    if (this.#chain.length === 0 && this.#lanes.size === 0 && this.#entering === null) this.#whenUnused();
+  }
+
+  // ——— Sending
+
+  tell(message: Message): void {
+    this.#begin(message, "tell", this.#environment.askTimeout, undefined, this.#put, null);
+  }
+
+  offer(message: Message, options: OfferOptions): Promise<Result<void, DeliveryError>> {
+    checkAskOptions(options);
+    const { timeout = this.#environment.askTimeout, signal } = options;
+    const deliver: Delivery = (sent, left) => this.#directory.offer(sent, limitedTo(left, signal));
+    return new Promise((resolve) => {
+      const tell = (outcome: Outcome): void => resolve(outcome.map(() => undefined));
+      this.#begin(message, "tell", timeout, signal, deliver, tell);
+    });
+  }
+
+  ask(message: Message, options: AskOptions = {}): Promise<AskResult> {
+    checkAskOptions(options);
+    const { timeout = this.#environment.askTimeout, signal } = options;
+    const deliver: Delivery = (sent, left) => this.#directory.ask(sent, limitedTo(left, signal));
+    return new Promise((resolve) => this.#begin(message, "ask", timeout, signal, deliver, resolve));
+  }
+
+  stream(message: Message, options: StreamOptions): ActorStream<unknown> {
+    const { timeout = this.#environment.askTimeout, signal } = options;
+    return new InterceptedStream(message, this.#environment.logger, (hold, resolve) => {
+      const deliver: Delivery = (sent) => {
+        const opened = this.#directory.open(sent, options);
+        const error = opened instanceof PendingStream ? opened.failure : opened;
+        if (error !== null) return Promise.resolve(err(error));
+        return Promise.resolve(ok(hold(opened as PendingStream))); // An error is no stream, and was returned above.
+      };
+      return this.#begin(message, "stream", timeout, signal, deliver, resolve);
+    });
+  }
+
+  #begin(
+    message: Message,
+    pattern: Pattern,
+    delay: number,
+    signal: AbortSignal | undefined,
+    deliver: Delivery,
+    resolve: ((outcome: Outcome) => void) | null,
+  ): Transit {
+    const transit = new Transit(this.#environment, inPattern(message, pattern), delay, deliver, resolve);
+    if (signal !== undefined) transit.listenTo(signal);
+    if (transit.failure !== null) return transit; // Its signal was aborted before.
+    this.#environment.counts.accepted++;
+    const lane = this.#lanes.get(message.to);
+    if (lane !== undefined) lane.put(transit);
+    else if (this.#entering !== null)
+      this.#laneTo(message.to).put(transit); // An interceptor sends: not on this stack.
+    else this.#enter(transit);
+    transit.startTimer();
+    return transit;
+  }
+
+  #enter(transit: Transit): void {
+    this.#entering = transit;
+    transit.enter(this.#chain);
+    this.#entering = null;
+    if (!transit.hasLeft) this.#laneTo(transit.message.to).hold(transit);
+  }
+
+  #laneTo(to: Address): Lane {
+    const found = this.#lanes.get(to);
+    if (found !== undefined) return found;
+    const lane = new Lane(
+      this.#environment,
+      (transit) => this.#enter(transit),
+      () => {
+        this.#lanes.delete(to);
+        this.#lookWhetherUsed();
+      },
+    );
+    this.#lanes.set(to, lane);
+    return lane;
+  }
+
+  // ——— What is inside
+
+  audit(counted: Audit): Audit {
+    let { queued, running } = counted;
+    if (this.#entering?.hasLeft === false) running++;
+    for (const lane of this.#lanes.values()) {
+      queued += [...lane.waiting].length;
+      if (lane.current !== null) running++;
+    }
+    return { ...counted, queued, running };
+  }
+
+  close(): void {
+    for (const lane of [...this.#lanes.values()]) lane.close();
+  }
+}
+
+const limitedTo = (timeout: number, signal: AbortSignal | undefined): AskOptions =>
+  signal === undefined ? { timeout } : { timeout, signal };
+
+/** The messages to one address, behind the one that is in the interceptors. */
+class Lane implements Runnable {
+  nextReady: Runnable | null = null;
+  current: Transit | null = null;
+  readonly waiting = new Mailbox<Transit>();
+  readonly #environment: Environment;
+  readonly #enter: (transit: Transit) => void;
+  readonly #whenEmpty: () => void;
+  #isScheduled = false;
+
+  constructor(environment: Environment, enter: (transit: Transit) => void, whenEmpty: () => void) {
+    this.#environment = environment;
+    this.#enter = enter;
+    this.#whenEmpty = whenEmpty;
+  }
+
+  put(transit: Transit): void {
+    this.waiting.put(transit);
+    this.#goOn();
+  }
+
+  /** Waits until a message has left. */
+  hold(transit: Transit): void {
+    this.current = transit;
+    transit.whenLeft = () => {
+      this.current = null;
+      this.#goOn();
+    };
+  }
+
+  run(limit: number): number {
+    this.#isScheduled = false;
+    let count = 0;
+    while (count < limit && this.current === null) {
+      const transit = this.waiting.take();
+      if (transit === null) break;
+      this.#enter(transit);
+      count++;
+    }
+    this.#goOn();
+    return count;
+  }
+
+  #goOn(): void {
+    if (this.current !== null || this.#isScheduled) return;
+    if (this.waiting.isEmpty) {
+      this.#whenEmpty();
+      return;
+    }
+    this.#isScheduled = true;
+    this.#environment.dispatcher.schedule(this);
+  }
+
+  close(): void {
+    this.current?.stop();
+    for (let transit = this.waiting.take(); transit !== null; transit = this.waiting.take()) transit.stop();
+  }
+}

@@ -1,0 +1,262 @@
+import { err, type Result } from "neverthrow";
+import { onAbort } from "../actor/abort";
+import { letterOf } from "../actor/envelope";
+import type { DeadLetter, Environment } from "../actor/environment";
+import { isThenable } from "../actor/thenable";
+import { quote } from "../message/address";
+import { type DeliveryError, deliveryError, isDeliveryError, type MessageSource } from "../message/delivery-error";
+import type { Message } from "../message/message";
+import { inPattern, isReceived, markReceived } from "../message/wire";
+import type { Mail } from "../runtime/mailbox";
+import { type Staged, Timeout } from "../runtime/timer-wheel";
+import { Dropped, type Interceptor, type Next, type Passage } from "./interceptor";
+
+export type Outcome = Result<unknown, DeliveryError>;
+
+/** Sends a message to its mailbox; what comes back within so many milliseconds is the outcome. */
+export type Delivery = (message: Message, timeout: number) => Promise<Outcome>;
+
+/**
+ * One message on its way through the interceptors, from its sender to the mailbox and back. It is counted as accepted
+ * when it comes; when it leaves it has its outcome, or is handed to a mailbox, which counts it anew.
+ */
+export class Transit implements Mail<Transit>, Staged {
+  next: Transit | null = null;
+  readonly message: Message;
+  /** Whether a mailbox has it, or it has its outcome. */
+  hasLeft = false;
+  /** Told when it leaves later than in the turn that it came in. */
+  whenLeft: (() => void) | null = null;
+  /** Why its sender waits no more. */
+  failure: DeliveryError | null = null;
+  readonly #environment: Environment;
+  readonly #delay: number;
+  readonly #deliver: Delivery;
+  /** Null once nobody waits; of a tell, from the beginning. */
+  #resolve: ((outcome: Outcome) => void) | null;
+  readonly #isTold: boolean;
+  #isEntered = false;
+  #startedAt = -1;
+  #timer: Timeout | null = null;
+  #stopListening: (() => void) | null = null;
+
+  constructor(
+    environment: Environment,
+    message: Message,
+    delay: number,
+    deliver: Delivery,
+    resolve: ((outcome: Outcome) => void) | null,
+  ) {
+    this.#environment = environment;
+    this.message = message;
+    this.#delay = delay;
+    this.#deliver = deliver;
+    this.#resolve = resolve;
+    this.#isTold = resolve !== null;
+  }
+
+  get isWaiting(): boolean {
+    return !this.hasLeft || this.#resolve !== null;
+  }
+
+  get timer(): Timeout {
+    this.#timer ??= new Timeout(this.#delay, () =>
+      this.giveUp(deliveryError("timeout", this.#source(!this.hasLeft), this.#delay)),
+    );
+    return this.#timer;
+  }
+
+  /** Limits how long it takes, for what is not over in the turn that it came in. */
+  startTimer(): void {
+    if (!this.isWaiting || this.#delay === Number.POSITIVE_INFINITY) return;
+    const { clock, dispatcher, timers } = this.#environment;
+    if (this.hasLeft && dispatcher.isAwake) {
+      timers.stage(this);
+      return;
+    }
+    this.#startedAt = clock.monotonicTime();
+    timers.add(this.timer);
+  }
+
+  /** Gives up when a signal is aborted. */
+  listenTo(signal: AbortSignal): void {
+    const cancel = (): void => this.giveUp(deliveryError("cancelled", this.#source(false), signal.reason));
+    if (signal.aborted) cancel();
+    else this.#stopListening = onAbort(signal, cancel);
+  }
+
+  giveUp(error: DeliveryError): void {
+    if (!this.isWaiting || this.failure !== null) return;
+    this.failure = error;
+    this.#settle(err(error));
+    if (this.#isEntered) this.#die(error);
+  }
+
+  /** The system shuts down: whoever waits is told. */
+  stop(): void {
+    this.giveUp(deliveryError("stopped", this.#source(true)));
+    this.#die(this.failure);
+  }
+
+  // ——— Through the interceptors
+
+  enter(chain: readonly Interceptor[]): void {
+    this.#isEntered = true;
+    if (this.failure !== null) {
+      this.#die(this.failure); // Its sender gave up while it was queued.
+      return;
+    }
+    const passed = this.#step(chain, 0, this.message);
+    if (this.#isTold) void passed.then((outcome) => this.#answer(outcome));
+  }
+
+  #step(chain: readonly Interceptor[], index: number, message: Message): Promise<Outcome> {
+    const interceptor = chain[index];
+    if (interceptor === undefined) return this.#handOver(message);
+    let given: Promise<Outcome> | null = null;
+    let hasEnded = false;
+    const next: Next = (changed = message) => {
+      if (given !== null) throw new TypeError("next() was called twice: a message is handed on once.");
+      if (typeof changed !== "object" || changed === null) {
+        throw new TypeError(`next() takes a message, such as { ...message, payload }; got ${quote(changed)}.`);
+      }
+      if (this.failure !== null) given = Promise.resolve(err(this.failure));
+      else if (hasEnded) throw new TypeError("next() came after its interceptor had returned: return what it gives.");
+      else given = this.#step(chain, index + 1, this.#asSent(changed));
+      return given;
+    };
+    const conclude = (passage: unknown): Outcome => {
+      hasEnded = true;
+      try {
+        return this.#conclude(passage, message, given !== null);
+      } catch (thrown) {
+        return this.#fail(thrown, message, given !== null);
+      }
+    };
+    try {
+      const passage: unknown = interceptor(message, next);
+      if (passage === given && given !== null) return given;
+      if (!isThenable(passage)) return Promise.resolve(conclude(passage));
+      return Promise.resolve(passage).then(conclude, (thrown) => {
+        hasEnded = true;
+        return this.#fail(thrown, message, given !== null);
+      });
+    } catch (thrown) {
+      hasEnded = true;
+      return Promise.resolve(this.#fail(thrown, message, given !== null));
+    }
+  }
+
+  /** A message as the next one sees it: in the pattern that it is sent in, and marked where this one came from outside. */
+  #asSent(message: Message): Message {
+    const sent = inPattern(message, this.message.pattern);
+    return isReceived(this.message) && !isReceived(sent) ? markReceived(sent) : sent;
+  }
+
+  #handOver(message: Message): Promise<Outcome> {
+    const { clock, counts } = this.#environment;
+    const spent = this.#startedAt < 0 ? 0 : clock.monotonicTime() - this.#startedAt;
+    if (spent >= this.#delay) this.timer.expire(); // Its timer is due, and has not had its turn.
+    if (this.failure !== null) return Promise.resolve(err(this.failure));
+    counts.accepted--; // The mailbox counts it anew.
+    this.#leave();
+    return this.#deliver(message, this.#delay - spent);
+  }
+
+  /** What an interceptor made of a message; throws when it is nothing that fits. */
+  #conclude(passage: unknown, message: Message, isHandedOn: boolean): Outcome {
+    if (passage instanceof Dropped) {
+      if (isHandedOn)
+        throw new TypeError("drop() came after next(): the message has been sent; return ok() or an Err.");
+      const error = deliveryError("cancelled", sourceOf(message, true), passage.why);
+      if (this.#end("dead")) this.#environment.bury({ ...letterOf(error, this.#isTold), reason: "dropped" }, false);
+      return err(error);
+    }
+    if (!isOutcome(passage)) {
+      const what = passage === undefined ? "undefined (a return is missing)" : quote(passage);
+      throw new TypeError(`An interceptor returns what next() gave, ok(answer) or drop("why"); this one: ${what}.`);
+    }
+    if (isHandedOn) return passage;
+    if (passage.isOk()) this.#end("handled");
+    else this.#fail(passage.error, message, false);
+    return passage;
+  }
+
+  #fail(thrown: unknown, message: Message, isHandedOn: boolean): Outcome {
+    const error = deliveryError("handler-failed", sourceOf(message, true), thrown);
+    if (!isHandedOn) this.#end("failed");
+    if (!this.#isTold) this.#environment.logger.error(error.message, { address: error.address, cause: thrown });
+    return err(error);
+  }
+
+  // ——— Its outcome
+
+  #end(outcome: "handled" | "failed" | "dead"): boolean {
+    if (this.hasLeft) return false;
+    this.#environment.counts[outcome]++;
+    this.#leave();
+    return true;
+  }
+
+  #die(error: DeliveryError | null): void {
+    if (error !== null && this.#end("dead")) this.#environment.bury(letterOf(error, this.#isTold), false);
+  }
+
+  #leave(): void {
+    this.hasLeft = true;
+    if (this.#resolve === null) this.#release();
+    this.whenLeft?.();
+  }
+
+  #answer(outcome: Outcome): void {
+    if (this.#settle(outcome) || this.message.pattern !== "ask" || outcome.isErr() || outcome.value === undefined)
+      return;
+    const { bury, counts } = this.#environment;
+    counts.accepted++;
+    counts.dead++;
+    bury(lateLetter(this.message, outcome.value), false);
+  }
+
+  #settle(outcome: Outcome): boolean {
+    const resolve = this.#resolve;
+    if (resolve === null) return false;
+    this.#resolve = null;
+    if (this.hasLeft) this.#release();
+    resolve(outcome);
+    return true;
+  }
+
+  #release(): void {
+    if (this.#timer !== null) this.#environment.timers.remove(this.#timer);
+    this.#stopListening?.();
+  }
+
+  #source(isIntercepted: boolean): MessageSource {
+    return sourceOf(this.message, isIntercepted);
+  }
+}
+
+export const sourceOf = (message: Message, isIntercepted: boolean): MessageSource => ({
+  to: message.to,
+  type: message.type,
+  isIntercepted,
+  toMessage: () => message,
+});
+
+/** By its methods: a program may have a neverthrow of its own. */
+function isOutcome(value: unknown): value is Outcome & Passage {
+  if (typeof value !== "object" || value === null || !("isOk" in value) || typeof value.isOk !== "function")
+    return false;
+  const result = value as Outcome; // What has isOk() is a Result.
+  return result.isOk() || isDeliveryError(result.error);
+}
+
+const lateLetter = (message: Message, reply: unknown): DeadLetter => ({
+  reason: "late-reply",
+  address: message.to,
+  operation: message.type,
+  description: `The reply to "${message.type}" from ${message.to} left the interceptors after its asker gave up; ask with a longer timeout.`,
+  asked: false,
+  message,
+  reply,
+});
