@@ -4,22 +4,20 @@ import type { Message } from "../message/message";
 import type { Operation } from "../protocol/protocol";
 import type { Runnable } from "../runtime/dispatcher";
 import { Mailbox, type MessageQueue } from "../runtime/mailbox";
-import { checkedReply, checkPayload } from "./checking";
+import { checkPayload } from "./checking";
 import type { Factory } from "./context";
-import { type Envelope, EnvelopeSource, lateLetter, letterOf, messageIn, Tell } from "./envelope";
+import { type Envelope, EnvelopeSource, letterOf } from "./envelope";
 import type { Environment } from "./environment";
 import { Extras, stopReason } from "./extras";
-import { admit, forget, release } from "./flow";
+import { admit, forget } from "./flow";
 import { Handling } from "./handling";
 import { Instance } from "./instance";
 import { ALIVE, AWAITING, DRAINING, GUARDED, HANDLING, IDLE, READY, RESTARTING, STOPPED, SUSPENDED } from "./life";
-import { failed, proceed } from "./lifecycle";
-import { PendingAsk } from "./pending-ask";
+import { proceed } from "./lifecycle";
 import type { ActorRef } from "./ref";
 import { Signal } from "./signal";
-import { tellOfSlowness, watchSlowness } from "./slow-handler";
 import { PendingStream } from "./stream";
-import { isThenable } from "./thenable";
+import { runHook, runMessages } from "./turn";
 
 export type Operations = Readonly<Record<string, Operation>>;
 
@@ -32,8 +30,8 @@ export type AnyFactory = Factory<never> | null;
 
 /**
  * One actor: its mailbox, its behaviour and what it is doing. It handles one message at a time (P3), counts the
- * outcome of each message once (P1), and is handed its turns by the dispatcher. How it begins, fails and ends is in
- * lifecycle.ts; its fields are for this room.
+ * outcome of each message once (P1), and is handed its turns by the dispatcher. What it does in a turn is in turn.ts, how it
+ * begins, fails and ends in lifecycle.ts; its fields are for this room.
  */
 export class Cell implements Runnable {
   nextReady: Runnable | null = null;
@@ -111,9 +109,11 @@ export class Cell implements Runnable {
     return count;
   }
 
-  /** Messages that are being handled. */
+  /** Messages that are being handled; one that its handler has stashed waits again. */
   get running(): number {
-    return this.envelopes().filter((envelope) => !(envelope instanceof Signal)).length;
+    const isRunning = (envelope: Envelope): boolean =>
+      !(envelope instanceof Signal) && this.handlingOf(envelope)?.passedOn !== "stashed";
+    return this.envelopes().filter(isRunning).length;
   }
 
   /** What is being handled. */
@@ -136,7 +136,14 @@ export class Cell implements Runnable {
     return this.current ?? this.extras?.concurrency?.present?.envelope ?? null;
   }
 
-  /** What is known of it; made when asked for. */
+  /** What is known of an envelope that is being handled; null where nothing is, beyond itself. */
+  handlingOf(envelope: Envelope): Handling | null {
+    const { extras } = this;
+    if (extras === null) return null;
+    return this.current === envelope ? extras.handling : (extras.concurrency?.of(envelope) ?? null);
+  }
+
+  /** What is known of what the running code handles; made when asked for. */
   get handling(): Handling | null {
     if (this.current === null) return this.extras?.concurrency?.present ?? null;
     const { extra } = this;
@@ -216,89 +223,18 @@ export class Cell implements Runnable {
     return error;
   }
 
-  // ——— Handling
+  // ——— Its turns
 
   run(limit: number): number {
     if (this.activity !== READY) return 0; // It was stopped since it was scheduled.
     this.activity = HANDLING;
-    let count = 1;
-    if (this.life > DRAINING) this.#runHook();
-    else {
-      if (this.extras !== null) this.extras.instance?.timers?.onBusy();
-      count =
-        this.operations === null || this.life !== ALIVE || this.environment.isObserved || this.isConcurrent
-          ? this.#runEach(limit)
-          : this.#runHandlers(limit, this.behaviour as HandlerTable); // An actor with operations has a table of handlers.
-    }
+    const count = this.life > DRAINING ? runHook(this) : runMessages(this, limit);
     if (this.activity !== AWAITING) this.goOn();
     return count;
   }
 
   get isConcurrent(): boolean {
     return this.extras !== null && this.extras.concurrency !== null;
-  }
-
-  #runHook(): void {
-    const { extra } = this;
-    const { hook } = extra;
-    extra.hook = null;
-    if (hook !== null) this.#handle(hook);
-  }
-
-  #runEach(limit: number): number {
-    let count = 0;
-    for (let envelope = this.#take(); envelope !== null; envelope = this.#take()) {
-      this.#handle(envelope);
-      count++;
-      if (count >= limit || this.activity !== HANDLING) break;
-    }
-    return count;
-  }
-
-  #take(): Envelope | null {
-    const envelope = this.mailbox.take();
-    const flow = this.extras === null ? null : this.extras.flow;
-    if (flow !== null && envelope !== null && !(envelope instanceof Signal)) release(this, flow);
-    return envelope;
-  }
-
-  /** What #runEach does, for what comes most: in one loop, because a call for each message cost a quarter of a tell. */
-  #runHandlers(limit: number, handlers: HandlerTable): number {
-    const { counts } = this.environment;
-    let type = "";
-    let handler: HandlerTable[string] | undefined;
-    let hasReply = false;
-    let count = 0;
-    let handled = 0;
-    for (let envelope = this.mailbox.take(); envelope !== null; envelope = this.mailbox.take()) {
-      const isTell = envelope instanceof Tell;
-      if (isTell || (envelope instanceof PendingAsk && envelope.isWaiting)) {
-        this.current = envelope;
-        let result: unknown;
-        try {
-          if (envelope.type !== type) {
-            type = envelope.type; // Messages of one kind come in rows: finding their handler once saved a fifth.
-            handler = handlers[type];
-            hasReply = this.operation(type)?.hasReply === true;
-          }
-          result = handler?.call(handlers, envelope.payload);
-        } catch (thrown) {
-          this.#fail(envelope, thrown);
-        }
-        const isPlain = this.extras === null || this.extras.handling === null;
-        if (isPlain && this.current !== null && (typeof result !== "object" || result === null)) {
-          this.current = null;
-          handled++;
-          counts.handled++;
-          const reply = hasReply ? result : undefined;
-          if (!isTell && !envelope.complete(reply)) this.#buryLateReply(envelope, reply);
-        } else if (this.current !== null) this.#conclude(envelope, result);
-      } else this.#handle(envelope);
-      count++;
-      if (count >= limit || this.activity !== HANDLING || this.behaviour !== handlers) break;
-    }
-    this.handled += handled;
-    return count;
   }
 
   /** Takes its next message, or whatever its life has come to. */
@@ -322,214 +258,15 @@ export class Cell implements Runnable {
     proceed(this);
   }
 
-  #handle(envelope: Envelope): void {
-    if (envelope.failure !== null) {
-      this.refuse(envelope, envelope.failure); // Its sender gave up while it was queued.
-      return;
-    }
-    if (envelope instanceof Signal) {
-      if (envelope.generation !== this.generation) return;
-    } else if (this.isConcurrent) {
-      this.#handleConcurrently(envelope);
-      return;
-    }
-    this.current = envelope;
-    let result: unknown;
-    try {
-      result = this.#call(envelope);
-    } catch (thrown) {
-      this.#fail(envelope, thrown);
-      return;
-    }
-    if (this.current === envelope) this.#conclude(envelope, result);
-  }
-
-  #call(envelope: Envelope): unknown {
-    if (envelope instanceof Signal) return envelope.run();
-    const { environment } = this;
-    if (environment.beforeHandle !== null) {
-      environment.beforeHandle({ address: this.address, operation: envelope.type, payload: envelope.payload });
-    }
-    // start() came before; accept() let only operations of the protocol through, and spawn looked for their handlers.
-    const behaviour = this.behaviour as Behaviour;
-    const begun = environment.slowHandler === Number.POSITIVE_INFINITY ? 0 : environment.clock.monotonicTime();
-    try {
-      return typeof behaviour === "function"
-        ? behaviour(messageIn(envelope, this))
-        : behaviour[envelope.type]?.(envelope.payload);
-    } finally {
-      if (environment.slowHandler !== Number.POSITIVE_INFINITY) tellOfSlowness(this, envelope, begun);
-    }
-  }
-
-  /** Waits for what a handler returned where that is a promise or a stream; otherwise it is the result. */
-  #conclude(envelope: Envelope, result: unknown): void {
-    let awaited: Promise<unknown> | null;
-    try {
-      const isProducing = envelope instanceof PendingStream && this.extras?.handling?.isPassedOn !== true;
-      const outcome = isProducing ? envelope.produce(result) : result;
-      awaited = isThenable(outcome) ? Promise.resolve(outcome) : null;
-    } catch (thrown) {
-      this.#fail(envelope, thrown);
-      return;
-    }
-    if (awaited === null) this.#succeed(envelope, result);
-    else this.#await(envelope, awaited);
-  }
-
-  #await(envelope: Envelope, settled: Promise<unknown>): void {
-    const { extra, environment } = this;
-    this.activity = AWAITING;
-    extra.handling ??= new Handling(envelope);
-    extra.handling.since = environment.dispatcher.now;
-    if (envelope instanceof Signal) {
-      this.#awaitSignal(envelope, settled);
-      return;
-    }
-    extra.onFulfilled ??= (value) => this.#resume(value, true);
-    extra.onRejected ??= (thrown) => this.#resume(thrown, false);
-    // The language's own then: one that a promise brings along may call back at once, or twice.
-    then.call(settled, extra.onFulfilled, extra.onRejected);
-    watchSlowness(this, extra.handling);
-  }
-
-  /** By its own identity: a hook that comes too late must not end what is handled then. */
-  #awaitSignal(signal: Signal, settled: Promise<unknown>): void {
-    const resume = (outcome: unknown, isFulfilled: boolean): void => {
-      if (this.current === signal) this.#resume(outcome, isFulfilled);
-    };
-    signal.limit(this.environment, (thrown) => resume(thrown, false));
-    then.call(
-      settled,
-      (value) => resume(value, true),
-      (thrown) => resume(thrown, false),
-    );
-  }
-
-  #resume(outcome: unknown, isFulfilled: boolean): void {
-    if (this.current === null) return; // It was abandoned: its message has been counted.
-    if (isFulfilled) this.#succeed(this.current, outcome);
-    else this.#fail(this.current, outcome);
-    this.goOn();
-  }
-
-  #succeed(envelope: Envelope, result: unknown): void {
-    const { counts, validatesAlways } = this.environment;
-    const handling = this.current === null ? (this.extras?.concurrency?.of(envelope) ?? null) : this.extras?.handling;
-    if (handling?.isPassedOn === true) {
-      this.#finish(envelope);
-      return;
-    }
-    let reply: unknown;
-    try {
-      reply = checkedReply(this.operation(envelope.type), result, validatesAlways);
-    } catch (thrown) {
-      this.#fail(envelope, thrown);
-      return;
-    }
-    this.#finish(envelope);
-    if (!(envelope instanceof Signal)) {
-      this.handled++;
-      counts.handled++;
-    }
-    if (!envelope.complete(reply)) this.#buryLateReply(envelope, reply);
-  }
-
-  #fail(envelope: Envelope, thrown: unknown): void {
-    const error = deliveryError("handler-failed", new EnvelopeSource(envelope, this), thrown);
-    this.#finish(envelope);
-    const { extra } = this;
-    extra.failed++;
-    if (!(envelope instanceof Signal)) this.environment.counts.failed++;
-    if (envelope.failure !== null) return; // Its sender gave up, and a handler that ends early for that has not failed.
-    const { isTold } = envelope;
-    envelope.fail(error);
-    failed(this, envelope, error, isTold);
-  }
-
-  #finish(envelope: Envelope): void {
-    const { extras } = this;
-    let handling: Handling | null = null;
-    if (this.current === envelope) {
-      this.current = null;
-      if (extras === null) return;
-      handling = extras.handling;
-      extras.handling = null;
-    } else if (extras !== null && extras.concurrency !== null) {
-      handling = extras.concurrency.of(envelope);
-      if (handling !== null) extras.concurrency.running.delete(handling);
-    }
-    if (handling !== null && handling.slowness !== null) this.environment.timers.remove(handling.slowness);
-  }
-
-  #buryLateReply(envelope: Envelope, reply: unknown): void {
-    this.environment.counts.accepted++;
-    this.environment.counts.dead++;
-    this.environment.bury(lateLetter(envelope, this, reply), false);
-  }
-
-  // ——— Several at once
-
-  #handleConcurrently(envelope: Envelope): void {
-    // #handle looked: it is concurrent.
-    const concurrency = this.extra.concurrency as NonNullable<Extras["concurrency"]>;
-    const handling = new Handling(envelope);
-    handling.since = this.environment.dispatcher.now;
-    concurrency.running.add(handling);
-    let settled: Promise<unknown>;
-    try {
-      const outcome = concurrency.run(handling, () => {
-        const result = this.#call(envelope);
-        return envelope instanceof PendingStream && !handling.isPassedOn ? envelope.produce(result) : result;
-      });
-      if (!isThenable(outcome)) {
-        this.#succeed(envelope, outcome);
-        return;
-      }
-      settled = Promise.resolve(outcome);
-    } catch (thrown) {
-      this.#fail(envelope, thrown);
-      return;
-    }
-    then.call(
-      settled,
-      (value) => this.#settle(handling, value, true),
-      (thrown) => this.#settle(handling, thrown, false),
-    );
-    if (concurrency.isFull) this.activity = AWAITING;
-    watchSlowness(this, handling);
-  }
-
-  #settle(handling: Handling, outcome: unknown, isFulfilled: boolean): void {
-    if (this.extras?.concurrency?.running.has(handling) !== true) return; // It was abandoned.
-    if (isFulfilled) this.#succeed(handling.envelope, outcome);
-    else this.#fail(handling.envelope, outcome);
-    // A hook has the actor to itself; and who is scheduled goes on then.
-    if (this.current === null && this.activity !== READY && this.activity !== HANDLING) this.goOn();
-  }
-
   // ——— Giving up
 
   /** The sender of a message gave up: tells its handler, when one runs (P7). */
   abandonHandling(envelope: Envelope, error: DeliveryError): void {
     const { extras } = this;
     if (extras === null) return;
-    if (this.current === envelope) {
-      extras.handling?.abandon(error);
-      return;
-    }
-    const handling = extras.concurrency?.of(envelope) ?? null;
+    const handling = this.handlingOf(envelope);
     if (handling !== null) handling.abandon(error);
-    else if (extras.flow !== null) forget(this, extras.flow, envelope, error);
-  }
-
-  /** Counts what is handled now as failed; its askers get `stopped`. */
-  abandonRunning(): void {
-    for (const envelope of this.envelopes()) {
-      this.#finish(envelope);
-      if (!(envelope instanceof Signal)) this.environment.counts.failed++;
-      envelope.fail(deliveryError("stopped", new EnvelopeSource(envelope, this), true));
-    }
+    else if (extras.flow !== null && this.current !== envelope) forget(this, extras.flow, envelope, error);
   }
 
   /**
@@ -553,5 +290,3 @@ export class Cell implements Runnable {
     return handling.controller.signal;
   }
 }
-
-const { then } = Promise.prototype;

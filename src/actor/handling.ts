@@ -23,8 +23,8 @@ export class Handling {
   since = -1;
   /** Tells when it takes long. */
   slowness: Timeout | null = null;
-  /** The message was stashed or forwarded: it comes to its end elsewhere. */
-  isPassedOn = false;
+  /** The message comes to its end elsewhere. */
+  passedOn: "stashed" | "forwarded" | null = null;
   #waits: Wait | null = null;
 
   constructor(envelope: Envelope) {

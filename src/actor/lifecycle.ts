@@ -3,6 +3,8 @@ import { Timeout } from "../runtime/timer-wheel";
 import type { Behaviour, Cell } from "./cell";
 import type { Envelope } from "./envelope";
 import { stopReason } from "./extras";
+import { abandonRunning } from "./finish";
+import { abortSignals, discard, endStreams, restoreStash } from "./leaving";
 import { DRAINING, HANDLING, IDLE, RESTARTING, STOPPED, STOPPING, SUSPENDED } from "./life";
 import { type AnySignatures, refTo } from "./ref";
 import { type Hook, Signal } from "./signal";
@@ -205,13 +207,6 @@ function renew(cell: Cell): void {
   extra.restart = null;
 }
 
-/** What was stashed comes before what waits. */
-function restoreStash({ extra, mailbox }: Cell): void {
-  const stash = extra.instance?.stash ?? [];
-  mailbox.putFirst(stash);
-  if (extra.flow !== null) extra.flow.size += stash.length;
-}
-
 // ——— Ending
 
 /** Stops after the running message: the rest is drained, or dead-lettered; then its children stop, then it (P13). */
@@ -234,40 +229,6 @@ export function stop(cell: Cell, isDraining: boolean, whenStopped?: () => void):
     endTimer(cell); // It waited to restart.
     proceed(cell);
   }
-}
-
-/** A stream has no end of its own that could be waited for. */
-function endStreams(cell: Cell): void {
-  for (const envelope of cell.envelopes()) {
-    if (envelope.pattern === "stream") envelope.fail(cell.error("stopped", envelope));
-  }
-}
-
-function abortSignals(cell: Cell): void {
-  const { extras, address } = cell;
-  if (extras === null) return;
-  const handlings = extras.handling === null ? [...(extras.concurrency?.running ?? [])] : [extras.handling];
-  for (const { controller } of handlings) controller?.abort(stopReason(address));
-  extras.instance?.lifetime?.abort(stopReason(address));
-}
-
-/** Dead-letters what waits: in the mailbox, for room in it, and in the stash. */
-function discard(cell: Cell): void {
-  const instance = cell.extras?.instance ?? null;
-  const flow = cell.extras?.flow ?? null;
-  const stashed = instance?.stash ?? [];
-  if (instance !== null) instance.stash = [];
-  for (const envelope of stashed) refuseStopped(cell, envelope);
-  for (let envelope = cell.mailbox.take(); envelope !== null; envelope = cell.mailbox.take())
-    refuseStopped(cell, envelope);
-  if (flow === null) return;
-  flow.size = 0;
-  for (const envelope of flow.waiting) refuseStopped(cell, envelope);
-  flow.waiting.clear();
-}
-
-function refuseStopped(cell: Cell, envelope: Envelope): void {
-  if (!(envelope instanceof Signal)) cell.refuse(envelope, envelope.failure ?? cell.error("stopped", envelope));
 }
 
 /**
@@ -378,6 +339,6 @@ export function abandon(cell: Cell): void {
   endTimer(cell);
   cell.extras?.instance?.end();
   abortSignals(cell);
-  cell.abandonRunning();
+  abandonRunning(cell);
   if (!cell.isStopped) terminate(cell);
 }

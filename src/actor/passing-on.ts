@@ -18,7 +18,7 @@ export function stash(cell: Cell): PassedOn {
       `The stash of ${cell.address} is full (${extra.stashCapacity} messages); unstash earlier, or spawn it with a larger stashCapacity.`,
     );
   }
-  handling.isPassedOn = true;
+  handling.passedOn = "stashed";
   instance.stash.push(envelope);
   return PASSED_ON;
 }
@@ -40,9 +40,7 @@ const routes = new WeakMap<Envelope, Address[]>();
 export function forward(cell: Cell, to: Cell): PassedOn {
   const { handling, envelope } = presentOf(cell, "forward");
   const route = [...(routes.get(envelope) ?? []), cell.address];
-  handling.isPassedOn = true;
-  cell.handled++;
-  cell.environment.counts.handled++;
+  handling.passedOn = "forwarded";
   // A tell is sent anew: its own envelope is still that of this handling.
   const passed =
     envelope.pattern === "tell"
@@ -67,8 +65,8 @@ function presentOf(cell: Cell, verb: "stash" | "forward"): { handling: Handling;
     );
   }
   const { envelope } = handling;
-  if (handling.isPassedOn) {
-    throw new Error(`"${envelope.type}" to ${cell.address} was stashed or forwarded already, and can go one way only.`);
+  if (handling.passedOn !== null) {
+    throw new Error(`"${envelope.type}" to ${cell.address} was ${handling.passedOn} already, and can go one way only.`);
   }
   return { handling, envelope };
 }

@@ -1,0 +1,24 @@
+import { deliveryError } from "../message/delivery-error";
+import type { Cell } from "./cell";
+import { type Envelope, EnvelopeSource } from "./envelope";
+import { Signal } from "./signal";
+
+/** The handling of an envelope is over: whoever comes next may be handled. */
+export function finish(cell: Cell, envelope: Envelope): void {
+  const handling = cell.handlingOf(envelope);
+  if (cell.current === envelope) {
+    cell.current = null;
+    if (cell.extras !== null) cell.extras.handling = null;
+  } else if (handling !== null) cell.extras?.concurrency?.running.delete(handling);
+  if (handling !== null && handling.slowness !== null) cell.environment.timers.remove(handling.slowness);
+}
+
+/** Counts what is handled now as failed; its askers get `stopped`. */
+export function abandonRunning(cell: Cell): void {
+  for (const envelope of cell.envelopes()) {
+    const passedOn = cell.handlingOf(envelope)?.passedOn ?? null;
+    finish(cell, envelope);
+    if (!(envelope instanceof Signal) && passedOn !== "stashed") cell.environment.counts.failed++;
+    if (passedOn === null) envelope.fail(deliveryError("stopped", new EnvelopeSource(envelope, cell), true));
+  }
+}

@@ -1,0 +1,48 @@
+import type { Cell } from "./cell";
+import type { Envelope } from "./envelope";
+import { stopReason } from "./extras";
+import { Signal } from "./signal";
+
+// What an actor leaves behind when it stops or restarts: handlers to be told, messages to be kept or dead-lettered.
+
+/** A stream has no end of its own that could be waited for. */
+export function endStreams(cell: Cell): void {
+  for (const envelope of cell.envelopes()) {
+    if (envelope.pattern === "stream") envelope.fail(cell.error("stopped", envelope));
+  }
+}
+
+/** Tells the handlers that run (P7). */
+export function abortSignals(cell: Cell): void {
+  const { extras, address } = cell;
+  if (extras === null) return;
+  const handlings = extras.handling === null ? [...(extras.concurrency?.running ?? [])] : [extras.handling];
+  for (const { controller } of handlings) controller?.abort(stopReason(address));
+  extras.instance?.lifetime?.abort(stopReason(address));
+}
+
+/** Dead-letters what waits: in the mailbox, for room in it, and in the stash. */
+export function discard(cell: Cell): void {
+  const instance = cell.extras?.instance ?? null;
+  const flow = cell.extras?.flow ?? null;
+  const stashed = instance?.stash ?? [];
+  if (instance !== null) instance.stash = [];
+  for (const envelope of stashed) refuseStopped(cell, envelope);
+  for (let envelope = cell.mailbox.take(); envelope !== null; envelope = cell.mailbox.take())
+    refuseStopped(cell, envelope);
+  if (flow === null) return;
+  flow.size = 0;
+  for (const envelope of flow.waiting) refuseStopped(cell, envelope);
+  flow.waiting.clear();
+}
+
+function refuseStopped(cell: Cell, envelope: Envelope): void {
+  if (!(envelope instanceof Signal)) cell.refuse(envelope, envelope.failure ?? cell.error("stopped", envelope));
+}
+
+/** What was stashed comes before what waits. */
+export function restoreStash({ extra, mailbox }: Cell): void {
+  const stash = extra.instance?.stash ?? [];
+  mailbox.putFirst(stash);
+  if (extra.flow !== null) extra.flow.size += stash.length;
+}

@@ -1,0 +1,85 @@
+import { deliveryError } from "../message/delivery-error";
+import type { Behaviour, Cell } from "./cell";
+import { checkedReply } from "./checking";
+import { type Envelope, EnvelopeSource, lateLetter, messageIn } from "./envelope";
+import { finish } from "./finish";
+import type { Handling } from "./handling";
+import { failed } from "./lifecycle";
+import { Signal } from "./signal";
+import { tellOfSlowness } from "./slow-handler";
+import { PendingStream } from "./stream";
+
+// What a handler is called with, and what comes of it.
+
+/** Calls what handles an envelope. */
+export function call(cell: Cell, envelope: Envelope): unknown {
+  if (envelope instanceof Signal) return envelope.run();
+  const { environment } = cell;
+  if (environment.beforeHandle !== null) {
+    environment.beforeHandle({ address: cell.address, operation: envelope.type, payload: envelope.payload });
+  }
+  // start() came before; accept() let only operations of the protocol through, and spawn looked for their handlers.
+  const behaviour = cell.behaviour as Behaviour;
+  const isTimed = environment.slowHandler !== Number.POSITIVE_INFINITY;
+  const begun = isTimed ? environment.clock.monotonicTime() : 0;
+  try {
+    return typeof behaviour === "function"
+      ? behaviour(messageIn(envelope, cell))
+      : behaviour[envelope.type]?.(envelope.payload);
+  } finally {
+    if (isTimed) tellOfSlowness(cell, envelope, begun);
+  }
+}
+
+/** What a handler's result comes to: the end of its stream, where it makes one. */
+export const outcomeOf = (envelope: Envelope, handling: Handling | null, result: unknown): unknown =>
+  envelope instanceof PendingStream && !handling?.passedOn ? envelope.produce(result) : result;
+
+/** A handler has come to a good end. */
+export function succeed(cell: Cell, envelope: Envelope, result: unknown): void {
+  const { counts, validatesAlways } = cell.environment;
+  const passedOn = cell.handlingOf(envelope)?.passedOn ?? null;
+  if (envelope instanceof Signal || passedOn !== null) {
+    finish(cell, envelope);
+    if (passedOn === null) envelope.complete(undefined);
+    else if (passedOn === "forwarded") countHandled(cell);
+    return;
+  }
+  let reply: unknown;
+  try {
+    reply = checkedReply(cell.operation(envelope.type), result, validatesAlways);
+  } catch (thrown) {
+    fail(cell, envelope, thrown);
+    return;
+  }
+  finish(cell, envelope);
+  cell.handled++;
+  counts.handled++;
+  if (!envelope.complete(reply)) buryLateReply(cell, envelope, reply);
+}
+
+function countHandled(cell: Cell): void {
+  cell.handled++;
+  cell.environment.counts.handled++;
+}
+
+/** A handler threw, or its promise rejected (P9). */
+export function fail(cell: Cell, envelope: Envelope, thrown: unknown): void {
+  const error = deliveryError("handler-failed", new EnvelopeSource(envelope, cell), thrown);
+  const passedOn = cell.handlingOf(envelope)?.passedOn ?? null;
+  finish(cell, envelope);
+  cell.extra.failed++;
+  if (!(envelope instanceof Signal) && passedOn !== "stashed") cell.environment.counts.failed++;
+  if (envelope.failure !== null) return; // Its sender gave up: a handler that ends early for that has not failed.
+  const { isTold } = envelope;
+  if (passedOn === null) envelope.fail(error); // Otherwise another handling tells its sender.
+  failed(cell, envelope, error, isTold && passedOn === null);
+}
+
+/** A reply came after its asker gave up (P7). */
+export function buryLateReply(cell: Cell, envelope: Envelope, reply: unknown): void {
+  const { counts } = cell.environment;
+  counts.accepted++;
+  counts.dead++;
+  cell.environment.bury(lateLetter(envelope, cell, reply), false);
+}

@@ -1,0 +1,161 @@
+import type { Cell, HandlerTable } from "./cell";
+import { handleConcurrently } from "./concurrency";
+import { type Envelope, Tell } from "./envelope";
+import { release } from "./flow";
+import { Handling } from "./handling";
+import { ALIVE, AWAITING, HANDLING } from "./life";
+import { buryLateReply, call, fail, outcomeOf, succeed } from "./outcome";
+import { PendingAsk } from "./pending-ask";
+import { Signal } from "./signal";
+import { watchSlowness } from "./slow-handler";
+import { isThenable } from "./thenable";
+
+// What an actor does in its turn: takes its messages one after the other, and waits for their handlers.
+
+/** Runs the hook that comes before all messages. */
+export function runHook(cell: Cell): number {
+  const { extra } = cell;
+  const { hook } = extra;
+  extra.hook = null;
+  if (hook !== null) handle(cell, hook);
+  return 1;
+}
+
+/** Handles `limit` messages at most; returns how many it did. */
+export function runMessages(cell: Cell, limit: number): number {
+  if (cell.extras !== null) cell.extras.instance?.timers?.onBusy();
+  return cell.operations === null || cell.life !== ALIVE || cell.environment.isObserved || cell.isConcurrent
+    ? runEach(cell, limit)
+    : runHandlers(cell, limit, cell.behaviour as HandlerTable); // An actor with operations has a table of handlers.
+}
+
+function runEach(cell: Cell, limit: number): number {
+  let count = 0;
+  for (let envelope = take(cell); envelope !== null; envelope = take(cell)) {
+    handle(cell, envelope);
+    count++;
+    if (count >= limit || cell.activity !== HANDLING) break;
+  }
+  return count;
+}
+
+function take(cell: Cell): Envelope | null {
+  const envelope = cell.mailbox.take();
+  const flow = cell.extras === null ? null : cell.extras.flow;
+  if (flow !== null && envelope !== null && !(envelope instanceof Signal)) release(cell, flow);
+  return envelope;
+}
+
+/** What runEach does, for what comes most: in one loop, because a call for each message cost a quarter of a tell. */
+function runHandlers(cell: Cell, limit: number, handlers: HandlerTable): number {
+  const { mailbox } = cell;
+  const { counts } = cell.environment;
+  let type = "";
+  let handler: HandlerTable[string] | undefined;
+  let hasReply = false;
+  let count = 0;
+  let handled = 0;
+  for (let envelope = mailbox.take(); envelope !== null; envelope = mailbox.take()) {
+    const isTell = envelope instanceof Tell;
+    if (isTell || (envelope instanceof PendingAsk && envelope.isWaiting)) {
+      cell.current = envelope;
+      let result: unknown;
+      try {
+        if (envelope.type !== type) {
+          type = envelope.type; // Messages of one kind come in rows: finding their handler once saved a fifth.
+          handler = handlers[type];
+          hasReply = cell.operation(type)?.hasReply === true;
+        }
+        result = handler?.call(handlers, envelope.payload);
+      } catch (thrown) {
+        fail(cell, envelope, thrown);
+      }
+      const isPlain = cell.extras === null || cell.extras.handling === null;
+      if (isPlain && cell.current !== null && (typeof result !== "object" || result === null)) {
+        cell.current = null;
+        handled++;
+        counts.handled++;
+        const reply = hasReply ? result : undefined;
+        if (!isTell && !envelope.complete(reply)) buryLateReply(cell, envelope, reply);
+      } else if (cell.current !== null) conclude(cell, envelope, result);
+    } else handle(cell, envelope);
+    count++;
+    if (count >= limit || cell.activity !== HANDLING || cell.behaviour !== handlers) break;
+  }
+  cell.handled += handled;
+  return count;
+}
+
+function handle(cell: Cell, envelope: Envelope): void {
+  if (envelope.failure !== null) {
+    cell.refuse(envelope, envelope.failure); // Its sender gave up while it was queued.
+    return;
+  }
+  if (envelope instanceof Signal) {
+    if (envelope.generation !== cell.generation) return;
+  } else if (cell.isConcurrent) {
+    handleConcurrently(cell, envelope);
+    return;
+  }
+  cell.current = envelope;
+  let result: unknown;
+  try {
+    result = call(cell, envelope);
+  } catch (thrown) {
+    fail(cell, envelope, thrown);
+    return;
+  }
+  if (cell.current === envelope) conclude(cell, envelope, result);
+}
+
+/** Waits for what a handler returned where that is a promise or a stream; otherwise it is the result. */
+function conclude(cell: Cell, envelope: Envelope, result: unknown): void {
+  let awaited: Promise<unknown> | null;
+  try {
+    const outcome = outcomeOf(envelope, cell.extras?.handling ?? null, result);
+    awaited = isThenable(outcome) ? Promise.resolve(outcome) : null;
+  } catch (thrown) {
+    fail(cell, envelope, thrown);
+    return;
+  }
+  if (awaited === null) succeed(cell, envelope, result);
+  else wait(cell, envelope, awaited);
+}
+
+function wait(cell: Cell, envelope: Envelope, settled: Promise<unknown>): void {
+  const { extra, environment } = cell;
+  cell.activity = AWAITING;
+  extra.handling ??= new Handling(envelope);
+  extra.handling.since = environment.dispatcher.now;
+  if (envelope instanceof Signal) {
+    waitForSignal(cell, envelope, settled);
+    return;
+  }
+  extra.onFulfilled ??= (value) => resume(cell, value, true);
+  extra.onRejected ??= (thrown) => resume(cell, thrown, false);
+  // The language's own then: one that a promise brings along may call back at once, or twice.
+  then.call(settled, extra.onFulfilled, extra.onRejected);
+  watchSlowness(cell, extra.handling);
+}
+
+/** By its own identity: a hook that comes too late must not end what is handled then. */
+function waitForSignal(cell: Cell, signal: Signal, settled: Promise<unknown>): void {
+  const goOn = (outcome: unknown, isFulfilled: boolean): void => {
+    if (cell.current === signal) resume(cell, outcome, isFulfilled);
+  };
+  signal.limit(cell.environment, (thrown) => goOn(thrown, false));
+  then.call(
+    settled,
+    (value) => goOn(value, true),
+    (thrown) => goOn(thrown, false),
+  );
+}
+
+function resume(cell: Cell, outcome: unknown, isFulfilled: boolean): void {
+  if (cell.current === null) return; // It was abandoned: its message has been counted.
+  if (isFulfilled) succeed(cell, cell.current, outcome);
+  else fail(cell, cell.current, outcome);
+  cell.goOn();
+}
+
+const { then } = Promise.prototype;
