@@ -95,6 +95,10 @@ export class Cell implements Runnable {
   get isGuarded(): boolean {
     return this.extras !== null && (this.extras.flow !== null || this.extras.relay !== null);
   }
+  /** Whether it takes nothing more. */
+  get isEnding(): boolean {
+    return !this.isAlive && this.life !== RESTARTING;
+  }
   get isStopped(): boolean {
     return this.life === STOPPED;
   }
@@ -202,7 +206,7 @@ export class Cell implements Runnable {
 
   /** Why a message is not to be handled; null when it is. */
   #objection(envelope: Envelope, operation: Operation | null | undefined): DeliveryError | null {
-    if (!this.isAlive && this.life !== RESTARTING) return this.error("stopped", envelope);
+    if (this.isEnding) return this.error("stopped", envelope);
     if (operation === null) return null;
     if (operation === undefined || operation.isStream !== envelope instanceof PendingStream) {
       return this.error("unknown-operation", envelope);
@@ -266,6 +270,7 @@ export class Cell implements Runnable {
     if (extras === null) return;
     const handling = this.handlingOf(envelope);
     if (handling !== null) handling.abandon(error);
+    else if (extras.relay !== null) extras.relay.abandon(envelope, error);
     else if (extras.flow !== null && this.current !== envelope) forget(this, extras.flow, envelope, error);
   }
 

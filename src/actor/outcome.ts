@@ -5,6 +5,7 @@ import { type Envelope, EnvelopeSource, lateLetter, messageIn } from "./envelope
 import { finish } from "./finish";
 import type { Handling } from "./handling";
 import { failed } from "./lifecycle";
+import { ANSWERED } from "./relay";
 import { Signal } from "./signal";
 import { tellOfSlowness } from "./slow-handler";
 import { PendingStream } from "./stream";
@@ -81,5 +82,7 @@ export function buryLateReply(cell: Cell, envelope: Envelope, reply: unknown): v
   const { counts } = cell.environment;
   counts.accepted++;
   counts.dead++;
-  cell.environment.bury(lateLetter(envelope, cell, reply), false);
+  const { failure } = envelope;
+  const isPlanned = failure !== null && failure.kind === "cancelled" && failure.reason === ANSWERED;
+  cell.environment.bury(lateLetter(envelope, cell, reply), isPlanned);
 }

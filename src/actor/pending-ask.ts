@@ -181,6 +181,11 @@ export class PendingAsk implements Envelope, Staged, Wait {
     this.#giveUp(this.ended(error));
   }
 
+  /** Gives it up for a reason of the sender's own. */
+  cancel(reason: unknown): void {
+    this.#giveUp(deliveryError("cancelled", this.#source(), reason));
+  }
+
   /** How it ends when the handler that waits for it was given up. */
   ended(error: AskError): AskError {
     return error.kind === "timeout"

@@ -74,15 +74,16 @@ export function askFor(
   const wanted = options?.timeout ?? environment.askTimeout;
   const delay = outer === null ? wanted : Math.min(wanted, outer.left(environment.timers));
   const promise = new Promise(capture);
-  const pending = new PendingAsk(cell, type, payload, asker, delay, captured);
+  const to = recipientOf(cell, type, payload);
+  const pending = new PendingAsk(to, type, payload, asker, delay, captured);
   if (options?.signal !== undefined) pending.listenTo(options.signal);
   const error = objectionTo(pending, asker, handling);
   if (error !== null) {
     environment.counts.accepted++;
-    cell.refuse(pending, error);
+    to.refuse(pending, error);
   } else if (pending.isWaiting) {
     handling.add(pending);
-    cell.accept(pending, operation);
+    to.accept(pending, operation);
   }
   if (pending.isWaiting && delay !== Number.POSITIVE_INFINITY) environment.timers.add(pending.timer);
   return promise;
@@ -92,9 +93,16 @@ export function askFor(
 function objectionTo(wait: PendingAsk | PendingStream, asker: Cell, handling: Handling): DeliveryError | null {
   const { failure } = handling.envelope;
   if (failure !== null) return wait.ended(failure);
-  const circle = circleOf(asker, wait.cell, handling);
-  return circle === null ? null : deliveryError("ask-cycle", new EnvelopeSource(wait, wait.cell), circle);
+  for (const target of wait.cell.extras?.relay?.all ?? [wait.cell]) {
+    const circle = circleOf(asker, target, handling);
+    if (circle !== null) return deliveryError("ask-cycle", new EnvelopeSource(wait, wait.cell), circle);
+  }
+  return null;
 }
+
+/** Who gets a message to an actor: the one that is picked for it, where the actor is a pool. */
+const recipientOf = (cell: Cell, type: string, payload: unknown): Cell =>
+  (cell.isAlive ? cell.extras?.relay?.pick(type, payload) : null) ?? cell;
 
 /** Streams, from the first read on; one that a handler reads is a wait of that handler. */
 export function stream(
@@ -118,17 +126,18 @@ export function openStream(
   options: StreamOptions,
   reader: { readonly cell: Cell; readonly handling: Handling } | null = null,
 ): PendingStream {
-  const pending = new PendingStream(cell, type, payload, options, origin);
+  const to = reader === null ? cell : recipientOf(cell, type, payload);
+  const pending = new PendingStream(to, type, payload, options, origin);
   const operation = cell.operation(type);
   const error = reader === null ? null : objectionTo(pending, reader.cell, reader.handling);
   if (error !== null) {
     cell.environment.counts.accepted++;
-    cell.refuse(pending, error);
+    to.refuse(pending, error);
     return pending;
   }
   if (pending.isClosed) return pending;
   reader?.handling.add(pending);
-  cell.accept(pending, operation?.isStream === false ? undefined : operation);
+  to.accept(pending, operation?.isStream === false ? undefined : operation);
   return pending;
 }
 

@@ -30,8 +30,11 @@ function pathToWaiter(from: Cell, asker: Cell, handling: Handling, seen: Set<Cel
 
 function pathOf(waiting: Handling, asker: Cell, handling: Handling, seen: Set<Cell>): Address[] | null {
   for (const wait of waiting.waits()) {
-    const path = pathToWaiter(wait.cell, asker, handling, seen);
-    if (path !== null) return path;
+    const relay = wait.cell.extras?.relay ?? null;
+    for (const holder of relay === null ? [wait.cell] : relay.holders(wait)) {
+      const path = pathToWaiter(holder, asker, handling, seen);
+      if (path !== null) return path;
+    }
   }
   return null;
 }

@@ -1,0 +1,146 @@
+import type { Cell } from "../actor/cell";
+import type { Envelope } from "../actor/envelope";
+import { EnvelopeSource } from "../actor/envelope";
+import type { Relay } from "../actor/relay";
+import { type DeliveryError, deliveryError, sentenceOf } from "../message/delivery-error";
+import type { Operation } from "../protocol/protocol";
+
+/** Chooses one worker for a message; there is at least one. */
+export type Choice = (workers: readonly Cell[], type: string, payload: unknown) => Cell;
+
+type KeyOf = (operation: string, payload: unknown) => string | number;
+
+const isUsable = (worker: Cell): boolean => !worker.isEnding;
+
+/** Those that can be sent to; the same list while none has stopped. */
+export function usable(workers: readonly Cell[]): readonly Cell[] {
+  return workers.every(isUsable) ? workers : workers.filter(isUsable);
+}
+
+/** Each worker in turn. */
+export function inTurn(): Choice {
+  let turn = 0;
+  return (workers) => {
+    turn = turn + 1 < workers.length ? turn + 1 : 0;
+    return at(workers, turn);
+  };
+}
+
+/** The worker with the fewest messages that wait or run; of several such, each in turn. */
+export function leastBusy(): Choice {
+  let turn = 0;
+  return (workers) => {
+    turn = turn + 1 < workers.length ? turn + 1 : 0;
+    let found = at(workers, turn);
+    let least = loadOf(found);
+    for (let i = 1; i < workers.length && least > 0; i++) {
+      const worker = at(workers, (turn + i) % workers.length);
+      const load = loadOf(worker);
+      if (load >= least) continue;
+      found = worker;
+      least = load;
+    }
+    return found;
+  };
+}
+
+/** Counted in constant time: the workers of such a pool have a flow, which counts what is in their mailboxes. */
+const loadOf = ({ extras, current }: Cell): number =>
+  (extras?.flow?.size ?? 0) +
+  (extras?.flow?.waiting.size ?? 0) +
+  (extras?.concurrency?.running.size ?? 0) +
+  (current === null ? 0 : 1);
+
+/**
+ * The same worker for the same key, as long as it lives: rendezvous hashing (D. G. Thaler and C. V. Ravishankar, "Using
+ * Name-Based Mappings to Increase Hit Rates", IEEE/ACM Transactions on Networking 6(1), 1998), by which the keys of a
+ * worker that is gone are spread over the others, and no other key moves.
+ */
+export function byKey(keyOf: KeyOf): Choice {
+  return (workers, type, payload) => {
+    const hash = Bun.hash.xxHash32(keyFor(workers, keyOf, type, payload));
+    let found = at(workers, 0);
+    let highest = -1;
+    for (const worker of workers) {
+      const weight = mix(hash ^ Bun.hash.xxHash32(worker.address));
+      if (weight <= highest) continue;
+      found = worker;
+      highest = weight;
+    }
+    return found;
+  };
+}
+
+/** The key as a text; a function that throws is told in the log, because a tell must not throw (P4). */
+function keyFor(workers: readonly Cell[], keyOf: KeyOf, type: string, payload: unknown): string {
+  try {
+    return String(keyOf(type, payload));
+  } catch (thrown) {
+    const { environment, parent } = at(workers, 0);
+    environment.logger.error(
+      `The key of "${type}" to the pool ${parent?.address} could not be told (${sentenceOf(thrown)}); it goes where an empty one goes.`,
+      { cause: thrown },
+    );
+    return "";
+  }
+}
+
+/** The finalizer of MurmurHash3 (A. Appleby, public domain): spreads each bit over all. */
+function mix(hash: number): number {
+  let mixed = hash ^ (hash >>> 16);
+  mixed = Math.imul(mixed, 0x85ebca6b);
+  mixed ^= mixed >>> 13;
+  mixed = Math.imul(mixed, 0xc2b2ae35);
+  return (mixed ^ (mixed >>> 16)) >>> 0;
+}
+
+const at = (workers: readonly Cell[], index: number): Cell => workers[index] as Cell; // The callers stay within.
+
+/** Hands each message to one worker. */
+export class ToOne implements Relay {
+  readonly all: readonly Cell[] = [];
+  readonly #pool: Cell;
+  readonly #workers: readonly Cell[];
+  readonly #choice: Choice;
+
+  constructor(pool: Cell, workers: readonly Cell[], choice: Choice) {
+    this.#pool = pool;
+    this.#workers = workers;
+    this.#choice = choice;
+  }
+
+  pick(type: string, payload: unknown): Cell | null {
+    const workers = usable(this.#workers);
+    return workers.length === 0 ? null : this.#choice(workers, type, payload);
+  }
+
+  accept(envelope: Envelope, operation: Operation | null | undefined): DeliveryError | null {
+    const worker = operation === undefined ? null : this.pick(envelope.type, envelope.payload);
+    return worker === null ? refuseAll(this.#pool, envelope, operation) : handTo(worker, envelope, operation);
+  }
+
+  holders(): readonly Cell[] {
+    return [];
+  }
+
+  abandon(): void {}
+}
+
+/** Hands an envelope to an actor, which has it from then on. */
+export function handTo(
+  worker: Cell,
+  envelope: Envelope,
+  operation: Operation | null | undefined,
+): DeliveryError | null {
+  envelope.moveTo(worker);
+  const error = worker.accept(envelope, operation);
+  if (error === null && !worker.isGuarded) envelope.admitted();
+  return error;
+}
+
+/** Refuses what no worker can take. */
+export function refuseAll(pool: Cell, envelope: Envelope, operation: Operation | null | undefined): DeliveryError {
+  pool.environment.counts.accepted++;
+  const kind = operation === undefined ? "unknown-operation" : "stopped";
+  return pool.refuse(envelope, deliveryError(kind, new EnvelopeSource(envelope, pool)));
+}

@@ -1,0 +1,148 @@
+import type { Cell, HandlerTable } from "../actor/cell";
+import type { Factory } from "../actor/context";
+import { Flow } from "../actor/flow";
+import { GUARDED } from "../actor/life";
+import type { ActorOptions } from "../actor/options";
+import { cellOf, type Ref } from "../actor/ref";
+import type { Relay } from "../actor/relay";
+import { quote } from "../message/address";
+import type { Protocol } from "../protocol/protocol";
+import { ToAll } from "./pool-fan";
+import { byKey, inTurn, leastBusy, ToOne } from "./pool-routing";
+
+/**
+ * Which worker of a pool gets a message:
+ *
+ * | routing | a tell | an ask |
+ * | --- | --- | --- |
+ * | `"round-robin"` | each worker in turn | the same |
+ * | `"least-busy"` | the one with the fewest messages that wait or run | the same |
+ * | `"consistent-hash"` | the one of its `key`, always the same while that lives | the same |
+ * | `"broadcast"` | all | all; it comes back when all have answered, with the first worker's reply, or with the first error |
+ * | `"first-answer"` | each worker in turn | all; the first `Ok` wins, and the others are given up |
+ *
+ * A stream has one worker: by the key, the load, or in turn.
+ */
+export type Routing = "round-robin" | "least-busy" | "consistent-hash" | "broadcast" | "first-answer";
+
+/**
+ * How a pool is made. `supervision` says what becomes of its workers, and `phase` when it stops; the other options of an actor
+ * are those of each worker.
+ */
+export interface PoolOptions extends ActorOptions {
+  /** How many workers, a whole number from 1. */
+  readonly size: number;
+  /** Default: `"round-robin"`. */
+  readonly routing?: Routing;
+  /** What a message belongs to, for `"consistent-hash"`. */
+  readonly key?: (operation: string, payload: unknown) => string | number;
+}
+
+/** What can spawn: a system, or a context. */
+interface Spawner {
+  spawn<Signatures>(
+    name: string,
+    protocol: Protocol<string, Signatures>,
+    factory: Factory<Signatures>,
+    options?: ActorOptions,
+  ): Ref<Signatures>;
+}
+
+const ROUTINGS: readonly unknown[] = [
+  "round-robin",
+  "least-busy",
+  "consistent-hash",
+  "broadcast",
+  "first-answer",
+] satisfies Routing[];
+
+/**
+ * Spawns a pool of workers that looks like one actor. The workers are its children, `@(name/1)` and so on, and supervised
+ * like any; one that fails too often takes the pool with it, which then restarts with new ones. What comes while the pool
+ * restarts is kept for them.
+ *
+ * @param spawner the system, or the context of the actor that is to be its parent.
+ * @param factory makes each worker.
+ * @throws TypeError or RangeError when an option cannot be one; and what `spawn` throws.
+ * @example
+ * const thumbnails = spawnPool(system, "thumbnails", Thumbnail, makeThumbnailer, { size: 4, routing: "least-busy" });
+ * await thumbnails.ask("render", image);
+ */
+export function spawnPool<Signatures>(
+  spawner: Spawner,
+  name: string,
+  protocol: Protocol<string, Signatures>,
+  factory: Factory<Signatures>,
+  options: PoolOptions,
+): Ref<Signatures> {
+  const { size, routing = "round-robin", key, supervision, phase, ...workerOptions } = checkPoolOptions(name, options);
+  return spawner.spawn(
+    name,
+    protocol,
+    (ctx) => {
+      const workers = Array.from({ length: size }, (_, i) => {
+        const worker = cellOf(ctx.spawn(String(i + 1), protocol, factory, workerOptions));
+        if (routing === "least-busy") count(worker);
+        return worker;
+      });
+      const pool = cellOf(ctx.self);
+      guard(pool, relayOf(pool, workers, routing, key));
+      // What came before the relay stood, or while the pool restarted, goes the same way.
+      const table: HandlerTable = {};
+      for (const operation of Object.keys(protocol.operations)) table[operation] = () => ctx.forward(ctx.self);
+      return table as unknown as ReturnType<Factory<Signatures>>; // It has one for each operation of the protocol.
+    },
+    { ...(supervision && { supervision }), ...(phase !== undefined && { phase }) },
+  );
+}
+
+function guard(pool: Cell, relay: Relay): void {
+  pool.extra.relay = relay;
+  pool.extra.aliveAs = GUARDED;
+  pool.life = GUARDED;
+}
+
+/** Lets the load of a worker be read in constant time. */
+function count(worker: Cell): void {
+  worker.extra.flow ??= new Flow(Number.POSITIVE_INFINITY, "reject");
+  worker.extra.aliveAs = GUARDED;
+  worker.life = GUARDED;
+}
+
+function relayOf(pool: Cell, workers: readonly Cell[], routing: Routing, key: PoolOptions["key"]): Relay {
+  switch (routing) {
+    case "round-robin":
+      return new ToOne(pool, workers, inTurn());
+    case "least-busy":
+      return new ToOne(pool, workers, leastBusy());
+    case "consistent-hash":
+      return new ToOne(pool, workers, byKey(key ?? (() => ""))); // checkPoolOptions has seen that there is one.
+    case "broadcast":
+      return new ToAll(pool, workers, false);
+    case "first-answer":
+      return new ToAll(pool, workers, true);
+  }
+}
+
+function checkPoolOptions(name: string, options: PoolOptions): PoolOptions {
+  if (typeof options !== "object" || options === null) {
+    throw new TypeError(
+      `The options of the pool ${quote(name)} are an object, such as { size: 4 }; got ${quote(options)}.`,
+    );
+  }
+  const { size, routing = "round-robin", key } = options;
+  if (!Number.isInteger(size) || size < 1) {
+    throw new RangeError(`The size of the pool ${quote(name)} is a whole number from 1; got ${quote(size)}.`);
+  }
+  if (!ROUTINGS.includes(routing)) {
+    throw new TypeError(
+      `The routing of the pool ${quote(name)} is one of ${ROUTINGS.join(", ")}; got ${quote(routing)}.`,
+    );
+  }
+  if ((routing === "consistent-hash") !== (typeof key === "function")) {
+    throw new TypeError(
+      `The pool ${quote(name)} has a key where it is routed by one: { routing: "consistent-hash", key: (operation, payload) => … }.`,
+    );
+  }
+  return options;
+}

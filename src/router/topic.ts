@@ -1,0 +1,98 @@
+import type { Cell } from "../actor/cell";
+import { type AnyRef, cellOf, type Ref } from "../actor/ref";
+import { tell } from "../actor/sending";
+import { quote } from "../message/address";
+import type { AskName, PayloadArgs } from "../protocol/signatures";
+
+/** The operations of an actor that can be told an item. */
+export type TakerName<Signatures, Item> = {
+  [Name in AskName<Signatures>]: [Item] extends PayloadArgs<Signatures, Name> ? Name : never;
+}[AskName<Signatures>];
+
+/** Something that is told to whoever subscribes: each subscriber gets it in its own mailbox, by that one's own policy. */
+export interface Topic<in out Item> {
+  readonly name: string;
+  /** How many subscriptions there are. */
+  readonly size: number;
+  /**
+   * Tells all subscribers, in the order in which they subscribed. It never throws and never waits: a subscriber whose mailbox
+   * is full loses by its own `overflow`, and nobody else does.
+   *
+   * @param from whom subscribers see as `ctx.sender`. Default: nobody.
+   * @example
+   * prices.publish({ symbol: "BUN", price: 7 });
+   */
+  publish(item: Item, from?: AnyRef): void;
+  /**
+   * Tells an actor each item from now on, by one of its operations. It ends when the actor stops; a restart keeps it.
+   *
+   * @returns what ends it.
+   * @throws TypeError when the actor has no such operation.
+   * @example
+   * const unsubscribe = prices.subscribe(display, "show");
+   */
+  subscribe<Signatures>(ref: Ref<Signatures>, operation: TakerName<Signatures, Item>): () => void;
+}
+
+class Subscription {
+  readonly cell: Cell;
+  readonly operation: string;
+
+  constructor(cell: Cell, operation: string) {
+    this.cell = cell;
+    this.operation = operation;
+  }
+}
+
+class LocalTopic<Item> implements Topic<Item> {
+  readonly name: string;
+  readonly #subscriptions = new Set<Subscription>();
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  get size(): number {
+    return this.#subscriptions.size;
+  }
+
+  publish(item: Item, from?: AnyRef): void {
+    const origin = from === undefined ? null : cellOf(from);
+    for (const { cell, operation } of this.#subscriptions) tell(cell, origin, operation, item);
+  }
+
+  subscribe<Signatures>(ref: Ref<Signatures>, operation: TakerName<Signatures, Item>): () => void {
+    const cell = cellOf(ref);
+    const known = cell.operation(operation);
+    if (known === undefined || known?.isStream === true) {
+      throw new TypeError(
+        `${cell.address} cannot be told ${quote(operation)}, so it cannot subscribe to "${this.name}" by that; name an operation of its protocol.`,
+      );
+    }
+    if (cell.isStopped) return () => undefined;
+    const subscription = new Subscription(cell, operation);
+    const end = (): void => {
+      this.#subscriptions.delete(subscription);
+      cell.extras?.whenStopped.delete(end);
+    };
+    this.#subscriptions.add(subscription);
+    cell.extra.whenStopped.add(end);
+    return end;
+  }
+}
+
+/**
+ * Makes a topic: publish and subscribe within the process, typed by its items. To let messages in from outside, register
+ * a handler that publishes what it has checked.
+ *
+ * @throws TypeError when the name is no text.
+ * @example
+ * const prices = createTopic<{ symbol: string; price: number }>("prices");
+ * prices.subscribe(display, "show");
+ * prices.publish({ symbol: "BUN", price: 7 });
+ */
+export function createTopic<Item>(name: string): Topic<Item> {
+  if (typeof name !== "string" || name === "")
+    throw new TypeError(`The name of a topic is a text; got ${quote(name)}.`);
+  return new LocalTopic<Item>(name);
+}
