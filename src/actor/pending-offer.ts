@@ -22,7 +22,8 @@ export class PendingOffer implements Envelope {
   payload: unknown;
   origin: Origin;
   failure: DeliveryError | null = null;
-  #cell: Cell;
+  /** Whose mailbox it is for. */
+  cell: Cell;
   readonly #timer: Timeout | null;
   #stopListening: (() => void) | null = null;
   #resolve: ((result: Result<void, DeliveryError>) => void) | null;
@@ -35,7 +36,7 @@ export class PendingOffer implements Envelope {
     { timeout = cell.environment.askTimeout, signal }: OfferOptions,
     resolve: (result: Result<void, DeliveryError>) => void,
   ) {
-    this.#cell = cell;
+    this.cell = cell;
     this.type = type;
     this.payload = payload;
     this.origin = origin;
@@ -51,7 +52,7 @@ export class PendingOffer implements Envelope {
   }
 
   #source(): EnvelopeSource {
-    return new EnvelopeSource(this, this.#cell);
+    return new EnvelopeSource(this, this.cell);
   }
 
   get isWaiting(): boolean {
@@ -63,11 +64,11 @@ export class PendingOffer implements Envelope {
 
   /** Begins to wait, where the mailbox has not taken it at once. */
   wait(): void {
-    if (this.#resolve !== null && this.#timer !== null) this.#cell.environment.timers.add(this.#timer);
+    if (this.#resolve !== null && this.#timer !== null) this.cell.environment.timers.add(this.#timer);
   }
 
   moveTo(cell: Cell): void {
-    this.#cell = cell;
+    this.cell = cell;
   }
 
   admitted(): void {
@@ -83,17 +84,27 @@ export class PendingOffer implements Envelope {
     this.#settle(err(error));
   }
 
+  /** Gives it up for a reason of the sender's own. */
+  cancel(reason: unknown): void {
+    this.#giveUp(deliveryError("cancelled", this.#source(), reason));
+  }
+
+  /** What it is a part of was given up. */
+  endWith(error: DeliveryError): void {
+    this.#giveUp(error);
+  }
+
   #giveUp(error: DeliveryError): void {
     if (this.#resolve === null) return;
     this.fail(error);
-    this.#cell.abandonHandling(this, error);
+    this.cell.abandonHandling(this, error);
   }
 
   #settle(result: Result<void, DeliveryError>): void {
     const resolve = this.#resolve;
     if (resolve === null) return;
     this.#resolve = null;
-    if (this.#timer !== null) this.#cell.environment.timers.remove(this.#timer);
+    if (this.#timer !== null) this.cell.environment.timers.remove(this.#timer);
     this.#stopListening?.();
     resolve(result);
   }

@@ -1,16 +1,22 @@
+import type { Result } from "neverthrow";
 import type { Cell } from "../actor/cell";
 import { type Envelope, Tell } from "../actor/envelope";
 import type { Wait } from "../actor/handling";
-import { type AskResult, PendingAsk } from "../actor/pending-ask";
+import { PendingAsk } from "../actor/pending-ask";
+import { PendingOffer } from "../actor/pending-offer";
 import { ANSWERED, type Relay } from "../actor/relay";
 import type { DeliveryError } from "../message/delivery-error";
 import type { Operation } from "../protocol/protocol";
 import { type Choice, handTo, inTurn, refuseAll, usable } from "./pool-routing";
 
-/** What an ask that went to several workers waits for. */
+type Outcome = Result<unknown, DeliveryError>;
+
+/** What went to several workers, and what they have said so far. */
 interface Fan {
-  readonly asks: PendingAsk[];
-  readonly results: (AskResult | null)[];
+  readonly parts: (PendingAsk | PendingOffer)[];
+  readonly outcomes: (Outcome | null)[];
+  /** Whether one good outcome is enough; otherwise one bad one is. */
+  readonly isFirstWinning: boolean;
 }
 
 /** Hands each ask to all workers: back comes the first answer, or one when all have answered. */
@@ -38,56 +44,63 @@ export class ToAll implements Relay {
   accept(envelope: Envelope, operation: Operation | null | undefined): DeliveryError | null {
     const workers = usable(this.#workers);
     if (workers.length === 0 || operation === undefined) return refuseAll(this.#pool, envelope, operation);
-    if (envelope.pattern === "ask") return this.#ask(envelope, workers, operation);
-    if (envelope.pattern === "stream" || this.#isFirstWinning) {
-      return handTo(this.#choice(workers, envelope.type, envelope.payload), envelope, operation);
+    const { type, payload, origin } = envelope;
+    // Each part has the time of the whole, which abandons them when it is over.
+    if (envelope.pattern === "ask") {
+      const make = (worker: Cell, settle: (outcome: Outcome) => void): PendingAsk =>
+        new PendingAsk(worker, type, payload, origin, Number.POSITIVE_INFINITY, settle);
+      return this.#fanOut(envelope, workers, operation, this.#isFirstWinning, make);
     }
-    return this.#tell(envelope, workers, operation);
-  }
-
-  /** Each worker gets an envelope of its own; an offer is told the first refusal. */
-  #tell(envelope: Envelope, workers: readonly Cell[], operation: Operation | null): DeliveryError | null {
-    const { type, payload, origin } = envelope;
-    let refused: DeliveryError | null = null;
-    for (const worker of workers) refused = worker.accept(new Tell(type, payload, origin), operation) ?? refused;
-    if (refused === null) envelope.admitted();
-    else envelope.fail(refused);
-    return refused;
-  }
-
-  #ask(envelope: Envelope, workers: readonly Cell[], operation: Operation | null): DeliveryError | null {
-    const { type, payload, origin } = envelope;
-    const fan: Fan = { asks: [], results: workers.map(() => null) };
-    workers.forEach((worker, index) => {
-      // Its time is that of the ask itself, which abandons these when it is over.
-      const settle = (result: AskResult): void => this.#settle(envelope, fan, index, result);
-      fan.asks.push(new PendingAsk(worker, type, payload, origin, Number.POSITIVE_INFINITY, settle));
-    });
-    this.#fans.set(envelope, fan);
-    workers.forEach((worker, index) => {
-      const ask = fan.asks[index];
-      if (ask?.isWaiting) worker.accept(ask, operation);
-    });
+    if (envelope.pattern === "stream" || this.#isFirstWinning) {
+      return handTo(this.#choice(workers, type, payload), envelope, operation);
+    }
+    if (envelope.canWait) {
+      const make = (worker: Cell, settle: (outcome: Outcome) => void): PendingOffer =>
+        new PendingOffer(worker, type, payload, origin, { timeout: Number.POSITIVE_INFINITY }, settle);
+      return this.#fanOut(envelope, workers, operation, false, make);
+    }
+    for (const worker of workers) worker.accept(new Tell(type, payload, origin), operation);
     return null;
   }
 
-  #settle(envelope: Envelope, fan: Fan, index: number, result: AskResult): void {
-    fan.results[index] = result;
+  #fanOut(
+    envelope: Envelope,
+    workers: readonly Cell[],
+    operation: Operation | null,
+    isFirstWinning: boolean,
+    make: (worker: Cell, settle: (outcome: Outcome) => void) => PendingAsk | PendingOffer,
+  ): DeliveryError | null {
+    const fan: Fan = { parts: [], outcomes: workers.map(() => null), isFirstWinning };
+    workers.forEach((worker, index) => {
+      fan.parts.push(make(worker, (outcome) => this.#settle(envelope, fan, index, outcome)));
+    });
+    this.#fans.set(envelope, fan);
+    for (const [index, worker] of workers.entries()) {
+      const part = fan.parts[index];
+      if (part?.isWaiting) handTo(worker, part, operation);
+    }
+    return null;
+  }
+
+  #settle(envelope: Envelope, fan: Fan, index: number, outcome: Outcome): void {
+    const { parts, outcomes, isFirstWinning } = fan;
+    outcomes[index] = outcome;
     if (this.#fans.get(envelope) !== fan) return; // It has come back already.
-    const isDecisive = this.#isFirstWinning === result.isOk();
-    if (!isDecisive && fan.results.includes(null)) return;
+    const isDecisive = isFirstWinning === outcome.isOk();
+    if (!isDecisive && outcomes.includes(null)) return;
     this.#fans.delete(envelope);
-    for (const ask of fan.asks) if (ask.isWaiting) ask.cancel(ANSWERED);
-    const outcome = isDecisive ? result : (fan.results[0] ?? result);
-    if (outcome.isOk()) envelope.complete(outcome.value);
-    else envelope.fail(outcome.error);
+    for (const part of parts) if (part.isWaiting) part.cancel(ANSWERED);
+    const decided = isDecisive ? outcome : (outcomes[0] ?? outcome);
+    if (decided.isErr()) envelope.fail(decided.error);
+    else if (envelope.pattern === "ask") envelope.complete(decided.value);
+    else envelope.admitted();
   }
 
   holders(wait: Wait): readonly Cell[] {
-    for (const [envelope, { asks }] of this.#fans) {
+    for (const [envelope, { parts, isFirstWinning }] of this.#fans) {
       if ((envelope as unknown) !== wait) continue;
-      const waiting = asks.filter((ask) => ask.isWaiting).map((ask) => ask.cell);
-      return this.#isFirstWinning && waiting.length > 1 ? [] : waiting; // Any one of several may answer.
+      const waiting = parts.filter((part) => part.isWaiting).map((part) => part.cell);
+      return isFirstWinning && waiting.length > 1 ? [] : waiting; // Any one of several may answer.
     }
     return [];
   }
@@ -96,6 +109,6 @@ export class ToAll implements Relay {
     const fan = this.#fans.get(envelope);
     if (fan === undefined) return;
     this.#fans.delete(envelope);
-    for (const ask of fan.asks) ask.endWith(error);
+    for (const part of fan.parts) part.endWith(error);
   }
 }
