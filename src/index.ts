@@ -17,6 +17,7 @@ export type { ActorOptions, Overflow } from "./actor/options";
 export type { AskOptions, AskResult } from "./actor/pending-ask";
 export type { OfferOptions } from "./actor/pending-offer";
 export type { AnyRef, AnySignatures, Ref, RefTo } from "./actor/ref";
+export { refSchema } from "./actor/ref-schema";
 export { type ActorStream, StreamError, type StreamOptions } from "./actor/stream";
 export type { Backoff, Directive, Strategy, Supervision } from "./actor/supervision";
 export type { Timers } from "./actor/timers";

@@ -1,3 +1,5 @@
+import type { Result } from "neverthrow";
+import type { DeliveryError } from "../message/delivery-error";
 import type { Message } from "../message/message";
 import type { Protocol } from "../protocol/protocol";
 import type { AskName, Handlers, ItemOf, PassedOn, PayloadArgs, ReplyOf, StreamName } from "../protocol/signatures";
@@ -9,8 +11,9 @@ import { stop } from "./lifecycle";
 import type { ActorOptions } from "./options";
 import { forward, stash, unstash } from "./passing-on";
 import type { AskOptions, AskResult } from "./pending-ask";
+import type { OfferOptions } from "./pending-offer";
 import { type AnyRef, type AnySignatures, cellOf, type Ref, refTo } from "./ref";
-import { askFor, asWritten, stream, tell } from "./sending";
+import { askFor, asWritten, offer, stream, tell } from "./sending";
 import { Signal } from "./signal";
 import { spawnCell } from "./spawn";
 import type { ActorStream, StreamOptions } from "./stream";
@@ -130,6 +133,16 @@ export class CellContext<Signatures> implements Context<Signatures> {
 
   tell<S, Name extends AskName<S>>(ref: Ref<S>, operation: Name, ...payload: PayloadArgs<S, Name>): void {
     tell(cellOf(ref), this.#cell, operation, payload[0]);
+  }
+
+  offer<S, Name extends AskName<S>>(
+    ref: Ref<S>,
+    operation: Name,
+    ...args: [...payload: PayloadArgs<S, Name>, options?: OfferOptions]
+  ): Promise<Result<void, DeliveryError>> {
+    const cell = cellOf(ref);
+    const { payload, options } = asWritten<OfferOptions>(cell.operation(operation), args[0], args[1]);
+    return offer(cell, this.#cell, operation, payload, options ?? {});
   }
 
   ask<S, Name extends AskName<S>>(

@@ -1,8 +1,11 @@
+import type { Result } from "neverthrow";
+import type { DeliveryError } from "../message/delivery-error";
 import type { Message } from "../message/message";
 import type { Protocol } from "../protocol/protocol";
 import type { AskName, Handlers, ItemOf, PassedOn, PayloadArgs, ReplyOf, StreamName } from "../protocol/signatures";
 import type { ActorOptions } from "./options";
 import type { AskOptions, AskResult } from "./pending-ask";
+import type { OfferOptions } from "./pending-offer";
 import type { AnyRef, AnySignatures, Ref } from "./ref";
 import type { ActorStream, StreamOptions } from "./stream";
 import type { Timers } from "./timers";
@@ -113,6 +116,12 @@ export interface Context<Signatures> {
   forward(to: AnyRef): PassedOn;
   /** Tells as `ref.tell` does, with this actor as the sender. */
   tell<S, Name extends AskName<S>>(ref: Ref<S>, operation: Name, ...payload: PayloadArgs<S, Name>): void;
+  /** Offers as `ref.offer` does, with this actor as the sender. */
+  offer<S, Name extends AskName<S>>(
+    ref: Ref<S>,
+    operation: Name,
+    ...args: [...payload: PayloadArgs<S, Name>, options?: OfferOptions]
+  ): Promise<Result<void, DeliveryError>>;
   /**
    * Asks as `ref.ask` does, with this actor as the sender. Inside a handler it is bound to the message that is handled: it
    * never outlives the ask that it serves (its timeout is cut to what that has left, and it is given up together with it),

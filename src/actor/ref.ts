@@ -129,8 +129,12 @@ export class ActorRef implements AnyRef {
     return `Ref ${this.#cell.address}`;
   }
 
+  static is(value: unknown): value is ActorRef {
+    return typeof value === "object" && value !== null && #cell in value;
+  }
+
   static cellOf(ref: AnyRef): Cell {
-    if (typeof ref === "object" && ref !== null && #cell in ref) return ref.#cell;
+    if (ActorRef.is(ref)) return ref.#cell;
     throw new TypeError("This is no reference to an actor: use what spawn() returned, ctx.self or ctx.sender.");
   }
 }

@@ -1,9 +1,8 @@
-import { defineProtocol, type RefTo, type System, Type } from "../../src/index";
+import { defineProtocol, type RefTo, refSchema, type System, Type } from "../../src/index";
 import { answered } from "./answered";
 import { type BankAnswer, type BankSizes, drawTransfers, INITIAL, review } from "./bank";
-import { refWith } from "./ref-schema";
 
-const Transfer = Type.Object({ to: refWith<{ deposit: (amount: number) => void }>(), amount: Type.Number() });
+const Transfer = Type.Object({ to: refSchema<{ deposit: (amount: number) => void }>(), amount: Type.Number() });
 const Account = defineProtocol("account", {
   transfer: { payload: Transfer },
   deposit: { payload: Type.Number() },

@@ -1,9 +1,8 @@
-import { defineProtocol, type RefTo, type System, Type } from "../../src/index";
+import { defineProtocol, type RefTo, refSchema, type System, Type } from "../../src/index";
 import { answered } from "./answered";
 import { pick, seededRandom } from "./random";
-import { refWith } from "./ref-schema";
 
-const Ping = Type.Object({ from: refWith<{ pong: (number: number) => void }>(), number: Type.Number() });
+const Ping = Type.Object({ from: refSchema<{ pong: (number: number) => void }>(), number: Type.Number() });
 const Worker = defineProtocol("worker", {
   start: {},
   ping: { payload: Ping },

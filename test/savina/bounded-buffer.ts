@@ -1,6 +1,5 @@
-import { defineProtocol, type RefTo, type System, Type } from "../../src/index";
+import { defineProtocol, type RefTo, refSchema, type System, Type } from "../../src/index";
 import { answered } from "./answered";
-import { refTo } from "./ref-schema";
 
 const Producer = defineProtocol("producer", { produce: {} });
 const Consumer = defineProtocol("consumer", {
@@ -8,10 +7,10 @@ const Consumer = defineProtocol("consumer", {
   consumed: { reply: Type.Object({ items: Type.Number(), sum: Type.Number() }) },
 });
 const Buffer = defineProtocol("buffer", {
-  hasWork: { payload: refTo<typeof Producer>() },
+  hasWork: { payload: refSchema(Producer) },
   item: { payload: Type.Number() },
   finished: {},
-  isFree: { payload: refTo<typeof Consumer>() },
+  isFree: { payload: refSchema(Consumer) },
 });
 
 export interface BoundedBufferSizes {

@@ -1,5 +1,4 @@
-import { defineProtocol, type RefTo, type Static, type System, Type } from "../../src/index";
-import { refTo, refWith } from "./ref-schema";
+import { defineProtocol, type RefTo, refSchema, type Static, type System, Type } from "../../src/index";
 
 const Colour = Type.Union([Type.Literal("blue"), Type.Literal("red"), Type.Literal("yellow")]);
 type Colour = Static<typeof Colour>;
@@ -10,7 +9,7 @@ const blend = (one: Colour, other: Colour): Colour =>
   one === other ? one : (colours.find((colour) => colour !== one && colour !== other) ?? one);
 
 /** All that a creature needs of the one it meets. */
-const Partner = refWith<{ change: (colour: Colour) => void }>();
+const Partner = refSchema<{ change: (colour: Colour) => void }>();
 
 const Creature = defineProtocol("creature", {
   start: {},
@@ -19,7 +18,7 @@ const Creature = defineProtocol("creature", {
   fade: {},
 });
 const Mall = defineProtocol("mall", {
-  arrive: { payload: Type.Object({ creature: refTo<typeof Creature>(), colour: Colour }) },
+  arrive: { payload: Type.Object({ creature: refSchema(Creature), colour: Colour }) },
   faded: { payload: Type.Number() },
 });
 

@@ -1,10 +1,9 @@
-import { defineProtocol, type RefTo, type System, Type } from "../../src/index";
+import { defineProtocol, type RefTo, refSchema, type System, Type } from "../../src/index";
 import { answered } from "./answered";
-import { refTo } from "./ref-schema";
 
 const Philosopher = defineProtocol("philosopher", { think: {}, eat: {}, getUp: {}, meals: { reply: Type.Number() } });
 const Arbitrator = defineProtocol("arbitrator", {
-  hungry: { payload: Type.Object({ seat: Type.Number(), philosopher: refTo<typeof Philosopher>() }) },
+  hungry: { payload: Type.Object({ seat: Type.Number(), philosopher: refSchema(Philosopher) }) },
   leave: { payload: Type.Number() },
 });
 

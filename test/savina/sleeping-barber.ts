@@ -1,18 +1,17 @@
-import { defineProtocol, type RefTo, type Static, type System, Type } from "../../src/index";
+import { defineProtocol, type RefTo, refSchema, type Static, type System, Type } from "../../src/index";
 import { answered } from "./answered";
-import { refTo } from "./ref-schema";
 
 const Outcome = Type.Union([Type.Literal("served"), Type.Literal("turned away")]);
 type Outcome = Static<typeof Outcome>;
 
 const Customer = defineProtocol("customer", { arrive: {}, turnedAway: {}, haircut: {} });
 const WaitingRoom = defineProtocol("waiting-room", {
-  enter: { payload: refTo<typeof Customer>() },
+  enter: { payload: refSchema(Customer) },
   leave: { payload: Outcome },
   next: {},
 });
 const Barber = defineProtocol("barber", {
-  cut: { payload: refTo<typeof Customer>() },
+  cut: { payload: refSchema(Customer) },
   finish: {},
   counts: { reply: Type.Object({ haircuts: Type.Number(), crowded: Type.Number() }) },
 });
