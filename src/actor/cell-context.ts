@@ -16,7 +16,8 @@ import { type AnyRef, type AnySignatures, cellOf, type Ref, refTo } from "./ref"
 import { askFor, asWritten, offer, stream, tell } from "./sending";
 import { Signal } from "./signal";
 import { spawnCell } from "./spawn";
-import type { ActorStream, StreamOptions } from "./stream";
+import type { StreamOptions } from "./stream";
+import type { ActorStream } from "./stream-reader";
 import type { Timers } from "./timers";
 import { type Terminated, Watch } from "./watch";
 

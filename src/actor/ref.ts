@@ -7,7 +7,8 @@ import type { Cell } from "./cell";
 import type { AskOptions, AskResult } from "./pending-ask";
 import type { OfferOptions } from "./pending-offer";
 import { ask, asWritten, offer, stream, tell } from "./sending";
-import type { ActorStream, StreamOptions } from "./stream";
+import type { StreamOptions } from "./stream";
+import type { ActorStream } from "./stream-reader";
 
 declare const signatures: unique symbol;
 

@@ -6,7 +6,8 @@ import { EnvelopeSource, type Origin, Tell } from "./envelope";
 import type { Handling } from "./handling";
 import { type AskOptions, type AskResult, capture, captured, checkAskOptions, PendingAsk } from "./pending-ask";
 import { type OfferOptions, PendingOffer } from "./pending-offer";
-import { type ActorStream, checkStreamOptions, PendingStream, type StreamOptions, StreamReader } from "./stream";
+import { checkStreamOptions, PendingStream, type StreamOptions } from "./stream";
+import { type ActorStream, StreamReader } from "./stream-reader";
 import { circleOf } from "./waiting";
 
 /** Sends and forgets; why the mailbox did not take it has become a dead letter. */

@@ -1,12 +1,10 @@
 import type { Logger } from "../actor/environment";
-import { type ActorStream, type PendingStream, StreamError, StreamReader } from "../actor/stream";
+import { DONE, type PendingStream, type Step, StreamError } from "../actor/stream";
+import { type ActorStream, asyncIteratorPrototype, StreamReader } from "../actor/stream-reader";
 import { quote } from "../message/address";
 import { deliveryError, type MessageSource } from "../message/delivery-error";
 import type { Message } from "../message/message";
 import { type Outcome, sourceOf, type Transit } from "./transit";
-
-type Step = IteratorResult<unknown, undefined>;
-const DONE: Step = { value: undefined, done: true };
 
 /** Sends the message of a stream; `hold` makes the items of what was opened for it. */
 export type Begin = (
@@ -19,6 +17,9 @@ export type Begin = (
  * with it, whether the interceptors let its items through or not.
  */
 export class InterceptedStream implements ActorStream<unknown> {
+  // From the language's prototype of asynchronous iterators, below.
+  declare readonly [Symbol.asyncIterator]: () => this;
+  declare readonly [Symbol.asyncDispose]: () => Promise<void>;
   readonly #message: Message;
   readonly #logger: Logger;
   readonly #begin: Begin;
@@ -77,6 +78,11 @@ export class InterceptedStream implements ActorStream<unknown> {
     return Promise.resolve(DONE);
   }
 
+  throw(thrown: unknown): Promise<Step> {
+    void this.return();
+    return Promise.reject(thrown);
+  }
+
   #end(): void {
     this.#isDone = true;
     this.#opened?.leave();
@@ -85,11 +91,9 @@ export class InterceptedStream implements ActorStream<unknown> {
   #source(isIntercepted: boolean): MessageSource {
     return sourceOf(this.#message, isIntercepted);
   }
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
 }
+
+Object.setPrototypeOf(InterceptedStream.prototype, asyncIteratorPrototype);
 
 function iteratorOf(items: unknown): AsyncIterator<unknown> | Iterator<unknown> {
   if (typeof items === "object" && items !== null) {

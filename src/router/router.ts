@@ -11,14 +11,8 @@ import type { OfferOptions } from "../actor/pending-offer";
 import { type AnySignatures, type Ref, refTo } from "../actor/ref";
 import { ask, offer, openStream, tell } from "../actor/sending";
 import { begin, claim, equip } from "../actor/spawn";
-import {
-  type ActorStream,
-  checkStreamOptions,
-  PendingStream,
-  StreamError,
-  type StreamOptions,
-  StreamReader,
-} from "../actor/stream";
+import { checkStreamOptions, PendingStream, StreamError, type StreamOptions } from "../actor/stream";
+import { type ActorStream, StreamReader } from "../actor/stream-reader";
 import { type Address, isAddress, quote } from "../message/address";
 import { type DeliveryError, deliveryError, sentenceOf } from "../message/delivery-error";
 import type { Message } from "../message/message";

@@ -1,0 +1,44 @@
+const SMALLEST = 8;
+
+/**
+ * First in, first out, without bound: a ring that doubles when it is full, so that nothing moves when an item leaves.
+ * Its length is a power of two: the remainder is then one operation.
+ */
+export class Queue<Item> {
+  #ring: (Item | undefined)[] = emptyRing(SMALLEST);
+  #first = 0;
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  put(item: Item): void {
+    if (this.#size === this.#ring.length) this.#grow();
+    this.#ring[(this.#first + this.#size) & (this.#ring.length - 1)] = item;
+    this.#size++;
+  }
+
+  /** Undefined when it is empty; where undefined may be an item, `size` tells. */
+  take(): Item | undefined {
+    if (this.#size === 0) return undefined;
+    const item = this.#ring[this.#first];
+    this.#ring[this.#first] = undefined; // What has left is not kept alive.
+    this.#first = (this.#first + 1) & (this.#ring.length - 1);
+    this.#size--;
+    return item;
+  }
+
+  clear(): void {
+    this.#ring = emptyRing(SMALLEST);
+    this.#first = this.#size = 0;
+  }
+
+  #grow(): void {
+    const { length } = this.#ring;
+    this.#ring = [...this.#ring.slice(this.#first), ...this.#ring.slice(0, this.#first), ...emptyRing<Item>(length)];
+    this.#first = 0;
+  }
+}
+
+const emptyRing = <Item>(length: number): (Item | undefined)[] => new Array<Item | undefined>(length).fill(undefined);
