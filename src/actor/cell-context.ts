@@ -3,10 +3,11 @@ import type { DeliveryError } from "../message/delivery-error";
 import type { Message } from "../message/message";
 import type { Protocol } from "../protocol/protocol";
 import type { AskName, Handlers, ItemOf, PassedOn, PayloadArgs, ReplyOf, StreamName } from "../protocol/signatures";
-import type { Cell } from "./cell";
+import type { Behaviour, Cell } from "./cell";
 import type { Context, Factory } from "./context";
 import { isMessage, messageIn } from "./envelope";
 import { checkHandlers } from "./handlers";
+import { HANDLING, SUSPENDED } from "./life";
 import { stop } from "./lifecycle";
 import type { ActorOptions } from "./options";
 import { forward, stash, unstash } from "./passing-on";
@@ -116,7 +117,12 @@ export class CellContext<Signatures> implements Context<Signatures> {
     // Handlers<Signatures> has a function for each operation, which checkHandlers looks at.
     const next = checkHandlers(handlers, cell.operations, `ctx.become() of ${cell.address}`, "takes");
     if (cell.behaviour !== null) cell.instance.behaviours.push(cell.behaviour);
-    cell.behaviour = next;
+    this.#become(cell, next);
+  }
+
+  #become(cell: Cell, behaviour: Behaviour): void {
+    cell.behaviour = behaviour;
+    if (cell.activity === HANDLING) cell.activity = SUSPENDED; // Its turn ends, and the next one begins with these.
   }
 
   unbecome(): void {
@@ -125,7 +131,7 @@ export class CellContext<Signatures> implements Context<Signatures> {
     if (before === undefined) {
       throw new Error(`${cell.address} is what it was made as: it has become nothing that ctx.unbecome() could end.`);
     }
-    cell.behaviour = before;
+    this.#become(cell, before);
   }
 
   forward(to: AnyRef): PassedOn {

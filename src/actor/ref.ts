@@ -85,14 +85,14 @@ export type AnySignatures = Record<string, (payload?: unknown) => unknown>;
 
 /** The one class behind every reference; its face is Ref, which knows the protocol. */
 export class ActorRef implements AnyRef {
+  readonly address: Address;
   readonly #cell: Cell;
+  /** For its cell, which has no room for it. */
+  #handled = 0;
 
-  constructor(cell: Cell) {
+  constructor(cell: Cell, address: Address) {
+    this.address = address;
     this.#cell = cell;
-  }
-
-  get address(): Address {
-    return this.#cell.address;
   }
 
   tell(operation: string, payload?: unknown): void {
@@ -119,15 +119,23 @@ export class ActorRef implements AnyRef {
   }
 
   toString(): string {
-    return this.#cell.address;
+    return this.address;
   }
 
   toJSON(): string {
-    return this.#cell.address;
+    return this.address;
   }
 
   [Symbol.for("nodejs.util.inspect.custom")](): string {
-    return `Ref ${this.#cell.address}`;
+    return `Ref ${this.address}`;
+  }
+
+  static handledBy(ref: ActorRef): number {
+    return ref.#handled;
+  }
+
+  static setHandled(ref: ActorRef, count: number): void {
+    ref.#handled = count;
   }
 
   static is(value: unknown): value is ActorRef {
@@ -145,7 +153,6 @@ export const cellOf = (ref: AnyRef): Cell => ActorRef.cellOf(ref);
 
 /** The one reference to a cell. */
 export function refTo<Signatures>(cell: Cell): Ref<Signatures> {
-  cell.ref ??= new ActorRef(cell);
   // Whoever has the cell knows its protocol: spawn, or the context that was typed by it.
   return cell.ref as unknown as Ref<Signatures>;
 }

@@ -23,10 +23,11 @@ export function runHook(cell: Cell): number {
 
 /** Handles `limit` messages at most; returns how many it did. */
 export function runMessages(cell: Cell, limit: number): number {
-  if (cell.extras !== null) cell.extras.instance?.timers?.onBusy();
-  return cell.operations === null || cell.life !== ALIVE || cell.environment.isObserved || cell.isConcurrent
-    ? runEach(cell, limit)
-    : runHandlers(cell, limit, cell.behaviour as HandlerTable); // An actor with operations has a table of handlers.
+  const { extras, environment } = cell;
+  if (extras !== null && extras.instance !== null) extras.instance.timers?.onBusy();
+  const isPlain = cell.life === ALIVE && cell.operations !== null && !environment.isObserved && !cell.isConcurrent;
+  // An actor with operations has a table of handlers.
+  return isPlain ? runHandlers(cell, limit, cell.behaviour as HandlerTable) : runEach(cell, limit);
 }
 
 function runEach(cell: Cell, limit: number): number {
@@ -80,7 +81,7 @@ function runHandlers(cell: Cell, limit: number, handlers: HandlerTable): number 
       } else if (cell.current !== null) conclude(cell, envelope, result);
     } else handle(cell, envelope);
     count++;
-    if (count >= limit || cell.activity !== HANDLING || cell.behaviour !== handlers) break;
+    if (count >= limit || cell.activity !== HANDLING) break;
   }
   cell.handled += handled;
   return count;
