@@ -85,14 +85,18 @@ export type AnySignatures = Record<string, (payload?: unknown) => unknown>;
 
 /** The one class behind every reference; its face is Ref, which knows the protocol. */
 export class ActorRef implements AnyRef {
-  readonly address: Address;
+  readonly #address: Address;
   readonly #cell: Cell;
   /** For its cell, which has no room for it. */
   #handled = 0;
 
   constructor(cell: Cell, address: Address) {
-    this.address = address;
+    this.#address = address;
     this.#cell = cell;
+  }
+
+  get address(): Address {
+    return this.#address;
   }
 
   tell(operation: string, payload?: unknown): void {

@@ -4,6 +4,8 @@ import type { Clock, ClockTimer } from "../index";
 export interface ManualClock extends Clock {
   /** How many timers are set on it. */
   readonly timers: number;
+  /** How many of these would keep a process alive: all but those that were `unref()`ed. */
+  readonly heldTimers: number;
   /**
    * Lets everything that is ready run, without time passing. Because time stands still, a turn never ends by the clock:
    * actors that send to each other without end never let it return.
@@ -17,6 +19,7 @@ interface SetTimer {
   readonly due: number;
   readonly order: number;
   readonly callback: () => void;
+  isHeld: boolean;
 }
 
 /**
@@ -55,12 +58,20 @@ export function createManualClock(start = 0): ManualClock {
     get timers() {
       return timers.size;
     },
+    get heldTimers() {
+      return [...timers].filter((timer) => timer.isHeld).length;
+    },
     wallTime: () => start + now,
     monotonicTime: () => now,
     setTimer(callback, delay): ClockTimer {
-      const timer: SetTimer = { due: now + Math.max(delay, 0), order: order++, callback };
+      const timer: SetTimer = { due: now + Math.max(delay, 0), order: order++, callback, isHeld: true };
       timers.add(timer);
-      return { cancel: () => void timers.delete(timer), unref: () => undefined };
+      return {
+        cancel: () => void timers.delete(timer),
+        unref: () => {
+          timer.isHeld = false;
+        },
+      };
     },
     microtask: (callback) => queueMicrotask(callback),
     macrotask: (callback) => void macrotasks.push(callback),

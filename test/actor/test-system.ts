@@ -1,23 +1,24 @@
 import { afterEach, expect } from "bun:test";
 import {
+  type ActorReport,
   type Audit,
   createRouter,
-  createSystem,
   type DeadLetter,
   type Logger,
   type Router,
   type Supervision,
-  type System,
-  type SystemOptions,
 } from "../../src/index";
-import { createManualClock, type ManualClock } from "../../src/testing/index";
+import {
+  createManualClock,
+  createTestSystem,
+  type LogEntry,
+  type ManualClock,
+  type TestSystem,
+  type TestSystemOptions,
+} from "../../src/testing/index";
 
-/** One line that was logged. */
-export interface LogEntry {
-  readonly level: "warn" | "error";
-  readonly message: string;
-  readonly details: object | undefined;
-}
+export type { LogEntry, TestSystem };
+export type TestOptions = TestSystemOptions;
 
 /** A router on a clock that stands still, and what it said so far. */
 export interface TestRouter {
@@ -29,59 +30,62 @@ export interface TestRouter {
   takeLog(): LogEntry[];
 }
 
-export interface TestSystem extends TestRouter {
-  readonly system: System;
-}
-
-export type TestOptions = Omit<SystemOptions, "clock" | "logger">;
-
 /** Handlers that fail are what many of these tests are about; how that is supervised has tests of its own. */
 const supervision: Supervision = { decide: () => "resume" };
 
 /**
  * Call it once at the top of a test file. After each test it holds every system that the test made to P1 (the audit
- * balances), to P6 (no timer is left once all asks have settled), and to what was logged being expected.
+ * balances), to P6 (no timer is left once all asks have settled, also before a shutdown), and to what was logged being
+ * expected. Handlers that never end are what many of these tests are about, too: they may be left.
  */
 export function testSystems(): {
   createTestSystem(options?: TestOptions): TestSystem;
   createTestRouter(options?: TestOptions): TestRouter;
 } {
-  let made: TestRouter[] = [];
+  let checks: (() => Promise<void>)[] = [];
 
   afterEach(async () => {
-    const checked = made;
-    made = [];
-    for (const { router, clock, deadLetters, takeLog } of checked) {
-      await clock.settle();
-      if (deadLetters.some((letter) => !letter.asked)) await clock.advance(1_000); // The window of their log closes.
-      expect({ logged: takeLog() }).toEqual({ logged: [] });
-      expectBalance(router.audit());
-      expect({ timers: clock.timers }).toEqual({ timers: 0 });
-    }
+    const due = checks;
+    checks = [];
+    for (const check of due) await check();
   });
-
-  const observe = (router: Router, clock: ManualClock, entries: LogEntry[]): TestRouter => {
-    const deadLetters: DeadLetter[] = [];
-    router.deadLetters.subscribe((letter) => deadLetters.push(letter));
-    const observed = { router, clock, deadLetters, takeLog: () => entries.splice(0) };
-    made.push(observed);
-    return observed;
-  };
 
   return {
     createTestSystem(options = {}) {
-      const clock = createManualClock();
-      const entries: LogEntry[] = [];
-      const system = createSystem({ supervision, ...options, clock, logger: recordIn(entries) });
-      return { system, ...observe(system.router, clock, entries) };
+      const test = createTestSystem({ supervision, ...options });
+      checks.push(() => endOf(test));
+      return test;
     },
     createTestRouter(options = {}) {
       const clock = createManualClock();
       const entries: LogEntry[] = [];
-      return observe(createRouter({ supervision, ...options, clock, logger: recordIn(entries) }), clock, entries);
+      const deadLetters: DeadLetter[] = [];
+      const router = createRouter({ supervision, ...options, clock, logger: recordIn(entries) });
+      router.deadLetters.subscribe((letter) => deadLetters.push(letter));
+      checks.push(async () => {
+        await clock.settle();
+        expect({ logged: entries }).toEqual({ logged: [] });
+        expectBalance(router.audit());
+        expect({ timers: clock.heldTimers }).toEqual({ timers: 0 });
+      });
+      return { router, clock, deadLetters, takeLog: () => entries.splice(0) };
     },
   };
 }
+
+async function endOf({ system, router, clock, finish, expectUnfinished }: TestSystem): Promise<void> {
+  await clock.settle();
+  expectBalance(router.audit());
+  expect({ timers: clock.heldTimers }).toEqual({ timers: 0 });
+  for (const report of unfinishedIn(system.inspect())) await expectUnfinished(report);
+  await finish();
+}
+
+const unfinishedIn = (reports: readonly ActorReport[]): ActorReport[] =>
+  reports.flatMap((report) => [
+    ...(report.queued > 0 || (report.state !== "idle" && report.state !== "restarting") ? [report] : []),
+    ...unfinishedIn(report.children),
+  ]);
 
 /** P1: what was accepted is what became of it. */
 export function expectBalance(audit: Audit): void {

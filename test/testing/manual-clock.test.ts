@@ -99,8 +99,11 @@ describe("a manual clock", () => {
 
   test("lets a timer be unreferenced, and fires it all the same", async () => {
     set("it", 10).unref();
+    set("other", 20);
+    expect([clock.timers, clock.heldTimers]).toEqual([2, 1]);
     await clock.advance(10);
     expect(seen).toEqual(["it at 10"]);
+    expect([clock.timers, clock.heldTimers]).toEqual([1, 1]);
   });
 
   test.each([-1, -0.001, Number.NaN, Number.NEGATIVE_INFINITY])("refuses to advance by %d", async (by) => {

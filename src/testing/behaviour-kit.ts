@@ -1,0 +1,266 @@
+import {
+  type AnyRef,
+  type AnySignatures,
+  address,
+  createMessage,
+  type Factory,
+  type Hooks,
+  type ItemOf,
+  type PayloadArgs,
+  type Protocol,
+  type Ref,
+  type ReplyOf,
+  type StreamName,
+} from "../index";
+import type { Effect } from "./effect";
+import type { Refusal } from "./kit-answers";
+import { checkHandlers, KitContext } from "./kit-context";
+import { show } from "./show";
+import type { Answering, AnyName } from "./signatures";
+
+/** What one run of a handler gave. */
+export interface Run<Reply> {
+  /**
+   * The reply itself where the handler is synchronous, otherwise a promise of it: `await` fits both. Nothing where the
+   * message was stashed or forwarded.
+   */
+  readonly reply: Reply | Promise<Reply>;
+  /** What the actor did, in order; while a promise is pending, so far. */
+  readonly effects: readonly Effect[];
+}
+
+/** How a message is run. */
+export interface RunOptions {
+  /** `ctx.sender`. Default: none. */
+  readonly sender?: AnyRef;
+  /** Most items that are read of a stream. Default: all, which must come to an end. */
+  readonly take?: number;
+}
+
+/** What a run replies with: the reply of the operation, or the items of its stream. */
+export type RunReply<S, Name extends keyof S> = Name extends StreamName<S> ? ItemOf<S, Name>[] : ReplyOf<S, Name>;
+
+/**
+ * One actor without a system: each call runs one handler to its end, at once where it is synchronous.
+ *
+ * It shows what one message does to one actor, and nothing that several make together: there is no mailbox, no
+ * supervisor, no validation and no time. So what is told is only noted (to `ctx.self` too), a child is noted and not run, what
+ * is unstashed is noted (run it again by hand), a timer fires when the test says so, and a handler that throws, throws in
+ * the test. What needs more is a test of `createTestSystem`.
+ */
+export interface BehaviourKit<Signatures> {
+  readonly self: Ref<Signatures>;
+  /** All effects so far, those of the factory first. */
+  readonly effects: readonly Effect[];
+  /** Whether it has stopped itself. */
+  readonly isStopped: boolean;
+  /**
+   * Runs a message through its handler.
+   *
+   * @throws what the handler throws, where it is synchronous (`effects` of the kit has what it did before); Error while another
+   * message is being handled (P3), and when the actor has stopped itself.
+   * @example
+   * const { reply, effects } = kit.run("add", 2);
+   */
+  run<Name extends AnyName<Signatures>>(
+    operation: Name,
+    ...args: [...payload: PayloadArgs<Signatures, Name>, options?: RunOptions]
+  ): Run<RunReply<Signatures, Name>>;
+  /** Runs a hook of the factory, which the kit does not run by itself; nothing where there is none. */
+  runHook(hook: keyof Hooks, error?: unknown): Run<undefined>;
+  /**
+   * Calls back a timer as if it were due. `ticks` is what one of a fixed rate gets. Default: 1.
+   *
+   * @throws Error when there is no such timer.
+   */
+  fireTimer(key: string, ticks?: number): Run<undefined>;
+  /** Calls back the receive timeout; throws an Error when there is none. */
+  fireReceiveTimeout(): Run<undefined>;
+  /**
+   * Tells the actor that one which it watches has ended.
+   *
+   * @throws Error when it does not watch it.
+   */
+  terminated(ref: AnyRef, error?: unknown): Run<undefined>;
+  /** Aborts the signal of the message that is being handled, as when its sender gives up. */
+  abort(reason?: unknown): void;
+  /** Makes a reference to hand to the actor: what it is sent is noted. */
+  ref<S>(protocol: Protocol<string, S>, name: string): Ref<S>;
+  ref(name: string): Ref<AnySignatures>;
+  /**
+   * Prepares what an operation of another actor answers from now on: a reply, or an iterable for a stream. What is asked without
+   * an answer throws.
+   *
+   * @example
+   * kit.answer(prices, "price", (item) => (item === "tea" ? 4 : 0));
+   */
+  answer<S, Name extends AnyName<S>>(to: Ref<S>, operation: Name, answer: Answering<S, Name>): void;
+  /** Prepares that an operation of another actor is refused from now on; an offer too. */
+  refuse<S>(to: Ref<S>, operation: AnyName<S>, kind: Refusal): void;
+}
+
+/**
+ * Makes a kit from an actor's protocol and factory, which it runs; its hooks it does not (`runHook`).
+ *
+ * @param name the actor's name. Default: the protocol's.
+ * @throws TypeError when the factory lacks a handler, and what the factory throws.
+ * @example
+ * const kit = createBehaviourKit(Counter, createCounter);
+ * const { effects } = kit.run("add", 2);
+ */
+export function createBehaviourKit<Signatures>(
+  protocol: Protocol<string, Signatures>,
+  factory: Factory<Signatures>,
+  name: string = protocol.name,
+): BehaviourKit<Signatures> {
+  return new Kit(protocol, factory, name);
+}
+
+class Kit<Signatures> implements BehaviourKit<Signatures> {
+  readonly #ctx: KitContext<Signatures>;
+  readonly #protocol: Protocol<string, Signatures>;
+  /** What is being handled, while a promise is pending. */
+  #pending: string | null = null;
+
+  constructor(protocol: Protocol<string, Signatures>, factory: Factory<Signatures>, name: string) {
+    this.#protocol = protocol;
+    this.#ctx = new KitContext(protocol, address(name));
+    this.#ctx.handlers = checkHandlers(factory(this.#ctx), protocol, `The factory of ${this.self.address}`);
+  }
+
+  get self(): Ref<Signatures> {
+    return this.#ctx.self;
+  }
+  get effects(): readonly Effect[] {
+    return this.#ctx.effects;
+  }
+  get isStopped(): boolean {
+    return this.#ctx.isStopped;
+  }
+
+  run<Name extends AnyName<Signatures>>(
+    name: Name,
+    ...args: [...payload: PayloadArgs<Signatures, Name>, options?: RunOptions]
+  ): Run<RunReply<Signatures, Name>> {
+    const operation = this.#protocol.operations[name];
+    if (operation === undefined) throw new TypeError(`${this.self.address} has no operation ${show(name)}.`);
+    // Typed by run(): what is not the payload is the options.
+    const [payload, options] = (operation.hasPayload ? args : [undefined, ...args]) as unknown as [
+      unknown,
+      RunOptions?,
+    ];
+    const { sender, take = Number.POSITIVE_INFINITY } = options ?? {};
+    const present = {
+      message: createMessage(this.self.address, name, payload, {
+        pattern: operation.isStream ? "stream" : operation.hasReply ? "ask" : "tell",
+        timestamp: 0,
+        ...(sender === undefined ? {} : { from: sender.address }),
+      }),
+      sender,
+      controller: new AbortController(),
+      isPassedOn: false,
+    };
+    const handlers = this.#ctx.handlers;
+    const handle = (): unknown => {
+      this.#ctx.present = present;
+      // checkHandlers looked for it.
+      const result: unknown = Reflect.apply(Reflect.get(handlers ?? {}, name), handlers, [payload]);
+      return operation.isStream && !present.isPassedOn ? read(result, take) : result;
+    };
+    const replyOf = (result: unknown): unknown =>
+      present.isPassedOn || !(operation.hasReply || operation.isStream) ? undefined : result;
+    // Typed by the protocol, as the handler is.
+    return this.#handle(show(name), handle, replyOf) as Run<RunReply<Signatures, Name>>;
+  }
+
+  runHook(hook: keyof Hooks, error?: unknown): Run<undefined> {
+    const { handlers } = this.#ctx;
+    return this.#call(hook, () => (hook === "onRestart" ? handlers?.onRestart?.(error) : handlers?.[hook]?.()));
+  }
+
+  fireTimer(key: string, ticks = 1): Run<undefined> {
+    return this.#call(`timer ${key}`, this.#ctx.timers.due(key, ticks));
+  }
+
+  fireReceiveTimeout(): Run<undefined> {
+    return this.#call("receive timeout", this.#ctx.timers.dueIdle());
+  }
+
+  terminated({ address: of }: AnyRef, error?: unknown): Run<undefined> {
+    const callbacks = this.#ctx.watchersOf(of);
+    return this.#call("terminated", () => {
+      const results = callbacks.map((callback) => callback({ address: of, error }));
+      return results.some(isThenable) ? Promise.all(results) : undefined;
+    });
+  }
+
+  abort(reason: unknown = new DOMException("The sender gave up.", "AbortError")): void {
+    if (this.#ctx.present === null) throw new Error(`${this.self.address} handles no message that could be given up.`);
+    this.#ctx.present.controller.abort(reason);
+  }
+
+  ref(first: Protocol | string, second?: string): Ref<never> {
+    const name = typeof first === "string" ? first : (second ?? first.name);
+    // The overloads of the interface: one with a protocol is of its signatures, one without takes anything.
+    return this.#ctx.refTo(address(name), typeof first === "string" ? undefined : first) as Ref<never>;
+  }
+
+  answer<S, Name extends AnyName<S>>(to: Ref<S>, operation: Name, answer: Answering<S, Name>): void {
+    this.#ctx.answers.set(to.address, operation, { make: answer as (payload: unknown) => unknown }); // Typed by `to`.
+  }
+
+  refuse<S>(to: Ref<S>, operation: AnyName<S>, kind: Refusal): void {
+    this.#ctx.answers.set(to.address, operation, { refusal: kind });
+  }
+
+  #call(what: string, callback: () => unknown): Run<undefined> {
+    return this.#handle(what, callback, () => undefined) as Run<undefined>; // By its last argument.
+  }
+
+  #handle(what: string, handle: () => unknown, replyOf: (result: unknown) => unknown): Run<unknown> {
+    const ctx = this.#ctx;
+    if (this.#pending !== null) {
+      throw new Error(`${this.self.address} still handles ${this.#pending}; await its reply before ${what} (P3).`);
+    }
+    if (ctx.isStopped) throw new Error(`${this.self.address} has stopped itself, and handles no ${what}.`);
+    const effects: Effect[] = [];
+    ctx.ofRun = effects;
+    this.#pending = what;
+    const end = (): void => {
+      this.#pending = null;
+      ctx.present = null;
+      ctx.ofRun = [];
+    };
+    let result: unknown;
+    try {
+      result = handle();
+    } catch (thrown) {
+      end();
+      throw thrown;
+    }
+    if (isThenable(result)) return { reply: Promise.resolve(result).finally(end).then(replyOf), effects };
+    end();
+    return { reply: replyOf(result), effects };
+  }
+}
+
+/** The items of a stream: at once where it is synchronous. */
+function read(result: unknown, take: number): unknown {
+  if (typeof result === "object" && result !== null && Symbol.iterator in result) {
+    return [...Iterator.from(result as Iterable<unknown>).take(take)];
+  }
+  return readAsync(result as AsyncIterable<unknown>, take); // Typed by Handlers: it is an iterable of either kind.
+}
+
+async function readAsync(items: AsyncIterable<unknown>, take: number): Promise<unknown[]> {
+  const read: unknown[] = [];
+  if (take < 1) return read;
+  for await (const item of items) {
+    read.push(item);
+    if (read.length >= take) break;
+  }
+  return read;
+}
+
+const isThenable = (value: unknown): value is PromiseLike<unknown> =>
+  typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";

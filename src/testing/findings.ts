@@ -1,0 +1,79 @@
+import type { ActorReport, Address, Audit, System } from "../index";
+import { detailOf, type LogEntry } from "./log";
+import type { ManualClock } from "./manual-clock";
+
+/** How long the shutdown of a test's end may take, in milliseconds of the manual clock. */
+const SHUTDOWN = 5_000;
+
+/** What the end of a test looks at. */
+export interface Checked {
+  readonly system: System;
+  readonly clock: ManualClock;
+  readonly entries: LogEntry[];
+  /** The actors that may be left with something unfinished. */
+  readonly mayBeUnfinished: ReadonlySet<Address>;
+}
+
+/** Ends a system, and tells what of it a test did not expect: one sentence each. */
+export async function findingsOf({ system, clock, entries, mayBeUnfinished }: Checked): Promise<string[]> {
+  await clock.settle();
+  const findings = entries.splice(0).map(ofEntry);
+  const unfinished = [...reportsOf(system.inspect())].filter(isUnfinished);
+  for (const report of unfinished) if (!mayBeUnfinished.has(report.address)) findings.push(ofUnfinished(report));
+
+  let isDown = false;
+  void system.shutdown({ timeout: SHUTDOWN }).then(() => {
+    isDown = true;
+  });
+  await clock.settle();
+  if (!isDown) await clock.advance(SHUTDOWN);
+  if (!isDown && unfinished.length === 0) findings.push("The shutdown that the test began has not ended.");
+  // What was unfinished is told above, or expected: that it was abandoned, with the messages that waited, follows from it.
+  const follows = (entry: LogEntry): boolean =>
+    unfinished.length > 0 &&
+    (detailOf(entry, "unfinished") !== undefined || unfinished.some((it) => it.address === detailOf(entry, "address")));
+  findings.push(
+    ...entries
+      .splice(0)
+      .filter((entry) => !follows(entry))
+      .map(ofEntry),
+  );
+  findings.push(...ofAudit(system.router.audit()));
+  if (clock.heldTimers > 0) findings.push(ofTimers(clock.heldTimers));
+  return findings;
+}
+
+/** The actors of a tree, parents first. */
+export function* reportsOf(reports: readonly ActorReport[]): Iterable<ActorReport> {
+  for (const report of reports) {
+    yield report;
+    yield* reportsOf(report.children);
+  }
+}
+
+/** Whether a settled actor has something to do that does not come to its end; to wait for a restart is none. */
+export const isUnfinished = ({ queued, current, state }: ActorReport): boolean =>
+  queued > 0 || current.length > 0 || (state !== "idle" && state !== "restarting");
+
+/** What an actor does or has before it, as the end of a sentence. */
+export function doingOf({ state, current, queued }: ActorReport): string {
+  const running = current.map(({ operation, age }) => `"${operation}" (for ${age} ms)`);
+  const doing = running.length > 0 ? `handles ${running.join(", ")}` : `is ${state}`;
+  return queued === 0 ? doing : `${doing}, and ${queued} ${queued === 1 ? "message waits" : "messages wait"}`;
+}
+
+const ofEntry = ({ level, message }: LogEntry): string =>
+  `Logged (${level}): ${message}\n    Expect it by expectFailure(), expectLogged() or takeLog().`;
+
+const ofUnfinished = (report: ActorReport): string =>
+  `${report.address} still ${doingOf(report)}: who asked still waits, or its handler hangs.\n` +
+  "    Let it come to its end, or say that it is meant: expectUnfinished(ref).";
+
+function ofAudit(audit: Audit): string[] {
+  const { accepted, handled, failed, dead, queued, running } = audit;
+  if (accepted === handled + failed + dead + queued + running) return [];
+  return [`The audit does not balance: ${JSON.stringify(audit)}. Each accepted message has one outcome.`];
+}
+
+const ofTimers = (count: number): string =>
+  `${count} ${count === 1 ? "timer is" : "timers are"} left on the clock after the shutdown: cancel what was set by clock.setTimer().`;

@@ -1,0 +1,253 @@
+import {
+  type ActorOptions,
+  type ActorStream,
+  type Address,
+  type AnyRef,
+  type AnySignatures,
+  type AskName,
+  type AskResult,
+  address,
+  type Context,
+  type DeliveryError,
+  type Factory,
+  type Handlers,
+  type Hooks,
+  type ItemOf,
+  type Message,
+  type PassedOn,
+  type PayloadArgs,
+  type Protocol,
+  parseAddress,
+  type Ref,
+  type ReplyOf,
+  type Result,
+  type StreamName,
+  type Terminated,
+} from "../index";
+import type { Effect } from "./effect";
+import { KitAnswers } from "./kit-answers";
+import { type KitRecord, KitRef } from "./kit-ref";
+import { KitTimers } from "./kit-timers";
+import { show } from "./show";
+
+/** The message that is handled in a kit. */
+export interface Present {
+  readonly message: Message;
+  readonly sender: AnyRef | undefined;
+  readonly controller: AbortController;
+  isPassedOn: boolean;
+}
+
+/** The context of an actor in a kit: it does what shows inside of the actor, and notes what would show outside of it. */
+export class KitContext<Signatures> implements Context<Signatures>, KitRecord {
+  readonly self: Ref<Signatures>;
+  readonly answers = new KitAnswers();
+  readonly timers = new KitTimers((effect) => this.record(effect));
+  /** All effects so far, and those of the present run. */
+  readonly effects: Effect[] = [];
+  ofRun: Effect[] = [];
+  present: Present | null = null;
+  isStopped = false;
+  handlers: (Handlers<Signatures> & Hooks) | null = null;
+  readonly #protocol: Protocol<string, Signatures>;
+  readonly #own: Address;
+  readonly #lifetime = new AbortController();
+  readonly #children = new Set<Address>();
+  #watches: { readonly of: Address; readonly callback: (terminated: Terminated) => unknown }[] = [];
+  #stash: { readonly operation: string; readonly payload: unknown }[] = [];
+  readonly #before: (Handlers<Signatures> & Hooks)[] = [];
+
+  constructor(protocol: Protocol<string, Signatures>, own: Address) {
+    this.#protocol = protocol;
+    this.#own = own;
+    this.self = this.refTo(own, protocol);
+  }
+
+  refTo<S>(at: Address, protocol: Protocol<string, S> | undefined): Ref<S> {
+    // Who is at the address is typed by the protocol alone; KitRef has the methods of Ref.
+    return new KitRef(this, at, protocol) as unknown as Ref<S>;
+  }
+
+  record(effect: Effect): void {
+    this.effects.push(effect);
+    this.ofRun.push(effect);
+  }
+
+  get message(): Message {
+    return this.#presentFor("message").message;
+  }
+
+  get sender(): Ref<AnySignatures> | undefined {
+    // Nothing is known of it but that it takes messages.
+    return this.present?.sender as Ref<AnySignatures> | undefined;
+  }
+
+  get signal(): AbortSignal {
+    return (this.present?.controller ?? this.#lifetime).signal;
+  }
+
+  spawn<Child>(
+    name: string,
+    protocol: Protocol<string, Child>,
+    factory: Factory<Child>,
+    options?: ActorOptions,
+  ): Ref<Child> {
+    const at = address(`${idOf(this.#own)}/${name}`);
+    if (this.#children.has(at)) throw new Error(`${at} is in use; stop that actor first, or choose another name.`);
+    if (typeof factory !== "function") {
+      throw new TypeError(`The factory of ${at} is a function that returns its handlers; got ${show(factory)}.`);
+    }
+    this.#children.add(at);
+    const given = options === undefined ? {} : { options };
+    this.record({ kind: "spawned", address: at, protocol: protocol.name, ...given });
+    return this.refTo(at, protocol);
+  }
+
+  stop(child?: AnyRef): void {
+    const at = child?.address ?? this.#own;
+    if (at !== this.#own && !this.#children.delete(at)) {
+      throw new TypeError(`${this.#own} can stop itself and its children, and ${at} is neither.`);
+    }
+    this.record({ kind: "stopped", address: at });
+    if (at !== this.#own) return;
+    this.isStopped = true;
+    const reason = new DOMException(`The actor ${at} was stopped.`, "AbortError");
+    this.present?.controller.abort(reason);
+    this.#lifetime.abort(reason);
+  }
+
+  watch(ref: AnyRef, onTerminated: (terminated: Terminated) => unknown): () => void {
+    const { address: of } = ref;
+    if (of === this.#own) throw new TypeError(`${of} cannot watch itself; use the hook onStop.`);
+    if (typeof onTerminated !== "function") {
+      throw new TypeError(`${this.#own} watches with a function to call: ctx.watch(ref, () => { … }).`);
+    }
+    const watch = { of, callback: onTerminated };
+    this.#watches.push(watch);
+    this.record({ kind: "watched", address: of });
+    return () => {
+      if (!this.#watches.includes(watch)) return;
+      this.#watches = this.#watches.filter((other) => other !== watch);
+      this.record({ kind: "unwatched", address: of });
+    };
+  }
+
+  /** What is to be called when an actor ends, which ends the watches of it. */
+  watchersOf(at: Address): ((terminated: Terminated) => unknown)[] {
+    const found = this.#watches.filter(({ of }) => of === at);
+    if (found.length === 0) {
+      const others = [...new Set(this.#watches.map(({ of }) => of))].join(", ");
+      throw new Error(`${this.#own} does not watch ${at}; watched: ${others === "" ? "nobody" : others}.`);
+    }
+    this.#watches = this.#watches.filter(({ of }) => of !== at);
+    this.#children.delete(at);
+    return found.map(({ callback }) => callback);
+  }
+
+  stash(): PassedOn {
+    const { type: operation, payload } = this.#passOn("stash");
+    this.#stash.push({ operation, payload });
+    this.record({ kind: "stashed", operation, payload });
+    return PASSED_ON;
+  }
+
+  unstash(): void {
+    const messages = this.#stash;
+    this.#stash = [];
+    this.record({ kind: "unstashed", messages });
+  }
+
+  become(handlers: Handlers<Signatures>): void {
+    const next = checkHandlers(handlers, this.#protocol, `ctx.become() of ${this.#own}`);
+    if (this.handlers !== null) this.#before.push(this.handlers);
+    this.handlers = next;
+    this.record({ kind: "became" });
+  }
+
+  unbecome(): void {
+    const before = this.#before.pop();
+    if (before === undefined) {
+      throw new Error(`${this.#own} is what it was made as: it has become nothing that ctx.unbecome() could end.`);
+    }
+    this.handlers = before;
+    this.record({ kind: "unbecame" });
+  }
+
+  forward(to: AnyRef): PassedOn {
+    const { type: operation, payload } = this.#passOn("forward");
+    this.record({ kind: "forwarded", to: to.address, operation, payload });
+    return PASSED_ON;
+  }
+
+  tell<S, Name extends AskName<S>>(ref: Ref<S>, operation: Name, ...payload: PayloadArgs<S, Name>): void {
+    this.record({ kind: "told", to: ref.address, operation, payload: payload[0] });
+  }
+
+  offer<S, Name extends AskName<S>>(
+    ref: Ref<S>,
+    operation: Name,
+    ...args: readonly unknown[]
+  ): Promise<Result<void, DeliveryError>> {
+    return KitRef.of(ref, "ctx.offer").offer(operation, args[0]);
+  }
+
+  ask<S, Name extends AskName<S>>(
+    ref: Ref<S>,
+    operation: Name,
+    ...args: readonly unknown[]
+  ): Promise<AskResult<ReplyOf<S, Name>>> {
+    // Typed by kit.answer, which has the protocol of the ref.
+    return KitRef.of(ref, "ctx.ask").ask(operation, args[0]) as Promise<AskResult<ReplyOf<S, Name>>>;
+  }
+
+  stream<S, Name extends StreamName<S>>(
+    ref: Ref<S>,
+    operation: Name,
+    ...args: readonly unknown[]
+  ): ActorStream<ItemOf<S, Name>> {
+    // Typed by kit.answer, as above; a generator may be returned from without a value.
+    return KitRef.of(ref, "ctx.stream").stream(operation, args[0]) as unknown as ActorStream<ItemOf<S, Name>>;
+  }
+
+  #presentFor(what: string): Present {
+    if (this.present !== null) return this.present;
+    throw new Error(`${this.#own} handles no message now; use ctx.${what} inside a handler.`);
+  }
+
+  #passOn(verb: "stash" | "forward"): Message {
+    const present = this.#presentFor(verb);
+    if (present.isPassedOn) {
+      throw new Error(
+        `"${present.message.type}" to ${this.#own} was stashed or forwarded already, and can go one way only.`,
+      );
+    }
+    present.isPassedOn = true;
+    return present.message;
+  }
+}
+
+// Nothing looks at it: the present message knows.
+const PASSED_ON = Object.freeze({}) as PassedOn;
+
+const idOf = (at: Address): string =>
+  parseAddress(at).match(
+    ({ id }) => id,
+    () => at,
+  );
+
+/** Refuses what has no handler for each operation. */
+export function checkHandlers<Signatures>(
+  handlers: Handlers<Signatures>,
+  protocol: Protocol<string, Signatures>,
+  who: string,
+): Handlers<Signatures> & Hooks {
+  if (typeof handlers !== "object" || handlers === null || handlers instanceof Promise) {
+    throw new TypeError(`${who} gives an object with a handler for each operation, at once; got ${show(handlers)}.`);
+  }
+  for (const operation of Object.keys(protocol.operations)) {
+    if (typeof Reflect.get(handlers, operation) !== "function") {
+      throw new TypeError(`${who} has no handler for "${operation}"; add ${operation}().`);
+    }
+  }
+  return handlers;
+}

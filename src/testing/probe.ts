@@ -1,0 +1,280 @@
+import {
+  type AnyRef,
+  type AnySignatures,
+  type AskName,
+  address,
+  type Context,
+  type Factory,
+  type Pattern,
+  type PayloadArgs,
+  type Protocol,
+  type Ref,
+  type System,
+  type Terminated,
+} from "../index";
+import { doingOf, reportsOf } from "./findings";
+import type { LogEntry } from "./log";
+import type { ManualClock } from "./manual-clock";
+import { isSame, listed, show } from "./show";
+import type { AnswerArgs, Answering, AnyName, PayloadOf } from "./signatures";
+
+interface ReceivedOf<Operation extends string, Payload> {
+  readonly operation: Operation;
+  readonly payload: Payload;
+  readonly pattern: Pattern;
+  /** Who sent it, where that is an actor that said so. */
+  readonly sender: Ref<AnySignatures> | undefined;
+}
+
+/** A message that a probe got. */
+export type Received<Signatures> = {
+  [Name in AnyName<Signatures>]: ReceivedOf<Name, PayloadOf<Signatures, Name>>;
+}[AnyName<Signatures>];
+
+/**
+ * An actor that notes what it is sent, and says nothing by itself: what is told to it is over at once, and what it is asked
+ * waits for `reply()` (also where the reply is nothing), unless `answer()` was given for it. (In a system with
+ * `validate: "always"`, what is told needs an `answer()` too where its operation has a reply, which is checked there.)
+ */
+export interface Probe<Signatures> {
+  /** What to hand to the code under test. */
+  readonly ref: Ref<Signatures>;
+  /** All that came so far, in order, expected or not. */
+  readonly received: readonly Received<Signatures>[];
+  /**
+   * Settles the system, and takes the next message: it must be of the operation, and deeply equal a payload that is given.
+   *
+   * @returns its payload.
+   * @throws Error when another message, or none, is next; it tells what came.
+   * @example
+   * const order = await probe.expectMessage("buy");
+   */
+  expectMessage<Name extends AnyName<Signatures>>(
+    operation: Name,
+    ...payload: [payload?: PayloadOf<Signatures, Name>]
+  ): Promise<PayloadOf<Signatures, Name>>;
+  /**
+   * Settles the system: no message must be next. Time does not pass; `advance()` before it says how long nothing came.
+   *
+   * @throws Error that tells what came.
+   */
+  expectNoMessage(): Promise<void>;
+  /**
+   * Settles the system: the actor must have stopped. A restart is no stop.
+   *
+   * @returns what `ctx.watch` tells; its error is known only of an actor that was watched before (`watch()`).
+   * @throws Error that tells what it does instead.
+   */
+  expectTerminated(ref: AnyRef): Promise<Terminated>;
+  /** Watches an actor from now on, for `expectTerminated`. */
+  watch(ref: AnyRef): void;
+  /**
+   * Answers the ask, or the stream, of that operation which has waited longest.
+   *
+   * @throws Error when none waits; it tells what came.
+   * @example
+   * await probe.expectMessage("price", "tea");
+   * probe.reply("price", 4);
+   */
+  reply<Name extends AnyName<Signatures>>(operation: Name, ...answer: AnswerArgs<Signatures, Name>): void;
+  /** As `reply`, but it throws: the asker gets `handler-failed`. The probe goes on. */
+  fail(operation: AnyName<Signatures>, error: unknown): void;
+  /**
+   * Answers an operation by itself from now on.
+   *
+   * @example
+   * probe.answer("price", (item) => prices[item]);
+   */
+  answer<Name extends AnyName<Signatures>>(operation: Name, answer: Answering<Signatures, Name>): void;
+  /** Tells as `ctx.tell` does: with the probe as the sender. */
+  tell<S, Name extends AskName<S>>(ref: Ref<S>, operation: Name, ...payload: PayloadArgs<S, Name>): void;
+}
+
+/** What a probe needs of its test. */
+export interface ProbeSurroundings {
+  readonly system: System;
+  readonly clock: ManualClock;
+  readonly entries: readonly LogEntry[];
+}
+
+interface Waiting {
+  readonly operation: string;
+  settle(answer: unknown): void;
+  fail(error: unknown): void;
+}
+
+/** Tells an actor of a router its context. */
+const BEGIN = "envoi/testing: begin";
+const ANY_NUMBER = Number.MAX_SAFE_INTEGER;
+
+/** The one class behind every probe; its face is Probe, which knows the protocol. */
+class ProbeActor {
+  readonly ref: AnyRef;
+  readonly received: ReceivedOf<string, unknown>[] = [];
+  readonly #surroundings: ProbeSurroundings;
+  readonly #answers = new Map<string, (payload: unknown) => unknown>();
+  readonly #terminated = new Map<string, Terminated | null>();
+  #waiting: Waiting[] = [];
+  #taken = 0;
+  #ctx: Context<AnySignatures> | null = null;
+  #onContext: ((ctx: Context<AnySignatures>) => void)[] = [];
+
+  constructor(surroundings: ProbeSurroundings, protocol: Protocol | undefined, name: string) {
+    this.#surroundings = surroundings;
+    const { system } = surroundings;
+    if (protocol === undefined) {
+      this.ref = system.router.register(
+        address(name),
+        (message, ctx) => {
+          this.#setContext(ctx);
+          return message.type === BEGIN ? undefined : this.#receive(ctx, message.type, message.payload, true);
+        },
+        { concurrency: ANY_NUMBER },
+      );
+      return;
+    }
+    // It has a handler for each operation of the protocol, whatever that is.
+    const factory = ((ctx: Context<AnySignatures>) => {
+      this.#setContext(ctx);
+      return Object.fromEntries(
+        Object.entries(protocol.operations).map(([operation, { isStream }]) => [
+          operation,
+          (payload: unknown) => this.#receive(ctx, operation, payload, isStream),
+        ]),
+      );
+    }) as unknown as Factory<unknown>;
+    this.ref = system.spawn(name, protocol, factory, { concurrency: ANY_NUMBER });
+  }
+
+  #setContext(ctx: Context<AnySignatures>): void {
+    this.#ctx = ctx;
+    for (const callback of this.#onContext.splice(0)) callback(ctx);
+  }
+
+  #withContext(callback: (ctx: Context<AnySignatures>) => void): void {
+    if (this.#ctx !== null) {
+      callback(this.#ctx);
+      return;
+    }
+    this.#onContext.push(callback);
+    // Without a protocol it takes any message; its context comes with the first one.
+    if (this.#onContext.length === 1) (this.ref as Ref<AnySignatures>).tell(BEGIN);
+  }
+
+  #receive(ctx: Context<AnySignatures>, operation: string, payload: unknown, mayStream: boolean): unknown {
+    const { pattern } = ctx.message;
+    this.received.push({ operation, payload, pattern, sender: ctx.sender });
+    const answer = this.#answers.get(operation);
+    if (answer !== undefined) return answer(payload);
+    if (pattern === "tell") return undefined;
+    const answered = this.#wait(ctx.signal, operation);
+    return mayStream && pattern === "stream" ? itemsOf(answered) : answered;
+  }
+
+  #wait(signal: AbortSignal, operation: string): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const waiting: Waiting = { operation, settle: resolve, fail: reject };
+      this.#waiting.push(waiting);
+      signal.addEventListener("abort", () => {
+        this.#waiting = this.#waiting.filter((other) => other !== waiting);
+        resolve(undefined); // The asker has given up: nothing said is nothing late.
+      });
+    });
+  }
+
+  async expectMessage(operation: string, ...expected: [payload?: unknown]): Promise<unknown> {
+    await this.#surroundings.clock.settle();
+    const next = this.received[this.#taken];
+    const wanted = `${this.ref.address} expected ${show(operation)}${expected.length > 0 ? ` with ${show(expected[0])}` : ""}`;
+    if (next === undefined) throw this.#error(`${wanted}, and nothing came.`, true);
+    const isWanted = next.operation === operation && (expected.length === 0 || isSame(next.payload, expected[0]));
+    if (!isWanted) throw this.#error(`${wanted}, and got ${lineOf(next)}.`);
+    this.#taken++;
+    return next.payload;
+  }
+
+  async expectNoMessage(): Promise<void> {
+    await this.#surroundings.clock.settle();
+    const next = this.received[this.#taken];
+    if (next !== undefined) throw this.#error(`${this.ref.address} expected no message, and got ${lineOf(next)}.`);
+  }
+
+  watch(ref: AnyRef): void {
+    if (this.#terminated.has(ref.address)) return;
+    this.#terminated.set(ref.address, null);
+    this.#withContext((ctx) => {
+      ctx.watch(ref, (terminated) => this.#terminated.set(ref.address, terminated));
+    });
+  }
+
+  async expectTerminated(ref: AnyRef): Promise<Terminated> {
+    const { system, clock } = this.#surroundings;
+    this.watch(ref);
+    await clock.settle();
+    const terminated = this.#terminated.get(ref.address) ?? null;
+    if (terminated === null) {
+      const report = [...reportsOf(system.inspect())].find((it) => it.address === ref.address);
+      const doing = report === undefined ? "is not in this system" : doingOf(report);
+      throw this.#error(`${this.ref.address} expected ${ref.address} to have stopped, and it ${doing}.`, true);
+    }
+    this.#terminated.delete(ref.address); // The name may be used again.
+    return terminated;
+  }
+
+  reply(operation: string, answer?: unknown): void {
+    this.#next(operation, "reply to").settle(answer);
+  }
+
+  fail(operation: string, error: unknown): void {
+    this.#next(operation, "fail").fail(error);
+  }
+
+  #next(operation: string, verb: string): Waiting {
+    const index = this.#waiting.findIndex((waiting) => waiting.operation === operation);
+    const [waiting] = index < 0 ? [] : this.#waiting.splice(index, 1);
+    if (waiting !== undefined) return waiting;
+    throw this.#error(`${this.ref.address} has no ask of ${show(operation)} to ${verb}: none waits (settle() first?).`);
+  }
+
+  answer(operation: string, answer: (payload: unknown) => unknown): void {
+    this.#answers.set(operation, answer);
+  }
+
+  tell(ref: Ref<AnySignatures>, operation: string, ...payload: [payload?: unknown]): void {
+    this.#withContext((ctx) => ctx.tell(ref, operation, ...payload));
+  }
+
+  /** What came instead, and what may be why. */
+  #error(sentence: string, mayComeLater = false): Error {
+    const { clock, entries } = this.#surroundings;
+    const lines = this.received.map(
+      (message, index) => `${lineOf(message)}${index < this.#taken ? " — expected before" : ""}`,
+    );
+    const logged = entries.map(({ message }) => message);
+    const meanwhile = logged.length === 0 ? "" : `\nLogged meanwhile:${listed(logged, "")}`;
+    const isDue = mayComeLater && clock.heldTimers > 0;
+    const later = isDue ? "\nA timer is set on the clock: it fires once advance() lets enough time pass." : "";
+    return new Error(`${sentence}\nAll that came:${listed(lines, "nothing")}${meanwhile}${later}`);
+  }
+}
+
+const lineOf = ({ operation, payload, pattern, sender }: ReceivedOf<string, unknown>): string => {
+  const what = payload === undefined ? show(operation) : `${show(operation)} with ${show(payload)}`;
+  const how = pattern === "tell" ? "told" : pattern === "ask" ? "asked" : "streamed";
+  return `${what} (${how}${sender === undefined ? "" : ` by ${sender.address}`})`;
+};
+
+/** The items of what a stream is answered with, once it is. */
+async function* itemsOf(answered: Promise<unknown>): AsyncIterable<unknown> {
+  // Typed by Probe.reply: the answer of a stream is an iterable. One that was given up has none.
+  yield* ((await answered) ?? []) as Iterable<unknown> | AsyncIterable<unknown>;
+}
+
+/** Makes a probe of a protocol, or of any message. */
+export const createProbe = (
+  surroundings: ProbeSurroundings,
+  protocol: Protocol | undefined,
+  name: string,
+): Probe<AnySignatures> =>
+  // The class does for any protocol what Probe types for one.
+  new ProbeActor(surroundings, protocol, name) as unknown as Probe<AnySignatures>;

@@ -1,0 +1,246 @@
+import {
+  type AnyRef,
+  type AnySignatures,
+  type Clock,
+  createSystem,
+  type DeadLetter,
+  type FailedEvent,
+  type Protocol,
+  type Router,
+  type Supervision,
+  type System,
+  type SystemEvent,
+  type SystemOptions,
+} from "../index";
+import { doingOf, findingsOf, isUnfinished, reportsOf } from "./findings";
+import { detailOf, fits, type LogEntry, recordIn } from "./log";
+import { createManualClock, type ManualClock } from "./manual-clock";
+import { createProbe, type Probe } from "./probe";
+import { listed, showThrown } from "./show";
+
+/** What a test system may be told: what any system is, but for its clock and its logger. */
+export type TestSystemOptions = Omit<SystemOptions, "clock" | "logger">;
+
+/**
+ * A system on a clock that stands still, with all that it said. Its members may be taken apart:
+ * `const { system, advance } = createTestSystem()`.
+ */
+export interface TestSystem extends AsyncDisposable {
+  readonly system: System;
+  /** The system's router. */
+  readonly router: Router;
+  readonly clock: ManualClock;
+  /** All that happened so far, in order. */
+  readonly events: readonly SystemEvent[];
+  /** All that died so far, in order. */
+  readonly deadLetters: readonly DeadLetter[];
+  /** Lets everything that is ready run, without time passing: `clock.settle()`. */
+  settle(): Promise<void>;
+  /** Lets so many milliseconds pass, and what they set off run: `clock.advance()`. */
+  advance(milliseconds: number): Promise<void>;
+  /**
+   * Spawns an actor that notes what it is sent. Default name: `probe-1`, and so on.
+   *
+   * @example
+   * const log = test.createProbe(Log);
+   */
+  createProbe<Signatures>(protocol: Protocol<string, Signatures>, name?: string): Probe<Signatures>;
+  /** Registers a probe that takes any message, for what is sent by a router. */
+  createProbe(name?: string): Probe<AnySignatures>;
+  /** What was logged since the last call, or since it was expected; it counts as expected now. */
+  takeLog(): LogEntry[];
+  /** The failures that were not expected so far, also those that were told to who asked; they count as expected now. */
+  takeFailures(): FailedEvent[];
+  /**
+   * Says that a failure is meant: the oldest one that was not expected so far and fits. Its lines in the log, and the
+   * supervisors that it was escalated to, go with it.
+   *
+   * @param of who failed. Default: any actor.
+   * @param message what the thrown error's `name: message` contains, or matches. Default: anything.
+   * @returns the failure, once the system has settled.
+   * @throws Error when there is none; it tells which others there were.
+   * @example
+   * const { error } = await test.expectFailure(worker, "no such file");
+   */
+  expectFailure(of?: AnyRef, message?: string | RegExp): Promise<FailedEvent>;
+  /**
+   * Says that a log line is meant, such as that of a dead letter: the oldest one that was not expected so far and fits.
+   *
+   * @throws Error when there is none; it tells which others there were.
+   * @example
+   * await test.expectLogged("dead letter (stopped)");
+   */
+  expectLogged(message: string | RegExp): Promise<LogEntry>;
+  /**
+   * Says that an actor is meant to be left with something unfinished at the end of the test: a handler that never ends, or
+   * messages that wait.
+   *
+   * @throws Error when it has nothing unfinished.
+   */
+  expectUnfinished(of: AnyRef): Promise<void>;
+  /**
+   * Ends the test: shuts the system down, on the manual clock. `await using` does it by itself; a second call does nothing.
+   *
+   * @throws Error that names each thing which the test did not expect: a log line (so each failure that nobody was told of,
+   * and each that no supervisor handled), a message that waits or is still being handled (so each ask that is pending),
+   * a timer that is left, an audit that does not balance.
+   */
+  finish(): Promise<void>;
+}
+
+/**
+ * Makes a system for a test, which ends by `finish()` or `await using`. It needs no particular test runner: what it finds,
+ * it throws. Where the test's own code throws and the end finds something too, `await using` makes a SuppressedError of the
+ * two, which Bun prints without either: `withTestSystem` shows both.
+ *
+ * @throws TypeError or RangeError when an option cannot be one.
+ * @example
+ * test("a worker reports", async () => {
+ *   await using test = createTestSystem();
+ *   const log = test.createProbe(Log);
+ *   const worker = test.system.spawn("worker", Worker, createWorker(log.ref));
+ *   worker.tell("work", 2);
+ *   await log.expectMessage("write", "2 done");
+ * });
+ */
+export function createTestSystem(options: TestSystemOptions = {}): TestSystem {
+  const clock = createManualClock();
+  const entries: LogEntry[] = [];
+  const events: SystemEvent[] = [];
+  const failures: FailedEvent[] = [];
+  const deadLetters: DeadLetter[] = [];
+  const probes = new Set<string>();
+  const mayBeUnfinished = new Set<AnyRef["address"]>();
+  let isFinished = false;
+
+  const wired: SystemOptions & { readonly clock: Clock } = { ...options, clock, logger: recordIn(entries) };
+  const system = createSystem({ ...wired, ...sparing(probes, options.supervision) });
+  system.router.deadLetters.subscribe((letter) => deadLetters.push(letter));
+  system.events.subscribe((event) => {
+    events.push(event);
+    // A probe fails on request only.
+    if (event.kind === "failed" && !probes.has(event.address)) failures.push(event);
+  });
+
+  const dropLinesOf = (failure: FailedEvent): void => {
+    const index = entries.findIndex(
+      (entry) => detailOf(entry, "address") === failure.address && Object.is(detailOf(entry, "cause"), failure.error),
+    );
+    if (index >= 0) entries.splice(index, 1);
+  };
+
+  const finish = async (): Promise<void> => {
+    if (isFinished) return;
+    isFinished = true; // First of all: what it throws is not to be thrown by `await using` again.
+    const findings = await findingsOf({ system, clock, entries, mayBeUnfinished });
+    if (findings.length === 0) return;
+    throw new Error(`The test has left what it did not expect:${listed(findings, "")}`);
+  };
+
+  return {
+    system,
+    router: system.router,
+    clock,
+    events,
+    deadLetters,
+    settle: () => clock.settle(),
+    advance: (milliseconds) => clock.advance(milliseconds),
+    createProbe<Signatures>(
+      first?: Protocol<string, Signatures> | string,
+      second?: string,
+    ): Probe<Signatures> & Probe<AnySignatures> {
+      const protocol = typeof first === "string" ? undefined : first;
+      const name = (typeof first === "string" ? first : second) ?? `probe-${probes.size + 1}`;
+      const probe = createProbe({ system, clock, entries }, protocol, name);
+      probes.add(probe.ref.address);
+      // The overloads of the interface: one with a protocol is of its signatures, one without takes anything.
+      return probe as unknown as Probe<Signatures> & Probe<AnySignatures>;
+    },
+    takeLog: () => entries.splice(0),
+    takeFailures() {
+      const taken = failures.splice(0);
+      for (const failure of taken) dropLinesOf(failure);
+      return taken;
+    },
+    async expectFailure(of, message) {
+      await clock.settle();
+      const index = failures.findIndex(
+        ({ address, error }) => (of === undefined || address === of.address) && fits(showThrown(error), message),
+      );
+      const failure = failures[index];
+      if (failure === undefined) {
+        const wanted = `${of?.address ?? "An actor"} was expected to fail${message === undefined ? "" : ` with ${message}`}`;
+        throw new Error(`${wanted}, and did not. Failures:${listed(failures.map(ofFailure), "none")}`);
+      }
+      let next: FailedEvent | undefined = failure;
+      while (next !== undefined) {
+        failures.splice(index, 1);
+        dropLinesOf(next);
+        const after: FailedEvent | undefined = failures[index];
+        const isPassedUp: boolean = next.directive === "escalate" && !next.isUnhandled;
+        next = isPassedUp && Object.is(after?.error, failure.error) ? after : undefined;
+      }
+      return failure;
+    },
+    async expectLogged(message) {
+      await clock.settle();
+      const index = entries.findIndex((entry) => fits(entry.message, message));
+      const [entry] = index < 0 ? [] : entries.splice(index, 1);
+      if (entry !== undefined) return entry;
+      const lines = entries.map(({ level, message: text }) => `${level}: ${text}`);
+      throw new Error(`A log line with ${message} was expected, and none came. Logged:${listed(lines, "nothing")}`);
+    },
+    async expectUnfinished({ address }) {
+      await clock.settle();
+      const report = [...reportsOf(system.inspect())].find((it) => it.address === address);
+      if (report === undefined) throw new Error(`${address} was expected to be unfinished, and has stopped.`);
+      if (!isUnfinished(report)) throw new Error(`${address} was expected to be unfinished, and ${doingOf(report)}.`);
+      mayBeUnfinished.add(address);
+    },
+    finish,
+    [Symbol.asyncDispose]: finish,
+  };
+}
+
+/**
+ * Wraps the code of a test, for any runner: it gets a test system, which is ended after it. Where its code throws, that is
+ * what the runner gets, with what the end found as its `cause`.
+ *
+ * @example
+ * test("a worker reports", withTestSystem(async ({ system, createProbe }) => {
+ *   …
+ * }));
+ */
+export function withTestSystem(
+  body: (test: TestSystem) => unknown,
+  options: TestSystemOptions = {},
+): () => Promise<void> {
+  return async () => {
+    const test = createTestSystem(options);
+    try {
+      await body(test);
+    } catch (thrown) {
+      const found = await test.finish().catch((error: unknown) => error);
+      const canTell = thrown instanceof Error && Object.isExtensible(thrown) && thrown.cause === undefined;
+      if (canTell && found !== undefined) thrown.cause = found;
+      throw thrown;
+    }
+    await test.finish();
+  };
+}
+
+/** A probe that fails on purpose goes on, whatever the supervision of the test's system says. */
+function sparing(probes: ReadonlySet<string>, supervision: Supervision = {}): { supervision?: Supervision } {
+  if (typeof supervision !== "object" || supervision === null) return {}; // The system refuses it.
+  const { decide = () => "restart" } = supervision;
+  if (typeof decide !== "function") return {};
+  return {
+    supervision: {
+      ...supervision,
+      decide: (error, child) => (probes.has(child.address) ? "resume" : decide(error, child)),
+    },
+  };
+}
+
+const ofFailure = ({ address, operation, error, directive }: FailedEvent): string =>
+  `${address} in "${operation}": ${showThrown(error)} (${directive})`;
