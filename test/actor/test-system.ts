@@ -34,8 +34,8 @@ export interface TestRouter {
 const supervision: Supervision = { decide: () => "resume" };
 
 /**
- * Call it once at the top of a test file. After each test it holds every system that the test made to P1 (the audit
- * balances), to P6 (no timer is left once all asks have settled, also before a shutdown), and to what was logged being
+ * Call it once at the top of a test file. At each dead letter and after each test it holds every system that the test made to
+ * P1 (the audit balances), after the test to P6 (no timer is left once all asks have settled, also before a shutdown), and to what was logged being
  * expected. Handlers that never end are what many of these tests are about, too: they may be left.
  */
 export function testSystems(): {
@@ -53,6 +53,7 @@ export function testSystems(): {
   return {
     createTestSystem(options = {}) {
       const test = createTestSystem({ supervision, ...options });
+      holdAtEachLetter(test.router);
       checks.push(() => endOf(test));
       return test;
     },
@@ -62,6 +63,7 @@ export function testSystems(): {
       const deadLetters: DeadLetter[] = [];
       const router = createRouter({ supervision, ...options, clock, logger: recordIn(entries) });
       router.deadLetters.subscribe((letter) => deadLetters.push(letter));
+      holdAtEachLetter(router);
       checks.push(async () => {
         await clock.settle();
         expect({ logged: entries }).toEqual({ logged: [] });
@@ -71,6 +73,11 @@ export function testSystems(): {
       return { router, clock, deadLetters, takeLog: () => entries.splice(0) };
     },
   };
+}
+
+/** P1 at this very moment: what it throws is logged, and so fails the test. */
+function holdAtEachLetter(router: Router): void {
+  router.deadLetters.subscribe(() => expectBalance(router.audit()));
 }
 
 async function endOf({ system, router, clock, finish, expectUnfinished }: TestSystem): Promise<void> {
