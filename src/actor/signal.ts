@@ -15,7 +15,7 @@ export class Signal implements Envelope {
   readonly payload = undefined;
   readonly origin = null;
   readonly failure = null;
-  readonly isTold = true;
+  readonly isTold = false; // Nobody but the log learns that a hook or a timer failed.
   readonly canWait = true;
   /** What it is, for who reads the log. */
   readonly type: string;
