@@ -250,7 +250,7 @@ export function proceed(cell: Cell): void {
   }
   if (!extras.hasEnded) {
     extras.hasEnded = true;
-    const { behaviour } = cell;
+    const behaviour = extras.instance?.behaviours[0] ?? cell.behaviour; // What it became has no hooks.
     const onStop = hookOf(behaviour, "onStop");
     if (onStop !== null && !extras.isUnstarted) {
       extras.hook = new Signal("onStop", cell.generation, () => onStop.call(behaviour), "onStop");
