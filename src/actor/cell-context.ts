@@ -9,6 +9,7 @@ import { isMessage, messageIn } from "./envelope";
 import { checkHandlers } from "./handlers";
 import { HANDLING, SUSPENDED } from "./life";
 import { stop } from "./lifecycle";
+import { endedSentence } from "./instance";
 import type { ActorOptions } from "./options";
 import { forward, stash, unstash } from "./passing-on";
 import type { AskOptions, AskResult } from "./pending-ask";
@@ -97,6 +98,7 @@ export class CellContext<Signatures> implements Context<Signatures> {
     }
     const watched = cellOf(ref);
     if (watched === own) throw new TypeError(`${own.address} cannot watch itself; use the hook onStop.`);
+    if (own.instance.hasEnded) throw new Error(endedSentence(own.address, "what watches"));
     const watch = new Watch(own, watched, onTerminated);
     return () => watch.end();
   }

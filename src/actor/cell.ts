@@ -91,6 +91,7 @@ export class Cell implements Runnable {
 
   /** What it has besides its closure until the next restart. */
   get instance(): Instance {
+    if (this.life === STOPPED) return Instance.ended(); // Kept by nobody (P14).
     const { extra } = this;
     extra.instance ??= new Instance();
     return extra.instance;

@@ -1,3 +1,4 @@
+import type { Address } from "../message/address";
 import type { Behaviour, Cell } from "./cell";
 import type { Envelope } from "./envelope";
 import { ActorTimers } from "./timers";
@@ -12,15 +13,28 @@ export class Instance {
   readonly behaviours: Behaviour[] = [];
   readonly watching = new Set<Watch>();
   stash: Envelope[] = [];
+  /** Whether its timers and watches have ended: what is set later would outlive it. */
+  hasEnded = false;
+
+  static ended(): Instance {
+    const instance = new Instance();
+    instance.hasEnded = true;
+    return instance;
+  }
 
   timersOf(cell: Cell): ActorTimers {
-    this.timers ??= new ActorTimers(cell);
+    this.timers ??= new ActorTimers(cell, this);
     return this.timers;
   }
 
   /** Ends its timers and its watches. */
   end(): void {
+    this.hasEnded = true;
     this.timers?.cancelAll();
     for (const watch of this.watching) watch.end();
   }
 }
+
+/** Why nothing that ends with an instance can begin after its end. */
+export const endedSentence = (address: Address, what: string): string =>
+  `This instance of ${address} has ended, by a stop or a restart: ${what} would never be called; set it in onStart or a handler.`;

@@ -1,13 +1,15 @@
 import { quote } from "../message/address";
 import { Timeout } from "../runtime/timer-wheel";
 import type { Cell } from "./cell";
+import { endedSentence, type Instance } from "./instance";
 import type { Signal } from "./signal";
 import { isThenable } from "./thenable";
 import { signalTo } from "./watch";
 
 /**
  * The timers of an actor, by key: to set one that is set already replaces it. Their callbacks run in the actor's turn, one
- * at a time with its messages, and one that throws is a failure of the actor. All end with a stop or a restart.
+ * at a time with its messages, and one that throws is a failure of the actor. All end with a stop or a restart, before
+ * `onStop` runs: to set one from then on throws an Error.
  *
  * @example
  * ctx.timers.fixedDelay("flush", 1_000, () => flush());
@@ -53,11 +55,13 @@ interface Entry {
 
 export class ActorTimers implements Timers {
   readonly #cell: Cell;
+  readonly #instance: Instance;
   readonly #entries = new Map<string, Entry>();
   #idle: Timeout | null = null;
 
-  constructor(cell: Cell) {
+  constructor(cell: Cell, instance: Instance) {
     this.#cell = cell;
+    this.#instance = instance;
   }
 
   once(key: string, delay: number, callback: () => unknown): void {
@@ -114,6 +118,7 @@ export class ActorTimers implements Timers {
     this.#idle = null;
     if (delay === null) return;
     check("receiveTimeout", delay, callback);
+    this.#refuseEnded("receiveTimeout");
     this.#idle = new Timeout(delay, () => void signalTo(this.#cell, "receive timeout", callback));
   }
 
@@ -146,10 +151,15 @@ export class ActorTimers implements Timers {
   }
 
   #set(key: string, delay: number, onDue: (entry: Entry) => void): void {
+    this.#refuseEnded(key);
     this.cancel(key);
     const entry: Entry = { timeout: new Timeout(delay, () => onDue(entry)), signal: null };
     this.#entries.set(key, entry);
     this.#add(entry.timeout);
+  }
+
+  #refuseEnded(key: string): void {
+    if (this.#instance.hasEnded) throw new Error(endedSentence(this.#cell.address, `the timer "${key}"`));
   }
 
   #add(timeout: Timeout): void {
