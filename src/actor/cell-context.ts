@@ -118,7 +118,12 @@ export class CellContext<Signatures> implements Context<Signatures> {
     }
     // Handlers<Signatures> has a function for each operation, which checkHandlers looks at.
     const next = checkHandlers(handlers, cell.operations, `ctx.become() of ${cell.address}`, "takes");
-    if (cell.behaviour !== null) cell.instance.behaviours.push(cell.behaviour);
+    if (cell.behaviour === null) {
+      throw new Error(
+        `${cell.address} has no handlers that it could change now: return them from the factory, and become in a handler.`,
+      );
+    }
+    cell.instance.behaviours.push(cell.behaviour);
     this.#become(cell, next);
   }
 

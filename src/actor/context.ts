@@ -96,7 +96,8 @@ export interface Context<Signatures> {
   /**
    * Handles what comes next by other handlers, until `unbecome()` or a restart. The hooks stay those of the factory.
    *
-   * @throws TypeError when there is no handler for each operation, or the actor is registered with a router.
+   * @throws TypeError when there is no handler for each operation, or the actor is registered with a router; Error in the
+   * factory, and when the actor has stopped.
    */
   become(handlers: Handlers<Signatures>): void;
   /**

@@ -187,12 +187,12 @@ function renew(cell: Cell): void {
   extra.isUnstarted = false;
   restoreStash(cell);
   extra.instance = null;
+  cell.behaviour = null; // The next instance goes back to nothing of this one.
   cell.life = extra.aliveAs;
   let behaviour: Behaviour;
   try {
     behaviour = environment.makeBehaviour(cell);
   } catch (thrown) {
-    cell.behaviour = null;
     extra.hasEnded = true; // Nothing began that could end.
     decide(cell, "factory", thrown, `${address} could not be made anew: ${sentenceOf(thrown)}`, true, true);
     if (cell.isAlive) stopFailed(cell, thrown); // Its supervisor resumed its own, who has nothing to go on with.
