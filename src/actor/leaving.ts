@@ -25,15 +25,17 @@ export function abortSignals(cell: Cell): void {
 export function discard(cell: Cell): void {
   const instance = cell.extras?.instance ?? null;
   const flow = cell.extras?.flow ?? null;
-  const stashed = instance?.stash ?? [];
-  if (instance !== null) instance.stash = [];
-  for (const envelope of stashed) refuseStopped(cell, envelope);
+  // One by one: whoever sees a dead letter may count the others (P1).
+  for (let envelope = instance?.stash.shift(); envelope !== undefined; envelope = instance?.stash.shift())
+    refuseStopped(cell, envelope);
   for (let envelope = cell.mailbox.take(); envelope !== null; envelope = cell.mailbox.take())
     refuseStopped(cell, envelope);
   if (flow === null) return;
   flow.size = 0;
-  for (const envelope of flow.waiting) refuseStopped(cell, envelope);
-  flow.waiting.clear();
+  for (const envelope of flow.waiting) {
+    flow.waiting.delete(envelope);
+    refuseStopped(cell, envelope);
+  }
 }
 
 function refuseStopped(cell: Cell, envelope: Envelope): void {
