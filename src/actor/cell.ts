@@ -127,9 +127,10 @@ export class Cell implements Runnable {
 
   /** Messages that are being handled; one that its handler has stashed waits again. */
   get running(): number {
-    const isRunning = (envelope: Envelope): boolean =>
-      !(envelope instanceof Signal) && this.handlingOf(envelope)?.passedOn !== "stashed";
-    return this.envelopes().filter(isRunning).length;
+    const { current, extras } = this;
+    let count = current === null || current instanceof Signal || extras?.handling?.passedOn === "stashed" ? 0 : 1;
+    for (const { passedOn } of extras?.concurrency?.running ?? []) if (passedOn !== "stashed") count++;
+    return count;
   }
 
   /** What is being handled. */

@@ -17,12 +17,12 @@ export function handleConcurrently(cell: Cell, envelope: Envelope): void {
   try {
     const outcome = concurrency.run(handling, () => outcomeOf(envelope, handling, call(cell, envelope)));
     if (!isThenable(outcome)) {
-      succeed(cell, envelope, outcome);
+      succeed(cell, envelope, outcome, handling);
       return;
     }
     settled = Promise.resolve(outcome);
   } catch (thrown) {
-    fail(cell, envelope, thrown);
+    fail(cell, envelope, thrown, handling);
     return;
   }
   Promise.prototype.then.call(
@@ -36,8 +36,8 @@ export function handleConcurrently(cell: Cell, envelope: Envelope): void {
 
 function settle(cell: Cell, handling: Handling, outcome: unknown, isFulfilled: boolean): void {
   if (cell.extras?.concurrency?.running.has(handling) !== true) return; // It was abandoned.
-  if (isFulfilled) succeed(cell, handling.envelope, outcome);
-  else fail(cell, handling.envelope, outcome);
+  if (isFulfilled) succeed(cell, handling.envelope, outcome, handling);
+  else fail(cell, handling.envelope, outcome, handling);
   // A hook has the actor to itself; and who is scheduled, or runs, goes on then.
   if (cell.current === null && cell.activity !== READY && cell.activity !== HANDLING) cell.goOn();
 }

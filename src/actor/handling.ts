@@ -75,9 +75,15 @@ export class Concurrency {
     return handling !== undefined && this.running.has(handling) ? handling : null;
   }
 
+  /** The handling of an envelope: the present one, where it was stashed or forwarded by one that still runs. */
   of(envelope: Envelope): Handling | null {
-    for (const handling of this.running) if (handling.envelope === envelope) return handling;
-    return null;
+    let found: Handling | null = null;
+    for (const handling of this.running) {
+      if (handling.envelope !== envelope) continue;
+      if (handling.passedOn === null) return handling;
+      found ??= handling;
+    }
+    return found;
   }
 
   /** Runs a handler as that of a handling. */

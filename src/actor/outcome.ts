@@ -36,12 +36,21 @@ export function call(cell: Cell, envelope: Envelope): unknown {
 export const outcomeOf = (envelope: Envelope, handling: Handling | null, result: unknown): unknown =>
   envelope instanceof PendingStream && !handling?.passedOn ? envelope.produce(result) : result;
 
-/** A handler has come to a good end. */
-export function succeed(cell: Cell, envelope: Envelope, result: unknown): void {
+/**
+ * A handler has come to a good end.
+ *
+ * @param handling its own: where several messages are handled at once, one that was stashed may be in two of them.
+ */
+export function succeed(
+  cell: Cell,
+  envelope: Envelope,
+  result: unknown,
+  handling: Handling | null = cell.handlingOf(envelope),
+): void {
   const { counts, validatesAlways } = cell.environment;
-  const passedOn = cell.handlingOf(envelope)?.passedOn ?? null;
+  const passedOn = handling?.passedOn ?? null;
   if (envelope instanceof Signal || passedOn !== null) {
-    finish(cell, envelope);
+    finish(cell, envelope, handling);
     if (passedOn === null) envelope.complete(undefined);
     else if (passedOn === "forwarded") countHandled(cell);
     return;
@@ -50,10 +59,10 @@ export function succeed(cell: Cell, envelope: Envelope, result: unknown): void {
   try {
     reply = checkedReply(cell.operation(envelope.type), result, validatesAlways);
   } catch (thrown) {
-    fail(cell, envelope, thrown);
+    fail(cell, envelope, thrown, handling);
     return;
   }
-  finish(cell, envelope);
+  finish(cell, envelope, handling);
   cell.handled++;
   counts.handled++;
   if (!envelope.complete(reply)) buryLateReply(cell, envelope, reply);
@@ -65,10 +74,15 @@ function countHandled(cell: Cell): void {
 }
 
 /** A handler threw, or its promise rejected (P9). */
-export function fail(cell: Cell, envelope: Envelope, thrown: unknown): void {
+export function fail(
+  cell: Cell,
+  envelope: Envelope,
+  thrown: unknown,
+  handling: Handling | null = cell.handlingOf(envelope),
+): void {
   const error = deliveryError("handler-failed", new EnvelopeSource(envelope, cell), thrown);
-  const passedOn = cell.handlingOf(envelope)?.passedOn ?? null;
-  finish(cell, envelope);
+  const passedOn = handling?.passedOn ?? null;
+  finish(cell, envelope, handling);
   cell.extra.failed++;
   if (!(envelope instanceof Signal) && passedOn !== "stashed") cell.environment.counts.failed++;
   if (envelope.failure !== null) return; // Its sender gave up: a handler that ends early for that has not failed.
