@@ -38,6 +38,7 @@ function settle(cell: Cell, handling: Handling, outcome: unknown, isFulfilled: b
   if (cell.extras?.concurrency?.running.has(handling) !== true) return; // It was abandoned.
   if (isFulfilled) succeed(cell, handling.envelope, outcome, handling);
   else fail(cell, handling.envelope, outcome, handling);
+  if (cell.isStopped) return; // By what its supervisor decided just now.
   // A hook has the actor to itself; and who is scheduled, or runs, goes on then.
   if (cell.current === null && cell.activity !== READY && cell.activity !== HANDLING) cell.goOn();
 }
