@@ -59,6 +59,7 @@ export function failed(cell: Cell, envelope: Envelope, error: HandlerFailedError
   if (hook === "onStop" || !cell.isAlive) {
     const directive = cell.life === RESTARTING ? "restart" : "stop";
     report(cell, envelope.type, error.cause, directive, error.message, isTold ? null : "error");
+    if (hook !== undefined && cell.life === DRAINING) stop(cell, false); // It did not begin: nobody can handle the rest.
     return;
   }
   decide(cell, envelope.type, error.cause, error.message, hook !== undefined, !isTold);
