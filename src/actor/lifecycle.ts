@@ -95,7 +95,7 @@ function decide(
   const concerned = policy.strategy === "one-for-one" ? [cell] : concernedBy(cell, policy);
   if (directive === "restart") for (const each of concerned) restart(each, thrown, delay);
   else if (directive === "stop") for (const each of concerned) stopFailed(each, thrown);
-  else if (directive === "escalate") escalate(cell, operation, thrown, sentence);
+  else if (directive === "escalate") escalate(cell, operation, thrown, sentence, isStarting);
   return directive;
 }
 
@@ -109,14 +109,15 @@ function directiveOf(policy: Policy, cell: Cell, thrown: unknown): { directive: 
   }
 }
 
-function escalate(cell: Cell, operation: string, thrown: unknown, sentence: string): void {
+function escalate(cell: Cell, operation: string, thrown: unknown, sentence: string, isStarting: boolean): void {
   const { parent } = cell;
   if (parent === null || !parent.isAlive) {
     stopFailed(cell, thrown);
     return;
   }
   const directive = decide(parent, operation, thrown, sentence, false, false);
-  if (directive !== "resume") stopFailed(cell, thrown); // Its parent begins anew, or ends, without it.
+  // Its parent begins anew, or ends, without it; where that goes on, it can only if it had begun.
+  if (directive !== "resume" || isStarting) stopFailed(cell, thrown);
 }
 
 /** The children that a failure of one concerns, in the order in which they were spawned. */
@@ -196,7 +197,6 @@ function renew(cell: Cell): void {
   } catch (thrown) {
     extra.hasEnded = true; // Nothing began that could end.
     decide(cell, "factory", thrown, `${address} could not be made anew: ${sentenceOf(thrown)}`, true, true);
-    if (cell.isAlive) stopFailed(cell, thrown); // Its supervisor resumed its own, who has nothing to go on with.
     cell.schedule(); // By the dispatcher, so that one that fails for ever starves nobody.
     return;
   }
