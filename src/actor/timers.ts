@@ -137,7 +137,9 @@ export class ActorTimers implements Timers {
 
   /** Nothing waits in the mailbox: the time without a message begins. */
   onIdle(): void {
-    if (this.#idle !== null) this.#add(this.#idle);
+    if (this.#idle === null) return;
+    this.onBusy(); // One with several handlers at once becomes idle more than once.
+    this.#add(this.#idle);
   }
 
   onBusy(): void {
