@@ -58,6 +58,8 @@ export class ActorTimers implements Timers {
   readonly #instance: Instance;
   readonly #entries = new Map<string, Entry>();
   #idle: Timeout | null = null;
+  /** Of the receive timeout, where it waits in the mailbox. */
+  #idleSignal: Signal | null = null;
 
   constructor(cell: Cell, instance: Instance) {
     this.#cell = cell;
@@ -114,12 +116,13 @@ export class ActorTimers implements Timers {
   }
 
   receiveTimeout(delay: number | null, callback: () => unknown = () => undefined): void {
-    this.onBusy();
-    this.#idle = null;
+    this.#endIdle();
     if (delay === null) return;
     check("receiveTimeout", delay, callback);
     this.#refuseEnded("receiveTimeout");
-    this.#idle = new Timeout(delay, () => void signalTo(this.#cell, "receive timeout", callback));
+    this.#idle = new Timeout(delay, () => {
+      this.#idleSignal = signalTo(this.#cell, "receive timeout", callback);
+    });
   }
 
   cancel(key: string): boolean {
@@ -148,8 +151,14 @@ export class ActorTimers implements Timers {
 
   cancelAll(): void {
     for (const key of [...this.#entries.keys()]) this.cancel(key);
+    this.#endIdle();
+  }
+
+  #endIdle(): void {
     this.onBusy();
     this.#idle = null;
+    this.#idleSignal?.cancel();
+    this.#idleSignal = null;
   }
 
   #set(key: string, delay: number, onDue: (entry: Entry) => void): void {
