@@ -315,6 +315,7 @@ function endTimer({ extras, environment }: Cell): void {
 
 function terminate(cell: Cell): void {
   const { extras, environment, address, parent } = cell;
+  const hasBegun = cell.behaviour !== null || cell.generation > 0; // Not where its first factory threw.
   cell.life = STOPPED;
   cell.activity = SUSPENDED;
   // A reference to a stopped actor keeps nothing of it alive (P14).
@@ -323,7 +324,7 @@ function terminate(cell: Cell): void {
   cell.extras = null;
   environment.cells.delete(address);
   const error = extras?.stopError?.error;
-  if (environment.events.hasSubscribers) {
+  if (hasBegun && environment.events.hasSubscribers) {
     const isFailed = extras !== null && extras.stopError !== null;
     environment.events.publish({ kind: "stopped", address, ...(isFailed ? { error } : {}) });
   }
