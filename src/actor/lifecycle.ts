@@ -222,13 +222,13 @@ export function stop(cell: Cell, isDraining: boolean, whenStopped?: () => void):
   // One that waits to restart has nobody to drain its mailbox.
   cell.life = isDraining && cell.life !== RESTARTING ? DRAINING : STOPPING;
   abortSignals(cell);
-  if (isDraining) cell.extra.isDraining = true;
+  if (isDraining || extras !== null) cell.extra.isDraining = isDraining; // The later word counts, for its children too.
   if (cell.current !== null || cell.isConcurrent) endStreams(cell);
   if (cell.life === STOPPING) discard(cell);
   if (cell.activity === IDLE) cell.goOn();
-  else if (cell.activity === SUSPENDED && extras !== null && extras.timer !== null && !extras.isStoppingChildren) {
-    endTimer(cell); // It waited to restart.
-    proceed(cell);
+  else if (cell.activity === SUSPENDED && extras !== null && extras.timer !== null) {
+    endTimer(cell); // It waited to restart: by its backoff, or for its children, as a stop does without a limit.
+    if (!extras.isStoppingChildren) proceed(cell);
   }
 }
 
