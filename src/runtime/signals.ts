@@ -1,6 +1,9 @@
+/** How many callbacks have not ended yet: the process ends once the last one has. */
+let running = 0;
+
 /**
- * Calls once when the process gets one of some signals, and hands the signal on when that is done, so that the process
- * ends as it would have. Meanwhile a second signal ends it at once.
+ * Calls once when the process gets one of some signals, and hands the signal on when that is done, and what others were called
+ * for it is too, so that the process ends as it would have. Meanwhile a second signal ends it at once.
  *
  * @returns what takes the listeners off again.
  */
@@ -10,7 +13,11 @@ export function onSignals(signals: readonly NodeJS.Signals[], callback: () => Pr
   };
   const listener = (signal: NodeJS.Signals): void => {
     unbind();
-    void callback().finally(() => process.kill(process.pid, signal));
+    running++;
+    void callback().finally(() => {
+      running--;
+      if (running === 0) process.kill(process.pid, signal);
+    });
   };
   for (const signal of signals) process.on(signal, listener);
   return unbind;
