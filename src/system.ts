@@ -59,6 +59,7 @@ export interface System extends AsyncDisposable {
    *
    * @param options those of `shutdown`, and the `signals`. Default: `SIGINT` and `SIGTERM`.
    * @returns what ends that again. A shutdown ends it too.
+   * @throws RangeError at once when `timeout` is no number of milliseconds from 0, or Infinity.
    * @example
    * system.shutdownOnSignals({ timeout: 10_000 });
    */
@@ -122,15 +123,15 @@ class ActorSystem implements System {
     signals = ["SIGINT", "SIGTERM"],
     ...options
   }: ShutdownOptions & { readonly signals?: readonly NodeJS.Signals[] } = {}): () => void {
+    checkTimeout(options);
     this.#unbind();
     this.#unbind = onSignals(signals, () => this.shutdown(options));
     return this.#unbind;
   }
 
-  shutdown({ timeout = 5_000, drain = false }: ShutdownOptions = {}): Promise<ShutdownReport> {
-    if (typeof timeout !== "number" || !(timeout >= 0)) {
-      throw new RangeError(`The timeout of shutdown is a number of milliseconds, or Infinity; got ${String(timeout)}.`);
-    }
+  shutdown(options: ShutdownOptions = {}): Promise<ShutdownReport> {
+    checkTimeout(options);
+    const { timeout = 5_000, drain = false } = options;
     this.#report ??= this.#shutDown(timeout, drain);
     return this.#report;
   }
@@ -147,6 +148,11 @@ class ActorSystem implements System {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.shutdown();
   }
+}
+
+function checkTimeout({ timeout = 0 }: ShutdownOptions): void {
+  if (typeof timeout === "number" && timeout >= 0) return;
+  throw new RangeError(`The timeout of shutdown is a number of milliseconds, or Infinity; got ${String(timeout)}.`);
 }
 
 /**
