@@ -6,6 +6,7 @@ import type { AskName, Handlers, ItemOf, PassedOn, PayloadArgs, ReplyOf, StreamN
 import type { Behaviour, Cell } from "./cell";
 import type { Context, Factory } from "./context";
 import { isMessage, messageIn } from "./envelope";
+import { stopReason } from "./extras";
 import { checkHandlers } from "./handlers";
 import { HANDLING, SUSPENDED } from "./life";
 import { stop } from "./lifecycle";
@@ -15,7 +16,7 @@ import { forward, stash, unstash } from "./passing-on";
 import type { AskOptions, AskResult } from "./pending-ask";
 import type { OfferOptions } from "./pending-offer";
 import { type AnyRef, type AnySignatures, cellOf, type Ref, refTo } from "./ref";
-import { askFor, asWritten, offer, stream, tell } from "./sending";
+import { ask, askFor, asWritten, offer, stream, tell } from "./sending";
 import { Signal } from "./signal";
 import { spawnCell } from "./spawn";
 import type { StreamOptions } from "./stream";
@@ -35,11 +36,15 @@ export class CellContext<Signatures> implements Context<Signatures> {
 
   /** The cell, for what changes the actor: that is not for an instance that was replaced. */
   get #own(): Cell {
-    if (this.#cell.generation === this.#generation) return this.#cell;
+    if (!this.#isReplaced) return this.#cell;
     throw new Error(
       `This context of ${this.#cell.address} is that of an instance which a restart has replaced; ` +
         "await what a handler begins, so that nothing of it runs on.",
     );
+  }
+
+  get #isReplaced(): boolean {
+    return this.#cell.generation !== this.#generation;
   }
 
   get self(): Ref<Signatures> {
@@ -47,7 +52,7 @@ export class CellContext<Signatures> implements Context<Signatures> {
   }
 
   get message(): Message {
-    const { present } = this.#cell;
+    const { present } = this.#own;
     if (present === null || present instanceof Signal) {
       throw new Error(`${this.#cell.address} handles no message now; read ctx.message inside a handler.`);
     }
@@ -55,7 +60,7 @@ export class CellContext<Signatures> implements Context<Signatures> {
   }
 
   get sender(): Ref<AnySignatures> | undefined {
-    const { present, environment } = this.#cell;
+    const { present, environment } = this.#own;
     if (present === null || present.origin === null) return undefined;
     if (!isMessage(present.origin)) return refTo(present.origin);
     const { from } = present.origin;
@@ -64,7 +69,7 @@ export class CellContext<Signatures> implements Context<Signatures> {
   }
 
   get signal(): AbortSignal {
-    return this.#cell.signal;
+    return this.#isReplaced ? AbortSignal.abort(stopReason(this.#cell.address)) : this.#cell.signal;
   }
 
   get timers(): Timers {
@@ -167,8 +172,12 @@ export class CellContext<Signatures> implements Context<Signatures> {
     const cell = cellOf(ref);
     const known = cell.operation(operation);
     const { payload, options } = asWritten<AskOptions>(known, args[0], args[1]);
+    // What the present instance handles is not what one that was replaced asks for.
+    const asked = this.#isReplaced
+      ? ask(cell, this.#cell, operation, known, payload, options)
+      : askFor(this.#cell, cell, operation, known, payload, options);
     // The protocol of the ref says what it replies.
-    return askFor(this.#cell, cell, operation, known, payload, options) as Promise<AskResult<ReplyOf<S, Name>>>;
+    return asked as Promise<AskResult<ReplyOf<S, Name>>>;
   }
 
   stream<S, Name extends StreamName<S>>(
@@ -178,7 +187,7 @@ export class CellContext<Signatures> implements Context<Signatures> {
   ): ActorStream<ItemOf<S, Name>> {
     const cell = cellOf(ref);
     const { payload, options } = asWritten<StreamOptions>(cell.operation(operation), args[0], args[1]);
-    const { handling } = this.#cell;
+    const handling = this.#isReplaced ? null : this.#cell.handling;
     const reader = handling === null ? null : { cell: this.#cell, handling };
     // The protocol of the ref says what it yields.
     return stream(cell, this.#cell, operation, payload, options ?? {}, reader) as ActorStream<ItemOf<S, Name>>;
