@@ -237,11 +237,11 @@ export function stop(cell: Cell, isDraining: boolean, whenStopped?: () => void):
  * it begins anew or is gone.
  */
 export function proceed(cell: Cell): void {
-  const { extras } = cell;
-  if (extras === null) {
+  if (cell.extras === null && hookOf(cell.behaviour, "onStop") === null) {
     terminate(cell);
     return;
   }
+  const extras = cell.extra;
   if (extras.concurrency !== null && extras.concurrency.running.size > 0) return;
   if (cell.life === DRAINING) cell.life = STOPPING; // All that waited is handled.
   if (cell.life === STOPPING) discard(cell); // What a handler stashed since, and signals that came.
