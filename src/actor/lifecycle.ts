@@ -245,7 +245,7 @@ export function proceed(cell: Cell): void {
   if (extras.concurrency !== null && extras.concurrency.running.size > 0) return;
   if (cell.life === DRAINING) cell.life = STOPPING; // All that waited is handled.
   if (cell.life === STOPPING) discard(cell); // What a handler stashed since, and signals that came.
-  extras.instance?.end();
+  cell.instance.end(); // Made where there is none, so that what onStop begins is refused.
   if (extras.children !== null && extras.children.size > 0) {
     if (!extras.isStoppingChildren) stopChildren(cell, extras.children);
     return;
