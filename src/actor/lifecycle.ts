@@ -65,7 +65,11 @@ export function failed(cell: Cell, envelope: Envelope, error: HandlerFailedError
   decide(cell, envelope.type, error.cause, error.message, hook !== undefined, !isTold);
 }
 
-/** Applies what the supervisor of an actor decides; what none is left to decide reaches the system. */
+/**
+ * Applies what the supervisor of an actor decides; what none is left to decide reaches the system.
+ *
+ * @returns what was decided in the end, by whom it was escalated to.
+ */
 function decide(
   cell: Cell,
   operation: string,
@@ -95,7 +99,7 @@ function decide(
   const concerned = policy.strategy === "one-for-one" ? [cell] : concernedBy(cell, policy);
   if (directive === "restart") for (const each of concerned) restart(each, thrown, delay);
   else if (directive === "stop") for (const each of concerned) stopFailed(each, thrown);
-  else if (directive === "escalate") escalate(cell, operation, thrown, sentence, isStarting);
+  else if (directive === "escalate") return escalate(cell, operation, thrown, sentence, isStarting);
   return directive;
 }
 
@@ -109,15 +113,22 @@ function directiveOf(policy: Policy, cell: Cell, thrown: unknown): { directive: 
   }
 }
 
-function escalate(cell: Cell, operation: string, thrown: unknown, sentence: string, isStarting: boolean): void {
+function escalate(
+  cell: Cell,
+  operation: string,
+  thrown: unknown,
+  sentence: string,
+  isStarting: boolean,
+): Directive {
   const { parent } = cell;
   if (parent === null || !parent.isAlive) {
     stopFailed(cell, thrown);
-    return;
+    return "stop";
   }
   const directive = decide(parent, operation, thrown, sentence, false, false);
   // Its parent begins anew, or ends, without it; where that goes on, it can only if it had begun.
   if (directive !== "resume" || isStarting) stopFailed(cell, thrown);
+  return directive;
 }
 
 /** The children that a failure of one concerns, in the order in which they were spawned. */
