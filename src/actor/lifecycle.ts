@@ -142,9 +142,9 @@ function concernedBy(cell: Cell, { strategy }: Policy): readonly Cell[] {
 }
 
 function stopFailed(cell: Cell, error: unknown): void {
-  if (cell.life >= STOPPING) return;
-  cell.extra.stopError = { error };
-  stop(cell, false);
+  if (cell.isStopped) return;
+  cell.extra.stopError ??= { error }; // Also where its parent has begun to stop it for this.
+  if (cell.life !== STOPPING) stop(cell, false);
 }
 
 function noteOf(directive: Directive, cell: Cell, why: string, delay: number): string {
