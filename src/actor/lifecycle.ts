@@ -1,3 +1,4 @@
+import { quote } from "../message/address";
 import { type HandlerFailedError, sentenceOf } from "../message/delivery-error";
 import { Timeout } from "../runtime/timer-wheel";
 import type { Behaviour, Cell } from "./cell";
@@ -107,7 +108,7 @@ function directiveOf(policy: Policy, cell: Cell, thrown: unknown): { directive: 
   try {
     const directive: unknown = policy.decide(thrown, refTo<AnySignatures>(cell));
     if (isDirective(directive)) return { directive, why: "" };
-    return { directive: "escalate", why: `decide returned ${String(directive)}, which is no directive` };
+    return { directive: "escalate", why: `decide returned ${quote(directive)}, which is no directive` };
   } catch (error) {
     return { directive: "escalate", why: `decide threw ${sentenceOf(error)}` };
   }
