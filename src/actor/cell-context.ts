@@ -44,7 +44,7 @@ export class CellContext<Signatures> implements Context<Signatures> {
   }
 
   get #isReplaced(): boolean {
-    return this.#cell.generation !== this.#generation;
+    return this.#cell.generation !== this.#generation && !this.#cell.isStopped; // Which has no generation any more.
   }
 
   get self(): Ref<Signatures> {
