@@ -2,6 +2,7 @@ import { quote } from "../message/address";
 import { Timeout } from "../runtime/timer-wheel";
 import type { Cell } from "./cell";
 import { endedSentence, type Instance } from "./instance";
+import { IDLE } from "./life";
 import type { Signal } from "./signal";
 import { isThenable } from "./thenable";
 import { signalTo } from "./watch";
@@ -116,13 +117,16 @@ export class ActorTimers implements Timers {
   }
 
   receiveTimeout(delay: number | null, callback: () => unknown = () => undefined): void {
+    if (delay !== null) {
+      check("receiveTimeout", delay, callback);
+      this.#refuseEnded("receiveTimeout");
+    }
     this.#endIdle();
     if (delay === null) return;
-    check("receiveTimeout", delay, callback);
-    this.#refuseEnded("receiveTimeout");
     this.#idle = new Timeout(delay, () => {
       this.#idleSignal = signalTo(this.#cell, "receive timeout", callback);
     });
+    if (this.#cell.activity === IDLE) this.onIdle(); // It was set from outside of its turns.
   }
 
   cancel(key: string): boolean {
