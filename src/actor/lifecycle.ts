@@ -114,13 +114,7 @@ function directiveOf(policy: Policy, cell: Cell, thrown: unknown): { directive: 
   }
 }
 
-function escalate(
-  cell: Cell,
-  operation: string,
-  thrown: unknown,
-  sentence: string,
-  isStarting: boolean,
-): Directive {
+function escalate(cell: Cell, operation: string, thrown: unknown, sentence: string, isStarting: boolean): Directive {
   const { parent } = cell;
   if (parent === null || !parent.isAlive) {
     stopFailed(cell, thrown);
@@ -137,7 +131,9 @@ function concernedBy(cell: Cell, { strategy }: Policy): readonly Cell[] {
   const { parent, environment } = cell;
   const all =
     parent === null
-      ? [...environment.cells.values()].filter((other) => other === cell || (other.parent === null && other.factory !== null))
+      ? [...environment.cells.values()].filter(
+          (other) => other === cell || (other.parent === null && other.factory !== null),
+        )
       : [...(parent.extras?.children ?? [])];
   return strategy === "one-for-all" ? all : all.slice(all.indexOf(cell));
 }

@@ -62,15 +62,7 @@ test("P10: the hooks run in order: onStart, messages, onStop, onStart, onRestart
   const asks = [ref.ask("work", "a"), ref.ask("fail", "broken"), ref.ask("work", "b")];
   expect((await Promise.all(asks)).map(outcomeOf)).toEqual(["1 a", "handler-failed", "2 b"]);
   await systems.system.stop(ref);
-  expect(seen).toEqual([
-    "1 onStart",
-    "1 a",
-    "1 onStop",
-    "2 onStart",
-    "2 onRestart: broken",
-    "2 b",
-    "2 onStop",
-  ]);
+  expect(seen).toEqual(["1 onStart", "1 a", "1 onStop", "2 onStart", "2 onRestart: broken", "2 b", "2 onStop"]);
   expect(systems.takeLog()).toHaveLength(1);
 });
 
@@ -170,7 +162,10 @@ for (const [how, failing] of Object.entries({
 
   test(`P9: an onStart that ${how} and is resumed stops its actor: there is nothing to go on with`, async () => {
     const systems = createTestSystem();
-    const { ref, seen } = spawnHooked(systems, (_, seen) => ({ onStart: failing, onStop: () => void seen.push("wrong") }));
+    const { ref, seen } = spawnHooked(systems, (_, seen) => ({
+      onStart: failing,
+      onStop: () => void seen.push("wrong"),
+    }));
     expect(outcomeOf(await ref.ask("work", "a"))).toBe("stopped");
     expect(systems.router.has(ref.address)).toBe(false);
     expect(seen).toEqual([]);

@@ -45,7 +45,11 @@ function handlers(instance: number, gate: Promise<unknown>, seen: string[] = [])
 
 function spawnWorker(
   { system }: TestSystem,
-  { gate = Promise.resolve(), each = () => ({}), ...options }: {
+  {
+    gate = Promise.resolve(),
+    each = () => ({}),
+    ...options
+  }: {
     gate?: Promise<unknown>;
     each?: (ctx: Context<Work>, instance: number) => object;
     capacity?: number;
@@ -172,7 +176,10 @@ test("P10: the jitter of a backoff is ±20 % by default, and comes from the syst
 
 test("P10: a backoff begins again once its actor has been well for `resetAfter`", async () => {
   const systems = createTestSystem({
-    supervision: { backoff: { initial: 100, factor: 3, jitter: 0, resetAfter: 1_000 }, limit: Number.POSITIVE_INFINITY },
+    supervision: {
+      backoff: { initial: 100, factor: 3, jitter: 0, resetAfter: 1_000 },
+      limit: Number.POSITIVE_INFINITY,
+    },
   });
   const { clock } = systems;
   const { ref, contexts } = spawnWorker(systems);
@@ -266,7 +273,10 @@ test("P10: a factory that stops its own actor on a restart ends it", async () =>
   const { ref, seen } = spawnWorker(systems, {
     each: (ctx, instance) => {
       if (instance === 2) ctx.stop();
-      return { onStart: () => void seen.push(`${instance} onStart`), onStop: () => void seen.push(`${instance} onStop`) };
+      return {
+        onStart: () => void seen.push(`${instance} onStart`),
+        onStop: () => void seen.push(`${instance} onStop`),
+      };
     },
   });
   const asks = [ref.ask("fail", "x"), ref.ask("work", "a")];

@@ -75,7 +75,9 @@ test("P11: the stash is bounded: one more fails its message, and says what to do
   await systems.clock.settle();
   const error = (await (asks[2] as (typeof asks)[0]))._unsafeUnwrapErr();
   expect(error.kind).toBe("handler-failed");
-  expect(error.message).toContain("The stash of @(store) is full (2 messages); unstash earlier, or spawn it with a larger");
+  expect(error.message).toContain(
+    "The stash of @(store) is full (2 messages); unstash earlier, or spawn it with a larger",
+  );
   ref.tell("open");
   expect((await Promise.all(asks)).map(outcomeOf)).toEqual(["1 a", "1 b", "handler-failed"]);
 });

@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import {
   type AskResult,
   address,
-  createSystem,
   type Context,
+  createSystem,
   type Directive,
   defineProtocol,
   type FailedEvent,
@@ -14,7 +14,7 @@ import {
   type SystemEvent,
   Type,
 } from "../../src/index";
-import { expectBalance, recordIn, reasonsOf, type TestSystem, testSystems } from "./test-system";
+import { expectBalance, reasonsOf, recordIn, type TestSystem, testSystems } from "./test-system";
 
 const { createTestSystem } = testSystems();
 
@@ -204,7 +204,13 @@ test("P9: decide gets what was thrown and who threw it, and chooses by that", as
 });
 
 for (const [what, decide, why] of [
-  ["throws", (): never => { throw new RangeError("no idea"); }, "decide threw RangeError: no idea"],
+  [
+    "throws",
+    (): never => {
+      throw new RangeError("no idea");
+    },
+    "decide threw RangeError: no idea",
+  ],
   ["returns nonsense", () => "explode", `decide returned "explode", which is no directive`],
   ["returns nothing", () => undefined, "decide returned undefined, which is no directive"],
   ["returns a promise", async () => "stop", "decide returned an object, which is no directive"],

@@ -179,12 +179,14 @@ test("cancel: ends a timer, also one that is due; false when there is none", asy
   ctx.timers.fixedRate("c", 10, () => note("c"));
   ref.tell("hold");
   await test.clock.advance(25);
-  expect(["a", "b", "c", "d"].map((key) => [ctx.timers.has(key), ctx.timers.cancel(key), ctx.timers.has(key)])).toEqual([
-    [true, true, false],
-    [true, true, false],
-    [true, true, false],
-    [false, false, false],
-  ]);
+  expect(["a", "b", "c", "d"].map((key) => [ctx.timers.has(key), ctx.timers.cancel(key), ctx.timers.has(key)])).toEqual(
+    [
+      [true, true, false],
+      [true, true, false],
+      [true, true, false],
+      [false, false, false],
+    ],
+  );
   open();
   await test.clock.advance(100);
   expect(seen).toEqual([]);

@@ -20,7 +20,11 @@ const Log = defineProtocol("log", {
   watch: { payload: Type.Unknown() },
 });
 type Log = SignaturesOf<typeof Log>;
-const Send = defineProtocol("send", { burst: { payload: Type.Number() }, leave: {}, fail: { payload: Type.Unknown() } });
+const Send = defineProtocol("send", {
+  burst: { payload: Type.Number() },
+  leave: {},
+  fail: { payload: Type.Unknown() },
+});
 type Send = SignaturesOf<typeof Send>;
 
 interface Watcher {
