@@ -6,9 +6,8 @@ import type { AskName, Handlers, ItemOf, PassedOn, PayloadArgs, ReplyOf, StreamN
 import type { Behaviour, Cell } from "./cell";
 import type { Context, Factory } from "./context";
 import { isMessage, messageIn } from "./envelope";
-import { stopReason } from "./extras";
+import { endedSentence, stopReason } from "./extras";
 import { checkHandlers } from "./handlers";
-import { endedSentence } from "./instance";
 import { HANDLING, SUSPENDED } from "./life";
 import { stop } from "./lifecycle";
 import type { ActorOptions } from "./options";

@@ -128,7 +128,8 @@ export class Cell implements Runnable {
   /** Messages that are being handled; one that its handler has stashed waits again. */
   get running(): number {
     const { current, extras } = this;
-    let count = current === null || current instanceof Signal || extras?.handling?.passedOn === "stashed" ? 0 : 1;
+    let count = 0;
+    if (current !== null && !(current instanceof Signal) && extras?.handling?.passedOn !== "stashed") count++;
     for (const { passedOn } of extras?.concurrency?.running ?? []) if (passedOn !== "stashed") count++;
     return count;
   }
@@ -139,18 +140,17 @@ export class Cell implements Runnable {
     return this.current === null ? several : [this.current, ...several];
   }
 
-  /** How many messages it takes at once, and what is known of those that it handles. */
-  occupation(): { readonly slots: number; readonly handlings: readonly Handling[] } {
+  /** What is known of what is being handled. */
+  get handlings(): readonly Handling[] {
     const { extras } = this;
-    if (extras === null) return { slots: 1, handlings: [] };
-    if (extras.handling !== null) return { slots: 1, handlings: [extras.handling] };
-    if (extras.concurrency === null) return { slots: 1, handlings: [] };
-    return { slots: extras.concurrency.limit, handlings: [...extras.concurrency.running] };
+    if (extras === null) return [];
+    const { handling, concurrency } = extras;
+    return [...(handling === null ? [] : [handling]), ...(concurrency?.running ?? [])];
   }
 
   /** The envelope that the running code handles. */
   get present(): Envelope | null {
-    return this.current ?? this.extras?.concurrency?.present?.envelope ?? null;
+    return this.extras?.concurrency?.present?.envelope ?? this.current;
   }
 
   /** What is known of an envelope that is being handled; null where nothing is, beyond itself. */
@@ -162,9 +162,10 @@ export class Cell implements Runnable {
 
   /** What is known of what the running code handles; made when asked for. */
   get handling(): Handling | null {
-    if (this.current === null) return this.extras?.concurrency?.present ?? null;
+    const present = this.extras?.concurrency?.present ?? null; // Beside a signal that waits, too.
+    if (present !== null || this.current === null) return present;
     const { extra } = this;
-    extra.handling ??= new Handling(this.current);
+    extra.handling ??= new Handling(this, this.current);
     return extra.handling;
   }
 
@@ -237,8 +238,13 @@ export class Cell implements Runnable {
 
   /** Makes a dead letter of an envelope; one that was meant to be dropped is not logged. */
   refuse(envelope: Envelope, error: DeliveryError, isPlanned = false): DeliveryError {
-    const { isTold } = envelope;
     this.environment.counts.dead++;
+    return this.bury(envelope, error, isPlanned);
+  }
+
+  /** Tells of a dead letter that is counted already. */
+  bury(envelope: Envelope, error: DeliveryError, isPlanned = false): DeliveryError {
+    const { isTold } = envelope;
     envelope.fail(error);
     this.environment.bury(letterOf(error, isTold), isPlanned);
     return error;

@@ -10,7 +10,7 @@ import { isThenable } from "./thenable";
 export function handleConcurrently(cell: Cell, envelope: Envelope): void {
   const concurrency = cell.extras?.concurrency ?? null;
   if (concurrency === null) throw new Error(`${cell.address} handles one message at a time.`);
-  const handling = new Handling(envelope);
+  const handling = new Handling(cell, envelope);
   handling.since = cell.environment.dispatcher.now;
   concurrency.running.add(handling);
   let settled: Promise<unknown>;

@@ -58,3 +58,7 @@ export class Extras {
 /** What the signals of an actor that is stopped are aborted with. */
 export const stopReason = (address: Address): DOMException =>
   new DOMException(`The actor ${address} was stopped.`, "AbortError");
+
+/** Why nothing that ends with an instance can begin after its end. */
+export const endedSentence = (address: Address, what: string): string =>
+  `This instance of ${address} has ended, by a stop or a restart: ${what} would never be called; set it in onStart or a handler.`;

@@ -15,11 +15,12 @@ export function finish(cell: Cell, envelope: Envelope, handling: Handling | null
 
 /** Counts what is handled now as failed; its askers get `stopped`. */
 export function abandonRunning(cell: Cell): void {
-  if (cell.current !== null) abandon(cell, cell.current, cell.extras?.handling ?? null);
-  for (const handling of cell.extras?.concurrency?.running ?? []) abandon(cell, handling.envelope, handling);
+  const { current, extras } = cell;
+  if (current !== null) abandonOne(cell, current, extras === null ? null : extras.handling);
+  for (const handling of [...(extras?.concurrency?.running ?? [])]) abandonOne(cell, handling.envelope, handling);
 }
 
-function abandon(cell: Cell, envelope: Envelope, handling: Handling | null): void {
+function abandonOne(cell: Cell, envelope: Envelope, handling: Handling | null): void {
   const passedOn = handling?.passedOn ?? null;
   finish(cell, envelope, handling);
   if (!(envelope instanceof Signal) && passedOn !== "stashed") cell.environment.counts.failed++;

@@ -16,6 +16,8 @@ export class Flow {
   givenUp = 0;
   /** Whether its overflow was told, and no room has been since. */
   isOverflowing = false;
+  /** Whether what was given up will be swept out soon. */
+  isSweepDue = false;
 
   constructor(capacity: number, overflow: Overflow) {
     this.capacity = capacity;
@@ -31,7 +33,15 @@ const isMessage = (envelope: Envelope): boolean => !(envelope instanceof Signal)
 
 /** Puts a message into a bounded mailbox, lets it wait, or does what the policy says; an error tells why it is not in. */
 export function admit(cell: Cell, flow: Flow, envelope: Envelope): DeliveryError | null {
-  if (!flow.hasRoom && flow.givenUp > 0) sweep(cell, flow);
+  if (flow.hasRoom || flow.givenUp === 0) return place(cell, flow, envelope);
+  const removed = sweep(cell, flow);
+  const error = place(cell, flow, envelope);
+  buryAll(cell, removed);
+  return error;
+}
+
+/** Whoever hears of a dead letter may look at the audit, or send again: everything is in its place before one is told. */
+function place(cell: Cell, flow: Flow, envelope: Envelope): DeliveryError | null {
   if (flow.hasRoom) {
     enter(cell, flow, envelope);
     return null;
@@ -46,8 +56,8 @@ export function admit(cell: Cell, flow: Flow, envelope: Envelope): DeliveryError
     const oldest = cell.mailbox.takeOldest(isMessage);
     if (oldest !== null) {
       flow.size--;
-      cell.refuse(oldest, full(cell, flow, oldest), isPlanned);
       enter(cell, flow, envelope);
+      cell.refuse(oldest, full(cell, flow, oldest), isPlanned);
       return null;
     }
   }
@@ -55,9 +65,9 @@ export function admit(cell: Cell, flow: Flow, envelope: Envelope): DeliveryError
 }
 
 /** A message has left the mailbox: whoever waits longest gets its place. */
-export function release(cell: Cell, flow: Flow): void {
+export function release(cell: Cell, flow: Flow, envelope: Envelope): void {
   flow.size--;
-  flow.isOverflowing = false;
+  if (envelope.failure !== null && flow.givenUp > 0) flow.givenUp--;
   refill(cell, flow);
 }
 
@@ -71,8 +81,16 @@ export function putSignal(cell: Cell, flow: Flow, signal: Signal): void {
 export function forget(cell: Cell, flow: Flow, envelope: Envelope, error: DeliveryError): void {
   if (flow.waiting.delete(envelope)) {
     cell.refuse(envelope, error);
-    refill(cell, flow); // A signal may have waited behind it.
-  } else flow.givenUp++;
+    return;
+  }
+  flow.givenUp++;
+  if (flow.waiting.size === 0 || flow.isSweepDue) return;
+  flow.isSweepDue = true;
+  // Once for all that give up together: each sweep looks at the whole mailbox.
+  cell.environment.clock.microtask(() => {
+    flow.isSweepDue = false;
+    if (flow.givenUp > 0 && flow.waiting.size > 0) buryAll(cell, sweep(cell, flow));
+  });
 }
 
 function refill(cell: Cell, flow: Flow): void {
@@ -83,6 +101,7 @@ function refill(cell: Cell, flow: Flow): void {
     if (isSignal) cell.enqueue(envelope);
     else enter(cell, flow, envelope);
   }
+  if (flow.hasRoom) flow.isOverflowing = false;
 }
 
 function enter(cell: Cell, flow: Flow, envelope: Envelope): void {
@@ -91,20 +110,18 @@ function enter(cell: Cell, flow: Flow, envelope: Envelope): void {
   cell.enqueue(envelope);
 }
 
-/** Takes out what nobody waits for any more, which must not keep others out. */
-function sweep(cell: Cell, flow: Flow): void {
+/** Takes out what nobody waits for any more, which must not keep others out; it is counted, and to be told of. */
+function sweep(cell: Cell, flow: Flow): Envelope[] {
   flow.givenUp = 0;
-  const kept: Envelope[] = [];
-  for (let envelope = cell.mailbox.take(); envelope !== null; envelope = cell.mailbox.take()) {
-    if (envelope.failure === null) {
-      kept.push(envelope);
-      continue;
-    }
-    flow.size--;
-    cell.refuse(envelope, envelope.failure);
-  }
-  for (const envelope of kept) cell.mailbox.put(envelope);
+  const removed = cell.mailbox.removeAll((envelope) => envelope.failure !== null);
+  flow.size -= removed.length;
+  cell.environment.counts.dead += removed.length;
   refill(cell, flow);
+  return removed;
+}
+
+function buryAll(cell: Cell, removed: readonly Envelope[]): void {
+  for (const envelope of removed) if (envelope.failure !== null) cell.bury(envelope, envelope.failure);
 }
 
 const full = (cell: Cell, flow: Flow, envelope: Envelope): DeliveryError =>

@@ -17,6 +17,7 @@ export interface Wait {
 
 /** What only some handlings of a message need, made when it is needed. */
 export class Handling {
+  readonly cell: Cell;
   readonly envelope: Envelope;
   controller: AbortController | null = null;
   /** In milliseconds of the system's clock, to the turn: when its handler began to wait; negative before. */
@@ -26,8 +27,10 @@ export class Handling {
   /** The message comes to its end elsewhere. */
   passedOn: "stashed" | "forwarded" | null = null;
   #waits: Wait | null = null;
+  #hasLostWait = false;
 
-  constructor(envelope: Envelope) {
+  constructor(cell: Cell, envelope: Envelope) {
+    this.cell = cell;
     this.envelope = envelope;
   }
 
@@ -47,9 +50,17 @@ export class Handling {
     for (let wait = this.#firstWait(); wait !== null; wait = wait.nextWait) if (wait.isWaiting) yield wait;
   }
 
+  /** Whether its handler could know that its sender gave up: it has read its signal, or lost what it waited for. */
+  get isToldOfEnd(): boolean {
+    return this.controller !== null || this.#hasLostWait;
+  }
+
   /** Its sender gave up (P7). */
   abandon(error: DeliveryError): void {
-    for (const wait of [...this.waits()]) wait.endWith(error);
+    for (const wait of [...this.waits()]) {
+      this.#hasLostWait = true;
+      wait.endWith(error);
+    }
     this.controller?.abort(error);
   }
 }
@@ -59,7 +70,7 @@ export class Concurrency {
   readonly limit: number;
   readonly running = new Set<Handling>();
   /** Tells the handler that asks, of several, which message is its own; 15 ns, which an actor with one at a time need not pay. */
-  static readonly #store = new AsyncLocalStorage<Handling>();
+  static readonly #store = new AsyncLocalStorage<Handling | null>();
 
   constructor(limit: number) {
     this.limit = limit;
@@ -72,16 +83,14 @@ export class Concurrency {
   /** The handling of this actor that the running code belongs to. */
   get present(): Handling | null {
     const handling = Concurrency.#store.getStore();
-    return handling !== undefined && this.running.has(handling) ? handling : null;
+    return handling !== undefined && handling !== null && this.running.has(handling) ? handling : null;
   }
 
-  /** The handling of an envelope: the present one, where it was stashed or forwarded by one that still runs. */
+  /** The handling of an envelope: the one that has it now, where it came back to the actor that passed it on. */
   of(envelope: Envelope): Handling | null {
     let found: Handling | null = null;
     for (const handling of this.running) {
-      if (handling.envelope !== envelope) continue;
-      if (handling.passedOn === null) return handling;
-      found ??= handling;
+      if (handling.envelope === envelope && (found === null || handling.passedOn === null)) found = handling;
     }
     return found;
   }
@@ -89,5 +98,10 @@ export class Concurrency {
   /** Runs a handler as that of a handling. */
   run<Result>(handling: Handling, handler: () => Result): Result {
     return Concurrency.#store.run(handling, handler);
+  }
+
+  /** Runs what is no message as that of none, whoever it was set off by. */
+  runSignal<Result>(callback: () => Result): Result {
+    return Concurrency.#store.run(null, callback);
   }
 }

@@ -1,4 +1,3 @@
-import type { Address } from "../message/address";
 import type { Behaviour, Cell } from "./cell";
 import type { Envelope } from "./envelope";
 import { ActorTimers } from "./timers";
@@ -34,7 +33,3 @@ export class Instance {
     for (const watch of this.watching) watch.end();
   }
 }
-
-/** Why nothing that ends with an instance can begin after its end. */
-export const endedSentence = (address: Address, what: string): string =>
-  `This instance of ${address} has ended, by a stop or a restart: ${what} would never be called; set it in onStart or a handler.`;

@@ -36,19 +36,10 @@ export function call(cell: Cell, envelope: Envelope): unknown {
 export const outcomeOf = (envelope: Envelope, handling: Handling | null, result: unknown): unknown =>
   envelope instanceof PendingStream && !handling?.passedOn ? envelope.produce(result) : result;
 
-/**
- * A handler has come to a good end.
- *
- * @param handling its own: where several messages are handled at once, one that was stashed may be in two of them.
- */
-export function succeed(
-  cell: Cell,
-  envelope: Envelope,
-  result: unknown,
-  handling: Handling | null = cell.handlingOf(envelope),
-): void {
+/** A handler has come to a good end. */
+export function succeed(cell: Cell, envelope: Envelope, result: unknown, handling: Handling | null): void {
   const { counts, validatesAlways } = cell.environment;
-  const passedOn = handling?.passedOn ?? null;
+  const passedOn = handling === null ? null : handling.passedOn;
   if (envelope instanceof Signal || passedOn !== null) {
     finish(cell, envelope, handling);
     if (passedOn === null) envelope.complete(undefined);
@@ -74,21 +65,18 @@ function countHandled(cell: Cell): void {
 }
 
 /** A handler threw, or its promise rejected (P9). */
-export function fail(
-  cell: Cell,
-  envelope: Envelope,
-  thrown: unknown,
-  handling: Handling | null = cell.handlingOf(envelope),
-): void {
+export function fail(cell: Cell, envelope: Envelope, thrown: unknown, handling: Handling | null): void {
   const error = deliveryError("handler-failed", new EnvelopeSource(envelope, cell), thrown);
-  const passedOn = handling?.passedOn ?? null;
+  const passedOn = handling === null ? null : handling.passedOn;
   finish(cell, envelope, handling);
   cell.extra.failed++;
   if (!(envelope instanceof Signal) && passedOn !== "stashed") cell.environment.counts.failed++;
-  if (envelope.failure !== null) return; // Its sender gave up: a handler that ends early for that has not failed.
+  const hasGivenUp = envelope.failure !== null;
+  // A handler that was told of it, and ends early for that, has not failed. What was forwarded is no longer its own.
+  if (hasGivenUp && passedOn !== "forwarded" && handling?.isToldOfEnd === true) return;
   const { isTold } = envelope;
   if (passedOn === null) envelope.fail(error); // Otherwise another handling tells its sender.
-  failed(cell, envelope, error, isTold && passedOn === null);
+  failed(cell, envelope, error, isTold && !hasGivenUp && passedOn === null);
 }
 
 /** A reply came after its asker gave up (P7). */

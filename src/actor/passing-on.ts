@@ -1,10 +1,15 @@
 import type { Address } from "../message/address";
-import { deliveryError } from "../message/delivery-error";
+import { type DeliveryError, deliveryError } from "../message/delivery-error";
 import type { PassedOn } from "../protocol/signatures";
 import type { Cell } from "./cell";
-import { type Envelope, EnvelopeSource, messageIn, Tell } from "./envelope";
+import { type Envelope, EnvelopeSource, isMessage, messageIn, Tell } from "./envelope";
 import type { Handling } from "./handling";
+import { IDLE } from "./life";
+import { PendingAsk } from "./pending-ask";
+import { recipientOf } from "./relay";
 import { Signal } from "./signal";
+import { PendingStream } from "./stream";
+import { circleOf } from "./waiting";
 
 // Nothing looks at it: the handling knows.
 const PASSED_ON = Object.freeze({}) as PassedOn;
@@ -28,33 +33,56 @@ export function unstash(cell: Cell): void {
   const { extras } = cell;
   if (extras === null || extras.instance === null) return;
   const { stash } = extras.instance;
+  if (stash.length === 0) return;
   extras.instance.stash = [];
   cell.mailbox.putFirst(stash);
   if (extras.flow !== null) extras.flow.size += stash.length;
+  if (cell.activity === IDLE) cell.schedule(); // It may be called between two messages.
 }
 
 /** Where a message has been, in order; kept only of those that were forwarded. */
 const routes = new WeakMap<Envelope, Address[]>();
 
 /** Hands the present message to another actor, as if it had been sent there: who asked gets that one's reply. */
-export function forward(cell: Cell, to: Cell): PassedOn {
+export function forward(cell: Cell, target: Cell): PassedOn {
   const { handling, envelope } = presentOf(cell, "forward");
   const route = [...(routes.get(envelope) ?? []), cell.address];
   handling.passedOn = "forwarded";
+  const to = recipientOf(target, envelope.type, envelope.payload);
   // A tell is sent anew: its own envelope is still that of this handling.
   const passed =
     envelope.pattern === "tell"
-      ? new Tell(envelope.type, envelope.payload, envelope.origin ?? messageIn(envelope, cell))
+      ? new Tell(envelope.type, envelope.payload, messageIn(envelope, cell)) // One message, whoever reads it.
       : envelope;
   passed.moveTo(to);
   routes.set(passed, route);
-  const { maxHops, counts } = cell.environment;
-  if (route.length <= maxHops) to.accept(passed, to.operation(passed.type));
+  const error = objectionTo(passed, to, route);
+  if (error === null) to.accept(passed, to.operation(passed.type));
   else {
-    counts.accepted++;
-    to.refuse(passed, deliveryError("no-recipient", new EnvelopeSource(passed, to), route));
+    to.environment.counts.accepted++;
+    to.refuse(passed, error);
   }
   return PASSED_ON;
+}
+
+/** Why a message is not to go on to an actor; null when it may. */
+function objectionTo(envelope: Envelope, to: Cell, route: readonly Address[]): DeliveryError | null {
+  if (route.length > to.environment.maxHops) {
+    return deliveryError("no-recipient", new EnvelopeSource(envelope, to), route);
+  }
+  if (!(envelope instanceof PendingAsk || envelope instanceof PendingStream)) return null;
+  const asker = askerOf(envelope, to);
+  const handling = asker?.handlings.find((each) => [...each.waits()].some((wait) => wait === envelope));
+  if (asker === undefined || handling === undefined) return null;
+  const circle = circleOf(asker, to, handling); // Its asker waits for another actor from now on (P8).
+  return circle === null ? null : deliveryError("ask-cycle", new EnvelopeSource(envelope, to), circle);
+}
+
+/** The actor that may wait for an envelope. */
+function askerOf({ origin }: Envelope, { environment }: Cell): Cell | undefined {
+  if (origin === null) return undefined;
+  if (!isMessage(origin)) return origin;
+  return origin.from === undefined ? undefined : environment.cells.get(origin.from);
 }
 
 function presentOf(cell: Cell, verb: "stash" | "forward"): { handling: Handling; envelope: Envelope } {

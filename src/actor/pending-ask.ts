@@ -46,10 +46,13 @@ class Guard implements WheelTimer {
   stopListening: (() => void) | null = null;
   failure: AskError | null = null;
   nextWait: Wait | null = null;
+  /** Of the system that was asked first, which keeps the timer. */
+  readonly timers: TimerWheel;
   readonly #ask: PendingAsk;
 
   constructor(ask: PendingAsk) {
     this.#ask = ask;
+    this.timers = ask.cell.environment.timers;
   }
   get delay(): number {
     return this.#ask.delay;
@@ -109,6 +112,7 @@ export class PendingAsk implements Envelope, Staged, Wait {
   }
   admitted(): void {}
   moveTo(cell: Cell): void {
+    if (cell.environment !== this.cell.environment) this.#guarded();
     this.cell = cell;
   }
 
@@ -120,8 +124,8 @@ export class PendingAsk implements Envelope, Staged, Wait {
   }
 
   /** How many milliseconds are left to it, where its timer is set; otherwise all of them are. */
-  left(timers: TimerWheel): number {
-    return this.#guard === null || this.#guard.wheelSlot < 0 ? this.delay : timers.left(this.#guard);
+  get left(): number {
+    return this.#guard === null || this.#guard.wheelSlot < 0 ? this.delay : this.#guard.timers.left(this.#guard);
   }
 
   /** What it came back with instead of a reply. */
@@ -200,7 +204,7 @@ export class PendingAsk implements Envelope, Staged, Wait {
   }
 
   #release(guard: Guard): void {
-    this.cell.environment.timers.remove(guard);
+    guard.timers.remove(guard);
     guard.stopListening?.();
   }
 }

@@ -6,6 +6,7 @@ import { EnvelopeSource, type Origin, Tell } from "./envelope";
 import type { Handling } from "./handling";
 import { type AskOptions, type AskResult, capture, captured, checkAskOptions, PendingAsk } from "./pending-ask";
 import { type OfferOptions, PendingOffer } from "./pending-offer";
+import { recipientOf } from "./relay";
 import { checkStreamOptions, PendingStream, type StreamOptions } from "./stream";
 import { type ActorStream, StreamReader } from "./stream-reader";
 import { circleOf } from "./waiting";
@@ -73,18 +74,19 @@ export function askFor(
   const { environment } = cell;
   const outer = handling.envelope instanceof PendingAsk ? handling.envelope : null;
   const wanted = options?.timeout ?? environment.askTimeout;
-  const delay = outer === null ? wanted : Math.min(wanted, outer.left(environment.timers));
+  const delay = outer === null ? wanted : Math.min(wanted, outer.left);
   const promise = new Promise(capture);
   const to = recipientOf(cell, type, payload);
   const pending = new PendingAsk(to, type, payload, asker, delay, captured);
   if (options?.signal !== undefined) pending.listenTo(options.signal);
+  if (!pending.isWaiting) return promise; // Its own signal was aborted before.
   const error = objectionTo(pending, asker, handling);
-  if (error !== null) {
-    environment.counts.accepted++;
-    to.refuse(pending, error);
-  } else if (pending.isWaiting) {
+  if (error === null) {
     handling.add(pending);
     to.accept(pending, operation);
+  } else {
+    environment.counts.accepted++;
+    to.refuse(pending, error);
   }
   if (pending.isWaiting && delay !== Number.POSITIVE_INFINITY) environment.timers.add(pending.timer);
   return promise;
@@ -94,16 +96,9 @@ export function askFor(
 function objectionTo(wait: PendingAsk | PendingStream, asker: Cell, handling: Handling): DeliveryError | null {
   const { failure } = handling.envelope;
   if (failure !== null) return wait.ended(failure);
-  for (const target of wait.cell.extras?.relay?.all ?? [wait.cell]) {
-    const circle = circleOf(asker, target, handling);
-    if (circle !== null) return deliveryError("ask-cycle", new EnvelopeSource(wait, wait.cell), circle);
-  }
-  return null;
+  const circle = circleOf(asker, wait.cell, handling);
+  return circle === null ? null : deliveryError("ask-cycle", new EnvelopeSource(wait, wait.cell), circle);
 }
-
-/** Who gets a message to an actor: the one that is picked for it, where the actor is a pool. */
-const recipientOf = (cell: Cell, type: string, payload: unknown): Cell =>
-  (cell.isAlive ? cell.extras?.relay?.pick(type, payload) : null) ?? cell;
 
 /** Streams, from the first read on; one that a handler reads is a wait of that handler. */
 export function stream(
@@ -130,13 +125,13 @@ export function openStream(
   const to = reader === null ? cell : recipientOf(cell, type, payload);
   const pending = new PendingStream(to, type, payload, options, origin);
   const operation = cell.operation(type);
+  if (pending.isClosed) return pending; // Its own signal was aborted before.
   const error = reader === null ? null : objectionTo(pending, reader.cell, reader.handling);
   if (error !== null) {
     cell.environment.counts.accepted++;
     to.refuse(pending, error);
     return pending;
   }
-  if (pending.isClosed) return pending;
   reader?.handling.add(pending);
   to.accept(pending, operation?.isStream === false ? undefined : operation);
   return pending;

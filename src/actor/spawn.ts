@@ -1,4 +1,5 @@
 import { type Address, address, idOf, quote } from "../message/address";
+import { sentenceOf } from "../message/delivery-error";
 import type { Protocol } from "../protocol/protocol";
 import { PriorityMailbox } from "../runtime/priority-mailbox";
 import { type Behaviour, Cell } from "./cell";
@@ -92,16 +93,19 @@ export function equip(cell: Cell, options: ActorOptions): void {
 }
 
 function priorityOf(cell: Cell, priority: NonNullable<ActorOptions["priority"]>, envelope: Envelope): number {
-  let found: unknown;
+  let wrong: string;
+  let cause: unknown;
   try {
-    found = priority(envelope.type, envelope.payload);
+    const found: unknown = priority(envelope.type, envelope.payload);
     if (typeof found === "number" && !Number.isNaN(found)) return found;
+    wrong = `got ${quote(found)}`;
   } catch (thrown) {
-    found = thrown;
+    wrong = `it threw ${sentenceOf(thrown)}`;
+    cause = thrown;
   }
   cell.environment.logger.error(
-    `The priority of "${envelope.type}" to ${cell.address} is a number; got ${quote(found)}, which counts as 0.`,
-    { address: cell.address, cause: found },
+    `The priority of "${envelope.type}" to ${cell.address} is a number; ${wrong}, which counts as 0.`,
+    { address: cell.address, cause },
   );
   return 0;
 }

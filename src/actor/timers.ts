@@ -1,7 +1,8 @@
 import { quote } from "../message/address";
 import { Timeout } from "../runtime/timer-wheel";
 import type { Cell } from "./cell";
-import { endedSentence, type Instance } from "./instance";
+import { endedSentence } from "./extras";
+import type { Instance } from "./instance";
 import { IDLE } from "./life";
 import type { Signal } from "./signal";
 import { isThenable } from "./thenable";

@@ -43,7 +43,7 @@ function runEach(cell: Cell, limit: number): number {
 function take(cell: Cell): Envelope | null {
   const envelope = cell.mailbox.take();
   const flow = cell.extras === null ? null : cell.extras.flow;
-  if (flow !== null && envelope !== null && !(envelope instanceof Signal)) release(cell, flow);
+  if (flow !== null && envelope !== null && !(envelope instanceof Signal)) release(cell, flow, envelope);
   return envelope;
 }
 
@@ -69,7 +69,7 @@ function runHandlers(cell: Cell, limit: number, handlers: HandlerTable): number 
         }
         result = handler?.call(handlers, envelope.payload);
       } catch (thrown) {
-        fail(cell, envelope, thrown);
+        fail(cell, envelope, thrown, handlingIn(cell));
       }
       const isPlain = cell.extras === null || cell.extras.handling === null;
       if (isPlain && cell.current !== null && (typeof result !== "object" || result === null)) {
@@ -101,32 +101,36 @@ function handle(cell: Cell, envelope: Envelope): void {
   cell.current = envelope;
   let result: unknown;
   try {
-    result = call(cell, envelope);
+    const concurrency = cell.extras === null ? null : cell.extras.concurrency;
+    result = concurrency === null ? call(cell, envelope) : concurrency.runSignal(() => call(cell, envelope));
   } catch (thrown) {
-    fail(cell, envelope, thrown);
+    fail(cell, envelope, thrown, handlingIn(cell));
     return;
   }
   if (cell.current === envelope) conclude(cell, envelope, result);
 }
 
+/** What is known of the one message that is handled. */
+const handlingIn = ({ extras }: Cell): Handling | null => (extras === null ? null : extras.handling);
+
 /** Waits for what a handler returned where that is a promise or a stream; otherwise it is the result. */
 function conclude(cell: Cell, envelope: Envelope, result: unknown): void {
   let awaited: Promise<unknown> | null;
   try {
-    const outcome = outcomeOf(envelope, cell.extras?.handling ?? null, result);
+    const outcome = outcomeOf(envelope, handlingIn(cell), result);
     awaited = isThenable(outcome) ? Promise.resolve(outcome) : null;
   } catch (thrown) {
-    fail(cell, envelope, thrown);
+    fail(cell, envelope, thrown, handlingIn(cell));
     return;
   }
-  if (awaited === null) succeed(cell, envelope, result);
+  if (awaited === null) succeed(cell, envelope, result, handlingIn(cell));
   else wait(cell, envelope, awaited);
 }
 
 function wait(cell: Cell, envelope: Envelope, settled: Promise<unknown>): void {
   const { extra, environment } = cell;
   cell.activity = AWAITING;
-  extra.handling ??= new Handling(envelope);
+  extra.handling ??= new Handling(cell, envelope);
   extra.handling.since = environment.dispatcher.now;
   if (envelope instanceof Signal) {
     waitForSignal(cell, envelope, settled);
@@ -154,8 +158,8 @@ function waitForSignal(cell: Cell, signal: Signal, settled: Promise<unknown>): v
 
 function resume(cell: Cell, outcome: unknown, isFulfilled: boolean): void {
   if (cell.current === null) return; // It was abandoned: its message has been counted.
-  if (isFulfilled) succeed(cell, cell.current, outcome);
-  else fail(cell, cell.current, outcome);
+  if (isFulfilled) succeed(cell, cell.current, outcome, handlingIn(cell));
+  else fail(cell, cell.current, outcome, handlingIn(cell));
   cell.goOn();
 }
 

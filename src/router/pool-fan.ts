@@ -4,7 +4,7 @@ import { type Envelope, Tell } from "../actor/envelope";
 import type { Wait } from "../actor/handling";
 import { PendingAsk } from "../actor/pending-ask";
 import { PendingOffer } from "../actor/pending-offer";
-import { ANSWERED, type Relay } from "../actor/relay";
+import { ANSWERED, type Recipients, type Relay } from "../actor/relay";
 import type { DeliveryError } from "../message/delivery-error";
 import type { Operation } from "../protocol/protocol";
 import { type Choice, handTo, inTurn, refuseAll, usable } from "./pool-routing";
@@ -31,10 +31,6 @@ export class ToAll implements Relay {
     this.#pool = pool;
     this.#workers = workers;
     this.#isFirstWinning = isFirstWinning;
-  }
-
-  get all(): readonly Cell[] {
-    return this.#isFirstWinning ? [] : usable(this.#workers);
   }
 
   pick(): null {
@@ -96,13 +92,14 @@ export class ToAll implements Relay {
     else envelope.admitted();
   }
 
-  holders(wait: Wait): readonly Cell[] {
-    for (const [envelope, { parts, isFirstWinning }] of this.#fans) {
-      if ((envelope as unknown) !== wait) continue;
-      const waiting = parts.filter((part) => part.isWaiting).map((part) => part.cell);
-      return isFirstWinning && waiting.length > 1 ? [] : waiting; // Any one of several may answer.
+  recipients(wait: Wait | null): Recipients {
+    const isOneEnough = this.#isFirstWinning;
+    if (wait === null) return { cells: usable(this.#workers), isOneEnough };
+    for (const [envelope, { parts }] of this.#fans) {
+      if (!isOf(wait, envelope)) continue;
+      return { cells: parts.filter((part) => part.isWaiting).map((part) => part.cell), isOneEnough };
     }
-    return [];
+    return { cells: [], isOneEnough };
   }
 
   abandon(envelope: Envelope, error: DeliveryError): void {
@@ -112,3 +109,6 @@ export class ToAll implements Relay {
     for (const part of fan.parts) part.endWith(error);
   }
 }
+
+/** A wait is the envelope that was sent. */
+const isOf = (wait: Wait, envelope: Envelope | Wait): boolean => wait === envelope;

@@ -1,7 +1,7 @@
 import type { Cell } from "../actor/cell";
 import type { Envelope } from "../actor/envelope";
 import { EnvelopeSource } from "../actor/envelope";
-import type { Relay } from "../actor/relay";
+import type { Recipients, Relay } from "../actor/relay";
 import { type DeliveryError, deliveryError, sentenceOf } from "../message/delivery-error";
 import type { Operation } from "../protocol/protocol";
 
@@ -98,7 +98,6 @@ const at = (workers: readonly Cell[], index: number): Cell => workers[index] as 
 
 /** Hands each message to one worker. */
 export class ToOne implements Relay {
-  readonly all: readonly Cell[] = [];
   readonly #pool: Cell;
   readonly #workers: readonly Cell[];
   readonly #choice: Choice;
@@ -119,8 +118,8 @@ export class ToOne implements Relay {
     return worker === null ? refuseAll(this.#pool, envelope, operation) : handTo(worker, envelope, operation);
   }
 
-  holders(): readonly Cell[] {
-    return [];
+  recipients(): Recipients {
+    return { cells: [], isOneEnough: true };
   }
 
   abandon(): void {}

@@ -65,7 +65,7 @@ export interface Router {
   /**
    * Sends, and tells whether the mailbox took the message. Errors: `no-recipient`, and those of `ref.offer`.
    *
-   * @throws TypeError at once when it is no message.
+   * @throws TypeError or RangeError at once when the message or an option cannot be one.
    */
   offer(message: Message, options?: OfferOptions): Promise<Result<void, DeliveryError>>;
   /**
@@ -171,7 +171,10 @@ export class AddressRouter implements Router {
     if (!isMessage(message)) throw new TypeError(notMessage(message));
     if (this.#interceptors !== null) return this.#interceptors.offer(message, options);
     const cell = this.#environment.cells.get(message.to);
-    if (cell === undefined) return Promise.resolve(err(this.#returnToSender(message, true)));
+    if (cell === undefined) {
+      checkAskOptions(options);
+      return Promise.resolve(err(this.#returnToSender(message, true)));
+    }
     return offer(cell, message, message.type, message.payload, options);
   }
 

@@ -14,6 +14,8 @@ export interface MessageQueue<Item> extends Iterable<Item> {
   remove(item: Item): boolean;
   /** Takes out the one that can be spared first among those that may be: the oldest; of the least urgent, where they have priorities. */
   takeOldest(mayBe: (item: Item) => boolean): Item | null;
+  /** Takes out all that a test picks; what stays keeps its order. */
+  removeAll(isOut: (item: Item) => boolean): Item[];
 }
 
 /**
@@ -71,6 +73,20 @@ export class Mailbox<Item extends Mail<Item>> implements MessageQueue<Item> {
   takeOldest(mayBe: (item: Item) => boolean): Item | null {
     for (const item of this) if (mayBe(item) && this.remove(item)) return item;
     return null;
+  }
+
+  removeAll(isOut: (item: Item) => boolean): Item[] {
+    const removed: Item[] = [];
+    let item = this.#first;
+    this.#first = this.#last = null;
+    while (item !== null) {
+      const { next }: Mail<Item> = item;
+      item.next = null;
+      if (isOut(item)) removed.push(item);
+      else this.put(item);
+      item = next;
+    }
+    return removed;
   }
 
   *[Symbol.iterator](): Iterator<Item> {

@@ -13,7 +13,7 @@ interface Entry<Item> {
  * Heapsort", CACM 7(6), 1964) whose order of arrival makes it stable. What has no priority of its own, a signal, comes after all that waited before it.
  */
 export class PriorityMailbox<Item> implements MessageQueue<Item> {
-  readonly #entries: Entry<Item>[] = [];
+  #entries: Entry<Item>[] = [];
   readonly #priorityOf: (item: Item) => number | null;
   #nextOrder = 0;
   #nextFirstOrder = -1;
@@ -62,6 +62,18 @@ export class PriorityMailbox<Item> implements MessageQueue<Item> {
     if (found === null) return null;
     this.remove(found.item);
     return found.item;
+  }
+
+  removeAll(isOut: (item: Item) => boolean): Item[] {
+    const removed: Item[] = [];
+    const kept: Entry<Item>[] = [];
+    for (const entry of this.#entries) {
+      if (isOut(entry.item)) removed.push(entry.item);
+      else kept.push(entry);
+    }
+    this.#entries = kept;
+    for (let index = (kept.length >> 1) - 1; index >= 0; index--) this.#sink(index);
+    return removed;
   }
 
   /** In no particular order. */

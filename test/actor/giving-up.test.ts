@@ -173,7 +173,7 @@ test("P7: a signal that is first read after the stop is aborted already", async 
 });
 
 test("P7: a signal that the factory reads is not that of a message: it aborts when the actor stops", async () => {
-  const { system, clock } = createTestSystem();
+  const { system, clock, takeLog } = createTestSystem();
   const signals: AbortSignal[] = [];
   const gate = Promise.withResolvers<number>();
   const ref = system.spawn("worker", Work, (ctx) => {
@@ -184,8 +184,9 @@ test("P7: a signal that the factory reads is not that of a message: it aborts wh
   await clock.advance(10);
   expect(kindOf(await ask)).toBe("timeout");
   expect({ after: "a timeout", isAborted: signals[0]?.aborted }).toEqual({ after: "a timeout", isAborted: false });
-  gate.reject(new Error("ended early"));
+  gate.reject(new Error("nothing to do with it"));
   await clock.settle();
+  expect(takeLog()).toHaveLength(1); // It had not read the signal of its message, so it did not end early.
   await system.stop(ref);
   expect({ after: "the stop", isAborted: signals[0]?.aborted }).toEqual({ after: "the stop", isAborted: true });
 });
@@ -328,4 +329,40 @@ test("P7: a reply whose asker gave up while a synchronous handler ran is a dead 
   expect(reasonsOf(systems.deadLetters)).toEqual(["late-reply"]);
   expect(systems.deadLetters[0]?.reply).toBe(5);
   systems.takeLog();
+});
+
+test("P9: a handler that throws after its asker gave up has failed, unless it could know of that", async () => {
+  const { system, clock, takeLog, events } = createTestSystem({ supervision: {} });
+  const failed = (): string[] => events.flatMap((event) => (event.kind === "failed" ? [event.operation] : []));
+  let made = 0;
+  const gates: PromiseWithResolvers<number>[] = [];
+  const inner = system.spawn("inner", Work, () => ({ work: () => new Promise<number>(() => {}), quick: () => 1 }));
+  const ref = system.spawn("worker", Work, (ctx) => {
+    made++;
+    return {
+      work(which) {
+        if (which === 1) ctx.signal.throwIfAborted();
+        if (which === 2) return ctx.ask(inner, "work", 0).then((reply) => reply._unsafeUnwrap()); // Lost with its asker.
+        const gate = Promise.withResolvers<number>();
+        gates.push(gate);
+        return gate.promise;
+      },
+      quick: () => 1,
+    };
+  });
+  for (const which of [0, 1, 2]) {
+    const asked = ref.ask("work", which, { timeout: 10 });
+    await clock.advance(10);
+    expect(kindOf(await asked)).toBe("timeout");
+    gates.pop()?.reject(new TypeError("a mistake"));
+    await clock.settle();
+    expect({ which, made, failed: failed(), logged: takeLog().length }).toEqual({
+      which,
+      made: 2, // By the first of them.
+      failed: ["work"],
+      logged: which === 0 ? 1 : 0,
+    });
+  }
+  await Promise.all([system.shutdown({ timeout: 1 }), clock.advance(1)]);
+  takeLog(); // Who has not stopped: what lost its asker ran on.
 });

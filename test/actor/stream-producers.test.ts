@@ -198,8 +198,8 @@ describe("producers that fail", () => {
     }
   });
 
-  test("P1: a finally that throws when the reader leaves counts as failed, and the actor goes on", async () => {
-    const { system, clock } = createTestSystem();
+  test("P1, P9: a finally that throws when the reader leaves has failed, and is logged; the actor goes on", async () => {
+    const { system, clock, takeLog } = createTestSystem();
     let isOver = false;
     const source = spawn(system, async function* () {
       try {
@@ -212,6 +212,7 @@ describe("producers that fail", () => {
     for await (const _ of source.stream("items")) break;
     await clock.settle();
     expect(isOver).toBe(true);
+    expect(takeLog()).toHaveLength(1);
     expect(system.router.audit()).toMatchObject({ accepted: 1, failed: 1, running: 0 });
     expect((await source.ask("ping")).isOk()).toBe(true);
   });
