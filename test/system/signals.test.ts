@@ -1,0 +1,84 @@
+import { expect, test } from "bun:test";
+import { createSystem } from "../../src/index";
+import { testSystems } from "../actor/test-system";
+
+const { createTestSystem } = testSystems();
+
+const LIMIT = 20_000;
+
+/** Starts a program; sends it a signal whenever it writes a certain line. */
+async function run(mode: string, signals: Record<string, NodeJS.Signals>) {
+  const child = Bun.spawn([process.execPath, `${import.meta.dir}/programs/bound.ts`, mode], {
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const errors = new Response(child.stderr).text();
+  const lines: string[] = [];
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const chunk of child.stdout) {
+    rest += decoder.decode(chunk, { stream: true });
+    const complete = rest.split("\n");
+    rest = complete.pop() ?? "";
+    for (const line of complete) {
+      lines.push(line);
+      const signal = signals[line];
+      if (signal !== undefined) child.kill(signal);
+    }
+  }
+  await child.exited;
+  return { lines, signal: child.signalCode, exitCode: child.exitCode, errors: await errors };
+}
+
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  test(`P13: ${signal} shuts down, and the process ends by that signal once onStop has run`, async () => {
+    expect(await run("one", { ready: signal })).toMatchObject({
+      lines: ["ready", "0 stopping", "0 stopped"],
+      signal,
+      errors: "",
+    });
+  }, LIMIT);
+}
+
+test("P13: a second signal ends the process at once", async () => {
+  const result = await run("stuck", { ready: "SIGINT", "0 stopping": "SIGTERM" });
+  expect(result).toMatchObject({ lines: ["ready", "0 stopping"], signal: "SIGTERM" });
+}, LIMIT);
+
+test("P13: two systems that are bound both shut down before the process ends", async () => {
+  const result = await run("two", { ready: "SIGTERM" });
+  expect(result.lines.toSorted()).toEqual(["0 stopped", "0 stopping", "1 stopped", "1 stopping", "ready"]);
+  expect(result.signal).toBe("SIGTERM");
+}, LIMIT);
+
+test("P13: what shutdownOnSignals returned ends it: the signal does what it would", async () => {
+  expect(await run("unbound", { ready: "SIGINT" })).toMatchObject({ lines: ["ready"], signal: "SIGINT" });
+}, LIMIT);
+
+test("P13: a process whose system is bound exits by itself all the same", async () => {
+  expect(await run("idle", {})).toMatchObject({ lines: ["idle"], exitCode: 0 });
+}, LIMIT);
+
+test("P13: a shutdown, an unbinding and a second binding take the listeners off", async () => {
+  const count = (): number => process.listenerCount("SIGINT") + process.listenerCount("SIGUSR2");
+  const before = count();
+  const { system } = createTestSystem();
+  const unbind = system.shutdownOnSignals({ signals: ["SIGINT", "SIGUSR2"] });
+  expect(count()).toBe(before + 2);
+  system.shutdownOnSignals({ signals: ["SIGUSR2"] });
+  expect(count()).toBe(before + 1);
+  unbind();
+  expect(count()).toBe(before + 1);
+  await system.shutdown();
+  expect(count()).toBe(before);
+  const other = createSystem();
+  other.shutdownOnSignals()();
+  expect(count()).toBe(before);
+});
+
+test("P13: a timeout that cannot be one is refused when it is bound, not when the signal comes", () => {
+  const { system } = createTestSystem();
+  const before = process.listenerCount("SIGINT");
+  expect(() => system.shutdownOnSignals({ timeout: -1 })).toThrow(/timeout of shutdown is a number of milliseconds/);
+  expect(process.listenerCount("SIGINT")).toBe(before);
+});
