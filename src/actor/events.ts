@@ -61,7 +61,8 @@ export type SystemEvent =
 export class Events {
   readonly #source: FeedSource<SystemEvent>;
   readonly #clock: Clock;
-  #pending: SystemEvent[] = [];
+  /** With those who subscribed when it happened: nobody is told of what was before. */
+  #pending: { readonly event: SystemEvent; readonly to: FeedSource<SystemEvent>["subscribers"] }[] = [];
 
   constructor(clock: Clock, logger: Logger) {
     this.#clock = clock;
@@ -78,14 +79,14 @@ export class Events {
   }
 
   publish(event: SystemEvent): void {
-    this.#pending.push(event);
+    this.#pending.push({ event, to: this.#source.subscribers });
     if (this.#pending.length === 1) this.#clock.macrotask(() => this.flush());
   }
 
   /** Tells what is not told yet. */
   flush(): void {
-    const events = this.#pending;
+    const pending = this.#pending;
     this.#pending = [];
-    for (const event of events) this.#source.publish(event);
+    for (const { event, to } of pending) this.#source.publish(event, to);
   }
 }

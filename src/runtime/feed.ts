@@ -20,6 +20,8 @@ const BACKLOG = 1_000;
 /** The publishing side of a feed. */
 export class FeedSource<Item> implements Feed<Item> {
   readonly #callbacks = new Set<(item: Item) => void>();
+  /** The same, as they are now; made when asked for. */
+  #snapshot: readonly ((item: Item) => void)[] | null = null;
   readonly #onThrow: (thrown: unknown) => void;
 
   constructor(onThrow: (thrown: unknown) => void) {
@@ -30,8 +32,15 @@ export class FeedSource<Item> implements Feed<Item> {
     return this.#callbacks.size > 0;
   }
 
-  publish(item: Item): void {
-    for (const callback of [...this.#callbacks]) {
+  /** Who subscribes now. */
+  get subscribers(): readonly ((item: Item) => void)[] {
+    this.#snapshot ??= [...this.#callbacks];
+    return this.#snapshot;
+  }
+
+  /** Tells those who subscribed at some time, and still do. */
+  publish(item: Item, to = this.subscribers): void {
+    for (const callback of to) {
       if (!this.#callbacks.has(callback)) continue; // Another callback ended it.
       try {
         callback(item);
@@ -44,7 +53,11 @@ export class FeedSource<Item> implements Feed<Item> {
   subscribe(callback: (item: Item) => void): () => void {
     const own = (item: Item): void => callback(item); // The same function may subscribe twice.
     this.#callbacks.add(own);
-    return () => void this.#callbacks.delete(own);
+    this.#snapshot = null;
+    return () => {
+      this.#callbacks.delete(own);
+      this.#snapshot = null;
+    };
   }
 
   /** Iterates from now on, without an end of its own: leave the loop to unsubscribe. Lags 1,000 items at most. */

@@ -6,7 +6,10 @@ import { type TestSystem, testSystems } from "./test-system";
 
 const { createTestSystem } = testSystems();
 
-const Child = defineProtocol("child", { add: { payload: Type.Number(), reply: Type.Number() }, fail: { payload: Type.Unknown() } });
+const Child = defineProtocol("child", {
+  add: { payload: Type.Number(), reply: Type.Number() },
+  fail: { payload: Type.Unknown() },
+});
 type Child = SignaturesOf<typeof Child>;
 
 interface Row extends TestSystem {
@@ -60,7 +63,14 @@ async function row(supervision: Supervision, watch?: (ctx: Context<Child>, child
       systems.takeLog();
     },
     totals: () =>
-      Promise.all(children.map(async (child) => (await child.ask("add", 0)).match((total) => total, () => null))),
+      Promise.all(
+        children.map(async (child) =>
+          (await child.ask("add", 0)).match(
+            (total) => total,
+            () => null,
+          ),
+        ),
+      ),
   };
 }
 

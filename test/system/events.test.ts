@@ -90,7 +90,9 @@ test("what no supervisor handles is an event that says so", async () => {
   expect(test.events.filter(({ kind }) => kind === "failed")).toMatchObject([
     { address: "@(worker)", directive: "escalate", isUnhandled: true },
   ]);
-  expect(test.takeLog()[0]?.message).toEndWith("; it has been restarted 0 times within 10000 ms, so it is stopped: no supervisor is left to decide.");
+  expect(test.takeLog()[0]?.message).toEndWith(
+    "; it has been restarted 0 times within 10000 ms, so it is stopped: no supervisor is left to decide.",
+  );
 });
 
 test("a handler that blocks is told as slow once it has ended; a fast one, and one that ended in time, are not", async () => {

@@ -1,5 +1,13 @@
 import { expect, test } from "bun:test";
-import { type ActorReport, address, defineProtocol, type Hooks, type Ref, type SignaturesOf, Type } from "../../src/index";
+import {
+  type ActorReport,
+  address,
+  defineProtocol,
+  type Hooks,
+  type Ref,
+  type SignaturesOf,
+  Type,
+} from "../../src/index";
 import { type TestOptions, testSystems } from "../actor/test-system";
 
 const { createTestSystem } = testSystems();

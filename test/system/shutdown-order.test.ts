@@ -1,5 +1,13 @@
 import { expect, test } from "bun:test";
-import { type AskResult, address, type Context, defineProtocol, type Ref, type SignaturesOf, Type } from "../../src/index";
+import {
+  type AskResult,
+  address,
+  type Context,
+  defineProtocol,
+  type Ref,
+  type SignaturesOf,
+  Type,
+} from "../../src/index";
 import { type TestSystem, testSystems } from "../actor/test-system";
 
 const { createTestSystem } = testSystems();
@@ -68,12 +76,7 @@ test("P13: children stop before their parents, however deep, and whatever takes 
   const shutdown = systems.system.shutdown();
   await systems.clock.advance(100);
   expect(await shutdown).toEqual({ unfinished: [] });
-  expect(seen).toEqual([
-    "other stopped at 0",
-    "leaf stopped at 20",
-    "child stopped at 30",
-    "root stopped at 30",
-  ]);
+  expect(seen).toEqual(["other stopped at 0", "leaf stopped at 20", "child stopped at 30", "root stopped at 30"]);
 });
 
 test("P13: a pipeline in ascending phases drains from its head to its end: nothing is lost", async () => {
@@ -87,7 +90,9 @@ test("P13: a pipeline in ascending phases drains from its head to its end: nothi
   const shutdown = systems.system.shutdown({ drain: true });
   head.gate.resolve();
   await shutdown;
-  const order = ["head b", "head stopped at 0", "middle stopped at 0", "end stopped at 0"].map((line) => seen.indexOf(line));
+  const order = ["head b", "head stopped at 0", "middle stopped at 0", "end stopped at 0"].map((line) =>
+    seen.indexOf(line),
+  );
   expect(order).toEqual(order.toSorted((a, b) => a - b));
   expect(seen.filter((line) => line.startsWith("end"))).toEqual([
     "end a, from head, from middle",
