@@ -72,4 +72,4 @@ export { createTopic, type TakerName, type Topic } from "./router/topic";
 export { type Clock, type ClockTimer, systemClock } from "./runtime/clock";
 export type { Dispatcher, DispatcherParts, Runnable } from "./runtime/dispatcher";
 export type { Feed } from "./runtime/feed";
-export { createSystem, type ShutdownOptions, type ShutdownReport, type System } from "./system";
+export { createSystem, type ShutdownOptions, type ShutdownReport, type SignalOptions, type System } from "./system";

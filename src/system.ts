@@ -8,6 +8,7 @@ import { type AnyRef, cellOf, type Ref } from "./actor/ref";
 import { shutDown } from "./actor/shutdown";
 import { spawnCell } from "./actor/spawn";
 import type { Address } from "./message/address";
+import { sentenceOf } from "./message/delivery-error";
 import type { Protocol } from "./protocol/protocol";
 import type { DeadLetters } from "./router/dead-letters";
 import { createEnvironment, type SystemOptions } from "./router/environment";
@@ -30,6 +31,14 @@ export interface ShutdownOptions {
    * the stages of a pipeline ascending phases (`ActorOptions.phase`). Default: false, it is dead-lettered.
    */
   readonly drain?: boolean;
+}
+
+/** How a system is shut down by a signal. */
+export interface SignalOptions extends ShutdownOptions {
+  /** Default: `SIGINT` and `SIGTERM`. */
+  readonly signals?: readonly NodeJS.Signals[];
+  /** Called, and awaited, between the shutdown and the end of the process: for a last word. Default: none. */
+  readonly onShutdown?: (report: ShutdownReport, signal: NodeJS.Signals) => unknown;
 }
 
 /** Actors, and the router that reaches them. */
@@ -57,13 +66,12 @@ export interface System extends AsyncDisposable {
   /**
    * Shuts down when the process gets a signal, and lets it end by that signal then; a second one ends it at once.
    *
-   * @param options those of `shutdown`, and the `signals`. Default: `SIGINT` and `SIGTERM`.
    * @returns what ends that again. A shutdown ends it too.
    * @throws RangeError at once when `timeout` is no number of milliseconds from 0, or Infinity.
    * @example
    * system.shutdownOnSignals({ timeout: 10_000 });
    */
-  shutdownOnSignals(options?: ShutdownOptions & { readonly signals?: readonly NodeJS.Signals[] }): () => void;
+  shutdownOnSignals(options?: SignalOptions): () => void;
   /**
    * Stops an actor and its children, and resolves once they have (P13). The running message is finished; those that
    * wait are dead-lettered, or handled first with `drain: true`. An actor that awaits its own stop waits for ever.
@@ -119,13 +127,20 @@ class ActorSystem implements System {
     return [...this.#environment.cells.values()].filter((cell) => cell.parent === null).map(inspect);
   }
 
-  shutdownOnSignals({
-    signals = ["SIGINT", "SIGTERM"],
-    ...options
-  }: ShutdownOptions & { readonly signals?: readonly NodeJS.Signals[] } = {}): () => void {
+  shutdownOnSignals({ signals = ["SIGINT", "SIGTERM"], onShutdown, ...options }: SignalOptions = {}): () => void {
     checkTimeout(options);
+    if (onShutdown !== undefined && typeof onShutdown !== "function") {
+      throw new TypeError("onShutdown is a function to call before the process ends: (report) => console.log(report).");
+    }
     this.#unbind();
-    this.#unbind = onSignals(signals, () => this.shutdown(options));
+    this.#unbind = onSignals(signals, async (signal) => {
+      const report = await this.shutdown(options);
+      try {
+        await onShutdown?.(report, signal);
+      } catch (thrown) {
+        this.#environment.logger.error(`onShutdown threw: ${sentenceOf(thrown)}`, { cause: thrown });
+      }
+    });
     return this.#unbind;
   }
 

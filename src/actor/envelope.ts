@@ -1,5 +1,5 @@
 import type { Address } from "../message/address";
-import type { AskError, DeliveryError, MessageSource } from "../message/delivery-error";
+import type { AskError, DeliveryError, MessageSource, Stage } from "../message/delivery-error";
 import { createMessage, type Message, type Pattern } from "../message/message";
 import { inPattern } from "../message/wire";
 import type { Mail } from "../runtime/mailbox";
@@ -89,10 +89,12 @@ export function messageIn(envelope: Envelope, to: Cell): Message {
 export class EnvelopeSource implements MessageSource {
   readonly #envelope: Envelope;
   readonly #cell: Cell;
+  readonly stage?: Stage;
 
-  constructor(envelope: Envelope, cell: Cell) {
+  constructor(envelope: Envelope, cell: Cell, stage?: Stage) {
     this.#envelope = envelope;
     this.#cell = cell;
+    if (stage !== undefined) this.stage = stage;
   }
   get to(): Address {
     return this.#cell.address;

@@ -1,10 +1,10 @@
 import type { Address } from "../message/address";
 import type { Cell } from "./cell";
 import { AWAITING, DRAINING, HANDLING, IDLE, READY, RESTARTING, STOPPING } from "./life";
-import { Signal } from "./signal";
 
-/** A message that is being handled. */
+/** A message that is being handled, or a hook, a timer or a watch that has its turn. */
 export interface RunningMessage {
+  /** Its operation, or what it is: `onStart`, `timer flush`, `terminated`. */
   readonly operation: string;
   /** How long its handler has waited so far, in milliseconds; to about one. */
   readonly age: number;
@@ -25,7 +25,7 @@ export interface ActorReport {
   /** Messages and hooks that failed so far. */
   readonly failed: number;
   readonly restarts: number;
-  /** The messages that are being handled: one at most, unless it has a `concurrency`. */
+  /** What is being handled: one at most, unless it has a `concurrency`. */
   readonly current: readonly RunningMessage[];
   /** In the order in which they were spawned. */
   readonly children: readonly ActorReport[];
@@ -52,7 +52,7 @@ function runningIn({ current, extras, environment }: Cell): RunningMessage[] {
     operation: envelope.type,
     age: Math.max(now - since, 0),
   }));
-  if (current === null || current instanceof Signal) return several;
+  if (current === null) return several;
   const since = extras?.handling?.since ?? -1;
   return [{ operation: current.type, age: since < 0 ? 0 : Math.max(now - since, 0) }, ...several];
 }

@@ -18,13 +18,13 @@ export interface AskOptions {
 }
 
 /** Refuses options that cannot be ones, before anything is sent. */
-export function checkAskOptions({ timeout = 1, signal }: AskOptions): void {
+export function checkAskOptions({ timeout = 1, signal }: AskOptions, what = "an ask"): void {
   if (signal !== undefined && !(signal instanceof AbortSignal)) {
-    throw new TypeError("The signal of an ask is an AbortSignal, such as new AbortController().signal.");
+    throw new TypeError(`The signal of ${what} is an AbortSignal, such as new AbortController().signal.`);
   }
   if (typeof timeout !== "number" || !(timeout > 0)) {
     throw new RangeError(
-      `The timeout of an ask is a number of milliseconds above 0, or Infinity; got ${String(timeout)}.`,
+      `The timeout of ${what} is a number of milliseconds above 0, or Infinity; got ${String(timeout)}.`,
     );
   }
 }

@@ -52,7 +52,7 @@ export class PendingOffer implements Envelope {
   }
 
   #source(): EnvelopeSource {
-    return new EnvelopeSource(this, this.cell);
+    return new EnvelopeSource(this, this.cell, "offered");
   }
 
   get isWaiting(): boolean {

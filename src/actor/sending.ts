@@ -24,7 +24,7 @@ export function offer(
   payload: unknown,
   options: OfferOptions,
 ): Promise<Result<void, DeliveryError>> {
-  checkAskOptions(options);
+  checkAskOptions(options, "an offer");
   return new Promise((resolve) => {
     const pending = new PendingOffer(cell, type, payload, origin, options, resolve);
     if (!pending.isWaiting || cell.accept(pending, cell.operation(type)) !== null) return;

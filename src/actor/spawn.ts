@@ -16,8 +16,9 @@ import { Signal } from "./signal";
 import { policyOf } from "./supervision";
 
 /** Refuses an address that is in use, or a system that has shut down. */
-export function claim(environment: Environment, wanted: Address): Address {
-  if (environment.isClosed) {
+export function claim(environment: Environment, wanted: Address, parent: Cell | null): Address {
+  // One that is still alive may go on as it does until its own phase comes, and ends its children then.
+  if (environment.isClosed && parent === null) {
     throw new Error(`Nothing can be added at ${wanted}: the system has shut down; create another one.`);
   }
   if (environment.cells.has(wanted)) {
@@ -49,7 +50,7 @@ export function spawnCell<Signatures>(
   // It gets a context of its own protocol, which the cell does not know the type of.
   const cell = new Cell(
     environment,
-    claim(environment, wanted),
+    claim(environment, wanted, parent),
     parent,
     protocol.operations,
     factory as unknown as Factory<never>,

@@ -79,12 +79,15 @@ export type DeliveryError =
 /** What an ask may come back with instead of its reply. */
 export type AskError = DeliveryError;
 
+/** Where a message is that is not in its mailbox yet: in the interceptors of a router, or waiting for room. */
+export type Stage = "intercepted" | "offered";
+
 /** What an error needs to know of the message that it is about. */
 export interface MessageSource {
   readonly to: Address;
   readonly type: string;
-  /** Whether this happened in the interceptors of a router, for the sentence. Default: false. */
-  readonly isIntercepted?: boolean;
+  /** How far it had come, for the sentence, where that was not the mailbox. */
+  readonly stage?: Stage;
   toMessage(): Message;
 }
 
@@ -152,8 +155,9 @@ class Delivery {
   }
 
   #sentence(): string {
-    const intercepted = this.#source.isIntercepted === true ? INTERCEPTED[this.kind] : undefined;
-    return intercepted?.(this.#detail) ?? sentence(this.kind, this.#detail);
+    const { stage } = this.#source;
+    const other = stage === undefined ? undefined : OTHERWISE[stage][this.kind];
+    return other?.(this.#detail) ?? sentence(this.kind, this.#detail);
   }
 
   toString(): string {
@@ -170,12 +174,19 @@ class Delivery {
   }
 }
 
-/** What is said otherwise when it happened in the interceptors of a router. */
-const INTERCEPTED: Partial<Record<DeliveryError["kind"], (detail: unknown) => string>> = {
-  timeout: (delay) => `was still in an interceptor after ${delay} ms, and is not sent; look why that one is slow.`,
-  cancelled: (why) => `was dropped by an interceptor: ${sentenceOf(why)}`,
-  stopped: () => "was still in an interceptor when the system shut down, and is not sent.",
-  "handler-failed": (cause) => `failed in an interceptor: ${sentenceOf(cause)}`,
+type Sentences = Partial<Record<DeliveryError["kind"], (detail: unknown) => string>>;
+
+/** What is said otherwise when it happened on the way to the mailbox. */
+const OTHERWISE: Readonly<Record<Stage, Sentences>> = {
+  intercepted: {
+    timeout: (delay) => `was still in an interceptor after ${delay} ms, and is not sent; look why that one is slow.`,
+    cancelled: (why) => `was dropped by an interceptor: ${sentenceOf(why)}`,
+    stopped: () => "was still in an interceptor when the system shut down, and is not sent.",
+    "handler-failed": (cause) => `failed in an interceptor: ${sentenceOf(cause)}`,
+  },
+  offered: {
+    timeout: (delay) => `found no room in the mailbox within ${delay} ms; offer with a longer timeout, or send less.`,
+  },
 };
 
 function sentence(kind: DeliveryError["kind"], detail: unknown): string {

@@ -106,7 +106,7 @@ export class AddressRouter implements Router {
       throw new TypeError(`The handler of ${at} is a function of a message, such as (message) => message.payload.`);
     }
     checkActorOptions(options, at);
-    const cell = new Cell(this.#environment, claim(this.#environment, at), null, null, null);
+    const cell = new Cell(this.#environment, claim(this.#environment, at, null), null, null, null);
     equip(cell, options);
     const ctx = new CellContext<AnySignatures>(cell);
     begin(cell, (message) => handler(message, ctx));

@@ -58,7 +58,9 @@ class LocalTopic<Item> implements Topic<Item> {
 
   publish(item: Item, from?: AnyRef): void {
     const origin = from === undefined ? null : cellOf(from);
-    for (const { cell, operation } of this.#subscriptions) tell(cell, origin, operation, item);
+    for (const { cell, operation } of this.#subscriptions) {
+      if (!cell.isEnding) tell(cell, origin, operation, item);
+    }
   }
 
   subscribe<Signatures>(ref: Ref<Signatures>, operation: TakerName<Signatures, Item>): () => void {

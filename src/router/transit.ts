@@ -239,7 +239,7 @@ export class Transit implements Mail<Transit>, Staged {
 export const sourceOf = (message: Message, isIntercepted: boolean): MessageSource => ({
   to: message.to,
   type: message.type,
-  isIntercepted,
+  ...(isIntercepted && { stage: "intercepted" as const }),
   toMessage: () => message,
 });
 

@@ -7,14 +7,17 @@ let running = 0;
  *
  * @returns what takes the listeners off again.
  */
-export function onSignals(signals: readonly NodeJS.Signals[], callback: () => Promise<unknown>): () => void {
+export function onSignals(
+  signals: readonly NodeJS.Signals[],
+  callback: (signal: NodeJS.Signals) => Promise<unknown>,
+): () => void {
   const unbind = (): void => {
     for (const signal of signals) process.off(signal, listener);
   };
   const listener = (signal: NodeJS.Signals): void => {
     unbind();
     running++;
-    void callback().finally(() => {
+    void callback(signal).finally(() => {
       running--;
       if (running === 0) process.kill(process.pid, signal);
     });

@@ -153,10 +153,11 @@ async function run(seed: number): Promise<void> {
           return random() < 0.2 ? sleep() : undefined;
         };
         const key = pick(["a", "b"], random);
-        if (random() < 0.3) ctx.timers.once(key, 1 + random() * 10, tick);
-        else if (random() < 0.5) ctx.timers.fixedDelay(key, 5, tick);
-        else if (random() < 0.5) ctx.timers.fixedRate(key, 5, tick);
-        else if (random() < 0.5) ctx.timers.receiveTimeout(7, tick);
+        const kind = random();
+        if (kind < 0.3) ctx.timers.once(key, 1 + random() * 10, tick);
+        else if (kind < 0.65) ctx.timers.fixedDelay(key, 5, tick);
+        else if (kind < 0.83) ctx.timers.fixedRate(key, 5, tick);
+        else if (kind < 0.92) ctx.timers.receiveTimeout(7, tick);
         else ctx.timers.cancel(key);
       } else if (chance < 0.62) ctx.unstash();
       else if (chance < 0.64) ctx.become(handlers());

@@ -109,13 +109,13 @@ test("inspect: draining and stopping", async () => {
   expect(system.inspect()).toEqual([]);
 });
 
-test("inspect: a hook is not a message: an actor in onStart awaits, with what waits for it", async () => {
+test("inspect: an actor in onStart awaits, with what waits for it; a hook is no message that was handled", async () => {
   const gate = Promise.withResolvers<void>();
   const { ref, look, clock, system } = spawnInspected({}, {}, { onStart: () => gate.promise });
   void ref.ask("work");
   expect(look()).toMatchObject({ state: "ready", queued: 1, current: [] });
   await clock.settle();
-  expect(look()).toMatchObject({ state: "awaiting", queued: 1, current: [] });
+  expect(look()).toMatchObject({ state: "awaiting", queued: 1, current: [{ operation: "onStart", age: 0 }] });
   gate.resolve();
   await clock.settle();
   expect(look()).toMatchObject({ state: "idle", handled: 1 });

@@ -112,7 +112,7 @@ describe("the end of a test", () => {
       }));
       return { work() {}, count: () => 1, hang() {} };
     });
-    expect(await found(test)).toContain("@(parent/child) still is awaiting");
+    expect(await found(test)).toContain('@(parent/child) still handles "onStart"');
   });
 
   test("fails on what goes wrong in its own shutdown", async () => {
