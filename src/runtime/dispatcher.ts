@@ -1,9 +1,12 @@
+import type { Address } from "../message/address";
 import type { Clock } from "./clock";
 
 /** Something that has work: an actor with messages. */
 export interface Runnable {
   /** The link of the dispatcher's queue. */
   nextReady: Runnable | null;
+  /** Whose turn it is, for a dispatcher that tells. */
+  readonly address?: Address;
   /** Handles at most `limit` messages and returns how many it did; it schedules itself again when more are left. */
   run(limit: number): number;
 }

@@ -1,0 +1,82 @@
+import type { Clock, ClockTimer } from "../index";
+
+interface SetTimer {
+  readonly due: number;
+  readonly order: number;
+  readonly callback: () => void;
+  /** Set by the simulation itself, not by the system in it. */
+  readonly isOwn: boolean;
+  isUnref: boolean;
+}
+
+/** The time of a simulated run: it moves only when the run moves it, to the next timer. */
+export class SimulatedClock implements Clock {
+  now = 0;
+  readonly #timers = new Set<SetTimer>();
+  #order = 0;
+  #macrotasks: (() => void)[] = [];
+
+  wallTime(): number {
+    return this.now;
+  }
+  monotonicTime(): number {
+    return this.now;
+  }
+
+  setTimer(callback: () => void, delay: number, isOwn = false): ClockTimer {
+    const due = this.now + Math.max(delay, 0);
+    const timer: SetTimer = { due, order: this.#order++, callback, isOwn, isUnref: false };
+    this.#timers.add(timer);
+    return {
+      cancel: () => void this.#timers.delete(timer),
+      unref: () => {
+        timer.isUnref = true;
+      },
+    };
+  }
+
+  microtask(callback: () => void): void {
+    queueMicrotask(callback);
+  }
+
+  macrotask(callback: () => void): void {
+    this.#macrotasks.push(callback);
+  }
+
+  get hasMacrotasks(): boolean {
+    return this.#macrotasks.length > 0;
+  }
+
+  /** Calls back what waits for the event loop now. */
+  runMacrotasks(): void {
+    const ready = this.#macrotasks;
+    this.#macrotasks = [];
+    for (const callback of ready) callback();
+  }
+
+  /** Whether something waits for a time to come, and would keep a process alive for it. */
+  get isAwaited(): boolean {
+    for (const { isUnref } of this.#timers) if (!isUnref) return true;
+    return false;
+  }
+
+  /** The timers that the system has set, but for those that keep no process alive. */
+  get timers(): number {
+    let count = 0;
+    for (const { isOwn, isUnref } of this.#timers) if (!isOwn && !isUnref) count++;
+    return count;
+  }
+
+  /** Goes to the next timer and calls it back. */
+  fireNext(): void {
+    let first: SetTimer | null = null;
+    for (const timer of this.#timers) {
+      if (first === null || timer.due < first.due || (timer.due === first.due && timer.order < first.order))
+        first = timer;
+    }
+    if (first === null) return;
+    this.#timers.delete(first);
+    this.now = Math.max(this.now, first.due);
+    first.callback();
+  }
+}

@@ -1,0 +1,122 @@
+import type { Dispatcher, Runnable } from "../index";
+import type { SeededRandom } from "./seeded-random";
+
+/** How the next actor is picked; each finds what others are slow to find. */
+type Mode = "by chance" | "in turn" | "newest first" | "the same again" | "by rank";
+const MODES: readonly Mode[] = ["by chance", "by chance", "in turn", "newest first", "the same again", "by rank"];
+
+/** How often an order that starves somebody is left, so that each is served in the end, as P5 has it. */
+const FAIR = 1 / 32;
+
+/** What a dispatcher tells of each turn that it gives. */
+export interface TurnObserver {
+  /** False keeps the turn back; `dispatcher.schedule` gives it another one. */
+  before(runnable: Runnable): boolean;
+  after(runnable: Runnable): void;
+}
+
+/**
+ * Picks who runs next by a seed. Within a run it keeps to one mode, to so many messages a turn, and to how often promises
+ * settle between two turns, because a run that does a bit of all finds less. To run who has the highest rank, and to lower
+ * that now and then, is from S. Burckhardt et al., "A Randomized Scheduler with Probabilistic Guarantees of Finding Bugs"
+ * (ASPLOS 2010).
+ */
+export class SeededDispatcher implements Dispatcher {
+  readonly #random: SeededRandom;
+  readonly #clock: { readonly now: number };
+  readonly #observer: TurnObserver;
+  readonly #ready: Runnable[] = [];
+  readonly #mode: Mode;
+  readonly #mostAtOnce: number;
+  readonly #settling: number;
+  readonly #ranks = new WeakMap<Runnable, number>();
+  #lowest = 0;
+  #last: Runnable | null = null;
+  #isRunning = false;
+  afterTurn: () => void = () => undefined;
+
+  constructor(random: SeededRandom, clock: { readonly now: number }, observer: TurnObserver) {
+    this.#random = random;
+    this.#clock = clock;
+    this.#observer = observer;
+    this.#mode = random.pick(MODES);
+    this.#mostAtOnce = random.pick([1, 1, 1, 4, 32]);
+    this.#settling = random.pick([1, 1, 0.5, 0.1]);
+  }
+
+  get isAwake(): boolean {
+    return this.#isRunning || this.#ready.length > 0;
+  }
+  get now(): number {
+    return this.#clock.now;
+  }
+  get hasReady(): boolean {
+    return this.#ready.length > 0;
+  }
+
+  schedule(runnable: Runnable): void {
+    this.#ready.push(runnable);
+  }
+
+  spend(): boolean {
+    return this.#random.chance(0.5);
+  }
+
+  /** Gives a turn, or some without letting promises settle between them. */
+  run(): void {
+    this.#isRunning = true;
+    try {
+      do this.#runOne();
+      while (this.#ready.length > 0 && !this.#random.chance(this.#settling));
+    } finally {
+      this.#isRunning = false;
+      this.afterTurn();
+    }
+  }
+
+  #runOne(): void {
+    const index = this.#pick();
+    const [runnable] = this.#ready.splice(index, 1);
+    if (runnable === undefined || !this.#observer.before(runnable)) return;
+    this.#last = runnable;
+    runnable.run(this.#mostAtOnce === 1 ? 1 : 1 + this.#random.below(this.#mostAtOnce));
+    this.#observer.after(runnable);
+  }
+
+  #pick(): number {
+    const { length } = this.#ready;
+    if (length === 1) return 0;
+    switch (this.#mode) {
+      case "by chance":
+        return this.#random.below(length);
+      case "in turn":
+        return 0;
+      case "newest first":
+        return this.#random.chance(FAIR) ? 0 : length - 1;
+      case "the same again": {
+        const index = this.#last === null ? -1 : this.#ready.indexOf(this.#last);
+        return index < 0 || this.#random.chance(FAIR) ? this.#random.below(length) : index;
+      }
+      case "by rank":
+        return this.#highest();
+    }
+  }
+
+  #highest(): number {
+    let found = 0;
+    let highest = Number.NEGATIVE_INFINITY;
+    for (const [index, runnable] of this.#ready.entries()) {
+      let rank = this.#ranks.get(runnable);
+      if (rank === undefined) {
+        rank = this.#random.next();
+        this.#ranks.set(runnable, rank);
+      }
+      if (rank <= highest) continue;
+      highest = rank;
+      found = index;
+    }
+    const picked = this.#ready[found];
+    if (picked !== undefined && this.#random.chance(FAIR)) this.#ranks.set(picked, --this.#lowest);
+    return found;
+  }
+}

@@ -1,0 +1,132 @@
+import type { Address, AnyRef, Handled, Runnable, System } from "../index";
+import type { SeededRandom } from "./seeded-random";
+import type { SimulatedClock } from "./simulate-clock";
+import type { FaultCounts, Faults } from "./simulate-options";
+import { flattened, type Trace } from "./simulate-trace";
+
+/** What a handler throws where a simulation lets it. */
+export class SimulatedFault extends Error {
+  override readonly name = "SimulatedFault";
+}
+
+/** Faults that a program asks for at a moment of its own choice. */
+export interface FaultsOnRequest {
+  /** The next message to this actor fails with a SimulatedFault. */
+  throw(ref: AnyRef): void;
+  /** The actor dies after its running message, whoever its parent is. */
+  stop(ref: AnyRef): void;
+  /** The actor's next turn comes so many milliseconds of virtual time later. */
+  delay(ref: AnyRef, milliseconds: number): void;
+  /** Time passes to the next timer, whatever there is to do. */
+  expire(): void;
+}
+
+/** Time passes to as many timers at most: the clock's timer for a long wait comes more than once before that is over. */
+const MOST_JUMPS = 4;
+
+/** The faults of one run. */
+export class FaultInjector implements FaultsOnRequest {
+  readonly counts: { -readonly [Kind in keyof FaultCounts]: number } = { throw: 0, stop: 0, delay: 0, expire: 0 };
+  /** How many actors have to wait for their turn. */
+  held = 0;
+  #isOn = true;
+  readonly #faults: Required<Faults>;
+  readonly #random: SeededRandom;
+  readonly #clock: SimulatedClock;
+  readonly #trace: Trace;
+  readonly #isObserved: boolean;
+  readonly #observe: () => void;
+  readonly #throwing = new Set<Address>();
+  readonly #delays = new Map<Address, number>();
+  /** Timers that time is still to pass to. */
+  #jumps = 0;
+
+  /** `observe` is called where a fault is asked for that only an observed run can give. */
+  constructor(
+    faults: Required<Faults>,
+    random: SeededRandom,
+    clock: SimulatedClock,
+    trace: Trace,
+    isObserved: boolean,
+    observe: () => void,
+  ) {
+    this.#faults = faults;
+    this.#random = random;
+    this.#clock = clock;
+    this.#trace = trace;
+    this.#isObserved = isObserved;
+    this.#observe = observe;
+  }
+
+  /** Set by the run, whose system it hits. */
+  system: System | null = null;
+
+  throw({ address }: AnyRef): void {
+    if (!this.#isObserved) this.#observe();
+    this.#throwing.add(address);
+  }
+
+  stop({ address }: AnyRef): void {
+    this.counts.stop++;
+    this.#trace.add(`fault: ${address} is stopped`);
+    void this.system?.router.unregister(address);
+  }
+
+  delay({ address }: AnyRef, milliseconds: number): void {
+    if (!(Number.isFinite(milliseconds) && milliseconds > 0)) {
+      throw new RangeError(`A delay is a number of milliseconds above 0; got ${String(milliseconds)}.`);
+    }
+    this.#delays.set(address, milliseconds);
+  }
+
+  expire(): void {
+    this.#jumps++;
+  }
+
+  /** No more faults happen by chance: the program has ended. */
+  end(): void {
+    this.#isOn = false;
+    this.#jumps = 0;
+  }
+
+  /** Before each message: throws where that is to be. */
+  beforeHandle({ address, operation }: Handled): void {
+    const isAsked = this.#throwing.delete(address);
+    const isByChance = this.#isOn && this.#random.chance(this.#faults.throw) && this.#faults.only(address, operation);
+    if (!isAsked && !isByChance) return;
+    this.counts.throw++;
+    this.#trace.add(`fault: ${address} throws at ${operation}`);
+    throw new SimulatedFault(`a simulated fault at "${operation}"`);
+  }
+
+  /** Before each turn of somebody: how long he has to wait for it, in milliseconds. */
+  delayOf({ address }: Runnable): number {
+    if (address === undefined) return 0;
+    let delay = this.#delays.get(address) ?? 0;
+    if (delay > 0) this.#delays.delete(address);
+    else if (this.#isOn && this.#random.chance(this.#faults.delay) && this.#faults.only(address)) {
+      delay = Math.ceil(this.#random.next() * this.#faults.longestDelay);
+    }
+    if (delay === 0) return 0;
+    this.counts.delay++;
+    this.#trace.add(`fault: ${address} waits ${delay} ms for its turn`);
+    return delay;
+  }
+
+  /** Between two turns; true when it passed time, and what that set off has to settle first. */
+  strike(): boolean {
+    if (this.#isOn && this.#random.chance(this.#faults.expire)) this.#jumps += 1 + this.#random.below(MOST_JUMPS);
+    if (this.#isOn && this.#random.chance(this.#faults.stop)) {
+      const there = flattened(this.system?.inspect() ?? []).filter(({ address }) => this.#faults.only(address));
+      if (there.length > 0) this.stop(this.#random.pick(there));
+    }
+    if (this.#jumps === 0) return false;
+    this.#jumps--;
+    if (!this.#clock.isAwaited) return false;
+    const { now } = this.#clock;
+    this.#clock.fireNext();
+    this.counts.expire++;
+    this.#trace.add(`fault: time passes from ${now} to ${this.#clock.now} ms`);
+    return true;
+  }
+}

@@ -1,0 +1,322 @@
+import { createSystem, type Logger, type System } from "../index";
+import { createRandom, type SeededRandom } from "./seeded-random";
+import { audited, closed, left } from "./simulate-checks";
+import { SimulatedClock } from "./simulate-clock";
+import { SeededDispatcher } from "./simulate-dispatcher";
+import { FaultInjector, SimulatedFault } from "./simulate-faults";
+import type { FaultCounts, Plan } from "./simulate-options";
+import { flattened, occupied, show, Trace } from "./simulate-trace";
+import type { SimulatedProgram, Simulation } from "./simulation";
+
+/** Why a run failed. */
+export interface Failure {
+  readonly sentence: string;
+  readonly cause: unknown;
+}
+
+/** What one run came to. */
+export interface Outcome {
+  /** Null when nothing was wrong. */
+  readonly failure: Failure | null;
+  readonly steps: number;
+  readonly faults: FaultCounts;
+  readonly isUnfinished: boolean;
+  readonly trace: readonly string[];
+  /** Whether the program asked for what only an observed run can do, so that this run counts for nothing. */
+  readonly mustBeObserved: boolean;
+}
+
+/** The program runs; what it left is finished; what must hold in the end is checked; the system shuts down. */
+type Phase = "program" | "rest" | "checks" | "shutdown";
+
+/** How long what is left at the end of a program may take, in milliseconds of virtual time. */
+const LONGEST_REST = 3_600_000;
+/** How often the event loop's own callbacks go before the actors that are ready. */
+const MACROTASK = 1 / 4;
+
+/** One run of a program, by one seed. */
+export class Run {
+  readonly #plan: Plan;
+  readonly #program: SimulatedProgram;
+  readonly #system: System;
+  readonly #simulation: Simulation;
+  readonly #clock = new SimulatedClock();
+  readonly #schedule: SeededRandom;
+  readonly #dispatcher: SeededDispatcher;
+  readonly #fault: FaultInjector;
+  readonly #trace: Trace;
+  readonly #always: (() => void)[] = [];
+  readonly #eventually: (() => unknown)[] = [];
+  readonly #onStep = (): void => this.#step();
+  readonly #outcome = Promise.withResolvers<Outcome>();
+  #settling: (() => void)[] = [];
+  #phase: Phase = "program";
+  /** Whether what this phase waits for has come. */
+  #hasCome = false;
+  #restEnds = Number.POSITIVE_INFINITY;
+  #steps = 0;
+  #hasHandled = false;
+  #isUnfinished = false;
+  #mustBeObserved = false;
+  #failure: Failure | null = null;
+
+  /**
+   * @param isObserved whether each message is seen before its handler, which takes the core another way: without it the way
+   * is tried that messages take in production.
+   * @param tell gets each line of the trace; null where none is kept.
+   */
+  constructor(
+    program: SimulatedProgram,
+    seed: number,
+    plan: Plan,
+    isObserved: boolean,
+    tell: ((line: string) => void) | null,
+  ) {
+    this.#program = program;
+    this.#plan = plan;
+    // Each part draws from a stream of its own, so that what one draws does not change what another one gets.
+    const streams = createRandom(seed);
+    const stream = (): SeededRandom => createRandom(streams.below(2 ** 32));
+    const [random, jitter] = [stream(), stream()];
+    this.#schedule = stream();
+    this.#trace = new Trace(tell, () => this.#steps);
+    this.#fault = new FaultInjector(plan.faults, stream(), this.#clock, this.#trace, isObserved, () => {
+      this.#mustBeObserved = true;
+    });
+    const dispatcher = new SeededDispatcher(stream(), this.#clock, this);
+    this.#dispatcher = dispatcher;
+    this.#system = createSystem({
+      ...plan.system,
+      clock: this.#clock,
+      random: () => jitter.next(),
+      logger: this.#logger(),
+      dispatcher({ afterTurn }) {
+        dispatcher.afterTurn = afterTurn;
+        return dispatcher;
+      },
+      ...(isObserved && { beforeHandle: (handled) => this.#beforeHandle(handled) }),
+    });
+    this.#fault.system = this.#system;
+    this.#simulation = this.#face(seed, random);
+  }
+
+  /** Runs it to its end. */
+  run(): Promise<Outcome> {
+    const { events, router } = this.#system;
+    events.subscribe((event) => {
+      if (event.kind !== "failed") return;
+      const { address, operation, error, directive } = event;
+      this.#trace.add(`${address} failed at ${operation}: ${show(error)}; ${directive}`);
+      if (error instanceof SimulatedFault || this.#plan.expected(event)) return;
+      this.#fail(`${address} failed at "${operation}", which nobody expected: ${show(error)}`, error);
+    });
+    if (this.#trace.isKept) {
+      router.deadLetters.subscribe(({ address, operation, reason }) =>
+        this.#trace.add(`dead letter: ${operation} to ${address} (${reason})`),
+      );
+    }
+    this.#await(async () => this.#program(this.#simulation));
+    setImmediate(this.#onStep);
+    return this.#outcome.promise;
+  }
+
+  #face(seed: number, random: SeededRandom): Simulation {
+    const clock = this.#clock;
+    return {
+      system: this.#system,
+      seed,
+      random,
+      fault: this.#fault,
+      get now() {
+        return clock.now;
+      },
+      advance(milliseconds) {
+        if (!(milliseconds >= 0 && Number.isFinite(milliseconds))) {
+          throw new RangeError(`Time goes forward: advance by 0 ms or more, and not for ever; got ${milliseconds}.`);
+        }
+        return new Promise((resolve) => void clock.setTimer(resolve, milliseconds, true));
+      },
+      settle: () => new Promise((resolve) => void this.#settling.push(resolve)),
+      always: (check) => void this.#always.push(check),
+      eventually: (check) => void this.#eventually.push(check),
+    };
+  }
+
+  #logger(): Logger {
+    const log =
+      (level: string) =>
+      (message: string): void =>
+        this.#trace.add(`${level}: ${message}`);
+    return { warn: log("warning"), error: log("error") };
+  }
+
+  // ——— Turns
+
+  /** Called by the dispatcher. */
+  before(runnable: Parameters<SeededDispatcher["schedule"]>[0]): boolean {
+    const delay = this.#fault.delayOf(runnable);
+    if (delay > 0) {
+      this.#fault.held++;
+      const release = (): void => {
+        this.#fault.held--;
+        this.#dispatcher.schedule(runnable);
+      };
+      this.#clock.setTimer(release, delay, true);
+      return false;
+    }
+    this.#steps++;
+    this.#hasHandled = false;
+    return true;
+  }
+
+  /** Called by the dispatcher. */
+  after({ address }: Parameters<SeededDispatcher["schedule"]>[0]): void {
+    if (!this.#hasHandled)
+      this.#trace.add(`${address} has a turn without a message: a hook, a timer, a watch, or an ask that was given up`);
+    this.#check();
+  }
+
+  #check(): void {
+    for (const check of this.#always) check();
+  }
+
+  #beforeHandle(handled: Parameters<FaultInjector["beforeHandle"]>[0]): void {
+    this.#hasHandled = true;
+    const { address, operation, payload } = handled;
+    if (this.#trace.isKept) {
+      this.#trace.add(`${address} ← ${operation}${payload === undefined ? "" : ` ${show(payload)}`}`);
+    }
+    this.#fault.beforeHandle(handled);
+  }
+
+  #step(): void {
+    try {
+      this.#dispatcher.afterTurn();
+      this.#check();
+      if (this.#failure === null && !this.#mustBeObserved && this.#goOn()) {
+        setImmediate(this.#onStep); // All that was resolved goes on before that.
+        return;
+      }
+    } catch (thrown) {
+      this.#fail(thrown instanceof Error ? thrown.message : show(thrown), thrown);
+    }
+    this.#outcome.resolve({
+      failure: this.#failure,
+      steps: this.#steps,
+      faults: this.#fault.counts,
+      isUnfinished: this.#isUnfinished,
+      trace: this.#trace.lines,
+      mustBeObserved: this.#mustBeObserved,
+    });
+  }
+
+  /** Does the next thing; false when the run is over. */
+  #goOn(): boolean {
+    if (this.#steps > this.#plan.maxSteps) {
+      this.#fail(`it has not come to an end within ${this.#plan.maxSteps} turns`, undefined);
+      return false;
+    }
+    if (this.#fault.strike()) return true;
+    const { hasReady } = this.#dispatcher;
+    if (this.#clock.hasMacrotasks && (!hasReady || this.#schedule.chance(MACROTASK))) this.#clock.runMacrotasks();
+    else if (hasReady) this.#dispatcher.run();
+    else if (this.#settling.length > 0 && this.#fault.held === 0) this.#tellSettled();
+    else return this.#rest();
+    return true;
+  }
+
+  #tellSettled(): void {
+    const settling = this.#settling;
+    this.#settling = [];
+    for (const resolve of settling) resolve();
+  }
+
+  #passTime(): void {
+    this.#steps++; // A timer that sets itself again and again must come to the limit too.
+    const { now } = this.#clock;
+    this.#clock.fireNext();
+    if (this.#clock.now > now) this.#trace.add(`time passes from ${now} to ${this.#clock.now} ms`);
+  }
+
+  // ——— Phases
+
+  /** Nobody has anything to do: lets time pass, or goes on to the next phase; false when there is none. */
+  #rest(): boolean {
+    const isOver = this.#phase === "rest" ? this.#isAtRest() : this.#hasCome;
+    if (!isOver && this.#clock.isAwaited) {
+      this.#passTime();
+      return true;
+    }
+    if (!isOver && this.#phase !== "rest") this.#stuck();
+    if (this.#failure !== null) return false;
+    switch (this.#phase) {
+      case "program":
+        this.#phase = "rest";
+        this.#trace.add(this.#isUnfinished ? "the program cannot go on" : "the program has ended");
+        this.#fault.end();
+        this.#restEnds = this.#clock.now + LONGEST_REST;
+        return true;
+      case "rest":
+        left(this.#system, this.#plan.mayStayUnfinished);
+        this.#begin("checks", async () => {
+          for (const check of this.#eventually) await check();
+        });
+        return true;
+      case "checks":
+        this.#begin("shutdown", async () => {
+          const awaiting = occupied(this.#system.inspect(), "awaiting");
+          const { unfinished } = await this.#system.shutdown();
+          if (unfinished.length === 0 || (this.#plan.mayStayUnfinished && awaiting.length > 0)) return;
+          throw new Error(`the shutdown left ${unfinished.join(", ")} unfinished`);
+        });
+        return true;
+      case "shutdown":
+        closed(this.#system, this.#clock.timers);
+        return false;
+    }
+  }
+
+  #isAtRest(): boolean {
+    if (this.#fault.held > 0) return false;
+    const { queued, running } = audited(this.#system);
+    if (this.#clock.now > this.#restEnds) return true;
+    return queued === 0 && running === 0 && flattened(this.#system.inspect()).every(({ state }) => state === "idle");
+  }
+
+  #begin(phase: Phase, work: () => Promise<unknown>): void {
+    this.#phase = phase;
+    this.#await(work);
+  }
+
+  #await(work: () => Promise<unknown>): void {
+    const phase = this.#phase;
+    this.#hasCome = false;
+    work().then(
+      () => {
+        if (this.#phase !== phase) return;
+        this.#hasCome = true;
+        this.#fault.end();
+      },
+      (thrown: unknown) => this.#fail(thrown instanceof Error ? thrown.message : show(thrown), thrown),
+    );
+  }
+
+  /** Nothing is left that could let this phase come to its end. */
+  #stuck(): void {
+    if (this.#phase === "program" && this.#plan.mayStayUnfinished) {
+      this.#isUnfinished = true;
+      return;
+    }
+    const who = occupied(this.#system.inspect());
+    const waiting = who.length === 0 ? "no actor has anything to do" : who.join("; ");
+    const what = { program: "the program", rest: "", checks: "a check", shutdown: "the shutdown" }[this.#phase];
+    this.#fail(
+      `${what} cannot go on: nobody is ready and no timer is set, but it has not ended (${waiting})`,
+      undefined,
+    );
+  }
+
+  #fail(sentence: string, cause: unknown): void {
+    this.#failure ??= { sentence, cause };
+  }
+}
