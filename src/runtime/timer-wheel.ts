@@ -41,6 +41,8 @@ export class TimerWheel {
   readonly #clock: Clock;
   readonly #origin: number;
   readonly #slots: (WheelTimer | null)[] = new Array<WheelTimer | null>(SLOTS * LEVELS).fill(null);
+  /** The end of each slot's list: of timers that are due in one tick, the one that was set first fires first. */
+  readonly #ends: (WheelTimer | null)[] = new Array<WheelTimer | null>(SLOTS * LEVELS).fill(null);
   readonly #populations: number[] = new Array<number>(LEVELS).fill(0);
   readonly #onWake = (): void => this.#wake();
   #tick = 0;
@@ -125,12 +127,13 @@ export class TimerWheel {
     let level = 0;
     while (level < LEVELS - 1 && digits(due, level + 1) !== digits(this.#tick, level + 1)) level++;
     const slot = level * SLOTS + (digits(due, level) % SLOTS);
-    const first = this.#slots[slot] ?? null;
+    const last = this.#ends[slot] ?? null;
     timer.wheelSlot = slot;
-    timer.wheelPrevious = null;
-    timer.wheelNext = first;
-    if (first !== null) first.wheelPrevious = timer;
-    this.#slots[slot] = timer;
+    timer.wheelPrevious = last;
+    timer.wheelNext = null;
+    if (last === null) this.#slots[slot] = timer;
+    else last.wheelNext = timer;
+    this.#ends[slot] = timer;
     this.#populations[level] = (this.#populations[level] ?? 0) + 1;
     this.#size++;
   }
@@ -139,7 +142,8 @@ export class TimerWheel {
     const { wheelPrevious: previous, wheelNext: next, wheelSlot: slot } = timer;
     if (previous === null) this.#slots[slot] = next;
     else previous.wheelNext = next;
-    if (next !== null) next.wheelPrevious = previous;
+    if (next === null) this.#ends[slot] = previous;
+    else next.wheelPrevious = previous;
     timer.wheelPrevious = null;
     timer.wheelNext = null;
     timer.wheelSlot = -1;

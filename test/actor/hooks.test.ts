@@ -254,6 +254,31 @@ for (const hook of ["onStart", "onRestart", "onStop"] as const) {
   });
 }
 
+test("P9: a hook that ends late does not end what is handled then", async () => {
+  const systems = createTestSystem({ supervision: {} });
+  const [late, handling] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let instances = 0;
+  const ref = systems.system.spawn("hooked", Work, () => {
+    const isFirst = ++instances === 1;
+    return {
+      async work(text) {
+        await handling.promise;
+        return text;
+      },
+      fail() {},
+      onStart: () => (isFirst ? late.promise : undefined),
+    };
+  });
+  const asks = [ref.ask("work", "a", { timeout: 60_000 }), ref.ask("fail", "b", { timeout: 60_000 })];
+  await systems.clock.advance(5_000);
+  late.resolve();
+  await systems.clock.settle();
+  expect(systems.router.audit()).toMatchObject({ running: 1, queued: 1, handled: 0 });
+  handling.resolve();
+  expect((await Promise.all(asks)).map(outcomeOf)).toEqual(["a", undefined]);
+  expect(systems.takeLog()).toHaveLength(1);
+});
+
 test("P9: hookTimeout is the system's, and Infinity waits for ever", async () => {
   for (const hookTimeout of [20, Number.POSITIVE_INFINITY]) {
     const systems = createTestSystem({ supervision: { decide: () => "stop" }, hookTimeout });

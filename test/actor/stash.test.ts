@@ -170,6 +170,23 @@ test("P10: a restart puts the stash back, before what waits", async () => {
   systems.takeLog();
 });
 
+test("P11: the bound of the mailbox holds after a restart has put the stash back", async () => {
+  const systems = createTestSystem({ supervision: {} });
+  const { ref } = spawnStore(systems, { capacity: 2 });
+  const asks: Promise<AskResult>[] = [];
+  for (const key of ["a", "b"]) {
+    asks.push(ref.ask("get", key));
+    await systems.clock.settle();
+  }
+  await ref.ask("fail");
+  await systems.clock.settle();
+  ref.tell("open");
+  expect((await Promise.all(asks)).map(outcomeOf)).toEqual(["2 a", "2 b"]);
+  const more = ["c", "d", "e"].map((key) => ref.ask("get", key));
+  expect((await Promise.all(more)).map(outcomeOf)).toEqual(["2 c", "2 d", "mailbox-full"]);
+  systems.takeLog();
+});
+
 test("P13: a stop dead-letters the stash, one by one and first of all; a drain does when the rest is handled", async () => {
   for (const drain of [false, true]) {
     const systems = createTestSystem();
@@ -241,6 +258,26 @@ test("P1: with several handlers at once, a message may be handled again while th
   gate.resolve();
   await systems.clock.settle();
   expect(systems.system.inspect()[0]?.current).toHaveLength(0);
+  expect(systems.router.audit()).toMatchObject({ accepted: 2, handled: 2 });
+});
+
+test("P7: whose asker gives up then is told to the handler that has the message, not to the one that stashed it", async () => {
+  const systems = createTestSystem();
+  const signals: AbortSignal[] = [];
+  const gate = Promise.withResolvers<void>();
+  const { ref } = spawnStore(systems, { concurrency: 3 }, async (ctx) => {
+    signals.push(ctx.signal);
+    if (signals.length === 1) ctx.stash();
+    await gate.promise;
+  });
+  const ask = ref.ask("get", "a", { timeout: 10 });
+  await systems.clock.settle();
+  ref.tell("open");
+  await systems.clock.advance(10);
+  expect(outcomeOf(await ask)).toBe("timeout");
+  expect(signals.map((signal) => signal.aborted)).toEqual([false, true]);
+  gate.resolve();
+  await systems.clock.settle();
   expect(systems.router.audit()).toMatchObject({ accepted: 2, handled: 2 });
 });
 

@@ -312,6 +312,20 @@ test("receive timeout: one that is due is ended by a message before it, and by o
   await test.system.stop(ref);
 });
 
+test("receive timeout: `null` ends one that is due and waits in the mailbox too", async () => {
+  const { test, ctx, seen, note } = spawnTimed();
+  const endAt = (name: string): Ref<Work> =>
+    test.system.spawn(name, Work, (own) => {
+      own.timers.once("t", 10, () => ctx.timers.receiveTimeout(null));
+      return { note() {}, hold() {}, fail() {} };
+    });
+  endAt("before"); // One of these has its turn before the timed actor has, whatever the order of timers that are due at once.
+  ctx.timers.receiveTimeout(10, () => note("silence"));
+  endAt("after");
+  await test.clock.advance(50);
+  expect(seen).toEqual([]);
+});
+
 test("receive timeout: with several handlers at once it is set once, however often the actor becomes idle", async () => {
   const test = createTestSystem();
   const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
