@@ -77,7 +77,7 @@ export interface Context<Signatures> {
    * Calls back once when an actor has stopped, in this actor's turn and after all that it sent here before (P2); at once
    * where it is gone already. A restart is no stop. What is returned ends the watch; a restart of this actor ends it too.
    *
-   * @throws TypeError when the reference is none, or this actor's own.
+   * @throws TypeError when the reference is none, or this actor's own; Error in `onStop` and later.
    * @example
    * ctx.watch(worker, ({ address, error }) => replace(address, error));
    */

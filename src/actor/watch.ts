@@ -6,7 +6,10 @@ import { Signal } from "./signal";
 /** The end of an actor that was watched. */
 export interface Terminated {
   readonly address: Address;
-  /** What its supervisor stopped it for; undefined where it was stopped for another reason, or long gone. */
+  /**
+   * What it failed with, where a supervisor stopped it, or its parent, for that; undefined where it was stopped for another
+   * reason, or is long gone.
+   */
   readonly error: unknown;
 }
 
