@@ -118,6 +118,20 @@ describe("a timer of the wheel", () => {
     expect(fired).toEqual([1, 64, 70, 100, 4_200, DAY, 5 * DAY].map(String));
   });
 
+  test("fires in the order of adding, of those that are due in one tick", async () => {
+    wheel.add(timeout("long before", 100));
+    await clock.advance(40);
+    for (const name of ["a", "b", "c"]) wheel.add(timeout(name, 60));
+    const gone = timeout("gone", 60);
+    wheel.add(gone);
+    wheel.add(timeout("d", 60));
+    wheel.remove(gone);
+    await clock.advance(36); // Past the slot that held them all: they have moved down.
+    wheel.add(timeout("last", 24));
+    await clock.advance(24);
+    expect(fired).toEqual(["long before", "a", "b", "c", "d", "last"]);
+  });
+
   test("is not called back when it is over by the time that it is due", async () => {
     const [over, waiting] = [new Waiting("over", 10), new Waiting("waiting", 10)];
     wheel.add(over);

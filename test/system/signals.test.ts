@@ -31,34 +31,54 @@ async function run(mode: string, signals: Record<string, NodeJS.Signals>) {
 }
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  test(`P13: ${signal} shuts down, and the process ends by that signal once onStop has run`, async () => {
-    expect(await run("one", { ready: signal })).toMatchObject({
-      lines: ["ready", "0 stopping", "0 stopped"],
-      signal,
-      errors: "",
-    });
-  }, LIMIT);
+  test(
+    `P13: ${signal} shuts down, and the process ends by that signal once onStop has run`,
+    async () => {
+      expect(await run("one", { ready: signal })).toMatchObject({
+        lines: ["ready", "0 stopping", "0 stopped"],
+        signal,
+        errors: "",
+      });
+    },
+    LIMIT,
+  );
 }
 
-test("P13: a second signal ends the process at once", async () => {
-  const result = await run("stuck", { ready: "SIGINT", "0 stopping": "SIGTERM" });
-  // Nothing is said, because nothing has come to an end: neither the hook nor the shutdown.
-  expect(result).toMatchObject({ lines: ["ready", "0 stopping"], signal: "SIGTERM", errors: "" });
-}, LIMIT);
+test(
+  "P13: a second signal ends the process at once",
+  async () => {
+    const result = await run("stuck", { ready: "SIGINT", "0 stopping": "SIGTERM" });
+    // Nothing is said, because nothing has come to an end: neither the hook nor the shutdown.
+    expect(result).toMatchObject({ lines: ["ready", "0 stopping"], signal: "SIGTERM", errors: "" });
+  },
+  LIMIT,
+);
 
-test("P13: two systems that are bound both shut down before the process ends", async () => {
-  const result = await run("two", { ready: "SIGTERM" });
-  expect(result.lines.toSorted()).toEqual(["0 stopped", "0 stopping", "1 stopped", "1 stopping", "ready"]);
-  expect(result.signal).toBe("SIGTERM");
-}, LIMIT);
+test(
+  "P13: two systems that are bound both shut down before the process ends",
+  async () => {
+    const result = await run("two", { ready: "SIGTERM" });
+    expect(result.lines.toSorted()).toEqual(["0 stopped", "0 stopping", "1 stopped", "1 stopping", "ready"]);
+    expect(result.signal).toBe("SIGTERM");
+  },
+  LIMIT,
+);
 
-test("P13: what shutdownOnSignals returned ends it: the signal does what it would", async () => {
-  expect(await run("unbound", { ready: "SIGINT" })).toMatchObject({ lines: ["ready"], signal: "SIGINT" });
-}, LIMIT);
+test(
+  "P13: what shutdownOnSignals returned ends it: the signal does what it would",
+  async () => {
+    expect(await run("unbound", { ready: "SIGINT" })).toMatchObject({ lines: ["ready"], signal: "SIGINT" });
+  },
+  LIMIT,
+);
 
-test("P13: a process whose system is bound exits by itself all the same", async () => {
-  expect(await run("idle", {})).toMatchObject({ lines: ["idle"], exitCode: 0 });
-}, LIMIT);
+test(
+  "P13: a process whose system is bound exits by itself all the same",
+  async () => {
+    expect(await run("idle", {})).toMatchObject({ lines: ["idle"], exitCode: 0 });
+  },
+  LIMIT,
+);
 
 test("P13: a shutdown, an unbinding and a second binding take the listeners off", async () => {
   const count = (): number => process.listenerCount("SIGINT") + process.listenerCount("SIGUSR2");
