@@ -3,6 +3,7 @@ import { type DeliveryError, deliveryError } from "../message/delivery-error";
 import type { Operation } from "../protocol/protocol";
 import type { Cell } from "./cell";
 import { EnvelopeSource, type Origin, Tell } from "./envelope";
+import type { Environment } from "./environment";
 import type { Handling } from "./handling";
 import { type AskOptions, type AskResult, capture, captured, checkAskOptions, PendingAsk } from "./pending-ask";
 import { type OfferOptions, PendingOffer } from "./pending-offer";
@@ -49,11 +50,15 @@ export function ask(
   const pending = new PendingAsk(cell, type, payload, origin, delay, captured);
   if (options?.signal !== undefined) pending.listenTo(options.signal);
   if (pending.isWaiting) cell.accept(pending, operation);
-  if (delay !== Number.POSITIVE_INFINITY) {
-    if (environment.dispatcher.isAwake) environment.timers.stage(pending);
-    else if (pending.isWaiting) environment.timers.add(pending.timer);
-  }
+  setTimer(pending, environment);
   return promise;
+}
+
+/** Sets the timer of an ask: at the end of the turn, so that one that is over by then costs nothing. */
+function setTimer(pending: PendingAsk, { dispatcher, timers }: Environment): void {
+  if (pending.delay === Number.POSITIVE_INFINITY) return;
+  if (dispatcher.isAwake) timers.stage(pending);
+  else if (pending.isWaiting) timers.add(pending.timer);
 }
 
 /**
@@ -88,7 +93,7 @@ export function askFor(
     environment.counts.accepted++;
     to.refuse(pending, error);
   }
-  if (pending.isWaiting && delay !== Number.POSITIVE_INFINITY) environment.timers.add(pending.timer);
+  setTimer(pending, environment); // Behind that of the ask that it serves, which fires first where both are due at once.
   return promise;
 }
 

@@ -1,4 +1,4 @@
-import type { Clock, ClockTimer } from "../index";
+import { type Clock, type ClockTimer, systemClock } from "../index";
 
 interface SetTimer {
   readonly due: number;
@@ -36,7 +36,7 @@ export class SimulatedClock implements Clock {
   }
 
   microtask(callback: () => void): void {
-    queueMicrotask(callback);
+    systemClock.microtask(callback);
   }
 
   macrotask(callback: () => void): void {

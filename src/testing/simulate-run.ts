@@ -1,4 +1,4 @@
-import { createSystem, type Logger, type System } from "../index";
+import { createSystem, type Logger, type System, systemClock } from "../index";
 import { createRandom, type SeededRandom } from "./seeded-random";
 import { audited, closed, left } from "./simulate-checks";
 import { SimulatedClock } from "./simulate-clock";
@@ -116,7 +116,7 @@ export class Run {
       );
     }
     this.#await(async () => this.#program(this.#simulation));
-    setImmediate(this.#onStep);
+    systemClock.macrotask(this.#onStep);
     return this.#outcome.promise;
   }
 
@@ -194,7 +194,7 @@ export class Run {
       this.#dispatcher.afterTurn();
       this.#check();
       if (this.#failure === null && !this.#mustBeObserved && this.#goOn()) {
-        setImmediate(this.#onStep); // All that was resolved goes on before that.
+        systemClock.macrotask(this.#onStep); // All that was resolved goes on before that.
         return;
       }
     } catch (thrown) {

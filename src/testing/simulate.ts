@@ -55,7 +55,7 @@ export class SimulationError extends Error {
  * or by `always` and `eventually`.
  *
  * Time is virtual: it passes when nobody has anything to do. The same seed gives the same run, message by message, as long as
- * the program draws on nothing else: use `random` and `now` of the simulation instead of `Math.random` and `Date.now`, and
+ * the program draws on nothing else: use `random` and `now` of the simulation instead of the machine's, and
  * neither real timers nor I/O, which would make the run seem stuck.
  *
  * @returns what the runs came to; rejects with a SimulationError at the first seed that fails.
@@ -111,7 +111,7 @@ async function explained(
   if (again.failure !== null) return new SimulationError(seed, failure, again.faults, again.trace, replay);
   const doubt =
     `${replay}\nIt did not fail when it was run again for its trace. Either the program draws on something beside the ` +
-    "simulation (Math.random, Date.now, real timers, state outside of it), or it fails only unobserved: leave trace out.";
+    "simulation (random numbers or a clock of its own, real timers, state outside of it), or it fails only unobserved: leave trace out.";
   return new SimulationError(seed, failure, outcome.faults, again.trace, doubt);
 }
 
