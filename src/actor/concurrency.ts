@@ -34,6 +34,12 @@ export function handleConcurrently(cell: Cell, envelope: Envelope): void {
   watchSlowness(cell, handling);
 }
 
+/** Calls what is no message as that of none; in a function of its own, because its closure would cost each message 15 ns. */
+export function callAsSignal(cell: Cell, envelope: Envelope): unknown {
+  const concurrency = cell.extras?.concurrency ?? null;
+  return concurrency === null ? call(cell, envelope) : concurrency.runSignal(() => call(cell, envelope));
+}
+
 function settle(cell: Cell, handling: Handling, outcome: unknown, isFulfilled: boolean): void {
   if (cell.extras?.concurrency?.running.has(handling) !== true) return; // It was abandoned.
   if (isFulfilled) succeed(cell, handling.envelope, outcome, handling);

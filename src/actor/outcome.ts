@@ -14,21 +14,30 @@ import { PendingStream } from "./stream";
 
 /** Calls what handles an envelope. */
 export function call(cell: Cell, envelope: Envelope): unknown {
-  if (envelope instanceof Signal) return envelope.run();
-  const { environment } = cell;
-  if (environment.beforeHandle !== null) {
-    environment.beforeHandle({ address: cell.address, operation: envelope.type, payload: envelope.payload });
-  }
+  if (cell.environment.isObserved) return callObserved(cell, envelope);
+  return envelope instanceof Signal ? envelope.run() : callHandler(cell, envelope);
+}
+
+function callHandler(cell: Cell, envelope: Envelope): unknown {
   // start() came before; accept() let only operations of the protocol through, and spawn looked for their handlers.
   const behaviour = cell.behaviour as Behaviour;
-  const isTimed = environment.slowHandler !== Number.POSITIVE_INFINITY;
-  const begun = isTimed ? environment.clock.monotonicTime() : 0;
+  return typeof behaviour === "function"
+    ? behaviour(messageIn(envelope, cell))
+    : behaviour[envelope.type]?.(envelope.payload);
+}
+
+function callObserved(cell: Cell, envelope: Envelope): unknown {
+  if (envelope instanceof Signal) return envelope.run();
+  const { beforeHandle, slowHandler, clock } = cell.environment;
+  if (beforeHandle !== null) {
+    beforeHandle({ address: cell.address, operation: envelope.type, payload: envelope.payload });
+  }
+  if (slowHandler === Number.POSITIVE_INFINITY) return callHandler(cell, envelope);
+  const begun = clock.monotonicTime();
   try {
-    return typeof behaviour === "function"
-      ? behaviour(messageIn(envelope, cell))
-      : behaviour[envelope.type]?.(envelope.payload);
+    return callHandler(cell, envelope);
   } finally {
-    if (isTimed) tellOfSlowness(cell, envelope, begun);
+    tellOfSlowness(cell, envelope, begun);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Cell, HandlerTable } from "./cell";
-import { handleConcurrently } from "./concurrency";
+import { callAsSignal, handleConcurrently } from "./concurrency";
 import { type Envelope, Tell } from "./envelope";
 import { release } from "./flow";
 import { Handling } from "./handling";
@@ -101,8 +101,7 @@ function handle(cell: Cell, envelope: Envelope): void {
   cell.current = envelope;
   let result: unknown;
   try {
-    const concurrency = cell.extras === null ? null : cell.extras.concurrency;
-    result = concurrency === null ? call(cell, envelope) : concurrency.runSignal(() => call(cell, envelope));
+    result = cell.isConcurrent ? callAsSignal(cell, envelope) : call(cell, envelope);
   } catch (thrown) {
     fail(cell, envelope, thrown, handlingIn(cell));
     return;
