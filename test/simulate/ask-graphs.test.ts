@@ -1,5 +1,15 @@
 import { describe, expect, test } from "bun:test";
-import { type ActorOptions, type Address, defineProtocol, type RefTo, Type } from "../../src/index";
+import {
+  type ActorOptions,
+  type Address,
+  defineProtocol,
+  type Factory,
+  type RefTo,
+  type Routing,
+  type SignaturesOf,
+  spawnPool,
+  Type,
+} from "../../src/index";
 import { type SeededRandom, type SimulatedProgram, simulate } from "../../src/testing/index";
 import { runs } from "../property/runs";
 
@@ -24,6 +34,8 @@ interface Setting {
   /** How often a message is passed on. */
   readonly forwards: number;
   readonly options: (random: SeededRandom) => ActorOptions;
+  /** Where each is a pool. */
+  readonly routings?: readonly Routing[];
 }
 
 /** Draws work for one worker; the parts of it `upwards` for higher numbers alone, so that no circle can come of it. */
@@ -46,43 +58,47 @@ const sizeOf = (work: Work): number => work.parts.reduce((sum, part) => sum + si
 const graph =
   (
     upwards: boolean,
-    { forwards, options }: Setting,
+    { forwards, options, routings }: Setting,
     onRefused: (path: readonly Address[], waits: ReadonlySet<string>) => void,
   ): SimulatedProgram =>
   async ({ system, random }) => {
     const waits: string[] = [];
-    const workers: RefTo<typeof Worker>[] = workerNumbers.map((own) =>
-      system.spawn(
-        `w${own}`,
-        Worker,
-        (ctx) => {
-          const refTo = (other: number): RefTo<typeof Worker> => workers[other] ?? ctx.self;
-          const ask = async (part: Work): Promise<number> => {
-            const to = refTo(part.via[0] ?? part.to);
-            const before = new Set(waits);
-            const wait = `${ctx.self.address} → ${to.address}`;
-            waits.push(wait);
-            const result = await ctx.ask(to, "work", part, NEVER);
-            waits.splice(waits.indexOf(wait), 1);
-            if (result.isOk()) return result.value;
-            if (result.error.kind !== "ask-cycle") throw new Error(result.error.message);
-            onRefused(result.error.path, before);
-            return 0;
-          };
-          return {
-            async work({ to, via, parts, isParallel }) {
-              const hop = via.indexOf(own);
-              if (hop >= 0) return ctx.forward(refTo(via[hop + 1] ?? to));
-              let done = 1;
-              if (isParallel) for (const each of await Promise.all(parts.map(ask))) done += each;
-              else for (const part of parts) done += await ask(part);
-              return done;
-            },
-          };
-        },
-        options(random),
-      ),
-    );
+    const workers: RefTo<typeof Worker>[] = workerNumbers.map((own) => {
+      const factory: Factory<SignaturesOf<typeof Worker>> = (ctx) => {
+        const refTo = (other: number): RefTo<typeof Worker> => workers[other] ?? expect.unreachable();
+        const ask = async (part: Work): Promise<number> => {
+          const to = refTo(part.via[0] ?? part.to);
+          const before = new Set(waits);
+          const wait = `${ctx.self.address} → ${to.address}`;
+          waits.push(wait);
+          const result = await ctx.ask(to, "work", part, NEVER);
+          waits.splice(waits.indexOf(wait), 1);
+          if (result.isOk()) return result.value;
+          if (result.error.kind === "cancelled") return 0; // Another worker has answered first.
+          if (result.error.kind !== "ask-cycle") throw new Error(result.error.message);
+          onRefused(result.error.path, before);
+          return 0;
+        };
+        return {
+          async work({ to, via, parts, isParallel }) {
+            const hop = via.indexOf(own);
+            if (hop >= 0) return ctx.forward(refTo(via[hop + 1] ?? to));
+            let done = 1;
+            if (isParallel) for (const each of await Promise.all(parts.map(ask))) done += each;
+            else for (const part of parts) done += await ask(part);
+            return done;
+          },
+        };
+      };
+      if (routings === undefined) return system.spawn(`w${own}`, Worker, factory, options(random));
+      const routing = random.pick(routings);
+      return spawnPool(system, `w${own}`, Worker, factory, {
+        ...options(random),
+        size: 1 + random.below(3),
+        routing,
+        ...(routing === "consistent-hash" ? { key: () => random.below(3) } : {}),
+      });
+    });
     await Promise.all(
       Array.from({ length: 6 }, async () => {
         const work = drawWork(random, 3, -1, upwards, forwards);
@@ -110,6 +126,19 @@ const settings: readonly Setting[] = [
     forwards: 0.3,
     options: (random) => ({ concurrency: 1 + random.below(3), capacity: 1 + random.below(2), overflow: "wait" }),
   },
+  {
+    name: "pools of which one worker answers",
+    forwards: 0,
+    options: () => ({}),
+    routings: ["round-robin", "least-busy", "consistent-hash"],
+  },
+  { name: "pools that answer together", forwards: 0, options: () => ({}), routings: ["broadcast", "first-answer"] },
+  {
+    name: "pools of which one worker answers, and passes on what it is asked",
+    forwards: 0.3,
+    options: (random) => ({ concurrency: 1 + random.below(2) }),
+    routings: ["round-robin", "least-busy", "consistent-hash"],
+  },
 ];
 
 describe("P8: actors that ask each other at random never wait for ever, and only a circle is refused:", () => {
@@ -120,7 +149,7 @@ describe("P8: actors that ask each other at random never wait for ever, and only
         refused++;
         expect(path.length).toBeGreaterThanOrEqual(2);
         expect(path.at(-1)).toBe(path[0]);
-        if (setting.forwards > 0) return; // Who is waited for is not who was asked.
+        if (setting.forwards > 0 || setting.routings !== undefined) return; // Who is waited for is not who was asked.
         for (let i = 1; i < path.length - 1; i++) expect(waits).toContain(`${path[i]} → ${path[i + 1]}`);
       });
       await simulate(program, { seeds: runs(500).numRuns, faults: { delay: 0.02 } });
