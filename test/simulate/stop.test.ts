@@ -174,8 +174,7 @@ for (const [what, program] of [
         await simulate(program(seen, faults.throw === undefined), {
           seeds: runs(200).numRuns,
           faults,
-          // Who begins anew in a later phase finds that nobody can be spawned any more.
-          expected: ({ operation, error }) => operation === "factory" && String(error).includes("has shut down"),
+          expected: () => false,
           system: { hookTimeout: Number.POSITIVE_INFINITY },
         });
         for (const count of Object.values(seen)) expect(count).toBeGreaterThan(150);
