@@ -55,6 +55,11 @@ export class Handling {
     return this.controller !== null || this.#hasLostWait;
   }
 
+  /** What it asked for came back at once, because its sender had given up. */
+  lostWait(): void {
+    this.#hasLostWait = true;
+  }
+
   /** Its sender gave up (P7). */
   abandon(error: DeliveryError): void {
     for (const wait of [...this.waits()]) {

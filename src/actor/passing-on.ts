@@ -3,7 +3,7 @@ import { type DeliveryError, deliveryError } from "../message/delivery-error";
 import type { PassedOn } from "../protocol/signatures";
 import type { Cell } from "./cell";
 import { type Envelope, EnvelopeSource, isMessage, messageIn, Tell } from "./envelope";
-import type { Handling } from "./handling";
+import type { Handling, Wait } from "./handling";
 import { IDLE } from "./life";
 import { PendingAsk } from "./pending-ask";
 import { recipientOf } from "./relay";
@@ -72,10 +72,17 @@ function objectionTo(envelope: Envelope, to: Cell, route: readonly Address[]): D
   }
   if (!(envelope instanceof PendingAsk || envelope instanceof PendingStream)) return null;
   const asker = askerOf(envelope, to);
-  const handling = asker?.handlings.find((each) => [...each.waits()].some((wait) => wait === envelope));
+  const handling = asker?.handlings.find((each) => [...each.waits()].some((wait) => isOrHas(wait, envelope)));
   if (asker === undefined || handling === undefined) return null;
   const circle = circleOf(asker, to, handling); // Its asker waits for another actor from now on (P8).
   return circle === null ? null : deliveryError("ask-cycle", new EnvelopeSource(envelope, to), circle);
+}
+
+/** Whether a wait is for an envelope, or for one that went to several actors and of which this is a part, or a part of one. */
+function isOrHas(wait: Wait, envelope: Envelope & Wait): boolean {
+  if (wait === envelope) return true;
+  const { parts } = wait.cell.extras?.relay?.recipients(wait) ?? { parts: [] };
+  return parts.some((part) => part.wait !== null && isOrHas(part.wait, envelope));
 }
 
 /** The actor that may wait for an envelope. */

@@ -4,9 +4,16 @@ import type { Cell } from "./cell";
 import type { Envelope } from "./envelope";
 import type { Wait } from "./handling";
 
+/** What one of several actors gets of an ask. */
+export interface Part {
+  readonly cell: Cell;
+  /** What was sent to it; null where nothing has been yet. */
+  readonly wait: Wait | null;
+}
+
 /** Several actors that get one ask. */
 export interface Recipients {
-  readonly cells: readonly Cell[];
+  readonly parts: readonly Part[];
   /** Whether one answer is enough; otherwise all have to come. */
   readonly isOneEnough: boolean;
 }

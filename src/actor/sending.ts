@@ -100,7 +100,10 @@ export function askFor(
 /** Why a handler is not to wait for something; null when it may. */
 function objectionTo(wait: PendingAsk | PendingStream, asker: Cell, handling: Handling): DeliveryError | null {
   const { failure } = handling.envelope;
-  if (failure !== null) return wait.ended(failure);
+  if (failure !== null) {
+    handling.lostWait();
+    return wait.ended(failure);
+  }
   const circle = circleOf(asker, wait.cell, handling);
   return circle === null ? null : deliveryError("ask-cycle", new EnvelopeSource(wait, wait.cell), circle);
 }

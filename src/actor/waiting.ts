@@ -2,10 +2,9 @@ import type { Address } from "../message/address";
 import type { Cell } from "./cell";
 import type { Envelope } from "./envelope";
 import type { Handling, Wait } from "./handling";
-import type { Recipients } from "./relay";
 
-/** Handlings of which one has to end. */
-type Group = readonly Handling[];
+/** What has to come to its end: a handling, all of several, or one of them. */
+type Need = Handling | { readonly isOneEnough: boolean; readonly of: readonly Need[] };
 
 /** Handlings that cannot end. */
 type Stuck = Set<Handling>;
@@ -17,59 +16,56 @@ type Stuck = Set<Handling>;
  * Written with loops, because a chain of actors that wait may be longer than the stack.
  */
 export function circleOf(asker: Cell, to: Cell, handling: Handling): Address[] | null {
-  const groups = groupsBefore(to, null);
-  if (groups.length === 0) return null; // It can take the message now.
-  const stuck = reachedFrom(groups, handling);
+  const need = needOf(to, null);
+  const stuck = reachedFrom(need, handling);
+  if (stuck.size === 0) return null; // It can take the message now.
   removeFree(stuck, handling);
-  return isStuck(groups, stuck) ? pathBack(asker, groups, handling, stuck) : null;
-}
-
-/** The groups of handlings of which one each has to end before an actor takes a message; none where it can take one now. */
-function groupsOf({ extras }: Cell): Group[] {
-  if (extras === null) return [];
-  const { handling, concurrency } = extras;
-  const groups: Group[] = handling === null ? [] : [[handling]];
-  if (concurrency?.isFull === true) groups.push([...concurrency.running]);
-  return groups;
-}
-
-/** The same for a message that went to several actors: each has to take it, or one of them. */
-function groupsOfAll({ cells, isOneEnough }: Recipients): Group[] {
-  const groups = cells.map(groupsOf);
-  if (!isOneEnough) return groups.flat();
-  // Each actor with the group that it waits for first: exact but for one whose hook waits while all of its slots are taken.
-  const first = groups.map(([group]) => group);
-  return first.every((group) => group !== undefined) && first.length > 0 ? [first.flat()] : [];
+  return isStuck(need, stuck) ? pathBack(asker, need, handling, stuck) : null;
 }
 
 /**
  * What has to end before an actor takes a message, or, of one that it was sent, before it is handled: the handling that has
- * it, or one of those before it.
+ * it, or one of those before it; of one that went to several actors, what each of them needs.
  */
-function groupsBefore(to: Cell, wait: Wait | null): Group[] {
+function needOf(to: Cell, wait: Wait | null): Need {
   const relay = to.extras?.relay ?? null;
-  if (relay !== null) return groupsOfAll(relay.recipients(wait));
-  if (wait === null) return groupsOf(to);
-  const handling = to.handlings.find(({ envelope, passedOn }) => isOf(wait, envelope) && passedOn === null);
-  return handling === undefined ? groupsOf(to) : [[handling]];
+  if (relay !== null) {
+    const { parts, isOneEnough } = relay.recipients(wait);
+    return { isOneEnough, of: parts.map((part) => needOf(part.cell, part.wait)) };
+  }
+  const own =
+    wait === null ? undefined : to.handlings.find((each) => isOf(wait, each.envelope) && each.passedOn === null);
+  return own ?? roomIn(to);
+}
+
+/** What has to end before an actor has room for a message; nothing where it has. */
+function roomIn({ extras }: Cell): Need {
+  const { handling = null, concurrency = null } = extras ?? {};
+  const of: Need[] = handling === null ? [] : [handling];
+  if (concurrency?.isFull === true) of.push({ isOneEnough: true, of: [...concurrency.running] });
+  return { isOneEnough: false, of };
+}
+
+function handlingsIn(need: Need): Handling[] {
+  return "of" in need ? need.of.flatMap(handlingsIn) : [need];
 }
 
 /** A wait is the envelope that was sent. */
 const isOf = (wait: Wait, envelope: Envelope | Wait): boolean => wait === envelope;
 
-const isStuck = (groups: readonly Group[], stuck: Stuck): boolean =>
-  groups.some((group) => group.every((handling) => stuck.has(handling)));
+function isStuck(need: Need, stuck: Stuck): boolean {
+  if (!("of" in need)) return stuck.has(need);
+  const { isOneEnough, of } = need;
+  if (!isOneEnough) return of.some((each) => isStuck(each, stuck));
+  return of.length > 0 && of.every((each) => isStuck(each, stuck));
+}
 
 /** All handlings that are waited for, directly or by others. */
-function reachedFrom(groups: readonly Group[], own: Handling): Stuck {
-  const reached: Stuck = new Set();
-  const open: Group[] = [...groups];
-  for (let group = open.pop(); group !== undefined; group = open.pop()) {
-    for (const handling of group) {
-      if (reached.has(handling)) continue;
-      reached.add(handling);
-      if (handling !== own) for (const wait of handling.waits()) open.push(...groupsBefore(wait.cell, wait));
-    }
+function reachedFrom(need: Need, own: Handling): Stuck {
+  const reached: Stuck = new Set(handlingsIn(need));
+  for (const handling of reached) {
+    if (handling === own) continue;
+    for (const wait of handling.waits()) for (const next of handlingsIn(needOf(wait.cell, wait))) reached.add(next);
   }
   return reached;
 }
@@ -81,25 +77,24 @@ function removeFree(stuck: Stuck, own: Handling): void {
     before = stuck.size;
     // Backwards: a chain comes apart from its end.
     for (const handling of [...stuck].reverse()) {
-      if (handling === own || [...handling.waits()].some((wait) => isStuck(groupsBefore(wait.cell, wait), stuck)))
-        continue;
+      if (handling === own || [...handling.waits()].some((wait) => isStuck(needOf(wait.cell, wait), stuck))) continue;
       stuck.delete(handling);
     }
   }
 }
 
 /** The shortest way from who is asked to the handling that asks, by handlings that are stuck. */
-function pathBack(asker: Cell, groups: readonly Group[], own: Handling, stuck: Stuck): Address[] | null {
+function pathBack(asker: Cell, need: Need, own: Handling, stuck: Stuck): Address[] | null {
   const cameFrom = new Map<Handling, Handling | null>();
-  const add = (behind: readonly Group[], from: Handling | null): void => {
-    for (const handling of behind.flat()) {
+  const add = (behind: Need, from: Handling | null): void => {
+    for (const handling of handlingsIn(behind)) {
       if (stuck.has(handling) && !cameFrom.has(handling)) cameFrom.set(handling, from);
     }
   };
-  add(groups, null);
+  add(need, null);
   for (const handling of cameFrom.keys()) {
     if (handling === own) return [asker.address, ...wayTo(own, cameFrom)];
-    for (const wait of handling.waits()) add(groupsBefore(wait.cell, wait), handling);
+    for (const wait of handling.waits()) add(needOf(wait.cell, wait), handling);
   }
   return null; // Those it would wait for are stuck without it.
 }

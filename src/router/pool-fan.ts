@@ -94,12 +94,13 @@ export class ToAll implements Relay {
 
   recipients(wait: Wait | null): Recipients {
     const isOneEnough = this.#isFirstWinning;
-    if (wait === null) return { cells: usable(this.#workers), isOneEnough };
+    if (wait === null) return { parts: usable(this.#workers).map((cell) => ({ cell, wait: null })), isOneEnough };
     for (const [envelope, { parts }] of this.#fans) {
       if (!isOf(wait, envelope)) continue;
-      return { cells: parts.filter((part) => part.isWaiting).map((part) => part.cell), isOneEnough };
+      const open = parts.filter((part): part is PendingAsk => part.isWaiting && part instanceof PendingAsk);
+      return { parts: open.map((part) => ({ cell: part.cell, wait: part })), isOneEnough };
     }
-    return { cells: [], isOneEnough };
+    return { parts: [], isOneEnough };
   }
 
   abandon(envelope: Envelope, error: DeliveryError): void {

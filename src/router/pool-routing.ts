@@ -119,7 +119,7 @@ export class ToOne implements Relay {
   }
 
   recipients(): Recipients {
-    return { cells: [], isOneEnough: true };
+    return { parts: [], isOneEnough: true };
   }
 
   abandon(): void {}

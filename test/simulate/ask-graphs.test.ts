@@ -134,10 +134,16 @@ const settings: readonly Setting[] = [
   },
   { name: "pools that answer together", forwards: 0, options: () => ({}), routings: ["broadcast", "first-answer"] },
   {
-    name: "pools of which one worker answers, and passes on what it is asked",
+    name: "pools that pass on what they are asked",
     forwards: 0.3,
     options: (random) => ({ concurrency: 1 + random.below(2) }),
-    routings: ["round-robin", "least-busy", "consistent-hash"],
+    routings: ["round-robin", "least-busy", "consistent-hash", "broadcast"],
+  },
+  {
+    name: "pools of all kinds, whose workers handle several messages at once",
+    forwards: 0,
+    options: (random) => ({ concurrency: 1 + random.below(3) }),
+    routings: ["round-robin", "least-busy", "consistent-hash", "broadcast", "first-answer"],
   },
 ];
 
