@@ -109,7 +109,7 @@ export class Cell implements Runnable {
   }
   /** Whether it takes nothing more. */
   get isEnding(): boolean {
-    return !this.isAlive && this.life !== RESTARTING;
+    return this.life > GUARDED && this.life !== RESTARTING;
   }
   get isStopped(): boolean {
     return this.life === STOPPED;

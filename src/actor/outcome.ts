@@ -55,14 +55,18 @@ export function succeed(cell: Cell, envelope: Envelope, result: unknown, handlin
     else if (passedOn === "forwarded") countHandled(cell);
     return;
   }
-  let reply: unknown;
-  try {
-    reply = checkedReply(cell.operation(envelope.type), result, validatesAlways);
-  } catch (thrown) {
-    fail(cell, envelope, thrown, handling);
-    return;
+  let reply: unknown = result;
+  if (cell.operations !== null) {
+    try {
+      reply = checkedReply(cell.operation(envelope.type), result, validatesAlways);
+    } catch (thrown) {
+      fail(cell, envelope, thrown, handling);
+      return;
+    }
   }
-  finish(cell, envelope, handling);
+  if (handling === null)
+    cell.current = null; // Nothing else is to be put away.
+  else finish(cell, envelope, handling);
   cell.handled++;
   counts.handled++;
   if (!envelope.complete(reply)) buryLateReply(cell, envelope, reply);

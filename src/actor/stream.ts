@@ -187,7 +187,8 @@ export class PendingStream implements Envelope, Wait {
   #giveUp(error: AskError): void {
     if (this.#isOver) return;
     this.#items.clear();
-    if (this.#isClosed) this.failure ??= error;
+    if (this.#isClosed)
+      this.failure = error; // What its producer came to was not read, and is not wanted any more.
     else this.#cancel(error);
   }
 

@@ -106,7 +106,10 @@ function handle(cell: Cell, envelope: Envelope): void {
     fail(cell, envelope, thrown, handlingIn(cell));
     return;
   }
-  if (cell.current === envelope) conclude(cell, envelope, result);
+  if (cell.current !== envelope) return;
+  const isPlain = (typeof result !== "object" || result === null) && envelope.pattern !== "stream";
+  if (isPlain) succeed(cell, envelope, result, handlingIn(cell));
+  else conclude(cell, envelope, result);
 }
 
 /** What is known of the one message that is handled. */

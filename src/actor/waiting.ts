@@ -16,9 +16,10 @@ type Stuck = Set<Handling>;
  * Written with loops, because a chain of actors that wait may be longer than the stack.
  */
 export function circleOf(asker: Cell, to: Cell, handling: Handling): Address[] | null {
+  if (to.extras === null) return null; // Most can take a message now, and are seen to at once.
   const need = needOf(to, null);
   const stuck = reachedFrom(need, handling);
-  if (stuck.size === 0) return null; // It can take the message now.
+  if (stuck.size === 0) return null;
   removeFree(stuck, handling);
   return isStuck(need, stuck) ? pathBack(asker, need, handling, stuck) : null;
 }

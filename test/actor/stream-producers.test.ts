@@ -232,6 +232,21 @@ describe("producers that fail", () => {
     expect(await stream.next().catch((thrown) => thrown)).toMatchObject({ kind: "handler-failed", cause });
     expect((await stream.next()).done).toBe(true);
   });
+
+  test("P12: a signal that aborts is what its reader is told, also where the producer has failed and that was not read yet", async () => {
+    const { system, clock } = createTestSystem();
+    const source = spawn(system, function* () {
+      yield 1;
+      yield 2;
+      throw new RangeError("no more");
+    });
+    const controller = new AbortController();
+    const stream = source.stream("items", { signal: controller.signal });
+    expect((await stream.next()).value).toBe(1);
+    await clock.settle(); // It has thrown by now.
+    controller.abort();
+    expect(await stream.next().catch((thrown) => thrown)).toMatchObject({ kind: "cancelled" });
+  });
 });
 
 describe("reading", () => {
