@@ -1,15 +1,14 @@
-import { quote } from "../message/address";
 import { type HandlerFailedError, sentenceOf } from "../message/delivery-error";
 import { Timeout } from "../runtime/timer-wheel";
 import type { Behaviour, Cell } from "./cell";
+import { decisionFor, report } from "./decision";
 import type { Envelope } from "./envelope";
 import { stopReason } from "./extras";
 import { abandonRunning } from "./finish";
 import { abortSignals, discard, endStreams, restoreStash } from "./leaving";
 import { DRAINING, HANDLING, IDLE, RESTARTING, STOPPED, STOPPING, SUSPENDED } from "./life";
-import { type AnySignatures, refTo } from "./ref";
 import { type Hook, Signal } from "./signal";
-import { type Directive, isDirective, type Policy, RestartHistory } from "./supervision";
+import type { Directive } from "./supervision";
 
 // How an actor begins, fails, restarts and ends. Each step that has to wait leaves the actor suspended, and what it waited for
 // calls proceed() again: one place decides what comes next.
@@ -79,39 +78,15 @@ function decide(
   isStarting: boolean,
   isUntold: boolean,
 ): Directive {
-  const policy = cell.parent?.extras?.policy ?? cell.environment.policy;
-  let { directive, why } = directiveOf(policy, cell, thrown);
-  if (directive === "restart" && cell.factory === null) directive = "resume"; // It has no state that could be made anew.
-  if (directive === "resume" && isStarting) directive = "stop"; // There is nothing to go on with.
-  let delay = 0;
-  if (directive === "restart") {
-    const { environment, extra } = cell;
-    extra.history ??= new RestartHistory();
-    const wait = extra.history.next(policy, environment.clock.monotonicTime(), environment.random);
-    if (wait === null) {
-      directive = "escalate";
-      why = `it has been restarted ${policy.limit} times within ${policy.within} ms`;
-    } else delay = wait;
-  }
-  const note = noteOf(directive, cell, why, delay);
-  // Who asked has been told; that an actor loses its state for it is told here.
-  const level = isUntold ? "error" : directive === "resume" ? null : "warn";
+  const { directive, delay, note, concerned } = decisionFor(cell, thrown, isStarting);
+  // Who asked has been told, and needs no log; but what becomes of the actor for it is told here.
+  const isUnhandled = directive === "escalate" && cell.parent === null;
+  const level = isUntold || isUnhandled ? "error" : directive === "resume" ? null : "warn";
   report(cell, operation, thrown, directive, `${sentence}${note}`, level);
-  const concerned = policy.strategy === "one-for-one" ? [cell] : concernedBy(cell, policy);
   if (directive === "restart") for (const each of concerned) restart(each, thrown, delay);
   else if (directive === "stop") for (const each of concerned) stopFailed(each, thrown);
   else if (directive === "escalate") return escalate(cell, operation, thrown, sentence, isStarting);
   return directive;
-}
-
-function directiveOf(policy: Policy, cell: Cell, thrown: unknown): { directive: Directive; why: string } {
-  try {
-    const directive: unknown = policy.decide(thrown, refTo<AnySignatures>(cell));
-    if (isDirective(directive)) return { directive, why: "" };
-    return { directive: "escalate", why: `decide returned ${quote(directive)}, which is no directive` };
-  } catch (error) {
-    return { directive: "escalate", why: `decide threw ${sentenceOf(error)}` };
-  }
 }
 
 function escalate(cell: Cell, operation: string, thrown: unknown, sentence: string, isStarting: boolean): Directive {
@@ -126,54 +101,10 @@ function escalate(cell: Cell, operation: string, thrown: unknown, sentence: stri
   return directive;
 }
 
-/** The children that a failure of one concerns, in the order in which they were spawned. */
-function concernedBy(cell: Cell, { strategy }: Policy): readonly Cell[] {
-  const { parent, environment } = cell;
-  const all =
-    parent === null
-      ? [...environment.cells.values()].filter(
-          (other) => other === cell || (other.parent === null && other.factory !== null),
-        )
-      : [...(parent.extras?.children ?? [])];
-  return strategy === "one-for-all" ? all : all.slice(all.indexOf(cell));
-}
-
 function stopFailed(cell: Cell, error: unknown): void {
   if (cell.isStopped) return;
   cell.extra.stopError ??= { error }; // Also where its parent has begun to stop it for this.
   if (cell.life !== STOPPING) stop(cell, false);
-}
-
-function noteOf(directive: Directive, cell: Cell, why: string, delay: number): string {
-  switch (directive) {
-    case "resume":
-      return "";
-    case "restart":
-      return delay > 0 ? `; it restarts in ${Math.round(delay)} ms.` : "; it restarts.";
-    case "stop":
-      return "; it is stopped.";
-    case "escalate": {
-      const because = why === "" ? "" : `${why}, so `;
-      return cell.parent === null
-        ? `; ${because}it is stopped: no supervisor is left to decide.`
-        : `; ${because}the supervisor of ${cell.parent.address} decides.`;
-    }
-  }
-}
-
-function report(
-  cell: Cell,
-  operation: string,
-  error: unknown,
-  directive: Directive,
-  sentence: string,
-  level: "warn" | "error" | null,
-): void {
-  const { environment, address, parent } = cell;
-  if (level !== null) environment.logger[level](sentence, { address, cause: error });
-  if (!environment.events.hasSubscribers) return;
-  const isUnhandled = directive === "escalate" && parent === null;
-  environment.events.publish({ kind: "failed", address, operation, error, directive, isUnhandled });
 }
 
 // ——— Restarting

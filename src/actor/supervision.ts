@@ -168,9 +168,4 @@ export class RestartHistory {
     this.#last = now + wait;
     return wait * (1 + backoff.jitter * (2 * random() - 1));
   }
-
-  /** How many restarts lie in the window. */
-  get recent(): number {
-    return this.#times.length;
-  }
 }

@@ -1,0 +1,91 @@
+import { quote } from "../message/address";
+import { sentenceOf } from "../message/delivery-error";
+import type { Cell } from "./cell";
+import { type AnySignatures, refTo } from "./ref";
+import { type Directive, isDirective, type Policy, RestartHistory } from "./supervision";
+
+/** What the supervisor of an actor has decided. */
+export interface Decision {
+  readonly directive: Directive;
+  /** Before a restart, in milliseconds. */
+  readonly delay: number;
+  /** The end of the sentence that tells of it. */
+  readonly note: string;
+  /** Whom it concerns, in the order in which they were spawned. */
+  readonly concerned: readonly Cell[];
+}
+
+/** Asks the supervisor of an actor what becomes of it; a restart counts against its limit. */
+export function decisionFor(cell: Cell, thrown: unknown, isStarting: boolean): Decision {
+  const policy = cell.parent?.extras?.policy ?? cell.environment.policy;
+  let { directive, why } = directiveOf(policy, cell, thrown);
+  if (directive === "restart" && cell.factory === null) directive = "resume"; // It has no state that could be made anew.
+  if (directive === "resume" && isStarting) directive = "stop"; // There is nothing to go on with.
+  let delay = 0;
+  if (directive === "restart") {
+    const { environment, extra } = cell;
+    extra.history ??= new RestartHistory();
+    const wait = extra.history.next(policy, environment.clock.monotonicTime(), environment.random);
+    if (wait === null) {
+      directive = "escalate";
+      why = `it has been restarted ${policy.limit} times within ${policy.within} ms`;
+    } else delay = wait;
+  }
+  const concerned = policy.strategy === "one-for-one" ? [cell] : concernedBy(cell, policy);
+  return { directive, delay, note: noteOf(directive, cell, why, delay), concerned };
+}
+
+function directiveOf(policy: Policy, cell: Cell, thrown: unknown): { directive: Directive; why: string } {
+  try {
+    const directive: unknown = policy.decide(thrown, refTo<AnySignatures>(cell));
+    if (isDirective(directive)) return { directive, why: "" };
+    return { directive: "escalate", why: `decide returned ${quote(directive)}, which is no directive` };
+  } catch (error) {
+    return { directive: "escalate", why: `decide threw ${sentenceOf(error)}` };
+  }
+}
+
+/** The children that a failure of one concerns, in the order in which they were spawned. */
+function concernedBy(cell: Cell, { strategy }: Policy): readonly Cell[] {
+  const { parent, environment } = cell;
+  const all =
+    parent === null
+      ? [...environment.cells.values()].filter(
+          (other) => other === cell || (other.parent === null && other.factory !== null),
+        )
+      : [...(parent.extras?.children ?? [])];
+  return strategy === "one-for-all" ? all : all.slice(all.indexOf(cell));
+}
+
+function noteOf(directive: Directive, cell: Cell, why: string, delay: number): string {
+  switch (directive) {
+    case "resume":
+      return "";
+    case "restart":
+      return delay > 0 ? `; it restarts in ${Math.round(delay)} ms.` : "; it restarts.";
+    case "stop":
+      return "; it is stopped.";
+    case "escalate": {
+      const because = why === "" ? "" : `${why}, so `;
+      return cell.parent === null
+        ? `; ${because}it is stopped: no supervisor is left to decide.`
+        : `; ${because}the supervisor of ${cell.parent.address} decides.`;
+    }
+  }
+}
+
+/** Logs a failure, where it is to be, and publishes it. */
+export function report(
+  cell: Cell,
+  operation: string,
+  error: unknown,
+  directive: Directive,
+  sentence: string,
+  level: "warn" | "error" | null,
+): void {
+  const { environment, address, parent } = cell;
+  if (level !== null) environment.logger[level](sentence, { address, cause: error });
+  if (!environment.events.hasSubscribers) return;
+  const isUnhandled = directive === "escalate" && parent === null;
+  environment.events.publish({ kind: "failed", address, operation, error, directive, isUnhandled });
+}
