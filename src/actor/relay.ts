@@ -31,7 +31,7 @@ export interface Relay {
 }
 
 /** Why those that answer later than the first one are given up. */
-export const ANSWERED: unique symbol = Symbol("another one has answered first");
+export const ANSWERED: unique symbol = Symbol("another worker of the pool has answered first");
 
 /** Who gets a message to an actor: the one that is picked for it, where the actor is a pool. */
 export const recipientOf = (cell: Cell, type: string, payload: unknown): Cell =>

@@ -46,6 +46,9 @@ const capture = (resolve: Read): void => {
   captured = resolve;
 };
 
+/** Why a stream ends whose reader wants no more. */
+export const LEFT: unique symbol = Symbol("its reader left the stream");
+
 /** Most items that are handed over between two looks at the turn. Some 8,000 fit into one. */
 const LONGEST_STRIDE = 128;
 
@@ -181,7 +184,7 @@ export class PendingStream implements Envelope, Wait {
     this.#isOver = true;
     this.#items.clear();
     this.#stopListening?.();
-    if (!this.#isClosed) this.#cancel(deliveryError("cancelled", this.#source(), "its reader left the stream"));
+    if (!this.#isClosed) this.#cancel(deliveryError("cancelled", this.#source(), LEFT));
   }
 
   #giveUp(error: AskError): void {

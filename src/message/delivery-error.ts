@@ -194,6 +194,8 @@ function sentence(kind: DeliveryError["kind"], detail: unknown): string {
     case "timeout":
       return `got no reply within ${detail} ms; ask with a longer timeout, or look why the handler is slow.`;
     case "cancelled":
+      if (typeof detail === "symbol") return `was given up: ${detail.description}.`;
+      if (isDeliveryError(detail)) return `was given up with the message that it served (${detail.kind}).`;
       return `was cancelled by its signal: ${sentenceOf(detail)}`;
     case "no-recipient":
       if (detail !== undefined) return wentInCircles(detail as readonly Address[]);

@@ -1,5 +1,5 @@
 import type { Logger } from "../actor/environment";
-import { DONE, type PendingStream, type Step, StreamError } from "../actor/stream";
+import { DONE, LEFT, type PendingStream, type Step, StreamError } from "../actor/stream";
 import { type ActorStream, asyncIteratorPrototype, StreamReader } from "../actor/stream-reader";
 import { quote } from "../message/address";
 import { deliveryError, type MessageSource } from "../message/delivery-error";
@@ -66,7 +66,7 @@ export class InterceptedStream implements ActorStream<unknown> {
 
   return(): Promise<Step> {
     if (this.#isDone) return Promise.resolve(DONE);
-    this.#transit?.giveUp(deliveryError("cancelled", this.#source(false), "its reader left the stream"));
+    this.#transit?.giveUp(deliveryError("cancelled", this.#source(false), LEFT));
     this.#end();
     this.#items
       ?.then((items) => items.return?.())

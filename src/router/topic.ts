@@ -15,16 +15,18 @@ export interface Topic<in out Item> {
   /** How many subscriptions there are. */
   readonly size: number;
   /**
-   * Tells all subscribers, in the order in which they subscribed. It never throws and never waits: a subscriber whose mailbox
-   * is full loses by its own `overflow`, and nobody else does.
+   * Tells all subscribers, in the order in which they subscribed. It never waits: a subscriber whose mailbox is full loses
+   * by its own `overflow`, and nobody else does.
    *
    * @param from whom subscribers see as `ctx.sender`. Default: nobody.
+   * @throws TypeError when `from` is no reference; otherwise never.
    * @example
    * prices.publish({ symbol: "BUN", price: 7 });
    */
   publish(item: Item, from?: AnyRef): void;
   /**
-   * Tells an actor each item from now on, by one of its operations. It ends when the actor stops; a restart keeps it.
+   * Tells an actor each item from now on, by one of its operations. It ends when the actor stops; a restart keeps it. To
+   * subscribe again by the same operation changes nothing, so that a factory may do it.
    *
    * @returns what ends it.
    * @throws TypeError when the actor has no such operation.
@@ -37,16 +39,19 @@ export interface Topic<in out Item> {
 class Subscription {
   readonly cell: Cell;
   readonly operation: string;
+  readonly end: () => void;
 
-  constructor(cell: Cell, operation: string) {
+  constructor(cell: Cell, operation: string, end: () => void) {
     this.cell = cell;
     this.operation = operation;
+    this.end = end;
   }
 }
 
 class LocalTopic<Item> implements Topic<Item> {
   readonly name: string;
-  readonly #subscriptions = new Set<Subscription>();
+  /** By the address and the operation of who subscribed: a factory that subscribes again at a restart changes nothing. */
+  readonly #subscriptions = new Map<string, Subscription>();
 
   constructor(name: string) {
     this.name = name;
@@ -58,7 +63,7 @@ class LocalTopic<Item> implements Topic<Item> {
 
   publish(item: Item, from?: AnyRef): void {
     const origin = from === undefined ? null : cellOf(from);
-    for (const { cell, operation } of this.#subscriptions) {
+    for (const { cell, operation } of this.#subscriptions.values()) {
       if (!cell.isEnding) tell(cell, origin, operation, item);
     }
   }
@@ -72,14 +77,16 @@ class LocalTopic<Item> implements Topic<Item> {
       );
     }
     if (cell.isStopped) return () => undefined;
-    const subscription = new Subscription(cell, operation);
-    const end = (): void => {
-      this.#subscriptions.delete(subscription);
-      cell.extras?.whenStopped.delete(end);
-    };
-    this.#subscriptions.add(subscription);
-    cell.extra.whenStopped.add(end);
-    return end;
+    const key = `${cell.address} ${operation}`;
+    const before = this.#subscriptions.get(key);
+    if (before !== undefined) return before.end;
+    const subscription = new Subscription(cell, operation, () => {
+      if (this.#subscriptions.get(key) === subscription) this.#subscriptions.delete(key);
+      cell.extras?.whenStopped.delete(subscription.end);
+    });
+    this.#subscriptions.set(key, subscription);
+    cell.extra.whenStopped.add(subscription.end);
+    return subscription.end;
   }
 }
 
