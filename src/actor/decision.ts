@@ -15,8 +15,12 @@ export interface Decision {
   readonly concerned: readonly Cell[];
 }
 
-/** Asks the supervisor of an actor what becomes of it; a restart counts against its limit. */
-export function decisionFor(cell: Cell, thrown: unknown, isStarting: boolean): Decision {
+/**
+ * Asks the supervisor of an actor what becomes of it; a restart counts against its limit.
+ *
+ * @param who it is, in a sentence about the actor that failed: it, or the one above it that this was escalated to.
+ */
+export function decisionFor(cell: Cell, thrown: unknown, isStarting: boolean, who: string): Decision {
   const policy = cell.parent?.extras?.policy ?? cell.environment.policy;
   let { directive, why } = directiveOf(policy, cell, thrown);
   if (directive === "restart" && cell.factory === null) directive = "resume"; // It has no state that could be made anew.
@@ -32,7 +36,7 @@ export function decisionFor(cell: Cell, thrown: unknown, isStarting: boolean): D
     } else delay = wait;
   }
   const concerned = policy.strategy === "one-for-one" ? [cell] : concernedBy(cell, policy);
-  return { directive, delay, note: noteOf(directive, cell, why, delay), concerned };
+  return { directive, delay, note: noteOf(directive, cell, why, delay, who), concerned };
 }
 
 function directiveOf(policy: Policy, cell: Cell, thrown: unknown): { directive: Directive; why: string } {
@@ -57,18 +61,18 @@ function concernedBy(cell: Cell, { strategy }: Policy): readonly Cell[] {
   return strategy === "one-for-all" ? all : all.slice(all.indexOf(cell));
 }
 
-function noteOf(directive: Directive, cell: Cell, why: string, delay: number): string {
+function noteOf(directive: Directive, cell: Cell, why: string, delay: number, who: string): string {
   switch (directive) {
     case "resume":
       return "";
     case "restart":
-      return delay > 0 ? `; it restarts in ${Math.round(delay)} ms.` : "; it restarts.";
+      return delay > 0 ? `; ${who} restarts in ${Math.round(delay)} ms.` : `; ${who} restarts.`;
     case "stop":
-      return "; it is stopped.";
+      return `; ${who} is stopped.`;
     case "escalate": {
       const because = why === "" ? "" : `${why}, so `;
       return cell.parent === null
-        ? `; ${because}it is stopped: no supervisor is left to decide.`
+        ? `; ${because}${who} is stopped: no supervisor is left to decide.`
         : `; ${because}the supervisor of ${cell.parent.address} decides.`;
     }
   }

@@ -49,6 +49,7 @@ export class Extras {
   /** Ends the wait for its children, or for the backoff. */
   timer: Timeout | null = null;
   isStoppingChildren = false;
+  isWaitingForHandlers = false;
   /** Why its supervisor stopped it. */
   stopError: { readonly error: unknown } | null = null;
   readonly whenStopped = new Set<() => void>();

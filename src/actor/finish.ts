@@ -24,5 +24,5 @@ function abandonOne(cell: Cell, envelope: Envelope, handling: Handling | null): 
   const passedOn = handling?.passedOn ?? null;
   finish(cell, envelope, handling);
   if (!(envelope instanceof Signal) && passedOn !== "stashed") cell.environment.counts.failed++;
-  if (passedOn === null) envelope.fail(deliveryError("stopped", new EnvelopeSource(envelope, cell), true));
+  if (passedOn === null) envelope.fail(deliveryError("stopped", new EnvelopeSource(envelope, cell), "abandoned"));
 }

@@ -1,5 +1,6 @@
+import { deliveryError } from "../message/delivery-error";
 import type { Cell } from "./cell";
-import type { Envelope } from "./envelope";
+import { type Envelope, EnvelopeSource } from "./envelope";
 import { stopReason } from "./extras";
 import { Signal } from "./signal";
 
@@ -8,7 +9,8 @@ import { Signal } from "./signal";
 /** A stream has no end of its own that could be waited for. */
 export function endStreams(cell: Cell): void {
   for (const envelope of cell.envelopes()) {
-    if (envelope.pattern === "stream") envelope.fail(cell.error("stopped", envelope));
+    const isOwn = envelope.pattern === "stream" && cell.handlingOf(envelope)?.passedOn !== "forwarded";
+    if (isOwn) envelope.fail(deliveryError("stopped", new EnvelopeSource(envelope, cell), "streamed"));
   }
 }
 

@@ -6,7 +6,7 @@ import type { Envelope } from "./envelope";
 import { stopReason } from "./extras";
 import { abandonRunning } from "./finish";
 import { abortSignals, discard, endStreams, restoreStash } from "./leaving";
-import { DRAINING, HANDLING, IDLE, RESTARTING, STOPPED, STOPPING, SUSPENDED } from "./life";
+import { DRAINING, HANDLING, IDLE, READY, RESTARTING, STOPPED, STOPPING, SUSPENDED } from "./life";
 import { type Hook, Signal } from "./signal";
 import type { Directive } from "./supervision";
 
@@ -77,8 +77,9 @@ function decide(
   sentence: string,
   isStarting: boolean,
   isUntold: boolean,
+  who = "it",
 ): Directive {
-  const { directive, delay, note, concerned } = decisionFor(cell, thrown, isStarting);
+  const { directive, delay, note, concerned } = decisionFor(cell, thrown, isStarting, who);
   // Who asked has been told, and needs no log; but what becomes of the actor for it is told here.
   const isUnhandled = directive === "escalate" && cell.parent === null;
   const level = isUntold || isUnhandled ? "error" : directive === "resume" ? null : "warn";
@@ -95,7 +96,7 @@ function escalate(cell: Cell, operation: string, thrown: unknown, sentence: stri
     stopFailed(cell, thrown);
     return "stop";
   }
-  const directive = decide(parent, operation, thrown, sentence, false, false);
+  const directive = decide(parent, operation, thrown, sentence, false, false, parent.address);
   // Its parent begins anew, or ends, without it; where that goes on, it can only if it had begun.
   if (directive !== "resume" || isStarting) stopFailed(cell, thrown);
   return directive;
@@ -114,9 +115,33 @@ function restart(cell: Cell, error: unknown, delay: number): void {
   if (!cell.isAlive || cell.factory === null) return;
   cell.life = RESTARTING;
   cell.extra.restart = { error, delay };
-  cell.extras?.instance?.lifetime?.abort(stopReason(cell.address));
   if (cell.activity === IDLE) cell.schedule();
   else if (cell.activity === HANDLING) cell.activity = SUSPENDED; // Its turn ends here, and goes on in proceed().
+  abortSignals(cell);
+  if (cell.envelopes().length === 0) {
+    cell.extras?.instance?.lifetime?.abort(stopReason(cell.address));
+    return;
+  }
+  endStreams(cell);
+  waitForHandlers(cell);
+}
+
+/** Gives the handlers that still run as long as a hook has; what has not ended then is abandoned. */
+function waitForHandlers(cell: Cell): void {
+  const { environment, extra, address } = cell;
+  if (environment.hookTimeout === Number.POSITIVE_INFINITY) return;
+  extra.isWaitingForHandlers = true;
+  setTimer(cell, environment.hookTimeout, () => {
+    extra.isWaitingForHandlers = false;
+    const running = cell.envelopes().map(({ type }) => `"${type}"`);
+    environment.logger.warn(
+      `${address} restarts without waiting longer for ${running.join(", ")}, which did not end within ` +
+        `${environment.hookTimeout} ms: abandoned.`,
+      { address },
+    );
+    abandonRunning(cell);
+    if (cell.activity !== READY) cell.goOn();
+  });
 }
 
 /** Makes the next instance. */
@@ -128,6 +153,8 @@ function renew(cell: Cell): void {
   extra.isUnstarted = false;
   restoreStash(cell);
   extra.instance = null;
+  extra.onFulfilled = null; // A handler that was abandoned and ends now must not end what is handled then.
+  extra.onRejected = null;
   cell.behaviour = null; // The next instance goes back to nothing of this one.
   cell.life = extra.aliveAs;
   let behaviour: Behaviour;
@@ -158,6 +185,10 @@ export function stop(cell: Cell, isDraining: boolean, whenStopped?: () => void):
   if (whenStopped !== undefined) cell.extra.whenStopped.add(whenStopped);
   if (cell.life === STOPPING || (cell.life === DRAINING && isDraining)) return;
   const { extras } = cell;
+  if (extras?.isWaitingForHandlers === true) {
+    extras.isWaitingForHandlers = false;
+    endTimer(cell);
+  }
   // One that waits to restart has nobody to drain its mailbox.
   cell.life = isDraining && cell.life !== RESTARTING ? DRAINING : STOPPING;
   abortSignals(cell);
@@ -182,6 +213,10 @@ export function proceed(cell: Cell): void {
   }
   const extras = cell.extra;
   if (extras.concurrency !== null && extras.concurrency.running.size > 0) return;
+  if (extras.isWaitingForHandlers) {
+    extras.isWaitingForHandlers = false;
+    endTimer(cell);
+  }
   if (cell.life === DRAINING) cell.life = STOPPING; // All that waited is handled.
   if (cell.life === STOPPING) discard(cell); // What a handler stashed since, and signals that came.
   cell.instance.end(); // Made where there is none, so that what onStop begins is refused.

@@ -1,6 +1,7 @@
 import type { Cell, HandlerTable } from "./cell";
 import { callAsSignal, handleConcurrently } from "./concurrency";
 import { type Envelope, Tell } from "./envelope";
+import type { Extras } from "./extras";
 import { release } from "./flow";
 import { Handling } from "./handling";
 import { ALIVE, AWAITING, HANDLING } from "./life";
@@ -138,11 +139,21 @@ function wait(cell: Cell, envelope: Envelope, settled: Promise<unknown>): void {
     waitForSignal(cell, envelope, settled);
     return;
   }
-  extra.onFulfilled ??= (value) => resume(cell, value, true);
-  extra.onRejected ??= (thrown) => resume(cell, thrown, false);
+  if (extra.onFulfilled === null || extra.onRejected === null) bindResume(cell, extra);
   // The language's own then: one that a promise brings along may call back at once, or twice.
   then.call(settled, extra.onFulfilled, extra.onRejected);
   watchSlowness(cell, extra.handling);
+}
+
+/** Once for each instance of an actor, and not for each message. */
+function bindResume(cell: Cell, extra: Extras): void {
+  const { generation } = cell;
+  extra.onFulfilled = (value) => {
+    if (cell.generation === generation) resume(cell, value, true);
+  };
+  extra.onRejected = (thrown) => {
+    if (cell.generation === generation) resume(cell, thrown, false);
+  };
 }
 
 /** By its own identity: a hook that comes too late must not end what is handled then. */

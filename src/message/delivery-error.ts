@@ -201,7 +201,8 @@ function sentence(kind: DeliveryError["kind"], detail: unknown): string {
       if (detail !== undefined) return wentInCircles(detail as readonly Address[]);
       return `reached nobody; spawn or register an actor there first, or check the address.`;
     case "stopped":
-      return detail === true
+      if (detail === "streamed") return "was cut off: its actor stopped, or restarts, while it streamed.";
+      return detail === "abandoned"
         ? "was being handled when its actor was abandoned: it may have had its effects, and its reply is lost."
         : "was not handled: the actor has stopped; spawn it again to send to it.";
     case "mailbox-full":
@@ -229,8 +230,8 @@ type DetailOf = {
   cancelled: unknown;
   /** Where it has been, when it was forwarded too often. */
   "no-recipient": readonly Address[] | undefined;
-  /** Whether its handler had begun. */
-  stopped: boolean | undefined;
+  /** What its handler was doing, where it had begun. */
+  stopped: "abandoned" | "streamed" | undefined;
   "mailbox-full": number;
   "unknown-operation": undefined;
   "invalid-payload": () => readonly Issue[];

@@ -27,8 +27,9 @@ export interface SystemOptions {
   /** How long an ask waits when it does not say, in milliseconds, or `Infinity`. Default: 5,000. */
   readonly askTimeout?: number;
   /**
-   * How long a hook (`onStart`, `onRestart`, `onStop`) may take before it has failed, and how long a restart waits for the
-   * children to stop before it abandons them, in milliseconds, or `Infinity`. Default: 5,000.
+   * How long a hook (`onStart`, `onRestart`, `onStop`) may take before it has failed, and how long a restart waits for
+   * handlers that still run to end, and for the children to stop, before it abandons them; in milliseconds, or
+   * `Infinity`. Default: 5,000.
    */
   readonly hookTimeout?: number;
   /**

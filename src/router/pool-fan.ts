@@ -85,7 +85,8 @@ export class ToAll implements Relay {
     const isDecisive = isFirstWinning === outcome.isOk();
     if (!isDecisive && outcomes.includes(null)) return;
     this.#fans.delete(envelope);
-    for (const part of parts) if (part.isWaiting) part.cancel(ANSWERED);
+    // The others need not answer any more where one is enough; of a broadcast, all are to handle it.
+    if (isFirstWinning) for (const part of parts) if (part.isWaiting) part.cancel(ANSWERED);
     const decided = isDecisive ? outcome : (outcomes[0] ?? outcome);
     if (decided.isErr()) envelope.fail(decided.error);
     else if (envelope.pattern === "ask") envelope.complete(decided.value);

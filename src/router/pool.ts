@@ -59,7 +59,7 @@ const ROUTINGS: readonly unknown[] = [
 /**
  * Spawns a pool of workers that looks like one actor. The workers are its children, `@(name/1)` and so on, and supervised
  * like any; one that fails too often takes the pool with it, which then restarts with new ones. What comes while the pool
- * restarts is kept for them.
+ * restarts is kept for them. A worker that is stopped is not replaced; when the last one has stopped, so has the pool.
  *
  * @param spawner the system, or the context of the actor that is to be its parent.
  * @param factory makes each worker.
@@ -80,8 +80,13 @@ export function spawnPool<Signatures>(
     name,
     protocol,
     (ctx) => {
+      let left = size;
       const workers = Array.from({ length: size }, (_, i) => {
-        const worker = cellOf(ctx.spawn(String(i + 1), protocol, factory, workerOptions));
+        const ref = ctx.spawn(String(i + 1), protocol, factory, workerOptions);
+        ctx.watch(ref, () => {
+          if (--left === 0) ctx.stop(); // A pool without workers would be one in name only.
+        });
+        const worker = cellOf(ref);
         if (routing === "least-busy") count(worker);
         return worker;
       });

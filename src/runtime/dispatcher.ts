@@ -32,6 +32,8 @@ export interface DispatcherParts {
 
 /** How long a turn lasts before timers and I/O are served, in milliseconds. */
 const TURN = 1;
+/** Most messages of a turn on a clock that stands still, as in tests: without it, two actors that volley would never let go. */
+const LONGEST = 10_000_000;
 /** Most messages between two looks at the clock (40 ns each here), and most of one actor before the next one's. */
 const MOST = 32;
 
@@ -53,6 +55,7 @@ export class FairDispatcher implements Dispatcher {
   /** Whether it has lasted long enough: what is ready waits for the next one. */
   #isOver = false;
   #turnStart = 0;
+  #inTurn = 0;
   #lastLook = 0;
   #granted = 1;
   #credit = 1;
@@ -90,6 +93,7 @@ export class FairDispatcher implements Dispatcher {
     this.#isInTurn = true;
     this.#isOver = false;
     this.#turnStart = this.#lastLook = this.#clock.monotonicTime();
+    this.#inTurn = 0;
     this.#clock.macrotask(this.#onMacrotask);
   }
 
@@ -131,7 +135,8 @@ export class FairDispatcher implements Dispatcher {
     const left = TURN - (now - this.#turnStart);
     const pace = (now - this.#lastLook) / this.#granted;
     this.#lastLook = now;
+    this.#inTurn += this.#granted;
     this.#granted = this.#credit = pace * MOST <= left ? MOST : Math.max(1, Math.floor(left / pace));
-    this.#isOver = left <= 0;
+    this.#isOver = left <= 0 || this.#inTurn >= LONGEST;
   }
 }

@@ -691,3 +691,100 @@ test("P14: an instance that was replaced is not kept alive by its actor, nor the
   expect(await countCollected(last)).toBeGreaterThan(most);
   expect(refs).toHaveLength(many); // They are held until here.
 });
+
+const Room = defineProtocol("room", {
+  hang: { reply: Type.Boolean() },
+  feed: { stream: Type.Number() },
+  fail: {},
+  ping: { reply: Type.Number() },
+});
+
+test("P10: a restart tells the handlers that still run, and waits for them no longer than for a hook", async () => {
+  const { system, clock, takeLog } = createTestSystem({ supervision: {}, hookTimeout: 100 });
+  let made = 0;
+  const aborted: unknown[] = [];
+  const late = Promise.withResolvers<boolean>();
+  const room = system.spawn(
+    "room",
+    Room,
+    (ctx) => {
+      made++;
+      return {
+        hang() {
+          ctx.signal.addEventListener("abort", () => aborted.push(String(ctx.signal.reason)));
+          return late.promise;
+        },
+        async *feed() {
+          for (let i = 0; ; i++) yield i;
+        },
+        fail() {
+          throw new Error("broken");
+        },
+        ping: () => made,
+      };
+    },
+    { concurrency: 5 },
+  );
+  const hanging = room.ask("hang", { timeout: 1_000 });
+  const feed = room.stream("feed");
+  expect((await feed.next()).value).toBe(0);
+  room.tell("fail");
+  const ping = room.ask("ping");
+  await clock.advance(99);
+  expect(aborted).toHaveLength(1);
+  expect(made).toBe(1);
+  await clock.advance(1);
+  expect((await ping)._unsafeUnwrap()).toBe(2);
+  const lost = (await hanging)._unsafeUnwrapErr();
+  expect([lost.kind, lost.message.includes("abandoned")]).toEqual(["stopped", true]);
+  const read = async (): Promise<void> => {
+    for await (const _ of feed);
+  };
+  expect(await read().catch(({ kind, message }) => [kind, message])).toEqual([
+    "stopped",
+    '"feed" to @(room) was cut off: its actor stopped, or restarts, while it streamed.',
+  ]);
+  late.resolve(true);
+  await clock.settle();
+  expect((await room.ask("ping"))._unsafeUnwrap()).toBe(2); // What came late ended nothing.
+  expect(takeLog().map(({ message }) => message)).toEqual([
+    'envoi: "fail" to @(room) failed in its handler: Error: broken; it restarts.',
+    'envoi: @(room) restarts without waiting longer for "hang", which did not end within 100 ms: abandoned.',
+  ]);
+});
+
+test("P10: one-for-all does not wait for a sibling that never ends; what that says later ends nothing", async () => {
+  const { system, clock, takeLog } = createTestSystem({ supervision: { strategy: "one-for-all" }, hookTimeout: 100 });
+  const made = { a: 0, b: 0 };
+  const gates: PromiseWithResolvers<boolean>[] = [];
+  const spawn = (name: "a" | "b") =>
+    system.spawn(name, Room, () => {
+      made[name]++;
+      return {
+        hang() {
+          const gate = Promise.withResolvers<boolean>();
+          gates.push(gate);
+          return gate.promise;
+        },
+        *feed() {},
+        fail() {
+          throw new Error("broken");
+        },
+        ping: () => made[name],
+      };
+    });
+  const [a, b] = [spawn("a"), spawn("b")];
+  const first = b.ask("hang");
+  await clock.settle();
+  a.tell("fail");
+  await clock.advance(100);
+  expect((await first)._unsafeUnwrapErr().kind).toBe("stopped");
+  expect(made).toEqual({ a: 2, b: 2 });
+  const second = b.ask("hang");
+  await clock.settle();
+  gates[0]?.resolve(false); // Of the instance before.
+  await clock.settle();
+  gates[1]?.resolve(true);
+  expect((await second)._unsafeUnwrap()).toBe(true);
+  expect(takeLog()).toHaveLength(2);
+});

@@ -224,7 +224,7 @@ for (const [what, decide, why] of [
     expect(outcomeOf(await parent.ask("make"))).toBe(2);
     const [first, second, ...more] = systems.takeLog();
     expect(first?.message).toContain(`${why}, so the supervisor of @(parent) decides.`);
-    expect(second?.message).toEndWith("; it restarts.");
+    expect(second?.message).toEndWith("; @(parent) restarts.");
     expect(more).toEqual([]);
   });
 }
@@ -245,7 +245,7 @@ test("P10: by default a child restarts five times in ten seconds, and its sixth 
   expect(outcomeOf(await parent.ask("make"))).toBe(2);
   expect(systems.takeLog().map(({ message }) => message)).toEqual([
     `envoi: "fail" to @(parent/a) failed in its handler: Error: broken; it has been restarted 5 times within 10000 ms, so the supervisor of @(parent) decides.`,
-    `envoi: "fail" to @(parent/a) failed in its handler: Error: broken; it restarts.`,
+    `envoi: "fail" to @(parent/a) failed in its handler: Error: broken; @(parent) restarts.`,
   ]);
 });
 
@@ -333,7 +333,7 @@ test("P9: what every supervisor escalates reaches the system: the tree stops, it
   const logged = systems.takeLog();
   expect(logged).toHaveLength(4);
   expect(logged.at(-1)?.message).toBe(
-    `envoi: "fail" to @(x/x/x/x) failed in its handler: Error: broken; it is stopped: no supervisor is left to decide.`,
+    `envoi: "fail" to @(x/x/x/x) failed in its handler: Error: broken; @(x) is stopped: no supervisor is left to decide.`,
   );
 });
 

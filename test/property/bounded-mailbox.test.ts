@@ -76,7 +76,13 @@ class Model {
 
   /** What happens by itself. */
   settle(): void {
-    if (this.#waiting.length > 0) this.#sweep();
+    this.#handleNext();
+    if (this.#waiting.length === 0) return;
+    this.#sweep(); // Whoever still waits then gets the places of those that were given up.
+    this.#handleNext();
+  }
+
+  #handleNext(): void {
     while (this.#running === null) {
       const next = this.#queue.shift();
       if (next === undefined) return;

@@ -170,15 +170,38 @@ describe("which worker gets a message", () => {
     expect((await answer)._unsafeUnwrap()).toBe("1");
   });
 
-  test("broadcast: the first error comes back at once, and the others are given up (P7)", async () => {
+  test("broadcast: the first error comes back at once, and the others handle it all the same", async () => {
     const { system, clock } = createTestSystem();
     const pool = spawnWorkers(system, { routing: "broadcast" });
     expect((await pool.ref.ask("fail", "2"))._unsafeUnwrapErr()).toMatchObject({
       kind: "handler-failed",
       address: "@(pool/2)",
     });
+    const waiting = pool.ref.ask("wait", 0);
     await clock.settle();
+    const broken = pool.ref.ask("fail", "1"); // Behind the handlers that wait.
+    pool.release.get("1")?.();
+    expect((await broken)._unsafeUnwrapErr().address).toBe(address("pool/1"));
+    for (const release of pool.release.values()) release();
+    await waiting;
+    await clock.settle();
+    const reports = system.inspect()[0]?.children ?? [];
+    expect(reports.map(({ handled, failed }) => handled + failed)).toEqual([3, 3, 3]);
     expectBalance(system.router.audit());
+  });
+
+  test("P13: a pool stops with its last worker, and tells who watches it", async () => {
+    const { system, clock, createProbe, takeLog } = createTestSystem({ supervision: { decide: () => "stop" } });
+    const pool = spawnWorkers(system, { size: 2 });
+    const probe = createProbe();
+    await probe.watch(pool.ref);
+    expect((await pool.ref.ask("fail", "all"))._unsafeUnwrapErr().kind).toBe("handler-failed");
+    expect((await pool.ref.ask("who", "x")).isOk()).toBe(true); // By the one that is left.
+    expect((await pool.ref.ask("fail", "all"))._unsafeUnwrapErr().kind).toBe("handler-failed");
+    await clock.settle();
+    await probe.expectTerminated(pool.ref);
+    expect(system.router.has(address("pool"))).toBe(false);
+    expect(takeLog()).toHaveLength(2);
   });
 
   test("first-answer: the first Ok wins, and the others are given up, which is not logged", async () => {
