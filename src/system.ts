@@ -24,18 +24,22 @@ export interface ShutdownReport {
 
 /** How a system is shut down. */
 export interface ShutdownOptions {
-  /** What has not stopped after so many milliseconds is abandoned, logged and named in the report; or `Infinity`. Default: 5,000. */
+  /**
+   * What has not stopped after so many milliseconds is abandoned, logged and named in the report; or `Infinity`.
+   * Default: 5,000.
+   */
   readonly timeout?: number;
   /**
-   * Whether what waits in each mailbox is handled first. What an actor sends to another one meanwhile may find it stopping: give
-   * the stages of a pipeline ascending phases (`ActorOptions.phase`). Default: false, it is dead-lettered.
+   * Whether what waits in each mailbox is handled first. What an actor sends to another one meanwhile may find it
+   * stopping: give the stages of a pipeline ascending phases (`ActorOptions.phase`). Default: false, it is
+   * dead-lettered.
    */
   readonly drain?: boolean;
 }
 
 /** How a system is shut down by a signal. */
 export interface SignalOptions extends ShutdownOptions {
-  /** Default: `SIGINT` and `SIGTERM`. */
+  /** Any but `SIGKILL` and `SIGSTOP`, which no process can catch. Default: `SIGINT` and `SIGTERM`. */
   readonly signals?: readonly NodeJS.Signals[];
   /** Called, and awaited, between the shutdown and the end of the process: for a last word. Default: none. */
   readonly onShutdown?: (report: ShutdownReport, signal: NodeJS.Signals) => unknown;
@@ -67,7 +71,8 @@ export interface System extends AsyncDisposable {
    * Shuts down when the process gets a signal, and lets it end by that signal then; a second one ends it at once.
    *
    * @returns what ends that again. A shutdown ends it too.
-   * @throws RangeError at once when `timeout` is no number of milliseconds from 0, or Infinity.
+   * @throws RangeError at once when `timeout` is no number of milliseconds from 0, or Infinity; TypeError at once when
+   * `signals` is no array of signals that can be caught, or `onShutdown` is no function.
    * @example
    * system.shutdownOnSignals({ timeout: 10_000 });
    */
@@ -75,15 +80,16 @@ export interface System extends AsyncDisposable {
   /**
    * Stops an actor and its children, and resolves once they have (P13). The running message is finished; those that
    * wait are dead-lettered, or handled first with `drain: true`. An actor that awaits its own stop waits for ever.
-   * Default: `drain: false`. Throws a TypeError when `ref` is no reference.
+   * Default: `drain: false`.
    *
+   * @throws TypeError (as a rejection) when `ref` is no reference.
    * @example
    * await system.stop(counter, { drain: true });
    */
   stop(ref: AnyRef, options?: { readonly drain?: boolean }): Promise<void>;
   /**
-   * Stops all actors, phase by phase and children first, once; later calls get the first one's report, and their options
-   * are ignored.
+   * Stops all actors, phase by phase and children first, once; later calls get the first one's report, and their
+   * options are ignored.
    *
    * @throws RangeError at once when `timeout` is no number of milliseconds from 0, or Infinity.
    * @example
@@ -129,6 +135,7 @@ class ActorSystem implements System {
 
   shutdownOnSignals({ signals = ["SIGINT", "SIGTERM"], onShutdown, ...options }: SignalOptions = {}): () => void {
     checkTimeout(options);
+    checkSignals(signals);
     if (onShutdown !== undefined && typeof onShutdown !== "function") {
       throw new TypeError("onShutdown is a function to call before the process ends: (report) => console.log(report).");
     }
@@ -168,6 +175,14 @@ class ActorSystem implements System {
 function checkTimeout({ timeout = 0 }: ShutdownOptions): void {
   if (typeof timeout === "number" && timeout >= 0) return;
   throw new RangeError(`The timeout of shutdown is a number of milliseconds, or Infinity; got ${String(timeout)}.`);
+}
+
+function checkSignals(signals: readonly NodeJS.Signals[]): void {
+  if (!Array.isArray(signals) || !signals.every((signal) => typeof signal === "string")) {
+    throw new TypeError('signals is an array of names, such as ["SIGINT", "SIGTERM"].');
+  }
+  const deaf = signals.find((signal) => signal === "SIGKILL" || signal === "SIGSTOP");
+  if (deaf !== undefined) throw new TypeError(`No process can catch ${deaf}; leave it out of signals.`);
 }
 
 /**

@@ -13,13 +13,13 @@ import type { Timers } from "./timers";
 import type { Terminated } from "./watch";
 
 /**
- * What an actor does at the turns of its life, beside its handlers. They run in its turn, one at a time with its messages;
- * one that has not ended after the system's `hookTimeout` has failed.
+ * What an actor does at the turns of its life, beside its handlers. They run in its turn, one at a time with its
+ * messages; one that has not ended after the system's `hookTimeout` has failed.
  */
 export interface Hooks {
   /**
-   * Runs before the first message, after each restart too. One that throws is a failure, which the supervisor decides; to
-   * resume is then to stop.
+   * Runs before the first message, after each restart too. One that throws is a failure, which the supervisor decides;
+   * to resume is then to stop.
    */
   onStart?(): unknown;
   /** Runs after `onStart` where this instance replaces one that failed; it gets what that threw. */
@@ -45,21 +45,27 @@ export interface Context<Signatures> {
    * @throws Error when no message is being handled.
    */
   readonly message: Message;
-  /** Who sent the message, where that is an actor that said so: by `ctx.tell` or `ctx.ask`, or by `from`. */
+  /**
+   * Who sent the message, where that is an actor that said so: by any of `ctx.tell`, `ctx.offer`, `ctx.ask` and
+   * `ctx.stream`, or by `from`.
+   */
   readonly sender: Ref<AnySignatures> | undefined;
   /**
-   * Aborts when the sender of the current message gives up, or this actor is stopped (P7); read outside of handlers, as in
-   * the factory, only when it is stopped or restarts. Made when first read. Its reason is the delivery error where the sender gave up, and an
-   * AbortError where the actor is stopped. A listener that throws is an uncaught exception, as on any signal.
+   * Aborts when the sender of the current message gives up, or this actor is stopped (P7); read outside of handlers, as
+   * in the factory, only when it is stopped or restarts. Made when first read. Its reason is the delivery error where
+   * the sender gave up, and an AbortError where the actor is stopped. A listener that throws is an uncaught exception,
+   * as on any signal.
    */
   readonly signal: AbortSignal;
   /** Timers that call back in this actor's turn, and end with a stop or a restart. */
   readonly timers: Timers;
   /**
-   * Spawns a child, which stops before this actor does, and before it restarts. Its address is this one's, a slash and its
-   * name.
+   * Spawns a child, which stops before this actor does, and before it restarts. Its address is this one's, a slash and
+   * its name.
    *
    * @throws TypeError or Error as `system.spawn` does.
+   * @example
+   * const worker = ctx.spawn("worker", Worker, createWorker, { capacity: 100 });
    */
   spawn<Child>(
     name: string,
@@ -74,8 +80,9 @@ export interface Context<Signatures> {
    */
   stop(child?: AnyRef): void;
   /**
-   * Calls back once when an actor has stopped, in this actor's turn and after all that it sent here before (P2); at once
-   * where it is gone already. A restart is no stop. What is returned ends the watch; a restart of this actor ends it too.
+   * Calls back once when an actor has stopped, in this actor's turn and after all that it sent here before (P2); at
+   * once where it is gone already. A restart is no stop. What is returned ends the watch; a restart of this actor ends
+   * it too.
    *
    * @throws TypeError when the reference is none, or this actor's own; Error in `onStop` and later.
    * @example
@@ -83,8 +90,8 @@ export interface Context<Signatures> {
    */
   watch(ref: AnyRef, onTerminated: (terminated: Terminated) => unknown): () => void;
   /**
-   * Keeps the message that is being handled for later: its sender goes on waiting, and what the handler returns is not its
-   * reply. Default bound: 1,000 messages (`stashCapacity`); what a restart finds stashed is put back.
+   * Keeps the message that is being handled for later: its sender goes on waiting, and what the handler returns is not
+   * its reply. Default bound: 1,000 messages (`stashCapacity`); what a restart finds stashed is put back.
    *
    * @throws Error when the stash is full, which fails the message unless it is caught; and outside of handlers.
    * @example
@@ -96,8 +103,10 @@ export interface Context<Signatures> {
   /**
    * Handles what comes next by other handlers, until `unbecome()` or a restart. The hooks stay those of the factory.
    *
-   * @throws TypeError when there is no handler for each operation, or the actor is registered with a router; Error in the
-   * factory, and when the actor has stopped.
+   * @throws TypeError when there is no handler for each operation, or the actor is registered with a router; Error in
+   * the factory, and when the actor has stopped.
+   * @example
+   * close() { ctx.become({ close() {}, open: () => ctx.unbecome() }); }
    */
   become(handlers: Handlers<Signatures>): void;
   /**
@@ -107,29 +116,40 @@ export interface Context<Signatures> {
    */
   unbecome(): void;
   /**
-   * Hands the message that is being handled to another actor, as if it had been sent there: who asked gets that one's reply,
-   * and what this handler returns is not looked at. A message that was forwarded more than the system's `maxHops` times
-   * comes back as `no-recipient`.
+   * Hands the message that is being handled to another actor, as if it had been sent there: who asked gets that one's
+   * reply, and what this handler returns is not looked at. A message that was forwarded more than the system's
+   * `maxHops` times comes back as `no-recipient`.
    *
-   * @throws Error outside of handlers, and when the message was stashed or forwarded already.
+   * @throws TypeError when the reference is none; Error outside of handlers, and when the message was stashed or
+   * forwarded already.
    * @example
    * find(query) { return ctx.forward(shardOf(query)); }
    */
   forward(to: AnyRef): PassedOn;
-  /** Tells as `ref.tell` does, with this actor as the sender. */
+  /**
+   * Tells as `ref.tell` does, with this actor as the sender.
+   *
+   * @throws TypeError when the reference is none.
+   */
   tell<S, Name extends AskName<S>>(ref: Ref<S>, operation: Name, ...payload: PayloadArgs<S, Name>): void;
-  /** Offers as `ref.offer` does, with this actor as the sender. */
+  /**
+   * Offers as `ref.offer` does, with this actor as the sender. It is no wait of the handler: it ends by its own
+   * timeout, and a circle of offers is not seen.
+   *
+   * @throws TypeError when the reference is none; and what `ref.offer` throws.
+   */
   offer<S, Name extends AskName<S>>(
     ref: Ref<S>,
     operation: Name,
     ...args: [...payload: PayloadArgs<S, Name>, options?: OfferOptions]
   ): Promise<Result<void, DeliveryError>>;
   /**
-   * Asks as `ref.ask` does, with this actor as the sender. Inside a handler it is bound to the message that is handled: it
-   * never outlives the ask that it serves (its timeout is cut to what that has left, and it is given up together with it),
-   * and one that would close a circle of actors that wait for each other comes back `ask-cycle` at once (P8). What is
-   * to outlive the handler is asked by `ref.ask`.
+   * Asks as `ref.ask` does, with this actor as the sender. Inside a handler it is bound to the message that is handled:
+   * it never outlives the ask that it serves (its timeout is cut to what that has left, and it is given up together
+   * with it), and one that would close a circle of actors that wait for each other comes back `ask-cycle` at once (P8).
+   * What is to outlive the handler is asked by `ref.ask`.
    *
+   * @throws TypeError when the reference is none; and what `ref.ask` throws.
    * @example
    * const total = await ctx.ask(counter, "total", { timeout: 500 });
    */
@@ -138,7 +158,13 @@ export interface Context<Signatures> {
     operation: Name,
     ...args: [...payload: PayloadArgs<S, Name>, options?: AskOptions]
   ): Promise<AskResult<ReplyOf<S, Name>>>;
-  /** Streams as `ref.stream` does, with this actor as the sender; inside a handler it is bound as an ask is. */
+  /**
+   * Streams as `ref.stream` does, with this actor as the sender; inside a handler it is bound as an ask is.
+   *
+   * @throws TypeError when the reference is none; and what `ref.stream` throws.
+   * @example
+   * for await (const line of ctx.stream(log, "lines", 10)) print(line);
+   */
   stream<S, Name extends StreamName<S>>(
     ref: Ref<S>,
     operation: Name,

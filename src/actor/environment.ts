@@ -9,8 +9,8 @@ import type { Events } from "./events";
 import type { Policy } from "./supervision";
 
 /**
- * Where envoi writes what nobody handled. It has the shape of `console`: the sentence first, details behind it. (A logger
- * that takes the details first, such as pino, keeps the sentence alone unless it is wrapped.)
+ * Where envoi writes what nobody handled. It has the shape of `console`: the sentence first, details behind it. (A
+ * logger that takes the details first, such as pino, keeps the sentence alone unless it is wrapped.)
  */
 export interface Logger {
   warn(message: string, details?: object): void;
@@ -19,7 +19,10 @@ export interface Logger {
 
 /** What became of all messages so far: `accepted` is the sum of the others (promise P1). */
 export interface Audit {
-  /** Every message that was sent, and every reply that came too late (a handler that says nothing is not late). */
+  /**
+   * Every message that was sent, and every reply that came too late (a handler that says nothing is not late). A
+   * message that a pool sends to several workers counts once for each.
+   */
   readonly accepted: number;
   /** Handled: the handler returned, or its promise resolved. */
   readonly handled: number;
@@ -33,7 +36,9 @@ export interface Audit {
   readonly running: number;
 }
 
-/** A message that no handler took (`dropped`: an interceptor took it out), or a reply that nobody waits for any more. */
+/**
+ * A message that no handler took (`dropped`: an interceptor took it out), or a reply that nobody waits for any more.
+ */
 export interface DeadLetter {
   readonly reason: DeliveryError["kind"] | "late-reply" | "dropped";
   readonly address: Address;

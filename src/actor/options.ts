@@ -4,11 +4,11 @@ import { checkSupervision, type Supervision } from "./supervision";
 /**
  * What becomes of a message that finds the mailbox full:
  *
- * | policy | a tell | an ask, a stream, an `offer` |
+ * | overflow | a tell | an ask, a stream, an `offer` |
  * | --- | --- | --- |
  * | `"reject"` | becomes a dead letter, and is logged | comes back `mailbox-full` at once |
  * | `"drop-newest"` | becomes a dead letter | comes back `mailbox-full` at once |
- * | `"drop-oldest"` | takes the place of the message that waited longest, which becomes a dead letter (its asker gets `mailbox-full`) | the same |
+ * | `"drop-oldest"` | takes the place of the message that waited longest (of the least urgent, with a `priority`), which becomes a dead letter | the same; an asker that is dropped gets `mailbox-full` |
  * | `"wait"` | as with `"reject"`: a tell cannot wait | waits for room, in order, as long as its timeout and its signal let it |
  *
  * Every dropped message is a dead letter with the reason `mailbox-full`.
@@ -17,13 +17,16 @@ export type Overflow = "reject" | "drop-newest" | "drop-oldest" | "wait";
 
 /** How an actor takes its messages, and looks after its children; all of it may be left out. */
 export interface ActorOptions {
-  /** Most messages that wait in the mailbox, a whole number from 1; the running one is not among them. Default: no bound. */
+  /**
+   * Most messages that wait in the mailbox, a whole number from 1; the running one is not among them. Default: no
+   * bound.
+   */
   readonly capacity?: number;
   /** What becomes of a message that finds the mailbox full. Default: `"reject"`. */
   readonly overflow?: Overflow;
   /**
-   * How urgent a message is: the largest number is handled first, and equal ones in the order in which they came. Default: all are
-   * equal. One that throws, or gives no number, counts as 0 and is logged.
+   * How urgent a message is: the largest number is handled first, and equal ones in the order in which they came.
+   * Default: all are equal. One that throws, or gives no number, counts as 0 and is logged.
    */
   readonly priority?: (operation: string, payload: unknown) => number;
   /** How many messages may be handled at once, a whole number from 1. Default: 1 (P3). */
@@ -34,7 +37,7 @@ export interface ActorOptions {
   readonly supervision?: Supervision;
   /**
    * When a shutdown stops this actor, which has no parent: the smallest number first, and the next one once all of it
-   * have stopped. Default: 0.
+   * have stopped. Ignored for a child. Default: 0.
    */
   readonly phase?: number;
 }
@@ -44,13 +47,15 @@ export const NO_OPTIONS: ActorOptions = Object.freeze({});
 
 const OVERFLOWS: readonly unknown[] = ["reject", "drop-newest", "drop-oldest", "wait"] satisfies Overflow[];
 const COUNTS = ["capacity", "concurrency", "stashCapacity"] as const;
-const KNOWN = new Set<string>([
+/** The names of all options of an actor. */
+export const ACTOR_OPTIONS = [
   ...COUNTS,
   "overflow",
   "priority",
   "supervision",
   "phase",
-] satisfies (keyof ActorOptions)[]);
+] as const satisfies (keyof ActorOptions)[];
+const KNOWN: ReadonlySet<string> = new Set(ACTOR_OPTIONS);
 
 /** Refuses options that cannot be ones, and says what to write. */
 export function checkActorOptions(options: ActorOptions, of: Address): void {
@@ -59,7 +64,7 @@ export function checkActorOptions(options: ActorOptions, of: Address): void {
   }
   for (const key of Object.keys(options)) {
     if (!KNOWN.has(key)) {
-      throw new TypeError(`There is no option "${key}" for ${of}; write one of ${[...KNOWN].join(", ")}.`);
+      throw new TypeError(`There is no option "${key}" for ${of}; write one of ${ACTOR_OPTIONS.join(", ")}.`);
     }
   }
   for (const key of COUNTS) {

@@ -35,7 +35,9 @@ export interface Ref<out Signatures> extends AnyRef {
 
   /**
    * Sends and waits for the reply: `Ok(reply)` or `Err(error)`, once, always (P6). Default timeout: the system's, 5 s.
-   * Errors: `timeout`, `cancelled`, `stopped`, `mailbox-full`, `unknown-operation`, `invalid-payload`, `handler-failed`.
+   * Errors: `timeout`, `cancelled`, `stopped`, `mailbox-full`, `unknown-operation`, `invalid-payload`,
+   * `handler-failed`, `no-recipient` (it was forwarded more than `maxHops` times) and `ask-cycle` (it was forwarded
+   * into a circle of actors that wait for each other).
    *
    * @throws RangeError or TypeError at once when an option cannot be one.
    * @example
@@ -48,7 +50,8 @@ export interface Ref<out Signatures> extends AnyRef {
 
   /**
    * Streams what the operation yields. The producer runs at most `credit` items ahead (P12); leaving the loop ends it.
-   * The loop throws a StreamError, whose `kind` is that of an ask's error.
+   * Until it is read to its end or left, it occupies the actor (one of its `concurrency`). The loop throws a
+   * StreamError, whose `kind` is that of an ask's error.
    *
    * @throws RangeError or TypeError at once when an option cannot be one.
    * @example
@@ -60,9 +63,9 @@ export interface Ref<out Signatures> extends AnyRef {
   ): ActorStream<ItemOf<Signatures, Name>>;
 
   /**
-   * Sends, and tells whether the mailbox took the message. Where it is full and its overflow is `"wait"`, this waits for room,
-   * in order (P11); default timeout: the system's `askTimeout`, 5 s. Errors: `mailbox-full`, `timeout`, `cancelled`,
-   * `stopped`, `unknown-operation` and (with `validate: "always"`) `invalid-payload`.
+   * Sends, and tells whether the mailbox took the message. Where it is full and its overflow is `"wait"`, this waits
+   * for room, in order (P11); default timeout: the system's `askTimeout`, 5 s. Errors: `mailbox-full`, `timeout`,
+   * `cancelled`, `stopped`, `unknown-operation` and (with `validate: "always"`) `invalid-payload`.
    *
    * @throws RangeError or TypeError at once when an option cannot be one.
    * @example

@@ -2,8 +2,8 @@ import { quote } from "../message/address";
 import type { AnyRef } from "./ref";
 
 /**
- * What is done with an actor that failed: it goes on with its state (`resume`), begins anew (`restart`), ends (`stop`), or
- * the decision is its parent's supervisor's, as if the parent had failed (`escalate`).
+ * What is done with an actor that failed: it goes on with its state (`resume`), begins anew (`restart`), ends (`stop`),
+ * or the decision is its parent's supervisor's, as if the parent had failed (`escalate`).
  */
 export type Directive = "resume" | "restart" | "stop" | "escalate";
 
@@ -20,7 +20,10 @@ export interface Backoff {
   readonly max?: number;
   /** By what each wait is longer than the one before. Default: 2. */
   readonly factor?: number;
-  /** How far a wait is off by chance, so that many do not return at once: a part of it, from 0 to 1. Default: 0.2, which is ±20 %. */
+  /**
+   * How far a wait is off by chance, so that many do not return at once: a part of it, from 0 to 1. Default: 0.2, which
+   * is ±20 %.
+   */
   readonly jitter?: number;
   /** After how many milliseconds without a failure the next wait is `initial` again. Default: 10,000. */
   readonly resetAfter?: number;
@@ -38,17 +41,20 @@ export interface Backoff {
  * | the children share state, and none is right without the others | `strategy: "one-for-all"` |
  * | each child builds on those spawned before it | `strategy: "rest-for-one"` |
  * | the parent's own state is in doubt | `decide: () => "escalate"` |
- * | it restarts more often than `limit` in `within` | nothing: that escalates |
+ * | it restarts more often than `limit` in `within` (5 in 10 s) | nothing: that escalates; without a parent, the actor is stopped |
  */
 export interface Supervision {
   /** Default: `"one-for-one"`. */
   readonly strategy?: Strategy;
   /**
-   * Chooses by what was thrown, and by who threw it. Default: `restart`, always. It runs while the actor fails: it does not
-   * wait, and one that throws escalates.
+   * Chooses by what was thrown, and by who threw it. Default: `restart`, always. It runs while the actor fails: it does
+   * not wait, and one that throws escalates.
    */
   readonly decide?: (error: unknown, child: AnyRef) => Directive;
-  /** Most restarts of one child in `within`; the failure after that escalates. A whole number from 0, or `Infinity`. Default: 5. */
+  /**
+   * Most restarts of one child in `within`; the failure after that escalates. A whole number from 0, or `Infinity`.
+   * Default: 5.
+   */
   readonly limit?: number;
   /** The window of `limit`, in milliseconds. Default: 10,000. */
   readonly within?: number;

@@ -9,9 +9,9 @@ import { isThenable } from "./thenable";
 import { signalTo } from "./watch";
 
 /**
- * The timers of an actor, by key: to set one that is set already replaces it. Their callbacks run in the actor's turn, one
- * at a time with its messages, and one that throws is a failure of the actor. All end with a stop or a restart, before
- * `onStop` runs: to set one from then on throws an Error.
+ * The timers of an actor, by key: to set one that is set already replaces it. Their callbacks run in the actor's turn,
+ * one at a time with its messages, and one that throws is a failure of the actor. All end with a stop or a restart,
+ * before `onStop` runs: to set one from then on throws an Error.
  *
  * @example
  * ctx.timers.fixedDelay("flush", 1_000, () => flush());
@@ -42,7 +42,8 @@ export interface Timers {
    *
    * @throws RangeError or TypeError when an argument cannot be one.
    */
-  receiveTimeout(delay: number | null, callback?: () => unknown): void;
+  receiveTimeout(delay: number, callback: () => unknown): void;
+  receiveTimeout(delay: null): void;
   /** Ends a timer, also one that is due and waits in the mailbox; false when there is none. */
   cancel(key: string): boolean;
   /** Whether a timer is set, or due. */
@@ -117,13 +118,16 @@ export class ActorTimers implements Timers {
     });
   }
 
-  receiveTimeout(delay: number | null, callback: () => unknown = () => undefined): void {
-    if (delay !== null) {
-      check("receiveTimeout", delay, callback);
-      this.#refuseEnded("receiveTimeout");
+  receiveTimeout(delay: number, callback: () => unknown): void;
+  receiveTimeout(delay: null): void;
+  receiveTimeout(delay: number | null, callback?: () => unknown): void {
+    if (delay === null) {
+      this.#endIdle();
+      return;
     }
+    check("receiveTimeout", delay, callback);
+    this.#refuseEnded("receiveTimeout");
     this.#endIdle();
-    if (delay === null) return;
     this.#idle = new Timeout(delay, () => {
       this.#idleSignal = signalTo(this.#cell, "receive timeout", callback);
     });
@@ -183,7 +187,7 @@ export class ActorTimers implements Timers {
   }
 }
 
-function check(key: string, delay: number, callback: unknown): void {
+function check(key: string, delay: number, callback: ((ticks: number) => unknown) | undefined): asserts callback {
   if (typeof key !== "string" || key === "") throw new TypeError(`The key of a timer is a text; got ${quote(key)}.`);
   if (!(Number.isFinite(delay) && delay > 0)) {
     throw new RangeError(`The timer "${key}" needs a number of milliseconds above 0; got ${quote(delay)}.`);

@@ -26,11 +26,15 @@ interface Shape<Kind extends string> {
 export interface TimeoutError extends Shape<"timeout"> {
   readonly timeout: number;
 }
-/** The asker's signal was aborted, and `reason` is the signal's; or an interceptor dropped the message, and it is why. */
+/**
+ * It was given up before its time: the sender's signal was aborted, the reader left the stream, the message that its
+ * sender served was given up, another worker of the pool answered first, or an interceptor dropped it. `reason` says
+ * why: the signal's own, the delivery error of the message that was served, or what the interceptor said.
+ */
 export interface CancelledError extends Shape<"cancelled"> {
   readonly reason: unknown;
 }
-/** Nobody is registered at the address. */
+/** Nobody is registered at the address, or it was forwarded more than `maxHops` times. */
 export interface NoRecipientError extends Shape<"no-recipient"> {}
 /** The actor stopped before it handled the message, or was abandoned while it did: the sentence says which. */
 export interface StoppedError extends Shape<"stopped"> {}
@@ -45,19 +49,23 @@ export interface InvalidPayloadError extends Shape<"invalid-payload"> {
   /** At most eight, found when first read. */
   readonly issues: readonly Issue[];
 }
-/** The handler or an interceptor threw or rejected, or the reply does not fit its schema; `cause` is what was thrown. */
+/**
+ * The handler or an interceptor threw or rejected, or the reply, or an item of a stream, did not fit its schema;
+ * `cause` is what was thrown.
+ */
 export interface HandlerFailedError extends Shape<"handler-failed"> {
   readonly cause: unknown;
 }
-/** The ask would have closed a circle of actors that wait for each other; `path` is the circle. */
+/** The ask would have closed a circle of actors that wait for each other. */
 export interface AskCycleError extends Shape<"ask-cycle"> {
+  /** The circle, from the asker and back to it: the first and the last are the same. */
   readonly path: readonly Address[];
 }
-/** The transport to the address is down; `cause` is what it said. */
+/** Reserved: this version does not give it. The transport to the address is down; `cause` is what it said. */
 export interface UnreachableError extends Shape<"unreachable"> {
   readonly cause: unknown;
 }
-/** The payload is larger than `limit` bytes. */
+/** Reserved: this version does not give it. The payload is larger than `limit` bytes. */
 export interface PayloadTooLargeError extends Shape<"payload-too-large"> {
   readonly limit: number;
 }

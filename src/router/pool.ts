@@ -2,7 +2,7 @@ import type { Cell, HandlerTable } from "../actor/cell";
 import type { Factory } from "../actor/context";
 import { Flow } from "../actor/flow";
 import { GUARDED } from "../actor/life";
-import type { ActorOptions } from "../actor/options";
+import { ACTOR_OPTIONS, type ActorOptions } from "../actor/options";
 import { cellOf, type Ref } from "../actor/ref";
 import type { Relay } from "../actor/relay";
 import { quote } from "../message/address";
@@ -13,28 +13,28 @@ import { byKey, inTurn, leastBusy, ToOne } from "./pool-routing";
 /**
  * Which worker of a pool gets a message:
  *
- * | routing | a tell | an ask |
- * | --- | --- | --- |
- * | `"round-robin"` | each worker in turn | the same |
- * | `"least-busy"` | the one with the fewest messages that wait or run | the same |
- * | `"consistent-hash"` | the one of its `key`, always the same while that lives | the same |
- * | `"broadcast"` | all | all; it comes back when all have answered, with the first worker's reply, or with the first error |
- * | `"first-answer"` | each worker in turn | all; the first `Ok` wins, and the others are given up |
+ * | routing | a tell | an ask | an `offer` |
+ * | --- | --- | --- | --- |
+ * | `"round-robin"` | each worker in turn | the same | the same |
+ * | `"least-busy"` | the one with the fewest messages that wait or run | the same | the same |
+ * | `"consistent-hash"` | the one of its `key`, always the same while that lives | the same | the same |
+ * | `"broadcast"` | all | all; it comes back when all have answered, with the first worker's reply, or with the first error | all; it comes back when all have taken it, or with the first error |
+ * | `"first-answer"` | each worker in turn | all; the first `Ok` wins, and the others are given up | each worker in turn |
  *
  * A stream has one worker: by the key, the load, or in turn.
  */
 export type Routing = "round-robin" | "least-busy" | "consistent-hash" | "broadcast" | "first-answer";
 
 /**
- * How a pool is made. `supervision` says what becomes of its workers, and `phase` when it stops; the other options of an actor
- * are those of each worker.
+ * How a pool is made. `supervision` says what becomes of its workers, and `phase` when it stops; the other options of
+ * an actor are those of each worker.
  */
 export interface PoolOptions extends ActorOptions {
   /** How many workers, a whole number from 1. */
   readonly size: number;
   /** Default: `"round-robin"`. */
   readonly routing?: Routing;
-  /** What a message belongs to, for `"consistent-hash"`. */
+  /** What a message belongs to. Default: none; needed by `"consistent-hash"`, refused otherwise. */
   readonly key?: (operation: string, payload: unknown) => string | number;
 }
 
@@ -56,10 +56,13 @@ const ROUTINGS: readonly unknown[] = [
   "first-answer",
 ] satisfies Routing[];
 
+const KNOWN: readonly string[] = ["size", "routing", "key", ...ACTOR_OPTIONS] satisfies (keyof PoolOptions)[];
+
 /**
- * Spawns a pool of workers that looks like one actor. The workers are its children, `@(name/1)` and so on, and supervised
- * like any; one that fails too often takes the pool with it, which then restarts with new ones. What comes while the pool
- * restarts is kept for them. A worker that is stopped is not replaced; when the last one has stopped, so has the pool.
+ * Spawns a pool of workers that looks like one actor. The workers are its children, `@(name/1)` and so on, and
+ * supervised like any; one that fails too often takes the pool with it, which then restarts with new ones. What comes
+ * while the pool restarts is kept for them. A worker that is stopped is not replaced; when the last one has stopped, so
+ * has the pool.
  *
  * @param spawner the system, or the context of the actor that is to be its parent.
  * @param factory makes each worker.
@@ -133,6 +136,12 @@ function checkPoolOptions(name: string, options: PoolOptions): PoolOptions {
   if (typeof options !== "object" || options === null) {
     throw new TypeError(
       `The options of the pool ${quote(name)} are an object, such as { size: 4 }; got ${quote(options)}.`,
+    );
+  }
+  for (const option of Object.keys(options)) {
+    if (KNOWN.includes(option)) continue;
+    throw new TypeError(
+      `There is no option "${option}" for the pool ${quote(name)}; write one of ${KNOWN.join(", ")}.`,
     );
   }
   const { size, routing = "round-robin", key } = options;

@@ -2,13 +2,28 @@ import { type Address, type AskError, type AskResult, createMessage, err, ok, St
 import { show } from "./show";
 
 /** What an ask, an offer or a stream may be refused with in a kit: kinds of delivery errors. */
-export type Refusal = "timeout" | "cancelled" | "stopped" | "mailbox-full" | "handler-failed" | "unreachable";
+export type Refusal =
+  | "timeout"
+  | "cancelled"
+  | "no-recipient"
+  | "stopped"
+  | "mailbox-full"
+  | "unknown-operation"
+  | "invalid-payload"
+  | "handler-failed"
+  | "ask-cycle"
+  | "unreachable";
 
 type Answer = { readonly make: (payload: unknown) => unknown } | { readonly refusal: Refusal };
 
 /** The answers that a test has prepared for what its actor asks. */
 export class KitAnswers {
   readonly #answers = new Map<string, Answer>();
+  readonly #asker: Address;
+
+  constructor(asker: Address) {
+    this.#asker = asker;
+  }
 
   set(to: Address, operation: string, answer: Answer): void {
     this.#answers.set(`${to} ${operation}`, answer);
@@ -17,14 +32,14 @@ export class KitAnswers {
   /** The reply to an ask; throws at once where none is prepared, so that no test waits for ever. */
   reply(to: Address, operation: string, payload: unknown): Promise<AskResult> {
     const answer = this.#of(to, operation);
-    if ("refusal" in answer) return Promise.resolve(err(refusalOf(answer.refusal, to, operation, payload)));
+    if ("refusal" in answer) return Promise.resolve(err(this.#refusal(answer.refusal, to, operation, payload)));
     return Promise.resolve(answer.make(payload)).then((value) => ok(value));
   }
 
   /** The items of a stream. */
   async *items(to: Address, operation: string, payload: unknown): AsyncGenerator<unknown, undefined, undefined> {
     const answer = this.#of(to, operation);
-    if ("refusal" in answer) throw new StreamError(refusalOf(answer.refusal, to, operation, payload));
+    if ("refusal" in answer) throw new StreamError(this.#refusal(answer.refusal, to, operation, payload));
     // Typed by kit.answer: that of a stream is an iterable.
     yield* (await answer.make(payload)) as Iterable<unknown> | AsyncIterable<unknown>;
   }
@@ -32,7 +47,7 @@ export class KitAnswers {
   /** Whether an offer is taken; it is, unless a refusal is prepared. */
   offerRefusal(to: Address, operation: string, payload: unknown): AskError | null {
     const answer = this.#answers.get(`${to} ${operation}`);
-    return answer !== undefined && "refusal" in answer ? refusalOf(answer.refusal, to, operation, payload) : null;
+    return answer !== undefined && "refusal" in answer ? this.#refusal(answer.refusal, to, operation, payload) : null;
   }
 
   #of(to: Address, operation: string): Answer {
@@ -42,29 +57,35 @@ export class KitAnswers {
       `The actor asks ${to} for ${show(operation)}, and no answer is prepared: write kit.answer(ref, ${show(operation)}, () => …) first.`,
     );
   }
-}
 
-/** A delivery error as plain data: the real ones are made by a system only. */
-function refusalOf(kind: Refusal, to: Address, operation: string, payload: unknown): AskError {
-  const shape = {
-    message: `${show(operation)} to ${to} was refused by the test: ${kind}`,
-    retryable: kind === "timeout" || kind === "mailbox-full" || kind === "unreachable",
-    address: to,
-    operation,
-    undelivered: createMessage(to, operation, payload, { pattern: "ask", timestamp: 0 }),
-  };
-  const cause = new Error("refused by the test");
-  switch (kind) {
-    case "timeout":
-      return { kind, ...shape, timeout: 5_000 };
-    case "cancelled":
-      return { kind, ...shape, reason: cause };
-    case "mailbox-full":
-      return { kind, ...shape, capacity: 1 };
-    case "handler-failed":
-    case "unreachable":
-      return { kind, ...shape, cause };
-    case "stopped":
-      return { kind, ...shape };
+  /** A delivery error as plain data: the real ones are made by a system only. */
+  #refusal(kind: Refusal, to: Address, operation: string, payload: unknown): AskError {
+    const shape = {
+      message: `${show(operation)} to ${to} was refused by the test: ${kind}`,
+      retryable: kind === "timeout" || kind === "mailbox-full" || kind === "unreachable",
+      address: to,
+      operation,
+      undelivered: createMessage(to, operation, payload, { pattern: "ask", timestamp: 0 }),
+    };
+    const cause = new Error("refused by the test");
+    switch (kind) {
+      case "timeout":
+        return { kind, ...shape, timeout: 5_000 };
+      case "cancelled":
+        return { kind, ...shape, reason: cause };
+      case "mailbox-full":
+        return { kind, ...shape, capacity: 1 };
+      case "handler-failed":
+      case "unreachable":
+        return { kind, ...shape, cause };
+      case "invalid-payload":
+        return { kind, ...shape, issues: [{ path: "", message: "was refused by the test" }] };
+      case "ask-cycle":
+        return { kind, ...shape, path: [this.#asker, to, this.#asker] };
+      case "no-recipient":
+      case "stopped":
+      case "unknown-operation":
+        return { kind, ...shape };
+    }
   }
 }

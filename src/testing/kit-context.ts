@@ -38,10 +38,12 @@ export interface Present {
   isPassedOn: boolean;
 }
 
-/** The context of an actor in a kit: it does what shows inside of the actor, and notes what would show outside of it. */
+/**
+ * The context of an actor in a kit: it does what shows inside of the actor, and notes what would show outside of it.
+ */
 export class KitContext<Signatures> implements Context<Signatures>, KitRecord {
   readonly self: Ref<Signatures>;
-  readonly answers = new KitAnswers();
+  readonly answers: KitAnswers;
   readonly timers = new KitTimers((effect) => this.record(effect));
   /** All effects so far, and those of the present run. */
   readonly effects: Effect[] = [];
@@ -60,6 +62,7 @@ export class KitContext<Signatures> implements Context<Signatures>, KitRecord {
   constructor(protocol: Protocol<string, Signatures>, own: Address) {
     this.#protocol = protocol;
     this.#own = own;
+    this.answers = new KitAnswers(own);
     this.self = this.refTo(own, protocol);
   }
 

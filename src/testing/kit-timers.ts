@@ -27,9 +27,11 @@ export class KitTimers implements Timers {
     this.#set("fixedRate", key, period, callback);
   }
 
-  receiveTimeout(delay: number | null, callback: () => unknown = () => undefined): void {
+  receiveTimeout(delay: number, callback: () => unknown): void;
+  receiveTimeout(delay: null): void;
+  receiveTimeout(delay: number | null, callback?: () => unknown): void {
     if (delay !== null) check("receiveTimeout", delay, callback);
-    this.#onIdle = delay === null ? null : callback;
+    this.#onIdle = delay === null ? null : (callback ?? null);
     this.#record({ kind: "receive-timeout", delay });
   }
 
@@ -73,5 +75,7 @@ function check(key: unknown, delay: unknown, callback: unknown): void {
   if (!(typeof delay === "number" && Number.isFinite(delay) && delay > 0)) {
     throw new RangeError(`The timer "${key}" needs a number of milliseconds above 0; got ${show(delay)}.`);
   }
-  if (typeof callback !== "function") throw new TypeError(`The timer "${key}" needs a function to call back.`);
+  if (typeof callback !== "function") {
+    throw new TypeError(`The timer "${key}" needs a function to call back; got ${show(callback)}.`);
+  }
 }

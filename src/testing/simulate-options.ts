@@ -1,4 +1,5 @@
 import type { Address, FailedEvent, SystemOptions } from "../index";
+import { show } from "./show";
 
 /** What goes wrong on purpose: each by its probability, from 0 to 1. Default of each: 0. */
 export interface Faults {
@@ -16,9 +17,9 @@ export interface Faults {
   readonly only?: (address: Address, operation?: string) => boolean;
 }
 
-/** How a scenario is simulated; all of it may be left out. */
+/** How a program is simulated; all of it may be left out. */
 export interface SimulateOptions {
-  /** How many seeds are tried, from `firstSeed` on. Default: 100. */
+  /** How many seeds are tried, from `firstSeed` on; not beside `seed`. Default: 100. */
   readonly seeds?: number;
   /** A whole number. Default: 1. */
   readonly firstSeed?: number;
@@ -27,16 +28,16 @@ export interface SimulateOptions {
   /** Default: none, only the order of turns differs. */
   readonly faults?: Faults;
   /** What each run's system is created with, beside what the simulation brings along. */
-  readonly system?: Omit<SystemOptions, "clock" | "logger" | "random" | "dispatcher" | "beforeHandle">;
+  readonly system?: Omit<SystemOptions, (typeof OWN)[number]>;
   /**
    * What becomes of a run in which nothing can go on though the program has not ended, or in which messages are left in
-   * mailboxes, stashes and handlers at its end. With `"allow"`, which suits programs that are not built to outlive the faults
-   * that hit them, only the core's own promises count then. Default: `"fail"`.
+   * mailboxes, stashes and handlers at its end. With `"allow"`, which suits programs that are not built to outlive the
+   * faults that hit them, only the core's own promises count then. Default: `"fail"`.
    */
   readonly unfinished?: "fail" | "allow";
   /**
-   * Whether a failure that a supervisor was told of is meant to be; one that is not fails the run. Those of `faults` always are.
-   * Default: with the faults `throw`, `stop` or `expire` all are, otherwise none is.
+   * Whether a failure that a supervisor was told of is meant to be; one that is not fails the run. Those of `faults`
+   * always are. Default: with the faults `throw`, `stop` or `expire` all are, otherwise none is.
    */
   readonly expected?: (failure: FailedEvent) => boolean;
   /** Most turns of a run; one that takes more has failed. Default: 100,000. */
@@ -91,11 +92,16 @@ const KNOWN: readonly string[] = [
 ] satisfies (keyof SimulateOptions)[];
 const CHANCES = ["throw", "stop", "delay", "expire"] as const;
 const KNOWN_FAULTS: readonly string[] = [...CHANCES, "longestDelay", "only"] satisfies (keyof Faults)[];
+/** What a simulation brings along itself, or its order of turns would not be the seed's. */
+const OWN = ["clock", "logger", "random", "dispatcher", "beforeHandle"] as const satisfies (keyof SystemOptions)[];
 
 /** Refuses options that cannot be ones, and fills in the defaults. */
 export function planOf(options: SimulateOptions): Plan {
   refuseUnknown(options, KNOWN, "option");
-  const { faults: wanted = {}, system = {}, unfinished = "fail", maxSteps = 100_000 } = options;
+  const { faults: wanted = {}, system = {}, unfinished = "fail", maxSteps = 100_000, trace = false } = options;
+  if (options.seed !== undefined && options.seeds !== undefined) {
+    throw new TypeError("seed is the one seed to try, and seeds is how many: write one of the two.");
+  }
   refuseUnknown(wanted, KNOWN_FAULTS, "fault");
   for (const key of CHANCES) {
     const chance: unknown = wanted[key] ?? 0;
@@ -105,6 +111,12 @@ export function planOf(options: SimulateOptions): Plan {
   const { longestDelay = 10, only = () => true } = wanted;
   if (!(Number.isFinite(longestDelay) && longestDelay > 0)) {
     throw new RangeError(`longestDelay is a number of milliseconds above 0; got ${String(longestDelay)}.`);
+  }
+  checkFunction("only, of faults,", only, "address", "true");
+  checkSystem(system);
+  if (options.expected !== undefined) checkFunction("expected", options.expected, "failure", "true");
+  if (typeof trace !== "boolean" && typeof trace !== "function") {
+    throw new TypeError(`trace is true, false, or a function of a line; got ${show(trace)}.`);
   }
   if (unfinished !== "fail" && unfinished !== "allow") {
     throw new TypeError(`unfinished is "fail" or "allow"; got ${String(unfinished)}.`);
@@ -135,6 +147,23 @@ export function* seedsOf({ seed, seeds = 100, firstSeed = 1 }: SimulateOptions):
     );
   }
   for (let next = firstSeed; next < firstSeed + seeds; next++) yield next;
+}
+
+function checkFunction(what: string, given: unknown, of: string, result: string): void {
+  if (typeof given === "function") return;
+  throw new TypeError(`${what} is a function, such as (${of}) => ${result}; got ${show(given)}.`);
+}
+
+function checkSystem(system: object): void {
+  if (typeof system !== "object" || system === null) {
+    throw new TypeError(`system is an object, such as { askTimeout: 500 }; got ${show(system)}.`);
+  }
+  for (const key of OWN) {
+    if (!Object.hasOwn(system, key)) continue;
+    throw new TypeError(
+      `A simulation brings its own ${key}, or a seed would not replay its run; leave it out of system.`,
+    );
+  }
 }
 
 function refuseUnknown(given: object, known: readonly string[], what: string): void {

@@ -48,14 +48,14 @@ export class SimulationError extends Error {
 }
 
 /**
- * Runs a program again and again, each time with another order of turns, chosen by a seed: which actor runs next, when promises
- * settle, and when time passes. Faults happen on request. After each run it checks what envoi promises of every program:
- * the audit balances (P1), nobody is forgotten with messages in his mailbox, no timer is left (P6), the shutdown
- * leaves nobody (P13), and no handler failed that was not meant to. What the program itself promises it checks by throwing,
- * or by `always` and `eventually`.
+ * Runs a program again and again, each time with another order of turns, chosen by a seed: which actor runs next, when
+ * promises settle, and when time passes. Faults happen on request. After each run it checks what envoi promises of
+ * every program: the audit balances (P1), nobody is forgotten with messages in his mailbox, no timer is left (P6), the
+ * shutdown leaves nobody (P13), and no handler failed that was not meant to. What the program itself promises it checks
+ * by throwing, or by `always` and `eventually`.
  *
- * Time is virtual: it passes when nobody has anything to do. The same seed gives the same run, message by message, as long as
- * the program draws on nothing else: use `random` and `now` of the simulation instead of the machine's, and
+ * Time is virtual: it passes when nobody has anything to do. The same seed gives the same run, message by message, as
+ * long as the program draws on nothing else: use `random` and `now` of the simulation instead of the machine's, and
  * neither real timers nor I/O, which would make the run seem stuck.
  *
  * @returns what the runs came to; rejects with a SimulationError at the first seed that fails.
@@ -105,7 +105,7 @@ async function explained(
   isTraced: boolean,
 ): Promise<SimulationError> {
   const options = `{ seed: ${seed}${faultsOf(plan)}, trace: true }`;
-  const replay = `Replay it, with the other options as they are: simulate(scenario, ${options})`;
+  const replay = `Replay it, with seed instead of seeds and the other options as they are: simulate(program, ${options})`;
   if (isTraced) return new SimulationError(seed, failure, outcome.faults, outcome.trace, replay);
   const again = await new Run(program, seed, plan, true, () => undefined).run();
   if (again.failure !== null) return new SimulationError(seed, failure, again.faults, again.trace, replay);

@@ -72,26 +72,27 @@ export interface TestSystem extends AsyncDisposable {
    */
   expectLogged(message: string | RegExp): Promise<LogEntry>;
   /**
-   * Says that an actor is meant to be left with something unfinished at the end of the test: a handler that never ends, or
-   * messages that wait.
+   * Says that an actor is meant to be left with something unfinished at the end of the test: a handler that never ends,
+   * or messages that wait.
    *
    * @throws Error when it has nothing unfinished.
    */
   expectUnfinished(of: AnyRef): Promise<void>;
   /**
-   * Ends the test: shuts the system down, on the manual clock. `await using` does it by itself; a second call does nothing.
+   * Ends the test: shuts the system down, on the manual clock. `await using` does it by itself; a second call does
+   * nothing.
    *
-   * @throws Error that names each thing which the test did not expect: a log line (so each failure that nobody was told of,
-   * and each that no supervisor handled), a message that waits or is still being handled (so each ask that is pending),
-   * a timer that is left, an audit that does not balance.
+   * @throws Error that names each thing which the test did not expect: a log line (so each failure that nobody was told
+   * of, and each that no supervisor handled), a message that waits or is still being handled (so each ask that is
+   * pending), a timer that is left, an audit that does not balance.
    */
   finish(): Promise<void>;
 }
 
 /**
- * Makes a system for a test, which ends by `finish()` or `await using`. It needs no particular test runner: what it finds,
- * it throws. Where the test's own code throws and the end finds something too, `await using` makes a SuppressedError of the
- * two, which Bun prints without either: `withTestSystem` shows both.
+ * Makes a system for a test, which ends by `finish()` or `await using`. It needs no particular test runner: what it
+ * finds, it throws. Where the test's own code throws and the end finds something too, `await using` makes a
+ * SuppressedError of the two, which Bun prints without either: `withTestSystem` shows both.
  *
  * @throws TypeError or RangeError when an option cannot be one.
  * @example
@@ -104,6 +105,7 @@ export interface TestSystem extends AsyncDisposable {
  * });
  */
 export function createTestSystem(options: TestSystemOptions = {}): TestSystem {
+  checkTestOptions(options);
   const clock = createManualClock();
   const entries: LogEntry[] = [];
   const events: SystemEvent[] = [];
@@ -202,9 +204,22 @@ export function createTestSystem(options: TestSystemOptions = {}): TestSystem {
   };
 }
 
+function checkTestOptions(options: object): void {
+  if (Object.hasOwn(options, "clock")) {
+    throw new TypeError(
+      "A test system has a clock of its own, which the test moves: leave clock out, and use test.clock.",
+    );
+  }
+  if (Object.hasOwn(options, "logger")) {
+    throw new TypeError(
+      "A test system keeps its log, because a line that the test did not expect fails it: leave logger out, and use test.takeLog().",
+    );
+  }
+}
+
 /**
- * Wraps the code of a test, for any runner: it gets a test system, which is ended after it. Where its code throws, that is
- * what the runner gets, with what the end found as its `cause`.
+ * Wraps the code of a test, for any runner: it gets a test system, which is ended after it. Where its code throws, that
+ * is what the runner gets, with what the end found as its `cause`.
  *
  * @example
  * test("a worker reports", withTestSystem(async ({ system, createProbe }) => {

@@ -454,7 +454,7 @@ test("P10: an onStop that stops, spawns or watches harms nobody", async () => {
       attempt(() => ctx.spawn("child", Work, () => ({ work: (text) => text, fail() {} })));
       attempt(() => ctx.watch(other, () => {}));
       attempt(() => ctx.timers.once("late", 5, () => {}));
-      attempt(() => ctx.timers.receiveTimeout(5));
+      attempt(() => ctx.timers.receiveTimeout(5, () => {}));
     },
   }));
   await ref.ask("work", "a");

@@ -587,7 +587,7 @@ test("P10: the context of a replaced instance changes nothing of the next, and s
     expect(use).toThrow(replaced);
   }
   expect(() => timers.once("kept", 5, () => {})).toThrow(/^This instance of @\(worker\) has ended/);
-  expect(() => timers.receiveTimeout(5)).toThrow(/^This instance of @\(worker\) has ended/);
+  expect(() => timers.receiveTimeout(5, () => {})).toThrow(/^This instance of @\(worker\) has ended/);
   expect(timers.has("kept")).toBe(false);
   timers.cancel("kept");
   expect(old.signal.aborted).toBe(true);

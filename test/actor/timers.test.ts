@@ -366,6 +366,9 @@ test("timers refuse what they cannot do", () => {
     expect(ctx.timers.has("t")).toBe(false);
   }
   expect(() => ctx.timers.receiveTimeout(0, call)).toThrow(RangeError);
+  expect(() => ctx.timers.receiveTimeout(5, undefined as never)).toThrow(
+    /needs a function to call back; got undefined/,
+  );
 });
 
 test("a refused timer leaves the one of its key as it was", async () => {
@@ -376,7 +379,7 @@ test("a refused timer leaves the one of its key as it was", async () => {
     note("kept too");
     ctx.timers.receiveTimeout(null);
   });
-  expect(() => ctx.timers.receiveTimeout(-1)).toThrow(RangeError);
+  expect(() => ctx.timers.receiveTimeout(-1, () => {})).toThrow(RangeError);
   await test.clock.advance(20);
   expect(seen.toSorted()).toEqual(["10 kept", "10 kept too"]);
 });

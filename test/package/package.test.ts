@@ -26,6 +26,27 @@ export const ticks = () => counter.stream("ticks", 1);
 export const total = async () => (await counter.ask("total")) satisfies Result<number, unknown>;
 `;
 
+/** What a user's tests do with the test kit. */
+const OWN_TESTS = `import { defineProtocol, type RefTo, Type } from "envoi";
+import { createTestSystem, simulate } from "envoi/testing";
+const Log = defineProtocol("log", { write: { payload: Type.String(), reply: Type.Number() } });
+const greet = (log: RefTo<typeof Log>) => log.ask("write", "hello", { timeout: 500 });
+await using test = createTestSystem();
+const probe = test.createProbe(Log);
+const late = greet(probe.ref);
+await probe.expectMessage("write", "hello");
+await test.advance(500);
+console.log((await late).match(String, (error) => error.kind));
+const { runs, faults } = await simulate(
+  async ({ system }) => {
+    const reply = await greet(system.spawn("log", Log, () => ({ write: (line) => line.length })));
+    if (reply.isOk() && reply.value !== 5) throw new Error("a wrong length");
+  },
+  { seeds: 3, faults: { throw: 1 } },
+);
+console.log(runs, faults.throw);
+`;
+
 describe("the tarball, installed into an empty project", () => {
   let folder = "";
   beforeAll(async () => {
@@ -35,6 +56,7 @@ describe("the tarball, installed into an empty project", () => {
     const types = `@types/bun@${manifest.devDependencies["@types/bun"]}`;
     const { exitCode, stderr } = await runScript(folder, "add", tarball, types);
     if (exitCode !== 0) throw new Error(stderr);
+    await Bun.write(join(folder, "tests.ts"), OWN_TESTS);
     for (const { line, code } of quickStart) await Bun.write(join(folder, `line-${line}.ts`), code);
   }, 120_000);
   afterAll(() => rm(folder, { recursive: true, force: true }));
@@ -68,6 +90,11 @@ describe("the tarball, installed into an empty project", () => {
       if (output !== undefined) expect(stdout.trim()).toBe(fill(output, stdout));
     }, 60_000);
   }
+
+  test("its test kit runs: a probe on a clock that is moved by hand, and a simulation of three seeds", async () => {
+    const { exitCode, stdout, stderr } = await runScript(folder, "tests.ts");
+    expect({ exitCode, stderr, stdout }).toEqual({ exitCode: 0, stderr: "", stdout: "timeout\n3 3\n" });
+  }, 60_000);
 
   for (const [moduleResolution, module] of [
     ["NodeNext", "NodeNext"],

@@ -47,7 +47,7 @@ describe("it finds what is wrong with", () => {
       const { message, seed, trace } = await failureOf(program, { ...options, seeds: 200 });
       expect(message).toStartWith(`Seed ${seed} fails: `);
       expect(message).toContain(sentence);
-      expect(message).toContain(`simulate(scenario, { seed: ${seed}`);
+      expect(message).toContain(`simulate(program, { seed: ${seed}`);
       expect(trace.length).toBeGreaterThan(0);
       const replayed = await failureOf(program, { ...options, seed });
       expect(replayed.message).toBe(message);
@@ -374,6 +374,16 @@ test("options that cannot be ones are refused, and what to write is told", () =>
     [{ maxSteps: 0 }, "maxSteps is a whole number from 1; got 0."],
     [{ seeds: 0 }, "seeds and firstSeed are whole numbers, seeds from 1; got 0, 1."],
     [{ seed: 0.5 }, "A seed is a whole number; got 0.5."],
+    [{ seed: 1, seeds: 2 }, "seed is the one seed to try, and seeds is how many: write one of the two."],
+    [{ expected: true }, "expected is a function, such as (failure) => true; got true."],
+    [{ faults: { only: "@(a)" } }, "only, of faults, is a function, such as (address) => true; got '@(a)'."],
+    [{ trace: "all" }, "trace is true, false, or a function of a line; got 'all'."],
+    [{ system: null }, "system is an object, such as { askTimeout: 500 }; got null."],
+    [{ system: "fast" }, "system is an object, such as { askTimeout: 500 }; got 'fast'."],
+    ...["clock", "logger", "random", "dispatcher", "beforeHandle"].map((key): [object, string] => [
+      { system: { [key]: () => 0 } },
+      `A simulation brings its own ${key}, or a seed would not replay its run; leave it out of system.`,
+    ]),
   ];
   for (const [options, sentence] of refused) {
     expect(simulate(program, options as SimulateOptions)).rejects.toThrow(sentence);

@@ -97,6 +97,20 @@ test("P13: a shutdown, an unbinding and a second binding take the listeners off"
   expect(count()).toBe(before);
 });
 
+test.each([
+  ["SIGINT", /signals is an array of names/],
+  [null, /signals is an array of names/],
+  [[2], /signals is an array of names/],
+  [["SIGTERM", "SIGKILL"], /No process can catch SIGKILL; leave it out of signals/],
+  [["SIGSTOP"], /No process can catch SIGSTOP; leave it out of signals/],
+])("P13: signals that cannot be caught are refused when they are bound: %p", (signals, sentence) => {
+  const { system } = createTestSystem();
+  const before = process.listenerCount("SIGTERM");
+  // What the compiler may refuse too.
+  expect(() => system.shutdownOnSignals({ signals: signals as NodeJS.Signals[] })).toThrow(sentence);
+  expect(process.listenerCount("SIGTERM")).toBe(before);
+});
+
 test("P13: a timeout that cannot be one is refused when it is bound, not when the signal comes", () => {
   const { system } = createTestSystem();
   const before = process.listenerCount("SIGINT");

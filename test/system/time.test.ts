@@ -41,22 +41,6 @@ test("P15: a system on a clock of its own reads no other, and sets no other time
   }
 });
 
-test("P15: the source reads the clock in two places alone", async () => {
-  const source = `${import.meta.dir}/../../src`;
-  const readers: string[] = [];
-  for await (const path of new Bun.Glob("**/*.ts").scan(source)) {
-    const text = (await Bun.file(`${source}/${path}`).text()).replace(/^\s*(?:\/\/|\*|\/\*).*$/gm, "");
-    if (
-      /\b(?:setTimeout|setInterval|setImmediate|queueMicrotask)\(|Date\.now|performance\.now|new Date\b|Bun\.(?:sleep|nanoseconds)|AbortSignal\.timeout/.test(
-        text,
-      )
-    ) {
-      readers.push(path);
-    }
-  }
-  expect(readers.toSorted()).toEqual(["message/wall-time.ts", "runtime/clock.ts", "testing/manual-clock.ts"]);
-});
-
 test("P15: an actor on a manual clock answers also after time has passed", async () => {
   const { system, clock } = createTestSystem();
   const ref = system.spawn("work", Work, () => ({ work: (n) => n + 1, wait() {} }));

@@ -29,10 +29,28 @@ describe("asking in a kit", () => {
   });
 
   test("gets the refusal that the test prepared, as the kind of error that it would be", async () => {
-    for (const kind of ["timeout", "cancelled", "stopped", "mailbox-full", "handler-failed", "unreachable"] as const) {
+    const kinds = {
+      timeout: { timeout: 5_000 },
+      cancelled: { reason: expect.any(Error) },
+      "no-recipient": {},
+      stopped: {},
+      "mailbox-full": { capacity: 1 },
+      "unknown-operation": {},
+      "invalid-payload": { issues: [{ path: "", message: expect.any(String) }] },
+      "handler-failed": { cause: expect.any(Error) },
+      "ask-cycle": { path: ["@(counter)", "@(log)", "@(counter)"] },
+      unreachable: { cause: expect.any(Error) },
+    };
+    for (const kind of Object.keys(kinds) as (keyof typeof kinds)[]) {
       const { kit, log } = asking(async (ctx, ref) => {
         const error = (await ctx.ask(ref, "write", "x"))._unsafeUnwrapErr();
-        expect(error).toMatchObject({ kind, address: "@(log)", operation: "write", undelivered: { payload: "x" } });
+        expect(error).toMatchObject({
+          kind,
+          ...kinds[kind],
+          address: "@(log)",
+          operation: "write",
+          undelivered: { payload: "x" },
+        });
         const offered = await ref.offer("write", "y");
         expect(offered._unsafeUnwrapErr().kind).toBe(kind);
         return 7;

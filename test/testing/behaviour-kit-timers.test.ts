@@ -54,7 +54,9 @@ describe("timers in a kit", () => {
       (timers) => timers.once("", 1, () => {}),
       (timers) => timers.once("key", 0, () => {}),
       (timers) => timers.fixedDelay("key", Number.NaN, () => {}),
+      (timers) => timers.fixedRate("key", 1, undefined as never),
       (timers) => timers.receiveTimeout(-1, () => {}),
+      (timers) => timers.receiveTimeout(5, undefined as never),
     ];
     await using system = createSystem({ clock: createManualClock() });
     for (const attempt of attempts) {

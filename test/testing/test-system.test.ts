@@ -1,6 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { address, createMessage, createSystem } from "../../src/index";
-import { createTestSystem, type TestSystem, type TestSystemOptions, withTestSystem } from "../../src/testing/index";
+import {
+  createManualClock,
+  createTestSystem,
+  type TestSystem,
+  type TestSystemOptions,
+  withTestSystem,
+} from "../../src/testing/index";
 import { found, spawnWorker, Worker } from "./worker";
 
 describe("a test system", () => {
@@ -195,6 +201,14 @@ describe("the end of a test", () => {
     };
     await expect(body()).rejects.toThrow("cannot do -1");
   });
+});
+
+test("a test system brings its own clock and logger, and refuses others", () => {
+  const create = (options: object) => () => createTestSystem(options);
+  expect(create({ clock: createManualClock() })).toThrow(
+    "has a clock of its own, which the test moves: leave clock out",
+  );
+  expect(create({ logger: console })).toThrow("keeps its log, because a line that the test did not expect fails it");
 });
 
 describe("withTestSystem", () => {

@@ -79,6 +79,8 @@ export function refused(): void {
   ctx.tell(echo, "chunks");
   // @ts-expect-error — a stream asked of an operation that has none
   ctx.stream(echo, "say", "hi");
+  // @ts-expect-error — a receive timeout without what it calls back
+  ctx.timers.receiveTimeout(10);
   // @ts-expect-error — the sender may not be there
   ctx.sender.tell("anything");
   // @ts-expect-error — an address is no reference
