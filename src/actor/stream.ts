@@ -74,7 +74,7 @@ export class PendingStream implements Envelope, Wait {
   readonly #items = new Queue<unknown>();
   /** The read that waits, while there are no items, and those that were called ahead of it. */
   #read: Read | null = null;
-  readonly #laterReads = new Queue<Read>();
+  #laterReads: Queue<Read> | null = null;
   #wakeProducer: (() => void) | null = null;
   /** Items that are handed over from one look at the turn to the next. */
   #stride = 1;
@@ -148,8 +148,10 @@ export class PendingStream implements Envelope, Wait {
     if (this.#items.size > 0) return this.#readItem();
     if (this.#isClosed) return this.#tellEnd();
     const promise = new Promise<Step>(capture);
-    if (this.#read !== null) this.#laterReads.put(captured);
-    else {
+    if (this.#read !== null) {
+      this.#laterReads ??= new Queue<Read>();
+      this.#laterReads.put(captured);
+    } else {
       this.#read = captured;
       if (this.#timer !== null) this.cell.environment.timers.add(this.#timer);
     }
@@ -231,7 +233,7 @@ export class PendingStream implements Envelope, Wait {
       this.#items.put(value);
       return !this.#dispatcher.spend(1) && this.#items.size < this.#credit;
     }
-    this.#read = this.#laterReads.take() ?? null;
+    this.#read = this.#laterReads === null ? null : (this.#laterReads.take() ?? null);
     if (this.#timer !== null) this.#restart(this.#timer);
     const isTurnOver = --this.#untilLook <= 0 && this.#look();
     if (isTurnOver) this.#resolveLater(read, { value, done: false });
@@ -294,7 +296,7 @@ export class PendingStream implements Envelope, Wait {
     this.failure = failure;
     if (this.#timer !== null) this.cell.environment.timers.remove(this.#timer);
     this.#goOn();
-    for (let read = this.#read; read !== null; read = this.#laterReads.take() ?? null) read(this.#tellEnd());
+    for (let read = this.#read; read !== null; read = this.#laterReads?.take() ?? null) read(this.#tellEnd());
     this.#read = null;
   }
 }
