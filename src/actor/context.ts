@@ -101,7 +101,8 @@ export interface Context<Signatures> {
   /** Puts what was stashed before all that waits, in the order in which it came. */
   unstash(): void;
   /**
-   * Handles what comes next by other handlers, until `unbecome()` or a restart. The hooks stay those of the factory.
+   * Handles what comes next by other handlers, until `unbecome()` or a restart. The hooks stay those of the factory. Each
+   * call is kept for its `unbecome()`: one that goes round for ever should go back instead.
    *
    * @throws TypeError when there is no handler for each operation, or the actor is registered with a router; Error in
    * the factory, and when the actor has stopped.

@@ -15,6 +15,9 @@ export interface Wait {
   endWith(error: DeliveryError): void;
 }
 
+/** Whether a wait is an envelope: it is the one that was sent. */
+export const isOf = (wait: Wait, envelope: Envelope | Wait): boolean => wait === envelope;
+
 /** What only some handlings of a message need, made when it is needed. */
 export class Handling {
   readonly cell: Cell;

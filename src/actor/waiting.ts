@@ -1,7 +1,6 @@
 import type { Address } from "../message/address";
 import type { Cell } from "./cell";
-import type { Envelope } from "./envelope";
-import type { Handling, Wait } from "./handling";
+import { type Handling, isOf, type Wait } from "./handling";
 
 /** What has to come to its end: a handling, all of several, or one of them. */
 type Need = Handling | { readonly isOneEnough: boolean; readonly of: readonly Need[] };
@@ -50,9 +49,6 @@ function roomIn({ extras }: Cell): Need {
 function handlingsIn(need: Need): Handling[] {
   return "of" in need ? need.of.flatMap(handlingsIn) : [need];
 }
-
-/** A wait is the envelope that was sent. */
-const isOf = (wait: Wait, envelope: Envelope | Wait): boolean => wait === envelope;
 
 function isStuck(need: Need, stuck: Stuck): boolean {
   if (!("of" in need)) return stuck.has(need);

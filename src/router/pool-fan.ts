@@ -1,7 +1,7 @@
 import type { Result } from "neverthrow";
 import type { Cell } from "../actor/cell";
 import { type Envelope, Tell } from "../actor/envelope";
-import type { Wait } from "../actor/handling";
+import { isOf, type Wait } from "../actor/handling";
 import { PendingAsk } from "../actor/pending-ask";
 import { PendingOffer } from "../actor/pending-offer";
 import { ANSWERED, type Recipients, type Relay } from "../actor/relay";
@@ -111,6 +111,3 @@ export class ToAll implements Relay {
     for (const part of fan.parts) part.endWith(error);
   }
 }
-
-/** A wait is the envelope that was sent. */
-const isOf = (wait: Wait, envelope: Envelope | Wait): boolean => wait === envelope;
