@@ -1,7 +1,7 @@
 import { duration, quantity, range, rate, table } from "./format";
 import { publishedNote, publishedReading, publishedRow } from "./published";
 import type { ProbeResult, RowResult, SuiteResult, TimedResult } from "./results";
-import { limitOf, type Target } from "./target";
+import { limitBeside, type Target } from "./target";
 
 const NONE = "–";
 const count = (value: number): string => value.toLocaleString("en");
@@ -13,7 +13,7 @@ export function suiteTables(result: SuiteResult, targets: readonly Target[]): st
   const probes = result.rows.filter((row) => row.kind === "probe");
   const limits = (row: string, figure: string): readonly [string, string] => {
     const target = targets.find((each) => each.suite === result.suite && each.row === row && each.figure === figure);
-    return target ? [limitOf(target), String(target.aim)] : [NONE, NONE];
+    return target ? [limitBeside(target, [result]), String(target.aim)] : [NONE, NONE];
   };
   const tables: string[] = [];
   if (timed.length > 0) {
@@ -81,7 +81,7 @@ export function targetTable(results: readonly SuiteResult[], targets: readonly T
   const rows = targets.flatMap((target) => {
     const row = results.find(({ suite }) => suite === target.suite)?.rows.find((each) => each.row === target.row);
     const cells = row && targetCells(row, target);
-    return cells ? [[...cells, limitOf(target)]] : [];
+    return cells ? [[...cells, limitBeside(target, results)]] : [];
   });
   return table(["row", "floor", "here", "limit"], rows);
 }

@@ -58,6 +58,15 @@ function figureIn(row: RowResult, figure: string): number | undefined {
   return row.figures.find((each) => each.figure === figure)?.median;
 }
 
+const isKept = (target: Target, measured: number): boolean =>
+  "atMost" in target ? measured <= target.atMost : measured >= target.atLeast;
+
+/** The limit beside a figure, which says so where it was missed: `≤ 1.6 (missed)`. */
+export function limitBeside(target: Target, results: readonly SuiteResult[]): string {
+  const measured = figureOf(target, results);
+  return measured === undefined || isKept(target, measured) ? limitOf(target) : `${limitOf(target)} (missed)`;
+}
+
 /** What the results say of the targets that they hold a figure for. */
 export function checkTargets(
   targets: readonly Target[],
@@ -69,8 +78,7 @@ export function checkTargets(
     const measured = figureOf(target, results);
     if (measured === undefined) continue;
     checked++;
-    const isKept = "atMost" in target ? measured <= target.atMost : measured >= target.atLeast;
-    if (!isKept) misses.push({ target, measured });
+    if (!isKept(target, measured)) misses.push({ target, measured });
   }
   return { checked, misses };
 }

@@ -67,6 +67,13 @@ describe("the README", () => {
     expect(table).toContain("| timer: ticks | raw: 2 | 39 (38–40) | ≥ 38 |");
   });
 
+  test("says where a limit was missed", () => {
+    const [target] = limits;
+    if (target === undefined) throw new Error("there is a limit");
+    const missed = { ...target, atMost: 1.1 };
+    expect(targetTable([result({})], [missed])).toContain("≤ 1.1 (missed) |");
+  });
+
   test("without markers stays as it is", () => {
     for (const text of ["# envoi\n", "<!-- figures:begin -->\n", "<!-- figures:end --><!-- figures:begin -->"]) {
       expect(fillFigures(text, [result({})], limits)).toBe(text);
