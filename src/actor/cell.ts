@@ -299,8 +299,8 @@ export class Cell implements Runnable {
   }
 
   /**
-   * While a message is handled: aborts when its sender gives up, or the actor is stopped. Otherwise: when the actor is
-   * stopped or restarts. Made when read.
+   * While a message is handled: aborts when its sender gives up, and in any case when the actor is stopped or restarts. Made
+   * when read.
    */
   get signal(): AbortSignal {
     const { handling } = this;
@@ -314,7 +314,7 @@ export class Cell implements Runnable {
       handling.controller = new AbortController();
       const { failure } = handling.envelope;
       if (failure !== null) handling.controller.abort(failure);
-      else if (this.life > GUARDED && this.life !== RESTARTING) handling.controller.abort(stopReason(this.address));
+      else if (!this.isAlive) handling.controller.abort(stopReason(this.address));
     }
     return handling.controller.signal;
   }

@@ -51,10 +51,9 @@ export interface Context<Signatures> {
    */
   readonly sender: Ref<AnySignatures> | undefined;
   /**
-   * Aborts when the sender of the current message gives up, or this actor is stopped (P7); read outside of handlers, as
-   * in the factory, only when it is stopped or restarts. Made when first read. Its reason is the delivery error where
-   * the sender gave up, and an AbortError where the actor is stopped. A listener that throws is an uncaught exception,
-   * as on any signal.
+   * Aborts when the sender of the current message gives up, or this actor is stopped or restarts (P7); read outside of
+   * handlers, as in the factory, only for the latter. Made when first read. Its reason is the delivery error where the
+   * sender gave up, and an AbortError otherwise. A listener that throws is an uncaught exception, as on any signal.
    */
   readonly signal: AbortSignal;
   /** Timers that call back in this actor's turn, and end with a stop or a restart. */

@@ -52,8 +52,9 @@ export class Extras {
   isWaitingForHandlers = false;
   /** Why its supervisor stopped it. */
   stopError: { readonly error: unknown } | null = null;
-  readonly whenStopped = new Set<() => void>();
-  readonly watchers = new Set<Watch>();
+  // Made when the first one comes: empty, they cost each actor that ever awaited 63 bytes.
+  whenStopped: Set<() => void> | null = null;
+  watchers: Set<Watch> | null = null;
 }
 
 /** What the signals of an actor that is stopped are aborted with. */

@@ -182,7 +182,11 @@ export function stop(cell: Cell, isDraining: boolean, whenStopped?: () => void):
     whenStopped?.();
     return;
   }
-  if (whenStopped !== undefined) cell.extra.whenStopped.add(whenStopped);
+  if (whenStopped !== undefined) {
+    const { extra } = cell;
+    extra.whenStopped ??= new Set();
+    extra.whenStopped.add(whenStopped);
+  }
   if (cell.life === STOPPING || (cell.life === DRAINING && isDraining)) return;
   const { extras } = cell;
   if (extras?.isWaitingForHandlers === true) {
@@ -302,9 +306,9 @@ function terminate(cell: Cell): void {
     const isFailed = extras !== null && extras.stopError !== null;
     environment.events.publish({ kind: "stopped", address, ...(isFailed ? { error } : {}) });
   }
-  if (extras !== null) for (const watch of extras.watchers) watch.tell(error);
+  for (const watch of extras?.watchers ?? []) watch.tell(error);
   if (parent !== null) childStopped(parent, cell);
-  if (extras !== null) for (const callback of extras.whenStopped) callback();
+  for (const callback of extras?.whenStopped ?? []) callback();
 }
 
 /** Ends an actor without waiting for its handler: the running message counts as failed, its asker gets `stopped`. */

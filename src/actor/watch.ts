@@ -28,6 +28,7 @@ export class Watch {
       this.tell(undefined);
       return;
     }
+    watched.extra.watchers ??= new Set();
     watched.extra.watchers.add(this);
     watcher.instance.watching.add(this);
   }
@@ -41,7 +42,7 @@ export class Watch {
 
   /** Ends it: nothing is told any more, not even what waits in the mailbox. */
   end(): void {
-    this.#watched.extras?.watchers.delete(this);
+    this.#watched.extras?.watchers?.delete(this);
     this.#watcher.extras?.instance?.watching.delete(this);
     this.#signal?.cancel();
   }

@@ -82,9 +82,10 @@ class LocalTopic<Item> implements Topic<Item> {
     if (before !== undefined) return before.end;
     const subscription = new Subscription(cell, operation, () => {
       if (this.#subscriptions.get(key) === subscription) this.#subscriptions.delete(key);
-      cell.extras?.whenStopped.delete(subscription.end);
+      cell.extras?.whenStopped?.delete(subscription.end);
     });
     this.#subscriptions.set(key, subscription);
+    cell.extra.whenStopped ??= new Set();
     cell.extra.whenStopped.add(subscription.end);
     return subscription.end;
   }

@@ -788,3 +788,31 @@ test("P10: one-for-all does not wait for a sibling that never ends; what that sa
   expect((await second)._unsafeUnwrap()).toBe(true);
   expect(takeLog()).toHaveLength(2);
 });
+
+test("P7: a signal that is first read while a restart waits for its handler is aborted already", async () => {
+  const { system, clock, takeLog } = createTestSystem({ supervision: { strategy: "one-for-all" } });
+  const gate = Promise.withResolvers<void>();
+  const seen: boolean[] = [];
+  const spawn = (name: string) =>
+    system.spawn(name, Room, (ctx) => ({
+      async hang() {
+        await gate.promise;
+        seen.push(ctx.signal.aborted);
+        return true;
+      },
+      *feed() {},
+      fail() {
+        throw new Error("broken");
+      },
+      ping: () => 1,
+    }));
+  const [a, b] = [spawn("a"), spawn("b")];
+  const reply = b.ask("hang");
+  await clock.settle();
+  a.tell("fail");
+  await clock.settle();
+  gate.resolve();
+  expect((await reply)._unsafeUnwrap()).toBe(true);
+  expect(seen).toEqual([true]);
+  expect(takeLog()).toHaveLength(1);
+});
