@@ -66,7 +66,7 @@ export type {
 } from "./protocol/signatures";
 export type { SystemOptions } from "./router/environment";
 export { type Dropped, drop, type Interceptor, type Next, type Passage } from "./router/interceptor";
-export { type PoolOptions, type Routing, spawnPool } from "./router/pool";
+export { type PoolOptions, type Routing, type Spawner, spawnPool } from "./router/pool";
 export { createRouter, type MessageHandler, type Router } from "./router/router";
 export { createTopic, type TakerName, type Topic } from "./router/topic";
 export { type Clock, type ClockTimer, systemClock } from "./runtime/clock";

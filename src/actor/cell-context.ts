@@ -3,6 +3,7 @@ import type { DeliveryError } from "../message/delivery-error";
 import type { Message } from "../message/message";
 import type { Protocol } from "../protocol/protocol";
 import type { AskName, Handlers, ItemOf, PassedOn, PayloadArgs, ReplyOf, StreamName } from "../protocol/signatures";
+import type { Clock } from "../runtime/clock";
 import type { Behaviour, Cell } from "./cell";
 import type { Context, Factory } from "./context";
 import { isMessage, messageIn } from "./envelope";
@@ -74,6 +75,10 @@ export class CellContext<Signatures> implements Context<Signatures> {
   get timers(): Timers {
     const cell = this.#own;
     return cell.instance.timersOf(cell);
+  }
+
+  get clock(): Clock {
+    return this.#cell.environment.clock;
   }
 
   spawn<Child>(

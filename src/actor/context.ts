@@ -3,6 +3,7 @@ import type { DeliveryError } from "../message/delivery-error";
 import type { Message } from "../message/message";
 import type { Protocol } from "../protocol/protocol";
 import type { AskName, Handlers, ItemOf, PassedOn, PayloadArgs, ReplyOf, StreamName } from "../protocol/signatures";
+import type { Clock } from "../runtime/clock";
 import type { ActorOptions } from "./options";
 import type { AskOptions, AskResult } from "./pending-ask";
 import type { OfferOptions } from "./pending-offer";
@@ -58,6 +59,12 @@ export interface Context<Signatures> {
   readonly signal: AbortSignal;
   /** Timers that call back in this actor's turn, and end with a stop or a restart. */
   readonly timers: Timers;
+  /**
+   * The system's clock, for a handler that measures time, or that lets the event loop go on within long work:
+   * `await new Promise<void>((go) => ctx.clock.macrotask(go))`. A timer that is set on it is not this actor's: it calls
+   * back outside of its turns, and outlives it.
+   */
+  readonly clock: Clock;
   /**
    * Spawns a child, which stops before this actor does, and before it restarts. Its address is this one's, a slash and
    * its name.

@@ -39,7 +39,7 @@ export interface PoolOptions extends ActorOptions {
 }
 
 /** What can spawn: a system, or a context. */
-interface Spawner {
+export interface Spawner {
   spawn<Signatures>(
     name: string,
     protocol: Protocol<string, Signatures>,

@@ -7,6 +7,7 @@ import {
   type AskName,
   type AskResult,
   address,
+  type Clock,
   type Context,
   type DeliveryError,
   type Factory,
@@ -28,6 +29,7 @@ import type { Effect } from "./effect";
 import { KitAnswers } from "./kit-answers";
 import { type KitRecord, KitRef } from "./kit-ref";
 import { KitTimers } from "./kit-timers";
+import { createManualClock } from "./manual-clock";
 import { show } from "./show";
 
 /** The message that is handled in a kit. */
@@ -45,6 +47,8 @@ export class KitContext<Signatures> implements Context<Signatures>, KitRecord {
   readonly self: Ref<Signatures>;
   readonly answers: KitAnswers;
   readonly timers = new KitTimers((effect) => this.record(effect));
+  /** Its time stands still; what waits for the event loop goes on by itself. */
+  readonly clock: Clock = { ...createManualClock(), macrotask: (callback) => void setImmediate(callback) };
   /** All effects so far, and those of the present run. */
   readonly effects: Effect[] = [];
   ofRun: Effect[] = [];

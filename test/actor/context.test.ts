@@ -249,3 +249,16 @@ test("P12: ctx.stream streams with this actor as the sender, with and without a 
   expect((await reader.ask("read"))._unsafeUnwrap()).toEqual([0, 1, 2, "a", "b"]);
   expect(senders).toEqual([reader]);
 });
+
+test("P15: ctx.clock is the system's own, in handlers and before the first message", async () => {
+  const { system, clock } = createTestSystem();
+  const seen: unknown[] = [];
+  const listener = system.spawn("listener", Talk, (ctx) => {
+    seen.push(ctx.clock);
+    return { say: (text) => `${text} at ${ctx.clock.monotonicTime()}`, note: () => void seen.push(ctx.clock) };
+  });
+  listener.tell("note", "now");
+  await clock.advance(250);
+  expect((await listener.ask("say", "tea"))._unsafeUnwrap()).toBe("tea at 250");
+  expect(seen).toEqual([clock, clock]);
+});
