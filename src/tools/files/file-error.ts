@@ -1,0 +1,113 @@
+import { constants } from "node:os";
+import { type Static, Type } from "../../index";
+
+/** What can be wrong with a request for a file. */
+const Kind = Type.Union([
+  Type.Literal("not-found"),
+  Type.Literal("exists"),
+  Type.Literal("outside-root"),
+  Type.Literal("is-directory"),
+  Type.Literal("not-a-directory"),
+  Type.Literal("not-a-file"),
+  Type.Literal("not-text"),
+  Type.Literal("too-large"),
+  Type.Literal("quota"),
+  Type.Literal("denied"),
+  Type.Literal("read-only"),
+  Type.Literal("changed"),
+  Type.Literal("no-match"),
+  Type.Literal("ambiguous-match"),
+  Type.Literal("invalid-path"),
+  Type.Literal("io"),
+]);
+
+/**
+ * Why a file was not read or written, as plain data:
+ *
+ * | kind | what happened |
+ * | --- | --- |
+ * | `not-found` | nothing has this name, or a directory on the way is missing |
+ * | `exists` | something has this name already |
+ * | `outside-root` | the path is absolute, or has a `..` |
+ * | `is-directory` | a directory is where a file is needed, or it is not empty |
+ * | `not-a-directory` | a file is where a directory is needed |
+ * | `not-a-file` | it is a FIFO, a socket or a device |
+ * | `not-text` | the bytes are not UTF-8, or the text has half of a surrogate pair |
+ * | `too-large` | more bytes, entries or matches than the actor's limits allow |
+ * | `quota` | the root would hold more bytes than its quota |
+ * | `denied` | a symbolic link, a hard link, a glob, or the operating system forbids it |
+ * | `read-only` | the actor, or the file system, takes no changes |
+ * | `changed` | the file is not the one of the etag any more |
+ * | `no-match` | an edit's text does not occur; `lines` are the nearest |
+ * | `ambiguous-match` | an edit's text occurs more than once; `lines` say where |
+ * | `invalid-path` | no file can have this path |
+ * | `io` | the operating system failed, such as with a full disk |
+ */
+export const FileError = Type.Object({
+  kind: Kind,
+  /** As the caller wrote it; a path of the host is never shown. */
+  path: Type.String(),
+  /** What happened and what to do, in a sentence. */
+  message: Type.String(),
+  /** Lines of the file, counted from 1. */
+  lines: Type.Optional(Type.Array(Type.Object({ line: Type.Integer(), text: Type.String() }))),
+  /** With `changed`: the etag of what is there now, unless it is gone. */
+  etag: Type.Optional(Type.String()),
+});
+export type FileError = Static<typeof FileError>;
+
+type Details = Pick<FileError, "lines" | "etag">;
+
+/** Carries an error from where it is found to the edge of the actor, where it becomes the reply. No Error: it needs no stack. */
+export class Refusal {
+  constructor(readonly error: FileError) {}
+}
+
+/** Refuses the request. */
+export function refuse(kind: FileError["kind"], path: string, message: string, details?: Details): never {
+  throw new Refusal({ kind, path, message, ...details });
+}
+
+const { errno } = constants;
+
+/** Refuses the request for a reason of the operating system; `code` is an errno, or negated as the root gives it. */
+export function refuseFor(code: number, path: string): never {
+  const shown = JSON.stringify(path);
+  switch (Math.abs(code)) {
+    case errno.ENOENT:
+      return refuse("not-found", path, `There is no ${shown}; list its directory to see what is there.`);
+    case errno.EEXIST:
+      return refuse("exists", path, `${shown} exists already.`);
+    case errno.EISDIR:
+      return refuse("is-directory", path, `${shown} is a directory; name a file.`);
+    case errno.ENOTEMPTY:
+      return refuse("is-directory", path, `${shown} is a directory that is not empty.`);
+    case errno.ENOTDIR:
+      return refuse("not-a-directory", path, `${shown}, or what is on its way, is no directory.`);
+    case errno.ELOOP:
+      return refuse("denied", path, `${shown} is a symbolic link, or leads through one; links are not followed.`);
+    case errno.EXDEV:
+      return refuse("outside-root", path, `${shown} leads out of the root.`);
+    case errno.ENXIO:
+    case errno.ENODEV:
+      return refuse("not-a-file", path, `${shown} is no regular file.`);
+    case errno.EACCES:
+    case errno.EPERM:
+      return refuse("denied", path, `The operating system does not allow this for ${shown}.`);
+    case errno.EROFS:
+      return refuse("read-only", path, `${shown} is on a file system that takes no changes.`);
+    case errno.ENAMETOOLONG:
+      return refuse("invalid-path", path, `${shown} is longer than a path can be.`);
+    case errno.ENOSPC:
+    case errno.EDQUOT:
+      return refuse("io", path, `The disk is full; ${shown} is as it was. Delete something and try again.`);
+    case errno.EMFILE:
+    case errno.ENFILE:
+      return refuse("io", path, `Too many files are open; try ${shown} again later.`);
+    default:
+      return refuse("io", path, `The operating system failed at ${shown}: ${nameOf(Math.abs(code))}.`);
+  }
+}
+
+const names = new Map(Object.entries(errno).map(([name, code]) => [code, name]));
+const nameOf = (code: number): string => names.get(code) ?? `errno ${code}`;

@@ -1,0 +1,318 @@
+import { constants, fsync, openSync } from "node:fs";
+import { endianness } from "node:os";
+import { ptr, read } from "bun:ffi";
+import { type Libc, openLibc, SYSTEM_CALLS, type SystemCalls } from "./libc";
+import type { EntryKind, Name, Opening, OpenMode, Root, Status } from "./root";
+
+const O_PATH = 0o10000000;
+const O_CLOEXEC = 0o2000000; // Nothing that is spawned meanwhile inherits a descriptor.
+const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_APPEND, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = constants;
+/** Of files: opening a FIFO returns at once, and a terminal becomes nobody's. */
+const FILE = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+
+const FLAGS: OpenMode = {
+  place: O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
+  directory: O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
+  read: O_RDONLY | FILE,
+  write: O_WRONLY | FILE,
+  writeOrCreate: O_WRONLY | O_CREAT | FILE,
+  create: O_WRONLY | O_CREAT | O_EXCL | FILE,
+  append: O_WRONLY | O_APPEND | FILE,
+};
+
+/** The rights of a new file before the process's umask, as everywhere. */
+const NEW_FILE = 0o666;
+
+/** include/uapi/linux/openat2.h: below the root, no symbolic link, no link of /proc. */
+const RESOLVE = 0x08 | 0x04 | 0x02;
+const SIZE_OF_OPEN_HOW = 24;
+const AT_SYMLINK_NOFOLLOW = 0x100;
+const AT_EMPTY_PATH = 0x1000;
+const AT_REMOVEDIR = 0x200;
+const STATX_BASIC_STATS = 0x7ff;
+const RENAME_NOREPLACE = 1;
+const F_OFD_SETLK = 37;
+const [F_WRLCK, F_UNLCK] = [1, 2];
+const EINTR = 4;
+const EAGAIN = 11;
+
+/** Where the lock is within its file: the bytes that SQLite locks (`PENDING_BYTE` and what follows), so that both ways exclude each other. */
+const LOCK_START = 0x40000000;
+const LOCK_LENGTH = 512;
+
+/** The kinds by S_IFMT's bits, and by getdents64's d_type, which are the same shifted by 12. */
+const KINDS: readonly (EntryKind | undefined)[] = Array.from({ length: 16 }, (_, type) => {
+  if (type === 0) return undefined; // The file system does not tell.
+  return type === 8 ? "file" : type === 4 ? "directory" : type === 10 ? "link" : "other";
+});
+
+const LONGEST_PATH = 4_096;
+/** Some thousand names at a time. */
+const ENTRIES_BUFFER = 32 * 1024;
+
+/** A root whose paths the kernel resolves, in one call each. */
+class KernelRoot implements Root {
+  readonly resolution = "openat2";
+  readonly top: number;
+  readonly #libc: Libc;
+  readonly #calls: SystemCalls;
+  // The C library reads and writes here; JavaScript does so between the calls. Two paths, for a rename.
+  readonly #path = Buffer.alloc(LONGEST_PATH);
+  readonly #pathAt = ptr(this.#path);
+  readonly #other = Buffer.alloc(LONGEST_PATH);
+  readonly #otherAt = ptr(this.#other);
+  readonly #how = new DataView(new ArrayBuffer(SIZE_OF_OPEN_HOW));
+  readonly #howAt = ptr(this.#how);
+  readonly #statx = new DataView(new ArrayBuffer(256));
+  readonly #statxAt = ptr(this.#statx);
+  readonly #lock = new DataView(new ArrayBuffer(32));
+  readonly #names = Buffer.alloc(ENTRIES_BUFFER);
+  readonly #namesAt = ptr(this.#names);
+  readonly #errnoAt: NonNullable<ReturnType<Libc["__errno_location"]>>;
+
+  constructor(top: number, libc: Libc, calls: SystemCalls) {
+    this.top = top;
+    this.#libc = libc;
+    this.#calls = calls;
+    const errnoAt = libc.__errno_location();
+    if (errnoAt === null) throw new Error("The C library has no errno.");
+    this.#errnoAt = errnoAt;
+    this.#how.setUint32(16, RESOLVE, true);
+  }
+
+  open(path: string, opening: Opening): number {
+    put(path === "" ? "." : path, this.#path);
+    return this.#openat2(this.top, opening);
+  }
+
+  openAt(at: number, name: Name, opening: Opening): number {
+    put(name, this.#path);
+    return this.#openat2(at, opening);
+  }
+
+  #openat2(at: number, opening: Opening): number {
+    this.#how.setUint32(0, FLAGS[opening], true);
+    // The kernel refuses a mode for what it does not create.
+    this.#how.setUint32(8, opening === "create" || opening === "writeOrCreate" ? NEW_FILE : 0, true);
+    for (let tries = 0; ; tries++) {
+      const opened = this.#libc.syscall(
+        this.#calls.openat2,
+        at,
+        this.#pathAt,
+        this.#howAt,
+        SIZE_OF_OPEN_HOW as never, // A number that goes where a pointer goes.
+        null,
+      );
+      if (Number(opened) >= 0) return Number(opened);
+      const errno = this.#errno();
+      // EAGAIN: something was renamed meanwhile and the kernel asks for another try (openat2(2)).
+      if ((errno !== EAGAIN && errno !== EINTR) || tries === MOST_TRIES) return -errno;
+    }
+  }
+
+  close(descriptor: number): void {
+    this.#libc.close(descriptor);
+  }
+
+  stat(descriptor: number, into: Status): number {
+    this.#path[0] = 0;
+    return this.#status(descriptor, AT_EMPTY_PATH, into);
+  }
+
+  statAt(at: number, name: Name, into: Status): number {
+    put(name, this.#path);
+    return this.#status(at, AT_SYMLINK_NOFOLLOW, into);
+  }
+
+  #status(at: number, flags: number, into: Status): number {
+    const { statx } = this.#calls;
+    const done = this.#libc.syscall(
+      statx,
+      at,
+      this.#pathAt,
+      flags as never, // Numbers that go where pointers go.
+      STATX_BASIC_STATS as never,
+      this.#statxAt,
+    );
+    if (Number(done) < 0) return -this.#errno();
+    const view = this.#statx;
+    const mode = view.getUint16(28, true);
+    into.kind = KINDS[mode >> 12] ?? "other";
+    into.mode = mode & 0o7777;
+    into.links = view.getUint32(16, true);
+    into.size = long(view, 40);
+    into.inode = long(view, 32);
+    into.changed = milliseconds(view, 96);
+    into.modified = milliseconds(view, 112);
+    into.device = view.getUint32(136, true) * 2 ** 20 + view.getUint32(140, true);
+    return 0;
+  }
+
+  read(descriptor: number, into: Uint8Array, length: number, position: number): number {
+    for (;;) {
+      const count = Number(this.#libc.pread(descriptor, into, length, position));
+      if (count >= 0) return count;
+      const errno = this.#errno();
+      if (errno !== EINTR) return -errno;
+    }
+  }
+
+  write(descriptor: number, from: Uint8Array, length: number): number {
+    for (;;) {
+      const count = Number(this.#libc.write(descriptor, from, length));
+      if (count >= 0) return count;
+      const errno = this.#errno();
+      if (errno !== EINTR) return -errno;
+    }
+  }
+
+  truncate(descriptor: number, length: number): number {
+    return this.#code(this.#libc.ftruncate(descriptor, length));
+  }
+
+  chmod(descriptor: number, mode: number): number {
+    return this.#code(this.#libc.fchmod(descriptor, mode));
+  }
+
+  sync(descriptor: number): Promise<number> {
+    return synced(descriptor);
+  }
+
+  entries(directory: number, each: (name: Name, kind: EntryKind | undefined) => void): number {
+    const names = this.#names;
+    for (;;) {
+      const end = Number(
+        this.#libc.syscall(
+          this.#calls.getdents64,
+          directory,
+          this.#namesAt,
+          ENTRIES_BUFFER as never, // A number that goes where a pointer goes.
+          null,
+          null,
+        ),
+      );
+      if (end < 0) return -this.#errno();
+      if (end === 0) return 0;
+      let count = 0;
+      for (let at = 0; at < end; ) {
+        const length = names.readUInt16LE(at + 16);
+        const nameAt = at + 19;
+        const first = names[nameAt];
+        const isDots = first === DOT && (names[nameAt + 1] === 0 || (names[nameAt + 1] === DOT && names[nameAt + 2] === 0));
+        if (!isDots) {
+          each(nameIn(names, nameAt), KINDS[names[at + 18] ?? 0]);
+          count++;
+        }
+        at += length;
+      }
+      if (count > 0) return count; // Dots alone are not the end.
+    }
+  }
+
+  makeDirectory(at: number, name: Name, mode: number): number {
+    put(name, this.#path);
+    return this.#code(this.#libc.mkdirat(at, this.#pathAt, mode));
+  }
+
+  unlink(at: number, name: Name): number {
+    put(name, this.#path);
+    return this.#code(this.#libc.unlinkat(at, this.#pathAt, 0));
+  }
+
+  removeDirectory(at: number, name: Name): number {
+    put(name, this.#path);
+    return this.#code(this.#libc.unlinkat(at, this.#pathAt, AT_REMOVEDIR));
+  }
+
+  rename(from: number, name: Name, to: number, newName: Name, replace: boolean): number {
+    put(name, this.#path);
+    put(newName, this.#other);
+    const done = this.#libc.syscall(
+      this.#calls.renameat2,
+      from,
+      this.#pathAt,
+      to as never, // Numbers that go where pointers go.
+      this.#otherAt,
+      (replace ? 0 : RENAME_NOREPLACE) as never,
+    );
+    return this.#code(Number(done));
+  }
+
+  lock(descriptor: number): boolean {
+    return this.#setLock(descriptor, F_WRLCK);
+  }
+
+  unlock(descriptor: number): void {
+    this.#setLock(descriptor, F_UNLCK);
+  }
+
+  #setLock(descriptor: number, type: number): boolean {
+    this.#lock.setInt16(0, type, true);
+    this.#lock.setUint32(8, LOCK_START, true);
+    this.#lock.setUint32(16, LOCK_LENGTH, true);
+    return this.#libc.fcntl(descriptor, F_OFD_SETLK, this.#lock) === 0;
+  }
+
+  dispose(): void {
+    this.close(this.top);
+  }
+
+  #code(result: number): number {
+    return result >= 0 ? 0 : -this.#errno();
+  }
+
+  /** That of the call just made, on this thread. */
+  #errno(): number {
+    return read.i32(this.#errnoAt);
+  }
+}
+
+const MOST_TRIES = 64;
+const DOT = 46;
+
+function put(name: Name, into: Buffer): void {
+  const end = typeof name === "string" ? into.write(name) : Buffer.from(name).copy(into);
+  into[end] = 0;
+}
+
+/** A name up to its NUL; its bytes where they are no UTF-8. */
+function nameIn(buffer: Buffer, start: number): Name {
+  let end = start;
+  let isAscii = true;
+  for (let byte = buffer[end]; byte !== 0 && byte !== undefined; byte = buffer[++end]) if (byte > 127) isAscii = false;
+  if (isAscii) return buffer.latin1Slice(start, end);
+  const name = buffer.utf8Slice(start, end);
+  return name.includes("\uFFFD") ? Uint8Array.from(buffer.subarray(start, end)) : name;
+}
+
+/** A 64-bit number; sizes and inodes stay below 2⁵³. */
+const long = (view: DataView, at: number): number => view.getUint32(at, true) + view.getUint32(at + 4, true) * 2 ** 32;
+const milliseconds = (view: DataView, at: number): number => long(view, at) * 1_000 + view.getUint32(at + 8, true) / 1e6;
+
+/** `fsync` on another thread, since it waits for the disk. */
+export function synced(descriptor: number): Promise<number> {
+  return new Promise((resolve) => {
+    fsync(descriptor, (error) => resolve(error === null || error === undefined ? 0 : (error.errno ?? -5)));
+  });
+}
+
+/**
+ * Opens a directory as a root that the kernel keeps, or tells why that cannot be.
+ *
+ * @throws what opening the directory throws.
+ */
+export function openKernelRoot(directory: string): Root | { readonly reason: string } {
+  if (process.platform !== "linux") return { reason: `openat2 is a call of Linux; this is ${process.platform}` };
+  if (SYSTEM_CALLS === undefined || endianness() !== "LE") return { reason: `the processor ${process.arch} is not known` };
+  const libc = openLibc();
+  if (libc === undefined) return { reason: "bun:ffi cannot call the C library" };
+  const top = openSync(directory, O_RDONLY | O_DIRECTORY);
+  const root = new KernelRoot(top, libc, SYSTEM_CALLS);
+  const probe = root.open("", "place");
+  if (probe < 0) {
+    root.dispose();
+    return { reason: `the kernel refuses openat2 (errno ${-probe}); it came with Linux 5.6, and some containers forbid it` };
+  }
+  root.close(probe);
+  return root;
+}
