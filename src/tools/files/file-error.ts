@@ -100,13 +100,29 @@ export function refuseFor(code: number, path: string): never {
       return refuse("invalid-path", path, `${shown} is longer than a path can be.`);
     case errno.ENOSPC:
     case errno.EDQUOT:
-      return refuse("io", path, `The disk is full; ${shown} is as it was. Delete something and try again.`);
+      return refuse("io", path, `The disk is full; delete something, and write ${shown} again.`);
     case errno.EMFILE:
     case errno.ENFILE:
       return refuse("io", path, `Too many files are open; try ${shown} again later.`);
     default:
       return refuse("io", path, `The operating system failed at ${shown}: ${nameOf(Math.abs(code))}.`);
   }
+}
+
+/** Refuses the request unless the root did what it was asked to. */
+export function expectSuccess(code: number, path: string): void {
+  if (code < 0) refuseFor(code, path);
+}
+
+/** Refuses to replace a file that is another one than the caller has seen; `etag` is that of what is there. */
+export function refuseChanged(path: string, etag?: string): never {
+  const advice = "read it again, and write what fits it now";
+  return refuse(
+    "changed",
+    path,
+    `${JSON.stringify(path)} is not what it was; ${advice}.`,
+    etag === undefined ? {} : { etag },
+  );
 }
 
 const names = new Map(Object.entries(errno).map(([name, code]) => [code, name]));

@@ -1,6 +1,6 @@
+import { ptr, read } from "bun:ffi";
 import { constants, fsync, openSync } from "node:fs";
 import { endianness } from "node:os";
-import { ptr, read } from "bun:ffi";
 import { type Libc, openLibc, SYSTEM_CALLS, type SystemCalls } from "./libc";
 import type { EntryKind, Name, Opening, OpenMode, Root, Status } from "./root";
 
@@ -65,7 +65,7 @@ class KernelRoot implements Root {
   readonly #howAt = ptr(this.#how);
   readonly #statx = new DataView(new ArrayBuffer(256));
   readonly #statxAt = ptr(this.#statx);
-  readonly #lock = new DataView(new ArrayBuffer(32));
+  readonly #lock = new Int32Array(8); // struct flock: type and whence, start, length, process.
   readonly #names = Buffer.alloc(ENTRIES_BUFFER);
   readonly #namesAt = ptr(this.#names);
   readonly #errnoAt: NonNullable<ReturnType<Libc["__errno_location"]>>;
@@ -198,7 +198,8 @@ class KernelRoot implements Root {
         const length = names.readUInt16LE(at + 16);
         const nameAt = at + 19;
         const first = names[nameAt];
-        const isDots = first === DOT && (names[nameAt + 1] === 0 || (names[nameAt + 1] === DOT && names[nameAt + 2] === 0));
+        const isDots =
+          first === DOT && (names[nameAt + 1] === 0 || (names[nameAt + 1] === DOT && names[nameAt + 2] === 0));
         if (!isDots) {
           each(nameIn(names, nameAt), KINDS[names[at + 18] ?? 0]);
           count++;
@@ -247,9 +248,9 @@ class KernelRoot implements Root {
   }
 
   #setLock(descriptor: number, type: number): boolean {
-    this.#lock.setInt16(0, type, true);
-    this.#lock.setUint32(8, LOCK_START, true);
-    this.#lock.setUint32(16, LOCK_LENGTH, true);
+    this.#lock[0] = type; // From the beginning (SEEK_SET, 0) in its upper half.
+    this.#lock[2] = LOCK_START;
+    this.#lock[4] = LOCK_LENGTH;
     return this.#libc.fcntl(descriptor, F_OFD_SETLK, this.#lock) === 0;
   }
 
@@ -280,14 +281,15 @@ function nameIn(buffer: Buffer, start: number): Name {
   let end = start;
   let isAscii = true;
   for (let byte = buffer[end]; byte !== 0 && byte !== undefined; byte = buffer[++end]) if (byte > 127) isAscii = false;
-  if (isAscii) return buffer.latin1Slice(start, end);
-  const name = buffer.utf8Slice(start, end);
+  if (isAscii) return buffer.toString("latin1", start, end);
+  const name = buffer.toString("utf8", start, end);
   return name.includes("\uFFFD") ? Uint8Array.from(buffer.subarray(start, end)) : name;
 }
 
 /** A 64-bit number; sizes and inodes stay below 2⁵³. */
 const long = (view: DataView, at: number): number => view.getUint32(at, true) + view.getUint32(at + 4, true) * 2 ** 32;
-const milliseconds = (view: DataView, at: number): number => long(view, at) * 1_000 + view.getUint32(at + 8, true) / 1e6;
+const milliseconds = (view: DataView, at: number): number =>
+  long(view, at) * 1_000 + view.getUint32(at + 8, true) / 1e6;
 
 /** `fsync` on another thread, since it waits for the disk. */
 export function synced(descriptor: number): Promise<number> {
@@ -303,7 +305,8 @@ export function synced(descriptor: number): Promise<number> {
  */
 export function openKernelRoot(directory: string): Root | { readonly reason: string } {
   if (process.platform !== "linux") return { reason: `openat2 is a call of Linux; this is ${process.platform}` };
-  if (SYSTEM_CALLS === undefined || endianness() !== "LE") return { reason: `the processor ${process.arch} is not known` };
+  if (SYSTEM_CALLS === undefined || endianness() !== "LE")
+    return { reason: `the processor ${process.arch} is not known` };
   const libc = openLibc();
   if (libc === undefined) return { reason: "bun:ffi cannot call the C library" };
   const top = openSync(directory, O_RDONLY | O_DIRECTORY);
@@ -311,7 +314,9 @@ export function openKernelRoot(directory: string): Root | { readonly reason: str
   const probe = root.open("", "place");
   if (probe < 0) {
     root.dispose();
-    return { reason: `the kernel refuses openat2 (errno ${-probe}); it came with Linux 5.6, and some containers forbid it` };
+    return {
+      reason: `the kernel refuses openat2 (errno ${-probe}); it came with Linux 5.6, and some containers forbid it`,
+    };
   }
   root.close(probe);
   return root;

@@ -31,16 +31,25 @@ export const nameOf = ({ whole, base }: Path): string => (base === 0 ? whole : w
  * are: a backslash is a letter like any other, and no Unicode form is changed into another.
  */
 export function parsePath(given: unknown): Path {
-  if (typeof given !== "string") return refuse("invalid-path", String(given), "A path is a string, such as src/main.ts.");
+  if (typeof given !== "string")
+    return refuse("invalid-path", String(given), "A path is a string, such as src/main.ts.");
   const { length } = given;
   if (length > LONGEST_PATH || (length * 3 > LONGEST_PATH && Buffer.byteLength(given) > LONGEST_PATH)) {
     return refuse("invalid-path", `${given.slice(0, 80)}…`, `A path has at most ${LONGEST_PATH} bytes.`);
   }
   if (!given.isWellFormed()) {
-    return refuse("invalid-path", given.toWellFormed(), "A path is Unicode text; this one has half of a surrogate pair.");
+    return refuse(
+      "invalid-path",
+      given.toWellFormed(),
+      "A path is Unicode text; this one has half of a surrogate pair.",
+    );
   }
   if (given.charCodeAt(0) === SLASH) {
-    return refuse("outside-root", given, `Write the path as it is below the root, without the first slash; got ${show(given)}.`);
+    return refuse(
+      "outside-root",
+      given,
+      `Write the path as it is below the root, without the first slash; got ${show(given)}.`,
+    );
   }
   let start = 0; // Of the present name.
   let base = 0; // Of the last name, if no name was left out.

@@ -1,0 +1,166 @@
+import type { Clock, Factory, SignaturesOf, Spawner } from "../../index";
+import { copy } from "./copy";
+import { remove } from "./delete";
+import { edit } from "./edit";
+import { type FileError, Refusal } from "./file-error";
+import { list } from "./list";
+import { makeDirectory } from "./make-directory";
+import { move } from "./move";
+import { openRoot } from "./open-root";
+import { type FileSystemOptions, type Limits, limitsOf, Rules } from "./options";
+import { Order } from "./order";
+import { parsePath } from "./path";
+import { FileStreams, FileSystem, type FileSystemRef, type Inspection } from "./protocol";
+import { Quota } from "./quota";
+import { read } from "./read";
+import { readStream } from "./read-stream";
+import { search } from "./search";
+import { Staging } from "./staging";
+import { exists, stat } from "./stat";
+import { countBytes } from "./tree";
+import { Uploads } from "./uploads";
+import { watch } from "./watch";
+import { Workspace } from "./workspace";
+import { append, write } from "./write";
+import { WriteLock } from "./write-lock";
+
+type Signatures = SignaturesOf<typeof FileSystem>;
+type Told<Value> = { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly error: FileError };
+
+/**
+ * Spawns an actor that serves the files below one directory, and nothing outside of it.
+ */
+export function spawnFileSystem(spawner: Spawner, options: FileSystemOptions): FileSystemRef {
+  const limits = limitsOf(options);
+  const { name = "files", supervision, phase, capacity, overflow } = options;
+  return spawner.spawn(name, FileSystem, factoryOf(options, limits), {
+    concurrency: limits.concurrency,
+    ...(supervision && { supervision }),
+    ...(phase !== undefined && { phase }),
+    ...(capacity !== undefined && { capacity }),
+    ...(overflow !== undefined && { overflow }),
+  });
+}
+
+function factoryOf(options: FileSystemOptions, limits: Limits): Factory<Signatures> {
+  return (ctx) => {
+    const workspace = openWorkspace(options, limits, ctx.clock);
+    const uploads = new Uploads(workspace);
+    // Streams last as long as their readers like: an actor of their own keeps them from holding up the requests.
+    const streams = ctx.spawn("streams", FileStreams, streamsOf(workspace), { concurrency: limits.concurrency });
+    const { look, change } = handling();
+    return {
+      read: look((request) => read(workspace, request, ctx)),
+      write: change((request) => write(workspace, request, ctx)),
+      append: change((request) => append(workspace, request, ctx)),
+      edit: change((request) => edit(workspace, request, ctx)),
+      list: look((request) => list(workspace, request, ctx)),
+      stat: look((request) => stat(workspace, request)),
+      exists: look((request) => exists(workspace, request)),
+      mkdir: change((request) => makeDirectory(workspace, request)),
+      move: change((request) => move(workspace, request, ctx)),
+      copy: change((request) => copy(workspace, request, ctx)),
+      delete: change((request) => remove(workspace, request, ctx)),
+      search: () => ctx.forward(streams),
+      readStream: () => ctx.forward(streams),
+      watch: () => ctx.forward(streams),
+      beginWrite: look((request) => uploads.begin(request)),
+      writeChunk: look((request) => uploads.write(request, ctx)),
+      finishWrite: look((request) => uploads.finish(request)),
+      abortWrite: look((request) => uploads.abort(request)),
+      inspect: () => ({ ok: true, value: inspectionOf(workspace, uploads) }),
+      onStop() {
+        uploads.dispose();
+        workspace.dispose();
+      },
+    };
+  };
+}
+
+function streamsOf(workspace: Workspace): Factory<SignaturesOf<typeof FileStreams>> {
+  return (ctx) => ({
+    search: (request) => told(() => search(workspace, request, ctx)),
+    readStream: (request) => told(() => readStream(workspace, request, ctx)),
+    watch: (request) => told(() => watch(workspace, request, ctx)),
+  });
+}
+
+function openWorkspace(options: FileSystemOptions, limits: Limits, clock: Clock): Workspace {
+  const root = openRoot(options);
+  const staging = new Staging(root);
+  if (!limits.readOnly) staging.sweep();
+  const workspace: Workspace = new Workspace({
+    root,
+    staging,
+    limits,
+    rules: new Rules(options),
+    lock: new WriteLock(staging, clock),
+    quota: limits.quotaBytes === undefined ? null : new Quota(limits.quotaBytes, () => countBytes(workspace, null)),
+    clock,
+  });
+  return workspace;
+}
+
+function inspectionOf({ root, limits, quota }: Workspace, uploads: Uploads): Inspection {
+  const { readOnly, maxReadBytes, maxWriteBytes, maxEntries, quotaBytes } = limits;
+  return {
+    resolution: root.resolution,
+    readOnly,
+    limits: { maxReadBytes, maxWriteBytes, maxEntries, ...(quotaBytes !== undefined && { quotaBytes }) },
+    ...(quota !== null && quota.used !== null && { usedBytes: quota.used }),
+    uploads: uploads.count,
+  };
+}
+
+/** Makes handlers of operations: what they refuse is a reply, and requests for one path keep their order. */
+function handling() {
+  const order = new Order();
+  const perform = <Request, Value>(
+    work: (request: Request) => Value | Promise<Value>,
+    isChange: boolean,
+  ): ((request: Request) => Told<Value> | Promise<Told<Value>>) => {
+    const inOrder = async (request: Request): Promise<Value> => {
+      await order.before(pathsOf(request));
+      return work(request);
+    };
+    return (request) => {
+      try {
+        const value = order.isBusy ? inOrder(request) : work(request);
+        if (!(value instanceof Promise)) return { ok: true, value };
+        const told = value.then(tell, refused);
+        if (isChange) order.note(pathsOf(request), told);
+        return told;
+      } catch (thrown) {
+        return refused(thrown);
+      }
+    };
+  };
+  return {
+    /** For what changes nothing. */
+    look: <Request, Value>(work: (request: Request) => Value | Promise<Value>) => perform(work, false),
+    /** For what later requests for its paths are to wait for. */
+    change: <Request, Value>(work: (request: Request) => Value | Promise<Value>) => perform(work, true),
+  };
+}
+
+/** The items of a stream, and what it was refused for as the last one. */
+async function* told<Item>(begin: () => AsyncGenerator<Item>): AsyncGenerator<Told<Item>> {
+  try {
+    for await (const value of begin()) yield { ok: true, value };
+  } catch (thrown) {
+    yield refused(thrown);
+  }
+}
+
+const tell = <Value>(value: Value): Told<Value> => ({ ok: true, value });
+
+function refused(thrown: unknown): { readonly ok: false; readonly error: FileError } {
+  if (thrown instanceof Refusal) return { ok: false, error: thrown.error };
+  throw thrown;
+}
+
+/** The paths that a request is about; the root where it names none. */
+function pathsOf(request: unknown): string[] {
+  const { path, from, to } = request as { path?: unknown; from?: unknown; to?: unknown };
+  return from === undefined ? [parsePath(path ?? "").whole] : [parsePath(from).whole, parsePath(to).whole];
+}

@@ -1,0 +1,155 @@
+import { Glob } from "bun";
+import type { ActorOptions } from "../../index";
+import type { Volume } from "./memory-root";
+
+/** How a file actor is made. All but one of `root` and `volume` may be left out. */
+export interface FileSystemOptions extends Pick<ActorOptions, "supervision" | "phase" | "capacity" | "overflow"> {
+  /** The directory that is served, which must exist. A link to one is resolved once, at the start. */
+  readonly root: string;
+  /** An in-memory file system to serve `root` of, for tests: memfs's `Volume.fromJSON({ … })`. Default: the machine's. */
+  readonly volume?: Volume;
+  /** The actor's name. Default: `"files"`. */
+  readonly name?: string;
+  /** Whether every change is refused. Default: false. */
+  readonly readOnly?: boolean;
+  /** Largest file, or part of one, that is read at once; `readStream` has no bound. In bytes. Default: 10 MB. */
+  readonly maxReadBytes?: number;
+  /** Most bytes that one request writes, or one upload with all its pieces. Default: 10 MB. */
+  readonly maxWriteBytes?: number;
+  /** How many bytes all files below the root may have; counted when first needed, and where it is reached. Default: no bound. */
+  readonly quotaBytes?: number;
+  /** Most entries in one page of a list, and most that a recursive operation visits. Default: 10,000. */
+  readonly maxEntries?: number;
+  /** Globs of the files that are served, such as `src/**`. Default: all. */
+  readonly allow?: readonly string[];
+  /** Globs of what is not served or shown, such as `**\/.env`; a directory that matches is closed with all below it. Default: none. */
+  readonly deny?: readonly string[];
+  /** Whether files with more than one name are served: another name may be outside of the root. Default: false. */
+  readonly hardLinks?: boolean;
+  /** How many requests that take long may run at once, and how many streams. Default: 64. */
+  readonly concurrency?: number;
+  /** How paths are resolved; one that this machine does not have throws. Default: the strongest that it has. */
+  readonly resolution?: "openat2" | "proc-fd";
+}
+
+/** The limits, none of them left out. */
+export interface Limits {
+  readonly readOnly: boolean;
+  readonly maxReadBytes: number;
+  readonly maxWriteBytes: number;
+  readonly quotaBytes: number | undefined;
+  readonly maxEntries: number;
+  readonly hardLinks: boolean;
+  readonly concurrency: number;
+}
+
+const MB = 1024 * 1024;
+const COUNTS = ["maxReadBytes", "maxWriteBytes", "quotaBytes", "maxEntries", "concurrency"] as const;
+const FLAGS = ["readOnly", "hardLinks"] as const;
+const NAMES: ReadonlySet<string> = new Set<keyof FileSystemOptions>([
+  ...COUNTS,
+  ...FLAGS,
+  "root",
+  "volume",
+  "name",
+  "allow",
+  "deny",
+  "resolution",
+  "supervision",
+  "phase",
+  "capacity",
+  "overflow",
+]);
+
+/** Refuses options that cannot be ones, says what to write, and fills in the defaults. */
+export function limitsOf(options: FileSystemOptions): Limits {
+  if (typeof options !== "object" || options === null) {
+    throw new TypeError('The options of a file actor are an object, such as { root: "workspace" }.');
+  }
+  for (const key of Object.keys(options)) {
+    if (!NAMES.has(key)) {
+      throw new TypeError(`There is no option "${key}" of a file actor; write one of ${[...NAMES].join(", ")}.`);
+    }
+  }
+  if (typeof options.root !== "string" || options.root === "") {
+    throw new TypeError(`The root of a file actor is a directory, such as "workspace"; got ${show(options.root)}.`);
+  }
+  for (const key of COUNTS) {
+    const value = options[key];
+    if (value === undefined || (Number.isSafeInteger(value) && value >= 1)) continue;
+    throw new RangeError(`The ${key} of a file actor is a whole number from 1; got ${show(value)}.`);
+  }
+  for (const key of FLAGS) {
+    const value = options[key];
+    if (value !== undefined && typeof value !== "boolean") {
+      throw new TypeError(`${key} is true or false; got ${show(value)}.`);
+    }
+  }
+  for (const key of ["allow", "deny"] as const) checkGlobs(key, options[key]);
+  const { resolution } = options;
+  if (resolution !== undefined && resolution !== "openat2" && resolution !== "proc-fd") {
+    throw new TypeError(`The resolution of a file actor is "openat2" or "proc-fd"; got ${show(resolution)}.`);
+  }
+  return {
+    readOnly: options.readOnly ?? false,
+    maxReadBytes: options.maxReadBytes ?? 10 * MB,
+    maxWriteBytes: options.maxWriteBytes ?? 10 * MB,
+    quotaBytes: options.quotaBytes,
+    maxEntries: options.maxEntries ?? 10_000,
+    hardLinks: options.hardLinks ?? false,
+    concurrency: options.concurrency ?? 64,
+  };
+}
+
+function checkGlobs(key: string, globs: unknown): void {
+  if (globs === undefined) return;
+  if (!Array.isArray(globs) || !globs.every((glob) => typeof glob === "string" && glob !== "")) {
+    throw new TypeError(`${key} is an array of globs, such as ["**/.env"]; got ${show(globs)}.`);
+  }
+  for (const glob of globs) {
+    if (!glob.startsWith("/") && !glob.startsWith("./") && !glob.endsWith("/")) continue;
+    throw new TypeError(
+      `A glob is matched against paths below the root: write ${show(bare(glob))} instead of ${show(glob)}.`,
+    );
+  }
+}
+
+const bare = (glob: string): string => glob.replace(/^(\.?\/)+/, "").replace(/\/+$/, "/**");
+const show = (value: unknown): string => JSON.stringify(value) ?? String(value);
+
+/** Which paths are served. */
+export class Rules {
+  readonly #allow: readonly Glob[] | null;
+  readonly #deny: readonly Glob[];
+
+  constructor({ allow, deny = [] }: Pick<FileSystemOptions, "allow" | "deny">) {
+    this.#allow = allow === undefined ? null : allow.map((glob) => new Glob(glob));
+    this.#deny = deny.map((glob) => new Glob(glob));
+  }
+
+  /** Whether every path is served. */
+  get areOpen(): boolean {
+    return this.#allow === null && this.#deny.length === 0;
+  }
+
+  /** Whether it, or a directory that it is in, is closed. A file system may not tell letters apart that these globs do, so both forms are looked at. */
+  denies(whole: string): boolean {
+    if (this.#deny.length === 0) return false;
+    const folded = whole.normalize("NFC").toLowerCase();
+    return this.#matchesUpTo(whole) || (folded !== whole && this.#matchesUpTo(folded));
+  }
+
+  #matchesUpTo(whole: string): boolean {
+    for (let end = whole.indexOf("/"); ; end = whole.indexOf("/", end + 1)) {
+      const part = end < 0 ? whole : whole.slice(0, end);
+      if (this.#deny.some((glob) => glob.match(part))) return true;
+      if (end < 0) return false;
+    }
+  }
+
+  /** Whether a file of this path is served. */
+  serves(whole: string): boolean {
+    if (this.denies(whole)) return false;
+    return this.#allow === null || this.#allow.some((glob) => glob.match(whole));
+  }
+}

@@ -1,0 +1,178 @@
+import { createPieces, decode, type Encoding } from "./content";
+import { EtagOf, etagOf, PIECE } from "./etag";
+import { refuse, refuseFor } from "./file-error";
+import type { ReadReply, ReadRequest } from "./protocol";
+import type { Task, Workspace } from "./workspace";
+
+/** Files up to here are read whole where a part is asked for, so that it comes with an etag. */
+const WHOLE = 1024 * 1024;
+const LF = 10;
+
+/** Reads a file: at once where it is small, in pieces with pauses between them where it is not. */
+export function read(workspace: Workspace, request: ReadRequest, task: Task): ReadReply | Promise<ReadReply> {
+  const { root, scratch, status } = workspace;
+  const { given, whole } = workspace.findFile(request.path);
+  const file = workspace.openFile(whole, given, "read");
+  const { size } = status;
+  if (size >= PIECE) return new LargeRead(workspace, request, file, size).run(task).finally(() => root.close(file));
+  const length = root.read(file, scratch, PIECE, 0);
+  root.close(file);
+  if (length < 0) return refuseFor(length, given);
+  return partOf(scratch.subarray(0, length), request, workspace.limits.maxReadBytes);
+}
+
+/** What was asked for of a file that is there as a whole. */
+function partOf(
+  bytes: Buffer,
+  { path, encoding = "utf8", offset, length, lines }: ReadRequest,
+  most: number,
+): ReadReply {
+  const about = { size: bytes.length, etag: etagOf(bytes) };
+  if (lines === undefined) {
+    const start = Math.min(offset ?? 0, bytes.length);
+    const part =
+      offset === undefined && length === undefined ? bytes : bytes.subarray(start, start + (length ?? bytes.length));
+    expectSize(part.length, most, path);
+    return replyOf(decode(part, encoding, path), encoding, about);
+  }
+  const scan = new LineScan(lines.from ?? 1, lines.to ?? Number.POSITIVE_INFINITY);
+  const [start, end] = scan.add(bytes);
+  expectSize(end - start, most, path);
+  return replyOf(decode(bytes.subarray(start, end), encoding, path), encoding, { ...about, lines: scan.end() });
+}
+
+type About = Pick<ReadReply, "size" | "etag" | "lines">;
+
+function replyOf(content: string | Uint8Array, encoding: Encoding, about: About): ReadReply {
+  // `decode` gives bytes for "bytes", and a string otherwise.
+  return { encoding, content, ...about } as ReadReply;
+}
+
+function expectSize(size: number, most: number, given: string): void {
+  if (size <= most) return;
+  const advice = "read a part with offset and length, or use readStream";
+  refuse(
+    "too-large",
+    given,
+    `${JSON.stringify(given)} would give ${size} bytes, and at most ${most} are read at once: ${advice}.`,
+  );
+}
+
+/** A read of a file that is not small. It reads what was there when it was opened, lest one that grows be read for ever. */
+class LargeRead {
+  readonly #workspace: Workspace;
+  readonly #request: ReadRequest;
+  readonly #file: number;
+  readonly #size: number;
+
+  constructor(workspace: Workspace, request: ReadRequest, file: number, size: number) {
+    this.#workspace = workspace;
+    this.#request = request;
+    this.#file = file;
+    this.#size = size;
+  }
+
+  async run({ signal }: Task): Promise<ReadReply> {
+    const { path, encoding = "utf8", offset, length, lines } = this.#request;
+    const most = this.#workspace.limits.maxReadBytes;
+    const size = this.#size;
+    const isWhole = offset === undefined && length === undefined && lines === undefined;
+    const hasEtag = isWhole || size <= WHOLE;
+    const start = lines === undefined ? Math.min(offset ?? 0, size) : 0;
+    const end = lines === undefined ? Math.min(size, start + (length ?? size)) : size;
+    if (lines === undefined) expectSize(end - start, most, path);
+    const scan = lines && new LineScan(lines.from ?? 1, lines.to ?? Number.POSITIVE_INFINITY);
+
+    const etag = new EtagOf();
+    const parts: (string | Uint8Array)[] = [];
+    const pieces = createPieces(encoding, path);
+    // Of 3 bytes base64 makes 4 letters, so what is left of a piece waits for the next one.
+    let rest = Buffer.alloc(0);
+    let given = 0;
+    const take = (bytes: Buffer): void => {
+      given += bytes.length;
+      expectSize(given, most, path);
+      const joined = rest.length === 0 ? bytes : Buffer.concat([rest, bytes]);
+      const kept = encoding === "base64" ? joined.length % 3 : 0;
+      rest = Buffer.from(joined.subarray(joined.length - kept));
+      parts.push(pieces.next(joined.subarray(0, joined.length - kept)));
+    };
+
+    let position = hasEtag ? 0 : start;
+    const last = hasEtag ? size : end;
+    while (position < last) {
+      signal.throwIfAborted();
+      const bytes = this.#piece(position, Math.min(PIECE, last - position));
+      if (bytes.length === 0) break; // It was cut meanwhile.
+      if (hasEtag) etag.add(bytes);
+      const [from, to] = scan ? scan.add(bytes) : [Math.max(0, start - position), Math.max(0, end - position)];
+      if (from < to && from < bytes.length) take(bytes.subarray(from, to));
+      position += bytes.length;
+      if (scan?.isDone && !hasEtag) break;
+      await this.#workspace.pause();
+    }
+    if (rest.length > 0) parts.push(rest.toString("base64"));
+    pieces.end();
+    const content = encoding === "bytes" ? joinBytes(parts as Uint8Array[], given) : parts.join("");
+    return replyOf(content, encoding, {
+      size: hasEtag ? position : size,
+      ...(hasEtag && { etag: etag.end() }),
+      ...(scan && { lines: scan.end(position < size) }),
+    });
+  }
+
+  #piece(position: number, length: number): Buffer {
+    const { root, scratch } = this.#workspace;
+    const count = root.read(this.#file, scratch, length, position);
+    return count < 0 ? refuseFor(count, this.#request.path) : scratch.subarray(0, count);
+  }
+}
+
+function joinBytes(parts: readonly Uint8Array[], length: number): Uint8Array {
+  const all = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}
+
+/** Finds lines in bytes that come piece by piece. */
+class LineScan {
+  readonly #from: number;
+  readonly #to: number;
+  /** The line of the next byte, counted from 1. */
+  #line = 1;
+  #isAtStart = true;
+
+  constructor(from: number, to: number) {
+    this.#from = from;
+    this.#to = to;
+  }
+
+  /** Whether the last line that is wanted has come. */
+  get isDone(): boolean {
+    return this.#line > this.#to;
+  }
+
+  /** Where in this piece the wanted lines begin and end. */
+  add(bytes: Buffer): [from: number, to: number] {
+    let from = this.#line >= this.#from ? 0 : bytes.length;
+    let to = this.isDone ? 0 : bytes.length;
+    for (let at = bytes.indexOf(LF); at >= 0; at = bytes.indexOf(LF, at + 1)) {
+      this.#line++;
+      if (this.#line === this.#from) from = at + 1;
+      if (this.#line === this.#to + 1) to = at + 1;
+    }
+    if (bytes.length > 0) this.#isAtStart = bytes[bytes.length - 1] === LF;
+    return [from, Math.max(from, to)];
+  }
+
+  /** The lines that came; `isCut` where the file has more of them than were looked at. */
+  end(isCut = false): { from: number; to: number; total?: number } {
+    const total = this.#isAtStart ? this.#line - 1 : this.#line;
+    const to = Math.max(this.#from - 1, Math.min(this.#to, total));
+    return isCut ? { from: this.#from, to } : { from: this.#from, to, total };
+  }
+}

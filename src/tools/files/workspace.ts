@@ -1,0 +1,182 @@
+import { constants } from "node:os";
+import type { Clock, Context } from "../../index";
+import { PIECE } from "./etag";
+import { refuse, refuseFor } from "./file-error";
+import type { Limits, Rules } from "./options";
+import { type Path, parentOf, parsePath } from "./path";
+import type { Quota } from "./quota";
+import { type Root, Status } from "./root";
+import { STAGING, type Staging } from "./staging";
+import type { WriteLock } from "./write-lock";
+
+const { ENOENT, EEXIST } = constants.errno;
+
+/** The request that is worked on, where work goes on after a pause: it ends when the asker gives up. */
+export type Task = Pick<Context<never>, "signal">;
+
+/** What the operations of one file actor share: the root, and the policy that it is served by. */
+export class Workspace {
+  readonly root: Root;
+  readonly limits: Limits;
+  readonly rules: Rules;
+  readonly staging: Staging;
+  readonly lock: WriteLock;
+  readonly quota: Quota | null;
+  readonly clock: Clock;
+  /** Bytes on their way, never across a pause. */
+  readonly scratch: Buffer = Buffer.allocUnsafeSlow(PIECE);
+  /** What was looked up last, never across a pause. */
+  readonly status = new Status();
+
+  constructor(parts: Pick<Workspace, "root" | "limits" | "rules" | "staging" | "lock" | "quota" | "clock">) {
+    this.root = parts.root;
+    this.limits = parts.limits;
+    this.rules = parts.rules;
+    this.staging = parts.staging;
+    this.lock = parts.lock;
+    this.quota = parts.quota;
+    this.clock = parts.clock;
+  }
+
+  dispose(): void {
+    this.staging.dispose();
+    this.root.dispose();
+  }
+
+  /** Lets timers, I/O and other actors go on. */
+  pause(): Promise<void> {
+    return new Promise((resolve) => this.clock.macrotask(resolve));
+  }
+
+  /** A path of a request, for a look at what is there. */
+  find(given: unknown): Path {
+    const path = parsePath(given);
+    const { whole } = path;
+    if (whole.startsWith(STAGING) && (whole.length === STAGING.length || whole[STAGING.length] === "/")) {
+      return refuse("denied", path.given, `${STAGING} is where files are written before they get their names.`);
+    }
+    if (this.rules.denies(whole)) return this.#deny(path);
+    return path;
+  }
+
+  /** The path of a file that is read. */
+  findFile(given: unknown): Path {
+    const path = this.find(given);
+    if (path.isDirectory || path.whole === "") {
+      return refuse("is-directory", path.given, `${JSON.stringify(path.given)} names a directory; name a file in it.`);
+    }
+    if (!this.rules.serves(path.whole)) return this.#deny(path);
+    return path;
+  }
+
+  /** The path of a file that is changed, or of a directory where `kind` says so. */
+  findToChange(given: unknown, kind: "file" | "any" = "file"): Path {
+    const path = kind === "file" ? this.findFile(given) : this.find(given);
+    if (this.limits.readOnly)
+      return refuse("read-only", path.given, "This file actor changes nothing: it is read-only.");
+    return path;
+  }
+
+  #deny({ given }: Path): never {
+    return refuse("denied", given, `${JSON.stringify(given)} is not served: the actor's globs close it.`);
+  }
+
+  /** Opens the directory that a path is in, where need be made with `parents`; `leave` closes it. */
+  enter(path: Path, parents: boolean): number {
+    if (path.base === 0) return this.root.top;
+    const parent = parentOf(path);
+    const at = this.root.open(parent, "place");
+    if (at >= 0) return at;
+    if (at !== -ENOENT || !parents) return refuseFor(at, path.given);
+    return this.makeAll(parent, path.given).at;
+  }
+
+  /** Closes what `enter` opened. */
+  leave(at: number): void {
+    if (at !== this.root.top) this.root.close(at);
+  }
+
+  /** Makes a directory and those on its way, step by step, each opened below the one before; and opens it. */
+  makeAll(whole: string, given: string): { readonly at: number; readonly made: number } {
+    const { root } = this;
+    let at = root.top;
+    let made = 0;
+    for (const name of whole.split("/")) {
+      const code = root.makeDirectory(at, name, 0o777);
+      const next = code < 0 && code !== -EEXIST ? code : root.openAt(at, name, "place");
+      this.leave(at);
+      if (next < 0) return refuseFor(next, given);
+      if (code === 0) made++;
+      at = next;
+    }
+    return { at, made };
+  }
+
+  /** Refuses what is no regular file of one name; `status` is what was looked up. */
+  expectFile({ kind, links }: Status, given: string): void {
+    if (kind === "file") {
+      if (links > 1 && !this.limits.hardLinks) {
+        refuse(
+          "denied",
+          given,
+          `${JSON.stringify(given)} has another name, which may be outside of the root (a hard link).`,
+        );
+      }
+      return;
+    }
+    const shown = JSON.stringify(given);
+    if (kind === "directory") refuse("is-directory", given, `${shown} is a directory; name a file.`);
+    if (kind === "link") refuse("denied", given, `${shown} is a symbolic link; links are not followed.`);
+    refuse("not-a-file", given, `${shown} is a FIFO, a socket or a device; only regular files are served.`);
+  }
+
+  /** Opens a regular file, with `status` filled. */
+  openFile(whole: string, given: string, opening: "read" | "write" | "append"): number {
+    const { root, status } = this;
+    const file = root.open(whole, opening);
+    if (file < 0) return refuseFor(file, given);
+    try {
+      const code = root.stat(file, status);
+      if (code < 0) refuseFor(code, given);
+      this.expectFile(status, given);
+    } catch (thrown) {
+      root.close(file);
+      throw thrown;
+    }
+    return file;
+  }
+
+  /** Works with the write lock, at once where it is free and `more` bytes fit. */
+  exclusively<Value>(given: string, more: number, work: () => Value | Promise<Value>): Value | Promise<Value> {
+    if (this.quota?.fits(more) === false || !this.lock.tryAcquire(given)) return this.#afterOthers(given, more, work);
+    let isOurs = true;
+    try {
+      const done = work();
+      if (!(done instanceof Promise)) return done;
+      isOurs = false;
+      return done.finally(() => this.lock.release());
+    } finally {
+      if (isOurs) this.lock.release();
+    }
+  }
+
+  async #afterOthers<Value>(given: string, more: number, work: () => Value | Promise<Value>): Promise<Value> {
+    await this.quota?.countFor(more);
+    await this.lock.acquire(given);
+    try {
+      return await work();
+    } finally {
+      this.lock.release();
+    }
+  }
+
+  /** Writes all bytes. */
+  writeAll(file: number, bytes: Uint8Array, given: string): void {
+    for (let at = 0; at < bytes.length; ) {
+      const rest = at === 0 ? bytes : bytes.subarray(at);
+      const count = this.root.write(file, rest, rest.length);
+      if (count < 0) refuseFor(count, given);
+      at += count;
+    }
+  }
+}
