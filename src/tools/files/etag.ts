@@ -47,7 +47,7 @@ export class EtagOf {
   }
 }
 
-const textOf = (size: number, hash: bigint): string => `${size.toString(36)}-${hash.toString(36)}`;
+const textOf = (size: number, hash: bigint): string => `${size.toString(16)}-${hash.toString(16)}`;
 
 /** The etag of bytes that are all there. */
 export function etagOf(bytes: Uint8Array): string {
@@ -58,4 +58,4 @@ export function etagOf(bytes: Uint8Array): string {
 }
 
 /** How many bytes an etag stands for; NaN for what is none. */
-export const sizeIn = (etag: string): number => Number.parseInt(etag.slice(0, etag.indexOf("-")), 36);
+export const sizeIn = (etag: string): number => Number.parseInt(etag.slice(0, etag.indexOf("-")), 16);

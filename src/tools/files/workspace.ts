@@ -1,5 +1,6 @@
 import { constants } from "node:os";
 import type { Clock, Context } from "../../index";
+import { byteLength, type Written } from "./content";
 import { PIECE } from "./etag";
 import { refuse, refuseFor } from "./file-error";
 import type { Limits, Rules } from "./options";
@@ -146,9 +147,10 @@ export class Workspace {
     return file;
   }
 
-  /** Works with the write lock, at once where it is free and `more` bytes fit. */
-  exclusively<Value>(given: string, more: number, work: () => Value | Promise<Value>): Value | Promise<Value> {
-    if (this.quota?.fits(more) === false || !this.lock.tryAcquire(given)) return this.#afterOthers(given, more, work);
+  /** Works with the write lock, at once where it is free and `more` fits into the quota. */
+  exclusively<Value>(given: string, more: Written | null, work: () => Value | Promise<Value>): Value | Promise<Value> {
+    const bytes = this.quota === null || more === null ? 0 : byteLength(more);
+    if (this.quota?.fits(bytes) === false || !this.lock.tryAcquire(given)) return this.#afterOthers(given, bytes, work);
     let isOurs = true;
     try {
       const done = work();

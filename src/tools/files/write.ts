@@ -1,5 +1,5 @@
 import { constants } from "node:os";
-import { byteLength, encode } from "./content";
+import { encode, type Written } from "./content";
 import { etagOf, PIECE } from "./etag";
 import { expectSuccess, refuse, refuseChanged } from "./file-error";
 import { hashFile } from "./hash-file";
@@ -13,7 +13,6 @@ const { ENOENT } = constants.errno;
 /** Writes a file whole or not at all; or into itself, with `inPlace`. */
 export function write(workspace: Workspace, request: WriteRequest, task: Task): WriteReply | Promise<WriteReply> {
   const path = workspace.findToChange(request.path);
-  expectWritable(workspace, byteLength(request), path.given);
   return request.inPlace === true
     ? writeInPlace(workspace, path, request, task)
     : writeWhole(workspace, path, request, task);
@@ -30,13 +29,19 @@ export function expectWritable({ limits }: Workspace, bytes: number, given: stri
   );
 }
 
+function encodeWritable(workspace: Workspace, request: Written, { given }: Path): Uint8Array {
+  const bytes = encode(request, workspace.scratch, given);
+  expectWritable(workspace, bytes.length, given);
+  return bytes;
+}
+
 function writeWhole(
   workspace: Workspace,
   path: Path,
   request: WriteRequest,
   task: Task,
 ): WriteReply | Promise<WriteReply> {
-  const bytes = encode(request, workspace.scratch, path.given);
+  const bytes = encodeWritable(workspace, request, path);
   const file = new NewFile(workspace, path, request.parents ?? true);
   if (bytes.length > PIECE) return finish(file, file.writeSlowly(bytes, task), request);
   try {
@@ -67,8 +72,8 @@ function writeInPlace(
   task: Task,
 ): WriteReply | Promise<WriteReply> {
   const { root, scratch } = workspace;
-  return workspace.exclusively(path.given, byteLength(request), () => {
-    const bytes = encode(request, scratch, path.given);
+  return workspace.exclusively(path.given, request, () => {
+    const bytes = encodeWritable(workspace, request, path);
     const opened = openInPlace(workspace, path, request, "write");
     if (bytes.length > PIECE || request.durable === true || request.ifMatch !== undefined) {
       // What is in the scratch buffer is another request's after a pause.
@@ -162,10 +167,8 @@ type Appended = { size: number };
 export function append(workspace: Workspace, request: AppendRequest, task: Task): Appended | Promise<Appended> {
   const path = workspace.findToChange(request.path);
   const { root, scratch } = workspace;
-  const length = byteLength(request);
-  expectWritable(workspace, length, path.given);
-  return workspace.exclusively(path.given, length, () => {
-    const bytes = encode(request, scratch, path.given);
+  return workspace.exclusively(path.given, request, () => {
+    const bytes = encodeWritable(workspace, request, path);
     const opened = openInPlace(workspace, path, request, "append");
     const { file, size } = opened;
     if (bytes.length > PIECE || request.durable === true) {
