@@ -17,8 +17,8 @@ const shared: Options = {
 export default defineConfig([
   {
     ...shared,
-    entry: { index: "src/index.ts", testing: "src/testing/index.ts" },
-    external: ["neverthrow"],
+    entry: { index: "src/index.ts", testing: "src/testing/index.ts", tools: "src/tools/index.ts" },
+    external: ["neverthrow", /^bun(:|$)/],
     noExternal: [/^typebox/],
     esbuildPlugins: [
       {

@@ -47,6 +47,19 @@ const { runs, faults } = await simulate(
 console.log(runs, faults.throw);
 `;
 
+/** What a user does with the tools, types inferred. */
+const OWN_TOOLS = `import { createSystem } from "envoi";
+import { type FileSystemRef, resultOf, spawnFileSystem } from "envoi/tools";
+await using system = createSystem();
+export const files: FileSystemRef = spawnFileSystem(system, { root: import.meta.dir });
+const written = resultOf(await files.ask("write", { path: "notes/today.md", content: "tea\\n" }));
+const read = resultOf(await files.ask("read", { path: "notes/today.md" }));
+const missing = resultOf(await files.ask("read", { path: "notes/tomorrow.md" }));
+if (written.isOk() && read.isOk() && missing.isErr()) {
+  console.log(read.value.content, written.value.etag === read.value.etag, missing.error.kind);
+}
+`;
+
 describe("the tarball, installed into an empty project", () => {
   let folder = "";
   beforeAll(async () => {
@@ -57,6 +70,7 @@ describe("the tarball, installed into an empty project", () => {
     const { exitCode, stderr } = await runScript(folder, "add", tarball, types);
     if (exitCode !== 0) throw new Error(stderr);
     await Bun.write(join(folder, "tests.ts"), OWN_TESTS);
+    await Bun.write(join(folder, "tools.ts"), OWN_TOOLS);
     for (const { line, code } of quickStart) await Bun.write(join(folder, `line-${line}.ts`), code);
   }, 120_000);
   afterAll(() => rm(folder, { recursive: true, force: true }));
@@ -96,6 +110,11 @@ describe("the tarball, installed into an empty project", () => {
     expect({ exitCode, stderr, stdout }).toEqual({ exitCode: 0, stderr: "", stdout: "timeout\n3 3\n" });
   }, 60_000);
 
+  test("its tools run: an actor that writes a file, reads it, and says that another one is not there", async () => {
+    const { exitCode, stdout, stderr } = await runScript(folder, "tools.ts");
+    expect({ exitCode, stderr, stdout }).toEqual({ exitCode: 0, stderr: "", stdout: "tea\n true not-found\n" });
+  }, 60_000);
+
   for (const [moduleResolution, module] of [
     ["NodeNext", "NodeNext"],
     ["Bundler", "Preserve"],
@@ -123,7 +142,9 @@ describe("the tarball, installed into an empty project", () => {
       };
       await Bun.write(
         join(folder, "all.ts"),
-        'export * as core from "envoi";\nexport * as testing from "envoi/testing";\n',
+        ["core", "testing", "tools"]
+          .map((wing) => `export * as ${wing} from "${wing === "core" ? "envoi" : `envoi/${wing}`}";\n`)
+          .join(""),
       );
       await Bun.write(join(folder, "own.ts"), OWN_PACKAGE);
       await Bun.write(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["*.ts"] }));
