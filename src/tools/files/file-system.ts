@@ -86,7 +86,7 @@ function streamsOf(workspace: Workspace): Factory<SignaturesOf<typeof FileStream
 }
 
 function openWorkspace(options: FileSystemOptions, limits: Limits, clock: Clock): Workspace {
-  const root = openRoot(options);
+  const root = openRoot(options, clock);
   const staging = new Staging(root);
   if (!limits.readOnly) staging.sweep();
   const workspace: Workspace = new Workspace({

@@ -1,7 +1,9 @@
-import { ptr, read } from "bun:ffi";
-import { constants, fsync, openSync } from "node:fs";
+import { ptr } from "bun:ffi";
+import { constants, openSync } from "node:fs";
 import { endianness } from "node:os";
-import { type Libc, openLibc, SYSTEM_CALLS, type SystemCalls } from "./libc";
+import { synced } from "./errno";
+import { type FileLock, lockByCall } from "./file-lock";
+import { type Libc, SYSTEM_CALLS, type SystemCalls } from "./libc";
 import type { EntryKind, Name, Opening, OpenMode, Root, Status } from "./root";
 
 const O_PATH = 0o10000000;
@@ -11,8 +13,9 @@ const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_APPEND, O_DIRECTORY, O_NOFOLLOW, 
 const FILE = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
 
 const FLAGS: OpenMode = {
-  place: O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
-  directory: O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
+  // A link is ELOOP by RESOLVE; O_NOFOLLOW would make it ENOTDIR.
+  place: O_PATH | O_DIRECTORY | O_CLOEXEC,
+  directory: O_RDONLY | O_DIRECTORY | O_CLOEXEC,
   read: O_RDONLY | FILE,
   write: O_WRONLY | FILE,
   writeOrCreate: O_WRONLY | O_CREAT | FILE,
@@ -31,14 +34,8 @@ const AT_EMPTY_PATH = 0x1000;
 const AT_REMOVEDIR = 0x200;
 const STATX_BASIC_STATS = 0x7ff;
 const RENAME_NOREPLACE = 1;
-const F_OFD_SETLK = 37;
-const [F_WRLCK, F_UNLCK] = [1, 2];
 const EINTR = 4;
 const EAGAIN = 11;
-
-/** Where the lock is within its file: the bytes that SQLite locks (`PENDING_BYTE` and what follows), so that both ways exclude each other. */
-const LOCK_START = 0x40000000;
-const LOCK_LENGTH = 512;
 
 /** The kinds by S_IFMT's bits, and by getdents64's d_type, which are the same shifted by 12. */
 const KINDS: readonly (EntryKind | undefined)[] = Array.from({ length: 16 }, (_, type) => {
@@ -65,18 +62,17 @@ class KernelRoot implements Root {
   readonly #howAt = ptr(this.#how);
   readonly #statx = new DataView(new ArrayBuffer(256));
   readonly #statxAt = ptr(this.#statx);
-  readonly #lock = new Int32Array(8); // struct flock: type and whence, start, length, process.
   readonly #names = Buffer.alloc(ENTRIES_BUFFER);
   readonly #namesAt = ptr(this.#names);
-  readonly #errnoAt: NonNullable<ReturnType<Libc["__errno_location"]>>;
+  readonly #errno: () => number;
+  readonly #lock: FileLock;
 
   constructor(top: number, libc: Libc, calls: SystemCalls) {
     this.top = top;
     this.#libc = libc;
     this.#calls = calls;
-    const errnoAt = libc.__errno_location();
-    if (errnoAt === null) throw new Error("The C library has no errno.");
-    this.#errnoAt = errnoAt;
+    this.#errno = libc.errno;
+    this.#lock = lockByCall(libc);
     this.#how.setUint32(16, RESOLVE, true);
   }
 
@@ -191,7 +187,11 @@ class KernelRoot implements Root {
           null,
         ),
       );
-      if (end < 0) return -this.#errno();
+      if (end < 0) {
+        const errno = this.#errno();
+        if (errno === EINTR) continue;
+        return -errno;
+      }
       if (end === 0) return 0;
       let count = 0;
       for (let at = 0; at < end; ) {
@@ -239,19 +239,12 @@ class KernelRoot implements Root {
     return this.#code(Number(done));
   }
 
-  lock(descriptor: number): boolean {
-    return this.#setLock(descriptor, F_WRLCK);
+  lock(descriptor: number): number {
+    return this.#lock.take(descriptor);
   }
 
   unlock(descriptor: number): void {
-    this.#setLock(descriptor, F_UNLCK);
-  }
-
-  #setLock(descriptor: number, type: number): boolean {
-    this.#lock[0] = type; // From the beginning (SEEK_SET, 0) in its upper half.
-    this.#lock[2] = LOCK_START;
-    this.#lock[4] = LOCK_LENGTH;
-    return this.#libc.fcntl(descriptor, F_OFD_SETLK, this.#lock) === 0;
+    this.#lock.release(descriptor);
   }
 
   dispose(): void {
@@ -261,17 +254,18 @@ class KernelRoot implements Root {
   #code(result: number): number {
     return result >= 0 ? 0 : -this.#errno();
   }
-
-  /** That of the call just made, on this thread. */
-  #errno(): number {
-    return read.i32(this.#errnoAt);
-  }
 }
 
 const MOST_TRIES = 64;
 const DOT = 46;
+const SLASH = 47;
 
+/** Writes a name with its NUL; one that does not fit is written without, so that the kernel refuses it (ENAMETOOLONG). */
 function put(name: Name, into: Buffer): void {
+  if (name.length * 3 >= LONGEST_PATH && Buffer.byteLength(name) >= LONGEST_PATH) {
+    into.fill(SLASH);
+    return;
+  }
   const end = typeof name === "string" ? into.write(name) : Buffer.from(name).copy(into);
   into[end] = 0;
 }
@@ -291,31 +285,24 @@ const long = (view: DataView, at: number): number => view.getUint32(at, true) + 
 const milliseconds = (view: DataView, at: number): number =>
   long(view, at) * 1_000 + view.getUint32(at + 8, true) / 1e6;
 
-/** `fsync` on another thread, since it waits for the disk. */
-export function synced(descriptor: number): Promise<number> {
-  return new Promise((resolve) => {
-    fsync(descriptor, (error) => resolve(error === null || error === undefined ? 0 : (error.errno ?? -5)));
-  });
-}
-
 /**
  * Opens a directory as a root that the kernel keeps, or tells why that cannot be.
  *
+ * @param libc undefined where it cannot be called.
  * @throws what opening the directory throws.
  */
-export function openKernelRoot(directory: string): Root | { readonly reason: string } {
-  if (process.platform !== "linux") return { reason: `openat2 is a call of Linux; this is ${process.platform}` };
-  if (SYSTEM_CALLS === undefined || endianness() !== "LE")
-    return { reason: `the processor ${process.arch} is not known` };
-  const libc = openLibc();
+export function openKernelRoot(directory: string, libc: Libc | undefined): Root | { readonly reason: string } {
+  if (SYSTEM_CALLS === undefined || endianness() !== "LE") {
+    return { reason: `its numbers are not known for ${process.arch} processors` };
+  }
   if (libc === undefined) return { reason: "bun:ffi cannot call the C library" };
-  const top = openSync(directory, O_RDONLY | O_DIRECTORY);
+  const top = openSync(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   const root = new KernelRoot(top, libc, SYSTEM_CALLS);
   const probe = root.open("", "place");
   if (probe < 0) {
     root.dispose();
     return {
-      reason: `the kernel refuses openat2 (errno ${-probe}); it came with Linux 5.6, and some containers forbid it`,
+      reason: `the kernel refuses it (errno ${-probe}): it came with Linux 5.6, and some containers forbid it`,
     };
   }
   root.close(probe);

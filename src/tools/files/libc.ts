@@ -1,4 +1,4 @@
-import { dlopen, FFIType as T } from "bun:ffi";
+import { dlopen, read, FFIType as T } from "bun:ffi";
 
 const SYMBOLS = {
   // Six arguments for every call: those that are numbers go as pointers do, in a register each.
@@ -11,18 +11,25 @@ const SYMBOLS = {
   fchmod: { args: [T.i32, T.u32], returns: T.i32 },
   mkdirat: { args: [T.i32, T.ptr, T.u32], returns: T.i32 },
   unlinkat: { args: [T.i32, T.ptr, T.i32], returns: T.i32 },
-  fcntl: { args: [T.i32, T.i32, T.ptr], returns: T.i32 },
+  flock: { args: [T.i32, T.i32], returns: T.i32 },
   __errno_location: { args: [], returns: T.ptr },
 } as const;
 
+type Functions = ReturnType<typeof dlopen<typeof SYMBOLS>>["symbols"];
+
 /** The C library's functions, by their own names. */
-export type Libc = ReturnType<typeof dlopen<typeof SYMBOLS>>["symbols"];
+export interface Libc extends Omit<Functions, "__errno_location"> {
+  /** Why the call just made failed, on this thread. */
+  readonly errno: () => number;
+}
 
 /** The C library of this process: glibc's or musl's; undefined where neither can be called, as without FFI. */
 export function openLibc(): Libc | undefined {
   for (const name of ["libc.so.6", `libc.musl-${process.arch === "x64" ? "x86_64" : "aarch64"}.so.1`]) {
     try {
-      return dlopen(name, SYMBOLS).symbols;
+      const { __errno_location: locate, ...functions } = dlopen(name, SYMBOLS).symbols;
+      const at = locate();
+      if (at !== null) return { ...functions, errno: () => read.i32(at) };
     } catch {
       // The other one, or none.
     }

@@ -1,4 +1,367 @@
+import { constants } from "node:os";
+import type { Clock } from "../../index";
+import { attempt, errnoOf } from "./errno";
+import type { EntryKind, Name, Opening, Root, Status } from "./root";
+
+/** What a volume knows of a file, as in `node:fs`. */
+export interface VolumeStats {
+  isFile(): boolean;
+  isDirectory(): boolean;
+  isSymbolicLink(): boolean;
+  readonly size: number;
+  readonly mode: number;
+  readonly nlink: number;
+  readonly ino: number;
+  readonly mtimeMs: number;
+  readonly ctimeMs: number;
+}
+
 /** The part of `node:fs` that an in-memory file system needs to be served: memfs's `Volume` has it. */
 export interface Volume {
-  readonly toJSON: () => Record<string, string | null>;
+  openSync(path: string, flags: string): number;
+  closeSync(descriptor: number): void;
+  readSync(descriptor: number, into: Uint8Array, offset: number, length: number, position: number): number;
+  writeSync(descriptor: number, from: Uint8Array, offset: number, length: number): number;
+  ftruncateSync(descriptor: number, length: number): void;
+  fchmodSync(descriptor: number, mode: number): void;
+  fstatSync(descriptor: number): VolumeStats;
+  lstatSync(path: string): VolumeStats;
+  realpathSync(path: string): unknown;
+  readdirSync(path: string): readonly unknown[];
+  mkdirSync(path: string, mode: number): unknown;
+  unlinkSync(path: string): void;
+  rmdirSync(path: string): void;
+  renameSync(path: string, newPath: string): void;
+}
+
+/** Flags as text mean the same everywhere; their numbers are those of the machine, and not of the volume. */
+const FLAGS = { read: "r", write: "r+", append: "a", create: "wx" } as const;
+
+const { ENOENT, EEXIST, ENOTDIR, EISDIR, ELOOP, ENOTEMPTY, EINVAL, EBADF } = constants.errno;
+
+/** What is open: a file of the volume, or a directory, which follows where this root moves it to. */
+interface Open {
+  readonly file: number | null;
+  path: string;
+  /** Names that were read and not given yet. */
+  names: string[] | null;
+}
+
+/** The times of a file by the actor's clock, and by the volume's, which tells whether somebody else changed it. */
+interface Times {
+  readonly theirs: string;
+  readonly modified: number;
+  readonly changed: number;
+}
+
+/**
+ * A root in memory. Each name is looked at before it is opened, and links are not followed; nothing comes in between, since
+ * all of it is synchronous. Times are those of the actor's clock, so that a simulation repeats itself.
+ */
+class MemoryRoot implements Root {
+  readonly resolution = "memory";
+  readonly top: number;
+  readonly #volume: Volume;
+  readonly #clock: Clock;
+  readonly #started: number;
+  readonly #open = new Map<number, Open>();
+  readonly #times = new Map<number, Times>();
+  #next = 0;
+
+  constructor(volume: Volume, directory: string, clock: Clock) {
+    this.#volume = volume;
+    this.#clock = clock;
+    this.#started = clock.wallTime();
+    this.top = this.#add({ file: null, path: directory, names: null });
+  }
+
+  #add(open: Open): number {
+    const descriptor = this.#next++;
+    this.#open.set(descriptor, open);
+    return descriptor;
+  }
+
+  open(path: string, opening: Opening): number {
+    let at = this.top;
+    let start = 0;
+    for (let end = path.indexOf("/"); end >= 0; end = path.indexOf("/", start)) {
+      const next = this.openAt(at, path.slice(start, end), "place");
+      this.#leave(at);
+      if (next < 0) return next;
+      at = next;
+      start = end + 1;
+    }
+    const opened =
+      path === "" ? this.#openPath(this.#pathOf(at), opening) : this.openAt(at, path.slice(start), opening);
+    this.#leave(at);
+    return opened;
+  }
+
+  #leave(at: number): void {
+    if (at !== this.top) this.close(at);
+  }
+
+  openAt(at: number, name: Name, opening: Opening): number {
+    return this.#openPath(this.#below(at, name), opening);
+  }
+
+  #openPath(path: string, opening: Opening): number {
+    const found = this.#look(path);
+    if (typeof found === "number" && found !== -ENOENT) return found;
+    if (opening === "place" || opening === "directory") {
+      if (typeof found === "number") return found;
+      if (found.isSymbolicLink()) return -ELOOP;
+      return found.isDirectory() ? this.#add({ file: null, path, names: null }) : -ENOTDIR;
+    }
+    const creates = opening === "create" || opening === "writeOrCreate";
+    if (typeof found === "number") {
+      if (!creates) return found;
+    } else {
+      if (opening === "create") return -EEXIST;
+      if (found.isSymbolicLink()) return -ELOOP;
+      // As on the disk: a directory may be opened to be read, for its status.
+      if (found.isDirectory()) return opening === "read" ? this.#add({ file: null, path, names: null }) : -EISDIR;
+    }
+    try {
+      const isNew = typeof found === "number";
+      const file = this.#volume.openSync(
+        path,
+        isNew ? FLAGS.create : FLAGS[opening === "writeOrCreate" ? "write" : opening],
+      );
+      if (isNew) this.#touch(file, true);
+      return this.#add({ file, path, names: null });
+    } catch (thrown) {
+      return errnoOf(thrown);
+    }
+  }
+
+  close(descriptor: number): void {
+    const open = this.#open.get(descriptor);
+    this.#open.delete(descriptor);
+    const file = open?.file ?? null;
+    if (file !== null) attempt(() => this.#volume.closeSync(file));
+  }
+
+  stat(descriptor: number, into: Status): number {
+    const open = this.#open.get(descriptor);
+    if (open === undefined) return -EBADF;
+    return attempt(() => {
+      this.#fill(into, open.file === null ? this.#volume.lstatSync(open.path) : this.#volume.fstatSync(open.file));
+    });
+  }
+
+  statAt(at: number, name: Name, into: Status): number {
+    const found = this.#look(this.#below(at, name));
+    if (typeof found === "number") return found;
+    this.#fill(into, found);
+    return 0;
+  }
+
+  read(descriptor: number, into: Uint8Array, length: number, position: number): number {
+    const file = this.#fileOf(descriptor);
+    if (file < 0) return file;
+    try {
+      return this.#volume.readSync(file, into, 0, length, position);
+    } catch (thrown) {
+      return errnoOf(thrown);
+    }
+  }
+
+  write(descriptor: number, from: Uint8Array, length: number): number {
+    const file = this.#fileOf(descriptor);
+    if (file < 0) return file;
+    try {
+      const count = this.#volume.writeSync(file, from, 0, length);
+      this.#touch(file, true);
+      return count;
+    } catch (thrown) {
+      return errnoOf(thrown);
+    }
+  }
+
+  truncate(descriptor: number, length: number): number {
+    return this.#change(descriptor, true, (file) => this.#volume.ftruncateSync(file, length));
+  }
+
+  chmod(descriptor: number, mode: number): number {
+    return this.#change(descriptor, false, (file) => this.#volume.fchmodSync(file, mode));
+  }
+
+  #change(descriptor: number, isContent: boolean, work: (file: number) => void): number {
+    const file = this.#fileOf(descriptor);
+    if (file < 0) return file;
+    return attempt(() => {
+      work(file);
+      this.#touch(file, isContent);
+    });
+  }
+
+  sync(): Promise<number> {
+    return Promise.resolve(0);
+  }
+
+  entries(directory: number, each: (name: Name, kind: EntryKind | undefined) => void): number {
+    const open = this.#open.get(directory);
+    if (open === undefined || open.file !== null) return -ENOTDIR;
+    try {
+      open.names ??= this.#volume.readdirSync(open.path).map(String);
+    } catch (thrown) {
+      return errnoOf(thrown);
+    }
+    const given = open.names.splice(0, SOME);
+    for (const name of given) {
+      const found = this.#look(this.#below(directory, name));
+      each(name, typeof found === "number" ? undefined : kindOf(found));
+    }
+    return given.length;
+  }
+
+  makeDirectory(at: number, name: Name, mode: number): number {
+    return attempt(() => this.#volume.mkdirSync(this.#below(at, name), mode));
+  }
+
+  unlink(at: number, name: Name): number {
+    const path = this.#below(at, name);
+    const found = this.#look(path);
+    if (typeof found === "number") return found;
+    return found.isDirectory() ? -EISDIR : attempt(() => this.#volume.unlinkSync(path));
+  }
+
+  removeDirectory(at: number, name: Name): number {
+    const path = this.#below(at, name);
+    const found = this.#look(path);
+    if (typeof found === "number") return found;
+    if (!found.isDirectory()) return -ENOTDIR;
+    return this.#isEmpty(path) ? attempt(() => this.#volume.rmdirSync(path)) : -ENOTEMPTY;
+  }
+
+  rename(from: number, name: Name, to: number, newName: Name, replace: boolean): number {
+    const path = this.#below(from, name);
+    const newPath = this.#below(to, newName);
+    const source = this.#look(path);
+    if (typeof source === "number") return source;
+    const target = this.#look(newPath);
+    if (typeof target === "number") {
+      if (target !== -ENOENT) return target;
+    } else {
+      if (!replace) return -EEXIST;
+      if (source.ino === target.ino) return 0;
+      const code = this.#makeRoom(source, target, newPath);
+      if (code < 0) return code;
+    }
+    if (newPath.startsWith(`${path}/`)) return -EINVAL;
+    return attempt(() => {
+      this.#volume.renameSync(path, newPath);
+      this.#note(this.#volume.lstatSync(newPath), false);
+      this.#follow(path, newPath);
+    });
+  }
+
+  /** What a name may be replaced by is the same on all disks, and not in all volumes. */
+  #makeRoom(source: VolumeStats, target: VolumeStats, newPath: string): number {
+    if (!target.isDirectory()) return source.isDirectory() ? -ENOTDIR : 0;
+    if (!source.isDirectory()) return -EISDIR;
+    return this.#isEmpty(newPath) ? attempt(() => this.#volume.rmdirSync(newPath)) : -ENOTEMPTY;
+  }
+
+  /** Lets what is open below a directory be found where it was moved to. */
+  #follow(path: string, newPath: string): void {
+    for (const open of this.#open.values()) {
+      if (open.path === path || open.path.startsWith(`${path}/`)) open.path = newPath + open.path.slice(path.length);
+    }
+  }
+
+  /** Nobody else has the volume. */
+  lock(): number {
+    return 0;
+  }
+
+  unlock(): void {}
+
+  dispose(): void {
+    for (const descriptor of [...this.#open.keys()]) this.close(descriptor);
+  }
+
+  #look(path: string): VolumeStats | number {
+    try {
+      return this.#volume.lstatSync(path);
+    } catch (thrown) {
+      return errnoOf(thrown);
+    }
+  }
+
+  #isEmpty(path: string): boolean {
+    return this.#volume.readdirSync(path).length === 0;
+  }
+
+  #pathOf(at: number): string {
+    return this.#open.get(at)?.path ?? "";
+  }
+
+  #below(at: number, name: Name): string {
+    const directory = this.#pathOf(at);
+    return `${directory === "/" ? "" : directory}/${typeof name === "string" ? name : Buffer.from(name).toString()}`;
+  }
+
+  #fileOf(descriptor: number): number {
+    const open = this.#open.get(descriptor);
+    return open === undefined ? -EBADF : (open.file ?? -EISDIR);
+  }
+
+  #fill(into: Status, from: VolumeStats): void {
+    const { modified, changed } = this.#timesOf(from);
+    into.kind = kindOf(from);
+    into.mode = from.mode & 0o7777;
+    into.links = from.nlink;
+    into.size = from.size;
+    into.inode = from.ino;
+    into.device = 0;
+    into.modified = modified;
+    into.changed = changed;
+  }
+
+  #timesOf(found: VolumeStats): Times {
+    const known = this.#times.get(found.ino);
+    if (known?.theirs === theirTimes(found)) return known;
+    // A file that was there before, or one that somebody has changed who is not this actor.
+    if (known !== undefined) return this.#note(found, true);
+    const times = { theirs: theirTimes(found), modified: this.#started, changed: this.#started };
+    this.#times.set(found.ino, times);
+    return times;
+  }
+
+  #touch(file: number, isContent: boolean): void {
+    this.#note(this.#volume.fstatSync(file), isContent);
+  }
+
+  #note(found: VolumeStats, isContent: boolean): Times {
+    const now = this.#clock.wallTime();
+    const before = this.#times.get(found.ino);
+    // Two changes never have the same time, though the clock of a simulation may stand still.
+    const changed = Math.max(now, (before?.changed ?? 0) + 0.001);
+    const modified = isContent ? now : (before?.modified ?? this.#started);
+    const times = { theirs: theirTimes(found), modified, changed };
+    this.#times.set(found.ino, times);
+    return times;
+  }
+}
+
+/** How many names `entries` gives at a time. */
+const SOME = 1_000;
+
+const theirTimes = ({ mtimeMs, ctimeMs, size }: VolumeStats): string => `${mtimeMs} ${ctimeMs} ${size}`;
+
+function kindOf(stats: VolumeStats): EntryKind {
+  if (stats.isFile()) return "file";
+  if (stats.isDirectory()) return "directory";
+  return stats.isSymbolicLink() ? "link" : "other";
+}
+
+/**
+ * Opens a directory of an in-memory file system.
+ *
+ * @throws what looking the directory up throws.
+ */
+export function openMemoryRoot(volume: Volume, directory: string, clock: Clock): Root {
+  return new MemoryRoot(volume, String(volume.realpathSync(directory)), clock);
 }

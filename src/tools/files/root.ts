@@ -86,8 +86,8 @@ export interface Root {
   removeDirectory(at: number, name: Name): number;
   /** Moves a file or directory; without `replace`, EEXIST where the new name is taken. */
   rename(from: number, name: Name, to: number, newName: Name, replace: boolean): number;
-  /** Takes the lock of an open file, which all processes heed that use this library; false while another has it. */
-  lock(descriptor: number): boolean;
+  /** Takes the lock of an open file, which all processes heed that use this library; −EAGAIN while another has it. */
+  lock(descriptor: number): number;
   unlock(descriptor: number): void;
   /** Closes the root itself. */
   dispose(): void;

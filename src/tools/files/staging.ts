@@ -6,7 +6,7 @@ import { type Name, type Root, Status } from "./root";
 /** The directory below the root where files are written before they get their names. Nobody is served it. */
 export const STAGING = ".envoi";
 const LOCK = "lock";
-const { ENOENT, EEXIST } = constants.errno;
+const { ENOENT, EEXIST, EAGAIN } = constants.errno;
 
 /** A file that is being written and has no name of its own yet. */
 export interface Staged {
@@ -90,7 +90,9 @@ export class Staging {
       if (opened < 0) return refuseFor(opened, path);
       this.#lockFile = opened;
     }
-    return this.#root.lock(this.#lockFile);
+    const code = this.#root.lock(this.#lockFile);
+    if (code < 0 && code !== -EAGAIN) return refuseFor(code, path);
+    return code === 0;
   }
 
   unlock(): void {

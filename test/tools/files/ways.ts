@@ -2,7 +2,7 @@ import * as node from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Volume } from "memfs";
-import { createSystem, type System } from "../../../src";
+import { createSystem, type System, systemClock } from "../../../src";
 import { type FileSystemOptions, type FileSystemRef, type Resolution, spawnFileSystem } from "../../../src/tools";
 import { openRoot } from "../../../src/tools/files/open-root";
 
@@ -18,7 +18,7 @@ export type Disk = Pick<
 /** The ways over the machine's own file system that this machine has. */
 export const ways: readonly Way[] = (["openat2", "proc-fd"] as const).filter((resolution) => {
   try {
-    openRoot({ root: tmpdir(), resolution }).dispose();
+    openRoot({ root: tmpdir(), resolution }, systemClock).dispose();
     return true;
   } catch {
     return false;

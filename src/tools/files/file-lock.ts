@@ -1,0 +1,69 @@
+import { closeSync, constants, openSync } from "node:fs";
+import { constants as os } from "node:os";
+import { errnoOf } from "./errno";
+import type { Libc } from "./libc";
+
+/**
+ * Locks an open file, by `flock(2)`: all ways of taking it exclude each other, whichever process or actor they are in, and it
+ * ends with its process.
+ */
+export interface FileLock {
+  /** Takes it: 0, or a negated errno, which is that of EAGAIN while another has it. */
+  take(descriptor: number): number;
+  release(descriptor: number): void;
+}
+
+const LOCK_EX = 2;
+const LOCK_NB = 4;
+const LOCK_UN = 8;
+const { EAGAIN, ENOLCK } = os.errno;
+
+/** By a call of the C library. */
+export function lockByCall(libc: Libc): FileLock {
+  const errnoOf = libc.errno;
+  return {
+    take: (descriptor) => (libc.flock(descriptor, LOCK_EX | LOCK_NB) === 0 ? 0 : -errnoOf()),
+    release: (descriptor) => void libc.flock(descriptor, LOCK_UN),
+  };
+}
+
+/**
+ * By the program `flock`, of util-linux or busybox: a lock belongs to the open file, so it stays when the program that took
+ * it ends. A millisecond for each lock. SQLite's locks would take 17 µs, but it opens its file by a path, and plays back
+ * journals that it finds beside it, which is more than can be let near a directory that others write to.
+ *
+ * @param program its path.
+ */
+export function lockByProgram(program: string): FileLock {
+  const held = new Map<number, number>();
+  return {
+    take(descriptor) {
+      let file: number;
+      try {
+        // The same file, opened once more: the lock ends when this is closed.
+        file = openSync(`/proc/self/fd/${descriptor}`, constants.O_WRONLY | constants.O_NONBLOCK);
+      } catch (thrown) {
+        return errnoOf(thrown);
+      }
+      const code = takeWith(program, file);
+      if (code === 0) held.set(descriptor, file);
+      else closeSync(file);
+      return code;
+    },
+    release(descriptor) {
+      const file = held.get(descriptor);
+      if (file === undefined) return;
+      held.delete(descriptor);
+      closeSync(file);
+    },
+  };
+}
+
+function takeWith(program: string, file: number): number {
+  try {
+    const { exitCode } = Bun.spawnSync([program, "-n", "3"], { stdio: ["ignore", "ignore", "ignore", file], env: {} });
+    return exitCode === 0 ? 0 : exitCode === 1 ? -EAGAIN : -ENOLCK;
+  } catch (thrown) {
+    return errnoOf(thrown);
+  }
+}

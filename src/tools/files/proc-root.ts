@@ -1,0 +1,279 @@
+import * as fs from "node:fs";
+import { constants } from "node:os";
+import { attempt, errnoOf, synced } from "./errno";
+import type { FileLock } from "./file-lock";
+import type { EntryKind, Name, Opening, OpenMode, Root, Status } from "./root";
+
+const O_PATH = 0o10000000;
+const O_CLOEXEC = 0o2000000; // Nothing that is spawned meanwhile inherits a descriptor.
+const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_APPEND, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = fs.constants;
+/** Of files: opening a FIFO returns at once, and a terminal becomes nobody's. */
+const FILE = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+
+const FLAGS: OpenMode = {
+  place: O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
+  directory: O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
+  read: O_RDONLY | FILE,
+  write: O_WRONLY | FILE,
+  writeOrCreate: O_WRONLY | O_CREAT | FILE,
+  create: O_WRONLY | O_CREAT | O_EXCL | FILE,
+  append: O_WRONLY | O_APPEND | FILE,
+};
+
+const { ENOENT, EEXIST, ENOTDIR, ELOOP, ENOTEMPTY, EISDIR } = constants.errno;
+
+/** How many names `entries` gives at a time. */
+const SOME = 1_000;
+
+/** Names of a directory that were read and not given yet. */
+interface Reading {
+  readonly names: readonly { readonly name: Name; readonly kind: EntryKind | undefined }[];
+  at: number;
+}
+
+/**
+ * A root without FFI. A name is looked up as `/proc/self/fd/<descriptor of its directory>/<name>`, one at a time and never
+ * followed: the part before the name leads to the directory that is open, wherever it was moved to.
+ */
+class ProcRoot implements Root {
+  readonly resolution = "proc-fd";
+  readonly top: number;
+  readonly #lock: FileLock;
+  readonly #readings = new Map<number, Reading>();
+
+  constructor(top: number, lock: FileLock) {
+    this.top = top;
+    this.#lock = lock;
+  }
+
+  open(path: string, opening: Opening): number {
+    let at = this.top;
+    let start = 0;
+    for (let end = path.indexOf("/"); end >= 0; end = path.indexOf("/", start)) {
+      const next = this.openAt(at, path.slice(start, end), "place");
+      this.#leave(at);
+      if (next < 0) return next;
+      at = next;
+      start = end + 1;
+    }
+    const opened = this.openAt(at, path === "" ? "." : path.slice(start), opening);
+    this.#leave(at);
+    return opened;
+  }
+
+  #leave(at: number): void {
+    if (at !== this.top) this.close(at);
+  }
+
+  openAt(at: number, name: Name, opening: Opening): number {
+    const path = below(at, name);
+    try {
+      return fs.openSync(path, FLAGS[opening]);
+    } catch (thrown) {
+      const code = errnoOf(thrown);
+      // Where a directory is asked for, a link is told as ENOTDIR.
+      return code === -ENOTDIR && isLink(path) ? -ELOOP : code;
+    }
+  }
+
+  close(descriptor: number): void {
+    this.#readings.delete(descriptor);
+    attempt(() => fs.closeSync(descriptor));
+  }
+
+  stat(descriptor: number, into: Status): number {
+    return attempt(() => fill(into, fs.fstatSync(descriptor)));
+  }
+
+  statAt(at: number, name: Name, into: Status): number {
+    try {
+      // Nothing is made of a stack for what is often asked for and seldom there.
+      const found = fs.lstatSync(below(at, name), { throwIfNoEntry: false });
+      return found === undefined ? -ENOENT : fill(into, found);
+    } catch (thrown) {
+      return errnoOf(thrown);
+    }
+  }
+
+  read(descriptor: number, into: Uint8Array, length: number, position: number): number {
+    try {
+      return fs.readSync(descriptor, into, 0, length, position);
+    } catch (thrown) {
+      return errnoOf(thrown);
+    }
+  }
+
+  write(descriptor: number, from: Uint8Array, length: number): number {
+    try {
+      return fs.writeSync(descriptor, from, 0, length);
+    } catch (thrown) {
+      return errnoOf(thrown);
+    }
+  }
+
+  truncate(descriptor: number, length: number): number {
+    return attempt(() => fs.ftruncateSync(descriptor, length));
+  }
+
+  chmod(descriptor: number, mode: number): number {
+    return attempt(() => fs.fchmodSync(descriptor, mode));
+  }
+
+  sync(descriptor: number): Promise<number> {
+    return synced(descriptor);
+  }
+
+  entries(directory: number, each: (name: Name, kind: EntryKind | undefined) => void): number {
+    let reading = this.#readings.get(directory);
+    if (reading === undefined) {
+      try {
+        reading = { names: namesIn(`/proc/self/fd/${directory}/.`), at: 0 };
+      } catch (thrown) {
+        return errnoOf(thrown);
+      }
+      this.#readings.set(directory, reading);
+    }
+    const given = reading.names.slice(reading.at, reading.at + SOME);
+    reading.at += given.length;
+    for (const { name, kind } of given) each(name, kind);
+    return given.length;
+  }
+
+  makeDirectory(at: number, name: Name, mode: number): number {
+    return attempt(() => fs.mkdirSync(below(at, name), { mode }));
+  }
+
+  unlink(at: number, name: Name): number {
+    return attempt(() => fs.unlinkSync(below(at, name)));
+  }
+
+  removeDirectory(at: number, name: Name): number {
+    return attempt(() => fs.rmdirSync(below(at, name)));
+  }
+
+  rename(from: number, name: Name, to: number, newName: Name, replace: boolean): number {
+    const path = below(from, name);
+    const newPath = below(to, newName);
+    if (replace) return attempt(() => fs.renameSync(path, newPath));
+    try {
+      return fs.lstatSync(path).isDirectory() ? renameDirectory(path, newPath) : renameFile(path, newPath);
+    } catch (thrown) {
+      return errnoOf(thrown);
+    }
+  }
+
+  lock(descriptor: number): number {
+    return this.#lock.take(descriptor);
+  }
+
+  unlock(descriptor: number): void {
+    this.#lock.release(descriptor);
+  }
+
+  dispose(): void {
+    this.close(this.top);
+  }
+}
+
+/** The new name is taken by a link, which fails where there is one, and the old one is given up. */
+function renameFile(path: PathLike, newPath: PathLike): number {
+  fs.linkSync(path, newPath);
+  fs.unlinkSync(path);
+  return 0;
+}
+
+/** The new name is taken by an empty directory, which a directory may replace. */
+function renameDirectory(path: PathLike, newPath: PathLike): number {
+  fs.mkdirSync(newPath, { mode: 0o700 });
+  const code = attempt(() => fs.renameSync(path, newPath));
+  if (code === 0) return 0;
+  attempt(() => fs.rmdirSync(newPath));
+  return code === -ENOTEMPTY || code === -ENOTDIR || code === -EISDIR ? -EEXIST : code; // Somebody was quicker.
+}
+
+type PathLike = string | Buffer;
+
+function below(at: number, name: Name): PathLike {
+  const directory = `/proc/self/fd/${at}/`;
+  return typeof name === "string" ? directory + name : Buffer.concat([Buffer.from(directory), name]);
+}
+
+function isLink(path: PathLike): boolean {
+  try {
+    return fs.lstatSync(path).isSymbolicLink();
+  } catch {
+    return false;
+  }
+}
+
+/** All names but the dots. */
+function namesIn(directory: string): Reading["names"] {
+  let isText = true;
+  const names = fs.readdirSync(directory, { withFileTypes: true }).map((entry) => {
+    if (entry.name.includes("\uFFFD")) isText = false;
+    return { name: entry.name, kind: kindOf(entry) };
+  });
+  if (isText) return names;
+  // Some of them are no UTF-8, and the look that tells kinds does not tell their bytes.
+  const rest = fs.readdirSync(directory, { encoding: "buffer" }).flatMap((bytes) => {
+    const text = bytes.toString();
+    return text.includes("\uFFFD") ? [{ name: Uint8Array.from(bytes), kind: undefined }] : [];
+  });
+  return [...names.filter(({ name }) => !name.includes("\uFFFD")), ...rest];
+}
+
+/** Undefined where the file system does not tell. */
+function kindOf(entry: fs.Dirent | fs.Stats): EntryKind | undefined {
+  if (entry.isFile()) return "file";
+  if (entry.isDirectory()) return "directory";
+  if (entry.isSymbolicLink()) return "link";
+  const isOther = entry.isFIFO() || entry.isSocket() || entry.isCharacterDevice() || entry.isBlockDevice();
+  return isOther ? "other" : undefined;
+}
+
+function fill(into: Status, from: fs.Stats): 0 {
+  into.kind = kindOf(from) ?? "other";
+  into.mode = from.mode & 0o7777;
+  into.links = from.nlink;
+  into.size = from.size;
+  into.inode = from.ino;
+  into.device = from.dev;
+  into.modified = from.mtimeMs;
+  into.changed = from.ctimeMs;
+  return 0;
+}
+
+/** The magic number of a real procfs, from include/uapi/linux/magic.h. */
+const PROC_SUPER_MAGIC = 0x9fa0;
+
+/**
+ * Opens a directory as a root that is reached through `/proc`, or tells why that cannot be.
+ *
+ * @throws what opening the directory throws.
+ */
+export function openProcRoot(directory: string, lock: FileLock | undefined): Root | { readonly reason: string } {
+  if (!isProcfs("/proc/self/fd")) return { reason: "/proc is not mounted, or not with this process in it" };
+  if (lock === undefined) return { reason: "there is neither bun:ffi nor the program flock to keep writers apart" };
+  const top = fs.openSync(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const root = new ProcRoot(top, lock);
+  if (leadsTo(top)) return root;
+  root.dispose();
+  return { reason: "/proc/self/fd does not lead to what this process has open" };
+}
+
+function isProcfs(path: string): boolean {
+  try {
+    return fs.statfsSync(path).type === PROC_SUPER_MAGIC;
+  } catch {
+    return false;
+  }
+}
+
+function leadsTo(descriptor: number): boolean {
+  try {
+    const [ours, found] = [fs.fstatSync(descriptor), fs.statSync(below(descriptor, "."))];
+    return ours.ino === found.ino && ours.dev === found.dev;
+  } catch {
+    return false;
+  }
+}
