@@ -91,8 +91,7 @@ class MemoryRoot implements Root {
       at = next;
       start = end + 1;
     }
-    const opened =
-      path === "" ? this.#openPath(this.#pathOf(at), opening) : this.openAt(at, path.slice(start), opening);
+    const opened = this.openAt(at, path.slice(start), opening);
     this.#leave(at);
     return opened;
   }
@@ -102,7 +101,7 @@ class MemoryRoot implements Root {
   }
 
   openAt(at: number, name: Name, opening: Opening): number {
-    return this.#openPath(this.#below(at, name), opening);
+    return this.#within(at, name, (path) => this.#openPath(path, opening));
   }
 
   #openPath(path: string, opening: Opening): number {
@@ -151,10 +150,12 @@ class MemoryRoot implements Root {
   }
 
   statAt(at: number, name: Name, into: Status): number {
-    const found = this.#look(this.#below(at, name));
-    if (typeof found === "number") return found;
-    this.#fill(into, found);
-    return 0;
+    return this.#within(at, name, (path) => {
+      const found = this.#look(path);
+      if (typeof found === "number") return found;
+      this.#fill(into, found);
+      return 0;
+    });
   }
 
   read(descriptor: number, into: Uint8Array, length: number, position: number): number {
@@ -210,34 +211,40 @@ class MemoryRoot implements Root {
     }
     const given = open.names.splice(0, SOME);
     for (const name of given) {
-      const found = this.#look(this.#below(directory, name));
+      const found = this.#look(below(open.path, name));
       each(name, typeof found === "number" ? undefined : kindOf(found));
     }
     return given.length;
   }
 
   makeDirectory(at: number, name: Name, mode: number): number {
-    return attempt(() => this.#volume.mkdirSync(this.#below(at, name), mode));
+    return this.#within(at, name, (path) => attempt(() => this.#volume.mkdirSync(path, mode)));
   }
 
   unlink(at: number, name: Name): number {
-    const path = this.#below(at, name);
-    const found = this.#look(path);
-    if (typeof found === "number") return found;
-    return found.isDirectory() ? -EISDIR : attempt(() => this.#volume.unlinkSync(path));
+    return this.#within(at, name, (path) => {
+      const found = this.#look(path);
+      if (typeof found === "number") return found;
+      return found.isDirectory() ? -EISDIR : attempt(() => this.#volume.unlinkSync(path));
+    });
   }
 
   removeDirectory(at: number, name: Name): number {
-    const path = this.#below(at, name);
-    const found = this.#look(path);
-    if (typeof found === "number") return found;
-    if (!found.isDirectory()) return -ENOTDIR;
-    return this.#isEmpty(path) ? attempt(() => this.#volume.rmdirSync(path)) : -ENOTEMPTY;
+    return this.#within(at, name, (path) => {
+      const found = this.#look(path);
+      if (typeof found === "number") return found;
+      if (!found.isDirectory()) return -ENOTDIR;
+      return this.#isEmpty(path) ? attempt(() => this.#volume.rmdirSync(path)) : -ENOTEMPTY;
+    });
   }
 
   rename(from: number, name: Name, to: number, newName: Name, replace: boolean): number {
-    const path = this.#below(from, name);
-    const newPath = this.#below(to, newName);
+    return this.#within(from, name, (path) =>
+      this.#within(to, newName, (newPath) => this.#renamePath(path, newPath, replace)),
+    );
+  }
+
+  #renamePath(path: string, newPath: string, replace: boolean): number {
     const source = this.#look(path);
     if (typeof source === "number") return source;
     const target = this.#look(newPath);
@@ -294,13 +301,10 @@ class MemoryRoot implements Root {
     return this.#volume.readdirSync(path).length === 0;
   }
 
-  #pathOf(at: number): string {
-    return this.#open.get(at)?.path ?? "";
-  }
-
-  #below(at: number, name: Name): string {
-    const directory = this.#pathOf(at);
-    return `${directory === "/" ? "" : directory}/${typeof name === "string" ? name : Buffer.from(name).toString()}`;
+  #within(at: number, name: Name, work: (path: string) => number): number {
+    const open = this.#open.get(at);
+    if (open === undefined) return -EBADF;
+    return open.file === null ? work(below(open.path, name)) : -ENOTDIR;
   }
 
   #fileOf(descriptor: number): number {
@@ -348,6 +352,12 @@ class MemoryRoot implements Root {
 
 /** How many names `entries` gives at a time. */
 const SOME = 1_000;
+
+/** The path of a name in a directory, which itself has none. */
+function below(directory: string, name: Name): string {
+  if (name === "") return directory;
+  return `${directory === "/" ? "" : directory}/${typeof name === "string" ? name : Buffer.from(name).toString()}`;
+}
 
 const theirTimes = ({ mtimeMs, ctimeMs, size }: VolumeStats): string => `${mtimeMs} ${ctimeMs} ${size}`;
 

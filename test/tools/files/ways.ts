@@ -4,15 +4,28 @@ import { join } from "node:path";
 import { Volume } from "memfs";
 import { createSystem, type System, systemClock } from "../../../src";
 import { type FileSystemOptions, type FileSystemRef, type Resolution, spawnFileSystem } from "../../../src/tools";
-import { openRoot } from "../../../src/tools/files/open-root";
+import { openRoot, thisMachine } from "../../../src/tools/files/open-root";
+import type { Root } from "../../../src/tools/files/root";
 
 /** A way of resolving paths that a machine may have. */
 export type Way = Resolution;
 
+/** A way that a root may be opened in: without FFI, the lock is another one. */
+export type RootWay = Way | "proc-fd without FFI";
+
 /** What of node:fs tests use on either kind of disk; memfs's volume has it too. */
 export type Disk = Pick<
   typeof node,
-  "readFileSync" | "writeFileSync" | "mkdirSync" | "readdirSync" | "symlinkSync" | "existsSync" | "rmSync" | "linkSync"
+  | "readFileSync"
+  | "writeFileSync"
+  | "mkdirSync"
+  | "readdirSync"
+  | "symlinkSync"
+  | "linkSync"
+  | "lstatSync"
+  | "existsSync"
+  | "renameSync"
+  | "rmSync"
 >;
 
 /** The ways over the machine's own file system that this machine has. */
@@ -48,37 +61,59 @@ export async function withFiles<Value>(
   test: (parts: FilesForTest) => Promise<Value>,
   options: Partial<Omit<FileSystemOptions, "root" | "volume" | "resolution">> = {},
 ): Promise<Value> {
+  return withDirectory(way, async (place, directory, disk) => {
+    await using system = createSystem();
+    return await test({ files: spawnFileSystem(system, { ...options, ...place }), directory, system, disk });
+  });
+}
+
+const WITHOUT_FFI = "proc-fd without FFI";
+
+/** All ways that a root may be opened in on this machine. */
+export const rootWays: readonly RootWay[] = [
+  ...everyWay,
+  ...(ways.includes("proc-fd") && thisMachine().flock !== null ? ([WITHOUT_FFI] as const) : []),
+];
+
+/** Runs a test with a root over a fresh directory, which is gone afterwards; fails if it has left a file open. */
+export function withRoot<Value>(
+  way: RootWay,
+  test: (root: Root, directory: string, disk: Disk) => Value | Promise<Value>,
+): Promise<Value> {
+  const machine = way === WITHOUT_FFI ? { ...thisMachine(), libc: undefined } : thisMachine();
+  return withDirectory(way === WITHOUT_FFI ? "proc-fd" : way, async (place, directory, disk) => {
+    const root = openRoot(place, systemClock, machine);
+    try {
+      return await test(root, directory, disk);
+    } finally {
+      root.dispose();
+    }
+  });
+}
+
+async function withDirectory<Value>(
+  way: Way,
+  test: (
+    place: Pick<FileSystemOptions, "root" | "volume" | "resolution">,
+    directory: string,
+    disk: Disk,
+  ) => Promise<Value>,
+): Promise<Value> {
   if (way === "memory") {
     const volume = Volume.fromJSON({}, "/");
     const directory = "/files";
     volume.mkdirSync(directory);
     // memfs's functions take and give what node:fs's do.
-    const disk = volume as unknown as Disk;
-    return runTest((system) => spawnFileSystem(system, { ...options, root: directory, volume }), directory, disk, test);
+    return test({ root: directory, volume }, directory, volume as unknown as Disk);
   }
   const directory = node.mkdtempSync(join(node.realpathSync(tmpdir()), "envoi-files-"));
   try {
-    const done = await runTest(
-      (system) => spawnFileSystem(system, { ...options, root: directory, resolution: way }),
-      directory,
-      node,
-      test,
-    );
+    const done = await test({ root: directory, resolution: way }, directory, node);
     expectClosed(directory);
     return done;
   } finally {
     node.rmSync(directory, { recursive: true, force: true });
   }
-}
-
-async function runTest<Value>(
-  spawn: (system: System) => FileSystemRef,
-  directory: string,
-  disk: Disk,
-  test: (parts: FilesForTest) => Promise<Value>,
-): Promise<Value> {
-  await using system = createSystem();
-  return await test({ files: spawn(system), directory, system, disk });
 }
 
 /** Fails if this process has anything open that is, or was, below a directory. */
