@@ -32,6 +32,8 @@ export interface Volume {
   unlinkSync(path: string): void;
   rmdirSync(path: string): void;
   renameSync(path: string, newPath: string): void;
+  readlinkSync(path: string): unknown;
+  symlinkSync(target: string, path: string): void;
 }
 
 /** Flags as text mean the same everywhere; their numbers are those of the machine, and not of the volume. */
@@ -247,6 +249,7 @@ class MemoryRoot implements Root {
   #renamePath(path: string, newPath: string, replace: boolean): number {
     const source = this.#look(path);
     if (typeof source === "number") return source;
+    if (newPath.startsWith(`${path}/`)) return -EINVAL;
     const target = this.#look(newPath);
     if (typeof target === "number") {
       if (target !== -ENOENT) return target;
@@ -256,9 +259,9 @@ class MemoryRoot implements Root {
       const code = this.#makeRoom(source, target, newPath);
       if (code < 0) return code;
     }
-    if (newPath.startsWith(`${path}/`)) return -EINVAL;
     return attempt(() => {
-      this.#volume.renameSync(path, newPath);
+      if (source.isSymbolicLink()) this.#moveLink(path, newPath);
+      else this.#volume.renameSync(path, newPath);
       this.#note(this.#volume.lstatSync(newPath), false);
       this.#follow(path, newPath);
     });
@@ -266,9 +269,17 @@ class MemoryRoot implements Root {
 
   /** What a name may be replaced by is the same on all disks, and not in all volumes. */
   #makeRoom(source: VolumeStats, target: VolumeStats, newPath: string): number {
-    if (!target.isDirectory()) return source.isDirectory() ? -ENOTDIR : 0;
+    if (!target.isDirectory()) {
+      return source.isDirectory() ? -ENOTDIR : attempt(() => this.#volume.unlinkSync(newPath));
+    }
     if (!source.isDirectory()) return -EISDIR;
     return this.#isEmpty(newPath) ? attempt(() => this.#volume.rmdirSync(newPath)) : -ENOTEMPTY;
+  }
+
+  /** memfs 4.80 would move what the link leads to. */
+  #moveLink(path: string, newPath: string): void {
+    this.#volume.symlinkSync(String(this.#volume.readlinkSync(path)), newPath);
+    this.#volume.unlinkSync(path);
   }
 
   /** Lets what is open below a directory be found where it was moved to. */

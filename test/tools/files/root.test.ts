@@ -313,6 +313,11 @@ describe.each([...rootWays])("a root by %s", (way) => {
     expect(root.rename(top, "b", at, "b", true)).toBe(0);
     expect(textOf(root, "d/b")).toBe("a");
     root.close(at);
+    disk.symlinkSync("d/b", `${directory}/link`);
+    write("c");
+    expect(root.rename(top, "c", top, "link", true)).toBe(0);
+    expect(textOf(root, "link")).toBe("c");
+    expect(textOf(root, "d/b")).toBe("a");
   });
 
   promise("renames to a name that is free, and to no other", (root, directory, disk) => {
