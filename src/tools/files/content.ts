@@ -6,7 +6,7 @@ export type Encoding = "utf8" | "base64" | "bytes";
 
 /** The content in a reply: a copy, since the bytes are those of a buffer that is used again. */
 export function decode(bytes: Buffer, encoding: Encoding, path: string): string | Uint8Array {
-  if (encoding === "bytes") return Uint8Array.from(bytes);
+  if (encoding === "bytes") return new Uint8Array(bytes); // `Uint8Array.from` goes byte by byte: 4 ms for 256 KB.
   if (encoding === "base64") return bytes.toString("base64");
   return isUtf8(bytes) ? bytes.toString("utf8") : refuseBytes(path);
 }
@@ -65,7 +65,7 @@ export interface Pieces {
 
 /** What is in the pieces of a file. A character that is cut between two of them comes with the second. */
 export function createPieces(encoding: Encoding, path: string): Pieces {
-  if (encoding === "bytes") return { next: (piece) => Uint8Array.from(piece), end() {} };
+  if (encoding === "bytes") return { next: (piece) => new Uint8Array(piece), end() {} };
   if (encoding === "base64") return { next: (piece) => piece.toString("base64"), end() {} };
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   const decodeText = (piece?: Buffer): string => {
