@@ -18,9 +18,9 @@ import { search } from "./search";
 import { Staging } from "./staging";
 import { exists, stat } from "./stat";
 import { countBytes } from "./tree";
-import { Uploads } from "./uploads";
+import { type ClosedUpload, Uploads } from "./uploads";
 import { watch } from "./watch";
-import { Workspace } from "./workspace";
+import { type Task, Workspace } from "./workspace";
 import { append, write } from "./write";
 import { WriteLock } from "./write-lock";
 
@@ -45,10 +45,11 @@ export function spawnFileSystem(spawner: Spawner, options: FileSystemOptions): F
 function factoryOf(options: FileSystemOptions, limits: Limits): Factory<Signatures> {
   return (ctx) => {
     const workspace = openWorkspace(options, limits, ctx.clock);
-    const uploads = new Uploads(workspace);
+    const uploads = new Uploads(workspace, ctx.timers);
     // Streams last as long as their readers like: an actor of their own keeps them from holding up the requests.
     const streams = ctx.spawn("streams", FileStreams, streamsOf(workspace), { concurrency: limits.concurrency });
     const { look, change } = handling();
+    const finish = change((upload: ClosedUpload) => uploads.finish(upload));
     return {
       read: look((request) => read(workspace, request, ctx)),
       write: change((request) => write(workspace, request, ctx)),
@@ -65,9 +66,10 @@ function factoryOf(options: FileSystemOptions, limits: Limits): Factory<Signatur
       readStream: () => ctx.forward(streams),
       watch: () => ctx.forward(streams),
       beginWrite: look((request) => uploads.begin(request)),
-      writeChunk: look((request) => uploads.write(request, ctx)),
-      finishWrite: look((request) => uploads.finish(request)),
-      abortWrite: look((request) => uploads.abort(request)),
+      // What an upload writes is nobody else's until it is finished, so that nothing has to wait for it.
+      writeChunk: atOnce((request) => uploads.write(request, ctx)),
+      finishWrite: (request) => orRefused(() => finish(uploads.close(request))),
+      abortWrite: atOnce((request) => uploads.abort(request)),
       inspect: () => ({ ok: true, value: inspectionOf(workspace, uploads) }),
       onStop() {
         uploads.dispose();
@@ -79,9 +81,9 @@ function factoryOf(options: FileSystemOptions, limits: Limits): Factory<Signatur
 
 function streamsOf(workspace: Workspace): Factory<SignaturesOf<typeof FileStreams>> {
   return (ctx) => ({
-    search: (request) => told(() => search(workspace, request, ctx)),
-    readStream: (request) => told(() => readStream(workspace, request, ctx)),
-    watch: (request) => told(() => watch(workspace, request, ctx)),
+    search: (request) => told(ctx, (task) => search(workspace, request, task)),
+    readStream: (request) => told(ctx, () => readStream(workspace, request)),
+    watch: (request) => told(ctx, (task) => watch(workspace, request, task)),
   });
 }
 
@@ -143,8 +145,29 @@ function handling() {
   };
 }
 
+/** Makes a handler of what waits for no other request. */
+function atOnce<Request, Value>(work: (request: Request) => Value | Promise<Value>) {
+  return (request: Request) =>
+    orRefused((): Told<Value> | Promise<Told<Value>> => {
+      const value = work(request);
+      return value instanceof Promise ? value.then(tell, refused) : tell(value);
+    });
+}
+
+function orRefused<Reply>(work: () => Reply): Reply | ReturnType<typeof refused> {
+  try {
+    return work();
+  } catch (thrown) {
+    return refused(thrown);
+  }
+}
+
 /** The items of a stream, and what it was refused for as the last one. */
-async function* told<Item>(begin: () => AsyncGenerator<Item>): AsyncGenerator<Told<Item>> {
+function told<Item>({ signal }: Task, begin: (task: Task) => AsyncGenerator<Item>): AsyncGenerator<Told<Item>> {
+  return itemsOf(() => begin({ signal })); // Read here, because a generator's body is no part of its handler any more.
+}
+
+async function* itemsOf<Item>(begin: () => AsyncGenerator<Item>): AsyncGenerator<Told<Item>> {
   try {
     for await (const value of begin()) yield { ok: true, value };
   } catch (thrown) {

@@ -57,6 +57,12 @@ export class NewFile {
     return this.#size;
   }
 
+  /** How many bytes the file has that this one would replace now. */
+  replacedSize(): number {
+    const { root, status } = this.#workspace;
+    return root.statAt(this.#at, nameOf(this.#path), status) === 0 && status.kind === "file" ? status.size : 0;
+  }
+
   /** Writes all of a small file. */
   writeAtOnce(bytes: Uint8Array): void {
     this.#workspace.writeAll(this.#staged.descriptor, bytes, this.#path.given);
