@@ -50,7 +50,7 @@ const ENTRIES_BUFFER = 32 * 1024;
 /** A root whose paths the kernel resolves, in one call each. */
 class KernelRoot implements Root {
   readonly resolution = "openat2";
-  readonly top: number;
+  top: number;
   readonly #libc: Libc;
   readonly #calls: SystemCalls;
   // The C library reads and writes here; JavaScript does so between the calls. Two paths, for a rename.
@@ -249,6 +249,7 @@ class KernelRoot implements Root {
 
   dispose(): void {
     this.close(this.top);
+    this.top = -1; // Its number may be another file's from now on.
   }
 
   #code(result: number): number {

@@ -1,40 +1,9 @@
 import { constants } from "node:os";
 import type { Clock } from "../../index";
 import { attempt, errnoOf } from "./errno";
+import { MemoryTimes } from "./memory-times";
 import type { EntryKind, Name, Opening, Root, Status } from "./root";
-
-/** What a volume knows of a file, as in `node:fs`. */
-export interface VolumeStats {
-  isFile(): boolean;
-  isDirectory(): boolean;
-  isSymbolicLink(): boolean;
-  readonly size: number;
-  readonly mode: number;
-  readonly nlink: number;
-  readonly ino: number;
-  readonly mtimeMs: number;
-  readonly ctimeMs: number;
-}
-
-/** The part of `node:fs` that an in-memory file system needs to be served: memfs's `Volume` has it. */
-export interface Volume {
-  openSync(path: string, flags: string): number;
-  closeSync(descriptor: number): void;
-  readSync(descriptor: number, into: Uint8Array, offset: number, length: number, position: number): number;
-  writeSync(descriptor: number, from: Uint8Array, offset: number, length: number): number;
-  ftruncateSync(descriptor: number, length: number): void;
-  fchmodSync(descriptor: number, mode: number): void;
-  fstatSync(descriptor: number): VolumeStats;
-  lstatSync(path: string): VolumeStats;
-  realpathSync(path: string): unknown;
-  readdirSync(path: string): readonly unknown[];
-  mkdirSync(path: string, mode: number): unknown;
-  unlinkSync(path: string): void;
-  rmdirSync(path: string): void;
-  renameSync(path: string, newPath: string): void;
-  readlinkSync(path: string): unknown;
-  symlinkSync(target: string, path: string): void;
-}
+import type { Volume, VolumeStats } from "./volume";
 
 /** Flags as text mean the same everywhere; their numbers are those of the machine, and not of the volume. */
 const FLAGS = { read: "r", write: "r+", append: "a", create: "wx" } as const;
@@ -49,13 +18,6 @@ interface Open {
   names: string[] | null;
 }
 
-/** The times of a file by the actor's clock, and by the volume's, which tells whether somebody else changed it. */
-interface Times {
-  readonly theirs: string;
-  readonly modified: number;
-  readonly changed: number;
-}
-
 /**
  * A root in memory. Each name is looked at before it is opened, and links are not followed; nothing comes in between, since
  * all of it is synchronous. Times are those of the actor's clock, so that a simulation repeats itself.
@@ -64,16 +26,13 @@ class MemoryRoot implements Root {
   readonly resolution = "memory";
   readonly top: number;
   readonly #volume: Volume;
-  readonly #clock: Clock;
-  readonly #started: number;
   readonly #open = new Map<number, Open>();
-  readonly #times = new Map<number, Times>();
+  readonly #times: MemoryTimes;
   #next = 0;
 
   constructor(volume: Volume, directory: string, clock: Clock) {
     this.#volume = volume;
-    this.#clock = clock;
-    this.#started = clock.wallTime();
+    this.#times = new MemoryTimes(clock);
     this.top = this.#add({ file: null, path: directory, names: null });
   }
 
@@ -129,7 +88,7 @@ class MemoryRoot implements Root {
         path,
         isNew ? FLAGS.create : FLAGS[opening === "writeOrCreate" ? "write" : opening],
       );
-      if (isNew) this.#touch(file, true);
+      if (isNew) this.#times.note(this.#volume.fstatSync(file), true);
       return this.#add({ file, path, names: null });
     } catch (thrown) {
       return errnoOf(thrown);
@@ -175,7 +134,7 @@ class MemoryRoot implements Root {
     if (file < 0) return file;
     try {
       const count = this.#volume.writeSync(file, from, 0, length);
-      this.#touch(file, true);
+      this.#times.note(this.#volume.fstatSync(file), true);
       return count;
     } catch (thrown) {
       return errnoOf(thrown);
@@ -195,7 +154,7 @@ class MemoryRoot implements Root {
     if (file < 0) return file;
     return attempt(() => {
       work(file);
-      this.#touch(file, isContent);
+      this.#times.note(this.#volume.fstatSync(file), isContent);
     });
   }
 
@@ -262,7 +221,7 @@ class MemoryRoot implements Root {
     return attempt(() => {
       if (source.isSymbolicLink()) this.#moveLink(path, newPath);
       else this.#volume.renameSync(path, newPath);
-      this.#note(this.#volume.lstatSync(newPath), false);
+      this.#times.note(this.#volume.lstatSync(newPath), false);
       this.#follow(path, newPath);
     });
   }
@@ -324,7 +283,7 @@ class MemoryRoot implements Root {
   }
 
   #fill(into: Status, from: VolumeStats): void {
-    const { modified, changed } = this.#timesOf(from);
+    const { modified, changed } = this.#times.of(from);
     into.kind = kindOf(from);
     into.mode = from.mode & 0o7777;
     into.links = from.nlink;
@@ -333,31 +292,6 @@ class MemoryRoot implements Root {
     into.device = 0;
     into.modified = modified;
     into.changed = changed;
-  }
-
-  #timesOf(found: VolumeStats): Times {
-    const known = this.#times.get(found.ino);
-    if (known?.theirs === theirTimes(found)) return known;
-    // A file that was there before, or one that somebody has changed who is not this actor.
-    if (known !== undefined) return this.#note(found, true);
-    const times = { theirs: theirTimes(found), modified: this.#started, changed: this.#started };
-    this.#times.set(found.ino, times);
-    return times;
-  }
-
-  #touch(file: number, isContent: boolean): void {
-    this.#note(this.#volume.fstatSync(file), isContent);
-  }
-
-  #note(found: VolumeStats, isContent: boolean): Times {
-    const now = this.#clock.wallTime();
-    const before = this.#times.get(found.ino);
-    // Two changes never have the same time, though the clock of a simulation may stand still.
-    const changed = Math.max(now, (before?.changed ?? 0) + 0.001);
-    const modified = isContent ? now : (before?.modified ?? this.#started);
-    const times = { theirs: theirTimes(found), modified, changed };
-    this.#times.set(found.ino, times);
-    return times;
   }
 }
 
@@ -369,8 +303,6 @@ function below(directory: string, name: Name): string {
   if (name === "") return directory;
   return `${directory === "/" ? "" : directory}/${typeof name === "string" ? name : Buffer.from(name).toString()}`;
 }
-
-const theirTimes = ({ mtimeMs, ctimeMs, size }: VolumeStats): string => `${mtimeMs} ${ctimeMs} ${size}`;
 
 function kindOf(stats: VolumeStats): EntryKind {
   if (stats.isFile()) return "file";

@@ -3,10 +3,11 @@ import type { Clock } from "../../index";
 import { type FileLock, lockByCall, lockByProgram } from "./file-lock";
 import { openKernelRoot } from "./kernel-root";
 import { type Libc, openLibc } from "./libc";
-import { openMemoryRoot, type Volume } from "./memory-root";
+import { openMemoryRoot } from "./memory-root";
 import type { FileSystemOptions } from "./options";
 import { openProcRoot } from "./proc-root";
 import type { Root } from "./root";
+import type { Volume } from "./volume";
 
 /** What a machine has for a root. */
 export interface Machine {

@@ -1,6 +1,6 @@
 import { Glob } from "bun";
 import type { ActorOptions } from "../../index";
-import type { Volume } from "./memory-root";
+import type { Volume } from "./volume";
 
 /** How a file actor is made. All but one of `root` and `volume` may be left out. */
 export interface FileSystemOptions extends Pick<ActorOptions, "supervision" | "phase" | "capacity" | "overflow"> {

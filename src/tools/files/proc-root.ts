@@ -37,7 +37,7 @@ interface Reading {
  */
 class ProcRoot implements Root {
   readonly resolution = "proc-fd";
-  readonly top: number;
+  top: number;
   readonly #lock: FileLock;
   readonly #readings = new Map<number, Reading>();
 
@@ -172,6 +172,7 @@ class ProcRoot implements Root {
 
   dispose(): void {
     this.close(this.top);
+    this.top = -1; // Its number may be another file's from now on.
   }
 }
 

@@ -1,6 +1,5 @@
-import { readFileSync, readlinkSync } from "node:fs";
 import { constants } from "node:os";
-import { refuseFor } from "./file-error";
+import { refuse, refuseFor } from "./file-error";
 import { type Name, type Root, Status } from "./root";
 
 /** The directory below the root where files are written before they get their names. Nobody is served it. */
@@ -14,16 +13,19 @@ export interface Staged {
   readonly name: string;
 }
 
-let counter = 0;
-
 /**
- * Where new files are written: one directory for all, so that what a killed process leaves is found without a walk. Its
- * names tell who made them: `<pid namespace>.<pid>.<start of the process>.<count>`.
+ * Where new files are written: one directory for all, so that what a killed process leaves is found without a walk. Each
+ * actor has a mark there, `<id>.owner`, which it keeps locked and which is there before its files, `<id>.<count>`, and after
+ * them: a mark that is not locked is that of an actor that is gone, in whichever container it was.
  */
 export class Staging {
   readonly #root: Root;
+  readonly #status = new Status();
+  #id = "";
   #directory = -1;
+  #mark = -1;
   #lockFile = -1;
+  #count = 0;
   #open = 0;
   #mode = -1;
 
@@ -31,42 +33,47 @@ export class Staging {
     this.#root = root;
   }
 
-  /** Removes what processes that are gone have left; nothing is made where there is none. */
+  /** Removes what actors that are gone have left; nothing is made where there is none. */
   sweep(): void {
-    const directory = this.#root.openAt(this.#root.top, STAGING, "directory");
+    const root = this.#root;
+    const directory = root.openAt(root.top, STAGING, "directory");
     if (directory < 0) return;
-    const names: Name[] = [];
-    while (this.#root.entries(directory, (name) => names.push(name)) > 0);
-    for (const name of names) if (typeof name === "string" && isLitter(name)) this.#root.unlink(directory, name);
-    this.#root.close(directory);
+    const owned = new Map<string, string[]>();
+    const note = (name: Name): void => {
+      const id = typeof name === "string" ? idIn(name) : undefined;
+      // Only text has an id.
+      if (id !== undefined) owned.set(id, [...(owned.get(id) ?? []), name as string]);
+    };
+    while (root.entries(directory, note) > 0);
+    for (const [id, names] of owned) this.#sweepAfter(directory, id, names);
+    root.close(directory);
+  }
+
+  #sweepAfter(directory: number, id: string, names: readonly string[]): void {
+    const root = this.#root;
+    const mark = root.openAt(directory, markOf(id), "write");
+    if (mark < 0 && mark !== -ENOENT) return;
+    if (mark < 0 || root.lock(mark) === 0) {
+      for (const name of names) if (name !== markOf(id)) root.unlink(directory, name);
+      root.unlink(directory, markOf(id));
+    }
+    if (mark < 0) return;
+    root.unlock(mark);
+    root.close(mark);
   }
 
   /** Makes an empty file. */
   create(path: string): Staged {
-    for (let hasDirectory = false; ; ) {
-      const directory = this.#ensure(path);
-      const name = `${owner()}.${counter++}`;
-      const descriptor = this.#root.openAt(directory, name, "create");
-      if (descriptor >= 0) {
-        this.#open++;
-        if (this.#mode < 0) this.#lookAtMode(descriptor);
-        return { descriptor, name };
-      }
-      if (descriptor === -EEXIST) continue; // Another thread of this process.
-      if (descriptor !== -ENOENT || hasDirectory) return refuseFor(descriptor, path);
-      hasDirectory = true; // Somebody removed the directory; it is made anew, once.
-      this.#closeAll();
-    }
+    const name = (): string => `${this.#id}.${this.#count++}`;
+    const staged = this.#openIn(name, "create", path);
+    this.#open++;
+    if (this.#mode < 0 && this.#root.stat(staged.descriptor, this.#status) === 0) this.#mode = this.#status.mode;
+    return staged;
   }
 
   /** The permission bits of a new file, which are the process's to say; −1 before there was one. */
   get mode(): number {
     return this.#mode;
-  }
-
-  #lookAtMode(descriptor: number): void {
-    const status = new Status();
-    if (this.#root.stat(descriptor, status) === 0) this.#mode = status.mode;
   }
 
   /** Gives a staged file its name; what it gives is 0 or a negated errno. */
@@ -79,20 +86,24 @@ export class Staging {
     this.#root.close(descriptor);
     if (!isPlaced) this.#root.unlink(this.#directory, name);
     this.#open--;
-    if (this.#open === 0 && this.#root.resolution === "memory") this.#remove(); // Tests look at the whole of it.
+    if (this.#open === 0 && this.#root.resolution === "memory") this.#leave(); // Tests look at the whole of it.
   }
 
   /** Takes the lock that all processes share; false while another has it. */
   lock(path: string): boolean {
-    if (this.#root.resolution === "memory") return true;
-    if (this.#lockFile < 0) {
-      const opened = this.#root.openAt(this.#ensure(path), LOCK, "writeOrCreate");
-      if (opened < 0) return refuseFor(opened, path);
-      this.#lockFile = opened;
+    const root = this.#root;
+    if (root.resolution === "memory") return true;
+    for (;;) {
+      if (this.#lockFile < 0) this.#lockFile = this.#openIn(() => LOCK, "writeOrCreate", path).descriptor;
+      const code = root.lock(this.#lockFile);
+      if (code === -EAGAIN) return false;
+      if (code < 0) return refuseFor(code, path);
+      if (root.stat(this.#lockFile, this.#status) === 0 && this.#status.links > 0) return true;
+      // Somebody deleted the file, so that others lock another one.
+      root.unlock(this.#lockFile);
+      root.close(this.#lockFile);
+      this.#lockFile = -1;
     }
-    const code = this.#root.lock(this.#lockFile);
-    if (code < 0 && code !== -EAGAIN) return refuseFor(code, path);
-    return code === 0;
   }
 
   unlock(): void {
@@ -100,7 +111,22 @@ export class Staging {
   }
 
   dispose(): void {
-    this.#closeAll();
+    this.#leave();
+    if (this.#lockFile >= 0) this.#root.close(this.#lockFile);
+    this.#lockFile = -1;
+  }
+
+  /** Opens a file in the directory, which is made anew, once, where somebody has removed it. */
+  #openIn(nameOf: () => string, opening: "create" | "writeOrCreate", path: string): Staged {
+    for (let isAnew = false; ; ) {
+      const directory = this.#ensure(path);
+      const name = nameOf();
+      const descriptor = this.#root.openAt(directory, name, opening);
+      if (descriptor >= 0) return { descriptor, name };
+      if (descriptor !== -ENOENT || isAnew) return refuseFor(descriptor, path);
+      isAnew = true;
+      this.#leave();
+    }
   }
 
   #ensure(path: string): number {
@@ -109,10 +135,20 @@ export class Staging {
     const made = root.makeDirectory(root.top, STAGING, 0o700);
     if (made < 0 && made !== -EEXIST) return refuseFor(made, path);
     const directory = root.openAt(root.top, STAGING, "directory");
-    if (directory < 0) return refuseFor(directory, path);
+    if (directory < 0) return this.#refuseDirectory(directory, path);
     this.#directory = directory;
-    if (made === 0 && root.resolution !== "memory") this.#hideFromGit();
+    if (root.resolution === "memory") return directory;
+    if (made === 0) this.#hideFromGit();
+    this.#leaveMark(path);
     return directory;
+  }
+
+  #refuseDirectory(code: number, path: string): never {
+    if (this.#root.statAt(this.#root.top, STAGING, this.#status) < 0 || this.#status.kind === "directory")
+      return refuseFor(code, path);
+    const what = this.#status.kind === "link" ? "a symbolic link" : "no directory";
+    const advice = `remove it, since files are written there first, and write ${JSON.stringify(path)} again`;
+    return refuse("denied", path, `${STAGING} below the root is ${what}; ${advice}.`);
   }
 
   #hideFromGit(): void {
@@ -122,47 +158,42 @@ export class Staging {
     this.#root.close(file);
   }
 
-  #closeAll(): void {
-    for (const descriptor of [this.#directory, this.#lockFile]) if (descriptor >= 0) this.#root.close(descriptor);
+  #leaveMark(path: string): void {
+    const root = this.#root;
+    for (;;) {
+      this.#id = crypto.randomUUID();
+      const mark = root.openAt(this.#directory, markOf(this.#id), "create");
+      const code = mark < 0 ? mark : root.lock(mark);
+      if (code === 0 && root.stat(mark, this.#status) === 0 && this.#status.links > 0) {
+        this.#mark = mark;
+        return;
+      }
+      if (mark >= 0) root.close(mark);
+      // One that sweeps was quicker, and took it for a mark of one that is gone.
+      if (code === 0 || (mark >= 0 && code === -EAGAIN)) continue;
+      root.close(this.#directory);
+      this.#directory = -1;
+      refuseFor(code, path);
+    }
+  }
+
+  /** Closes the directory, and takes the mark away. */
+  #leave(): void {
+    const root = this.#root;
+    if (this.#directory < 0) return;
+    if (this.#mark >= 0) {
+      root.unlink(this.#directory, markOf(this.#id));
+      root.unlock(this.#mark);
+      root.close(this.#mark);
+    }
+    root.close(this.#directory);
+    this.#mark = -1;
     this.#directory = -1;
-    this.#lockFile = -1;
-  }
-
-  #remove(): void {
-    this.#closeAll();
-    this.#root.removeDirectory(this.#root.top, STAGING);
+    if (root.resolution === "memory") root.removeDirectory(root.top, STAGING);
   }
 }
 
-let own: string | undefined;
+const markOf = (id: string): string => `${id}.owner`;
 
-/** What the names begin with that this process gives. */
-function owner(): string {
-  own ??= `${pidNamespace()}.${process.pid}.${startOf(process.pid) ?? 0}`;
-  return own;
-}
-
-/** Whether a name in the staging directory is that of a process which is gone. Those of other containers cannot be told, and stay. */
-function isLitter(name: string): boolean {
-  const [, namespace, pid, start] = /^(\d+)\.(\d+)\.(\d+)\.\d+$/.exec(name) ?? [];
-  if (namespace === undefined || namespace !== pidNamespace()) return false;
-  return String(startOf(Number(pid)) ?? "gone") !== start;
-}
-
-function pidNamespace(): string {
-  try {
-    return /\d+/.exec(readlinkSync("/proc/self/ns/pid"))?.[0] ?? "0";
-  } catch {
-    return "0";
-  }
-}
-
-/** When a process began, in ticks since the machine did: the 22nd field of its stat, after a name in parentheses. */
-function startOf(pid: number): string | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
-  } catch {
-    return undefined;
-  }
-}
+/** Whose file a name in the directory is; undefined where it is no actor's. */
+const idIn = (name: string): string | undefined => /^([0-9a-f-]{36})\.(?:owner|\d+)$/.exec(name)?.[1];
