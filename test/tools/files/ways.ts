@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Volume } from "memfs";
 import { createSystem, type System, systemClock } from "../../../src";
 import { type FileSystemOptions, type FileSystemRef, type Resolution, spawnFileSystem } from "../../../src/tools";
-import { openRoot, thisMachine } from "../../../src/tools/files/open-root";
+import { type Machine, openRoot, thisMachine } from "../../../src/tools/files/open-root";
 import type { Root } from "../../../src/tools/files/root";
 
 /** A way of resolving paths that a machine may have. */
@@ -75,14 +75,20 @@ export const rootWays: readonly RootWay[] = [
   ...(ways.includes("proc-fd") && thisMachine().flock !== null ? ([WITHOUT_FFI] as const) : []),
 ];
 
+/** The machine that this way of opening a root needs. */
+export const machineOf = (way: string): Machine =>
+  way === WITHOUT_FFI ? { ...thisMachine(), libc: undefined } : thisMachine();
+
+/** What `openRoot` is told for a way on the disk. */
+export const resolutionOf = (way: string): "openat2" | "proc-fd" => (way === "openat2" ? way : "proc-fd");
+
 /** Runs a test with a root over a fresh directory, which is gone afterwards; fails if it has left a file open. */
 export function withRoot<Value>(
   way: RootWay,
   test: (root: Root, directory: string, disk: Disk) => Value | Promise<Value>,
 ): Promise<Value> {
-  const machine = way === WITHOUT_FFI ? { ...thisMachine(), libc: undefined } : thisMachine();
   return withDirectory(way === WITHOUT_FFI ? "proc-fd" : way, async (place, directory, disk) => {
-    const root = openRoot(place, systemClock, machine);
+    const root = openRoot(place, systemClock, machineOf(way));
     try {
       return await test(root, directory, disk);
     } finally {

@@ -2,13 +2,13 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "../../../../src";
-import { openRoot, thisMachine } from "../../../../src/tools/files/open-root";
+import { openRoot } from "../../../../src/tools/files/open-root";
 import { Staging } from "../../../../src/tools/files/staging";
 import { WriteLock } from "../../../../src/tools/files/write-lock";
+import { machineOf, resolutionOf } from "../ways";
 
 const [, , directory = "", way = "", times = "0"] = process.argv;
-const machine = way === "proc-fd without FFI" ? { ...thisMachine(), libc: undefined } : thisMachine();
-const root = openRoot({ root: directory, resolution: way === "openat2" ? "openat2" : "proc-fd" }, systemClock, machine);
+const root = openRoot({ root: directory, resolution: resolutionOf(way) }, systemClock, machineOf(way));
 const lock = new WriteLock(new Staging(root), systemClock);
 const file = join(directory, "count");
 for (let i = 0; i < Number(times); i++) {

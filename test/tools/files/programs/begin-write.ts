@@ -1,11 +1,11 @@
 // Stages a file, writes half of it, says so, and waits until it is killed.
 import { systemClock } from "../../../../src";
-import { openRoot, thisMachine } from "../../../../src/tools/files/open-root";
+import { openRoot } from "../../../../src/tools/files/open-root";
 import { Staging } from "../../../../src/tools/files/staging";
+import { machineOf, resolutionOf } from "../ways";
 
 const [, , directory = "", way = ""] = process.argv;
-const machine = way === "proc-fd without FFI" ? { ...thisMachine(), libc: undefined } : thisMachine();
-const root = openRoot({ root: directory, resolution: way === "openat2" ? "openat2" : "proc-fd" }, systemClock, machine);
+const root = openRoot({ root: directory, resolution: resolutionOf(way) }, systemClock, machineOf(way));
 const staging = new Staging(root);
 const { descriptor } = staging.create("file");
 root.write(descriptor, Buffer.from("half"), 4);
