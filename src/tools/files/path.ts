@@ -31,11 +31,16 @@ export const nameOf = ({ whole, base }: Path): string => (base === 0 ? whole : w
  * are: a backslash is a letter like any other, and no Unicode form is changed into another.
  */
 export function parsePath(given: unknown): Path {
-  if (typeof given !== "string")
-    return refuse("invalid-path", String(given), "A path is a string, such as src/main.ts.");
+  if (typeof given !== "string") {
+    return refuse(
+      "invalid-path",
+      `[${typeof given}]`,
+      `A path is a string, such as "src/main.ts"; got ${typeof given}.`,
+    );
+  }
   const { length } = given;
   if (length > LONGEST_PATH || (length * 3 > LONGEST_PATH && Buffer.byteLength(given) > LONGEST_PATH)) {
-    return refuse("invalid-path", `${given.slice(0, 80)}…`, `A path has at most ${LONGEST_PATH} bytes.`);
+    return refuse("invalid-path", `${given.slice(0, 80).toWellFormed()}…`, `A path has at most ${LONGEST_PATH} bytes.`);
   }
   if (!given.isWellFormed()) {
     return refuse(
