@@ -138,16 +138,22 @@ export const ListRequest = Type.Object({
 });
 export type ListRequest = Static<typeof ListRequest>;
 
-/** Sorted by name, directory by directory. */
+/** Sorted by the UTF-16 code units of the names, a directory before what is in it. */
 export const ListReply = Type.Object({
   entries: Type.Array(Entry),
   /** For the next page; left out on the last one. */
   cursor: Type.Optional(Type.String()),
+  /**
+   * How many names this page has come across and not shown, because no path can say them (they are not UTF-8, or too
+   * far down), or a directory may not be read. Left out where there are none.
+   */
+  leftOut: Type.Optional(Count),
 });
 export type ListReply = Static<typeof ListReply>;
 
 export const StatReply = Type.Object({
   kind: Kind,
+  /** In bytes; 0 for what is no file. */
   size: Count,
   /** When its content changed, in milliseconds since 1970. */
   modified: Type.Number(),

@@ -56,7 +56,7 @@ export class Workspace {
     if (whole.startsWith(STAGING) && (whole.length === STAGING.length || whole[STAGING.length] === "/")) {
       return refuse("denied", path.given, `${STAGING} is where files are written before they get their names.`);
     }
-    if (this.rules.denies(whole)) return this.#deny(path);
+    if (this.rules.denies(whole)) return this.refuseClosed(path.given);
     return path;
   }
 
@@ -66,7 +66,7 @@ export class Workspace {
     if (path.isDirectory || path.whole === "") {
       return refuse("is-directory", path.given, `${JSON.stringify(path.given)} names a directory; name a file in it.`);
     }
-    if (!this.rules.serves(path.whole)) return this.#deny(path);
+    if (!this.rules.serves(path.whole)) return this.refuseClosed(path.given);
     return path;
   }
 
@@ -78,7 +78,8 @@ export class Workspace {
     return path;
   }
 
-  #deny({ given }: Path): never {
+  /** Refuses what the globs close. */
+  refuseClosed(given: string): never {
     return refuse("denied", given, `${JSON.stringify(given)} is not served: the actor's globs close it.`);
   }
 
