@@ -1,9 +1,9 @@
 import { constants } from "node:os";
 import { expectSuccess, Refusal, refuse, refuseFor } from "./file-error";
 import { nameOf, type Path } from "./path";
+import { perform } from "./perform";
 import type { DeleteRequest } from "./protocol";
 import type { EntryKind, Name } from "./root";
-import { perform } from "./perform";
 import type { Steps } from "./steps";
 import { expectServed, walk } from "./tree";
 import type { Task, Workspace } from "./workspace";

@@ -2,11 +2,11 @@ import { constants } from "node:os";
 import { refuse, refuseFor } from "./file-error";
 import { type Matcher, matcherOf } from "./glob";
 import type { Path } from "./path";
+import { perform } from "./perform";
 import type { Entry, ListReply, ListRequest } from "./protocol";
 import type { EntryKind } from "./root";
 import { SortedNames } from "./sorted-names";
 import { STAGING } from "./staging";
-import { perform } from "./perform";
 import type { Steps } from "./steps";
 import type { Task, Workspace } from "./workspace";
 

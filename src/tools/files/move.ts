@@ -1,9 +1,9 @@
 import { constants } from "node:os";
 import { expectSuccess, refuse, refuseFor } from "./file-error";
 import { nameOf, type Path } from "./path";
+import { perform } from "./perform";
 import type { MoveRequest } from "./protocol";
 import type { EntryKind } from "./root";
-import { perform } from "./perform";
 import type { Steps } from "./steps";
 import { expectServed } from "./tree";
 import type { Task, Workspace } from "./workspace";

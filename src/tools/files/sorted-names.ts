@@ -1,4 +1,5 @@
 import type { EntryKind, Name } from "./root";
+import type { Steps } from "./steps";
 
 /** Runs of about so many names are sorted at once, which takes 70 µs; longer ones are merged from them. */
 const RUN = 1_024;
@@ -91,7 +92,7 @@ export class SortedNames {
   }
 
   /** Sorts everything, piece by piece. More names can be added afterwards. */
-  *settle(): Generator<void> {
+  *settle(): Steps<void> {
     if (this.isSmall && this.#runs.length > 0) {
       this.#fresh = this.#fresh.concat(...this.#runs);
       this.#runs = [];
@@ -118,7 +119,7 @@ export class SortedNames {
     this.#count += run.length;
   }
 
-  *#merge(a: readonly string[], b: readonly string[]): Generator<void, string[]> {
+  *#merge(a: readonly string[], b: readonly string[]): Steps<string[]> {
     const merged: string[] = [];
     const { most } = this.#wanted;
     let i = 0;

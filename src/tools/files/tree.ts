@@ -1,8 +1,8 @@
 import { constants } from "node:os";
 import { refuse, refuseFor } from "./file-error";
+import { perform } from "./perform";
 import type { EntryKind, Name, Root } from "./root";
 import { STAGING } from "./staging";
-import { perform } from "./perform";
 import type { Steps } from "./steps";
 import { Trail } from "./trail";
 import type { Task, Workspace } from "./workspace";
