@@ -1,4 +1,5 @@
 import { ptr } from "bun:ffi";
+import { isUtf8 } from "node:buffer";
 import { constants, openSync } from "node:fs";
 import { endianness } from "node:os";
 import { synced } from "./errno";
@@ -277,8 +278,8 @@ function nameIn(buffer: Buffer, start: number): Name {
   let isAscii = true;
   for (let byte = buffer[end]; byte !== 0 && byte !== undefined; byte = buffer[++end]) if (byte > 127) isAscii = false;
   if (isAscii) return buffer.toString("latin1", start, end);
-  const name = buffer.toString("utf8", start, end);
-  return name.includes("\uFFFD") ? Uint8Array.from(buffer.subarray(start, end)) : name;
+  const bytes = buffer.subarray(start, end);
+  return isUtf8(bytes) ? bytes.toString() : new Uint8Array(bytes);
 }
 
 /** A 64-bit number; sizes and inodes stay below 2⁵³. */

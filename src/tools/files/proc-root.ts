@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import * as fs from "node:fs";
 import { constants } from "node:os";
 import { attempt, errnoOf, synced } from "./errno";
@@ -215,10 +216,11 @@ function namesIn(directory: string): Reading["names"] {
     return { name: entry.name, kind: kindOf(entry) };
   });
   if (isText) return names;
-  // Some of them are no UTF-8, and the look that tells kinds does not tell their bytes.
+  // Some of them may be no UTF-8, and the look that tells kinds does not tell their bytes.
   const rest = fs.readdirSync(directory, { encoding: "buffer" }).flatMap((bytes) => {
     const text = bytes.toString();
-    return text.includes("\uFFFD") ? [{ name: Uint8Array.from(bytes), kind: undefined }] : [];
+    if (!text.includes("\uFFFD")) return [];
+    return [{ name: isUtf8(bytes) ? text : Uint8Array.from(bytes), kind: undefined }];
   });
   return [...names.filter(({ name }) => !name.includes("\uFFFD")), ...rest];
 }
