@@ -8,7 +8,7 @@ import { type FileSystemRef, resultOf, spawnFileSystem, writeStream } from "../.
 import { etagOf } from "../../../src/tools/files/etag";
 import type { BeginWriteRequest } from "../../../src/tools/files/protocol";
 import { runs } from "../../property/runs";
-import { type Disk, everyWay, ways, withFiles } from "./ways";
+import { type Disk, everyWay, stagedIn, ways, withFiles } from "./ways";
 
 const MB = 1024 * 1024;
 
@@ -23,12 +23,6 @@ const abort = async (files: FileSystemRef, upload: string) => resultOf(await fil
 
 /** How many uploads the actor has. */
 const countOf = async (files: FileSystemRef) => resultOf(await files.ask("inspect"))._unsafeUnwrap().uploads;
-
-/** What is being written, and has no name yet. */
-const stagedIn = (disk: Pick<Disk, "existsSync" | "readdirSync">, directory: string): string[] =>
-  disk.existsSync(join(directory, ".envoi"))
-    ? (disk.readdirSync(join(directory, ".envoi")) as string[]).filter((name) => /^\d/.test(name))
-    : [];
 
 const kindOf = (result: { isErr(): boolean; _unsafeUnwrapErr(): { kind: string } }): string =>
   result.isErr() ? result._unsafeUnwrapErr().kind : "ok";

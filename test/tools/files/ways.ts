@@ -139,3 +139,11 @@ export function openBelow(directory: string): string[] {
     }
   });
 }
+
+/** The files that are being written in a directory: those in its staging directory, but for what stays there. */
+export function stagedIn(disk: Pick<Disk, "existsSync" | "readdirSync">, directory: string): string[] {
+  const staging = join(directory, ".envoi");
+  if (!disk.existsSync(staging)) return [];
+  // Names come as text where no encoding is asked for.
+  return (disk.readdirSync(staging) as string[]).filter((name) => /\.\d+$/.test(name));
+}

@@ -6,7 +6,7 @@ import { type FileSystemRef, resultOf } from "../../../src/tools";
 import { etagOf, PIECE } from "../../../src/tools/files/etag";
 import type { AppendRequest, WriteRequest } from "../../../src/tools/files/protocol";
 import { runs } from "../../property/runs";
-import { type Disk, everyWay, ways, withFiles } from "./ways";
+import { everyWay, stagedIn, ways, withFiles } from "./ways";
 
 async function write(files: FileSystemRef, request: WriteRequest) {
   return resultOf(await files.ask("write", request))._unsafeUnwrap();
@@ -21,12 +21,6 @@ async function refusalOf(files: FileSystemRef, request: WriteRequest) {
 async function append(files: FileSystemRef, request: AppendRequest) {
   return resultOf(await files.ask("append", request))._unsafeUnwrap();
 }
-
-/** What is staged now; the directory for that is there after the first write. */
-const staged = (disk: Disk, directory: string): string[] =>
-  disk.existsSync(join(directory, ".envoi"))
-    ? disk.readdirSync(join(directory, ".envoi")).filter((name) => name !== "lock" && name !== ".gitignore")
-    : [];
 
 const large = "läng ".repeat(PIECE); // 6 pieces
 
@@ -48,7 +42,7 @@ describe.each(everyWay)("write, by %s", (way) => {
           expect(reply).toEqual({ size: bytes.length, etag: etagOf(bytes), created });
           expect(disk.readFileSync(join(directory, "a")).equals(bytes)).toBe(true);
         }
-        expect(staged(disk, directory)).toEqual([]);
+        expect(stagedIn(disk, directory)).toEqual([]);
       }));
 
     test(`${how}: takes base64 and bytes`, () =>
@@ -76,7 +70,7 @@ describe.each(everyWay)("write, by %s", (way) => {
           expect((await refusalOf(files, asked)).kind).toBe("not-text");
         }
         expect(disk.readFileSync(join(directory, "a"), "utf8")).toBe("old");
-        expect(staged(disk, directory)).toEqual([]);
+        expect(stagedIn(disk, directory)).toEqual([]);
       }));
 
     test(`${how}: makes the directories on the way, unless it is not to`, () =>
@@ -94,7 +88,7 @@ describe.each(everyWay)("write, by %s", (way) => {
         const refusal = await refusalOf(files, { path: "a", content: "2", ifExists: "fail", inPlace });
         expect(refusal).toMatchObject({ kind: "exists", path: "a" });
         expect(disk.readFileSync(join(directory, "a"), "utf8")).toBe("1");
-        expect(staged(disk, directory)).toEqual([]);
+        expect(stagedIn(disk, directory)).toEqual([]);
       }));
 
     test(`${how}: replaces only the file of an etag, small or large, and tells the etag of the one that is there`, () =>
@@ -118,7 +112,7 @@ describe.each(everyWay)("write, by %s", (way) => {
         const etag = etagOf(Buffer.from("mine"));
         expect((await refusalOf(files, { path: "a", content: "", ifMatch: etag, inPlace })).kind).toBe("changed");
         expect((await refusalOf(files, { path: "a", content: "", ifMatch: "no etag", inPlace })).kind).toBe("changed");
-        expect(staged(disk, directory)).toEqual([]);
+        expect(stagedIn(disk, directory)).toEqual([]);
       }));
 
     test(`${how}: writes no more than maxWriteBytes`, () =>
@@ -171,7 +165,7 @@ describe.each(everyWay)("write, by %s", (way) => {
       expect((await writing)._unsafeUnwrapErr().kind).toBe("cancelled");
       await system.stop(files, { drain: true });
       expect(disk.readFileSync(join(directory, "a"), "utf8")).toBe("old");
-      expect(staged(disk, directory)).toEqual([]);
+      expect(stagedIn(disk, directory)).toEqual([]);
     }));
 
   test("append adds to the end, makes the file where it is missing, and tells the new size", () =>
