@@ -1,5 +1,76 @@
 import type { Target } from "./harness/target";
 
+type Limit = readonly [row: string, atMost: number, aim: number, reason: string];
+
+const atMost = ([row, most, aim, reason]: Limit): Target => ({
+  suite: "files",
+  row,
+  figure: "ratio",
+  atMost: most,
+  aim,
+  reason,
+});
+
+const READ = "a read is a message there and back, the path checked, the file's kind looked at, and an etag";
+const IN_PLACE = "a write is a message, a lock that other processes heed, and the etag of what was written";
+const WHOLE = "the file system does the most of it; the actor adds the lock, and a look at what is replaced";
+
+const limits: readonly Limit[] = [
+  ["read 100 B", 2, 1.6, READ],
+  ["read 10 KB", 2, 1.6, READ],
+  ["write 100 B in place", 2, 1.5, IN_PLACE],
+  ["write 10 KB in place", 2, 1.5, IN_PLACE],
+  ["write 100 KB in place", 2, 1.5, IN_PLACE],
+  ["write 100 B", 1.3, 1.15, WHOLE],
+  ["write 10 KB", 1.3, 1.15, WHOLE],
+  ["write 100 KB", 1.3, 1.15, WHOLE],
+  ["list of 1,000 entries", 1.5, 1, "the names come in the same calls, and are sorted and checked"],
+  ["read of a large file, 64 MB", 1.11, 1, "90 % of a bare loop's throughput, with back-pressure"],
+  ["copy of a large file, 64 MB", 1.11, 0.8, "90 % of a bare loop's throughput, whole or not at all"],
+];
+
+const onDiskAndTmpfs: readonly Target[] = limits.flatMap(([row, ...limit]) => [
+  atMost([row, ...limit]),
+  atMost([`${row}, tmpfs`, ...limit]),
+]);
+
+const TIMERS = [
+  "5 ms timer while a file of 1 GB is read, for 200 ms or to its end",
+  "5 ms timer while a text of 10 MB is read for 200 ms",
+  "5 ms timer while 10,000 entries are listed for 200 ms",
+];
+
+const files: readonly Target[] = [
+  {
+    suite: "files",
+    row: "a read of 100 B without its system calls",
+    figure: "own share by router",
+    atMost: 1_500,
+    aim: 1_000,
+    reason: "a message there and back, the path checked, the text and its etag made",
+  },
+  {
+    suite: "files",
+    row: "search of 2,000 files of 2 KB for a text that is in 20",
+    figure: "time",
+    atMost: 20,
+    aim: 15,
+    reason: "as fast as those that start ripgrep, in milliseconds",
+  },
+  {
+    suite: "files",
+    row: "search of 2,000 files of 2 KB for a text that is in 20",
+    figure: "gap",
+    atMost: 8,
+    aim: 2,
+    reason: "large work goes in pieces (P5)",
+  },
+  ...TIMERS.flatMap((row): Target[] => [
+    { suite: "files", row, figure: "ticks", atLeast: 38, aim: 40, reason: "large work starves no timers (P5)" },
+    { suite: "files", row, figure: "gap", atMost: 8, aim: 8, reason: "large work goes in pieces (P5)" },
+  ]),
+];
+
 /**
  * What the figures must reach, with every promise switched on. `bun run bench --check` fails when one is missed. Ratios are to the
  * floor of the same rounds; *raw* is the ten-line mailbox of `harness/raw-mailbox.ts`.
@@ -173,4 +244,6 @@ export const targets: readonly Target[] = [
     aim: 1.8,
     reason: "the pool is looked through, not hopped over: an ask and a choice",
   },
+  ...onDiskAndTmpfs,
+  ...files,
 ];

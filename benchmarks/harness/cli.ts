@@ -107,7 +107,8 @@ async function measureSuite(suite: Suite, { quick }: Arguments, around: Surround
   }
   around.progress("");
   const machine = describeMachine(around.root);
-  return { suite: suite.name, about: suite.about, machine, rounds: effort.rounds, rows };
+  const { name, about, leftOut = [] } = suite;
+  return { suite: name, about, machine, rounds: effort.rounds, rows, ...(leftOut.length > 0 && { leftOut }) };
 }
 
 const tablesForTerminal = (result: SuiteResult, targets: readonly Target[]): string =>

@@ -56,3 +56,17 @@ export const growthProbe = probe(
   { smoke: 100, full: 10_000 },
   "messageGrowth",
 );
+
+/** What a 5 ms timer gets beside work of 200 ms that has no floor. `subject` returns `watchTimer(milliseconds, work, counted)`. */
+export const timerProbe = (name: string, counted: string, none: string, module: URL, subject: string): Probe => ({
+  kind: "probe",
+  name,
+  figures: [
+    { name: "ticks", unit: "", ratio: false },
+    { name: "gap", unit: "ms", ratio: false },
+    { name: counted, unit: "", ratio: false },
+    { name: "ticks when idle", unit: "", ratio: false },
+  ],
+  floor: { none },
+  measure: (scale) => inFreshProcess(module, subject, { smoke: 20, full: 200 }[scale]),
+});

@@ -16,6 +16,7 @@ const timed: Readonly<Record<string, readonly PublishedRow[]>> = {
   "message-creation": figures["message-creation"],
   routing: figures.routing,
   patterns: figures.patterns,
+  files: figures.files,
 };
 
 /** The published rows of a suite. */

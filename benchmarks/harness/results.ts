@@ -2,7 +2,7 @@ import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Machine } from "./machine";
 import type { Spread, Summary } from "./statistics";
-import type { NoFloor, ProbeFigure } from "./suite";
+import type { LeftOut, NoFloor, ProbeFigure } from "./suite";
 
 /** The figures of a timed row, in nanoseconds for `per` operations. */
 export interface TimedResult extends Summary {
@@ -42,6 +42,8 @@ export interface SuiteResult {
   /** Rounds of floor and row in turn. */
   readonly rounds: number;
   readonly rows: readonly RowResult[];
+  /** Left out where there is none. */
+  readonly leftOut?: readonly LeftOut[];
 }
 
 /** A result's JSON text: five digits of each figure, which is more than a run can tell. */

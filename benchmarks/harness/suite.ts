@@ -5,6 +5,15 @@ export interface Suite {
   /** One sentence for the page: what this suite is about. */
   readonly about: string;
   readonly rows: readonly (Row | Probe)[];
+  /** Rows that this machine cannot run. */
+  readonly leftOut?: readonly LeftOut[];
+}
+
+/** A row that is not run, since the machine lacks what it is about; targets may name it. */
+export interface LeftOut {
+  readonly row: string;
+  /** What the machine lacks, as the end of a sentence. */
+  readonly why: string;
 }
 
 /** Work that is ready to be timed. It is called without `this`. */
@@ -58,8 +67,8 @@ export type Readings = Readonly<Record<string, number>>;
 /** A figure that a probe reads. */
 export interface ProbeFigure {
   readonly name: string;
-  /** `B`, `MB`, `ms`, or empty for a count. */
-  readonly unit: "B" | "MB" | "ms" | "";
+  /** `B`, `MB`, `ns`, `ms`, or empty for a count. */
+  readonly unit: "B" | "MB" | "ns" | "ms" | "";
   /** Whether "so many times the floor" means something for this figure. */
   readonly ratio: boolean;
 }

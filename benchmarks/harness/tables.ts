@@ -67,13 +67,15 @@ function probeCells(suite: string, probe: ProbeResult, limits: Limits): string[]
 
 /** What the tables cannot say: why a row has no floor, and what is wrong with a published figure. */
 export function suiteNotes(result: SuiteResult): string[] {
-  return result.rows.flatMap((row) => {
+  const leftOut = (result.leftOut ?? []).map(({ row, why }) => `- *${row}*: left out, because ${why}.`);
+  const ofRows = result.rows.flatMap((row) => {
     const notes: string[] = [];
     if ("none" in row.floor) notes.push(`- *${row.row}*: no floor, because ${row.floor.none}.`);
     const published = publishedNote(result.suite, row.row);
     if (published !== undefined) notes.push(`- *${row.row}*, published figure: ${published}.`);
     return notes;
   });
+  return [...ofRows, ...leftOut];
 }
 
 /** The table of targets, for the README: row, floor, what was measured, limit. */

@@ -40,6 +40,11 @@ describe("the page", () => {
     expect(page).toContain("- *concurrent: 10 asks*: no floor, because it has no like.");
   });
 
+  test("says which rows the machine could not run, and why", () => {
+    const lacking = { ...result({}), leftOut: [{ row: "ref.ask, tmpfs", why: "there is no tmpfs" }] };
+    expect(render([lacking], limits)).toContain("- *ref.ask, tmpfs*: left out, because there is no tmpfs.");
+  });
+
   test("shows a probe beside its floor", () => {
     expect(page).toContain("| timer: ticks | 39 (38–40) | raw: 2 | – | ≥ 38 | 40 | – |");
   });

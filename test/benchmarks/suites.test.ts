@@ -12,7 +12,7 @@ test("each target names a row and a figure that exist", () => {
 });
 
 describe("each published row is in its suite:", () => {
-  for (const name of ["message-creation", "routing", "patterns"]) {
+  for (const name of ["message-creation", "routing", "patterns", "files"]) {
     test(name, () => {
       const rows = suites.find((suite) => suite.name === name)?.rows.map((row) => row.name) ?? [];
       for (const { row } of publishedRows(name)) expect(rows).toContain(row);

@@ -64,6 +64,13 @@ describe("a target that could never be checked is an error:", () => {
     expect(() => expectTargetsExist([target()], bare)).toThrow("needs a floor, and the row has none.");
   });
 
+  test("unless the row is left out on this machine", () => {
+    const leftOut = [{ row: "ref.ask, tmpfs", why: "there is no tmpfs" }];
+    const lacking = suites.map((suite) => ({ ...suite, leftOut }));
+    expect(() => expectTargetsExist([target({ row: "ref.ask, tmpfs" })], lacking)).not.toThrow();
+    expect(() => expectTargetsExist([target({ row: "other" })], lacking)).toThrow("names no row");
+  });
+
   test("and none of these is no error", () => {
     expect(error({})).not.toThrow();
     expect(error({ row: "idle", figure: "bytes" })).not.toThrow();
