@@ -25,7 +25,7 @@ export function describeMachine(root: string, now: Date = new Date()): Machine {
 }
 
 // What a run writes does not count as a change, or no committed page could ever name a plain commit.
-const WRITTEN = [":!BENCHMARKS.md", ":!README.md", ":!benchmarks/results"];
+const WRITTEN = [":!BENCHMARKS.md", ":!README.md", ":!benchmarks/results", ":!benchmarks/peers/RESULTS.md"];
 
 function commitOf(root: string): string {
   const head = git(root, ["rev-parse", "--short", "HEAD"]);

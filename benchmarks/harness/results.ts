@@ -58,10 +58,13 @@ export async function writeResult(folder: string, result: SuiteResult): Promise<
   await Bun.write(join(folder, `${result.suite}.json`), serialise(result));
 }
 
+/** What results of other systems begin with, which have a page of their own. */
+const PEERS = "peers-";
+
 /** Reads all results of a folder, in the order of their names; none when there is no such folder. */
 export async function readResults(folder: string): Promise<SuiteResult[]> {
   const names = await readdir(folder).catch(() => []);
-  const files = names.filter((name) => name.endsWith(".json")).sort();
+  const files = names.filter((name) => name.endsWith(".json") && !name.startsWith(PEERS)).sort();
   // Written by `writeResult` alone.
   return Promise.all(files.map(async (name) => (await Bun.file(join(folder, name)).json()) as SuiteResult));
 }
