@@ -36,7 +36,6 @@ const onDiskAndTmpfs: readonly Target[] = limits.flatMap(([row, ...limit]) => [
 
 const TIMERS = [
   "5 ms timer while a file of 1 GB is read, for 200 ms or to its end",
-  "5 ms timer while a text of 10 MB is read for 200 ms",
   "5 ms timer while 10,000 entries are listed for 200 ms",
 ];
 
