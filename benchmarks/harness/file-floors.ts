@@ -72,7 +72,7 @@ export const rawInPlace = (bytes: number): OnPlace =>
     loop((folder) => {
       const path = join(folder, "file.txt");
       const contents = [0, 1].map((turn) => Buffer.from(letters(bytes, turn)));
-      writeFileSync(path, "");
+      writeFileSync(path, letters(bytes + 1, 0)); // Something to cut off, once.
       return (index) => {
         const file = openSync(path, "r+");
         const written = writeSync(file, contents[index & 1] ?? NOTHING);

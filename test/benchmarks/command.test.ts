@@ -108,6 +108,15 @@ describe("--check", () => {
 });
 
 describe("what is written:", () => {
+  test("rows that the machine could not run, where there are any", async () => {
+    const leftOut = [{ row: "ref.ask, tmpfs", why: "there is no tmpfs" }];
+    const all = suites.map((suite) => (suite.name === "memory" ? { ...suite, leftOut } : suite));
+    const { root } = await run(["--quick", "--write"], { all });
+    const written = (suite: string) => Bun.file(join(root, `benchmarks/results/${suite}.json`)).json();
+    expect(await written("memory")).toMatchObject({ leftOut });
+    expect(await written("routing")).not.toHaveProperty("leftOut");
+  });
+
   test("nothing by a quick run or a filtered one", async () => {
     for (const argv of [
       ["memory", "--quick"],
