@@ -206,7 +206,7 @@ async function versionOf(name: string): Promise<string> {
 }
 
 function rounded(_key: string, value: unknown): unknown {
-  return typeof value === "number" ? Number(value.toPrecision(5)) : value;
+  return typeof value === "number" && !Number.isInteger(value) ? Number(value.toPrecision(5)) : value;
 }
 
 function say(text: string): void {
