@@ -6,12 +6,10 @@ import fc from "fast-check";
 import { createSystem, systemClock } from "../../../src";
 import { type FileSystemRef, resultOf, spawnFileSystem } from "../../../src/tools";
 import { list as listNow } from "../../../src/tools/files/list";
-import { limitsOf, Rules } from "../../../src/tools/files/options";
 import type { ListRequest } from "../../../src/tools/files/protocol";
-import type { Root } from "../../../src/tools/files/root";
 import { SortedNames } from "../../../src/tools/files/sorted-names";
-import { Workspace } from "../../../src/tools/files/workspace";
 import { runs } from "../../property/runs";
+import { intercept, lasting, workspaceOver } from "./over-root";
 import { type Disk, everyWay, rootWays, ways, withFiles, withRoot } from "./ways";
 
 async function list(files: FileSystemRef, request: ListRequest = {}) {
@@ -226,27 +224,10 @@ describe.each(rootWays)("list where the disk tells no kinds, by %s", (way) => {
   test("looks them up", () =>
     withRoot(way, async (root, directory, disk) => {
       for (const path of ["sub/a", "b"]) put(disk, directory, path);
-      const blind = new Proxy(root, {
-        get(target, key) {
-          if (key === "entries") {
-            return (at: number, each: Parameters<Root["entries"]>[1]) =>
-              target.entries(at, (name) => each(name, undefined));
-          }
-          const value: unknown = Reflect.get(target, key);
-          return typeof value === "function" ? value.bind(target) : value;
-        },
+      const blind = intercept(root, {
+        entries: (at, each) => root.entries(at, (name) => each(name, undefined)),
       });
-      const workspace = new Workspace({
-        root: blind,
-        rules: new Rules({}),
-        limits: limitsOf({ root: directory }),
-        quota: null,
-        clock: systemClock,
-        // A list needs neither.
-        staging: undefined as never,
-        lock: undefined as never,
-      });
-      expect(await listNow(workspace, { recursive: true }, { signal: new AbortController().signal })).toEqual({
+      expect(await listNow(workspaceOver(blind), { recursive: true }, lasting)).toEqual({
         entries: [
           { path: "b", kind: "file" },
           { path: "sub", kind: "directory" },
