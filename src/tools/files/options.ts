@@ -1,5 +1,5 @@
-import { Glob } from "bun";
 import type { ActorOptions } from "../../index";
+import { faultOf, shorten } from "./glob";
 import type { Volume } from "./volume";
 
 /** How a file actor is made. All but one of `root` and `volume` may be left out. */
@@ -18,11 +18,11 @@ export interface FileSystemOptions extends Pick<ActorOptions, "supervision" | "p
   readonly maxWriteBytes?: number;
   /** How many bytes all files below the root may have; counted when first needed, and where it is reached. Default: no bound. */
   readonly quotaBytes?: number;
-  /** Most entries in one page of a list, and most that a recursive operation visits. Default: 10,000. */
+  /** Most entries in one page of a list, and most that a copy or a search goes through. Default: 10,000. */
   readonly maxEntries?: number;
-  /** Globs of the files that are served, such as `src/**`. Default: all. */
+  /** Globs of the files that are served, such as `src/**`; directories are seen and made all the same. Default: all. */
   readonly allow?: readonly string[];
-  /** Globs of what is not served or shown, such as `**\/.env`; a directory that matches is closed with all below it. Default: none. */
+  /** Globs of what is not served or shown, such as `**\/.env`; a directory that matches is closed with all below it, in whatever case and Unicode form. Default: none. */
   readonly deny?: readonly string[];
   /** Whether files with more than one name are served: another name may be outside of the root. Default: false. */
   readonly hardLinks?: boolean;
@@ -72,23 +72,23 @@ export function limitsOf(options: FileSystemOptions): Limits {
     }
   }
   if (typeof options.root !== "string" || options.root === "") {
-    throw new TypeError(`The root of a file actor is a directory, such as "workspace"; got ${show(options.root)}.`);
+    throw new TypeError(`The root of a file actor is a directory, such as "workspace"; got ${shorten(options.root)}.`);
   }
   for (const key of COUNTS) {
     const value = options[key];
     if (value === undefined || (Number.isSafeInteger(value) && value >= 1)) continue;
-    throw new RangeError(`The ${key} of a file actor is a whole number from 1; got ${show(value)}.`);
+    throw new RangeError(`The ${key} of a file actor is a whole number from 1; got ${shorten(value)}.`);
   }
   for (const key of FLAGS) {
     const value = options[key];
     if (value !== undefined && typeof value !== "boolean") {
-      throw new TypeError(`${key} is true or false; got ${show(value)}.`);
+      throw new TypeError(`${key} is true or false; got ${shorten(value)}.`);
     }
   }
   for (const key of ["allow", "deny"] as const) checkGlobs(key, options[key]);
   const { resolution } = options;
   if (resolution !== undefined && resolution !== "openat2" && resolution !== "proc-fd") {
-    throw new TypeError(`The resolution of a file actor is "openat2" or "proc-fd"; got ${show(resolution)}.`);
+    throw new TypeError(`The resolution of a file actor is "openat2" or "proc-fd"; got ${shorten(resolution)}.`);
   }
   return {
     readOnly: options.readOnly ?? false,
@@ -101,55 +101,17 @@ export function limitsOf(options: FileSystemOptions): Limits {
   };
 }
 
-function checkGlobs(key: string, globs: unknown): void {
+function checkGlobs(key: "allow" | "deny", globs: unknown): void {
   if (globs === undefined) return;
-  if (!Array.isArray(globs) || !globs.every((glob) => typeof glob === "string" && glob !== "")) {
-    throw new TypeError(`${key} is an array of globs, such as ["**/.env"]; got ${show(globs)}.`);
+  if (!Array.isArray(globs)) {
+    throw new TypeError(`${key} is an array of globs, such as ["**/.env"]; got ${shorten(globs)}.`);
   }
-  for (const glob of globs) {
-    if (!glob.startsWith("/") && !glob.startsWith("./") && !glob.endsWith("/")) continue;
+  for (const glob of globs as unknown[]) {
+    const fault = faultOf(glob);
+    if (fault !== null) throw new TypeError(`A glob of ${key} ${fault}; got ${shorten(glob)}.`);
+    if (!String(glob).startsWith("!")) continue;
     throw new TypeError(
-      `A glob is matched against paths below the root: write ${show(bare(glob))} instead of ${show(glob)}.`,
+      `A glob of ${key} begins with no "!": what is closed goes to deny, and what is served to allow; got ${shorten(glob)}.`,
     );
-  }
-}
-
-const bare = (glob: string): string => glob.replace(/^(\.?\/)+/, "").replace(/\/+$/, "/**");
-const show = (value: unknown): string => JSON.stringify(value) ?? String(value);
-
-/** Which paths are served. */
-export class Rules {
-  readonly #allow: readonly Glob[] | null;
-  readonly #deny: readonly Glob[];
-
-  constructor({ allow, deny = [] }: Pick<FileSystemOptions, "allow" | "deny">) {
-    this.#allow = allow === undefined ? null : allow.map((glob) => new Glob(glob));
-    this.#deny = deny.map((glob) => new Glob(glob));
-  }
-
-  /** Whether every path is served. */
-  get areOpen(): boolean {
-    return this.#allow === null && this.#deny.length === 0;
-  }
-
-  /** Whether it, or a directory that it is in, is closed. A file system may not tell letters apart that these globs do, so both forms are looked at. */
-  denies(whole: string): boolean {
-    if (this.#deny.length === 0) return false;
-    const folded = whole.normalize("NFC").toLowerCase();
-    return this.#matchesUpTo(whole) || (folded !== whole && this.#matchesUpTo(folded));
-  }
-
-  #matchesUpTo(whole: string): boolean {
-    for (let end = whole.indexOf("/"); ; end = whole.indexOf("/", end + 1)) {
-      const part = end < 0 ? whole : whole.slice(0, end);
-      if (this.#deny.some((glob) => glob.match(part))) return true;
-      if (end < 0) return false;
-    }
-  }
-
-  /** Whether a file of this path is served. */
-  serves(whole: string): boolean {
-    if (this.denies(whole)) return false;
-    return this.#allow === null || this.#allow.some((glob) => glob.match(whole));
   }
 }

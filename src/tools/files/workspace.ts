@@ -3,10 +3,11 @@ import type { Clock, Context } from "../../index";
 import { byteLength, type Written } from "./content";
 import { PIECE } from "./etag";
 import { refuse, refuseFor } from "./file-error";
-import type { Limits, Rules } from "./options";
+import type { Limits } from "./options";
 import { type Path, parentOf, parsePath } from "./path";
 import type { Quota } from "./quota";
 import { type Root, Status } from "./root";
+import type { Rules } from "./rules";
 import { STAGING, type Staging } from "./staging";
 import type { WriteLock } from "./write-lock";
 

@@ -182,7 +182,7 @@ describe.each(everyWay)("list, by %s", (way) => {
         for (const cursor of ["", "\uD800", "x".repeat(5_000), 7, null]) {
           expect((await refusal(files, { path: "", cursor: cursor as string })).kind).toBe("invalid-path");
         }
-        for (const glob of ["", "/a", "./a", "a/", "x".repeat(2_000), "{a,b}".repeat(11), 7]) {
+        for (const glob of ["", "/a", "./a", "a/", "[a", "a\\", "x".repeat(2_000), 7]) {
           expect((await refusal(files, { glob: glob as string })).kind).toBe("invalid-path");
         }
       },

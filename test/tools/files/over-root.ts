@@ -1,6 +1,7 @@
 import { systemClock } from "../../../src";
-import { type FileSystemOptions, limitsOf, Rules } from "../../../src/tools/files/options";
+import { type FileSystemOptions, limitsOf } from "../../../src/tools/files/options";
 import type { Root } from "../../../src/tools/files/root";
+import { Rules } from "../../../src/tools/files/rules";
 import { Workspace } from "../../../src/tools/files/workspace";
 
 /** A root with some of its calls replaced, for what others do in the midst of an operation. */

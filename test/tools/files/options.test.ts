@@ -1,0 +1,77 @@
+import { expect, test } from "bun:test";
+import { tmpdir } from "node:os";
+import { createSystem } from "../../../src";
+import { spawnFileSystem } from "../../../src/tools";
+import { type FileSystemOptions, limitsOf } from "../../../src/tools/files/options";
+
+/** What an option is refused with, by a caller who does not heed the types. */
+function fault(options: unknown): string {
+  try {
+    limitsOf(options as FileSystemOptions);
+  } catch (error) {
+    return String(error);
+  }
+  return "none";
+}
+
+test("every option has a default", () => {
+  expect(limitsOf({ root: "." })).toEqual({
+    readOnly: false,
+    maxReadBytes: 10 * 1024 * 1024,
+    maxWriteBytes: 10 * 1024 * 1024,
+    quotaBytes: undefined,
+    maxEntries: 10_000,
+    hardLinks: false,
+    concurrency: 64,
+  });
+  const all = {
+    root: "x",
+    readOnly: true,
+    maxReadBytes: 1,
+    maxWriteBytes: 2,
+    quotaBytes: 3,
+    maxEntries: 4,
+    hardLinks: true,
+    concurrency: 5,
+  };
+  const { root: _, ...limits } = all;
+  expect(limitsOf(all)).toEqual(limits);
+  expect(fault({ ...all, allow: ["src/**"], deny: [], resolution: "openat2", name: "n", phase: 1 })).toBe("none");
+});
+
+test("an option that cannot be one is refused with what to write", () => {
+  for (const options of [undefined, null, "root", 7]) expect(fault(options)).toContain('{ root: "workspace" }');
+  for (const root of [undefined, "", 7, null, {}]) expect(fault({ root })).toContain('such as "workspace"');
+  expect(fault({ root: ".", readonly: true })).toMatch(/no option "readonly".*readOnly/);
+  for (const key of ["maxReadBytes", "maxWriteBytes", "quotaBytes", "maxEntries", "concurrency"]) {
+    for (const value of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, "1", null, 1n]) {
+      expect(fault({ root: ".", [key]: value })).toContain(`RangeError: The ${key} of a file actor is a whole number`);
+    }
+  }
+  for (const key of ["readOnly", "hardLinks"]) {
+    for (const value of [0, "true", null])
+      expect(fault({ root: ".", [key]: value })).toContain(`${key} is true or false`);
+  }
+  for (const resolution of ["memory", "fast", null, 1]) {
+    expect(fault({ root: ".", resolution })).toContain('"openat2" or "proc-fd"');
+  }
+});
+
+test("a glob that would match nothing is refused, lest what it should close be open", () => {
+  for (const key of ["allow", "deny"]) {
+    for (const globs of ["a", {}, null, 7])
+      expect(fault({ root: ".", [key]: globs })).toContain(`${key} is an array of globs`);
+    for (const glob of ["", 7, null, undefined]) expect(fault({ root: ".", [key]: [glob] })).toContain("is a text");
+    expect(fault({ root: ".", [key]: ["/src"] })).toContain('write "src"');
+    expect(fault({ root: ".", [key]: ["./src"] })).toContain('write "src"');
+    expect(fault({ root: ".", [key]: ["src/"] })).toContain('write "src/**"');
+    expect(fault({ root: ".", [key]: ["a", "[b"] })).toContain("a ] for each [");
+    expect(fault({ root: ".", [key]: ["!a"] })).toContain('begins with no "!"');
+    expect(fault({ root: ".", [key]: ["x".repeat(1_001)] })).toContain("at most 1000 characters");
+  }
+});
+
+test("what is wrong is told when the actor is spawned, and not to the first who asks", async () => {
+  await using system = createSystem();
+  expect(() => spawnFileSystem(system, { root: tmpdir(), maxEntries: 0 })).toThrow(RangeError);
+});
