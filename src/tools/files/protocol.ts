@@ -255,7 +255,12 @@ export const WatchRequest = Type.Object({
 });
 export type WatchRequest = Static<typeof WatchRequest>;
 
-/** What happened to a path; `ready` comes first, and `overflow` says that more happened than is told: list again. */
+/**
+ * What happened to a path; `ready` comes first, and `overflow` says that more happened in a directory than is told: list it
+ * again. Several changes that are not read yet are one. What is renamed is deleted and created, a directory with all
+ * that is in it; what replaces another file, as each write of this actor does, changes it. Where the directory itself
+ * is deleted, moved or replaced, that is told as deleted and the stream ends with `not-found`.
+ */
 export const WatchItem = Type.Object({
   kind: Type.Union([
     Type.Literal("ready"),
@@ -320,12 +325,21 @@ export const FileSystem = defineProtocol("file-system", {
   copy: { payload: MoveRequest, reply: outcome(CopyReply) },
   delete: { payload: DeleteRequest, reply: outcome(Type.Object({ deleted: Count })) },
   ...streams,
-  /** Begins a file that is written in pieces; it is there once `finishWrite` has replied, and not before. */
+  /**
+   * Begins a file that is written in pieces; it is there once `finishWrite` has replied, and not before. What it must
+   * not be, or must be, is looked at then. At most 64 are begun at once, and one for which nothing comes for five
+   * minutes is given up.
+   */
   beginWrite: { payload: BeginWriteRequest, reply: outcome(Upload) },
+  /**
+   * Writes the next bytes, after those that were asked for before, and replies how many there are. One that is refused
+   * ends the upload: what would come after it would come after a gap.
+   */
   writeChunk: {
     payload: Type.Object({ ...Upload.properties, ...content }),
     reply: outcome(Type.Object({ size: Count })),
   },
+  /** Gives the file its name; where that is refused, nothing is left of it. */
   finishWrite: { payload: Upload, reply: outcome(WriteReply) },
   abortWrite: { payload: Upload, reply: outcome(Type.Object({})) },
   inspect: { reply: outcome(Inspection) },

@@ -1,6 +1,9 @@
+import { dlopen, FFIType } from "bun:ffi";
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
+import { Inotify } from "../../../src/tools/files/inotify";
+import { SYSTEM_CALLS } from "../../../src/tools/files/libc";
 import { withWatched } from "./watched";
 import { everyWay, ways } from "./ways";
 
@@ -13,6 +16,26 @@ const inotifies = (): number =>
       return false;
     }
   }).length;
+
+/** Has two names exchange what they stand for, which node:fs cannot. */
+function exchange(one: string, other: string): void {
+  const { symbols } = dlopen("libc.so.6", {
+    syscall: {
+      args: [FFIType.i32, FFIType.i32, FFIType.ptr, FFIType.i32, FFIType.ptr, FFIType.u32],
+      returns: FFIType.i64_fast,
+    },
+  });
+  const [here, flags] = [-100, 2]; // AT_FDCWD, RENAME_EXCHANGE
+  const done = symbols.syscall(
+    SYSTEM_CALLS?.renameat2 ?? 0,
+    here,
+    Buffer.from(`${one}\0`),
+    here,
+    Buffer.from(`${other}\0`),
+    flags,
+  );
+  if (Number(done) !== 0) throw new Error("The names were not exchanged.");
+}
 
 describe.each(everyWay)("watch, by %s", (way) => {
   test("tells that it is ready, and nothing of what was there before", () =>
@@ -286,6 +309,53 @@ describe.skipIf(!ways.includes("openat2"))("watch, by the kernel's queue", () =>
       disk.writeFileSync(join(directory, "a"), "1");
       disk.rmSync(join(directory, "a"));
       expect(await watching.look()).toEqual(["created a", "deleted a"]);
+    }));
+
+  test("two names that are exchanged are both there afterwards", () =>
+    withWatched("openat2", async ({ disk, directory, watch }) => {
+      disk.writeFileSync(join(directory, "a"), "1");
+      disk.mkdirSync(join(directory, "b"));
+      disk.writeFileSync(join(directory, "b/c"), "1");
+      const watching = await watch();
+      await watching.look();
+      exchange(join(directory, "a"), join(directory, "b"));
+      const there = new Set(["a", "b", "b/c"]);
+      for (const item of await watching.look()) {
+        const [kind, path] = item.split(" ") as [string, string];
+        if (kind === "deleted") there.delete(path);
+        else there.add(path);
+      }
+      expect([...there].sort()).toEqual(["a", "a/c", "b"]);
+      disk.appendFileSync(join(directory, "a/c"), "2");
+      disk.appendFileSync(join(directory, "b"), "2");
+      expect((await watching.look()).sort()).toEqual(["changed a/c", "changed b"]);
+    }));
+
+  test("where the system has no more queues, snapshots do", () =>
+    withWatched("openat2", async ({ disk, directory, watch }) => {
+      const all: Inotify[] = [];
+      for (let one = Inotify.open(); one !== undefined; one = Inotify.open()) all.push(one);
+      const watching = await watch().finally(() => {
+        for (const one of all) one.close();
+      });
+      await watching.look();
+      disk.writeFileSync(join(directory, "a"), "1");
+      disk.rmSync(join(directory, "a"));
+      expect(await watching.look()).toEqual(["overflow "]);
+    }));
+
+  test("a directory that is found where it was moved to, before that is told, stays watched", () =>
+    withWatched("openat2", async ({ disk, directory, watch }) => {
+      // Moved into a directory that is found before the move is told: the kernel's number for it stays the same.
+      disk.mkdirSync(join(directory, "z/deep"), { recursive: true });
+      const watching = await watch();
+      await watching.look();
+      disk.mkdirSync(join(directory, "a"));
+      disk.renameSync(join(directory, "z"), join(directory, "a/z"));
+      const told = await watching.look();
+      expect(told.sort()).toEqual(["created a", "created a/z", "created a/z/deep", "deleted z", "deleted z/deep"]);
+      disk.writeFileSync(join(directory, "a/z/deep/f"), "1");
+      expect(await watching.look()).toEqual(["created a/z/deep/f"]);
     }));
 
   test("a queue that overflowed is told, and what is there then is known and watched", () =>
