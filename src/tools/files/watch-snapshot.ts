@@ -2,6 +2,9 @@ import { expectSuccess } from "./file-error";
 import { type EntryKind, type Name, Status } from "./root";
 import type { Source, Watch } from "./watch";
 
+/** Between two looks, in milliseconds; longer where looks take long, which are to cost a tenth of the time at most. */
+const INTERVAL = 250;
+const PAUSES_PER_LOOK = 9;
 /** Most tries to read the names of a directory that is changed meanwhile. */
 const TRIES = 3;
 
@@ -32,7 +35,7 @@ interface Directory {
  * by size, inode and times, whose clock goes on by some 4 ms in kernels before Linux 6.13.
  */
 export class SnapshotSource implements Source {
-  readonly interval = 250;
+  interval = INTERVAL;
   readonly #watch: Watch;
   readonly #top: Directory;
   readonly #status = new Status();
@@ -54,8 +57,11 @@ export class SnapshotSource implements Source {
   }
 
   async look(): Promise<void> {
+    const { clock } = this.#watch.workspace;
+    const begun = clock.monotonicTime();
     if (this.#isInPlace()) {
       await this.#lookInto(this.#top);
+      this.interval = Math.max(INTERVAL, PAUSES_PER_LOOK * (clock.monotonicTime() - begun));
       return;
     }
     await this.#empty(this.#top);
@@ -74,6 +80,7 @@ export class SnapshotSource implements Source {
 
   async #lookInto(directory: Directory): Promise<void> {
     const { root } = this.#watch.workspace;
+    if (this.#watch.spend()) await this.#watch.pause();
     const opened = root.open(directory.path, "directory");
     if (opened < 0) {
       if (!directory.isClosed) this.#watch.tellClosed(directory.path, opened);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Inotify } from "../../../src/tools/files/inotify";
 import { SYSTEM_CALLS } from "../../../src/tools/files/libc";
 import { withWatched } from "./watched";
-import { everyWay, ways } from "./ways";
+import { everyWay, ways, withFiles } from "./ways";
 
 /** The kernel's queues that this process has open. */
 const inotifies = (): number =>
@@ -274,6 +274,24 @@ describe.each(everyWay)("watch, by %s", (way) => {
       expect(clock.heldTimers).toBe(0);
       expect(inotifies()).toBe(before);
       expect(await stopped.look()).toEqual(["ready ", "stopped"]);
+    }));
+
+  test("P5: timers and I/O go on while a large tree is looked at", () =>
+    withFiles(way, async ({ disk, directory, files }) => {
+      for (let i = 0; i < 400; i++) disk.mkdirSync(join(directory, `d${i}`));
+      for (let i = 0; i < 6_000; i++) disk.writeFileSync(join(directory, `d${i % 400}`, `f${i}`), "");
+      let turns = 0;
+      let isOver = false;
+      const turn = (): void => {
+        turns++;
+        if (!isOver) setImmediate(turn);
+      };
+      turn();
+      const stream = files.stream("watch", {});
+      await stream.next();
+      isOver = true;
+      expect(turns).toBeGreaterThanOrEqual(6);
+      await stream.return();
     }));
 
   test("what its reader leaves unread is bounded: an overflow stands for the rest, and what comes later is told", () =>
