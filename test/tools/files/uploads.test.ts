@@ -98,6 +98,17 @@ describe.each(everyWay)("uploads, by %s", (way) => {
       for (const answer of answers) expect((await answer)._unsafeUnwrap().ok).toBe(true);
     }));
 
+  test("a read that is asked for after finishing waits for the pieces that are on their way", () =>
+    withFiles(way, async ({ files }) => {
+      const upload = await begin(files);
+      const written = chunk(files, upload, Buffer.alloc(2 * MB));
+      const finished = finish(files, upload);
+      expect(resultOf(await files.ask("read", { path: "./a", offset: 0, length: 1 }))._unsafeUnwrap().size).toBe(
+        2 * MB,
+      );
+      expect([kindOf(await written), kindOf(await finished)]).toEqual(["ok", "ok"]);
+    }));
+
   test("conditions hold for the file that is there in the end", () =>
     withFiles(way, async ({ files, directory, disk }) => {
       const failing = await begin(files, { ifExists: "fail" });
