@@ -25,8 +25,8 @@ const limits: readonly Limit[] = [
   ["write 10 KB", 1.3, 1.15, WHOLE],
   ["write 100 KB", 1.3, 1.15, WHOLE],
   ["list of 1,000 entries", 1.5, 1, "the names come in the same calls, and are sorted and checked"],
-  ["read of a large file, 64 MB", 1.11, 1, "90 % of a bare loop's throughput, with back-pressure"],
-  ["copy of a large file, 64 MB", 1.11, 0.8, "90 % of a bare loop's throughput, whole or not at all"],
+  ["read of a large file, 32 MB", 1.11, 1, "90 % of a bare loop's throughput, with back-pressure"],
+  ["copy of a large file, 32 MB", 1.11, 0.8, "90 % of a bare loop's throughput, whole or not at all"],
 ];
 
 const onDiskAndTmpfs: readonly Target[] = limits.flatMap(([row, ...limit]) => [

@@ -15,7 +15,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { EDIT, fillDirectory, letters, PIECE, writeLarge } from "./file-samples";
+import { directoryOf, EDIT, letters, PIECE, writeLarge } from "./file-samples";
 import { expectLast, expectNames, expectSame, expectSize } from "./file-state";
 import { makeFolder, type Place } from "./places";
 import type { Floor, Prepared } from "./suite";
@@ -203,31 +203,36 @@ export const rawStat: OnPlace = floor(
 
 /** The names in a directory, with their kinds. */
 export const rawList = (entries: number): OnPlace =>
-  floor(
-    "raw list",
-    "`readdirSync(path, { withFileTypes: true })`",
-    loop((folder) => {
-      fillDirectory(folder, entries);
-      return () => readdirSync(folder, { withFileTypes: true }).length === entries;
-    }),
-  );
+  onDirectory("raw list", "`readdirSync(path, { withFileTypes: true })`", entries, (folder) => {
+    return readdirSync(folder, { withFileTypes: true }).length === entries;
+  });
 
 /** The names in a directory, with sizes and times. */
 export const rawListDetails = (entries: number): OnPlace =>
-  floor(
+  onDirectory(
     "raw list with details",
     "`readdirSync(path, { withFileTypes: true })`, and `statSync` of each",
-    loop((folder) => {
-      fillDirectory(folder, entries);
-      return () => {
-        let found = 0;
-        for (const { name } of readdirSync(folder, { withFileTypes: true })) {
-          if (statSync(join(folder, name)).size === 0) found++;
-        }
-        return found === entries;
-      };
-    }),
+    entries,
+    (folder) => {
+      let found = 0;
+      for (const { name } of readdirSync(folder, { withFileTypes: true })) {
+        if (statSync(join(folder, name)).size === 0) found++;
+      }
+      return found === entries;
+    },
   );
+
+/** A directory of so many entries, which is looked at again and again. */
+const onDirectory =
+  (name: string, about: string, entries: number, isDone: (folder: string) => boolean): OnPlace =>
+  (place) => ({
+    name,
+    about,
+    setup: (operations) => {
+      const folder = directoryOf(place, entries);
+      return loop(() => () => isDone(folder))(folder, operations);
+    },
+  });
 
 const synced = promisify(fsync);
 

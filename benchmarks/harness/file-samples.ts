@@ -1,5 +1,6 @@
 import { closeSync, mkdirSync, openSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { type Place, sharedFolder } from "./places";
 
 // What the rows about files and their floors read, write and list: the same for both.
 
@@ -26,6 +27,10 @@ export const EDIT = {
 /** So many names, in their order. */
 export const entryNames = (count: number): string[] =>
   Array.from({ length: count }, (_, index) => `entry-${String(index).padStart(5, "0")}.txt`);
+
+/** A directory of so many empty files, to be looked at only. */
+export const directoryOf = (place: Place, entries: number): string =>
+  sharedFolder(place, `${entries} entries`, (path) => fillDirectory(path, entries));
 
 /** Makes so many empty files. */
 export function fillDirectory(folder: string, count: number): void {

@@ -24,9 +24,26 @@ export interface Folder {
 }
 
 /** Makes an empty folder. */
-export function makeFolder({ folder }: Place): Folder {
-  const path = mkdtempSync(join(folder, "envoi-files-"));
+export function makeFolder({ folder }: Place, prefix = "envoi-files-"): Folder {
+  const path = mkdtempSync(join(folder, prefix));
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+/** What the names of shared folders begin with. */
+export const SHARED = "envoi-shared-";
+
+const shared = new Map<string, string>();
+
+/** A folder that rows and floors share, since they only look at it: filled when first asked for, removed when the process ends. */
+export function sharedFolder(place: Place, name: string, fill: (path: string) => void): string {
+  const key = `${place.folder}/${name}`;
+  const made = shared.get(key);
+  if (made !== undefined) return made;
+  const { path, remove } = makeFolder(place, SHARED);
+  shared.set(key, path);
+  process.once("exit", remove);
+  fill(path);
+  return path;
 }
 
 /** Where the operating system keeps temporary files: a disk, unless its `kind` says otherwise. */

@@ -46,6 +46,5 @@ export const filesProbes: readonly Probe[] = [
     MODULE,
     "timerBesideLargeRead",
   ),
-  timerProbe("5 ms timer while a text of 10 MB is read for 200 ms", "reads", NO_LIKE, MODULE, "timerBesideReads"),
   timerProbe("5 ms timer while 10,000 entries are listed for 200 ms", "lists", NO_LIKE, MODULE, "timerBesideLists"),
 ];

@@ -42,30 +42,9 @@ export async function timerBesideLargeRead(milliseconds: number): Promise<Readin
   return readings;
 }
 
-/** A file of 10 MB is read as a text again and again beside a timer. */
-export async function timerBesideReads(milliseconds: number): Promise<Readings> {
-  const { folder, router, teardown } = serve(disk);
-  const text = letters(10_000_000, 0);
-  await Bun.write(join(folder, "large.txt"), text);
-  const readings = await watchTimer(
-    milliseconds,
-    async (isOver) => {
-      let reads = 0;
-      while (!isOver() || reads < 2) {
-        const { content } = replied(await router.ask(createMessage(FILES, "read", { path: "large.txt" })));
-        if (content?.length === text.length) reads++;
-      }
-      return reads;
-    },
-    "reads",
-  );
-  await teardown();
-  return readings;
-}
-
 /** A directory of 10,000 entries is listed again and again beside a timer. */
 export async function timerBesideLists(milliseconds: number): Promise<Readings> {
-  const { folder, router, teardown } = serve(disk);
+  const { folder, router, teardown } = serve(fast);
   fillDirectory(folder, 10_000);
   const readings = await watchTimer(
     milliseconds,

@@ -2,9 +2,9 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type AskResult, address, createMessage, createSystem, type Router } from "../../src/index";
 import { type FileSystemRef, spawnFileSystem } from "../../src/tools";
-import { EDIT, entryNames, fillDirectory, letters, writeLarge } from "../harness/file-samples";
+import { directoryOf, EDIT, entryNames, letters, writeLarge } from "../harness/file-samples";
 import { expectLast, expectNames, expectSame, expectSize } from "../harness/file-state";
-import { makeFolder, type Place } from "../harness/places";
+import { type Folder, makeFolder, type Place } from "../harness/places";
 import type { Prepared } from "../harness/suite";
 
 /** The address that a file actor has unless it is given a name. */
@@ -21,8 +21,9 @@ interface Served {
 /** Prepares a row's work on one file system. */
 export type OnPlace = (place: Place, operations: number) => Prepared;
 
-export function serve(place: Place): Served {
-  const { path, remove } = makeFolder(place);
+/** Serves a folder of its own, or one that is shared, since nothing in it is changed. */
+export function serve(place: Place, folder: Folder = makeFolder(place)): Served {
+  const { path, remove } = folder;
   const system = createSystem();
   const files = spawnFileSystem(system, { root: path });
   const teardown = async () => {
@@ -88,23 +89,6 @@ export const read =
     writeFileSync(join(served.folder, FILE), text);
     const payload = () => ({ path: FILE });
     return asked(served, operations, { type: "read", payload, isDone: ({ content }) => content === text });
-  };
-
-/** The same through a reference. */
-export const readByRef =
-  (bytes: number): OnPlace =>
-  (place, operations) => {
-    const { folder, files, teardown } = serve(place);
-    const text = letters(bytes, 0);
-    writeFileSync(join(folder, FILE), text);
-    let completed = 0;
-    const run = async () => {
-      for (let i = 0; i < operations; i++) {
-        const answer = await files.ask("read", { path: FILE });
-        if (answer.isOk() && answer.value.ok && answer.value.value.content === text) completed++;
-      }
-    };
-    return { run, completed: () => completed, teardown };
   };
 
 /** Two contents in turn, written to the same file. */
@@ -226,8 +210,7 @@ export const stat: OnPlace = (place, operations) => {
 export const list =
   (count: number, details = false): OnPlace =>
   (place, operations) => {
-    const served = serve(place);
-    fillDirectory(served.folder, count);
+    const served = serve(place, { path: directoryOf(place, count), remove() {} });
     const last = entryNames(count).at(-1);
     return asked(served, operations, {
       type: "list",

@@ -53,7 +53,6 @@ const both: readonly Kind[] = [
 ];
 
 const onDisk: readonly Kind[] = [
-  kind("read 100 B, by ref", 20, raw.rawRead(100), files.readByRef(100)),
   kind("write 100 B, durable", 1, raw.rawDurable(100), files.write(100, { durable: true })),
   kind("append 100 B", 20, raw.rawAppend(100), files.append(100)),
   kind("edit of a file of 10 KB", 10, raw.rawEdit(10 * KB), files.edit(10 * KB)),
@@ -64,8 +63,8 @@ const onDisk: readonly Kind[] = [
 ];
 
 const large: readonly Kind[] = [
-  kind("read of a large file, 64 MB", 1, raw.rawReadLarge(64 * MB), files.readLarge(64 * MB)),
-  kind("copy of a large file, 64 MB", 1, raw.rawCopyLarge(64 * MB), files.copyLarge(64 * MB)),
+  kind("read of a large file, 32 MB", 1, raw.rawReadLarge(32 * MB), files.readLarge(32 * MB)),
+  kind("copy of a large file, 32 MB", 1, raw.rawCopyLarge(32 * MB), files.copyLarge(32 * MB)),
 ];
 
 const { rows: rowsInMemory, leftOut } = inMemory(tmpfs);
@@ -79,7 +78,7 @@ function inMemory(place: typeof tmpfs): { readonly rows: readonly Row[]; readonl
 export const suite: Suite = {
   name: "files",
   about: [
-    "The file actor, asked through the router unless a row says otherwise, beside the bare calls of `node:fs`.",
+    "The file actor, asked through the router, beside the bare calls of `node:fs`.",
     `Rows that do not say tmpfs are on the machine's temporary folder (${disk.kind}), its contents cached; *write* is whole or not`,
     "at all unless a row says in place. *read file* reads 1 KB, *list directory* lists 1,000 entries with size and time of each,",
     "*delete file* writes a file of 100 B and deletes it, *write + read* and *10 concurrent writes* write 100 B each. The file of 1 GB is a hole, on tmpfs where there is one.",
