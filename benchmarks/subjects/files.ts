@@ -22,7 +22,7 @@ interface Served {
 export type OnPlace = (place: Place, operations: number) => Prepared;
 
 /** Serves a folder of its own, or one that is shared, since nothing in it is changed. */
-export function serve(place: Place, folder: Folder = makeFolder(place)): Served {
+function serve(place: Place, folder: Folder = makeFolder(place)): Served {
   const { path, remove } = folder;
   const system = createSystem();
   const files = spawnFileSystem(system, { root: path });
@@ -31,6 +31,16 @@ export function serve(place: Place, folder: Folder = makeFolder(place)): Served 
     remove();
   };
   return { folder: path, files, router: system.router, teardown };
+}
+
+/** Works with a file actor, which ends with it. */
+export async function withFiles<Value>(place: Place, work: (served: Served) => Promise<Value>): Promise<Value> {
+  const served = serve(place);
+  try {
+    return await work(served);
+  } finally {
+    await served.teardown();
+  }
 }
 
 /** Of all replies, what the rows look at. */
