@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { EtagOf, etagOf, PIECE } from "./etag";
 import { Refusal, refuse, refuseChanged, refuseFor } from "./file-error";
+import { isText } from "./is-text";
 import { type Misfit, type Replacement, replaceAll, replacementOf } from "./match";
 import { lineAt, nearest } from "./nearest";
 import { NewFile } from "./new-file";
@@ -218,19 +219,6 @@ function replacementsOf({ edits }: EditRequest, given: string): Replacement[] {
     }
     return replacementOf(oldText, newText);
   });
-}
-
-/** Whether bytes are UTF-8. */
-function* isText(bytes: Buffer): Steps<boolean> {
-  for (let start = 0; start < bytes.length; ) {
-    let end = Math.min(bytes.length, start + PIECE);
-    // A character that is cut there goes with the next piece: its later bytes are 10xxxxxx.
-    for (let back = 0; back < 3 && end < bytes.length && ((bytes[end] ?? 0) & 0xc0) === 0x80; back++) end--;
-    if (!isUtf8(bytes.subarray(start, end))) return false;
-    start = end;
-    if (start < bytes.length) yield;
-  }
-  return true;
 }
 
 /** The lines in which places begin, each once. */

@@ -193,29 +193,36 @@ export const DeleteRequest = Type.Object({
 });
 export type DeleteRequest = Static<typeof DeleteRequest>;
 
-export const SearchRequest = Type.Object({
-  /** The directory, or one file. Default: the root. */
-  path,
-  /** An exact text… */
-  text: Type.Optional(Type.String({ minLength: 1 })),
-  /** …or a regular expression; one of the two. It is matched line by line, in a time that grows with the text and no faster. */
-  pattern: Type.Optional(Type.String({ minLength: 1 })),
-  ignoreCase: flag,
-  /** Only files that match, such as `**\/*.ts`. Default: all. */
-  glob: Type.Optional(Type.String()),
-  /** Default: 1,000. */
-  maxResults: Type.Optional(Positive),
-});
+export const SearchRequest = Type.Refine(
+  Type.Object({
+    /** The directory, or one file. Default: the root. */
+    path,
+    /** An exact text, of the case that it has… */
+    text: Type.Optional(Type.String({ minLength: 1 })),
+    /**
+     * …or a regular expression of JavaScript's; one of the two. It is matched line by line, in a time that grows with the text and
+     * no faster, and so has no references to groups, and does not look ahead or behind.
+     */
+    pattern: Type.Optional(Type.String({ minLength: 1 })),
+    ignoreCase: flag,
+    /** Only files whose path below the directory matches, such as `**\/*.ts`. Default: all. */
+    glob: Type.Optional(Type.String()),
+    /** Most lines. Default: 1,000, and 10,000 at most. */
+    maxResults: Type.Optional(Positive),
+  }),
+  (request) => (request.text === undefined) !== (request.pattern === undefined),
+  () => 'must have one of "text" and "pattern"',
+);
 export type SearchRequest = Static<typeof SearchRequest>;
 
-/** A line that matches, or the last item, which says what was looked at. */
+/** A line that matches, in the order of the paths; or the last item, which says what was looked at. */
 export const SearchItem = Type.Union([
   Type.Object({
     kind: Type.Literal("match"),
     /** Below the root. */
     path: Type.String(),
     line: Positive,
-    /** Where the match begins in its line, in characters from 1. */
+    /** Where its first match begins, from 1, in letters as JavaScript counts them. */
     column: Positive,
     /** The line, or 200 characters of it around the match. */
     excerpt: Type.String(),
@@ -226,7 +233,7 @@ export const SearchItem = Type.Union([
     files: Count,
     /** Files that were not: larger than the actor reads, no text, or not readable. */
     skipped: Count,
-    /** Whether it ended because of `maxResults`. */
+    /** Whether there may be more: it ended because of `maxResults`, or of the actor's `maxEntries`. */
     isCut: Type.Boolean(),
   }),
 ]);
