@@ -1,11 +1,11 @@
-import { Glob } from "bun";
 import { PIECE } from "./etag";
 import { refuseFor } from "./file-error";
+import { type Matcher, matcherOf } from "./glob";
 import type { Path } from "./path";
 import type { SearchItem, SearchRequest } from "./protocol";
-import type { EntryKind } from "./root";
 import { searchBytes } from "./search-file";
 import { type Needle, needleOf } from "./search-needle";
+import { SortedNames } from "./sorted-names";
 import { STAGING } from "./staging";
 import { Effort } from "./steps";
 import type { Task, Workspace } from "./workspace";
@@ -15,10 +15,12 @@ const MOST_RESULTS = 10_000;
 /** What a file and a name cost beside their bytes, in bytes searched. */
 const FILE = 8_192;
 const NAME = 512;
+/** What a piece of sorting costs. */
+const SORT = 64 * 1024;
 
 /**
  * Searches files, directory by directory, in the order of their names; one item for each line that matches, and one at
- * the end. It looks at as many names as the actor's `maxEntries`.
+ * the end. It looks at as many files and directories as the actor's `maxEntries`.
  */
 export function search(workspace: Workspace, request: SearchRequest, { signal }: Task): AsyncGenerator<SearchItem> {
   return run(new Search(workspace, request), workspace, signal);
@@ -35,23 +37,30 @@ async function* run(work: Search, workspace: Workspace, signal: AbortSignal): As
 /** What a search gives: lines that match, and undefined where a pause is due. */
 type Items<Value = void> = Generator<SearchItem | undefined, Value, undefined>;
 
-interface Entry {
-  readonly name: string;
-  readonly kind: EntryKind | undefined;
+/** A directory that is gone through. */
+interface Level {
+  /** What the paths in it begin with. */
+  readonly prefix: string;
+  readonly names: SortedNames;
+  next: number;
+  /** Open, or −1. */
+  at: number;
 }
 
 class Search {
   readonly #workspace: Workspace;
   readonly #path: Path;
   readonly #needle: Needle;
-  readonly #glob: Glob | null;
+  readonly #matches: Matcher | null;
   readonly #effort = new Effort();
   #buffer = Buffer.allocUnsafeSlow(PIECE);
-  /** Matches, names and files to go. */
-  #matches: number;
-  #names: number;
-  #isCut = false;
+  /** The last one is gone through. */
+  readonly #levels: Level[] = [];
+  /** Matches, and names, that may still come. */
+  #matchesLeft: number;
+  #namesLeft: number;
   #isDone = false;
+  #isCut = false;
   #files = 0;
   #skipped = 0;
 
@@ -59,19 +68,18 @@ class Search {
     this.#workspace = workspace;
     this.#path = workspace.find(request.path ?? "");
     this.#needle = needleOf(request);
-    this.#glob = request.glob === undefined ? null : new Glob(request.glob);
-    this.#matches = Math.min(request.maxResults ?? USUAL_RESULTS, MOST_RESULTS);
-    this.#names = workspace.limits.maxEntries;
+    this.#matches = request.glob === undefined ? null : matcherOf(request.glob, this.#path.given);
+    this.#matchesLeft = Math.min(request.maxResults ?? USUAL_RESULTS, MOST_RESULTS);
+    this.#namesLeft = workspace.limits.maxEntries;
   }
 
   *items(): Items {
     const { root, status } = this.#workspace;
     const { whole, given, isDirectory } = this.#path;
     const directory = root.open(whole, "directory");
-    if (directory >= 0) {
-      yield* this.#directory(directory, whole === "" ? "" : `${whole}/`, whole === "" ? 0 : whole.length + 1);
-    } else {
-      if (isDirectory) refuseFor(directory, given);
+    if (directory >= 0) yield* this.#tree(directory, whole === "" ? "" : `${whole}/`);
+    else {
+      if (isDirectory || whole === "") refuseFor(directory, given);
       this.#workspace.findFile(given);
       const file = this.#workspace.openFile(whole, given, "read");
       yield* this.#file(file, status.size, whole);
@@ -79,63 +87,80 @@ class Search {
     yield { kind: "end", files: this.#files, skipped: this.#skipped, isCut: this.#isCut };
   }
 
-  /** Searches the files of a directory and of those in it, and closes it. `prefix` is its path, and `from` where that begins for the glob. */
-  *#directory(directory: number, prefix: string, from: number): Items {
-    const { root, rules } = this.#workspace;
+  /** Searches the files of a directory and of those in it, and closes it. */
+  *#tree(directory: number, prefix: string): Items {
+    const { root } = this.#workspace;
     try {
-      const entries = yield* this.#entries(directory, prefix);
-      for (const { name, kind } of entries) {
-        if (this.#isDone) return;
-        const whole = prefix + name;
-        const found = kind ?? this.#kindOf(directory, name);
-        if (found === "directory") {
-          if (rules.denies(whole)) continue;
-          const inside = root.openAt(directory, name, "directory");
-          if (inside < 0) this.#skipped++;
-          else yield* this.#directory(inside, `${whole}/`, from);
-        } else if (found === "file" && rules.serves(whole) && this.#glob?.match(whole.slice(from)) !== false) {
-          const file = this.#open(directory, name);
-          if (file < 0) this.#skipped++;
-          else yield* this.#file(file, this.#workspace.status.size, whole);
+      yield* this.#enter(directory, prefix, prefix.length);
+      for (let level = this.#levels.at(-1); level !== undefined && !this.#isDone; level = this.#levels.at(-1)) {
+        const name = level.names.sorted[level.next++];
+        if (name === undefined) {
+          this.#close(level);
+          this.#levels.pop();
+          continue;
+        }
+        const whole = level.prefix + name;
+        const isDirectory = level.names.kindOf(name) === "directory";
+        if (level.at < 0) level.at = root.open(level.prefix.slice(0, -1), "place");
+        const opened = level.at < 0 ? level.at : this.#open(level.at, name, isDirectory);
+        if (opened < 0) this.#skipped++;
+        else if (!isDirectory) yield* this.#file(opened, this.#workspace.status.size, whole);
+        else {
+          this.#close(level); // However deep it is, one is open.
+          yield* this.#enter(opened, `${whole}/`, prefix.length);
         }
         if (this.#effort.spend(FILE)) yield;
       }
     } finally {
-      root.close(directory);
+      for (const level of this.#levels) this.#close(level);
     }
   }
 
-  *#entries(directory: number, prefix: string): Items<Entry[]> {
-    const { root } = this.#workspace;
-    const entries: Entry[] = [];
-    const add = (name: string | Uint8Array, kind: EntryKind | undefined): void => {
-      if (typeof name !== "string") this.#skipped++;
-      else if (prefix !== "" || name !== STAGING) entries.push({ name, kind });
-    };
+  #close(level: Level): void {
+    if (level.at >= 0) this.#workspace.root.close(level.at);
+    level.at = -1;
+  }
+
+  /** Reads the names of an open directory. `from` is where the part of its path begins that the glob is for. */
+  *#enter(at: number, prefix: string, from: number): Items {
+    const { root, rules, status } = this.#workspace;
+    const names = new SortedNames({
+      from: "",
+      most: this.#namesLeft,
+      admits: (name, kind) => {
+        const whole = prefix + name;
+        if (kind === "directory") return whole !== STAGING && !rules.denies(whole);
+        return kind === "file" && rules.serves(whole) && this.#matches?.(whole.slice(from)) !== false;
+      },
+    });
+    this.#levels.push({ prefix, names, next: 0, at }); // Which closes it, whatever happens.
     for (;;) {
-      const count = root.entries(directory, add);
+      const count = root.entries(at, names.add);
       if (count < 0) this.#skipped++;
       if (count <= 0) break;
       if (this.#effort.spend(count * NAME)) yield;
-      if (entries.length > this.#names) break;
+      // Some file systems do not tell the kinds.
+      for (const name of names.unknown.splice(0)) {
+        if (root.statAt(at, name, status) === 0) names.add(name, status.kind);
+        if (this.#effort.spend(FILE)) yield;
+      }
+      if (names.endBatch()) yield* this.#settle(names);
     }
-    entries.sort((a, b) => (a.name < b.name ? -1 : 1));
-    if (entries.length > this.#names) {
-      this.#isCut = true;
-      entries.length = this.#names;
-    }
-    this.#names -= entries.length;
-    return entries;
+    yield* this.#settle(names);
+    this.#namesLeft -= names.sorted.length;
+    this.#skipped += names.unnamable;
+    if (names.isCut) this.#isCut = true;
   }
 
-  #kindOf(directory: number, name: string): EntryKind {
-    const { root, status } = this.#workspace;
-    return root.statAt(directory, name, status) < 0 ? "other" : status.kind;
+  *#settle(names: SortedNames): Items {
+    if (names.isSmall) return names.settleNow();
+    for (const _ of names.settle()) if (this.#effort.spend(SORT)) yield;
   }
 
-  /** Opens a file that is to be searched, with `status` filled; below zero where it is not. */
-  #open(directory: number, name: string): number {
+  /** Opens what is to be searched, a file with `status` filled; below zero where it is not. */
+  #open(directory: number, name: string, isDirectory: boolean): number {
     const { root, status, limits } = this.#workspace;
+    if (isDirectory) return root.openAt(directory, name, "directory");
     const file = root.openAt(directory, name, "read");
     if (file < 0) return file;
     if (root.stat(file, status) === 0 && status.kind === "file" && (status.links === 1 || limits.hardLinks))
@@ -164,7 +189,7 @@ class Search {
         return;
       }
       if (step.value === undefined) yield;
-      else if (this.#matches-- > 0) yield step.value;
+      else if (this.#matchesLeft-- > 0) yield step.value;
       else {
         this.#files++;
         this.#isCut = true;

@@ -15,7 +15,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { createSystem } from "../../../src/index";
 import { type FileError, type FileSystemOptions, resultOf, spawnFileSystem } from "../../../src/tools/index";
-import { openBelow, stagedIn, ways, withFiles } from "./ways";
+import { everyWay, openBelow, stagedIn, withFiles } from "./ways";
 
 const root = mkdtempSync(join(tmpdir(), "envoi-edit-"));
 const system = createSystem({ name: "edit" });
@@ -132,7 +132,7 @@ function statusOf(name: string) {
   return { inode: ino, mtimeMs };
 }
 
-test.each(ways)("an edit is made, or refused, alike by way of %s", async (way) => {
+test.each(everyWay)("an edit is made, or refused, alike by way of %s", async (way) => {
   await withFiles(way, async ({ files, disk, directory }) => {
     const large = `${"x".repeat(99)}\n`.repeat(3_000);
     disk.writeFileSync(join(directory, "small.txt"), "one two");

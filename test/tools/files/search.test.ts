@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { createSystem } from "../../../src/index";
 import type { SearchItem, SearchRequest } from "../../../src/tools/files/protocol";
 import { type FileError, type FileSystemOptions, type FileSystemRef, spawnFileSystem } from "../../../src/tools/index";
-import { openBelow, ways, withFiles } from "./ways";
+import { everyWay, openBelow, withFiles } from "./ways";
 
 const root = mkdtempSync(join(tmpdir(), "envoi-search-"));
 const system = createSystem({ name: "search" });
@@ -247,7 +247,7 @@ describe("a search", () => {
     while (openBelow(join(files.directory, "a")).length > 0) await new Promise(setImmediate);
   });
 
-  test.each(ways)("gives the same by way of %s", async (way) => {
+  test.each(everyWay)("gives the same by way of %s", async (way) => {
     await withFiles(way, async ({ files, disk, directory }) => {
       disk.mkdirSync(join(directory, "in"));
       disk.writeFileSync(join(directory, "in", "a.txt"), "one\ntwo\n");
@@ -353,6 +353,13 @@ describe("a pattern", () => {
     expect(matches.map(({ line, column, excerpt }) => [line, column, excerpt])).toEqual(
       letters.map((letter, i) => [i + 1, letter.length + 1, letter + letter]),
     );
+  });
+
+  test("goes into directories however deep they are, and one that is closed to it is counted", async () => {
+    const files = over({ [`${"d/".repeat(1_500)}a.txt`]: "x", "b.txt": "x" });
+    const { matches, end } = await search(files, { text: "x" });
+    expect(matches.map(({ path }) => path)).toEqual(["b.txt", `${"d/".repeat(1_500)}a.txt`]);
+    expect(end?.files).toBe(2);
   });
 
   test("gives up when its asker does", async () => {
