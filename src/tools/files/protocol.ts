@@ -257,7 +257,7 @@ export const WatchRequest = Type.Object({
   path,
   /** Whether what is in its directories is watched too. Default: true. */
   recursive: flag,
-  /** Only what matches. Default: all. */
+  /** Only what matches, by its path below the directory, such as `**\/*.ts`. Default: all. */
   glob: Type.Optional(Type.String()),
 });
 export type WatchRequest = Static<typeof WatchRequest>;

@@ -55,8 +55,9 @@ export class InotifySource implements Source {
     try {
       await this.#scan(this.#top, true);
     } catch (thrown) {
-      if (thrown === NO_WATCH) return false;
-      throw thrown;
+      if (thrown !== NO_WATCH) throw thrown;
+      for (const node of [...this.#nodes.values()]) this.#release(node); // They count for the watch.
+      return false;
     }
     this.#isTelling = true;
     return true;

@@ -1,7 +1,7 @@
 import { constants } from "node:os";
-import { Glob } from "bun";
 import type { ClockTimer } from "../../index";
 import { refuse } from "./file-error";
+import { type Matcher, matcherOf } from "./glob";
 import { Inotify } from "./inotify";
 import { Pace } from "./pace";
 import type { WatchItem, WatchRequest } from "./protocol";
@@ -37,7 +37,7 @@ export class Watch {
   readonly given: string;
   readonly isRecursive: boolean;
   readonly unread: Unread;
-  readonly #glob: Glob | null;
+  readonly #matches: Matcher | null;
   readonly #pace: Pace;
   #directories = 0;
   isOver = false;
@@ -49,7 +49,7 @@ export class Watch {
     this.given = given;
     this.isRecursive = recursive ?? true;
     this.unread = new Unread(whole);
-    this.#glob = glob === undefined ? null : new Glob(glob);
+    this.#matches = glob === undefined ? null : matcherOf(glob, given);
     this.#pace = new Pace(workspace.clock, BETWEEN_PAUSES);
   }
 
@@ -61,7 +61,7 @@ export class Watch {
   /** Whether what happens to a path is told. */
   tells(path: string, isDirectory: boolean): boolean {
     if (!this.serves(path) || !(isDirectory || this.workspace.rules.serves(path))) return false;
-    return this.#glob === null || this.#glob.match(this.path === "" ? path : path.slice(this.path.length + 1));
+    return this.#matches === null || this.#matches(this.path === "" ? path : path.slice(this.path.length + 1));
   }
 
   tell(kind: WatchItem["kind"], path: string, isDirectory: boolean): void {

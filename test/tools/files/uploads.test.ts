@@ -163,6 +163,41 @@ describe.each(everyWay)("uploads, by %s", (way) => {
       { maxWriteBytes: 10 },
     ));
 
+  test("a piece that the quota has no room for is refused at once, but for what the file replaces", () =>
+    withFiles(
+      way,
+      async ({ files, directory, disk }) => {
+        disk.writeFileSync(join(directory, "a"), Buffer.alloc(600));
+        disk.writeFileSync(join(directory, "b"), Buffer.alloc(300));
+        const full = await begin(files, { path: "c" });
+        expect(await chunk(files, full, Buffer.alloc(100)).then(kindOf)).toBe("ok");
+        expect(await chunk(files, full, "1").then(kindOf)).toBe("quota");
+        expect(await finish(files, full).then(kindOf)).toBe("quota");
+        const replacing = await begin(files);
+        expect(await chunk(files, replacing, Buffer.alloc(600)).then(kindOf)).toBe("ok");
+        expect(await chunk(files, replacing, Buffer.alloc(100)).then(kindOf)).toBe("ok");
+        disk.writeFileSync(join(directory, "b"), Buffer.alloc(200)); // By somebody else: what is refused is counted anew.
+        expect(await chunk(files, replacing, Buffer.alloc(100)).then(kindOf)).toBe("ok");
+        expect(await finish(files, replacing).then(kindOf)).toBe("ok");
+        expect(await files.ask("inspect").then((answer) => resultOf(answer)._unsafeUnwrap().usedBytes)).toBe(1_000);
+      },
+      { quotaBytes: 1_000 },
+    ));
+
+  test("of two uploads that fit one by one, the second one to finish is refused by the quota", () =>
+    withFiles(
+      way,
+      async ({ files, directory, disk }) => {
+        const [one, other] = [await begin(files), await begin(files, { path: "b" })];
+        await chunk(files, one, Buffer.alloc(600));
+        await chunk(files, other, Buffer.alloc(600));
+        expect(await finish(files, one).then(kindOf)).toBe("ok");
+        expect(await finish(files, other).then(kindOf)).toBe("quota");
+        expect([disk.existsSync(join(directory, "b")), stagedIn(disk, directory)]).toEqual([false, []]);
+      },
+      { quotaBytes: 1_000 },
+    ));
+
   test("a piece that is no text breaks the upload", () =>
     withFiles(way, async ({ files }) => {
       const upload = await begin(files);

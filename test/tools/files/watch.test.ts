@@ -231,6 +231,7 @@ describe.each(everyWay)("watch, by %s", (way) => {
       expect(await (await watch({ path: "a" })).look()).toEqual(["not-a-directory"]);
       expect(await (await watch({ path: "missing" })).look()).toEqual(["not-found"]);
       expect(await (await watch({ path: "../x" })).look()).toEqual(["outside-root"]);
+      expect(await (await watch({ glob: "" })).look()).toEqual(["invalid-path"]);
     }));
 
   test.each(["delete", "rename", "replace", "rename above"])("ends where its directory is gone: %s", (how) =>
