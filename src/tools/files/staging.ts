@@ -123,6 +123,7 @@ export class Staging {
       const name = nameOf();
       const descriptor = this.#root.openAt(directory, name, opening);
       if (descriptor >= 0) return { descriptor, name };
+      if (descriptor === -EEXIST) continue; // Somebody has taken the name; the next one is another.
       if (descriptor !== -ENOENT || isAnew) return refuseFor(descriptor, path);
       isAnew = true;
       this.#leave();
