@@ -93,7 +93,7 @@ class Edit {
       try {
         if (edited.text.length > PIECE) await file.writeSlowly(edited.text, { signal });
         else file.writeAtOnce(edited.text);
-        return await file.commit({ ifMatch: etag, durable: this.#request.durable });
+        return await file.commit({ ifMatch: etag, durable: this.#request.durable }, signal);
       } catch (thrown) {
         file.abandon();
         if (tries === MOST_TRIES || !this.#mayTryAgain(thrown)) throw thrown;

@@ -8,6 +8,8 @@ import type { Staged } from "./staging";
 import type { Task, Workspace } from "./workspace";
 
 const { ENOENT, EXDEV } = constants.errno;
+/** Permission bits that a new content keeps: it does not run as its owner (setuid), as a write takes that right away, too. */
+const RIGHTS = 0o777;
 
 /** What a file must be for another one to take its place. */
 export interface Condition {
@@ -98,8 +100,8 @@ export class NewFile {
     }
   }
 
-  /** Gives the file its name. */
-  async commit(condition: Condition): Promise<WriteReply> {
+  /** Gives the file its name, unless `signal` aborts before. */
+  async commit(condition: Condition, signal?: AbortSignal): Promise<WriteReply> {
     const { root, lock, quota } = this.#workspace;
     const { given } = this.#path;
     if (condition.durable === true) expectSuccess(await root.sync(this.#staged.descriptor), given);
@@ -107,7 +109,8 @@ export class NewFile {
     await lock.acquire(given);
     let reply: WriteReply | null;
     try {
-      reply = this.#place(condition, null) ?? this.#place(condition, await this.#hashTarget());
+      signal?.throwIfAborted(); // Others may have had the lock for long.
+      reply = this.#place(condition, null) ?? this.#place(condition, await this.#hashTarget(signal));
     } finally {
       lock.release();
     }
@@ -142,7 +145,8 @@ export class NewFile {
       }
       before = status.size;
       // A file that is replaced keeps its rights; a new one gets those that the process gives.
-      if (status.mode !== staging.mode) expectSuccess(root.chmod(this.#staged.descriptor, status.mode), given);
+      const mode = status.mode & RIGHTS;
+      if (mode !== staging.mode) expectSuccess(root.chmod(this.#staged.descriptor, mode), given);
     }
     quota?.admit(this.#size - before, given);
     const placed = staging.place(this.#staged, this.#at, name, condition.ifExists !== "fail");
@@ -168,23 +172,33 @@ export class NewFile {
     const { inode, changed, size } = status;
     if (hashed !== null) return hashed.inode === inode && hashed.changed === changed ? hashed.etag : null;
     if (size > PIECE) return size === sizeIn(expected) ? null : undefined;
+    const { given } = this.#path;
     const file = root.openAt(this.#at, nameOf(this.#path), "read");
-    expectSuccess(file, this.#path.given);
-    const length = root.read(file, scratch, PIECE, 0);
-    root.close(file);
-    expectSuccess(length, this.#path.given);
+    expectSuccess(file, given);
+    let length: number;
+    try {
+      // It may be another one by now, of which not even the etag is told.
+      expectSuccess(root.stat(file, status), given);
+      this.#workspace.expectFile(status, given);
+      if (status.size > PIECE) return null;
+      length = root.read(file, scratch, PIECE, 0);
+    } finally {
+      root.close(file);
+    }
+    expectSuccess(length, given);
     return etagOf(scratch.subarray(0, length));
   }
 
-  async #hashTarget(): Promise<Hashed> {
+  async #hashTarget(signal: AbortSignal | undefined): Promise<Hashed> {
     const { root, status } = this.#workspace;
     const { given } = this.#path;
     const file = root.openAt(this.#at, nameOf(this.#path), "read");
     expectSuccess(file, given);
     try {
       expectSuccess(root.stat(file, status), given);
+      this.#workspace.expectFile(status, given);
       const { inode, changed, size } = status;
-      return { inode, changed, etag: await hashFile(this.#workspace, file, size, given) };
+      return { inode, changed, etag: await hashFile(this.#workspace, file, size, given, signal) };
     } finally {
       root.close(file);
     }

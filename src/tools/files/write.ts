@@ -43,7 +43,7 @@ function writeWhole(
 ): WriteReply | Promise<WriteReply> {
   const bytes = encodeWritable(workspace, request, path);
   const file = new NewFile(workspace, path, request.parents ?? true);
-  if (bytes.length > PIECE) return finish(file, file.writeSlowly(bytes, task), request);
+  if (bytes.length > PIECE) return finish(file, file.writeSlowly(bytes, task), request, task);
   try {
     file.writeAtOnce(bytes);
     const reply = file.commitNow(request);
@@ -52,13 +52,18 @@ function writeWhole(
     file.abandon();
     throw thrown;
   }
-  return finish(file, null, request);
+  return finish(file, null, request, task);
 }
 
-async function finish(file: NewFile, written: Promise<void> | null, request: WriteRequest): Promise<WriteReply> {
+async function finish(
+  file: NewFile,
+  written: Promise<void> | null,
+  request: WriteRequest,
+  { signal }: Task,
+): Promise<WriteReply> {
   try {
     await written;
-    return await file.commit(request);
+    return await file.commit(request, signal);
   } catch (thrown) {
     file.abandon();
     throw thrown;
@@ -101,7 +106,7 @@ async function overwriteSlowly(
 ): Promise<WriteReply> {
   if (ifMatch !== undefined) {
     const file = workspace.openFile(whole, given, "read");
-    const found = await hashFile(workspace, file, workspace.status.size, given).finally(() =>
+    const found = await hashFile(workspace, file, workspace.status.size, given, signal).finally(() =>
       workspace.root.close(file),
     );
     if (found !== ifMatch) refuseChanged(given, found);
