@@ -1,0 +1,94 @@
+import { describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { createSystem } from "../../../../src";
+import { spawnFileSystem } from "../../../../src/tools";
+import { openBelow } from "../ways";
+import { litterIn } from "./litter";
+import { operations, perform } from "./operations";
+import { attack, createYard, ways } from "./yard";
+
+const known = new Set(operations.map(({ operation }) => operation));
+describe.each(ways)("what ends in the middle, by %s", (resolution) => {
+  test("an actor that is stopped with everything under way leaves no litter, nothing torn and nothing open", async () => {
+    using yard = createYard();
+    const content = "z".repeat(1_000_000);
+    yard.put("big", content);
+    for (let turns = 0; turns < 5; turns++) {
+      const system = createSystem({ logger: { warn() {}, error() {} } });
+      const files = spawnFileSystem(system, { root: yard.root, resolution });
+      const going = [
+        ...Array.from({ length: 10 }, (_, i) => files.ask("write", { path: `w${i}`, content })),
+        ...Array.from({ length: 10 }, () => files.ask("read", { path: "big" })),
+        ...operations.map((operation) => perform(files, operation, "big").catch((error: unknown) => error)),
+        ...operations.map((operation) => perform(files, operation, "a").catch((error: unknown) => error)),
+      ];
+      for (let i = 0; i < turns * 3; i++) await new Promise((resolve) => setImmediate(resolve));
+      await system.shutdown();
+      await Promise.all(going);
+      expect(openBelow(yard.place)).toEqual([]);
+      expect(litterIn(yard.root, { isRunning: false })).toEqual([]);
+      for (const name of readdirSync(yard.root).filter((each) => /^w\d$/.test(each))) {
+        expect(readFileSync(join(yard.root, name), "utf8") === content).toBe(true);
+      }
+      if (!readdirSync(yard.root).includes("big")) yard.put("big", content);
+      if (!readdirSync(yard.root).includes("a")) yard.put("a/b/deep.txt", "inside");
+    }
+    yard.expectUntouched();
+  }, 60_000);
+
+  test("askers that give up at any moment leave no litter and nothing open", async () => {
+    using yard = createYard();
+    yard.put("big", "z".repeat(1_000_000));
+    await attack(yard, { resolution }, async ({ files, system }) => {
+      for (let i = 0; i < 36; i++) {
+        const stop = new AbortController();
+        const going = [
+          files.ask("write", { path: "w", content: "z".repeat(1_000_000) }, { signal: stop.signal }),
+          files.ask("append", { path: "log", content: "z".repeat(500_000) }, { signal: stop.signal }),
+          files.ask("read", { path: "big" }, { signal: stop.signal }),
+          ...(known.has("copy") ? [files.ask("copy", { from: "big", to: `c${i}` }, { signal: stop.signal })] : []),
+          ...(known.has("edit")
+            ? [files.ask("edit", { path: "big", edits: [{ oldText: "y", newText: "x" }] }, { signal: stop.signal })]
+            : []),
+        ];
+        for (let turns = 0; turns < i % 12; turns++) await new Promise((resolve) => setImmediate(resolve));
+        stop.abort();
+        for (const reply of await Promise.all(going)) {
+          if (reply.isErr()) expect(reply.error.kind).toBe("cancelled");
+        }
+      }
+      for (let turns = 0; system.router.audit().running > 0 && turns < 10_000; turns++) await Bun.sleep(0);
+      expect(system.router.audit().running).toBe(0);
+      // What was added whole is there, and nothing of what was not.
+      if (readdirSync(yard.root).includes("log")) {
+        expect(readFileSync(join(yard.root, "log")).length % 500_000).toBe(0);
+      }
+      for (const name of readdirSync(yard.root).filter((each) => /^(c\d+|w|big)$/.test(each))) {
+        expect(readFileSync(join(yard.root, name)).length).toBe(1_000_000);
+      }
+    });
+    expect(litterIn(yard.root, { isRunning: false })).toEqual([]);
+  }, 60_000);
+
+  test("a staging directory that others delete without end costs no content", async () => {
+    using yard = createYard();
+    await attack(yard, { resolution }, async ({ files }) => {
+      for (let i = 0; i < 60; i++) {
+        const content = `${i}`.repeat(i % 3 === 0 ? 100_000 : 10);
+        const going = files.ask("write", { path: "file.txt", content });
+        if (i % 2 === 0) rmSync(join(yard.root, ".envoi"), { recursive: true, force: true });
+        else
+          await new Promise((resolve) => setImmediate(resolve)).then(() =>
+            rmSync(join(yard.root, ".envoi"), { recursive: true, force: true }),
+          );
+        const told = (await going)._unsafeUnwrap();
+        const found = readFileSync(join(yard.root, "file.txt"), "utf8");
+        if (told.ok) expect(found === content).toBe(true);
+        else expect(told.error.kind).toMatch(/not-found|io/);
+        const after = (await files.ask("write", { path: "file.txt", content: "whole" }))._unsafeUnwrap();
+        expect(after.ok).toBe(true);
+      }
+    });
+  }, 60_000);
+});

@@ -1,0 +1,60 @@
+import { describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { createRandom } from "../../../../src/testing";
+import { litterIn } from "./litter";
+import { attack, createYard, ways, type Yard } from "./yard";
+
+const KILLS = process.env["ENVOI_LONG"] ? 100 : 5;
+const SIZES: ReadonlySet<number> = new Set([10, 5_000, 100_000, 400_000]);
+
+/** Runs the writer, and kills it after so many rounds of four writes, in the middle of the next one. */
+async function killAt(yard: Yard, way: string, seed: number, rounds: number): Promise<void> {
+  const writer = Bun.spawn(
+    [process.execPath, join(import.meta.dir, "programs/writer.ts"), yard.root, way, String(seed)],
+    { stdout: "pipe", stderr: "inherit" },
+  );
+  const reader = writer.stdout.getReader();
+  for (let seen = 0; seen <= rounds; ) seen += (await reader.read()).value?.length ?? rounds;
+  // The moment when a file is on its way; one that is over at once shows nothing, and the next round is looked at.
+  while (writer.exitCode === null && litterIn(yard.root).length === 0)
+    await new Promise((resolve) => setImmediate(resolve));
+  writer.kill("SIGKILL");
+  await writer.exited;
+}
+
+/** Fails if a file holds anything but one whole content. */
+function expectWhole(yard: Yard): number {
+  const paths = [...new Bun.Glob("d*/*").scanSync({ cwd: yard.root })];
+  for (const path of paths) {
+    const content = readFileSync(join(yard.root, path), "latin1");
+    const isWhole = SIZES.has(content.length) && content === (content[0] ?? "").repeat(content.length);
+    expect({ path, size: content.length, isWhole }).toEqual({ path, size: content.length, isWhole: true });
+  }
+  return paths.length;
+}
+
+describe.each(ways)("a process killed in the middle of 1,000 writes, by %s", (resolution) => {
+  test("each file is old or new, and the next start sweeps what was left", async () => {
+    using yard = createYard();
+    const random = createRandom(7);
+    let litter = 0;
+    for (let seed = 0; seed < KILLS; seed++) {
+      await killAt(yard, resolution, seed, random.below(100));
+      litter += litterIn(yard.root).length;
+      expect(expectWhole(yard)).toBeGreaterThan(0);
+      // The next start is that of a process which does nothing else.
+      await attack(yard, { resolution }, async ({ files }) => {
+        expect((await files.ask("read", { path: "file.txt" }))._unsafeUnwrap()).toMatchObject({ ok: true });
+      });
+      expect(litterIn(yard.root, { isRunning: false })).toEqual([]);
+      const below = readdirSync(yard.root).filter((name) => !/^d\d$/.test(name));
+      expect(below.sort()).toEqual([".envoi", "a", "file.txt"]);
+      for (const name of readdirSync(yard.root).filter((each) => /^d\d$/.test(each))) {
+        expect(readdirSync(join(yard.root, name)).filter((file) => !/^file-\d+$/.test(file))).toEqual([]);
+      }
+    }
+    expect(litter).toBeGreaterThan(0); // Some were killed while they wrote: else nothing was shown.
+    yard.expectUntouched();
+  }, 120_000);
+});
