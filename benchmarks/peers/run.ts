@@ -191,11 +191,16 @@ async function within<Value>(milliseconds: number, promise: Promise<Value>): Pro
   }
 }
 
-/** A failure as the page tells it, without a folder of this machine. */
+/** A failure as the page tells it, without an address, or a folder of this machine. */
 function failure({ name }: Candidate, what: string, reason: unknown): Failure {
-  const text = reason instanceof Error ? reason.message : String(reason);
-  const line = text.split("\n").find((each) => each.trim() !== "") ?? "no reason given";
-  return { failed: `${name} ${what}: ${line.replaceAll(folder, "…").replaceAll(root, ".")}` };
+  const lines = (reason instanceof Error ? reason.message : String(reason)).split("\n").filter((line) => line.trim());
+  const line = lines.find((each) => /error/i.test(each)) ?? lines[0] ?? "no reason given";
+  const shown = line
+    .trim()
+    .replace(/\w+:\/\/\S+/g, "…")
+    .replaceAll(folder, "…")
+    .replaceAll(root, ".");
+  return { failed: `${name} ${what}: ${shown}` };
 }
 
 async function versionOf(name: string): Promise<string> {
