@@ -239,10 +239,8 @@ export class InotifySource implements Source {
   /** Lets go of the watch of a directory, and ends it. */
   #release(node: Node, isEnded = false): void {
     if (node.watch < 0) return;
-    if (this.#nodes.get(node.watch) === node) {
-      this.#nodes.delete(node.watch);
-      if (isEnded) this.#inotify.remove(node.watch);
-    }
+    this.#nodes.delete(node.watch);
+    if (isEnded) this.#inotify.remove(node.watch);
     node.watch = -1;
     this.#watch.count(-1);
   }
