@@ -5,7 +5,8 @@ import { perform } from "./perform";
 import type { DeleteRequest } from "./protocol";
 import type { EntryKind, Name } from "./root";
 import type { Steps } from "./steps";
-import { expectServed, walk } from "./tree";
+import { expectServed } from "./tree";
+import { walk } from "./walk";
 import type { Task, Workspace } from "./workspace";
 
 const { ENOENT, ENOTDIR, ENOTEMPTY, EEXIST, EISDIR, EPERM, ELOOP } = constants.errno;
@@ -81,7 +82,7 @@ class Deletion {
     const at = this.#workspace.enter(this.#path, false);
     try {
       yield* expectServed(this.#workspace, at, name, given, [whole]);
-      yield* walk(this.#workspace, at, name, {
+      yield* walk(this.#workspace.root, at, name, {
         visit: (directory, entry, kind, below) => this.#unlink(directory, entry, kind, below),
         leave: (directory, entry) => this.#removeDirectory(directory, entry),
         fail: (code) => refuseFor(code, given),

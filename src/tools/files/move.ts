@@ -112,16 +112,23 @@ export function expectFileName({ given, isDirectory }: Path): void {
   refuse("is-directory", given, `${JSON.stringify(given)} names a directory; name the file in it.`);
 }
 
-function expectRenamed(code: number, from: Path, to: Path): void {
+/** Refuses what a rename to `to` failed with. */
+export function expectRenamed(code: number, from: Path, to: Path): void {
   if (code >= 0) return;
-  const shown = JSON.stringify(to.given);
-  if (code === -EEXIST || code === -ENOTEMPTY) {
-    const advice = `delete it first, or choose another name; a file is replaced with ifExists: "replace"`;
-    refuse("exists", to.given, `${shown} exists already; ${advice}.`);
-  }
+  if (code === -EEXIST || code === -ENOTEMPTY) refuseExisting(to);
   if (code === -EXDEV) {
-    refuse("io", to.given, `${shown} is on another file system; copy it, and delete the old one.`);
+    refuse(
+      "io",
+      to.given,
+      `${JSON.stringify(to.given)} is on another file system; read it, and write it there with inPlace: true.`,
+    );
   }
   if (code === -EINVAL) refuseInto(from, to);
   refuseFor(code, code === -EISDIR ? to.given : from.given);
+}
+
+/** Refuses a new name that something has. */
+export function refuseExisting({ given }: Path): never {
+  const advice = `delete it first, or choose another name; a file is replaced by a file with ifExists: "replace"`;
+  return refuse("exists", given, `${JSON.stringify(given)} exists already; ${advice}.`);
 }

@@ -39,8 +39,10 @@ export class NewFile {
   readonly #etag = new EtagOf();
   #size = 0;
   #hasEnded = false;
-  /** Of a file that was written at once. */
+  /** Of a file that was written at once; empty for a copy. */
   #etagAtOnce: string | null = null;
+  /** The permission bits that it has. */
+  #mode: number;
 
   /** @param parents whether missing directories on the way are made. */
   constructor(workspace: Workspace, path: Path, parents: boolean) {
@@ -49,6 +51,7 @@ export class NewFile {
     this.#at = workspace.enter(path, parents);
     try {
       this.#staged = workspace.staging.create(path.given);
+      this.#mode = workspace.staging.mode;
     } catch (thrown) {
       workspace.leave(this.#at);
       throw thrown;
@@ -63,6 +66,21 @@ export class NewFile {
   replacedSize(): number {
     const { root, status } = this.#workspace;
     return root.statAt(this.#at, nameOf(this.#path), status) === 0 && status.kind === "file" ? status.size : 0;
+  }
+
+  /** Gives the file permission bits; if it replaces another one, it has that one's in the end. */
+  setMode(bits: number): void {
+    const mode = bits & RIGHTS;
+    if (mode === this.#mode) return;
+    expectSuccess(this.#workspace.root.chmod(this.#staged.descriptor, mode), this.#path.given);
+    this.#mode = mode;
+  }
+
+  /** Writes the next bytes of a copy, whose etag nobody asks for: that of the reply is empty. */
+  writeCopied(bytes: Uint8Array): void {
+    this.#workspace.writeAll(this.#staged.descriptor, bytes, this.#path.given);
+    this.#size += bytes.length;
+    this.#etagAtOnce = "";
   }
 
   /** Writes all of a small file. */
@@ -145,8 +163,7 @@ export class NewFile {
       }
       before = status.size;
       // A file that is replaced keeps its rights; a new one gets those that the process gives.
-      const mode = status.mode & RIGHTS;
-      if (mode !== staging.mode) expectSuccess(root.chmod(this.#staged.descriptor, mode), given);
+      this.setMode(status.mode);
     }
     quota?.admit(this.#size - before, given);
     const placed = staging.place(this.#staged, this.#at, name, condition.ifExists !== "fail");

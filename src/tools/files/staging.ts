@@ -1,15 +1,23 @@
 import { constants } from "node:os";
 import { refuse, refuseFor } from "./file-error";
 import { type Name, type Root, Status } from "./root";
+import { discard } from "./walk";
 
 /** The directory below the root where files are written before they get their names. Nobody is served it. */
 export const STAGING = ".envoi";
 const LOCK = "lock";
-const { ENOENT, EEXIST, EAGAIN } = constants.errno;
+const { ENOENT, EEXIST, EAGAIN, EISDIR, EPERM } = constants.errno;
 
 /** A file that is being written and has no name of its own yet. */
 export interface Staged {
   readonly descriptor: number;
+  readonly name: string;
+}
+
+/** A directory that is being filled and has no name of its own yet. */
+export interface StagedDirectory {
+  /** What it is in. */
+  readonly at: number;
   readonly name: string;
 }
 
@@ -54,12 +62,39 @@ export class Staging {
     const mark = root.openAt(directory, markOf(id), "write");
     if (mark < 0 && mark !== -ENOENT) return;
     if (mark < 0 || root.lock(mark) === 0) {
-      for (const name of names) if (name !== markOf(id)) root.unlink(directory, name);
+      for (const name of names) if (name !== markOf(id)) this.#remove(directory, name);
       root.unlink(directory, markOf(id));
     }
     if (mark < 0) return;
     root.unlock(mark);
     root.close(mark);
+  }
+
+  /** Removes a file, or a directory with all that is in it. */
+  #remove(directory: number, name: string): void {
+    const code = this.#root.unlink(directory, name);
+    if (code === -EISDIR || code === -EPERM) for (const _ of discard(this.#root, directory, name));
+  }
+
+  /** Makes an empty directory, for a tree that is to be placed as a whole. */
+  createDirectory(mode: number, path: string): StagedDirectory {
+    for (let isAnew = false; ; isAnew = true) {
+      const at = this.#ensure(path);
+      const name = `${this.#id}.${this.#count++}`;
+      const code = this.#root.makeDirectory(at, name, mode);
+      if (code === 0) {
+        this.#open++;
+        return { at, name };
+      }
+      if (code !== -ENOENT || isAnew) return refuseFor(code, path);
+      this.#leave();
+    }
+  }
+
+  /** Ends with a staged directory, which was placed, or of which nothing is left. */
+  endDirectory(): void {
+    this.#open--;
+    if (this.#open === 0 && this.#root.resolution === "memory") this.#leave();
   }
 
   /** Makes an empty file. */
