@@ -105,6 +105,19 @@ describe.each([...onDisk])("the write lock by %s", (way) => {
       lock.release();
     }));
 
+  test("that others gave back is the first one's who waited for it", () =>
+    withTwo(way, way, async (root, second) => {
+      using ours = createWriter(root);
+      using theirs = createWriter(second);
+      expect(theirs.lock.tryAcquire("a")).toBe(true);
+      const first = ours.lock.acquire("a");
+      theirs.lock.release();
+      expect(ours.lock.tryAcquire("a")).toBe(false);
+      await ours.clock.advance(1);
+      await first;
+      ours.lock.release();
+    }));
+
   test("is not kept from others by a queue", () =>
     withTwo(way, way, async (root, second) => {
       using ours = createWriter(root);
