@@ -9,7 +9,7 @@ import type { Quota } from "./quota";
 import { type Root, Status } from "./root";
 import type { Rules } from "./rules";
 import { STAGING, type Staging } from "./staging";
-import type { WriteLock } from "./write-lock";
+import { stopped, type WriteLock } from "./write-lock";
 
 const { ENOENT, EEXIST } = constants.errno;
 
@@ -29,9 +29,13 @@ export class Workspace {
   readonly scratch: Buffer = Buffer.allocUnsafeSlow(PIECE);
   /** What was looked up last, never across a pause. */
   readonly status = new Status();
+  #isDisposed = false;
+  /** The number of the root's descriptor, also after it was closed: it is nobody's here to close again. */
+  readonly #top: number;
 
   constructor(parts: Pick<Workspace, "root" | "limits" | "rules" | "staging" | "lock" | "quota" | "clock">) {
     this.root = parts.root;
+    this.#top = parts.root.top;
     this.limits = parts.limits;
     this.rules = parts.rules;
     this.staging = parts.staging;
@@ -40,14 +44,22 @@ export class Workspace {
     this.clock = parts.clock;
   }
 
+  /** Nothing goes on after it: the numbers of the descriptors that are closed here are soon those of other files. */
   dispose(): void {
+    this.#isDisposed = true;
+    this.lock.dispose();
     this.staging.dispose();
     this.root.dispose();
   }
 
   /** Lets timers, I/O and other actors go on. */
   pause(): Promise<void> {
-    return new Promise((resolve) => this.clock.macrotask(resolve));
+    return new Promise((resolve, reject) => {
+      this.clock.macrotask(() => {
+        if (this.#isDisposed) reject(stopped(""));
+        else resolve();
+      });
+    });
   }
 
   /** A path of a request, for a look at what is there. */
@@ -96,7 +108,7 @@ export class Workspace {
 
   /** Closes what `enter` opened. */
   leave(at: number): void {
-    if (at !== this.root.top) this.root.close(at);
+    if (at !== this.#top) this.root.close(at);
   }
 
   /** Makes a directory and those on its way, step by step, each opened below the one before; and opens it. */

@@ -1,4 +1,5 @@
 import type { Clock } from "../../index";
+import { Refusal } from "./file-error";
 import type { Staging } from "./staging";
 
 /** How long to wait between two tries while another process has the lock, in milliseconds. */
@@ -22,6 +23,7 @@ export class WriteLock {
   readonly #clock: Clock;
   readonly #waiting: Waiting[] = [];
   #isHeld = false;
+  #isDisposed = false;
   #isResting = false;
   /** Whether another actor was seen to have the lock since the last rest. */
   #hasRivals = false;
@@ -53,7 +55,17 @@ export class WriteLock {
     this.#serve();
   }
 
+  /** Whoever waits is refused, and whoever comes: what is left of a handler that was abandoned changes nothing any more. */
+  dispose(): void {
+    this.#isDisposed = true;
+    this.#isResting = false;
+    this.#hasRivals = false;
+    this.#isHeld = false;
+    this.#serve();
+  }
+
   #take(given: string): boolean {
+    if (this.#isDisposed) throw stopped(given);
     this.#isHeld = this.#staging.lock(given);
     if (!this.#isHeld) this.#hasRivals = true;
     return this.#isHeld;
@@ -92,3 +104,7 @@ export class WriteLock {
     }, milliseconds);
   }
 }
+
+/** What is told to what goes on after its actor has stopped. */
+export const stopped = (given: string): Refusal =>
+  new Refusal({ kind: "io", path: given, message: "The file actor stopped before this was done." });

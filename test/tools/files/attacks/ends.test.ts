@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { createSystem } from "../../../../src";
 import { spawnFileSystem } from "../../../../src/tools";
@@ -90,5 +90,41 @@ describe.each(ways)("what ends in the middle, by %s", (resolution) => {
         expect(after.ok).toBe(true);
       }
     });
+  }, 60_000);
+
+  test("a write that was abandoned when its actor began anew is not made later, by descriptors that are others' by then", async () => {
+    using yard = createYard();
+    const lock = join(yard.root, ".envoi/lock");
+    {
+      await using system = createSystem({ logger: { warn() {}, error() {} }, hookTimeout: 20 });
+      let hasRestarted = (): void => {};
+      const restarted = new Promise<void>((resolve) => {
+        hasRestarted = resolve;
+      });
+      system.events.subscribe(({ kind }) => kind === "restarted" && hasRestarted());
+      const files = spawnFileSystem(system, { root: yard.root, resolution });
+      await files.ask("write", { path: "first.txt", content: "it" });
+      // Another program has the lock, as one that hangs would.
+      const holder = Bun.spawn(["flock", lock, "-c", "echo held; read -r line"], { stdin: "pipe", stdout: "pipe" });
+      await holder.stdout.getReader().read();
+      const going = files.ask("write", { path: "late.txt", content: "too late" });
+      // No request at all: what TypeScript refuses, and makes a handler throw where nobody validates.
+      expect((await files.ask("read", null as never)).isErr()).toBe(true);
+      await restarted;
+      expect((await going).isErr()).toBe(true);
+      holder.stdin.write("go\n");
+      holder.stdin.flush();
+      await holder.exited;
+      for (let turns = 0; turns < 20; turns++) {
+        // Each of them takes the lock that is free now, and none meets a descriptor that the one before has closed.
+        expect((await files.ask("append", { path: "log.txt", content: "." }))._unsafeUnwrap()).toMatchObject({
+          ok: true,
+        });
+        await Bun.sleep(1);
+      }
+      expect(existsSync(join(yard.root, "late.txt"))).toBe(false);
+    }
+    expect(openBelow(yard.place)).toEqual([]);
+    expect(litterIn(yard.root, { isRunning: false })).toEqual([]);
   }, 60_000);
 });
