@@ -262,19 +262,20 @@ export const rawDurable = (bytes: number): OnPlace =>
     },
   );
 
-/** A large file, read piece by piece into the same buffer. */
+/** A large file, read piece by piece, each into a Buffer of its own: whoever gets it may keep it. */
 export const rawReadLarge = (bytes: number): OnPlace =>
   floor(
     "raw read of a large file",
-    "`openSync`, `readSync` of 256 KB into the same Buffer until the end, `closeSync`",
+    "`openSync`, `readSync` of 256 KB into a new Buffer each, as a reader may keep it, until the end; `closeSync`",
     loop((folder) => {
       const path = join(folder, "large");
       writeLarge(path, bytes);
-      const piece = Buffer.allocUnsafe(PIECE);
       return () => {
         const file = openSync(path, "r");
         let total = 0;
-        for (let count = 1; count > 0; total += count) count = readSync(file, piece, 0, PIECE, null);
+        for (let count = 1; count > 0; total += count) {
+          count = readSync(file, Buffer.allocUnsafeSlow(PIECE), 0, PIECE, null);
+        }
         closeSync(file);
         return total === bytes;
       };
