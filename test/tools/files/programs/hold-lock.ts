@@ -9,4 +9,4 @@ const [, , root = "", way = ""] = process.argv;
 const staging = new Staging(openRoot({ root, resolution: resolutionOf(way) }, systemClock, machineOf(way)));
 await new WriteLock(staging, systemClock).acquire("");
 console.log("held");
-setInterval(() => {}, 60_000);
+process.stdin.on("end", () => process.exit()).resume(); // Nor longer than the test.

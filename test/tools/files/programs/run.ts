@@ -11,6 +11,7 @@ export interface Running {
 /** Starts a program, and waits until it has said so. */
 export async function program(name: string, args: readonly string[], expected?: string): Promise<Running> {
   const child = Bun.spawn([process.execPath, join(import.meta.dir, `${name}.ts`), ...args], {
+    stdin: "pipe",
     stdout: "pipe",
     stderr: "inherit",
   });
