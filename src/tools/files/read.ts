@@ -15,7 +15,7 @@ export function read(workspace: Workspace, request: ReadRequest, task: Task): Re
   const file = workspace.openFile(whole, given, "read");
   const { size } = status;
   if (size >= PIECE) return new LargeRead(workspace, request, file, size).run(task).finally(() => root.close(file));
-  const length = root.read(file, scratch, PIECE, 0);
+  const length = root.read(file, scratch, size, 0);
   root.close(file);
   if (length < 0) return refuseFor(length, given);
   return partOf(scratch.subarray(0, length), request, workspace.limits.maxReadBytes);
