@@ -8,8 +8,9 @@ const PART = 16 * 1024;
 /** What one step of a program costs where it is not known yet, in bytes searched. */
 const STEP = 64;
 /** Ways out that are kept, and steps that states stand for: some megabytes of each. */
-const MOST_WAYS = 1024 * 1024;
 const MOST_KEPT = 1024 * 1024;
+/** For so many sorts of letters there is room at first. */
+const FIRST_WIDTH = 4;
 
 const AtStart = 0;
 const AfterWord = 1;
@@ -37,12 +38,13 @@ export class Automaton {
   readonly #sorts: Sorts;
   readonly #seen: Uint32Array;
   readonly #reached: Uint32Array;
+  readonly #most: number;
   #turn = 0;
   /** Where the ways out of each state begin in `#ways`, one for each sort of letter. */
   readonly #rows = new Map<string, number>();
   readonly #states: State[] = [];
   #ways = new Int32Array(1024);
-  #width = 16;
+  #width = FIRST_WIDTH;
   #kept = 0;
   // Where a look at a text is: a generator that has these as its variables takes three times as long for each byte.
   #row = 0;
@@ -53,8 +55,10 @@ export class Automaton {
   #idleRow = 0;
   #isDue = false;
 
-  constructor(program: Program) {
+  /** @param most steps, and ways out, of states that are kept; all are forgotten when they are more. */
+  constructor(program: Program, most: number = MOST_KEPT) {
     this.#program = program;
+    this.#most = most;
     this.#sorts = new Sorts(program);
     this.#seen = new Uint32Array(program.steps.length);
     this.#reached = new Uint32Array(program.steps.length);
@@ -136,7 +140,6 @@ export class Automaton {
   /** Finds where a sort of letter leads from a state. */
   #follow(row: number, sort: number, effort?: Effort): number {
     const { steps, before } = this.#states[row / this.#width] ?? NOWHERE;
-    if (effort?.spend((steps.length + 8) * STEP) === true) this.#isDue = true;
     this.#turn++;
     const reached: number[] = [];
     const give = (step: number): void => void reached.push(step);
@@ -146,10 +149,9 @@ export class Automaton {
       return FOUND;
     }
     reached.sort((a, b) => a - b);
-    if (effort?.spend(reached.length * STEP) === true) this.#isDue = true;
+    if (effort?.spend((steps.length + reached.length + 8) * STEP) === true) this.#isDue = true;
     const after = sort === END ? AtStart : this.#sorts.isWord(sort) ? AfterWord : AfterOther;
-    // A line that ends leaves nothing behind.
-    const { row: next, isKept } = this.#rowOf(sort === END ? [] : reached, after);
+    const { row: next, isKept } = this.#rowOf(reached, after);
     if (isKept) this.#ways[row + sort] = next;
     return next;
   }
@@ -159,7 +161,7 @@ export class Automaton {
     const key = `${before}:${steps.join()}`;
     const known = this.#rows.get(key);
     if (known !== undefined) return { row: known, isKept: true };
-    const isFull = this.#kept > MOST_KEPT || this.#states.length * this.#width > MOST_WAYS;
+    const isFull = Math.max(this.#kept, this.#states.length * this.#width) > this.#most;
     if (isFull) this.#clear();
     return { row: this.#add(key, { steps, before }), isKept: !isFull };
   }

@@ -5,6 +5,10 @@ import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { createSystem } from "../../../src/index";
 import type { SearchItem, SearchRequest } from "../../../src/tools/files/protocol";
+import { Automaton } from "../../../src/tools/files/search-automaton";
+import { Program } from "../../../src/tools/files/search-program";
+import { parsePattern } from "../../../src/tools/files/search-syntax";
+import { Effort, type Steps } from "../../../src/tools/files/steps";
 import { type FileError, type FileSystemOptions, type FileSystemRef, spawnFileSystem } from "../../../src/tools/index";
 import { everyWay, openBelow, withFiles } from "./ways";
 
@@ -116,6 +120,13 @@ describe("a search", () => {
     const files = over({ "a.txt": "x\ny\nx\nz\nx\ny\n" });
     expect(placesOf((await search(files, { text: "x\ny" })).matches)).toEqual(["a.txt:1:1", "a.txt:5:1"]);
     expect(placesOf((await search(files, { text: "\nz" })).matches)).toEqual(["a.txt:3:2"]);
+  });
+
+  test("finds a text wherever it is in a large file", async () => {
+    for (const size of [65_536, 131_072, 196_608]) {
+      const files = over({ "a.txt": `${"-".repeat(size - 3)}needle` });
+      expect(placesOf((await search(files, { text: "needle" })).matches)).toEqual([`a.txt:1:${size - 2}`]);
+    }
   });
 
   test("counts columns as JavaScript counts letters", async () => {
@@ -355,11 +366,16 @@ describe("a pattern", () => {
     );
   });
 
-  test("goes into directories however deep they are, and one that is closed to it is counted", async () => {
-    const files = over({ [`${"d/".repeat(1_500)}a.txt`]: "x", "b.txt": "x" });
-    const { matches, end } = await search(files, { text: "x" });
-    expect(matches.map(({ path }) => path)).toEqual(["b.txt", `${"d/".repeat(1_500)}a.txt`]);
-    expect(end?.files).toBe(2);
+  test("goes into directories however deep they are, with few of them open", async () => {
+    const path = `${"d/".repeat(1_500)}a.txt`;
+    const files = over({ [path]: "x", "b.txt": "x" });
+    const found: string[] = [];
+    for await (const item of files.stream("search", { text: "x" })) {
+      if (!item.ok || item.value.kind === "end") continue;
+      found.push(item.value.path);
+      expect(openBelow(files.directory).length).toBeLessThan(8);
+    }
+    expect(found).toEqual(["b.txt", path]);
   });
 
   test("gives up when its asker does", async () => {
@@ -474,7 +490,30 @@ test("a search for a pattern agrees with the native one, over any text", async (
       fc.pre(error?.message.includes("too complex") !== true);
       expect(error).toBeUndefined();
       expect(matches).toEqual(expected);
+      // And the same where hardly a state is kept.
+      const automaton = new Automaton(new Program(parsePattern(pattern, ignoreCase)), 64);
+      expect(linesFound(automaton, Buffer.from(text))).toEqual(expected.map(({ line }) => line));
     }),
     { numRuns: 2_000 },
   );
 });
+
+function linesFound(automaton: Automaton, bytes: Buffer): number[] {
+  const effort = new Effort();
+  const lines: number[] = [];
+  for (let from = 0; from < bytes.length; ) {
+    const start = finish(automaton.find(bytes, from, bytes.length, effort));
+    if (start < 0) break;
+    lines.push(bytes.subarray(0, start).filter((byte) => byte === 10).length + 1);
+    const end = bytes.indexOf(10, start);
+    from = end < 0 ? bytes.length : end + 1;
+  }
+  return lines;
+}
+
+function finish<Value>(steps: Steps<Value>): Value {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
