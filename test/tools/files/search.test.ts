@@ -474,8 +474,8 @@ test("a search for a pattern agrees with the native one, over any text", async (
       fc.tuple(tie("pattern"), count).map(([inside, times]) => `(${inside})${times}`),
     ),
   }));
-  // Not long: the native one would take hours for some.
-  const text = fc.array(fc.string({ unit: letters, maxLength: 6 }), { maxLength: 5 }).map((parts) => parts.join(""));
+  // Hardly any: on more letters the native one takes seconds for some, and on a line of a file it would for ever.
+  const text = fc.string({ unit: letters, maxLength: 8 });
   const files = over({});
   await fc.assert(
     fc.asyncProperty(pattern, text, fc.boolean(), async (pattern, text, ignoreCase) => {
