@@ -46,7 +46,9 @@ export async function copyTree(
 ): Promise<CopyReply> {
   const { root, quota, staging } = workspace;
   const { signal } = task;
-  if (lookUp(workspace, to) === 0) refuseExisting(to);
+  const there = lookUp(workspace, to);
+  if (there === 0) refuseExisting(to);
+  if (there !== -ENOENT) refuseFor(there, to.given);
   const tree = new TreeCopy(workspace, from, to);
   const bytes = await perform(workspace, tree.measure(), { signal });
   await quota?.countFor(bytes);

@@ -3,7 +3,7 @@ import { type Name, type Root, Status } from "./root";
 import type { Steps } from "./steps";
 
 /** So many directories are open at once; those further up are opened again on the way back. */
-const KEPT = 32;
+const KEPT = 64;
 const { ESTALE } = constants.errno;
 
 interface Level {

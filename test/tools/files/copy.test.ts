@@ -82,6 +82,9 @@ describe.each(everyWay)("copy, by %s", (way) => {
       put(disk, directory, "real/a", "b", "tree/c");
       disk.symlinkSync("real", join(directory, "link"));
       disk.symlinkSync("b", join(directory, "link to b"));
+      expect(await copy(files, "tree", "link/")).toBe("denied link/");
+      expect(await copy(files, "tree", "b/")).toBe("not-a-directory b/");
+      expect(await copy(files, "tree", "b/c")).toBe("not-a-directory b/c");
       for (const ifExists of ["fail", "replace"] as const) {
         const isReplace = ifExists === "replace";
         expect(await copy(files, "link", "x", { ifExists })).toBe("denied link");
@@ -123,6 +126,9 @@ describe.each(everyWay)("copy, by %s", (way) => {
         expect(await copy(files, "b.md", "b.ts")).toBe("denied b.md");
         expect(await copy(files, "a.ts", "a.md")).toBe("denied a.md");
         expect(await copy(files, "a.ts", "b.ts")).toMatchObject({ files: 1 });
+        put(disk, directory, "tree/a.ts", "mixed/a.ts", "mixed/b.md");
+        expect(await copy(files, "tree", "copy")).toMatchObject({ files: 1 });
+        expect(await copy(files, "mixed", "copy2")).toBe("denied mixed");
       },
       { allow: ["**/*.ts"] },
     );

@@ -85,7 +85,8 @@ const links: readonly Link[] = [
 ];
 
 /** What a link is told as; where a directory is needed, it is none. */
-const REFUSED = /^(denied|not-a-directory)$/;
+// A directory that would be copied into itself is an invalid path, whatever is there.
+const REFUSED = /^(denied|not-a-directory|invalid-path)$/;
 
 /** What a path that is a link itself may be told, beside `denied`. */
 function mayServe({ operation, name }: Operation, told: Told): boolean {
