@@ -49,7 +49,7 @@ describe.each(ways)("a process killed in the middle of 1,000 writes, by %s", (re
       });
       expect(litterIn(yard.root, { isRunning: false })).toEqual([]);
       const below = readdirSync(yard.root).filter((name) => !/^d\d$/.test(name));
-      expect(below.sort()).toEqual([".envoi", "a", "file.txt"]);
+      expect(below.sort()).toEqual([".envoi", "a", "c", "file.txt"]);
       for (const name of readdirSync(yard.root).filter((each) => /^d\d$/.test(each))) {
         expect(readdirSync(join(yard.root, name)).filter((file) => !/^file-\d+$/.test(file))).toEqual([]);
       }

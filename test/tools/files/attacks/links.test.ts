@@ -208,9 +208,9 @@ describe.each(ways)("links, by %s", (resolution) => {
   });
 });
 
-/** A trailing slash asks for a directory, and what is a file's only is told so before anything is looked up. */
+/** A trailing slash asks for a directory: what is a file's only is told so before anything is looked up, or that the name is taken. */
 const isDirectoryOfLink = (path: string, told: Told): boolean =>
-  /\/\.?$/.test(path) && !told.ok && told.error.kind === "is-directory";
+  /\/\.?$/.test(path) && !told.ok && /^(is-directory|exists)$/.test(told.error.kind);
 
 function expectRefused(operation: Operation, link: Link, path: string, told: Told, yard: Yard): void {
   const seen = `${operation.name}, ${link.name}: ${JSON.stringify(told)}`;

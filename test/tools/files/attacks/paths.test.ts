@@ -232,7 +232,7 @@ describe.each(ways)("paths, by %s", (resolution) => {
             readdirSync(yard.root)
               .filter((entry) => entry !== ".envoi")
               .sort(),
-          ).toEqual(["a", "file.txt"]);
+          ).toEqual(["a", "c", "file.txt"]);
         });
       }
     }

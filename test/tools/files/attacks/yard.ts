@@ -44,6 +44,8 @@ export function createYard(): Yard & Disposable {
   mkdirSync(join(root, "a/b"), { recursive: true });
   writeFileSync(join(root, "file.txt"), "inside");
   writeFileSync(join(root, "a/b/deep.txt"), "inside");
+  mkdirSync(join(root, "c"));
+  writeFileSync(join(root, "c/inner.txt"), "inside");
   mkdirSync(join(outside, "sub"), { recursive: true });
   for (const name of ["secret.txt", "file.txt", "sub/secret.txt", "sub/file.txt"]) {
     writeFileSync(join(outside, name), `${SECRET}\n`);
