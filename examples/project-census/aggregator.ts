@@ -1,12 +1,15 @@
 import type { Factory, SignaturesOf } from "../../src/index";
 import { languageOf } from "./languages";
-import type { Aggregator, Oddity, Unreadable } from "./protocols";
+import type { Aggregator, Census, Oddity } from "./protocols";
 
 const LONGEST_FILES = 10;
 const FREQUENT_WORDS = 20;
 /** Memory is bounded: words and errors beyond these are counted and not kept. */
 export const MOST_WORDS = 1_000_000;
 export const MOST_ERRORS = 1_000;
+
+/** Removed, or replaced by something else, since the walker saw it. */
+const GONE = new Set(["not-found", "not-a-directory", "is-directory", "not-a-file"]);
 
 type Order<Item> = (a: Item, b: Item) => number;
 
@@ -18,35 +21,38 @@ export const aggregator: Factory<SignaturesOf<typeof Aggregator>> = () => {
   const words = new Map<string, number>();
   const languages = new Map<string, { files: number; lines: number; bytes: number }>();
   const longest: { path: string; lines: number; bytes: number }[] = [];
-  const errors: Unreadable[] = [];
+  const errors: Census["errors"] = [];
   const totals = { textFiles: 0, lines: 0, bytes: 0, words: 0, folders: 0 };
-  const oddities: Record<Oddity, number> = {
-    linksToFiles: 0,
-    linksToFolders: 0,
-    brokenLinks: 0,
-    specialFiles: 0,
-    vanished: 0,
-    skippedFolders: 0,
-  };
-  const files = { emptyFiles: 0, binaryFiles: 0, binaryBytes: 0, unreadableFiles: 0, unreadableFolders: 0 };
+  const oddities: Record<Oddity, number> = { links: 0, specialFiles: 0, skippedFolders: 0 };
+  const files = { emptyFiles: 0, binaryFiles: 0, binaryBytes: 0, vanished: 0 };
+  const unreadable = { unreadableFiles: 0, unreadableFolders: 0, unreadableNames: 0 };
   const notListed = { words: 0, errors: 0 };
   let textBytes = 0; // Of texts that are still being read, too.
-  const countFiles = (): number => totals.textFiles + files.binaryFiles + files.unreadableFiles;
+  const countFiles = (): number => totals.textFiles + files.binaryFiles + unreadable.unreadableFiles;
+  const list = (error: Census["errors"][number]): void => {
+    if (errors.length < MOST_ERRORS) errors.push(error);
+    else notListed.errors++;
+  };
 
   return {
-    folder() {
+    folder({ path, leftOut }) {
       totals.folders++;
+      unreadable.unreadableNames += leftOut;
+      if (leftOut === 0) return;
+      const reason = `names that no path can say (not UTF-8, or more than 4,095 bytes with their folders): ${leftOut}`;
+      list({ kind: "names", path, reason });
     },
 
     oddity(kind) {
       oddities[kind]++;
     },
 
-    unreadable(error) {
-      if (error.kind === "file") files.unreadableFiles++;
-      else files.unreadableFolders++;
-      if (errors.length < MOST_ERRORS) errors.push(error);
-      else notListed.errors++;
+    unreadable({ kind, path, error }) {
+      if (GONE.has(error.kind)) files.vanished++;
+      else {
+        unreadable[kind === "file" ? "unreadableFiles" : "unreadableFolders"]++;
+        list({ kind, path, reason: error.message });
+      }
     },
 
     binary({ bytes }) {
@@ -89,7 +95,7 @@ export const aggregator: Factory<SignaturesOf<typeof Aggregator>> = () => {
           .sort((a, b) => b.lines - a.lines || compare(a.language, b.language)),
         longestFiles: [...longest],
         frequentWords: frequent,
-        found: { ...files, ...oddities },
+        found: { ...files, ...unreadable, ...oddities },
         errors: [...errors].sort((a, b) => compare(a.path, b.path)),
         notListed: { ...notListed },
       };

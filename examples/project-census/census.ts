@@ -1,4 +1,5 @@
-import { type Audit, createSystem, type RefTo } from "../../src/index";
+import { type Audit, createSystem, type RefTo, type System } from "../../src/index";
+import { type FileSystemRef, spawnFileSystem } from "../../src/tools/index";
 import { aggregator as aggregatorFactory } from "./aggregator";
 import { Aggregator, type Census, Reader, Walker } from "./protocols";
 import { readerOf } from "./reader";
@@ -27,15 +28,24 @@ export interface CensusResult {
   readonly audit: Audit;
 }
 
-/** Counts a folder: a walker finds the files, readers read them, an aggregator keeps the counts. */
+/** A machine that has no safe way to serve files; its message says what to do. */
+export class CannotServe extends Error {}
+
+/**
+ * Counts a folder: a walker finds the files, readers read them, an aggregator keeps the counts. None of them can reach
+ * anything but what the file actor serves.
+ *
+ * @throws CannotServe where the folder cannot be served.
+ */
 export async function takeCensus({ folder, all, readers, signal, onProgress }: CensusOptions): Promise<CensusResult> {
   const start = performance.now();
   // An ask waits as long as it takes: a file may be of any size.
   await using system = createSystem({ askTimeout: Number.POSITIVE_INFINITY });
+  const files = serve(system, folder);
   const aggregator = system.spawn("aggregator", Aggregator, aggregatorFactory);
-  const walker = system.spawn("walker", Walker, walkerOf(folder, all, aggregator));
+  const walker = system.spawn("walker", Walker, walkerOf(files, all, aggregator, signal));
   const lanes = Array.from({ length: readers }, (_, index) => {
-    const reader = system.spawn(`readers/${index + 1}`, Reader, readerOf(folder, aggregator, signal));
+    const reader = system.spawn(`readers/${index + 1}`, Reader, readerOf(files, aggregator, signal));
     return Array.from({ length: IN_FLIGHT }, () => lane(walker, reader, aggregator, signal));
   }).flat();
 
@@ -43,14 +53,23 @@ export async function takeCensus({ folder, all, readers, signal, onProgress }: C
     const progress = await aggregator.ask("progress");
     if (progress.isOk()) onProgress(progress.value);
   }, PROGRESS_EVERY);
-  const ends = await Promise.all(lanes).finally(() => clearInterval(timer));
+  await Promise.all(lanes).finally(() => clearInterval(timer));
+  const isComplete = !signal.aborted;
 
   const census = await aggregator.ask("census");
   if (census.isErr()) throw new Error(census.error.message, { cause: census.error });
   const seconds = (performance.now() - start) / 1000;
   await system.shutdown(); // Before the audit: nothing runs any more, so the sums must agree.
-  const isComplete = ends.every((end) => end === "no more files");
   return { census: census.value, isComplete, seconds, audit: system.router.audit() };
+}
+
+/** The files below a folder, and nothing outside of it; some of those that a package manager put there have two names. */
+function serve(system: System, folder: string): FileSystemRef {
+  try {
+    return spawnFileSystem(system, { root: folder, readOnly: true, hardLinks: true });
+  } catch (thrown) {
+    throw new CannotServe(thrown instanceof Error ? thrown.message : String(thrown), { cause: thrown });
+  }
 }
 
 /**
@@ -62,18 +81,15 @@ async function lane(
   reader: RefTo<typeof Reader>,
   aggregator: RefTo<typeof Aggregator>,
   signal: AbortSignal,
-): Promise<"no more files" | "stopped"> {
+): Promise<void> {
   while (!signal.aborted) {
-    const paths = await walker.ask("next");
-    if (paths.isErr()) throw new Error(paths.error.message, { cause: paths.error });
-    if (paths.value === null) return "no more files";
-    for (const path of paths.value) {
-      if (signal.aborted) return "stopped";
-      const read = await reader.ask("read", path);
-      if (read.isErr()) aggregator.tell("unreadable", { kind: "file", path, reason: read.error.message });
-    }
+    const next = await walker.ask("next");
+    if (next.isErr()) throw new Error(next.error.message, { cause: next.error });
+    const path = next.value;
+    if (path === null || signal.aborted) return;
+    const read = await reader.ask("read", path);
+    if (read.isErr()) aggregator.tell("unreadable", { kind: "file", path, error: read.error });
   }
-  return "stopped";
 }
 
 /** Whether each message had one outcome, and all of them were handled. */

@@ -25,7 +25,8 @@ Counts the files of a folder: languages, longest files, most frequent words. Def
   --json        prints the result as one JSON document
   --help        this text
 
-Ctrl-C ends it early, with the figures so far and status 130. Status 1: a message failed. Status 2: a wrong command line.
+Ctrl-C ends it early, with the figures so far and status 130. Status 1: a message failed, or this
+machine cannot serve files safely (it takes Linux). Status 2: a wrong command line.
 `;
 
 /** Reads the command line; undefined when it asks for help. */

@@ -1,27 +1,26 @@
-import { defineProtocol, type Static, Type } from "../../src/index";
+import { defineProtocol, type Ref, type SignaturesOf, type Static, Type } from "../../src/index";
+import type { FileSystem } from "../../src/tools/index";
+
+type FileSignatures = SignaturesOf<typeof FileSystem>;
+
+/** A file actor, as far as somebody needs it: the compiler sees to it that the walker reads nothing. */
+export type Files<Operation extends keyof FileSignatures> = Ref<Pick<FileSignatures, Operation>>;
 
 const Count = Type.Integer({ minimum: 0 });
 
 /** Words, each once, with how often each occurs. */
 export const WordCounts = Type.Array(Type.Tuple([Type.String(), Count]));
 
-/** What could not be read, and what the operating system said. */
+/** What the walker or a reader was refused, and the error that came instead: a file error, or that of an ask. */
 export const Unreadable = Type.Object({
   kind: Type.Union([Type.Literal("file"), Type.Literal("folder")]),
   path: Type.String(),
-  reason: Type.String(),
+  error: Type.Object({ kind: Type.String(), message: Type.String() }),
 });
 export type Unreadable = Static<typeof Unreadable>;
 
 /** What is counted and not opened. */
-export const Oddity = Type.Union([
-  Type.Literal("skippedFolders"),
-  Type.Literal("linksToFiles"),
-  Type.Literal("linksToFolders"),
-  Type.Literal("brokenLinks"),
-  Type.Literal("specialFiles"),
-  Type.Literal("vanished"),
-]);
+export const Oddity = Type.Union([Type.Literal("skippedFolders"), Type.Literal("links"), Type.Literal("specialFiles")]);
 export type Oddity = Static<typeof Oddity>;
 
 /** What a census says; part of what `--json` prints. */
@@ -42,16 +41,22 @@ export const Census = Type.Object({
     emptyFiles: Count,
     binaryFiles: Count,
     binaryBytes: Count,
-    linksToFiles: Count,
-    linksToFolders: Count,
-    brokenLinks: Count,
+    links: Count,
     specialFiles: Count,
     vanished: Count,
     unreadableFiles: Count,
     unreadableFolders: Count,
+    unreadableNames: Count,
     skippedFolders: Count,
   }),
-  errors: Type.Array(Unreadable),
+  errors: Type.Array(
+    Type.Object({
+      /** With `names`, the path is that of their folder. */
+      kind: Type.Union([Type.Literal("file"), Type.Literal("folder"), Type.Literal("names")]),
+      path: Type.String(),
+      reason: Type.String(),
+    }),
+  ),
   /** How many words and errors came after their lists were full. */
   notListed: Type.Object({ words: Count, errors: Count }),
 });
@@ -59,8 +64,8 @@ export type Census = Static<typeof Census>;
 
 /** Finds the files. */
 export const Walker = defineProtocol("walker", {
-  /** The next files, as paths below the root: those of one folder at most, so perhaps none; null after the last. */
-  next: { reply: Type.Union([Type.Array(Type.String()), Type.Null()]) },
+  /** The next file, as a path below the root; null after the last. */
+  next: { reply: Type.Union([Type.String(), Type.Null()]) },
 });
 
 /** Reads files. */
@@ -71,7 +76,8 @@ export const Reader = defineProtocol("reader", {
 
 /** Keeps the counts. */
 export const Aggregator = defineProtocol("aggregator", {
-  folder: {},
+  /** A folder that was listed, and how many of its names no path can say. */
+  folder: { payload: Type.Object({ path: Type.String(), leftOut: Count }) },
   oddity: { payload: Oddity },
   unreadable: { payload: Unreadable },
   binary: { payload: Type.Object({ bytes: Count }) },

@@ -1,102 +1,74 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
-import { join } from "node:path";
-import { setImmediate } from "node:timers/promises";
+import { isUtf8 } from "node:buffer";
 import type { AskResult, Factory, RefTo, SignaturesOf } from "../../src/index";
-import type { Aggregator, Reader } from "./protocols";
-import { refusalOf } from "./system-error";
+import { type FileReply, resultOf } from "../../src/tools/index";
+import type { Aggregator, Files, Reader, Unreadable } from "./protocols";
 import { TextTally } from "./text-tally";
 
-/** So much is read at a time, synchronously: that is faster, and takes a few milliseconds with all the counting. */
+/** So many bytes are counted at a time, which takes a few milliseconds. A file of no more is read at once. */
 const CHUNK = 64 * 1024;
 /** A NUL among so many first bytes tells a binary file. */
 const HEAD = 8 * 1024;
-// If it is a link or a FIFO by now, opening fails or returns at once.
-const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** A reader of the files below a root, one at a time and each by chunks; `signal` ends it within a long file. */
+type Chunks = AsyncIterable<FileReply<string | Uint8Array>> | Iterable<FileReply<string | Uint8Array>>;
+
+/** A reader of files, one at a time and each by chunks; `signal` ends it within a long file. */
 export function readerOf(
-  root: string,
+  files: Files<"read" | "readStream">,
   aggregator: RefTo<typeof Aggregator>,
   signal: AbortSignal,
 ): Factory<SignaturesOf<typeof Reader>> {
   return (ctx) => {
-    const buffer = Buffer.allocUnsafe(CHUNK); // One for all files: the next message waits for the end of this one.
+    const unreadable = (path: string, error: Unreadable["error"]): void =>
+      ctx.tell(aggregator, "unreadable", { kind: "file", path, error });
 
-    /** The chunks of a file. All is read that was there when it was opened, lest one that grows be read for ever. */
-    function* chunksOf(file: number, size: number): Generator<Uint8Array> {
-      for (let at = 0; at < size && !signal.aborted; ) {
-        const count = readSync(file, buffer, 0, Math.min(CHUNK, size - at), at);
-        if (count === 0) return;
-        at += count;
-        yield buffer.subarray(0, count);
+    /** Why a file is no text or cannot be read, if so. */
+    async function flawOf(path: string): Promise<Unreadable["error"] | undefined> {
+      for await (const text of ctx.stream(files, "readStream", { path, encoding: "utf8" })) {
+        if (!text.ok) return text.error;
+        if (signal.aborted) break;
       }
+      return undefined;
     }
 
-    async function isText(file: number, size: number): Promise<boolean> {
-      const decoder = new TextDecoder("utf-8", { fatal: true });
-      let isHead = true;
-      for (const chunk of chunksOf(file, size)) {
-        if (isHead && chunk.subarray(0, HEAD).includes(0)) return false;
-        isHead = false;
-        if (!accepts(() => decoder.decode(chunk, { stream: true }))) return false;
-        if (size > CHUNK) await setImmediate(); // A large file lets timers and other readers have their turn.
-      }
-      return accepts(() => decoder.decode());
-    }
-
-    async function readText(file: number, path: string, size: number): Promise<void> {
+    async function countText(path: string, chunks: Chunks): Promise<void> {
       const tally = new TextTally();
       let bytes = 0;
-      for (const chunk of chunksOf(file, size)) {
-        tally.add(chunk);
-        bytes += chunk.length;
-        received(await ctx.ask(aggregator, "words", { words: tally.takeWords(), bytes: chunk.length }));
-        if (size > CHUNK) await setImmediate();
+      for await (const chunk of chunks) {
+        if (signal.aborted) break;
+        if (!chunk.ok) return unreadable(path, chunk.error);
+        const content = chunk.value as Uint8Array; // Bytes were asked for.
+        tally.add(content);
+        bytes += content.length;
+        received(await ctx.ask(aggregator, "words", { words: tally.takeWords(), bytes: content.length }));
       }
       tally.end();
       received(await ctx.ask(aggregator, "words", { words: tally.takeWords(), bytes: 0 }));
       received(await ctx.ask(aggregator, "text", { path, lines: tally.lines, bytes }));
     }
 
-    async function read(file: number, path: string): Promise<void> {
-      const found = fstatSync(file);
-      if (!found.isFile()) {
-        ctx.tell(aggregator, "oddity", "vanished");
-        return;
-      }
-      // A large file is read twice: a bad byte near its end must be known before the first of its words is counted.
-      const isTextFile = await isText(file, found.size);
-      if (signal.aborted) return; // Nobody knows what the rest of it is.
-      if (isTextFile) await readText(file, path, found.size);
-      else ctx.tell(aggregator, "binary", { bytes: found.size });
-    }
-
     return {
       async read(path) {
-        let file: number | undefined;
-        try {
-          file = openSync(join(root, path), FLAGS);
-          await read(file, path);
-        } catch (thrown) {
-          const refusal = refusalOf(path, thrown);
-          if (refusal.isGone) ctx.tell(aggregator, "oddity", "vanished");
-          else ctx.tell(aggregator, "unreadable", { kind: "file", path, reason: refusal.reason });
-        } finally {
-          if (file !== undefined) closeSync(file);
+        const begin = resultOf(await ctx.ask(files, "read", { path, encoding: "bytes", length: CHUNK }));
+        if (begin.isErr()) return unreadable(path, begin.error);
+        const { size } = begin.value;
+        const content = begin.value.content as Uint8Array; // Bytes were asked for.
+        const isWhole = content.length === size;
+        let isText = !content.subarray(0, HEAD).includes(0) && (!isWhole || isUtf8(content));
+        if (isText && !isWhole) {
+          // A large file is read twice: a bad byte near its end must be known before the first of its words is counted.
+          const flaw = await flawOf(path);
+          if (flaw !== undefined && flaw.kind !== "not-text") return unreadable(path, flaw);
+          isText = flaw === undefined;
         }
+        if (signal.aborted) return; // Nobody knows what the rest of it is.
+        if (!isText) return ctx.tell(aggregator, "binary", { bytes: size });
+        await countText(
+          path,
+          isWhole ? [{ ok: true, value: content }] : ctx.stream(files, "readStream", { path, chunkBytes: CHUNK }),
+        );
       },
     };
   };
-}
-
-/** Whether the decoder takes what it is given: it throws where that is not UTF-8. */
-function accepts(decode: () => string): boolean {
-  try {
-    decode();
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** What the aggregator did not get would be missing from the figures: the reader fails, loudly. */

@@ -20,7 +20,7 @@ export function jsonOf({ census, isComplete, seconds, audit }: CensusResult, { f
   const messagesPerSecond = Math.round(audit.accepted / seconds);
   const run = { seconds, messages: audit, messagesPerSecond, flawless: isFlawless(audit) };
   const document = {
-    schema: "envoi.project-census/1",
+    schema: "envoi.project-census/2",
     folder,
     complete: isComplete,
     skippedNames: all ? [] : [...SKIPPED],
@@ -83,13 +83,12 @@ function alsoFound({ census: { found, totals } }: CensusResult): string {
       ["folders", count(totals.folders)],
       ["empty files (counted above)", count(found.emptyFiles)],
       [`binary files (${size(found.binaryBytes)}; no lines counted)`, count(found.binaryFiles)],
-      ["links to files (not followed)", count(found.linksToFiles)],
-      ["links to folders (not followed)", count(found.linksToFolders)],
-      ["broken links", count(found.brokenLinks)],
+      ["links (not followed)", count(found.links)],
       ["FIFOs, sockets and devices (not opened)", count(found.specialFiles)],
       ["files and folders that vanished meanwhile", count(found.vanished)],
       ["unreadable files", count(found.unreadableFiles)],
       ["unreadable folders", count(found.unreadableFolders)],
+      ["names that no path can say", count(found.unreadableNames)],
     ],
   );
 }

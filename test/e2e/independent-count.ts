@@ -1,5 +1,5 @@
-import { type Dirent, readdirSync, readFileSync, statSync } from "node:fs";
-import { extname, join } from "node:path";
+import { lstatSync, readdirSync, readFileSync } from "node:fs";
+import { basename, extname, join } from "node:path";
 
 /** The census of a folder, counted again: all at once, whole files, by other means than those of the example. */
 export function countByHand(root: string, skipped: readonly string[]) {
@@ -15,7 +15,7 @@ export function countByHand(root: string, skipped: readonly string[]) {
     badFolders: 0,
     folders: 0,
     links: 0,
-    broken: 0,
+    badNames: 0,
   };
   const other = { special: 0, skipped: 0 };
   const names: Record<string, string> = {
@@ -31,23 +31,27 @@ export function countByHand(root: string, skipped: readonly string[]) {
       return undefined;
     }
   };
-  const visit = (path: string, entry: Dirent | undefined): void => {
-    const full = join(root, path);
-    if (entry?.isSymbolicLink()) {
-      count.links++;
-      if (!attempt(() => statSync(full))) count.broken++;
-    } else if (entry?.isDirectory() !== false) {
-      if (entry && skipped.includes(entry.name)) {
+  const visit = (path: string): void => {
+    const entry = lstatSync(path || ".");
+    if (entry.isSymbolicLink()) count.links++;
+    else if (entry.isDirectory()) {
+      if (skipped.includes(basename(path))) {
         other.skipped++;
         return;
       }
-      const inside = attempt(() => readdirSync(full, { withFileTypes: true }));
+      const inside = attempt(() => readdirSync(path || ".", "buffer"));
       if (!inside) count.badFolders++;
       else count.folders++;
-      for (const each of inside ?? []) visit(join(path, each.name), each);
+      for (const bytes of inside ?? []) {
+        const name = bytes.toString();
+        const below = join(path, name);
+        if (below === ".envoi") continue;
+        if (Buffer.from(name).equals(bytes) && Buffer.byteLength(below) <= 4_095) visit(below);
+        else count.badNames++;
+      }
     } else if (entry.isFile()) {
       count.files++;
-      const bytes = attempt(() => readFileSync(full));
+      const bytes = attempt(() => readFileSync(path));
       if (!bytes) {
         count.badFiles++;
         return;
@@ -76,7 +80,14 @@ export function countByHand(root: string, skipped: readonly string[]) {
       }
     } else other.special++;
   };
-  visit("", undefined);
+  // From within the folder: only so do the longest paths below it fit into a system call.
+  const before = process.cwd();
+  process.chdir(root);
+  try {
+    visit("");
+  } finally {
+    process.chdir(before);
+  }
   const sum = (record: Record<string, number>): number => Object.values(record).reduce((a, b) => a + b, 0);
   const first = (record: Record<string, number>, most: number): [string, number][] =>
     Object.entries(record)

@@ -30,6 +30,8 @@ export function fillOddFolder(root: string): () => void {
   put("node_modules/left-out/index.js", "never counted\n");
   put("deeper/dist/out.js", "nor this\n");
   put("deeper/.hidden", "hidden words\n");
+  put(".envoi/half-written", "left out\n");
+  put("deeper/.envoi/file", "counted\n");
   mkdirSync(join(root, "empty"));
   symlinkSync("code/plain.ts", join(root, "to-file"));
   symlinkSync("..", join(root, "code/to-parent"));
@@ -39,7 +41,7 @@ export function fillOddFolder(root: string): () => void {
   const socket = Bun.listen({ unix: join(root, "socket"), socket: { data() {} } });
   // A name in Latin 1, where the file system takes it.
   if (process.platform === "linux") writeFileSync(Buffer.concat([Buffer.from(`${root}/`), Buffer.from([0xe9])]), "é");
-  // Too long a path is refused to everybody, root included. No system takes more than 4,096 bytes.
+  // Paths of up to 4,095 bytes are served; below them are more folders.
   const deep =
     'f=$(printf "%0250d" 0); d=$(printf "%0200d" 0); for i in $(seq 25); do : >$f; mkdir $d; cd -P ./$d; done';
   mkdirSync(join(root, "deep"));
