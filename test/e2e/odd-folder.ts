@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { linkSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** Fills a folder with all that a census may meet; returns what ends its socket. */
@@ -33,6 +33,7 @@ export function fillOddFolder(root: string): () => void {
   put(".envoi/half-written", "left out\n");
   put("deeper/.envoi/file", "counted\n");
   mkdirSync(join(root, "empty"));
+  linkSync(join(root, "code/windows.txt"), join(root, "code/twin.txt"));
   symlinkSync("code/plain.ts", join(root, "to-file"));
   symlinkSync("..", join(root, "code/to-parent"));
   symlinkSync("nowhere", join(root, "broken"));

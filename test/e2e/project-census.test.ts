@@ -174,12 +174,13 @@ test("a file that vanished, or became something else, since the walker saw it is
   mkdirSync(root);
   symlinkSync(main, join(root, "link"));
   Bun.spawnSync(["mkfifo", join(root, "fifo")]);
+  writeFileSync(join(root, "file"), "");
   const { system, reader, census } = readerIn(root);
   await using _ = system;
-  for (const path of ["gone", "gone/file", "link", "fifo", "."])
+  for (const path of ["gone", "gone/file", "file/below", "link", "fifo", "."])
     expect((await reader.ask("read", path)).isOk()).toBe(true);
   const { found, totals, errors } = await census();
-  expect([found.vanished, found.unreadableFiles, totals.files]).toEqual([4, 1, 1]);
+  expect([found.vanished, found.unreadableFiles, totals.files]).toEqual([5, 1, 1]);
   expect(errors).toEqual([{ kind: "file", path: "link", reason: expect.stringContaining("links are not followed") }]);
 });
 
@@ -204,6 +205,22 @@ test("a text that is cut while its words are counted is unreadable, and said to 
   const { found, totals, errors } = await census();
   expect([found.unreadableFiles, totals.files, totals.textFiles, totals.lines]).toEqual([1, 1, 0, 0]);
   expect(errors).toEqual([{ kind: "file", path: "large.txt", reason: expect.stringContaining("was cut while") }]);
+});
+
+test("a reader that is stopped within a text counts what it has read of it", async () => {
+  const root = join(temporary, "long");
+  mkdirSync(root);
+  writeFileSync(join(root, "large.txt"), "many words to count\n".repeat(400_000));
+  const stop = new AbortController();
+  const { system, reader, aggregator, census } = readerIn(root, stop.signal);
+  await using _ = system;
+  const reading = reader.ask("read", "large.txt");
+  while ((await aggregator.ask("progress"))._unsafeUnwrap().bytes === 0);
+  stop.abort();
+  await reading;
+  const { totals } = await census();
+  expect(totals).toMatchObject({ files: 1, textFiles: 1 });
+  expect(totals.lines).toBeLessThan(400_000);
 });
 
 test("a folder of many pages is listed whole, and what no path can say in it is counted once", async () => {
