@@ -23,6 +23,7 @@ import {
   type ReplyOf,
   type Result,
   type StreamName,
+  systemClock,
   type Terminated,
 } from "../index";
 import type { Effect } from "./effect";
@@ -48,7 +49,7 @@ export class KitContext<Signatures> implements Context<Signatures>, KitRecord {
   readonly answers: KitAnswers;
   readonly timers = new KitTimers((effect) => this.record(effect));
   /** Its time stands still; what waits for the event loop goes on by itself. */
-  readonly clock: Clock = { ...createManualClock(), macrotask: (callback) => void setImmediate(callback) };
+  readonly clock: Clock = { ...createManualClock(), macrotask: systemClock.macrotask };
   /** All effects so far, and those of the present run. */
   readonly effects: Effect[] = [];
   ofRun: Effect[] = [];

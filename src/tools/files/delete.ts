@@ -1,5 +1,5 @@
 import { constants } from "node:os";
-import { expectSuccess, Refusal, refuse, refuseFor } from "./file-error";
+import { expectSuccess, FileRefusal, refuse, refuseFor } from "./file-error";
 import { nameOf, type Path } from "./path";
 import { perform } from "./perform";
 import type { DeleteRequest } from "./protocol";
@@ -89,7 +89,7 @@ class Deletion {
       });
       return { deleted: this.#deleted };
     } catch (thrown) {
-      if (!(thrown instanceof Refusal) || this.#deleted === 0) throw thrown;
+      if (!(thrown instanceof FileRefusal) || this.#deleted === 0) throw thrown;
       const { kind, path, message } = thrown.error;
       return refuse(kind, path, `${message} ${this.#deleted} of what is in it were deleted before.`);
     } finally {

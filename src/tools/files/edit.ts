@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { EtagOf, etagOf, PIECE } from "./etag";
-import { Refusal, refuse, refuseChanged, refuseFor } from "./file-error";
+import { FileRefusal, refuse, refuseChanged, refuseFor } from "./file-error";
 import { isText } from "./is-text";
 import { type Misfit, type Replacement, replaceAll, replacementOf } from "./match";
 import { lineAt, nearest } from "./nearest";
@@ -159,7 +159,7 @@ class Edit {
   }
 
   #mayTryAgain(thrown: unknown): boolean {
-    return this.#request.ifMatch === undefined && thrown instanceof Refusal && thrown.error.kind === "changed";
+    return this.#request.ifMatch === undefined && thrown instanceof FileRefusal && thrown.error.kind === "changed";
   }
 
   #refuseBytes(): never {

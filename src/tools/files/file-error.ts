@@ -59,13 +59,13 @@ export type FileError = Static<typeof FileError>;
 type Details = Pick<FileError, "lines" | "etag">;
 
 /** Carries an error from where it is found to the edge of the actor, where it becomes the reply. No Error: it needs no stack. */
-export class Refusal {
+export class FileRefusal {
   constructor(readonly error: FileError) {}
 }
 
 /** Refuses the request. */
 export function refuse(kind: FileError["kind"], path: string, message: string, details?: Details): never {
-  throw new Refusal({ kind, path, message, ...details });
+  throw new FileRefusal({ kind, path, message, ...details });
 }
 
 const { errno } = constants;

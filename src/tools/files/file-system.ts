@@ -2,7 +2,7 @@ import type { Clock, Factory, SignaturesOf, Spawner } from "../../index";
 import { copy } from "./copy";
 import { remove } from "./delete";
 import { edit } from "./edit";
-import { type FileError, Refusal } from "./file-error";
+import { type FileError, FileRefusal } from "./file-error";
 import { list } from "./list";
 import { makeDirectory } from "./make-directory";
 import { move } from "./move";
@@ -179,7 +179,7 @@ async function* itemsOf<Item>(begin: () => AsyncGenerator<Item>): AsyncGenerator
 const tell = <Value>(value: Value): Told<Value> => ({ ok: true, value });
 
 function refused(thrown: unknown): { readonly ok: false; readonly error: FileError } {
-  if (thrown instanceof Refusal) return { ok: false, error: thrown.error };
+  if (thrown instanceof FileRefusal) return { ok: false, error: thrown.error };
   throw thrown;
 }
 

@@ -1,6 +1,6 @@
 import { byteLength, encode, type Written } from "./content";
 import { PIECE } from "./etag";
-import { type FileError, Refusal } from "./file-error";
+import { type FileError, FileRefusal } from "./file-error";
 import { NewFile } from "./new-file";
 import type { Path } from "./path";
 import type { BeginWriteRequest, WriteReply } from "./protocol";
@@ -122,15 +122,16 @@ export class Upload {
 
   /** Ends without a trace: at once, or when the piece that is being written comes to a halt. */
   abandon(): void {
-    this.#fail(new Refusal(this.#givenUp("was aborted")));
+    this.#fail(new FileRefusal(this.#givenUp("was aborted")));
   }
 
   #expectWhole(): void {
-    if (this.#failure !== null) throw new Refusal(this.#failure);
+    if (this.#failure !== null) throw new FileRefusal(this.#failure);
   }
 
   #fail(thrown: unknown): unknown {
-    this.#failure ??= thrown instanceof Refusal ? thrown.error : this.#givenUp("was given up with one of its pieces");
+    this.#failure ??=
+      thrown instanceof FileRefusal ? thrown.error : this.#givenUp("was given up with one of its pieces");
     if (this.#last === null) this.#file.abandon();
     return thrown;
   }

@@ -1,7 +1,7 @@
 import { expectSuccess, refuse } from "./file-error";
 import { IN, type Inotify, type InotifyEvent } from "./inotify";
 import { type Name, Status } from "./root";
-import type { Source, Watch } from "./watch";
+import type { Source, WatchedTree } from "./watch";
 
 const EVENTS = IN.CREATE | IN.DELETE | IN.MOVED_FROM | IN.MOVED_TO | IN.MODIFY | IN.ATTRIB;
 /** What may end the watch of the whole. */
@@ -25,7 +25,7 @@ interface Node {
  */
 export class InotifySource implements Source {
   readonly interval = 50;
-  readonly #watch: Watch;
+  readonly #watch: WatchedTree;
   readonly #inotify: Inotify;
   readonly #nodes = new Map<number, Node>();
   readonly #top: Node;
@@ -37,7 +37,7 @@ export class InotifySource implements Source {
   /** Not while it looks for the first time: all that is found was there before. */
   #isTelling = false;
 
-  constructor(watch: Watch, inotify: Inotify) {
+  constructor(watch: WatchedTree, inotify: Inotify) {
     this.#watch = watch;
     this.#inotify = inotify;
     this.#top = { path: watch.path, watch: -1, entries: new Map() };

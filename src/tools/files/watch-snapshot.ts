@@ -1,6 +1,6 @@
 import { expectSuccess } from "./file-error";
 import { type EntryKind, type Name, Status } from "./root";
-import type { Source, Watch } from "./watch";
+import type { Source, WatchedTree } from "./watch";
 
 /** Between two looks, in milliseconds; longer where looks take long, which are to cost a tenth of the time at most. */
 const INTERVAL = 250;
@@ -36,12 +36,12 @@ interface Directory {
  */
 export class SnapshotSource implements Source {
   interval = INTERVAL;
-  readonly #watch: Watch;
+  readonly #watch: WatchedTree;
   readonly #top: Directory;
   readonly #status = new Status();
   #isTelling = false;
 
-  constructor(watch: Watch) {
+  constructor(watch: WatchedTree) {
     this.#watch = watch;
     this.#top = createDirectory(watch.path);
   }

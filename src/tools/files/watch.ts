@@ -21,7 +21,7 @@ export interface Source {
   readonly interval: number;
   /** Looks for the first time, and tells nothing but what is not going to be told; false where it cannot be used. */
   begin(): Promise<boolean>;
-  /** Throws a Refusal where the watch is over. */
+  /** Throws a FileRefusal where the watch is over. */
   look(): void | Promise<void>;
   dispose(): void;
 }
@@ -30,7 +30,7 @@ export interface Source {
 const LEFT = Symbol("its reader left the watch");
 
 /** What a source knows of the watch that it is for. */
-export class Watch {
+export class WatchedTree {
   readonly workspace: Workspace;
   /** The directory, below the root. */
   readonly path: string;
@@ -114,7 +114,7 @@ export class Watch {
 
 /** Watches a directory: `ready` first, and then what happens to what is in it. */
 export async function* watch(workspace: Workspace, request: WatchRequest, { signal }: Task): AsyncGenerator<WatchItem> {
-  const watched = new Watch(workspace, request);
+  const watched = new WatchedTree(workspace, request);
   const { unread } = watched;
   let wake = (): void => {};
   const leave = (): void => {
@@ -147,7 +147,7 @@ export async function* watch(workspace: Workspace, request: WatchRequest, { sign
 }
 
 /** Looks at a directory for the first time; null where the reader has left meanwhile. */
-async function openSource(watched: Watch): Promise<Source | null> {
+async function openSource(watched: WatchedTree): Promise<Source | null> {
   const inotify = watched.workspace.root.resolution === "openat2" ? Inotify.open() : undefined;
   const sources = [() => new SnapshotSource(watched)];
   const all: (() => Source)[] =
@@ -172,13 +172,13 @@ async function openSource(watched: Watch): Promise<Source | null> {
 class Looks {
   /** Why there are no more of them. */
   failure: { readonly thrown: unknown } | null = null;
-  readonly #watch: Watch;
+  readonly #watch: WatchedTree;
   readonly #source: Source;
   readonly #onNews: () => void;
   #timer: ClockTimer | null = null;
   #running: Promise<void> | null = null;
 
-  constructor(watched: Watch, source: Source, onNews: () => void) {
+  constructor(watched: WatchedTree, source: Source, onNews: () => void) {
     this.#watch = watched;
     this.#source = source;
     this.#onNews = onNews;

@@ -1,5 +1,5 @@
 import type { Clock } from "../../index";
-import { Refusal } from "./file-error";
+import { FileRefusal } from "./file-error";
 import type { Staging } from "./staging";
 
 /** How long to wait between two tries while another process has the lock, in milliseconds. */
@@ -106,5 +106,5 @@ export class WriteLock {
 }
 
 /** What is told to what goes on after its actor has stopped. */
-export const stopped = (given: string): Refusal =>
-  new Refusal({ kind: "io", path: given, message: "The file actor stopped before this was done." });
+export const stopped = (given: string): FileRefusal =>
+  new FileRefusal({ kind: "io", path: given, message: "The file actor stopped before this was done." });

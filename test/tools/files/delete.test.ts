@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { dirname, join } from "node:path";
 import { type FileSystemRef, resultOf } from "../../../src/tools";
 import { remove } from "../../../src/tools/files/delete";
-import { Refusal } from "../../../src/tools/files/file-error";
+import { FileRefusal } from "../../../src/tools/files/file-error";
 import { intercept, lasting, workspaceOver } from "./over-root";
 import { type Disk, everyWay, rootWays, ways, withFiles, withRoot } from "./ways";
 
@@ -27,11 +27,11 @@ const left = (disk: Disk, directory: string): string[] =>
     .sort();
 
 /** What a deletion throws. */
-async function refusalOf(work: () => unknown): Promise<Refusal["error"]> {
+async function refusalOf(work: () => unknown): Promise<FileRefusal["error"]> {
   try {
     await work();
   } catch (thrown) {
-    if (thrown instanceof Refusal) return thrown.error;
+    if (thrown instanceof FileRefusal) return thrown.error;
     throw thrown;
   }
   throw new Error("It was not refused.");

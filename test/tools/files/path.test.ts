@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { type FileError, Refusal } from "../../../src/tools/files/file-error";
+import { type FileError, FileRefusal } from "../../../src/tools/files/file-error";
 import { nameOf, type Path, parentOf, parsePath } from "../../../src/tools/files/path";
 
 function refusalOf(given: unknown): FileError {
   try {
     parsePath(given);
   } catch (thrown) {
-    if (thrown instanceof Refusal) return thrown.error;
+    if (thrown instanceof FileRefusal) return thrown.error;
     throw thrown;
   }
   throw new Error(`${JSON.stringify(given)} was not refused.`);
@@ -145,7 +145,7 @@ function parsed(path: string): Path | null {
   try {
     return parsePath(path);
   } catch (thrown) {
-    expect(thrown).toBeInstanceOf(Refusal);
+    expect(thrown).toBeInstanceOf(FileRefusal);
     return null;
   }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { type FileSystemRef, resultOf } from "../../../src/tools";
-import { Refusal } from "../../../src/tools/files/file-error";
+import { FileRefusal } from "../../../src/tools/files/file-error";
 import { Quota } from "../../../src/tools/files/quota";
 import { countBytes } from "../../../src/tools/files/tree";
 import { intercept, workspaceOver } from "./over-root";
@@ -148,7 +148,7 @@ describe("a quota", () => {
     await first;
     expect(quota.used).toBe(80);
     expect(quota.fits(20)).toBe(true);
-    expect(() => quota.admit(21, "a")).toThrow(Refusal as never);
+    expect(() => quota.admit(21, "a")).toThrow(FileRefusal as never);
     expect(asked).toBe(2); // For the other one, which does not fit by a figure that may be too high.
     counts[1]?.resolve(10);
     await second;

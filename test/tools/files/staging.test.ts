@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { Refusal } from "../../../src/tools/files/file-error";
+import { FileRefusal } from "../../../src/tools/files/file-error";
 import { Staging } from "../../../src/tools/files/staging";
 import { program } from "./programs/run";
 import { everyWay, rootWays, withFiles, withRoot } from "./ways";
@@ -23,11 +23,11 @@ const stagedIn = (directory: string): string[] =>
 const marksIn = (directory: string): string[] =>
   readdirSync(join(directory, ".envoi")).filter((name) => name.endsWith(".owner"));
 
-function refusalOf(work: () => unknown): Refusal["error"] {
+function refusalOf(work: () => unknown): FileRefusal["error"] {
   try {
     work();
   } catch (thrown) {
-    if (thrown instanceof Refusal) return thrown.error;
+    if (thrown instanceof FileRefusal) return thrown.error;
     throw thrown;
   }
   throw new Error("It was not refused.");

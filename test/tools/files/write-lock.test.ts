@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createManualClock } from "../../../src/testing";
-import { Refusal } from "../../../src/tools/files/file-error";
+import { FileRefusal } from "../../../src/tools/files/file-error";
 import { openRoot } from "../../../src/tools/files/open-root";
 import type { Root } from "../../../src/tools/files/root";
 import { Staging } from "../../../src/tools/files/staging";
@@ -149,7 +149,7 @@ describe.each([...onDisk])("the write lock by %s", (way) => {
       const asked = ["a", "b"].map((path) => writer.lock.acquire(path).catch((thrown) => thrown));
       for (const [i, path] of ["a", "b"].entries()) {
         const thrown = await asked[i];
-        expect(thrown).toBeInstanceOf(Refusal);
+        expect(thrown).toBeInstanceOf(FileRefusal);
         expect(thrown.error.path).toBe(path);
       }
       expect(() => writer.lock.tryAcquire("c")).toThrow();
