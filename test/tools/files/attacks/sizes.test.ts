@@ -112,6 +112,7 @@ describe.each(ways)("sizes, by %s", (resolution) => {
       const path = join(yard.root, "moving");
       writeFileSync(path, "x");
       const changer = Bun.spawn([process.execPath, join(import.meta.dir, "programs/changer.ts"), path, how], {
+        stdin: "pipe",
         stdout: "pipe",
       });
       try {
@@ -128,6 +129,7 @@ describe.each(ways)("sizes, by %s", (resolution) => {
             }
           }
         });
+        expect(changer.exitCode).toBeNull(); // It changed the file until the end.
       } finally {
         changer.kill("SIGKILL");
         await changer.exited;
