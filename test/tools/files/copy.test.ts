@@ -34,6 +34,9 @@ const staged = (disk: Disk, directory: string): string[] =>
 
 const large = "0123456789abcdef".repeat(PIECE / 4); // 4 pieces
 
+/** Whether something holds as soon as an answer has come. */
+const settled = (answer: Promise<unknown>, holds: () => boolean): Promise<boolean> => answer.then(holds);
+
 describe.each(everyWay)("copy, by %s", (way) => {
   test("copies a file, small or large, and makes what is missing on the way", () =>
     withFiles(way, async ({ files, directory, disk }) => {
@@ -211,20 +214,33 @@ describe.each(ways)("copy on a disk, by %s", (way) => {
       put(disk, directory, ...Array.from({ length: 50 }, (_, i) => `tree/${i}/${i}`));
       disk.writeFileSync(join(directory, "large"), large);
       let time = 0;
-      // Each look at the clock ends a turn.
-      await using system = createSystem({ clock: { ...systemClock, monotonicTime: () => ++time } });
-      const files = spawnFileSystem(system, { root: directory, resolution: way as never, name: "slow" });
+      let asker = new AbortController();
+      let end = 0;
+      const clock = {
+        ...systemClock,
+        // Each look at the clock ends a turn.
+        monotonicTime() {
+          if (++time === end) asker.abort();
+          return time;
+        },
+      };
+      await using system = createSystem({ clock });
+      // A way of this list is one over the machine's disk.
+      const files = spawnFileSystem(system, { root: directory, resolution: way as "openat2", name: "slow" });
+      const hasStaged: boolean[] = [];
       for (const from of ["tree", "large"]) {
-        for (const turns of [1, 3]) {
-          const asker = new AbortController();
-          const answer = files.ask("copy", { from, to: "copy" }, { signal: asker.signal, timeout: 60_000 });
-          for (let i = 0; i < turns; i++) await new Promise<void>((resolve) => setImmediate(resolve));
-          asker.abort();
-          expect((await answer).isErr()).toBe(true);
-          while (staged(disk, directory).length > 0) await new Promise<void>((resolve) => setImmediate(resolve));
+        for (const looks of [4, 7, 300, 400, 500]) {
+          asker = new AbortController();
+          end = time + looks;
+          const answer = files.ask("copy", { from, to: "copy" }, { signal: asker.signal, timeout: 1e9 });
+          hasStaged.push(await settled(answer, () => staged(disk, directory).length > 0));
+          if ((await answer).isOk()) disk.rmSync(join(directory, "copy"), { recursive: true });
+          for (let i = 0; i < 2_000; i++) await new Promise<void>((resolve) => setImmediate(resolve));
+          expect(staged(disk, directory)).toEqual([]);
           expect(disk.existsSync(join(directory, "copy"))).toBe(false);
         }
       }
+      expect(hasStaged).toContain(true); // Otherwise there was nothing to be left behind.
     }));
 
   test("what a killed process leaves of a directory is swept", () =>

@@ -94,8 +94,11 @@ describe.each(everyWay)("delete, by %s", (way) => {
         expect(left(disk, join(directory, "a/b"))).toEqual([".env", "c"]);
         expect(await del(files, "d", true)).toBe(2);
         expect(await del(files, "a/b/c")).toBe(1);
+        disk.mkdirSync(join(directory, "e/f/closed"), { recursive: true });
+        expect(await del(files, "e", true)).toBe("denied");
+        expect(disk.existsSync(join(directory, "e/f/closed"))).toBe(true);
       },
-      { deny: ["**/.env"] },
+      { deny: ["**/.env", "e/f/closed"] },
     );
     await withFiles(
       way,
@@ -198,6 +201,10 @@ describe.each(rootWays.filter((way) => way !== "memory"))("delete over a root, b
       // So deep that the first directories are closed meanwhile, and opened again on the way back.
       const deep = Array.from({ length: 80 }, (_, i) => `d${i}`).join("/");
       put(disk, directory, `tree/${deep}/a`, "other/kept");
+      // It looks the same from there.
+      disk.mkdirSync(join(directory, "other", deep.slice("d0/d1/d2/".length, deep.indexOf("/d16"))), {
+        recursive: true,
+      });
       const moving = intercept(root, {
         unlink(at, name) {
           const code = root.unlink(at, name);
@@ -237,6 +244,21 @@ describe.each(rootWays.filter((way) => way !== "memory"))("delete over a root, b
       const refused = await refusalOf(() => remove(endless, { path: "tree", recursive: true }, lasting));
       expect(refused.kind).toBe("is-directory");
       expect(refused.message).toContain("were deleted before");
+    }));
+
+  test("stops at what is denied and was not there when it looked", () =>
+    withRoot(way, async (root, directory, disk) => {
+      put(disk, directory, "tree/a", "tree/sub/b");
+      const adding = intercept(root, {
+        unlink(at, name) {
+          put(disk, directory, "tree/sub/.env");
+          return root.unlink(at, name);
+        },
+      });
+      const workspace = workspaceOver(adding, { deny: ["**/.env"] });
+      const refused = await refusalOf(() => remove(workspace, { path: "tree", recursive: true }, lasting));
+      expect(refused).toMatchObject({ kind: "denied", path: "tree" });
+      expect(disk.existsSync(join(directory, "tree/sub/.env"))).toBe(true);
     }));
 
   test("ends when its asker gives up", () =>

@@ -189,6 +189,14 @@ describe.each(everyWay)("list, by %s", (way) => {
       { maxEntries: 3 },
     ));
 
+  test("directories that are gone through in several goes are given once", () =>
+    withFiles(way, async ({ files, directory, disk }) => {
+      for (let i = 0; i < 1_200; i++) disk.mkdirSync(join(directory, `d${String(i).padStart(4, "0")}`));
+      // So little is wanted that 1,024 names are kept, and the last of them is one that matches.
+      const matching = await paths(files, { recursive: true, glob: "d10*", limit: 300 });
+      expect(matching).toEqual(Array.from({ length: 100 }, (_, i) => `d10${String(i).padStart(2, "0")}`));
+    }));
+
   test("a large directory is listed whole, and page by page", () =>
     withFiles(way, async ({ files, directory, disk }) => {
       const names = Array.from({ length: 5_000 }, (_, i) => `file-${(i * 7_919) % 5_000}`);
