@@ -6,13 +6,13 @@ import type { Cell } from "./cell";
 import { type Envelope, EnvelopeSource, isMessage, messageIn } from "./envelope";
 
 /**
- * Holds a payload against its schema where that is due: it came from outside, or the system validates always. The
+ * Holds a payload against its schema where that is due: it came from outside, or the system or the actor validates always. The
  * envelope then has what the schema made of it.
  */
 export function checkPayload(envelope: Envelope, operation: Operation, cell: Cell): DeliveryError | null {
   const { origin } = envelope;
   const isFromOutside = origin !== null && isMessage(origin) && isReceived(origin);
-  if (!isFromOutside && !cell.environment.validatesAlways) return null;
+  if (!isFromOutside && !cell.environment.validatesAlways && cell.extras?.validates !== true) return null;
   const parsed = operation.payload.parse(envelope.payload);
   if (parsed.isErr()) return deliveryError("invalid-payload", new EnvelopeSource(envelope, cell), parsed.error);
   if (parsed.value !== envelope.payload) {

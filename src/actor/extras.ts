@@ -15,6 +15,8 @@ export class Extras {
   // ——— Of its options
   flow: Flow | null = null;
   concurrency: Concurrency | null = null;
+  /** Whether each payload is checked, wherever it comes from. */
+  validates = false;
   relay: Relay | null = null;
   /** Of its children. */
   policy: Policy | null = null;

@@ -31,6 +31,12 @@ export interface ActorOptions {
   readonly priority?: (operation: string, payload: unknown) => number;
   /** How many messages may be handled at once, a whole number from 1. Default: 1 (P3). */
   readonly concurrency?: number;
+  /**
+   * Which payloads are checked against their schema before a handler gets them: those of messages that `parseMessage`
+   * read (`"boundary"`), or all of them (`"always"`), for an actor that must not fail whatever it is sent. What does not
+   * fit comes back as `invalid-payload`. Default: as the system's `validate` says, which an actor can only tighten.
+   */
+  readonly validate?: "boundary" | "always";
   /** Most messages that may be stashed, a whole number from 1. Default: 1,000. */
   readonly stashCapacity?: number;
   /** What becomes of this actor's children when they fail. Default: the system's `supervision`. */
@@ -52,6 +58,7 @@ export const ACTOR_OPTIONS = [
   ...COUNTS,
   "overflow",
   "priority",
+  "validate",
   "supervision",
   "phase",
 ] as const satisfies (keyof ActorOptions)[];
@@ -72,7 +79,7 @@ export function checkActorOptions(options: ActorOptions, of: Address): void {
     if (value === undefined || (Number.isInteger(value) && value >= 1)) continue;
     throw new RangeError(`The ${key} of ${of} is a whole number from 1; got ${quote(value)}.`);
   }
-  const { overflow, capacity, priority, phase, supervision } = options;
+  const { overflow, capacity, priority, validate, phase, supervision } = options;
   if (overflow !== undefined && !OVERFLOWS.includes(overflow)) {
     throw new TypeError(`The overflow of ${of} is one of ${OVERFLOWS.join(", ")}; got ${quote(overflow)}.`);
   }
@@ -81,6 +88,9 @@ export function checkActorOptions(options: ActorOptions, of: Address): void {
   }
   if (priority !== undefined && typeof priority !== "function") {
     throw new TypeError(`The priority of ${of} is a function of an operation and its payload; got ${quote(priority)}.`);
+  }
+  if (validate !== undefined && validate !== "boundary" && validate !== "always") {
+    throw new TypeError(`The validate of ${of} is "boundary" or "always"; got ${quote(validate)}.`);
   }
   if (phase !== undefined && !Number.isFinite(phase)) {
     throw new RangeError(`The phase of ${of} is a number; got ${quote(phase)}.`);

@@ -75,7 +75,16 @@ export function begin(cell: Cell, behaviour?: Behaviour): void {
 
 /** Gives an actor what its options ask for, before it begins. */
 export function equip(cell: Cell, options: ActorOptions): void {
-  const { capacity, overflow = "reject", priority, concurrency = 1, stashCapacity, supervision, phase } = options;
+  const {
+    capacity,
+    overflow = "reject",
+    priority,
+    concurrency = 1,
+    validate,
+    stashCapacity,
+    supervision,
+    phase,
+  } = options;
   const { extra } = cell;
   if (capacity !== undefined) {
     extra.flow = new Flow(capacity, overflow);
@@ -85,6 +94,10 @@ export function equip(cell: Cell, options: ActorOptions): void {
     cell.mailbox = new PriorityMailbox<Envelope>((envelope) =>
       envelope instanceof Signal ? null : priorityOf(cell, priority, envelope),
     );
+    extra.aliveAs = cell.life = GUARDED;
+  }
+  if (validate === "always") {
+    extra.validates = true;
     extra.aliveAs = cell.life = GUARDED;
   }
   if (concurrency > 1) extra.concurrency = new Concurrency(concurrency);

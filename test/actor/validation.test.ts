@@ -9,6 +9,7 @@ import {
   parseMessage,
   type RefTo,
   serializeMessage,
+  spawnPool,
   Type,
 } from "../../src/index";
 import { reasonsOf, type TestOptions, testSystems } from "./test-system";
@@ -81,6 +82,59 @@ test("P1: under validate: always a payload that does not fit is refused, whichev
   expect(systems.takeLog().map((entry) => entry.message)).toEqual([expect.stringContaining("invalid-payload")]);
   expect(seen).toEqual([]);
   expect((await ref.ask("buy", { count: 2 }))._unsafeUnwrap()).toBe(2);
+});
+
+test("P1: an actor's own validate: always refuses what does not fit, whichever way it comes, and no other actor's does", async () => {
+  const { system, router, takeLog } = createTestSystem();
+  const seen: unknown[] = [];
+  const buy = ({ count }: { count: number }) => seen.push(count);
+  const Till = defineProtocol("till", {
+    buy: { payload: Type.Object({ count: Type.Integer() }), reply: Type.Number() },
+  });
+  const strict = system.spawn("strict", Till, () => ({ buy }), { validate: "always" });
+  const loose = system.spawn("loose", Till, () => ({ buy }), { validate: "boundary" });
+  const pool = spawnPool(system, "pool", Till, () => ({ buy }), { size: 2, validate: "always" });
+  for (const wrong of WRONG) {
+    for (const ref of [strict, pool]) {
+      expect((await ref.ask("buy", wrong))._unsafeUnwrapErr().kind).toBe("invalid-payload");
+      expect((await ref.offer("buy", wrong))._unsafeUnwrapErr().kind).toBe("invalid-payload");
+      const routed = await router.ask(createMessage(ref.address, "buy", wrong));
+      expect(routed._unsafeUnwrapErr().kind).toBe("invalid-payload");
+    }
+  }
+  expect(seen).toEqual([]);
+  expect((await loose.ask("buy", { count: "1" } as never)).isOk()).toBe(true);
+  for (const ref of [strict, pool]) expect((await ref.ask("buy", { count: 2 })).isOk()).toBe(true);
+  expect(seen).toEqual(["1", 2, 2]);
+  strict.tell("buy", { count: "3" } as never);
+  expect(takeLog().map((entry) => entry.message)).toEqual([expect.stringContaining("invalid-payload")]);
+});
+
+test("P1: an actor that validates always does so after a restart, and within a capacity", async () => {
+  const { system, takeLog } = createTestSystem({ supervision: {} });
+  const shop = system.spawn(
+    "shop",
+    defineProtocol("fragile", { buy: { payload: Type.Integer(), reply: Type.Integer() } }),
+    () => ({
+      buy(count) {
+        if (count < 0) throw new Error("broken");
+        return count;
+      },
+    }),
+    { validate: "always", capacity: 5 },
+  );
+  expect((await shop.ask("buy", -1))._unsafeUnwrapErr().kind).toBe("handler-failed");
+  expect((await shop.ask("buy", "1" as never))._unsafeUnwrapErr().kind).toBe("invalid-payload");
+  expect((await shop.ask("buy", 1))._unsafeUnwrap()).toBe(1);
+  expect(takeLog()).toHaveLength(1);
+});
+
+test("an actor's validate that is none is refused", () => {
+  const { system } = createTestSystem();
+  const options = { validate: "never" } as never;
+  expect(() => system.spawn("shop", defineProtocol("none", {}), () => ({}), options)).toThrow(
+    'The validate of @(shop) is "boundary" or "always"; got "never".',
+  );
 });
 
 test("P1: an error of a payload says where it is wrong", async () => {

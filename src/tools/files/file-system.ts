@@ -36,6 +36,7 @@ export function spawnFileSystem(spawner: Spawner, options: FileSystemOptions): F
   const { name = "files", supervision, phase, capacity, overflow } = options;
   return spawner.spawn(name, FileSystem, factoryOf(options, limits), {
     concurrency: limits.concurrency,
+    validate: "always", // Whoever asks: what an agent makes up comes from within, too.
     ...(supervision && { supervision }),
     ...(phase !== undefined && { phase }),
     ...(capacity !== undefined && { capacity }),

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import { address, createMessage, parseMessage, serializeMessage } from "../../../../src";
+import { address, createMessage, type Message, parseMessage, serializeMessage } from "../../../../src";
 import { FileError } from "../../../../src/tools";
 import { runs } from "../../../property/runs";
 import { operations } from "./operations";
@@ -138,15 +138,28 @@ function expectTold(told: unknown, yard: Yard): void {
   expect(shown).not.toContain(yard.place);
 }
 
-async function send({ system }: Serving, operation: string, payload: unknown, yard: Yard): Promise<string> {
-  const sent = serializeMessage(createMessage(address("files"), operation, payload));
-  if (sent.isErr()) return "no message";
-  const message = parseMessage(sent.value);
-  if (message.isErr()) return "no message";
+type From = "outside" | "within";
+
+/** A request as it comes: by text from outside, or as the object that it is. */
+function messageFrom(from: From, operation: string, payload: unknown): Message | undefined {
+  const message = createMessage(address("files"), operation, payload);
+  if (from === "within") return message;
+  const sent = serializeMessage(message);
+  return sent.isErr() ? undefined : parseMessage(sent.value).unwrapOr(undefined);
+}
+
+async function send(
+  { system }: Serving,
+  { operation, payload }: { readonly operation: string; readonly payload: unknown },
+  from: From,
+  yard: Yard,
+): Promise<string> {
+  const message = messageFrom(from, operation, payload);
+  if (message === undefined) return "no message";
   if (STREAMS.has(operation)) {
     try {
       let items = 0;
-      for await (const item of system.router.stream(message.value, { timeout: 10_000 })) {
+      for await (const item of system.router.stream(message, { timeout: 10_000 })) {
         expectTold(item, yard);
         if (++items === 20 || operation === "watch") break;
       }
@@ -156,7 +169,7 @@ async function send({ system }: Serving, operation: string, payload: unknown, ya
       return "invalid";
     }
   }
-  const reply = await system.router.ask(message.value);
+  const reply = await system.router.ask(message);
   if (reply.isErr()) {
     expect(reply.error.kind).toBe("invalid-payload");
     return "invalid";
@@ -166,27 +179,29 @@ async function send({ system }: Serving, operation: string, payload: unknown, ya
 }
 
 describe.each(ways)("requests of any shape, by %s", (resolution) => {
-  test("each is told: no handler throws, none hangs, and nothing is left open", async () => {
-    using yard = createYard();
-    fill(yard);
-    const seen: Record<string, number> = {};
-    await attack(
-      yard,
-      { resolution, maxReadBytes: 400_000, maxEntries: 50, quotaBytes: 50_000_000 },
-      async (serving) => {
-        await fc.assert(
-          fc.asyncProperty(fc.array(request, { minLength: 1, maxLength: 10 }), async (batch) => {
-            const said = await Promise.all(
-              batch.map(({ operation, payload }) => send(serving, operation, payload, yard)),
-            );
-            for (const each of said) seen[each] = (seen[each] ?? 0) + 1;
-          }),
-          runs(300),
-        );
-      },
-    );
-    // Both were met: requests that are looked at, and those that are not.
-    expect(seen["told"]).toBeGreaterThan(100);
-    expect(seen["invalid"]).toBeGreaterThan(20);
-  }, 300_000);
+  test.each<From>(["outside", "within"])(
+    "from %s, each is told: no handler throws, none hangs, and nothing is left open",
+    async (from) => {
+      using yard = createYard();
+      fill(yard);
+      const seen: Record<string, number> = {};
+      await attack(
+        yard,
+        { resolution, maxReadBytes: 400_000, maxEntries: 50, quotaBytes: 50_000_000 },
+        async (serving) => {
+          await fc.assert(
+            fc.asyncProperty(fc.array(request, { minLength: 1, maxLength: 10 }), async (batch) => {
+              const said = await Promise.all(batch.map((each) => send(serving, each, from, yard)));
+              for (const each of said) seen[each] = (seen[each] ?? 0) + 1;
+            }),
+            runs(300),
+          );
+        },
+      );
+      // Both were met: requests that are looked at, and those that are not.
+      expect(seen["told"]).toBeGreaterThan(100);
+      expect(seen["invalid"]).toBeGreaterThan(20);
+    },
+    300_000,
+  );
 });
