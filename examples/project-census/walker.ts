@@ -1,3 +1,4 @@
+import { basename } from "node:path";
 import type { Factory, RefTo, SignaturesOf } from "../../src/index";
 import { resultOf } from "../../src/tools/index";
 import type { Aggregator, Files, Walker } from "./protocols";
@@ -26,15 +27,13 @@ export function walkerOf(
           continue;
         }
         const { entries, cursor, leftOut = 0 } = page.value;
-        // Each page of a folder tells of the same names.
         if (request.cursor === undefined) ctx.tell(aggregator, "folder", { path: folder || ".", leftOut });
         if (cursor !== undefined) toList.push({ path: folder, cursor });
-        for (const { path: name, kind } of entries) {
-          const path = folder === "" ? name : `${folder}/${name}`;
+        for (const { path, kind } of entries) {
           if (kind === "file") yield path;
           else if (kind === "link") ctx.tell(aggregator, "oddity", "links");
           else if (kind === "other") ctx.tell(aggregator, "oddity", "specialFiles");
-          else if (!all && SKIPPED.has(name)) ctx.tell(aggregator, "oddity", "skippedFolders");
+          else if (!all && SKIPPED.has(basename(path))) ctx.tell(aggregator, "oddity", "skippedFolders");
           else toList.push({ path });
         }
       }

@@ -17,9 +17,9 @@ export interface Written {
   readonly encoding?: "utf8" | "base64";
 }
 
-/** How many bytes a content has; about that of what is no content, which `encode` refuses. */
+/** How many bytes a content has. */
 export function byteLength({ content, encoding }: Written): number {
-  if (typeof content !== "string") return content?.length ?? 0;
+  if (typeof content !== "string") return content.length;
   return Buffer.byteLength(content, encoding === "base64" ? "base64" : "utf8");
 }
 
@@ -28,9 +28,6 @@ const encoder = new TextEncoder();
 /** The bytes of a content; those of a text that fits come in `into`. */
 export function encode({ content, encoding }: Written, into: Buffer, path: string): Uint8Array {
   if (content instanceof Uint8Array) return content;
-  if (typeof content !== "string") {
-    return refuse("not-text", path, `The content for ${JSON.stringify(path)} is a text or a Uint8Array.`);
-  }
   if (encoding === "base64") return fromBase64(content, path);
   if (!content.isWellFormed()) {
     return refuse(

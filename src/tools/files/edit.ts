@@ -206,14 +206,8 @@ class Edit {
 }
 
 function replacementsOf({ edits }: EditRequest, given: string): Replacement[] {
-  const isList = Array.isArray(edits) && edits.length > 0;
-  if (!isList) return refuse("no-match", given, "An edit has at least one pair of oldText and newText.");
   return edits.map(({ oldText, newText }, index) => {
     const which = `Edit ${index + 1} of ${edits.length}`;
-    if (typeof oldText !== "string" || typeof newText !== "string") {
-      return refuse("not-text", given, `${which} has an oldText and a newText, which are texts.`);
-    }
-    if (oldText === "") return refuse("no-match", given, `${which} has an empty oldText; write what to replace.`);
     if (!oldText.isWellFormed() || !newText.isWellFormed()) {
       return refuse("not-text", given, `${which} has half of a surrogate pair; a file has only whole letters.`);
     }

@@ -31,8 +31,10 @@ export function list(workspace: Workspace, request: ListRequest, task: Task): Li
 interface Level {
   /** Below the root. */
   readonly whole: string;
-  /** What the paths in it begin with, below the directory that is listed. */
+  /** What the paths in it begin with, below the directory that is listed: what globs and cursors are about. */
   readonly prefix: string;
+  /** What they begin with below the root. */
+  readonly shown: string;
   names: SortedNames;
   next: number;
   /** Open, or −1. */
@@ -51,6 +53,8 @@ class Listing {
   readonly #hasDetails: boolean;
   readonly #matches: Matcher | null;
   readonly #after: string;
+  /** What all paths begin with below the root. */
+  readonly #base: string;
   readonly #entries: Entry[] = [];
   /** The last one is gone through. */
   readonly #levels: Level[] = [];
@@ -68,6 +72,7 @@ class Listing {
     this.#isRecursive = request.recursive === true;
     this.#hasDetails = request.details === true;
     this.#matches = request.glob === undefined ? null : matcherOf(request.glob, path.given);
+    this.#base = path.whole === "" ? "" : `${path.whole}/`;
     this.#after = request.cursor === undefined ? "" : pathIn(request.cursor, path.given);
   }
 
@@ -89,7 +94,7 @@ class Listing {
     const last = this.#entries.at(-1);
     return {
       entries: this.#entries,
-      ...(this.#isFull && last !== undefined && { cursor: last.path }),
+      ...(this.#isFull && last !== undefined && { cursor: last.path.slice(this.#base.length) }),
       ...(this.#leftOut > 0 && { leftOut: this.#leftOut }),
     };
   }
@@ -105,6 +110,7 @@ class Listing {
     const level: Level = {
       whole,
       prefix,
+      shown: this.#base + prefix,
       names,
       next: 0,
       at,
@@ -112,11 +118,13 @@ class Listing {
       after: slash < 0 ? "" : after.slice(slash + 1),
     };
     this.#levels.push(level); // Which closes it, whatever happens.
-    return yield* this.#read(level);
+    return yield* this.#read(level, given === "");
   }
 
-  *#read({ at, names }: Level): Steps<number> {
+  /** @param isFirst whether what is left out of it was not counted before, on this page or an earlier one. */
+  *#read({ at, names }: Level, isFirst: boolean): Steps<number> {
     const { root, status } = this.#workspace;
+    const leftOut = this.#leftOut;
     for (;;) {
       const count = root.entries(at, names.add);
       if (count < 0) return count;
@@ -131,7 +139,7 @@ class Listing {
     }
     if (names.isSmall) names.settleNow();
     else yield* names.settle();
-    this.#leftOut += names.unnamable;
+    this.#leftOut = isFirst ? this.#leftOut + names.unnamable : leftOut;
     return 0;
   }
 
@@ -162,7 +170,7 @@ class Listing {
 
   /** Gives some entries: up to a directory that is to be gone into, whose name comes back. */
   #give(level: Level): string | null {
-    const { names, prefix, given } = level;
+    const { names, prefix, shown, given } = level;
     const { sorted } = names;
     const end = Math.min(level.next + STEP, sorted.length);
     while (level.next < end) {
@@ -175,7 +183,7 @@ class Listing {
           return null;
         }
         if (this.#hasDetails) this.#addWithDetails(level, name);
-        else this.#entries.push({ path: prefix + name, kind });
+        else this.#entries.push({ path: shown + name, kind });
       }
       level.next++;
       if (isEntered) return name;
@@ -188,7 +196,7 @@ class Listing {
     if (level.at < 0) level.at = root.open(level.whole, "place");
     if (level.at < 0 || root.statAt(level.at, name, status) < 0) return; // It is gone.
     const { kind, size, modified } = status;
-    this.#entries.push({ path: level.prefix + name, kind, ...(kind === "file" && { size }), modified });
+    this.#entries.push({ path: level.shown + name, kind, ...(kind === "file" && { size }), modified });
   }
 
   *#goInto(level: Level, name: string): Steps<void> {
@@ -198,7 +206,7 @@ class Listing {
     if (code === 0) return;
     // One that is gone, or no directory any more, has nothing in it.
     if (code !== -ENOENT && code !== -ENOTDIR && code !== -ELOOP && code !== -EACCES) refuseFor(code, this.#path.given);
-    if (code === -EACCES) this.#leftOut++;
+    if (code === -EACCES && name !== level.given) this.#leftOut++;
   }
 
   /** Goes on with the names of a directory that were too many to be kept, or leaves it. */
@@ -213,7 +221,7 @@ class Listing {
     level.at = this.#workspace.root.open(whole, "directory");
     level.names = this.#namesOf(whole, prefix, `${last}\0`); // The least that comes after it.
     level.next = 0;
-    if (level.at >= 0) yield* this.#read(level);
+    if (level.at >= 0) yield* this.#read(level, false);
   }
 
   #close(level: Level): void {

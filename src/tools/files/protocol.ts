@@ -112,7 +112,7 @@ export type EditRequest = Static<typeof EditRequest>;
 
 /** What a list says of each name. */
 export const Entry = Type.Object({
-  /** Below the directory that is listed. */
+  /** Below the root, as other requests take it. */
   path: Type.String(),
   kind: Kind,
   /** In bytes; with `details`, of files. */
@@ -127,7 +127,7 @@ export const ListRequest = Type.Object({
   path,
   /** Whether what is in its directories is listed too. Default: false. */
   recursive: flag,
-  /** Only what matches, such as `**\/*.ts`; directories on the way need not. Default: all. */
+  /** Only what matches below the directory, such as `**\/*.ts`; directories on the way need not. Default: all. */
   glob: Type.Optional(Type.String()),
   /** Whether size and time are looked up, which costs a system call each. Default: false. */
   details: flag,
@@ -144,8 +144,8 @@ export const ListReply = Type.Object({
   /** For the next page; left out on the last one. */
   cursor: Type.Optional(Type.String()),
   /**
-   * How many names this page has come across and not shown, because no path can say them (they are not UTF-8, or too
-   * far down), or a directory may not be read. Left out where there are none.
+   * How many names are not shown, because no path can say them (they are not UTF-8, or too far down), or a directory may
+   * not be read; each on the page that comes to its directory first. Left out where there are none.
    */
   leftOut: Type.Optional(Count),
 });

@@ -14,7 +14,7 @@ export async function* readStream(
   request: ReadStreamRequest,
 ): AsyncGenerator<string | Uint8Array> {
   const { encoding = "bytes", offset = 0, length = Number.POSITIVE_INFINITY } = request;
-  const chunk = Math.min(Math.max(request.chunkBytes ?? CHUNK, 1_024), 4_194_304);
+  const { chunkBytes: chunk = CHUNK } = request;
   const { root } = workspace;
   const { given, whole } = workspace.findFile(request.path);
   const file = workspace.openFile(whole, given, "read");

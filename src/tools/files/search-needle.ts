@@ -14,17 +14,11 @@ export interface Needle {
 
 /** Reads what a request looks for, or refuses it. */
 export function needleOf({ path = "", text, pattern, ignoreCase = false }: SearchRequest): Needle {
-  const given = String(path);
-  const wanted = text ?? pattern;
-  if (wanted === undefined || (text !== undefined && pattern !== undefined)) {
-    return refuse("denied", given, "A search is for a text or for a pattern; write one of the two.");
-  }
-  if (typeof wanted !== "string" || wanted === "" || !wanted.isWellFormed()) {
-    return refuse("denied", given, "What is searched is a text of whole letters, and not empty.");
-  }
+  const wanted = text ?? pattern ?? ""; // The schema asks for one of the two.
+  if (!wanted.isWellFormed()) return refuse("denied", path, "What is searched is a text of whole letters.");
   if (text !== undefined && !ignoreCase) return { text: Buffer.from(text), automaton: null };
   if (text !== undefined && /[\r\n]/.test(text)) {
-    return refuse("denied", given, "With ignoreCase a text of one line is searched; write one line of it.");
+    return refuse("denied", path, "With ignoreCase a text of one line is searched; write one line of it.");
   }
   try {
     return needleOfPattern(
@@ -35,7 +29,7 @@ export function needleOf({ path = "", text, pattern, ignoreCase = false }: Searc
     const shown = JSON.stringify(wanted.length > 200 ? `${wanted.slice(0, 200)}…` : wanted);
     return refuse(
       "denied",
-      given,
+      path,
       `The pattern ${shown} cannot be searched: at letter ${thrown.at}, ${thrown.message}.`,
     );
   }

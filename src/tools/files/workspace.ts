@@ -134,7 +134,7 @@ export class Workspace {
         refuse(
           "denied",
           given,
-          `${JSON.stringify(given)} has another name, which may be outside of the root (a hard link).`,
+          `${JSON.stringify(given)} has another name, which may be outside of the root (a hard link); it is served with hardLinks: true.`,
         );
       }
       return;

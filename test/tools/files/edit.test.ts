@@ -331,8 +331,9 @@ describe("what cannot be edited", () => {
 
   test("is a file with an empty old text, or with no edits at all", async () => {
     put("empty.txt", "a");
-    expect((await refusal("empty.txt", [{ oldText: "", newText: "b" }])).message).toContain("empty oldText");
-    expect((await refusal("empty.txt", [])).kind).toBe("no-match");
+    for (const edits of [[{ oldText: "", newText: "b" }], [], [null as never], 7 as never]) {
+      expect((await edit("empty.txt", edits))._unsafeUnwrapErr().kind).toBe("invalid-payload");
+    }
   });
 
   test("is a file that is not the one of the etag, and the etag of what is there comes with it", async () => {

@@ -119,10 +119,13 @@ describe.each(everyWay)("readStream, by %s", (way) => {
       { maxReadBytes: 100 },
     ));
 
-  test("does without a chunk size that no schema has seen", () =>
+  test("has chunks of 1 KB to 4 MB", () =>
     withFiles(way, async ({ files, directory, disk }) => {
       disk.writeFileSync(join(directory, "a"), Buffer.alloc(2_000));
-      expect(((await valuesOf(files, { chunkBytes: 0 })) as Uint8Array[]).map(({ length }) => length)).toEqual([
+      for (const chunkBytes of [0, 1_023, 4_194_305, 1_500.5, Number.NaN]) {
+        await expect(valuesOf(files, { chunkBytes })).rejects.toMatchObject({ kind: "invalid-payload" });
+      }
+      expect(((await valuesOf(files, { chunkBytes: 1_024 })) as Uint8Array[]).map(({ length }) => length)).toEqual([
         1_024, 976,
       ]);
     }));

@@ -61,13 +61,12 @@ describe.each(everyWay)("write, by %s", (way) => {
           { content: "half a pair: \uD83D" },
           { content: `${large}\uDE00` },
           { content: "!!!", encoding: "base64" },
-          { content: 7 },
-          { content: undefined },
-          { content: null },
-        ]) {
-          // What a caller from within may send in spite of the types.
-          const asked = { path: "a", inPlace, ...request } as unknown as WriteRequest;
-          expect((await refusalOf(files, asked)).kind).toBe("not-text");
+        ] as const) {
+          expect((await refusalOf(files, { path: "a", inPlace, ...request })).kind).toBe("not-text");
+        }
+        for (const content of [7, undefined, null, {}, [104, 105]]) {
+          const answer = await files.ask("write", { path: "a", inPlace, content: content as never });
+          expect(answer._unsafeUnwrapErr().kind).toBe("invalid-payload");
         }
         expect(disk.readFileSync(join(directory, "a"), "utf8")).toBe("old");
         expect(stagedIn(disk, directory)).toEqual([]);

@@ -93,7 +93,13 @@ describe.each(ways)("what ends in the middle, by %s", (resolution) => {
     using yard = createYard();
     const lock = join(yard.root, ".envoi/lock");
     {
-      await using system = createSystem({ logger: { warn() {}, error() {} }, hookTimeout: 20 });
+      await using system = createSystem({
+        logger: { warn() {}, error() {} },
+        hookTimeout: 20,
+        beforeHandle({ operation }) {
+          if (operation === "stat") throw new Error("a fault that no request can make");
+        },
+      });
       let hasRestarted = (): void => {};
       const restarted = new Promise<void>((resolve) => {
         hasRestarted = resolve;
@@ -105,8 +111,7 @@ describe.each(ways)("what ends in the middle, by %s", (resolution) => {
       const holder = Bun.spawn(["flock", lock, "-c", "echo held; read -r line"], { stdin: "pipe", stdout: "pipe" });
       await holder.stdout.getReader().read();
       const going = files.ask("write", { path: "late.txt", content: "too late" });
-      // No request at all: what TypeScript refuses, and makes a handler throw where nobody validates.
-      expect((await files.ask("read", null as never)).isErr()).toBe(true);
+      expect((await files.ask("stat", { path: "first.txt" })).isErr()).toBe(true);
       await restarted;
       expect((await going).isErr()).toBe(true);
       holder.stdin.write("go\n");
