@@ -1,4 +1,4 @@
-import { statSync } from "node:fs";
+import { openSync, statSync } from "node:fs";
 import type { Clock } from "../../index";
 import { type FileLock, lockByCall, lockByProgram } from "./file-lock";
 import { openKernelRoot } from "./kernel-root";
@@ -7,7 +7,7 @@ import { openMemoryRoot } from "./memory-root";
 import type { FileSystemOptions } from "./options";
 import { openProcRoot } from "./proc-root";
 import type { Root } from "./root";
-import type { Volume } from "./volume";
+import { CALLS, type Volume } from "./volume";
 
 /** What a machine has for a root. */
 export interface Machine {
@@ -30,13 +30,15 @@ export function thisMachine(): Machine {
 /**
  * Opens the root of a file actor: in the volume that the options name, or else in the strongest way that the machine has.
  *
- * @throws Error when there is none, or not the one that the options name, and when the root is no directory.
+ * @throws Error when there is none, or not the one that the options name, and when the root is no directory; TypeError
+ * when the volume is none.
  */
 export function openRoot(
   { root: directory, volume, resolution }: Pick<FileSystemOptions, "root" | "volume" | "resolution">,
   clock: Clock,
   machine: Machine = thisMachine(),
 ): Root {
+  if (volume !== undefined) expectInMemory(volume);
   expectDirectory(directory, volume);
   if (volume !== undefined) return openMemoryRoot(volume, directory, clock);
   const reasons: string[] = [];
@@ -73,6 +75,19 @@ function waysOf({ platform, libc, flock }: Machine): readonly Way[] {
 function lockOf(libc: Libc | undefined, flock: string | null): FileLock | undefined {
   if (libc !== undefined) return lockByCall(libc);
   return flock === null ? undefined : lockByProgram(flock);
+}
+
+function expectInMemory(volume: Volume): void {
+  // Names are looked at before they are opened, which is no defence where other processes are.
+  if (volume?.openSync === openSync) {
+    throw new TypeError("A volume is a file system in memory, such as memfs's; leave it out to serve the machine's.");
+  }
+  for (const call of CALLS) {
+    if (typeof volume?.[call] === "function") continue;
+    throw new TypeError(
+      `A volume has the calls of node:fs, such as Volume.fromJSON({ … }) of memfs; ${call} is missing.`,
+    );
+  }
 }
 
 function expectDirectory(directory: string, volume: Volume | undefined): void {

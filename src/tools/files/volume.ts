@@ -11,7 +11,7 @@ export interface VolumeStats {
   readonly ctimeMs: number;
 }
 
-/** The part of `node:fs` that an in-memory file system needs to be served: memfs's `Volume` has it. */
+/** The part of `node:fs` that an in-memory file system needs to be served: memfs's `Volume` has it, and its `fs`. */
 export interface Volume {
   openSync(path: string, flags: string): number;
   closeSync(descriptor: number): void;
@@ -30,3 +30,23 @@ export interface Volume {
   readlinkSync(path: string): unknown;
   symlinkSync(target: string, path: string): void;
 }
+
+/** What a volume must have. */
+export const CALLS = [
+  "openSync",
+  "closeSync",
+  "readSync",
+  "writeSync",
+  "ftruncateSync",
+  "fchmodSync",
+  "fstatSync",
+  "lstatSync",
+  "realpathSync",
+  "readdirSync",
+  "mkdirSync",
+  "unlinkSync",
+  "rmdirSync",
+  "renameSync",
+  "readlinkSync",
+  "symlinkSync",
+] as const satisfies (keyof Volume)[];

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { execFileSync, spawnSync } from "node:child_process";
+import * as node from "node:fs";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,6 +10,7 @@ import { createManualClock, simulate } from "../../../src/testing";
 import { resultOf, spawnFileSystem } from "../../../src/tools";
 import { type Machine, openRoot, thisMachine } from "../../../src/tools/files/open-root";
 import { Status } from "../../../src/tools/files/root";
+import type { Volume as Served } from "../../../src/tools/files/volume";
 import { everyWay, ways, withFiles } from "./ways";
 
 let directory = "";
@@ -135,6 +137,20 @@ describe("a root in memory", () => {
     const root = openRoot({ root: "/link", volume }, systemClock);
     expect(root.statAt(root.top, "f", new Status())).toBe(0);
     root.dispose();
+  });
+
+  test("is not that of the machine, which it would serve without a defence; and has every call", () => {
+    const root = tmpdir();
+    const machine: unknown[] = [node, { ...node }];
+    for (const volume of machine) {
+      expect(() => open({ root, volume: volume as Served })).toThrow(/in memory, such as memfs.*leave it out/);
+    }
+    expect(() => open({ root, volume: { ...node, openSync: undefined } as unknown as Served })).toThrow(
+      /openSync is missing/,
+    );
+    for (const none of [null, {}, 7, "memfs"]) {
+      expect(() => open({ root, volume: none as unknown as Served })).toThrow(/^A volume has the calls of node:fs/);
+    }
   });
 
   test("has the times of the actor's clock", async () => {
