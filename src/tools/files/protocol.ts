@@ -9,7 +9,11 @@ const Path = Type.String({
   description: "Below the root, with slashes: src/main.ts. The root itself is an empty text or a dot.",
 });
 const path = Type.Optional(Path);
-const Bytes = Type.Refine(Type.Unsafe<Uint8Array>({}), (value) => value instanceof Uint8Array);
+const Bytes = Type.Refine(
+  Type.Unsafe<Uint8Array>({}),
+  (value) => value instanceof Uint8Array,
+  () => "must be a string or a Uint8Array", // Seen of a content, of which it is one of two.
+);
 
 /** A reply that is what was asked for, or why it could not be done; `resultOf` makes one Result of both. */
 const outcome = <Value extends TSchema>(value: Value) =>
