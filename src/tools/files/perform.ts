@@ -25,14 +25,19 @@ async function performSlowly<Value>(
   signal: AbortSignal | null,
 ): Promise<Value> {
   const { clock } = workspace;
-  for (let hasEnded = false; ; ) {
-    await workspace.pause();
-    const start = clock.monotonicTime();
-    do {
-      const isAborted: boolean = !hasEnded && signal?.aborted === true;
-      hasEnded ||= isAborted;
-      const step = isAborted ? steps.throw(signal?.reason) : steps.next();
-      if (step.done === true) return step.value;
-    } while (clock.monotonicTime() - start < TURN);
+  try {
+    for (let hasEnded = false; ; ) {
+      await workspace.pause();
+      const start = clock.monotonicTime();
+      do {
+        const isAborted: boolean = !hasEnded && signal?.aborted === true;
+        hasEnded ||= isAborted;
+        const step = isAborted ? steps.throw(signal?.reason) : steps.next();
+        if (step.done === true) return step.value;
+      } while (clock.monotonicTime() - start < TURN);
+    }
+  } finally {
+    // Where the actor is gone after a pause, the steps have still to close what they have open.
+    steps.return(undefined as never); // What it would give is not looked at.
   }
 }
