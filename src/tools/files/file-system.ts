@@ -50,7 +50,7 @@ function factoryOf(options: FileSystemOptions, limits: Limits): Factory<Signatur
     const uploads = new Uploads(workspace, ctx.timers);
     // Streams last as long as their readers like: an actor of their own keeps them from holding up the requests.
     const streams = ctx.spawn("streams", FileStreams, streamsOf(workspace), { concurrency: limits.concurrency });
-    const { look, change } = handling();
+    const { look, change } = handling(ctx);
     const finish = change((upload: ClosedUpload) => uploads.finish(upload));
     return {
       read: look((request) => read(workspace, request, ctx)),
@@ -117,14 +117,16 @@ function inspectionOf({ root, limits, quota }: Workspace, uploads: Uploads): Ins
 }
 
 /** Makes handlers of operations: what they refuse is a reply, and requests for one path keep their order. */
-function handling() {
+function handling(task: Task) {
   const order = new Order();
   const perform = <Request, Value>(
     work: (request: Request) => Value | Promise<Value>,
     isChange: boolean,
   ): ((request: Request) => Told<Value> | Promise<Told<Value>>) => {
     const inOrder = async (request: Request): Promise<Value> => {
+      const { signal } = task;
       await order.before(pathsOf(request));
+      signal.throwIfAborted();
       return work(request);
     };
     return (request) => {

@@ -170,6 +170,19 @@ describe.each(everyWay)("write, by %s", (way) => {
       expect(stagedIn(disk, directory)).toEqual([]);
     }));
 
+  test("a write that is given up while it waits for another one of its path is not made", () =>
+    withFiles(way, async ({ files, directory, disk, system }) => {
+      const first = files.ask("write", { path: "a", content: large });
+      const controller = new AbortController();
+      const second = files.ask("write", { path: "a", content: "second" }, { signal: controller.signal });
+      await new Promise((resolve) => setImmediate(resolve));
+      controller.abort();
+      expect((await second)._unsafeUnwrapErr().kind).toBe("cancelled");
+      await first;
+      await system.stop(files, { drain: true });
+      expect(disk.readFileSync(join(directory, "a"), "utf8") === large).toBe(true);
+    }));
+
   test("append adds to the end, makes the file where it is missing, and tells the new size", () =>
     withFiles(way, async ({ files, directory, disk }) => {
       expect(await append(files, { path: "log/a", content: "one\n" })).toEqual({ size: 4 });
