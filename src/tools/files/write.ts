@@ -79,7 +79,7 @@ function writeInPlace(
   const { root, scratch } = workspace;
   return workspace.exclusively(path.given, request, () => {
     const bytes = encodeWritable(workspace, request, path);
-    const opened = openInPlace(workspace, path, request, "write");
+    const opened = openInPlace(workspace, path, request, "write", bytes.length);
     if (bytes.length > PIECE || request.durable === true || request.ifMatch !== undefined) {
       // What is in the scratch buffer is another request's after a pause.
       const kept = bytes.buffer === scratch.buffer ? Buffer.from(bytes) : bytes;
@@ -87,7 +87,7 @@ function writeInPlace(
     }
     try {
       workspace.quota?.admit(bytes.length - opened.size, path.given);
-      workspace.writeAll(opened.file, bytes, path.given);
+      writeOver(workspace, opened, bytes, path.given);
       cut(workspace, opened, bytes.length, path.given);
     } finally {
       root.close(opened.file);
@@ -112,14 +112,34 @@ async function overwriteSlowly(
     if (found !== ifMatch) refuseChanged(given, found);
   }
   workspace.quota?.admit(bytes.length - opened.size, given);
-  for (let at = 0; at < bytes.length; at += PIECE) {
-    signal.throwIfAborted();
-    workspace.writeAll(opened.file, bytes.subarray(at, at + PIECE), given);
-    await workspace.pause();
+  try {
+    for (let at = 0; at < bytes.length; at += PIECE) {
+      signal.throwIfAborted();
+      workspace.writeAll(opened.file, bytes.subarray(at, at + PIECE), given);
+      await workspace.pause();
+    }
+  } catch (thrown) {
+    countTorn(workspace, opened);
+    throw thrown;
   }
   cut(workspace, opened, bytes.length, given);
   if (durable === true) expectSuccess(await workspace.root.sync(opened.file), given);
   return { size: bytes.length, etag: etagOf(bytes), created: opened.created };
+}
+
+/** Writes all bytes at once. */
+function writeOver(workspace: Workspace, opened: Opened, bytes: Uint8Array, given: string): void {
+  try {
+    workspace.writeAll(opened.file, bytes, given);
+  } catch (thrown) {
+    countTorn(workspace, opened);
+    throw thrown;
+  }
+}
+
+/** Counts for the quota what was written of a file before something failed. */
+function countTorn({ root, status, quota }: Workspace, { file, size }: Opened): void {
+  if (quota !== null && root.stat(file, status) === 0) quota.add(status.size - size);
 }
 
 /** Cuts off what a file has beyond the `length` bytes that were written. */
@@ -135,18 +155,20 @@ interface Opened {
   readonly created: boolean;
 }
 
-/** Opens a file to write into it, and makes it where it is missing. */
+/** Opens a file to write into it, and makes it where it is missing and `bytes` fit into the quota. */
 function openInPlace(
   workspace: Workspace,
   path: Path,
   { ifExists, ifMatch, parents = true }: Pick<WriteRequest, "ifExists" | "ifMatch" | "parents">,
   opening: "write" | "append",
+  bytes: number,
 ): Opened {
   const { root, status } = workspace;
   const { whole, given } = path;
   const file = root.open(whole, opening);
   if (file === -ENOENT) {
     if (ifMatch !== undefined) refuseChanged(given);
+    workspace.quota?.admit(bytes, given); // Lest an empty file is left.
     const at = workspace.enter(path, parents);
     const created = root.openAt(at, nameOf(path), "create");
     workspace.leave(at);
@@ -174,7 +196,7 @@ export function append(workspace: Workspace, request: AppendRequest, task: Task)
   const { root, scratch } = workspace;
   return workspace.exclusively(path.given, request, () => {
     const bytes = encodeWritable(workspace, request, path);
-    const opened = openInPlace(workspace, path, request, "append");
+    const opened = openInPlace(workspace, path, request, "append", bytes.length);
     const { file, size } = opened;
     if (bytes.length > PIECE || request.durable === true) {
       const kept = bytes.buffer === scratch.buffer ? Buffer.from(bytes) : bytes;

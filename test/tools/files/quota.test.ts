@@ -40,6 +40,37 @@ describe.each(everyWay)("quotaBytes, by %s", (way) => {
       { quotaBytes: 100, deny: ["secret"] },
     ));
 
+  test("counts what was written of a file in place whose asker gave up", () =>
+    withFiles(
+      way,
+      async ({ files, directory, disk, system }) => {
+        expect(await write(files, "a", 1)).toBe("written"); // Which counts.
+        const asker = new AbortController();
+        const content = new Uint8Array(8_000_000);
+        const answer = files.ask("write", { path: "b", content, inPlace: true }, { signal: asker.signal });
+        const size = () => (disk.existsSync(join(directory, "b")) ? disk.lstatSync(join(directory, "b")).size : 0);
+        while (size() === 0) await new Promise<void>((resolve) => setImmediate(resolve));
+        asker.abort();
+        expect((await answer).isErr()).toBe(true);
+        while (system.router.audit().running > 0) await new Promise<void>((resolve) => setImmediate(resolve));
+        expect(size()).toBeLessThan(8_000_000);
+        expect(await used(files)).toBe(size() + 1);
+      },
+      { quotaBytes: 9_000_000 },
+    ));
+
+  test("leaves no empty file of what it refuses", () =>
+    withFiles(
+      way,
+      async ({ files, directory, disk }) => {
+        expect(await write(files, "a", 11, true)).toBe("quota");
+        const added = resultOf(await files.ask("append", { path: "a", content: "x".repeat(11) }));
+        expect(added._unsafeUnwrapErr().kind).toBe("quota");
+        expect(disk.existsSync(join(directory, "a"))).toBe(false);
+      },
+      { quotaBytes: 10 },
+    ));
+
   test("is given back by what is deleted, made shorter, and replaced by a move", () =>
     withFiles(
       way,
