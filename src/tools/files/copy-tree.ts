@@ -10,7 +10,7 @@ import type { StagedDirectory } from "./staging";
 import { lookUp } from "./stat";
 import type { Steps } from "./steps";
 import { Trail } from "./trail";
-import { expectServed } from "./tree";
+import { expectServed, expectServedBelow } from "./tree";
 import { discard, walk } from "./walk";
 import type { Task, Workspace } from "./workspace";
 
@@ -79,6 +79,7 @@ class TreeCopy {
   readonly #workspace: Workspace;
   readonly #from: Path;
   readonly #to: Path;
+  readonly #places: readonly string[];
   readonly #status = new Status();
   #entries = 0;
   #files = 0;
@@ -89,6 +90,7 @@ class TreeCopy {
     this.#workspace = workspace;
     this.#from = from;
     this.#to = to;
+    this.#places = [from.whole, to.whole];
   }
 
   /** How many bytes there are to be copied; refuses what is too large, or not served. */
@@ -99,7 +101,7 @@ class TreeCopy {
     const at = this.#workspace.enter(this.#from, false);
     let bytes = 0;
     try {
-      yield* expectServed(this.#workspace, at, name, this.#from.given, [this.#from.whole, this.#to.whole]);
+      yield* expectServed(this.#workspace, at, name, this.#from.given, this.#places);
       yield* walk(root, at, name, {
         enter: (directory) => {
           this.#countEntry();
@@ -129,10 +131,12 @@ class TreeCopy {
       yield* walk(root, at, nameOf(this.#from), {
         enter: (directory, name, below) => {
           this.#countEntry();
+          this.#expectServed(below, true);
           this.#enter(trail, directory, below === "" ? staged.name : name, below === "");
         },
-        visit: (directory, name, kind) => {
+        visit: (directory, name, kind, below) => {
           this.#countEntry();
+          this.#expectServed(below, false);
           return this.#copyEntry(trail, directory, name, kind);
         },
         leave: () => this.#leave(trail),
@@ -143,6 +147,11 @@ class TreeCopy {
       trail.dispose();
       this.#workspace.leave(at);
     }
+  }
+
+  /** Refuses what was not there when all of it was looked at. */
+  #expectServed(below: string, isDirectory: boolean): void {
+    expectServedBelow(this.#workspace, below, isDirectory, this.#from.given, this.#places);
   }
 
   #enter(trail: Trail, source: number, name: Name, isTop: boolean): void {

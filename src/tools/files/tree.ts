@@ -21,19 +21,29 @@ export function* expectServed(
   given: string,
   places: readonly string[],
 ): Steps<void> {
-  const { rules } = workspace;
-  if (rules.areOpen) return;
-  const refuseAll = (): never =>
-    refuse("denied", given, `${JSON.stringify(given)} holds what is not served: the actor's globs close it.`);
+  if (workspace.rules.areOpen) return;
   yield* walk(workspace.root, start, name, {
-    enter(_at, _name, below) {
-      if (places.some((place) => rules.denies(join(place, below)))) refuseAll();
-    },
+    enter: (_at, _name, below) => expectServedBelow(workspace, below, true, given, places),
     visit(_at, _name, _kind, below) {
-      return places.every((place) => rules.serves(join(place, below))) ? false : refuseAll();
+      expectServedBelow(workspace, below, false, given, places);
+      return false;
     },
     fail: (code) => refuseFor(code, given),
   });
+}
+
+/** Refuses such a directory for one thing in it. */
+export function expectServedBelow(
+  { rules }: Workspace,
+  below: string,
+  isDirectory: boolean,
+  given: string,
+  places: readonly string[],
+): void {
+  if (rules.areOpen) return;
+  const isServed = (whole: string): boolean => (isDirectory ? !rules.denies(whole) : rules.serves(whole));
+  if (places.every((place) => isServed(join(place, below)))) return;
+  refuse("denied", given, `${JSON.stringify(given)} holds what is not served: the actor's globs close it.`);
 }
 
 /** How many bytes all files below the root have, those included that are not served. */

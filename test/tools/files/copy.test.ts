@@ -243,6 +243,22 @@ describe.each(ways)("copy on a disk, by %s", (way) => {
       expect(hasStaged).toContain(true); // Otherwise there was nothing to be left behind.
     }));
 
+  test("what is not served and comes into a directory while it is copied is not copied", () =>
+    withFiles(way, async ({ directory, disk }) => {
+      put(disk, directory, ...Array.from({ length: 50 }, (_, i) => `tree/${i}/${i}`));
+      let time = 0;
+      // Each look at the clock ends a turn.
+      await using system = createSystem({ clock: { ...systemClock, monotonicTime: () => ++time } });
+      const deny = ["tree/*/secret"];
+      const files = spawnFileSystem(system, { root: directory, resolution: way as never, name: "slow", deny });
+      const answer = files.ask("copy", { from: "tree", to: "copy" }, { timeout: 60_000 });
+      while (staged(disk, directory).length === 0) await new Promise<void>((resolve) => setImmediate(resolve));
+      put(disk, directory, ...Array.from({ length: 50 }, (_, i) => `tree/${i}/secret`));
+      expect(resultOf(await answer)._unsafeUnwrapErr().kind).toBe("denied");
+      expect(disk.existsSync(join(directory, "copy"))).toBe(false);
+      expect(staged(disk, directory)).toEqual([]);
+    }));
+
   test("what a killed process leaves of a directory is swept", () =>
     withFiles(way, async ({ directory, disk }) => {
       const gone = "00000000-0000-4000-8000-000000000000.7";
