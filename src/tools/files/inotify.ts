@@ -1,4 +1,6 @@
-import { dlopen, FFIType as T } from "bun:ffi";
+import { type dlopen, FFIType as T } from "bun:ffi";
+import { isUtf8 } from "node:buffer";
+import { openLibrary } from "./libc";
 
 /** What can happen to a directory and what is in it (include/uapi/linux/inotify.h). */
 export const IN = {
@@ -35,17 +37,6 @@ type Calls = ReturnType<typeof dlopen<typeof SYMBOLS>>["symbols"];
 
 let calls: Calls | null | undefined;
 
-function openCalls(): Calls | null {
-  for (const name of ["libc.so.6", `libc.musl-${process.arch === "x64" ? "x86_64" : "aarch64"}.so.1`]) {
-    try {
-      return dlopen(name, SYMBOLS).symbols;
-    } catch {
-      // The other one, or none.
-    }
-  }
-  return null;
-}
-
 /** What happened, in the kernel's words. The name is empty where it is the directory itself, null where it is no UTF-8. */
 export interface InotifyEvent {
   readonly watch: number;
@@ -66,7 +57,7 @@ export class Inotify {
 
   /** Undefined where it cannot be had: no FFI, or as many as the system allows (`fs.inotify.max_user_instances`). */
   static open(): Inotify | undefined {
-    calls ??= openCalls();
+    if (calls === undefined) calls = openLibrary(SYMBOLS) ?? null; // Null: there are none, which is not looked up again.
     const queue = calls?.inotify_init1(IN_NONBLOCK | IN_CLOEXEC) ?? -1;
     return calls === null || queue < 0 ? undefined : new Inotify(calls, queue);
   }
@@ -106,6 +97,6 @@ export class Inotify {
 function nameIn(buffer: Buffer, start: number, length: number): string | null {
   let end = start;
   while (end < start + length && buffer[end] !== 0) end++;
-  const name = buffer.toString("utf8", start, end);
-  return name.includes("\uFFFD") ? null : name;
+  const bytes = buffer.subarray(start, end);
+  return isUtf8(bytes) ? bytes.toString() : null;
 }

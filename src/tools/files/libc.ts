@@ -1,9 +1,8 @@
-import { dlopen, read, FFIType as T } from "bun:ffi";
+import { dlopen, type FFIFunction, read, FFIType as T } from "bun:ffi";
 
 const SYMBOLS = {
   // Six arguments for every call: those that are numbers go as pointers do, in a register each.
   syscall: { args: [T.i32, T.i32, T.ptr, T.ptr, T.ptr, T.ptr], returns: T.i64_fast },
-  openat: { args: [T.i32, T.ptr, T.i32, T.u32], returns: T.i32 },
   close: { args: [T.i32], returns: T.i32 },
   pread: { args: [T.i32, T.ptr, T.u64, T.i64], returns: T.i64_fast },
   write: { args: [T.i32, T.ptr, T.u64], returns: T.i64_fast },
@@ -25,11 +24,18 @@ export interface Libc extends Omit<Functions, "__errno_location"> {
 
 /** The C library of this process: glibc's or musl's; undefined where neither can be called, as without FFI. */
 export function openLibc(): Libc | undefined {
+  const symbols = openLibrary(SYMBOLS);
+  const at = symbols?.__errno_location() ?? null;
+  if (symbols === undefined || at === null) return undefined;
+  const { __errno_location: _, ...functions } = symbols;
+  return { ...functions, errno: () => read.i32(at) };
+}
+
+/** Functions of the C library; undefined where they cannot be called. */
+export function openLibrary<Symbols extends Record<string, FFIFunction>>(symbols: Symbols) {
   for (const name of ["libc.so.6", `libc.musl-${process.arch === "x64" ? "x86_64" : "aarch64"}.so.1`]) {
     try {
-      const { __errno_location: locate, ...functions } = dlopen(name, SYMBOLS).symbols;
-      const at = locate();
-      if (at !== null) return { ...functions, errno: () => read.i32(at) };
+      return dlopen(name, symbols).symbols;
     } catch {
       // The other one, or none.
     }

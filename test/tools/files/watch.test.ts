@@ -394,6 +394,14 @@ describe.skipIf(!ways.includes("openat2"))("watch, by the kernel's queue", () =>
       expect(await watching.look()).toEqual(["overflow "]);
     }));
 
+  test("a name that has the sign for what is no text is told like any other", () =>
+    withWatched("openat2", async ({ disk, directory, watch }) => {
+      const watching = await watch();
+      await watching.look();
+      disk.writeFileSync(join(directory, "\uFFFD"), "1");
+      expect(await watching.look()).toEqual(["created \uFFFD"]);
+    }));
+
   test("a directory that is found where it was moved to, before that is told, stays watched", () =>
     withWatched("openat2", async ({ disk, directory, watch }) => {
       // Moved into a directory that is found before the move is told: the kernel's number for it stays the same.
