@@ -119,10 +119,13 @@ export class SnapshotSource implements Source {
       const names = new Set<Name>();
       root.stat(opened, this.#status);
       directory.modified = this.#status.modified;
-      while (reading >= 0 && root.entries(reading, (name) => names.add(name)) > 0) {
-        if (this.#watch.spend()) await this.#watch.pause();
+      try {
+        while (reading >= 0 && root.entries(reading, (name) => names.add(name)) > 0) {
+          if (this.#watch.spend()) await this.#watch.pause();
+        }
+      } finally {
+        if (reading >= 0 && reading !== opened) root.close(reading);
       }
-      if (reading >= 0 && reading !== opened) root.close(reading);
       root.stat(opened, this.#status);
       if (directory.modified === this.#status.modified || tries === TRIES) return names;
     }
