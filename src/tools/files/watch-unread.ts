@@ -38,6 +38,11 @@ export class Unread {
   take(): WatchItem | undefined {
     const item = this.#items[this.#next++];
     if (item !== undefined) {
+      // A reader that is always a little behind would have all that it has read kept.
+      if (this.#next === MOST) {
+        this.#items = this.#items.slice(MOST);
+        this.#next = 0;
+      }
       if (this.#last.get(item.path) === item) this.#last.delete(item.path);
       return item;
     }

@@ -46,3 +46,18 @@ test("10,000 items wait; an overflow stands for what comes then, until all of th
   unread.add("created", "later");
   expect(allOf(unread)).toEqual(["created later"]);
 });
+
+test("what was read is not kept, also where something always waits", async () => {
+  const unread = new Unread("w");
+  const read: WeakRef<WatchItem>[] = [];
+  unread.add("created", "first");
+  for (let i = 0; i < 30_000; i++) {
+    unread.add("created", `${i}`);
+    const item = unread.take();
+    if (item !== undefined) read.push(new WeakRef(item));
+  }
+  await new Promise<void>((resolve) => setImmediate(resolve)); // A WeakRef holds what it is of until then.);
+  Bun.gc(true);
+  expect(read.filter((item) => item.deref() !== undefined).length).toBeLessThan(15_000);
+  expect(unread.take()?.path).toBe("29999");
+});
