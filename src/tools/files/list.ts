@@ -6,7 +6,7 @@ import { perform } from "./perform";
 import type { Entry, ListReply, ListRequest } from "./protocol";
 import type { EntryKind } from "./root";
 import { SortedNames } from "./sorted-names";
-import { STAGING } from "./staging";
+import { isStaging } from "./staging";
 import type { Steps } from "./steps";
 import type { Task, Workspace } from "./workspace";
 
@@ -157,7 +157,7 @@ class Listing {
     if (!isRoot && !isDeep && matches === null && rules.areOpen) return null;
     const before = isRoot ? "" : `${whole}/`;
     return (name, kind) => {
-      if (isRoot && name === STAGING) return false;
+      if (isRoot && isStaging(name)) return false;
       if (isDeep && Buffer.byteLength(before) + Buffer.byteLength(name) > LONGEST_PATH) {
         this.#leftOut++;
         return false;

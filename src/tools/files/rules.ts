@@ -62,7 +62,7 @@ function matchesUpTo(globs: readonly Glob[], whole: string): boolean {
 const IGNORED = /\p{Default_Ignorable_Code_Point}/gu;
 
 /** One spelling for all that a file system may take for the same (as Linux's casefold does: NFD, without what is not seen). */
-function fold(text: string): string {
+export function fold(text: string): string {
   if (/^[\0-\x7f]*$/.test(text)) return text.toLowerCase();
   return text.normalize("NFD").replace(IGNORED, "").toLowerCase().toUpperCase().toLowerCase().normalize("NFC");
 }

@@ -6,7 +6,7 @@ import type { SearchItem, SearchRequest } from "./protocol";
 import { searchBytes } from "./search-file";
 import { type Needle, needleOf } from "./search-needle";
 import { SortedNames } from "./sorted-names";
-import { STAGING } from "./staging";
+import { isStaging } from "./staging";
 import { Effort } from "./steps";
 import type { Task, Workspace } from "./workspace";
 
@@ -129,7 +129,8 @@ class Search {
       most: this.#namesLeft,
       admits: (name, kind) => {
         const whole = prefix + name;
-        if (kind === "directory") return whole !== STAGING && !rules.denies(whole);
+        if (isStaging(whole)) return false;
+        if (kind === "directory") return !rules.denies(whole);
         return kind === "file" && rules.serves(whole) && this.#matches?.(whole.slice(from)) !== false;
       },
     });

@@ -1,11 +1,13 @@
 import { constants } from "node:os";
 import { refuse, refuseFor } from "./file-error";
 import { type Name, type Root, Status } from "./root";
+import { fold } from "./rules";
 import { discard } from "./walk";
 
 /** The directory below the root where files are written before they get their names. Nobody is served it. */
 export const STAGING = ".envoi";
 const LOCK = "lock";
+const DOT = 46;
 const { ENOENT, EEXIST, EAGAIN, EISDIR, EPERM } = constants.errno;
 
 /** A file that is being written and has no name of its own yet. */
@@ -78,7 +80,7 @@ export class Staging {
 
   /** Makes an empty directory, for a tree that is to be placed as a whole. */
   createDirectory(mode: number, path: string): StagedDirectory {
-    for (let isAnew = false; ; isAnew = true) {
+    for (let isAnew = false; ; ) {
       const at = this.#ensure(path);
       const name = `${this.#id}.${this.#count++}`;
       const code = this.#root.makeDirectory(at, name, mode);
@@ -86,7 +88,9 @@ export class Staging {
         this.#open++;
         return { at, name };
       }
+      if (code === -EEXIST) continue; // Somebody has taken the name; the next one is another.
       if (code !== -ENOENT || isAnew) return refuseFor(code, path);
+      isAnew = true;
       this.#leave();
     }
   }
@@ -227,6 +231,18 @@ export class Staging {
     this.#directory = -1;
     if (root.resolution === "memory") root.removeDirectory(root.top, STAGING);
   }
+}
+
+/**
+ * Whether a path is that of the directory, or in it, by any name that a file system may take for it: some do not tell
+ * `.ENVOI` from `.envoi`.
+ */
+export function isStaging(whole: string): boolean {
+  const first = whole.charCodeAt(0);
+  if (first !== DOT && first < 128) return false;
+  const slash = whole.indexOf("/");
+  const name = slash < 0 ? whole : whole.slice(0, slash);
+  return name === STAGING || fold(name) === STAGING;
 }
 
 const markOf = (id: string): string => `${id}.owner`;

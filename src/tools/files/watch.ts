@@ -5,7 +5,7 @@ import { type Matcher, matcherOf } from "./glob";
 import { Inotify } from "./inotify";
 import { Pace } from "./pace";
 import type { WatchItem, WatchRequest } from "./protocol";
-import { STAGING } from "./staging";
+import { isStaging } from "./staging";
 import { InotifySource } from "./watch-inotify";
 import { SnapshotSource } from "./watch-snapshot";
 import { Unread } from "./watch-unread";
@@ -55,7 +55,7 @@ export class WatchedTree {
 
   /** Whether a directory is looked into. */
   serves(path: string): boolean {
-    return path !== STAGING && !this.workspace.rules.denies(path);
+    return !isStaging(path) && !this.workspace.rules.denies(path);
   }
 
   /** Whether what happens to a path is told. */

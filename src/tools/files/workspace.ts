@@ -8,7 +8,7 @@ import { type Path, parentOf, parsePath } from "./path";
 import type { Quota } from "./quota";
 import { type Root, Status } from "./root";
 import type { Rules } from "./rules";
-import { STAGING, type Staging } from "./staging";
+import { isStaging, STAGING, type Staging } from "./staging";
 import { stopped, type WriteLock } from "./write-lock";
 
 const { ENOENT, EEXIST } = constants.errno;
@@ -66,7 +66,7 @@ export class Workspace {
   find(given: unknown): Path {
     const path = parsePath(given);
     const { whole } = path;
-    if (whole.startsWith(STAGING) && (whole.length === STAGING.length || whole[STAGING.length] === "/")) {
+    if (isStaging(whole)) {
       return refuse("denied", path.given, `${STAGING} is where files are written before they get their names.`);
     }
     if (this.rules.denies(whole)) return this.refuseClosed(path.given);

@@ -119,6 +119,27 @@ describe.each(everyWay)("list, by %s", (way) => {
       { allow: ["**/*.ts"], deny: ["secret", "**/.env"] },
     ));
 
+  test("shows and serves where files are staged by no other case of its name, and no Unicode form", () =>
+    withFiles(way, async ({ files, directory, disk }) => {
+      // A file system that does not tell them apart has one of these, and gives it for all.
+      const names = [".ENVOI", ".Envoi", ".env\u00ADoi", "\u200B.envoi"];
+      for (const name of names) put(disk, directory, `${name}/a`);
+      for (const path of [".envoi2/a", "sub/.ENVOI/a"]) put(disk, directory, path);
+      expect(await paths(files, { recursive: true })).toEqual([
+        ".envoi2",
+        ".envoi2/a",
+        "sub",
+        "sub/.ENVOI",
+        "sub/.ENVOI/a",
+      ]);
+      for (const name of names) {
+        expect((await refusal(files, { path: name })).kind).toBe("denied");
+        for (const path of [name, `${name}/a`]) {
+          expect(resultOf(await files.ask("delete", { path, recursive: true }))._unsafeUnwrapErr().kind).toBe("denied");
+        }
+      }
+    }));
+
   test("follows no link, and says what cannot be listed", () =>
     withFiles(way, async ({ files, directory, disk }) => {
       put(disk, directory, "real/a");

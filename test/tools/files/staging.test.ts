@@ -146,6 +146,17 @@ describe.each([...onDisk])("files on their way by %s", (way) => {
       second.dispose();
     }));
 
+  test("a staged directory whose name somebody has taken gets another one", () =>
+    withRoot(way, (root, directory) => {
+      const staging = new Staging(root);
+      staging.end(staging.create("a"), false);
+      const id = marksIn(directory)[0]?.slice(0, 36);
+      mkdirSync(join(directory, ".envoi", `${id}.1`));
+      expect(staging.createDirectory(0o700, "a").name).toBe(`${id}.2`);
+      staging.endDirectory();
+      staging.dispose();
+    }));
+
   test("a new staging directory is only its owner's, and git does not see it", () =>
     withRoot(way, (root, directory) => {
       const staging = new Staging(root);
