@@ -56,7 +56,7 @@ export async function copyTree(
   const staged = staging.createDirectory(tree.mode, to.given);
   try {
     const reply = await perform(workspace, tree.copy(staged), { signal });
-    await workspace.exclusively(to.given, null, () => {
+    await workspace.exclusively(to.given, null, { signal }, () => {
       quota?.admit(reply.bytes, to.given);
       const at = workspace.enter(to, request.parents ?? true);
       const code = root.rename(staged.at, staged.name, at, nameOf(to), false);

@@ -34,7 +34,7 @@ class Deletion {
   }
 
   run(isRecursive: boolean, task: Task): Deleted | Promise<Deleted> {
-    const isDirectory = this.#workspace.exclusively(this.#path.given, null, () => this.#removeOne());
+    const isDirectory = this.#workspace.exclusively(this.#path.given, null, task, () => this.#removeOne());
     if (isDirectory instanceof Promise) return isDirectory.then((is) => this.#goOn(is, isRecursive, task));
     return this.#goOn(isDirectory, isRecursive, task);
   }

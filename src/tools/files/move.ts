@@ -29,7 +29,7 @@ export function move(workspace: Workspace, request: MoveRequest, task: Task): Mo
   const to = workspace.findToChange(request.to, "any");
   expectApart(from, to, "moved");
   const rename = (): Moved | Promise<Moved> =>
-    workspace.exclusively(to.given, null, () => renameNow(workspace, from, to, request));
+    workspace.exclusively(to.given, null, task, () => renameNow(workspace, from, to, request));
   if (workspace.rules.areOpen) return rename();
   const checked = perform(workspace, expectMovable(workspace, from, to), task);
   return checked instanceof Promise ? checked.then(rename) : rename();

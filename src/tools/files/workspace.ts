@@ -161,10 +161,20 @@ export class Workspace {
     return file;
   }
 
-  /** Works with the write lock, at once where it is free and `more` fits into the quota. */
-  exclusively<Value>(given: string, more: Written | null, work: () => Value | Promise<Value>): Value | Promise<Value> {
+  /**
+   * Works with the write lock, at once where it is free and `more` fits into the quota; if not, unless the asker gives up
+   * meanwhile.
+   */
+  exclusively<Value>(
+    given: string,
+    more: Written | null,
+    task: Task,
+    work: () => Value | Promise<Value>,
+  ): Value | Promise<Value> {
     const bytes = this.quota === null || more === null ? 0 : byteLength(more);
-    if (this.quota?.fits(bytes) === false || !this.lock.tryAcquire(given)) return this.#afterOthers(given, bytes, work);
+    if (this.quota?.fits(bytes) === false || !this.lock.tryAcquire(given)) {
+      return this.#afterOthers(given, bytes, task, work);
+    }
     let isOurs = true;
     try {
       const done = work();
@@ -176,10 +186,16 @@ export class Workspace {
     }
   }
 
-  async #afterOthers<Value>(given: string, more: number, work: () => Value | Promise<Value>): Promise<Value> {
+  async #afterOthers<Value>(
+    given: string,
+    more: number,
+    { signal }: Task,
+    work: () => Value | Promise<Value>,
+  ): Promise<Value> {
     await this.quota?.countFor(more);
     await this.lock.acquire(given);
     try {
+      signal.throwIfAborted();
       return await work();
     } finally {
       this.lock.release();

@@ -77,7 +77,7 @@ function writeInPlace(
   task: Task,
 ): WriteReply | Promise<WriteReply> {
   const { root, scratch } = workspace;
-  return workspace.exclusively(path.given, request, () => {
+  return workspace.exclusively(path.given, request, task, () => {
     const bytes = encodeWritable(workspace, request, path);
     const opened = openInPlace(workspace, path, request, "write", bytes.length);
     if (bytes.length > PIECE || request.durable === true || request.ifMatch !== undefined) {
@@ -194,7 +194,7 @@ type Appended = { size: number };
 export function append(workspace: Workspace, request: AppendRequest, task: Task): Appended | Promise<Appended> {
   const path = workspace.findToChange(request.path);
   const { root, scratch } = workspace;
-  return workspace.exclusively(path.given, request, () => {
+  return workspace.exclusively(path.given, request, task, () => {
     const bytes = encodeWritable(workspace, request, path);
     const opened = openInPlace(workspace, path, request, "append", bytes.length);
     const { file, size } = opened;

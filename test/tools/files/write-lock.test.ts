@@ -8,7 +8,7 @@ import type { Root } from "../../../src/tools/files/root";
 import { Staging } from "../../../src/tools/files/staging";
 import { WriteLock } from "../../../src/tools/files/write-lock";
 import { program } from "./programs/run";
-import { machineOf, type RootWay, resolutionOf, rootWays, withRoot } from "./ways";
+import { machineOf, type RootWay, resolutionOf, rootWays, ways, withFiles, withRoot } from "./ways";
 
 const onDisk = rootWays.filter((way) => way !== "memory");
 const pairs = onDisk.flatMap((way) => onDisk.map((other): [RootWay, RootWay] => [way, other]));
@@ -158,3 +158,30 @@ describe.each([...onDisk])("the write lock by %s", (way) => {
       writer.lock.release();
     }));
 });
+
+test.each([...ways])("what is given up while others write is not done, by %s", (way) =>
+  withFiles(way, async ({ files, directory, disk, system }) => {
+    writeFileSync(join(directory, "a"), "old");
+    const root = openRoot({ root: directory, resolution: resolutionOf(way) }, createManualClock());
+    const other = new Staging(root);
+    expect(other.lock("a")).toBe(true);
+    const asker = new AbortController();
+    const options = { signal: asker.signal };
+    const going = [
+      files.ask("delete", { path: "a" }, options),
+      files.ask("move", { from: "a", to: "b" }, options),
+      files.ask("append", { path: "a", content: "!" }, options),
+      files.ask("write", { path: "c", content: "!", inPlace: true }, options),
+      files.ask("write", { path: "d", content: "!" }, options),
+    ];
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    asker.abort();
+    for (const answer of going) expect((await answer)._unsafeUnwrapErr().kind).toBe("cancelled");
+    other.unlock();
+    other.dispose();
+    root.dispose();
+    await system.stop(files, { drain: true });
+    expect(disk.readFileSync(join(directory, "a"), "utf8")).toBe("old");
+    for (const name of ["b", "c", "d"]) expect(disk.existsSync(join(directory, name))).toBe(false);
+  }),
+);
