@@ -1,6 +1,32 @@
 export { FileError } from "./files/file-error";
 export { spawnFileSystem } from "./files/file-system";
 export type { FileSystemOptions } from "./files/options";
-export { FileSystem, type FileSystemRef } from "./files/protocol";
+export {
+  AppendRequest,
+  BeginWriteRequest,
+  type CopyReply,
+  DeleteRequest,
+  EditRequest,
+  type Entry,
+  FileSystem,
+  type FileSystemRef,
+  type Inspection,
+  type ListReply,
+  ListRequest,
+  MakeDirectoryRequest,
+  MoveRequest,
+  PathRequest,
+  type ReadReply,
+  ReadRequest,
+  ReadStreamRequest,
+  type SearchItem,
+  SearchRequest,
+  type StatReply,
+  type WatchItem,
+  WatchRequest,
+  type WriteReply,
+  WriteRequest,
+} from "./files/protocol";
 export { type FileReply, FileSystemError, itemsOf, resultOf, writeStream } from "./files/result";
 export type { Resolution } from "./files/root";
+export type { Volume, VolumeStats } from "./files/volume";
