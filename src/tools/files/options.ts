@@ -2,11 +2,15 @@ import type { ActorOptions } from "../../index";
 import { faultOf, shorten } from "./glob";
 import type { Volume } from "./volume";
 
-/** How a file actor is made. All but one of `root` and `volume` may be left out. */
+/** How a file actor is made. All but `root` may be left out. */
 export interface FileSystemOptions extends Pick<ActorOptions, "supervision" | "phase" | "capacity" | "overflow"> {
   /** The directory that is served, which must exist. A link to one is resolved once, at the start. */
   readonly root: string;
-  /** An in-memory file system to serve `root` of, for tests: memfs's `Volume.fromJSON({ … })`. Default: the machine's. */
+  /**
+   * An in-memory file system to serve `root` of, for tests: memfs's `Volume.fromJSON({ … })`. What takes long, such as
+   * a write of more than 192 KB, pauses on the system's clock: under a manual one, it goes on with `settle()`. Default: the
+   * machine's.
+   */
   readonly volume?: Volume;
   /** The actor's name. Default: `"files"`. */
   readonly name?: string;

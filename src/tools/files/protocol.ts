@@ -80,6 +80,7 @@ const written = {
   ifMatch: Type.Optional(Etag),
 };
 
+/** What a write asks for: the whole content of a file. */
 export const WriteRequest = Type.Object({
   path: Path,
   ...content,
@@ -93,12 +94,28 @@ export const WriteRequest = Type.Object({
 });
 export type WriteRequest = Static<typeof WriteRequest>;
 
-export const WriteReply = Type.Object({ size: Count, etag: Etag, created: Type.Boolean() });
+/** What was written. */
+export const WriteReply = Type.Object({
+  /** Of the whole file, in bytes. */
+  size: Count,
+  /** Of the file as it is now, for the next `ifMatch`. */
+  etag: Etag,
+  /** Whether there was no such file before. */
+  created: Type.Boolean(),
+});
 export type WriteReply = Static<typeof WriteReply>;
 
-export const AppendRequest = Type.Object({ path: Path, ...content, durable: flag, parents: flag });
+/** What an append asks for: a content that comes after all that a file has. The file is made where it is missing. */
+export const AppendRequest = Type.Object({
+  path: Path,
+  ...content,
+  durable: written.durable,
+  /** Whether missing directories on the way are made. Default: true. */
+  parents: flag,
+});
 export type AppendRequest = Static<typeof AppendRequest>;
 
+/** What an edit asks for: to replace texts of a file. */
 export const EditRequest = Type.Object({
   path: Path,
   /** Made in their order, all of them or none; each sees what those before it made. */
@@ -126,6 +143,7 @@ export const Entry = Type.Object({
 });
 export type Entry = Static<typeof Entry>;
 
+/** What a list asks for. */
 export const ListRequest = Type.Object({
   /** Default: the root. */
   path,
@@ -155,6 +173,7 @@ export const ListReply = Type.Object({
 });
 export type ListReply = Static<typeof ListReply>;
 
+/** What a stat tells. */
 export const StatReply = Type.Object({
   kind: Kind,
   /** In bytes; 0 for what is no file. */
@@ -166,9 +185,11 @@ export const StatReply = Type.Object({
 });
 export type StatReply = Static<typeof StatReply>;
 
+/** A request that is all said by a path. */
 export const PathRequest = Type.Object({ path: Path });
 export type PathRequest = Static<typeof PathRequest>;
 
+/** What a mkdir asks for: a directory, which may be there already. */
 export const MakeDirectoryRequest = Type.Object({
   path: Path,
   /** Whether missing directories on the way are made. Default: true. */
@@ -176,6 +197,7 @@ export const MakeDirectoryRequest = Type.Object({
 });
 export type MakeDirectoryRequest = Static<typeof MakeDirectoryRequest>;
 
+/** What a move or a copy asks for. A directory never replaces, nor is replaced. */
 export const MoveRequest = Type.Object({
   from: Path,
   to: Path,
@@ -187,9 +209,15 @@ export const MoveRequest = Type.Object({
 export type MoveRequest = Static<typeof MoveRequest>;
 
 /** A directory is copied with all that is in it; links and special files in it are left out, and counted. */
-export const CopyReply = Type.Object({ files: Count, bytes: Count, leftOut: Count });
+export const CopyReply = Type.Object({
+  /** Files that were copied, and the bytes of them all. */
+  files: Count,
+  bytes: Count,
+  leftOut: Count,
+});
 export type CopyReply = Static<typeof CopyReply>;
 
+/** What a delete asks for. */
 export const DeleteRequest = Type.Object({
   path: Path,
   /** Whether a directory goes with all that is in it. Links are removed, and not followed. Default: false. */
@@ -197,6 +225,7 @@ export const DeleteRequest = Type.Object({
 });
 export type DeleteRequest = Static<typeof DeleteRequest>;
 
+/** What a search looks for, and where. */
 export const SearchRequest = Type.Refine(
   Type.Object({
     /** The directory, or one file. Default: the root. */
@@ -208,6 +237,7 @@ export const SearchRequest = Type.Refine(
      * no faster, and so has no references to groups, and does not look ahead or behind.
      */
     pattern: Type.Optional(Type.String({ minLength: 1 })),
+    /** Whether a letter stands for its other case too. Default: false. */
     ignoreCase: flag,
     /** Only files whose path below the directory matches, such as `**\/*.ts`. Default: all. */
     glob: Type.Optional(Type.String()),
@@ -243,6 +273,7 @@ export const SearchItem = Type.Union([
 ]);
 export type SearchItem = Static<typeof SearchItem>;
 
+/** What a readStream asks for. */
 export const ReadStreamRequest = Type.Object({
   path: Path,
   /** Default: `"bytes"`. A character that is cut between two chunks stays whole. */
@@ -256,6 +287,7 @@ export const ReadStreamRequest = Type.Object({
 });
 export type ReadStreamRequest = Static<typeof ReadStreamRequest>;
 
+/** What a watch asks for. */
 export const WatchRequest = Type.Object({
   /** The directory. Default: the root. */
   path,
@@ -287,14 +319,18 @@ export type WatchItem = Static<typeof WatchItem>;
 
 const Upload = Type.Object({ upload: Type.String({ description: "What beginWrite replied." }) });
 
+/** What a file that is written in pieces is to be. */
 export const BeginWriteRequest = Type.Object({
   path: Path,
   ...written,
+  /** Whether a file that exists is replaced. Default: `"replace"`. */
   ifExists: Type.Optional(Type.Union([Type.Literal("replace"), Type.Literal("fail")])),
+  /** Whether missing directories on the way are made. Default: true. */
   parents: flag,
 });
 export type BeginWriteRequest = Static<typeof BeginWriteRequest>;
 
+/** How a file actor serves, and what it has under way. */
 export const Inspection = Type.Object({
   /** How paths are resolved. */
   resolution: Type.Union([Type.Literal("openat2"), Type.Literal("proc-fd"), Type.Literal("memory")]),
