@@ -28,5 +28,5 @@ export {
   WriteRequest,
 } from "./files/protocol";
 export { type FileReply, FileSystemError, itemsOf, resultOf, writeStream } from "./files/result";
-export type { Resolution } from "./files/root";
-export type { Volume, VolumeStats } from "./files/volume";
+export type { Resolution } from "./files/root/root";
+export type { Volume, VolumeStats } from "./files/root/volume";

@@ -1,6 +1,6 @@
 import type { ActorOptions } from "../../index";
 import { faultOf, shorten } from "./glob";
-import type { Volume } from "./volume";
+import type { Volume } from "./root/volume";
 
 /** How a file actor is made. All but `root` may be left out. */
 export interface FileSystemOptions extends Pick<ActorOptions, "supervision" | "phase" | "capacity" | "overflow"> {

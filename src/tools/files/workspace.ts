@@ -5,11 +5,11 @@ import { PIECE } from "./etag";
 import { refuse, refuseFor } from "./file-error";
 import type { Limits } from "./options";
 import { type Path, parentOf, parsePath } from "./path";
-import type { Quota } from "./quota";
-import { type Root, Status } from "./root";
+import { type Root, Status } from "./root/root";
 import type { Rules } from "./rules";
-import { isStaging, STAGING, type Staging } from "./staging";
-import { stopped, type WriteLock } from "./write-lock";
+import type { Quota } from "./write/quota";
+import { isStaging, STAGING, type Staging } from "./write/staging";
+import { stopped, type WriteLock } from "./write/write-lock";
 
 const { ENOENT, EEXIST } = constants.errno;
 

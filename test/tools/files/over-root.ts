@@ -1,6 +1,6 @@
 import { systemClock } from "../../../src";
 import { type FileSystemOptions, limitsOf } from "../../../src/tools/files/options";
-import type { Root } from "../../../src/tools/files/root";
+import type { Root } from "../../../src/tools/files/root/root";
 import { Rules } from "../../../src/tools/files/rules";
 import { Workspace } from "../../../src/tools/files/workspace";
 

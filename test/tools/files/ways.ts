@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { Volume } from "memfs";
 import { createSystem, type System, systemClock } from "../../../src";
 import { type FileSystemOptions, type FileSystemRef, type Resolution, spawnFileSystem } from "../../../src/tools";
-import { type Machine, openRoot, thisMachine } from "../../../src/tools/files/open-root";
-import type { Root } from "../../../src/tools/files/root";
+import { type Machine, openRoot, thisMachine } from "../../../src/tools/files/root/open-root";
+import type { Root } from "../../../src/tools/files/root/root";
 
 /** A way of resolving paths that a machine may have. */
 export type Way = Resolution;

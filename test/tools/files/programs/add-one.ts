@@ -2,9 +2,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "../../../../src";
-import { openRoot } from "../../../../src/tools/files/open-root";
-import { Staging } from "../../../../src/tools/files/staging";
-import { WriteLock } from "../../../../src/tools/files/write-lock";
+import { openRoot } from "../../../../src/tools/files/root/open-root";
+import { Staging } from "../../../../src/tools/files/write/staging";
+import { WriteLock } from "../../../../src/tools/files/write/write-lock";
 import { machineOf, resolutionOf } from "../ways";
 
 const [, , directory = "", way = "", times = "0"] = process.argv;

@@ -1,7 +1,7 @@
 // Stages a file, writes half of it, says so, and waits until it is killed.
 import { systemClock } from "../../../../src";
-import { openRoot } from "../../../../src/tools/files/open-root";
-import { Staging } from "../../../../src/tools/files/staging";
+import { openRoot } from "../../../../src/tools/files/root/open-root";
+import { Staging } from "../../../../src/tools/files/write/staging";
 import { machineOf, resolutionOf } from "../ways";
 
 const [, , directory = "", way = ""] = process.argv;

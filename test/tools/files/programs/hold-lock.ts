@@ -1,8 +1,8 @@
 // Takes the write lock of a directory, says so, and keeps it until it is killed.
 import { systemClock } from "../../../../src";
-import { openRoot } from "../../../../src/tools/files/open-root";
-import { Staging } from "../../../../src/tools/files/staging";
-import { WriteLock } from "../../../../src/tools/files/write-lock";
+import { openRoot } from "../../../../src/tools/files/root/open-root";
+import { Staging } from "../../../../src/tools/files/write/staging";
+import { WriteLock } from "../../../../src/tools/files/write/write-lock";
 import { machineOf, resolutionOf } from "../ways";
 
 const [, , root = "", way = ""] = process.argv;

@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { systemClock } from "../../../../src";
-import { openRoot } from "../../../../src/tools/files/open-root";
+import { openRoot } from "../../../../src/tools/files/root/open-root";
 
 const [, , root = "", hidden = ""] = process.argv;
 execFileSync("mount", ["-t", "tmpfs", "none", "/proc"]);

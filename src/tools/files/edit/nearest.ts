@@ -1,0 +1,259 @@
+import { Effort, type Steps } from "../steps";
+
+/** A line, counted from 1, as an error shows it. */
+export interface ShownLine {
+  readonly line: number;
+  readonly text: string;
+}
+
+/** Lines of a text that are most like one that does not occur in it. */
+export interface Nearest {
+  readonly lines: ShownLine[];
+  /** The last line of the place; that of the first is `lines[0]`'s, if the text that was looked for has several lines. */
+  readonly to: number;
+  /** Whether they are the same but for spaces. */
+  readonly isAllButSpaces: boolean;
+}
+
+const LF = 10;
+const MOST_SHOWN = 5;
+const LONGEST_SHOWN = 200;
+/** Letters of a line that are compared, and lines of a text. */
+const LONGEST_COMPARED = 400;
+const MOST_LINES = 200_000;
+const LONGEST_WANTED = 64 * 1024;
+/** Places that are compared line by line. */
+const CANDIDATES = 8;
+/** In how many places of the wanted text a line may be, to count for all of them. */
+const MOST_SAME = 8;
+/** What a line costs beside its bytes, in bytes searched. */
+const LINE = 2_048;
+const LEAST_ALIKE = 0.4;
+
+/** Finds the lines that are most like a text; null where none are alike. Spaces do not count. */
+export function* nearest(text: Buffer, wanted: string): Steps<Nearest | null> {
+  const effort = new Effort();
+  const lines = yield* linesOf(text, effort);
+  const all = wanted.slice(0, LONGEST_WANTED).split("\n").map(essence);
+  const first = all.findIndex((line) => line !== "");
+  if (first < 0) return null;
+  const sought = all.slice(first, all.findLastIndex((line) => line !== "") + 1);
+  const [only] = sought;
+  if (sought.length === 1 && only !== undefined) return yield* nearestLines(lines, only, effort);
+  return yield* nearestWindow(lines, sought, effort);
+}
+
+/** Where the lines of a text begin and end. */
+class Lines {
+  readonly #text: Buffer;
+  readonly #starts: readonly number[];
+
+  constructor(text: Buffer, starts: readonly number[]) {
+    this.#text = text;
+    this.#starts = starts;
+  }
+
+  get count(): number {
+    return this.#starts.length - 1;
+  }
+
+  /** What is compared of a line, counted from 0. */
+  essence(index: number): string {
+    const start = this.#starts[index] ?? 0;
+    return essence(this.#text.toString("utf8", start, Math.min(this.#end(index), start + LONGEST_COMPARED * 2)));
+  }
+
+  show(index: number): ShownLine {
+    return lineAt(this.#text, this.#starts[index] ?? 0, index + 1);
+  }
+
+  #end(index: number): number {
+    return (this.#starts[index + 1] ?? 1) - 1;
+  }
+}
+
+function* linesOf(text: Buffer, effort: Effort): Steps<Lines> {
+  const starts = [0];
+  while (starts.length <= MOST_LINES) {
+    const start = starts.at(-1) ?? 0;
+    const end = text.indexOf(LF, start);
+    starts.push((end < 0 ? text.length : end) + 1);
+    if (end < 0 || end === text.length - 1) break;
+    if (effort.spend(end - start + LINE / 8)) yield;
+  }
+  return new Lines(text, starts);
+}
+
+/** The line that begins at `start`, as it is shown. */
+export function lineAt(text: Buffer, start: number, line: number): ShownLine {
+  const found = text.indexOf(LF, start);
+  const end = found < 0 ? text.length : found;
+  // A letter takes up to 4 bytes; one that is cut at the end goes with the rest.
+  const shown = text.toString("utf8", start, Math.min(end, start + LONGEST_SHOWN * 4)).replace(/\r$/, "");
+  return { line, text: shown.length > LONGEST_SHOWN ? `${shown.slice(0, LONGEST_SHOWN - 1).toWellFormed()}…` : shown };
+}
+
+const essence = (line: string): string =>
+  line
+    .slice(0, LONGEST_COMPARED * 2)
+    .replace(/\s+/g, "")
+    .slice(0, LONGEST_COMPARED);
+
+function* nearestLines(lines: Lines, sought: string, effort: Effort): Steps<Nearest | null> {
+  const likeness = new Likeness(sought);
+  const best = new Best(MOST_SHOWN);
+  for (let i = 0; i < lines.count; i++) {
+    best.offer(i, likeness.within(lines.essence(i)));
+    if (effort.spend(LINE)) yield;
+  }
+  const [top] = best.entries;
+  if (top === undefined || top.score < LEAST_ALIKE) return null;
+  const shown = best.entries.filter(({ score }) => score >= LEAST_ALIKE && score >= top.score * 0.7);
+  const isAllButSpaces = lines.essence(top.index).includes(sought);
+  return { lines: shown.map(({ index }) => lines.show(index)), to: top.index + 1, isAllButSpaces };
+}
+
+function* nearestWindow(lines: Lines, sought: readonly string[], effort: Effort): Steps<Nearest | null> {
+  const best = new Best(CANDIDATES);
+  const votes = yield* vote(lines, sought, effort);
+  for (let i = 0; i < votes.length; i++) {
+    best.offer(i - sought.length + 1, votes[i] ?? 0);
+    if (effort.spend(8)) yield;
+  }
+  const weight = sought.reduce((sum, line) => sum + line.length, 0);
+  const candidates = best.entries.map(({ index }) => index);
+  if ((best.entries[0]?.score ?? 0) * 2 < weight) candidates.push(...(yield* anchor(lines, sought, effort)));
+
+  const likenesses = sought.map((line) => new Likeness(line));
+  const winner = new Best(1);
+  for (const start of candidates) {
+    let score = 0;
+    for (const [j, likeness] of likenesses.entries()) {
+      if (start + j >= 0 && start + j < lines.count) {
+        score += likeness.to(lines.essence(start + j)) * (sought[j]?.length ?? 0);
+      }
+      if (effort.spend(LINE)) yield;
+    }
+    winner.offer(start, score / weight);
+  }
+  const [found] = winner.entries;
+  if (found === undefined || found.score < LEAST_ALIKE) return null;
+  return show(lines, found.index, sought);
+}
+
+/** How much of the wanted text stands, line for line, where it would begin at each line; those before the first included. */
+function* vote(lines: Lines, sought: readonly string[], effort: Effort): Steps<Float64Array> {
+  const places = new Map<string, number[]>();
+  for (const [j, line] of sought.entries()) {
+    const same = places.get(line);
+    if (same === undefined) places.set(line, [j]);
+    else if (same.length < MOST_SAME) same.push(j);
+    if (effort.spend(LINE)) yield;
+  }
+  const votes = new Float64Array(lines.count + sought.length - 1);
+  for (let i = 0; i < lines.count; i++) {
+    const line = lines.essence(i);
+    for (const j of places.get(line) ?? []) {
+      const at = i - j + sought.length - 1;
+      votes[at] = (votes[at] ?? 0) + line.length;
+    }
+    if (effort.spend(LINE)) yield;
+  }
+  return votes;
+}
+
+/** Where the wanted text would begin if its longest line were at the lines that are most like it. */
+function* anchor(lines: Lines, sought: readonly string[], effort: Effort): Steps<number[]> {
+  let longest = 0;
+  for (const [j, line] of sought.entries()) if (line.length > (sought[longest]?.length ?? 0)) longest = j;
+  const likeness = new Likeness(sought[longest] ?? "");
+  const best = new Best(CANDIDATES);
+  for (let i = 0; i < lines.count; i++) {
+    best.offer(i - longest, likeness.to(lines.essence(i)));
+    if (effort.spend(LINE)) yield;
+  }
+  return best.entries.map(({ index }) => index);
+}
+
+/** Shows the first line of a place, and those that are not as they were wanted. */
+function show(lines: Lines, start: number, sought: readonly string[]): Nearest {
+  const from = Math.max(0, start);
+  const to = Math.min(lines.count, start + sought.length);
+  const other: number[] = [];
+  for (let i = from; i < to; i++) if (lines.essence(i) !== sought[i - start]) other.push(i);
+  const isAllButSpaces = other.length === 0 && from === start && to === start + sought.length;
+  const shown = new Set([from, ...other.slice(0, MOST_SHOWN - 1)]);
+  if (isAllButSpaces) for (let i = from; i < to && shown.size < MOST_SHOWN; i++) shown.add(i);
+  return { lines: [...shown].sort((a, b) => a - b).map((i) => lines.show(i)), to, isAllButSpaces };
+}
+
+/** Keeps the highest scores; of equal ones those that came first. */
+class Best {
+  readonly entries: { readonly index: number; readonly score: number }[] = [];
+  readonly #most: number;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  offer(index: number, score: number): void {
+    if (score <= 0) return;
+    const { entries } = this;
+    if (entries.length === this.#most && score <= (entries.at(-1)?.score ?? 0)) return;
+    const at = entries.findIndex((entry) => entry.score < score);
+    entries.splice(at < 0 ? entries.length : at, 0, { index, score });
+    if (entries.length > this.#most) entries.pop();
+  }
+}
+
+const BUCKETS = 4_096;
+
+/**
+ * How alike a line is to others, from 0 to 1: the share of their pairs of neighbouring letters that they have in common
+ * (L. R. Dice, "Measures of the amount of ecologic association between species", 1945).
+ */
+class Likeness {
+  readonly #pairs = new Uint16Array(BUCKETS);
+  readonly #line: string;
+  readonly #touched: number[] = [];
+
+  constructor(line: string) {
+    this.#line = line;
+    for (let i = 1; i < line.length; i++) {
+      const pair = pairAt(line, i);
+      this.#pairs[pair] = (this.#pairs[pair] ?? 0) + 1;
+    }
+  }
+
+  /** To a whole line. */
+  to(other: string): number {
+    if (other === this.#line) return 1;
+    const pairs = this.#line.length + other.length - 2;
+    return pairs <= 0 ? 0 : (2 * this.#common(other)) / pairs;
+  }
+
+  /** To a part of a line; of two that have it the shorter one is more alike. */
+  within(other: string): number {
+    if (other.includes(this.#line)) return 0.9 + 0.1 * (this.#line.length / other.length);
+    if (this.#line.length < 2) return 0;
+    return (0.8 * this.#common(other)) / (this.#line.length - 1) + 0.1 * this.to(other);
+  }
+
+  #common(other: string): number {
+    const pairs = this.#pairs;
+    const touched = this.#touched;
+    for (let i = 1; i < other.length; i++) {
+      const pair = pairAt(other, i);
+      const left = pairs[pair] ?? 0;
+      if (left === 0) continue;
+      pairs[pair] = left - 1;
+      touched.push(pair);
+    }
+    for (const pair of touched) pairs[pair] = (pairs[pair] ?? 0) + 1;
+    const count = touched.length;
+    touched.length = 0;
+    return count;
+  }
+}
+
+const pairAt = (line: string, i: number): number => (line.charCodeAt(i - 1) * 31 + line.charCodeAt(i)) & (BUCKETS - 1);

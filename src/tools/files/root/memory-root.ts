@@ -1,0 +1,320 @@
+import { constants } from "node:os";
+import type { Clock } from "../../../index";
+import { attempt, errnoOf } from "./errno";
+import { MemoryTimes } from "./memory-times";
+import type { EntryKind, Name, Opening, Root, Status } from "./root";
+import type { Volume, VolumeStats } from "./volume";
+
+/** Flags as text mean the same everywhere; their numbers are those of the machine, and not of the volume. */
+const FLAGS = { read: "r", write: "r+", append: "a", create: "wx" } as const;
+
+const { ENOENT, EEXIST, ENOTDIR, EISDIR, ELOOP, ENOTEMPTY, EINVAL, EBADF } = constants.errno;
+
+/** What is open: a file of the volume, or a directory, which follows where this root moves it to. */
+interface Open {
+  readonly file: number | null;
+  path: string;
+  /** Names that were read and not given yet. */
+  names: string[] | null;
+}
+
+/**
+ * A root in memory. Each name is looked at before it is opened, and links are not followed; nothing comes in between, since
+ * all of it is synchronous. Times are those of the actor's clock, so that a simulation repeats itself.
+ */
+class MemoryRoot implements Root {
+  readonly resolution = "memory";
+  readonly top: number;
+  readonly #volume: Volume;
+  readonly #open = new Map<number, Open>();
+  readonly #times: MemoryTimes;
+  #next = 0;
+
+  constructor(volume: Volume, directory: string, clock: Clock) {
+    this.#volume = volume;
+    this.#times = new MemoryTimes(clock);
+    this.top = this.#add({ file: null, path: directory, names: null });
+  }
+
+  #add(open: Open): number {
+    const descriptor = this.#next++;
+    this.#open.set(descriptor, open);
+    return descriptor;
+  }
+
+  open(path: string, opening: Opening): number {
+    let at = this.top;
+    let start = 0;
+    for (let end = path.indexOf("/"); end >= 0; end = path.indexOf("/", start)) {
+      const next = this.openAt(at, path.slice(start, end), "place");
+      this.#leave(at);
+      if (next < 0) return next;
+      at = next;
+      start = end + 1;
+    }
+    const opened = this.openAt(at, path.slice(start), opening);
+    this.#leave(at);
+    return opened;
+  }
+
+  #leave(at: number): void {
+    if (at !== this.top) this.close(at);
+  }
+
+  openAt(at: number, name: Name, opening: Opening): number {
+    return this.#within(at, name, (path) => this.#openPath(path, opening));
+  }
+
+  #openPath(path: string, opening: Opening): number {
+    const found = this.#look(path);
+    if (typeof found === "number" && found !== -ENOENT) return found;
+    if (opening === "place" || opening === "directory") {
+      if (typeof found === "number") return found;
+      if (found.isSymbolicLink()) return -ELOOP;
+      return found.isDirectory() ? this.#add({ file: null, path, names: null }) : -ENOTDIR;
+    }
+    const creates = opening === "create" || opening === "writeOrCreate";
+    if (typeof found === "number") {
+      if (!creates) return found;
+    } else {
+      if (opening === "create") return -EEXIST;
+      if (found.isSymbolicLink()) return -ELOOP;
+      // As on the disk: a directory may be opened to be read, for its status.
+      if (found.isDirectory()) return opening === "read" ? this.#add({ file: null, path, names: null }) : -EISDIR;
+    }
+    try {
+      const isNew = typeof found === "number";
+      const file = this.#volume.openSync(
+        path,
+        isNew ? FLAGS.create : FLAGS[opening === "writeOrCreate" ? "write" : opening],
+      );
+      if (isNew) this.#times.note(this.#volume.fstatSync(file), true);
+      return this.#add({ file, path, names: null });
+    } catch (thrown) {
+      return errnoOf(thrown);
+    }
+  }
+
+  close(descriptor: number): void {
+    const open = this.#open.get(descriptor);
+    this.#open.delete(descriptor);
+    const file = open?.file ?? null;
+    if (file !== null) attempt(() => this.#volume.closeSync(file));
+  }
+
+  stat(descriptor: number, into: Status): number {
+    const open = this.#open.get(descriptor);
+    if (open === undefined) return -EBADF;
+    return attempt(() => {
+      this.#fill(into, open.file === null ? this.#volume.lstatSync(open.path) : this.#volume.fstatSync(open.file));
+    });
+  }
+
+  statAt(at: number, name: Name, into: Status): number {
+    return this.#within(at, name, (path) => {
+      const found = this.#look(path);
+      if (typeof found === "number") return found;
+      this.#fill(into, found);
+      return 0;
+    });
+  }
+
+  read(descriptor: number, into: Uint8Array, length: number, position: number): number {
+    const file = this.#fileOf(descriptor);
+    if (file < 0) return file;
+    try {
+      return this.#volume.readSync(file, into, 0, length, position);
+    } catch (thrown) {
+      return errnoOf(thrown);
+    }
+  }
+
+  write(descriptor: number, from: Uint8Array, length: number): number {
+    const file = this.#fileOf(descriptor);
+    if (file < 0) return file;
+    try {
+      const count = this.#volume.writeSync(file, from, 0, length);
+      this.#times.note(this.#volume.fstatSync(file), true);
+      return count;
+    } catch (thrown) {
+      return errnoOf(thrown);
+    }
+  }
+
+  truncate(descriptor: number, length: number): number {
+    return this.#change(descriptor, true, (file) => this.#volume.ftruncateSync(file, length));
+  }
+
+  chmod(descriptor: number, mode: number): number {
+    return this.#change(descriptor, false, (file) => this.#volume.fchmodSync(file, mode));
+  }
+
+  #change(descriptor: number, isContent: boolean, work: (file: number) => void): number {
+    const file = this.#fileOf(descriptor);
+    if (file < 0) return file;
+    return attempt(() => {
+      work(file);
+      this.#times.note(this.#volume.fstatSync(file), isContent);
+    });
+  }
+
+  sync(): Promise<number> {
+    return Promise.resolve(0);
+  }
+
+  entries(directory: number, each: (name: Name, kind: EntryKind | undefined) => void): number {
+    const open = this.#open.get(directory);
+    if (open === undefined || open.file !== null) return -ENOTDIR;
+    try {
+      open.names ??= this.#volume.readdirSync(open.path).map(String);
+    } catch (thrown) {
+      return errnoOf(thrown);
+    }
+    const given = open.names.splice(0, SOME);
+    for (const name of given) {
+      const found = this.#look(below(open.path, name));
+      each(name, typeof found === "number" ? undefined : kindOf(found));
+    }
+    return given.length;
+  }
+
+  makeDirectory(at: number, name: Name, mode: number): number {
+    return this.#within(at, name, (path) => attempt(() => this.#volume.mkdirSync(path, mode)));
+  }
+
+  unlink(at: number, name: Name): number {
+    return this.#within(at, name, (path) => {
+      const found = this.#look(path);
+      if (typeof found === "number") return found;
+      return found.isDirectory() ? -EISDIR : attempt(() => this.#volume.unlinkSync(path));
+    });
+  }
+
+  removeDirectory(at: number, name: Name): number {
+    return this.#within(at, name, (path) => {
+      const found = this.#look(path);
+      if (typeof found === "number") return found;
+      if (!found.isDirectory()) return -ENOTDIR;
+      return this.#isEmpty(path) ? attempt(() => this.#volume.rmdirSync(path)) : -ENOTEMPTY;
+    });
+  }
+
+  rename(from: number, name: Name, to: number, newName: Name, replace: boolean): number {
+    return this.#within(from, name, (path) =>
+      this.#within(to, newName, (newPath) => this.#renamePath(path, newPath, replace)),
+    );
+  }
+
+  #renamePath(path: string, newPath: string, replace: boolean): number {
+    const source = this.#look(path);
+    if (typeof source === "number") return source;
+    if (newPath.startsWith(`${path}/`)) return -EINVAL;
+    const target = this.#look(newPath);
+    if (typeof target === "number") {
+      if (target !== -ENOENT) return target;
+    } else {
+      if (!replace) return -EEXIST;
+      if (source.ino === target.ino) return 0;
+      const code = this.#makeRoom(source, target, newPath);
+      if (code < 0) return code;
+    }
+    return attempt(() => {
+      if (source.isSymbolicLink()) this.#moveLink(path, newPath);
+      else this.#volume.renameSync(path, newPath);
+      this.#times.note(this.#volume.lstatSync(newPath), false);
+      this.#follow(path, newPath);
+    });
+  }
+
+  /** What a name may be replaced by is the same on all disks, and not in all volumes. */
+  #makeRoom(source: VolumeStats, target: VolumeStats, newPath: string): number {
+    if (!target.isDirectory()) {
+      return source.isDirectory() ? -ENOTDIR : attempt(() => this.#volume.unlinkSync(newPath));
+    }
+    if (!source.isDirectory()) return -EISDIR;
+    return this.#isEmpty(newPath) ? attempt(() => this.#volume.rmdirSync(newPath)) : -ENOTEMPTY;
+  }
+
+  /** memfs 4.80 would move what the link leads to. */
+  #moveLink(path: string, newPath: string): void {
+    this.#volume.symlinkSync(String(this.#volume.readlinkSync(path)), newPath);
+    this.#volume.unlinkSync(path);
+  }
+
+  /** Lets what is open below a directory be found where it was moved to. */
+  #follow(path: string, newPath: string): void {
+    for (const open of this.#open.values()) {
+      if (open.path === path || open.path.startsWith(`${path}/`)) open.path = newPath + open.path.slice(path.length);
+    }
+  }
+
+  /** Nobody else has the volume. */
+  lock(): number {
+    return 0;
+  }
+
+  unlock(): void {}
+
+  dispose(): void {
+    for (const descriptor of [...this.#open.keys()]) this.close(descriptor);
+  }
+
+  #look(path: string): VolumeStats | number {
+    try {
+      return this.#volume.lstatSync(path);
+    } catch (thrown) {
+      return errnoOf(thrown);
+    }
+  }
+
+  #isEmpty(path: string): boolean {
+    return this.#volume.readdirSync(path).length === 0;
+  }
+
+  #within(at: number, name: Name, work: (path: string) => number): number {
+    const open = this.#open.get(at);
+    if (open === undefined) return -EBADF;
+    return open.file === null ? work(below(open.path, name)) : -ENOTDIR;
+  }
+
+  #fileOf(descriptor: number): number {
+    const open = this.#open.get(descriptor);
+    return open === undefined ? -EBADF : (open.file ?? -EISDIR);
+  }
+
+  #fill(into: Status, from: VolumeStats): void {
+    const { modified, changed } = this.#times.of(from);
+    into.kind = kindOf(from);
+    into.mode = from.mode & 0o7777;
+    into.links = from.nlink;
+    into.size = from.size;
+    into.inode = from.ino;
+    into.device = 0;
+    into.modified = modified;
+    into.changed = changed;
+  }
+}
+
+/** How many names `entries` gives at a time. */
+const SOME = 1_000;
+
+/** The path of a name in a directory, which itself has none. */
+function below(directory: string, name: Name): string {
+  if (name === "") return directory;
+  return `${directory === "/" ? "" : directory}/${typeof name === "string" ? name : Buffer.from(name).toString()}`;
+}
+
+function kindOf(stats: VolumeStats): EntryKind {
+  if (stats.isFile()) return "file";
+  if (stats.isDirectory()) return "directory";
+  return stats.isSymbolicLink() ? "link" : "other";
+}
+
+/**
+ * Opens a directory of an in-memory file system.
+ *
+ * @throws what looking the directory up throws.
+ */
+export function openMemoryRoot(volume: Volume, directory: string, clock: Clock): Root {
+  return new MemoryRoot(volume, String(volume.realpathSync(directory)), clock);
+}

@@ -1,0 +1,277 @@
+import type { Effort, Steps } from "../steps";
+import { decodeAt, END, type Program, placeAt, Sorts, Step } from "./program";
+
+const LF = 10;
+const CR = 13;
+/** So many bytes go by between two looks at the effort. */
+const PART = 16 * 1024;
+/** What one step of a program costs where it is not known yet, in bytes searched. */
+const STEP = 64;
+/** Ways out that are kept, and steps that states stand for: some megabytes of each. */
+const MOST_KEPT = 1024 * 1024;
+/** For so many sorts of letters there is room at first. */
+const FIRST_WIDTH = 4;
+
+const AtStart = 0;
+const AfterWord = 1;
+const AfterOther = 2;
+/** How many states there are of the first step alone: one for each of what may be before. */
+const IDLE = 3;
+
+/** Ways out that are not known yet, and those to where a match has ended: what comes after it is not looked at. */
+const UNKNOWN = 0;
+const FOUND = -1;
+
+/** The steps at which a program may be after some letters, apart from its first one, which is always one of them. */
+interface State {
+  readonly steps: readonly number[];
+  readonly before: number;
+}
+
+/**
+ * Finds the lines in which a program matches, in a time that grows with the text and the program, and no faster: it is at
+ * all its steps at once, and each set of steps that it has seen is a state with known ways out (R. Cox, "Regular
+ * Expression Matching Can Be Simple And Fast", 2007).
+ */
+export class Automaton {
+  readonly #program: Program;
+  readonly #sorts: Sorts;
+  readonly #seen: Uint32Array;
+  readonly #reached: Uint32Array;
+  readonly #most: number;
+  #turn = 0;
+  /** Where the ways out of each state begin in `#ways`, one for each sort of letter. */
+  readonly #rows = new Map<string, number>();
+  readonly #states: State[] = [];
+  #ways = new Int32Array(1024);
+  #width = FIRST_WIDTH;
+  #kept = 0;
+  // Where a look at a text is: a generator that has these as its variables takes three times as long for each byte.
+  #row = 0;
+  #at = 0;
+  #line = 0;
+  /** Where it was last at the first step alone, so that a match cannot have begun before; and the state that it was in. */
+  #idleAt = 0;
+  #idleRow = 0;
+  #isDue = false;
+
+  /** @param most steps, and ways out, of states that are kept; all are forgotten when they are more. */
+  constructor(program: Program, most: number = MOST_KEPT) {
+    this.#program = program;
+    this.#most = most;
+    this.#sorts = new Sorts(program);
+    this.#seen = new Uint32Array(program.steps.length);
+    this.#reached = new Uint32Array(program.steps.length);
+    this.#clear();
+  }
+
+  /** The first line from `start`, where a line begins, to `end` that matches: where it begins, or −1. */
+  *find(bytes: Uint8Array, start: number, end: number, effort: Effort): Steps<number> {
+    this.#at = start;
+    this.#line = start;
+    this.#row = this.#width; // Of the first state.
+    this.#idleAt = start;
+    this.#idleRow = this.#row;
+    while (this.#at < end) {
+      const from = this.#at;
+      this.#isDue = false;
+      if (this.#look(bytes, Math.min(end, from + PART), effort)) return this.#line;
+      if (effort.spend(this.#at - from) || this.#isDue) yield;
+    }
+    return this.#line < end && this.#follow(this.#row, END) === FOUND ? this.#line : -1;
+  }
+
+  /** Looks at bytes up to `end`, or until a pause is due; whether a match has ended. */
+  #look(bytes: Uint8Array, end: number, effort: Effort): boolean {
+    const { ascii } = this.#sorts;
+    let ways = this.#ways;
+    let lastIdle = this.#width * IDLE;
+    let row = this.#row;
+    let at = this.#at;
+    while (at < end && !this.#isDue) {
+      const sort = ascii[bytes[at] ?? 0] ?? -1;
+      const next = sort < 0 ? UNKNOWN : (ways[row + sort] ?? UNKNOWN);
+      if (next > 0) {
+        at++;
+        row = next;
+        if (next > lastIdle) continue;
+        this.#idleAt = at;
+        this.#idleRow = next;
+        if (sort === END) this.#line = at;
+        continue;
+      }
+      if (next === FOUND) return true;
+      this.#row = row;
+      this.#at = at;
+      if (this.#step(bytes, effort)) return true;
+      ways = this.#ways;
+      lastIdle = this.#width * IDLE;
+      row = this.#row;
+      at = this.#at;
+    }
+    this.#row = row;
+    this.#at = at;
+    return false;
+  }
+
+  /** Goes on by one letter that is no usual one, or where it leads to is not known yet; whether a match has ended. */
+  #step(bytes: Uint8Array, effort: Effort): boolean {
+    const at = this.#at;
+    const isEnd = bytes[at] === CR && bytes[at + 1] === LF;
+    const code = decodeAt(bytes, at);
+    let sort = isEnd || bytes[at] === LF ? END : this.#sorts.known(code & 0xffffff);
+    if (sort < 0) {
+      sort = this.#sorts.look(code & 0xffffff);
+      this.#isDue = effort.spend(this.#program.letters.length * STEP);
+      if (sort >= this.#width) this.#widen();
+    }
+    const next = this.#ways[this.#row + sort] || this.#follow(this.#row, sort, effort);
+    if (next === FOUND) return true;
+    this.#row = next;
+    this.#at = at + (isEnd ? 2 : code >>> 24);
+    if (next <= this.#width * IDLE) {
+      this.#idleAt = this.#at;
+      this.#idleRow = next;
+    }
+    if (sort === END) this.#line = this.#at;
+    return false;
+  }
+
+  /** Finds where a sort of letter leads from a state. */
+  #follow(row: number, sort: number, effort?: Effort): number {
+    const { steps, before } = this.#states[row / this.#width] ?? NOWHERE;
+    this.#turn++;
+    const reached: number[] = [];
+    const give = (step: number): void => void reached.push(step);
+    for (let i = 0; i <= steps.length; i++) {
+      if (!this.#spread(steps[i] ?? this.#program.start, before, sort, give)) continue;
+      this.#ways[row + sort] = FOUND;
+      return FOUND;
+    }
+    reached.sort((a, b) => a - b);
+    if (effort?.spend((steps.length + reached.length + 8) * STEP) === true) this.#isDue = true;
+    const after = sort === END ? AtStart : this.#sorts.isWord(sort) ? AfterWord : AfterOther;
+    const { row: next, isKept } = this.#rowOf(reached, after);
+    if (isKept) this.#ways[row + sort] = next;
+    return next;
+  }
+
+  /** Where the ways out of a state begin, and whether those of the others are still there. */
+  #rowOf(steps: readonly number[], before: number): { readonly row: number; readonly isKept: boolean } {
+    const key = `${before}:${steps.join()}`;
+    const known = this.#rows.get(key);
+    if (known !== undefined) return { row: known, isKept: true };
+    const isFull = Math.max(this.#kept, this.#states.length * this.#width) > this.#most;
+    if (isFull) this.#clear();
+    return { row: this.#add(key, { steps, before }), isKept: !isFull };
+  }
+
+  #add(key: string, state: State): number {
+    const row = this.#states.push(state) * this.#width - this.#width;
+    this.#rows.set(key, row);
+    this.#kept += state.steps.length + 16;
+    if (row + this.#width > this.#ways.length) {
+      const more = new Int32Array(this.#ways.length * 2);
+      more.set(this.#ways);
+      this.#ways = more;
+    }
+    return row;
+  }
+
+  /** Forgets all states but the idle ones, which come first; none has row 0, which would be the same as none. */
+  #clear(): void {
+    this.#rows.clear();
+    this.#states.length = 0;
+    this.#states.push(NOWHERE);
+    this.#kept = 0;
+    this.#ways = new Int32Array(64 * this.#width);
+    for (let before = AtStart; before < IDLE; before++) this.#add(`${before}:`, { steps: [], before });
+  }
+
+  /** Makes room for more sorts of letters, in the middle of a look. */
+  #widen(): void {
+    const { steps, before } = this.#states[this.#row / this.#width] ?? NOWHERE;
+    this.#width *= 2;
+    this.#idleRow *= 2;
+    this.#clear();
+    this.#row = this.#rowOf(steps, before).row;
+  }
+
+  /**
+   * Goes from a step over all that need no letter, gives those that come after the next letter, each once, and tells
+   * whether the end was among them.
+   */
+  #spread(from: number, before: number, sort: number, give: (step: number) => void): boolean {
+    const { steps, what, first, second } = this.#program;
+    const turn = this.#turn;
+    const stack = [from];
+    for (let at = stack.pop(); at !== undefined; at = stack.pop()) {
+      if (this.#seen[at] === turn) continue;
+      this.#seen[at] = turn;
+      const step = steps[at];
+      const next = first[at] ?? 0;
+      if (step === Step.match) return true;
+      if (step === Step.either) stack.push(second[at] ?? 0, next);
+      else if (step === Step.place) {
+        if (this.#isAt(what[at] ?? 0, before, sort)) stack.push(next);
+      } else if (this.#sorts.has(sort, what[at] ?? 0) && this.#reached[next] !== turn) {
+        this.#reached[next] = turn;
+        give(next);
+      }
+    }
+    return false;
+  }
+
+  #isAt(place: number, before: number, sort: number): boolean {
+    switch (placeAt(place)) {
+      case "start":
+        return before === AtStart;
+      case "end":
+        return sort === END;
+      case "word":
+        return (before === AfterWord) !== this.#sorts.isWord(sort);
+      default:
+        return (before === AfterWord) === this.#sorts.isWord(sort);
+    }
+  }
+
+  /** Where the first match begins of the line that was found last, which ends at `end`. */
+  *start(bytes: Uint8Array, end: number, effort: Effort): Steps<number> {
+    let found = -1;
+    let before = this.#idleRow / this.#width - 1;
+    // Steps, each with where its match would begin; those that begin earlier come first, so that they are kept.
+    let steps: number[] = [];
+    let starts: number[] = [];
+    for (let at = this.#idleAt; ; ) {
+      const code = at < end ? decodeAt(bytes, at) : 0;
+      const letter = code & 0xffffff;
+      const known = at < end ? this.#sorts.known(letter) : END;
+      const sort = known < 0 ? this.#sorts.look(letter) : known;
+      this.#turn++;
+      const nextSteps: number[] = [];
+      const nextStarts: number[] = [];
+      if (found < 0) {
+        steps.push(this.#program.start);
+        starts.push(at);
+      }
+      for (let i = 0; i < steps.length; i++) {
+        const began = starts[i] ?? 0;
+        const give = (step: number): void => {
+          nextSteps.push(step);
+          nextStarts.push(began);
+        };
+        if (!this.#spread(steps[i] ?? 0, before, sort, give)) continue;
+        found = began;
+        break; // The others begin later.
+      }
+      if (effort.spend((steps.length + 4) * STEP)) yield;
+      if (at >= end || (found >= 0 && nextSteps.length === 0)) return found;
+      before = this.#sorts.isWord(sort) ? AfterWord : AfterOther;
+      steps = nextSteps;
+      starts = nextStarts;
+      at += code >>> 24;
+    }
+  }
+}
+
+const NOWHERE: State = { steps: [], before: AtStart };

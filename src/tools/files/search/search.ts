@@ -1,0 +1,218 @@
+import { PIECE } from "../etag";
+import { refuseFor } from "../file-error";
+import { type Matcher, matcherOf } from "../glob";
+import type { Path } from "../path";
+import type { SearchItem, SearchRequest } from "../protocol";
+import { Effort } from "../steps";
+import { SortedNames } from "../tree/sorted-names";
+import type { Task, Workspace } from "../workspace";
+import { isStaging } from "../write/staging";
+import { type Needle, needleOf } from "./needle";
+import { searchBytes } from "./search-file";
+
+const USUAL_RESULTS = 1_000;
+const MOST_RESULTS = 10_000;
+/** What a file and a name cost beside their bytes, in bytes searched. */
+const FILE = 8_192;
+const NAME = 512;
+/** What a piece of sorting costs. */
+const SORT = 64 * 1024;
+
+/**
+ * Searches files, directory by directory, in the order of their names; one item for each line that matches, and one at
+ * the end. It looks at as many files and directories as the actor's `maxEntries`.
+ */
+export function search(workspace: Workspace, request: SearchRequest, { signal }: Task): AsyncGenerator<SearchItem> {
+  return run(new Search(workspace, request), workspace, signal);
+}
+
+async function* run(work: Search, workspace: Workspace, signal: AbortSignal): AsyncGenerator<SearchItem> {
+  for (const item of work.items()) {
+    if (item !== undefined) yield item;
+    else await workspace.pause();
+    if (signal.aborted) return;
+  }
+}
+
+/** What a search gives: lines that match, and undefined where a pause is due. */
+type Items<Value = void> = Generator<SearchItem | undefined, Value, undefined>;
+
+/** A directory that is gone through. */
+interface Level {
+  /** What the paths in it begin with. */
+  readonly prefix: string;
+  readonly names: SortedNames;
+  next: number;
+  /** Open, or −1. */
+  at: number;
+}
+
+class Search {
+  readonly #workspace: Workspace;
+  readonly #path: Path;
+  readonly #needle: Needle;
+  readonly #matches: Matcher | null;
+  readonly #effort = new Effort();
+  #buffer = Buffer.allocUnsafeSlow(PIECE);
+  /** The last one is gone through. */
+  readonly #levels: Level[] = [];
+  /** Matches, and names, that may still come. */
+  #matchesLeft: number;
+  #namesLeft: number;
+  #isDone = false;
+  #isCut = false;
+  #files = 0;
+  #skipped = 0;
+
+  constructor(workspace: Workspace, request: SearchRequest) {
+    this.#workspace = workspace;
+    this.#path = workspace.find(request.path ?? "");
+    this.#needle = needleOf(request);
+    this.#matches = request.glob === undefined ? null : matcherOf(request.glob, this.#path.given);
+    this.#matchesLeft = Math.min(request.maxResults ?? USUAL_RESULTS, MOST_RESULTS);
+    this.#namesLeft = workspace.limits.maxEntries;
+  }
+
+  *items(): Items {
+    const { root, status } = this.#workspace;
+    const { whole, given, isDirectory } = this.#path;
+    const directory = root.open(whole, "directory");
+    if (directory >= 0) yield* this.#tree(directory, whole === "" ? "" : `${whole}/`);
+    else {
+      if (isDirectory || whole === "") refuseFor(directory, given);
+      this.#workspace.findFile(given);
+      const file = this.#workspace.openFile(whole, given, "read");
+      yield* this.#file(file, status.size, whole);
+    }
+    yield { kind: "end", files: this.#files, skipped: this.#skipped, isCut: this.#isCut };
+  }
+
+  /** Searches the files of a directory and of those in it, and closes it. */
+  *#tree(directory: number, prefix: string): Items {
+    const { root } = this.#workspace;
+    try {
+      yield* this.#enter(directory, prefix, prefix.length);
+      for (let level = this.#levels.at(-1); level !== undefined && !this.#isDone; level = this.#levels.at(-1)) {
+        const name = level.names.sorted[level.next++];
+        if (name === undefined) {
+          this.#close(level);
+          this.#levels.pop();
+          continue;
+        }
+        const whole = level.prefix + name;
+        const isDirectory = level.names.kindOf(name) === "directory";
+        if (level.at < 0) level.at = root.open(level.prefix.slice(0, -1), "place");
+        const opened = level.at < 0 ? level.at : this.#open(level.at, name, isDirectory);
+        if (opened < 0) this.#skipped++;
+        else if (!isDirectory) yield* this.#file(opened, this.#workspace.status.size, whole);
+        else {
+          this.#close(level); // However deep it is, one is open.
+          yield* this.#enter(opened, `${whole}/`, prefix.length);
+        }
+        if (this.#effort.spend(FILE)) yield;
+      }
+    } finally {
+      for (const level of this.#levels) this.#close(level);
+    }
+  }
+
+  #close(level: Level): void {
+    if (level.at >= 0) this.#workspace.root.close(level.at);
+    level.at = -1;
+  }
+
+  /** Reads the names of an open directory. `from` is where the part of its path begins that the glob is for. */
+  *#enter(at: number, prefix: string, from: number): Items {
+    const { root, rules, status } = this.#workspace;
+    const names = new SortedNames({
+      from: "",
+      most: this.#namesLeft,
+      admits: (name, kind) => {
+        const whole = prefix + name;
+        if (isStaging(whole)) return false;
+        if (kind === "directory") return !rules.denies(whole);
+        return kind === "file" && rules.serves(whole) && this.#matches?.(whole.slice(from)) !== false;
+      },
+    });
+    this.#levels.push({ prefix, names, next: 0, at }); // Which closes it, whatever happens.
+    for (;;) {
+      const count = root.entries(at, names.add);
+      if (count < 0) this.#skipped++;
+      if (count <= 0) break;
+      if (this.#effort.spend(count * NAME)) yield;
+      // Some file systems do not tell the kinds.
+      for (const name of names.unknown.splice(0)) {
+        if (root.statAt(at, name, status) === 0) names.add(name, status.kind);
+        if (this.#effort.spend(FILE)) yield;
+      }
+      if (names.endBatch()) yield* this.#settle(names);
+    }
+    yield* this.#settle(names);
+    this.#namesLeft -= names.sorted.length;
+    this.#skipped += names.unnamable;
+    if (names.isCut) this.#isCut = true;
+  }
+
+  *#settle(names: SortedNames): Items {
+    if (names.isSmall) return names.settleNow();
+    for (const _ of names.settle()) if (this.#effort.spend(SORT)) yield;
+  }
+
+  /** Opens what is to be searched, a file with `status` filled; below zero where it is not. */
+  #open(directory: number, name: string, isDirectory: boolean): number {
+    const { root, status, limits } = this.#workspace;
+    if (isDirectory) return root.openAt(directory, name, "directory");
+    const file = root.openAt(directory, name, "read");
+    if (file < 0) return file;
+    if (root.stat(file, status) === 0 && status.kind === "file" && (status.links === 1 || limits.hardLinks))
+      return file;
+    root.close(file);
+    return -1;
+  }
+
+  /** Searches an open file, and closes it. */
+  *#file(file: number, size: number, path: string): Items {
+    let bytes: Buffer | null;
+    try {
+      bytes = size > this.#workspace.limits.maxReadBytes ? null : yield* this.#read(file, size);
+    } finally {
+      this.#workspace.root.close(file);
+    }
+    if (bytes === null) {
+      this.#skipped++;
+      return;
+    }
+    const matches = searchBytes(bytes, path, this.#needle, this.#effort);
+    for (let step = matches.next(); ; step = matches.next()) {
+      if (step.done === true) {
+        if (step.value) this.#files++;
+        else this.#skipped++;
+        return;
+      }
+      if (step.value === undefined) yield;
+      else if (this.#matchesLeft-- > 0) yield step.value;
+      else {
+        this.#files++;
+        this.#isCut = true;
+        this.#isDone = true;
+        return;
+      }
+    }
+  }
+
+  /** What was in a file when it was opened; null where it cannot be read. */
+  *#read(file: number, size: number): Items<Buffer | null> {
+    const { root } = this.#workspace;
+    if (size > this.#buffer.length) this.#buffer = Buffer.allocUnsafeSlow(size);
+    let length = 0;
+    while (length < size) {
+      const part = length === 0 ? this.#buffer : this.#buffer.subarray(length);
+      const count = root.read(file, part, Math.min(PIECE, size - length), length);
+      if (count < 0) return null;
+      if (count === 0) break; // It was cut meanwhile.
+      length += count;
+      if (this.#effort.spend(count * 2)) yield;
+    }
+    return this.#buffer.subarray(0, length);
+  }
+}

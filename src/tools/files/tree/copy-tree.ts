@@ -1,0 +1,239 @@
+import { constants } from "node:os";
+import { PIECE } from "../etag";
+import { expectSuccess, refuse, refuseFor } from "../file-error";
+import { nameOf, type Path } from "../path";
+import { perform } from "../perform";
+import type { CopyReply, MoveRequest } from "../protocol";
+import { type EntryKind, type Name, Status } from "../root/root";
+import type { Steps } from "../steps";
+import type { Task, Workspace } from "../workspace";
+import type { StagedDirectory } from "../write/staging";
+import { expectRenamed, refuseExisting } from "./move";
+import { lookUp } from "./stat";
+import { Trail } from "./trail";
+import { expectServed, expectServedBelow } from "./tree";
+import { discard, walk } from "./walk";
+
+const { ENOENT, ENOTDIR, ELOOP, ENXIO } = constants.errno;
+
+/** Hands over the bytes of an open file that were there when it was opened, one piece a step. */
+export function* copyBytes(
+  { root, scratch }: Workspace,
+  source: number,
+  size: number,
+  given: string,
+  write: (bytes: Uint8Array) => void,
+): Steps<number> {
+  let position = 0;
+  while (position < size) {
+    const count = root.read(source, scratch, Math.min(PIECE, size - position), position);
+    expectSuccess(count, given);
+    if (count === 0) break; // It was cut meanwhile.
+    write(scratch.subarray(0, count));
+    position += count;
+    yield;
+  }
+  return position;
+}
+
+/** Copies a directory: to where nobody looks, and from there to its name in one step. */
+export async function copyTree(
+  workspace: Workspace,
+  from: Path,
+  to: Path,
+  request: MoveRequest,
+  task: Task,
+): Promise<CopyReply> {
+  const { root, quota, staging } = workspace;
+  const { signal } = task;
+  const there = lookUp(workspace, to);
+  if (there === 0) refuseExisting(to);
+  if (there !== -ENOENT) refuseFor(there, to.given);
+  const tree = new TreeCopy(workspace, from, to);
+  const bytes = await perform(workspace, tree.measure(), { signal });
+  await quota?.countFor(bytes);
+  quota?.admit(bytes, to.given);
+  const staged = staging.createDirectory(tree.mode, to.given);
+  try {
+    const reply = await perform(workspace, tree.copy(staged), { signal });
+    await workspace.exclusively(to.given, null, { signal }, () => {
+      quota?.admit(reply.bytes, to.given);
+      const at = workspace.enter(to, request.parents ?? true);
+      const code = root.rename(staged.at, staged.name, at, nameOf(to), false);
+      workspace.leave(at);
+      expectRenamed(code, to, to);
+      quota?.add(reply.bytes);
+    });
+    return reply;
+  } catch (thrown) {
+    await perform(workspace, discard(root, staged.at, staged.name), null);
+    throw thrown;
+  } finally {
+    staging.endDirectory();
+  }
+}
+
+class TreeCopy {
+  /** Of the directory itself. Others have no more rights than in the old one, and its owner can always write in it. */
+  mode = 0o700;
+  readonly #workspace: Workspace;
+  readonly #from: Path;
+  readonly #to: Path;
+  readonly #places: readonly string[];
+  readonly #status = new Status();
+  #entries = 0;
+  #files = 0;
+  #bytes = 0;
+  #leftOut = 0;
+
+  constructor(workspace: Workspace, from: Path, to: Path) {
+    this.#workspace = workspace;
+    this.#from = from;
+    this.#to = to;
+    this.#places = [from.whole, to.whole];
+  }
+
+  /** How many bytes there are to be copied; refuses what is too large, or not served. */
+  *measure(): Steps<number> {
+    const { root } = this.#workspace;
+    const status = this.#status;
+    const name = nameOf(this.#from);
+    const at = this.#workspace.enter(this.#from, false);
+    let bytes = 0;
+    try {
+      yield* expectServed(this.#workspace, at, name, this.#from.given, this.#places);
+      yield* walk(root, at, name, {
+        enter: (directory) => {
+          this.#countEntry();
+          if (this.#entries === 1 && root.stat(directory, status) === 0) this.mode = status.mode;
+        },
+        visit: (directory, entry, kind) => {
+          this.#countEntry();
+          if (kind === "file" && root.statAt(directory, entry, status) === 0 && this.#isCopied()) bytes += status.size;
+          return false;
+        },
+        fail: (code) => refuseFor(code, this.#from.given),
+      });
+    } finally {
+      this.#workspace.leave(at);
+    }
+    this.mode = this.#modeOfDirectory(this.mode);
+    this.#entries = 0;
+    return bytes;
+  }
+
+  /** Copies all that is in the directory to a staged one. */
+  *copy(staged: StagedDirectory): Steps<CopyReply> {
+    const { root } = this.#workspace;
+    const trail = new Trail(root, staged.at);
+    const at = this.#workspace.enter(this.#from, false);
+    try {
+      yield* walk(root, at, nameOf(this.#from), {
+        enter: (directory, name, below) => {
+          this.#countEntry();
+          this.#expectServed(below, true);
+          this.#enter(trail, directory, below === "" ? staged.name : name, below === "");
+        },
+        visit: (directory, name, kind, below) => {
+          this.#countEntry();
+          this.#expectServed(below, false);
+          return this.#copyEntry(trail, directory, name, kind);
+        },
+        leave: () => this.#leave(trail),
+        fail: (code) => refuseFor(code, this.#from.given),
+      });
+      return { files: this.#files, bytes: this.#bytes, leftOut: this.#leftOut };
+    } finally {
+      trail.dispose();
+      this.#workspace.leave(at);
+    }
+  }
+
+  /** Refuses what was not there when all of it was looked at. */
+  #expectServed(below: string, isDirectory: boolean): void {
+    expectServedBelow(this.#workspace, below, isDirectory, this.#from.given, this.#places);
+  }
+
+  #enter(trail: Trail, source: number, name: Name, isTop: boolean): void {
+    const { root } = this.#workspace;
+    const { given } = this.#to;
+    if (!isTop) {
+      expectSuccess(root.stat(source, this.#status), this.#from.given);
+      expectSuccess(root.makeDirectory(trail.at, name, this.#modeOfDirectory(this.#status.mode)), given);
+    }
+    expectSuccess(trail.descend(name), given);
+  }
+
+  *#leave(trail: Trail): Steps<boolean> {
+    expectSuccess(yield* trail.ascend(), this.#to.given);
+    return false;
+  }
+
+  #copyEntry(trail: Trail, directory: number, name: Name, kind: EntryKind): boolean | Steps<boolean> {
+    const { root } = this.#workspace;
+    const status = this.#status;
+    if (kind !== "file") return this.#leaveOut();
+    const source = root.openAt(directory, name, "read");
+    if (source === -ENOENT) return false;
+    // It may be something else by now.
+    if (source === -ELOOP || source === -ENXIO || source === -ENOTDIR) return this.#leaveOut();
+    expectSuccess(source, this.#from.given);
+    let isLarge = false;
+    try {
+      expectSuccess(root.stat(source, status), this.#from.given);
+      if (!this.#isCopied()) return this.#leaveOut();
+      const { size, mode } = status;
+      const target = root.openAt(trail.at, name, "create");
+      expectSuccess(target, this.#to.given);
+      const copying = this.#copyBytes(source, size, target, mode & 0o777);
+      isLarge = size > PIECE;
+      if (isLarge) return this.#closing(copying, source);
+      for (const _ of copying);
+      return false;
+    } finally {
+      if (!isLarge) root.close(source);
+    }
+  }
+
+  *#closing(copying: Steps<void>, source: number): Steps<boolean> {
+    try {
+      yield* copying;
+      return false;
+    } finally {
+      this.#workspace.root.close(source);
+    }
+  }
+
+  *#copyBytes(source: number, size: number, target: number, mode: number): Steps<void> {
+    const { root } = this.#workspace;
+    const { given } = this.#to;
+    try {
+      expectSuccess(root.chmod(target, mode), given);
+      const write = (bytes: Uint8Array): void => this.#workspace.writeAll(target, bytes, given);
+      this.#bytes += yield* copyBytes(this.#workspace, source, size, this.#from.given, write);
+      this.#files++;
+    } finally {
+      root.close(target);
+    }
+  }
+
+  #leaveOut(): false {
+    this.#leftOut++;
+    return false;
+  }
+
+  /** Whether what the status is of is a file that is copied. */
+  #isCopied(): boolean {
+    return this.#status.kind === "file" && (this.#status.links < 2 || this.#workspace.limits.hardLinks);
+  }
+
+  #modeOfDirectory = (mode: number): number => (mode & 0o777) | 0o700;
+
+  #countEntry(): void {
+    const { maxEntries } = this.#workspace.limits;
+    if (++this.#entries <= maxEntries) return;
+    const { given } = this.#from;
+    const advice = `copy what is in it, part by part`;
+    refuse("too-large", given, `${JSON.stringify(given)} has more than ${maxEntries} entries; ${advice}.`);
+  }
+}

@@ -1,0 +1,28 @@
+import { constants } from "node:os";
+import { expectSuccess, refuse, refuseFor } from "../file-error";
+import { nameOf } from "../path";
+import type { MakeDirectoryRequest } from "../protocol";
+import type { Workspace } from "../workspace";
+
+const { EEXIST, ELOOP } = constants.errno;
+/** The rights of a new directory before the process's umask, as everywhere. */
+const NEW_DIRECTORY = 0o777;
+
+/** Makes a directory, and those on the way where they are missing. */
+export function makeDirectory(workspace: Workspace, request: MakeDirectoryRequest): { created: boolean } {
+  const path = workspace.findToChange(request.path, "any");
+  if (path.whole === "") return { created: false };
+  const { root, status } = workspace;
+  const at = workspace.enter(path, request.parents ?? true);
+  try {
+    const code = root.makeDirectory(at, nameOf(path), NEW_DIRECTORY);
+    if (code === 0) return { created: true };
+    if (code !== -EEXIST) return refuseFor(code, path.given);
+    expectSuccess(root.statAt(at, nameOf(path), status), path.given);
+    if (status.kind === "directory") return { created: false };
+    if (status.kind === "link") return refuseFor(ELOOP, path.given);
+    return refuse("exists", path.given, `${JSON.stringify(path.given)} exists already, and is no directory.`);
+  } finally {
+    workspace.leave(at);
+  }
+}

@@ -1,0 +1,134 @@
+import { constants } from "node:os";
+import { expectSuccess, refuse, refuseFor } from "../file-error";
+import { nameOf, type Path } from "../path";
+import { perform } from "../perform";
+import type { MoveRequest } from "../protocol";
+import type { EntryKind } from "../root/root";
+import type { Steps } from "../steps";
+import type { Task, Workspace } from "../workspace";
+import { expectServed } from "./tree";
+
+const { ENOENT, EEXIST, ENOTDIR, ENOTEMPTY, EISDIR, EINVAL, EXDEV } = constants.errno;
+
+type Moved = Record<never, never>;
+
+/**
+ * Moves a file or directory in one step. Onto itself it does nothing; a link, and with the defaults a file that has
+ * another name, stays where it is.
+ *
+ * | at the new name | `ifExists: "fail"` | `ifExists: "replace"` |
+ * | --- | --- | --- |
+ * | nothing | moved | moved |
+ * | a file, for a file | `exists` | replaced |
+ * | a directory, for a file | `exists` | `is-directory` |
+ * | anything, for a directory | `exists` | `exists` |
+ * | a link, for a file | `exists` | `denied` |
+ */
+export function move(workspace: Workspace, request: MoveRequest, task: Task): Moved | Promise<Moved> {
+  const from = workspace.findToChange(request.from, "any");
+  const to = workspace.findToChange(request.to, "any");
+  expectApart(from, to, "moved");
+  const rename = (): Moved | Promise<Moved> =>
+    workspace.exclusively(to.given, null, task, () => renameNow(workspace, from, to, request));
+  if (workspace.rules.areOpen) return rename();
+  const checked = perform(workspace, expectMovable(workspace, from, to), task);
+  return checked instanceof Promise ? checked.then(rename) : rename();
+}
+
+/** Refuses the root, and a directory that would be in itself. */
+export function expectApart(from: Path, to: Path, done: "moved" | "copied"): void {
+  if (from.whole === "") refuse("denied", from.given, `The root cannot be ${done}; name what is in it.`);
+  if (to.whole === "")
+    refuse("exists", to.given, `${JSON.stringify(to.given)} is the root, which exists; name a path in it.`);
+  if (to.whole.startsWith(`${from.whole}/`)) refuseInto(from, to);
+}
+
+const refuseInto = (from: Path, to: Path): never =>
+  refuse("invalid-path", to.given, `${JSON.stringify(to.given)} is in ${JSON.stringify(from.given)} itself.`);
+
+function* expectMovable(workspace: Workspace, from: Path, to: Path): Steps<void> {
+  const at = workspace.enter(from, false);
+  try {
+    const kind = kindOf(workspace, at, from);
+    if (kind === "directory") {
+      yield* expectServed(workspace, at, nameOf(from), from.given, [from.whole, to.whole]);
+    } else {
+      for (const { whole, given } of [from, to]) if (!workspace.rules.serves(whole)) workspace.refuseClosed(given);
+    }
+  } finally {
+    workspace.leave(at);
+  }
+}
+
+/** What is to be moved or copied: a regular file of one name, or a directory. The workspace's status is its. */
+export function kindOf(workspace: Workspace, at: number, path: Path): EntryKind {
+  const { root, status, rules } = workspace;
+  const code = root.statAt(at, nameOf(path), status);
+  // A file that is missing is told no otherwise than one that is closed.
+  if (code < 0 && !rules.serves(path.whole)) return workspace.refuseClosed(path.given);
+  expectSuccess(code, path.given);
+  if (status.kind === "directory") return status.kind;
+  workspace.expectFile(status, path.given);
+  return path.isDirectory ? refuseFor(ENOTDIR, path.given) : status.kind;
+}
+
+function renameNow(workspace: Workspace, from: Path, to: Path, request: MoveRequest): Moved {
+  const { root, status, quota } = workspace;
+  const fromAt = workspace.enter(from, false);
+  let toAt = -1;
+  try {
+    const kind = kindOf(workspace, fromAt, from);
+    if (from.whole === to.whole) return {};
+    const { inode, device } = status;
+    if (kind === "file") expectFileName(to);
+    toAt = workspace.enter(to, request.parents ?? true);
+    const isReplacing = kind === "file" && request.ifExists === "replace";
+    let freed = 0;
+    if (isReplacing) {
+      const code = root.statAt(toAt, nameOf(to), status);
+      if (code === 0) {
+        workspace.expectFile(status, to.given);
+        freed = status.size;
+        if (status.inode === inode && status.device === device) {
+          // Two names of one file, which a rename would leave both.
+          expectSuccess(root.unlink(fromAt, nameOf(from)), from.given);
+          quota?.add(-freed);
+          return {};
+        }
+      } else if (code !== -ENOENT) refuseFor(code, to.given);
+    }
+    expectRenamed(root.rename(fromAt, nameOf(from), toAt, nameOf(to), isReplacing), from, to);
+    quota?.add(-freed);
+    return {};
+  } finally {
+    workspace.leave(fromAt);
+    if (toAt >= 0) workspace.leave(toAt);
+  }
+}
+
+/** Refuses a file's new name that only a directory can have. */
+export function expectFileName({ given, isDirectory }: Path): void {
+  if (!isDirectory) return;
+  refuse("is-directory", given, `${JSON.stringify(given)} names a directory; name the file in it.`);
+}
+
+/** Refuses what a rename to `to` failed with. */
+export function expectRenamed(code: number, from: Path, to: Path): void {
+  if (code >= 0) return;
+  if (code === -EEXIST || code === -ENOTEMPTY) refuseExisting(to);
+  if (code === -EXDEV) {
+    refuse(
+      "io",
+      to.given,
+      `${JSON.stringify(to.given)} is on another file system; read it, and write it there with inPlace: true.`,
+    );
+  }
+  if (code === -EINVAL) refuseInto(from, to);
+  refuseFor(code, code === -EISDIR ? to.given : from.given);
+}
+
+/** Refuses a new name that something has. */
+export function refuseExisting({ given }: Path): never {
+  const advice = `delete it first, or choose another name; a file is replaced by a file with ifExists: "replace"`;
+  return refuse("exists", given, `${JSON.stringify(given)} exists already; ${advice}.`);
+}

@@ -1,0 +1,84 @@
+import { constants } from "node:os";
+import { type Name, type Root, Status } from "../root/root";
+import type { Steps } from "../steps";
+
+/** So many directories are open at once; those further up are opened again on the way back. */
+const KEPT = 64;
+const { ESTALE } = constants.errno;
+
+interface Level {
+  readonly name: Name;
+  /** Open, or −1. */
+  descriptor: number;
+  readonly inode: number;
+  readonly device: number;
+}
+
+/**
+ * The way down a tree: each directory opened by its name in the one before, never by a path. It may be as long as it
+ * likes, longer than a path can be and than a process may have files open.
+ */
+export class Trail {
+  readonly #root: Root;
+  readonly #start: number;
+  readonly #levels: Level[] = [];
+  readonly #status = new Status();
+
+  /** @param start the directory that it begins in, which stays its owner's. */
+  constructor(root: Root, start: number) {
+    this.#root = root;
+    this.#start = start;
+  }
+
+  /** The directory that it has come to, open to be read. */
+  get at(): number {
+    return this.#levels.at(-1)?.descriptor ?? this.#start;
+  }
+
+  /** Goes into a directory; gives 0 or a negated errno. */
+  descend(name: Name): number {
+    const descriptor = this.#root.openAt(this.at, name, "directory");
+    if (descriptor < 0) return descriptor;
+    const code = this.#root.stat(descriptor, this.#status);
+    if (code < 0) {
+      this.#root.close(descriptor);
+      return code;
+    }
+    const { inode, device } = this.#status;
+    this.#levels.push({ name, descriptor, inode, device });
+    this.#close(this.#levels[this.#levels.length - 1 - KEPT]);
+    return 0;
+  }
+
+  /** Goes back to the directory before; gives 0 or a negated errno, ESTALE where that is not in its place any more. */
+  *ascend(): Steps<number> {
+    this.#close(this.#levels.pop());
+    return this.at >= 0 ? 0 : yield* this.#openAgain();
+  }
+
+  *#openAgain(): Steps<number> {
+    for (const [i, level] of this.#levels.entries()) {
+      const before = this.#levels[i - 1];
+      const descriptor = this.#root.openAt(before?.descriptor ?? this.#start, level.name, "directory");
+      if (descriptor < 0) return descriptor;
+      level.descriptor = descriptor;
+      // The last ones stay open, for the next steps back.
+      if (i <= this.#levels.length - KEPT) this.#close(before);
+      yield;
+    }
+    const last = this.#levels.at(-1);
+    const code = this.#root.stat(this.at, this.#status);
+    if (code < 0) return code;
+    return last?.inode === this.#status.inode && last.device === this.#status.device ? 0 : -ESTALE;
+  }
+
+  dispose(): void {
+    for (const level of this.#levels) this.#close(level);
+  }
+
+  #close(level: Level | undefined): void {
+    if (level === undefined || level.descriptor < 0) return;
+    this.#root.close(level.descriptor);
+    level.descriptor = -1;
+  }
+}

@@ -1,0 +1,71 @@
+import { constants } from "node:os";
+import { refuse, refuseFor } from "../file-error";
+import { perform } from "../perform";
+import type { Name } from "../root/root";
+import type { Steps } from "../steps";
+import type { Task, Workspace } from "../workspace";
+import { STAGING } from "../write/staging";
+import { join, walk, walkIn } from "./walk";
+
+const { EACCES } = constants.errno;
+
+/**
+ * Refuses a directory that holds anything which is not served, be it by the name that it has or by one that it would get.
+ *
+ * @param places the paths of the directory, now and then.
+ */
+export function* expectServed(
+  workspace: Workspace,
+  start: number,
+  name: Name,
+  given: string,
+  places: readonly string[],
+): Steps<void> {
+  if (workspace.rules.areOpen) return;
+  yield* walk(workspace.root, start, name, {
+    enter: (_at, _name, below) => expectServedBelow(workspace, below, true, given, places),
+    visit(_at, _name, _kind, below) {
+      expectServedBelow(workspace, below, false, given, places);
+      return false;
+    },
+    fail: (code) => refuseFor(code, given),
+  });
+}
+
+/** Refuses such a directory for one thing in it. */
+export function expectServedBelow(
+  { rules }: Workspace,
+  below: string,
+  isDirectory: boolean,
+  given: string,
+  places: readonly string[],
+): void {
+  if (rules.areOpen) return;
+  const isServed = (whole: string): boolean => (isDirectory ? !rules.denies(whole) : rules.serves(whole));
+  if (places.every((place) => isServed(join(place, below)))) return;
+  refuse("denied", given, `${JSON.stringify(given)} holds what is not served: the actor's globs close it.`);
+}
+
+/** How many bytes all files below the root have, those included that are not served. */
+export async function countBytes(workspace: Workspace, task: Task | null): Promise<number> {
+  const { root, status } = workspace;
+  let bytes = 0;
+  const top = root.open("", "directory");
+  if (top < 0) return refuseFor(top, "");
+  // Files that are on their way are nobody's yet.
+  const counting = walkIn(root, top, STAGING, {
+    visit(at, name, kind) {
+      if (kind === "file" && root.statAt(at, name, status) === 0) bytes += status.size;
+      return false;
+    },
+    fail(code) {
+      if (code !== -EACCES) refuseFor(code, ""); // What may not be read cannot be counted either.
+    },
+  });
+  try {
+    await perform(workspace, counting, task);
+  } finally {
+    root.close(top);
+  }
+  return bytes;
+}

@@ -1,0 +1,165 @@
+import { constants } from "node:os";
+import { type EntryKind, type Name, type Root, Status } from "../root/root";
+import type { Steps } from "../steps";
+import { Trail } from "./trail";
+
+const { ENOENT, ENOTDIR, ENOTEMPTY, ELOOP, EISDIR, EPERM } = constants.errno;
+/** How often what changes under the walk is looked at again. */
+const MOST_TRIES = 16;
+
+/** What is done on the way through a tree. `below` is the path below where the walk began. */
+export interface Visitor {
+  /** With a directory that was opened, before what is in it. */
+  enter?(at: number, name: Name, below: string): void;
+  /** With what is no directory, in the directory `at`; gives whether it is one by now. */
+  visit(at: number, name: Name, kind: EntryKind, below: string): boolean | Steps<boolean>;
+  /** With a directory, after all that is in it, in the directory `at`; gives whether to go through it again. */
+  leave?(at: number, name: Name, below: string): boolean | Steps<boolean>;
+  /** With a directory that cannot be read. */
+  fail(code: number, below: string): void;
+}
+
+/** A directory on the way. */
+interface Level {
+  readonly name: Name;
+  readonly below: string;
+  /** Those in it that are still to be gone into. */
+  readonly directories: Name[];
+  tries: number;
+}
+
+/** Goes through the directory `name`, which is in `start`, and through all that is in it; follows no link. */
+export function walk(root: Root, start: number, name: Name, visitor: Visitor): Steps<void> {
+  return new Walk(root, start, visitor).run(name);
+}
+
+/** Goes through all that is in a directory, which is open to be read, but for one directory in it. */
+export function walkIn(root: Root, directory: number, except: string, visitor: Visitor): Steps<void> {
+  return new Walk(root, directory, visitor).run(null, except);
+}
+
+/** Removes a directory with all that is in it, as far as that can be. */
+export function discard(root: Root, start: number, name: Name): Steps<void> {
+  return walk(root, start, name, {
+    visit: (at, entry) => {
+      const code = root.unlink(at, entry);
+      return code === -EISDIR || code === -EPERM;
+    },
+    leave: (at, entry) => root.removeDirectory(at, entry) === -ENOTEMPTY,
+    fail: () => {},
+  });
+}
+
+/** A name below a path, for the globs: what is no UTF-8 in it is shown as U+FFFD there. */
+export const join = (path: string, name: Name): string => {
+  if (name === "") return path;
+  const text = typeof name === "string" ? name : Buffer.from(name).toString();
+  return path === "" ? text : `${path}/${text}`;
+};
+
+class Walk {
+  readonly #root: Root;
+  readonly #trail: Trail;
+  readonly #visitor: Visitor;
+  readonly #status = new Status();
+  readonly #levels: Level[] = [];
+
+  constructor(root: Root, start: number, visitor: Visitor) {
+    this.#root = root;
+    this.#trail = new Trail(root, start);
+    this.#visitor = visitor;
+  }
+
+  /** @param name of the directory in `start`; null for `start` itself. `except` is left out of that. */
+  *run(name: Name | null, except?: string): Steps<void> {
+    try {
+      if (name === null) yield* this.#begin(except);
+      else yield* this.#enter(name, "");
+      for (let level = this.#levels.at(-1); level !== undefined; level = this.#levels.at(-1)) {
+        const next = level.directories.pop();
+        if (next === undefined) yield* this.#leave(level);
+        else yield* this.#enter(next, join(level.below, next));
+      }
+    } finally {
+      this.#trail.dispose();
+    }
+  }
+
+  *#enter(name: Name, below: string): Steps<void> {
+    for (let tries = 0; ; tries++) {
+      const code = this.#trail.descend(name);
+      if (code === 0) break;
+      if (code === -ENOENT) return;
+      // What was a directory may be a link by now; and a directory again, for whoever swaps them without end.
+      const isOther = code === -ENOTDIR || code === -ELOOP;
+      if (!isOther || tries === MOST_TRIES) return this.#visitor.fail(code, below);
+      const status = this.#status;
+      if (this.#root.statAt(this.#trail.at, name, status) < 0) return;
+      if (status.kind !== "directory" && !(yield* this.#visit(name, status.kind, below))) return;
+      yield;
+    }
+    const level: Level = { name, below, directories: [], tries: 0 };
+    this.#levels.push(level);
+    this.#visitor.enter?.(this.#trail.at, name, below);
+    yield* this.#read(level);
+  }
+
+  *#begin(except: string | undefined): Steps<void> {
+    const level: Level = { name: "", below: "", directories: [], tries: 0 };
+    this.#levels.push(level);
+    yield* this.#read(level);
+    const wanted = level.directories.filter((name) => name !== except);
+    level.directories.splice(0, level.directories.length, ...wanted);
+  }
+
+  /** Visits what is in the directory that the trail has come to, and notes the directories in it. */
+  *#read({ below, directories }: Level): Steps<void> {
+    const status = this.#status;
+    const { at } = this.#trail;
+    const names: Name[] = [];
+    const kinds: (EntryKind | undefined)[] = [];
+    for (;;) {
+      const count = this.#root.entries(at, (name, kind) => {
+        names.push(name);
+        kinds.push(kind);
+      });
+      if (count < 0) return this.#visitor.fail(count, below);
+      if (count === 0) return;
+      yield;
+      for (const [i, name] of names.entries()) {
+        let kind = kinds[i];
+        if (kind === undefined && this.#root.statAt(at, name, status) === 0) kind = status.kind;
+        if (kind === "directory") directories.push(name);
+        else if (kind !== undefined && (yield* this.#visit(name, kind, join(below, name)))) directories.push(name);
+        yield;
+      }
+      names.length = 0;
+      kinds.length = 0;
+    }
+  }
+
+  *#visit(name: Name, kind: EntryKind, below: string): Steps<boolean> {
+    const isDirectory = this.#visitor.visit(this.#trail.at, name, kind, below);
+    return typeof isDirectory === "boolean" ? isDirectory : yield* isDirectory;
+  }
+
+  *#leave(level: Level): Steps<void> {
+    if (level.name === "") {
+      this.#levels.pop();
+      return;
+    }
+    const code = yield* this.#trail.ascend();
+    if (code < 0) return this.#visitor.fail(code, level.below);
+    this.#levels.pop();
+    const left = this.#visitor.leave?.(this.#trail.at, level.name, level.below) ?? false;
+    const isAgain = typeof left === "boolean" ? left : yield* left;
+    yield;
+    if (!isAgain) return;
+    const next = level.tries === MOST_TRIES ? -ENOTEMPTY : this.#trail.descend(level.name);
+    if (next === -ENOENT) return;
+    if (next < 0) return this.#visitor.fail(next, level.below);
+    level.tries++;
+    this.#levels.push(level);
+    yield* this.#read(level);
+  }
+}

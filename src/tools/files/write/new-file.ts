@@ -1,0 +1,243 @@
+import { constants } from "node:os";
+import { EtagOf, etagOf, PIECE, sizeIn } from "../etag";
+import { expectSuccess, refuse, refuseChanged } from "../file-error";
+import { nameOf, type Path, parentOf } from "../path";
+import type { WriteReply } from "../protocol";
+import type { Task, Workspace } from "../workspace";
+import { hashFile } from "./hash-file";
+import type { Staged } from "./staging";
+
+const { ENOENT, EXDEV } = constants.errno;
+/** Permission bits that a new content keeps: it does not run as its owner (setuid), as a write takes that right away, too. */
+const RIGHTS = 0o777;
+
+/** What a file must be for another one to take its place. */
+export interface Condition {
+  /** The etag that it must have. */
+  readonly ifMatch?: string | undefined;
+  readonly ifExists?: "replace" | "fail" | undefined;
+  /** Whether the new file is on the disk before it is there. */
+  readonly durable?: boolean | undefined;
+}
+
+/** A file that was hashed in pieces, as it was then. */
+interface Hashed {
+  readonly inode: number;
+  readonly changed: number;
+  readonly etag: string;
+}
+
+/**
+ * A file on its way: written where nobody looks, and then given its name in one step, so that whoever reads the name finds
+ * the old file or the new one. It ends with `commitNow` that gives a reply, with `commit`, or with `abandon`.
+ */
+export class NewFile {
+  readonly #workspace: Workspace;
+  readonly #path: Path;
+  readonly #at: number;
+  readonly #staged: Staged;
+  readonly #etag = new EtagOf();
+  #size = 0;
+  #hasEnded = false;
+  /** Of a file that was written at once; empty for a copy. */
+  #etagAtOnce: string | null = null;
+  /** The permission bits that it has. */
+  #mode: number;
+
+  /** @param parents whether missing directories on the way are made. */
+  constructor(workspace: Workspace, path: Path, parents: boolean) {
+    this.#workspace = workspace;
+    this.#path = path;
+    this.#at = workspace.enter(path, parents);
+    try {
+      this.#staged = workspace.staging.create(path.given);
+      this.#mode = workspace.staging.mode;
+    } catch (thrown) {
+      workspace.leave(this.#at);
+      throw thrown;
+    }
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** How many bytes the file has that this one would replace now. */
+  replacedSize(): number {
+    const { root, status } = this.#workspace;
+    return root.statAt(this.#at, nameOf(this.#path), status) === 0 && status.kind === "file" ? status.size : 0;
+  }
+
+  /** Gives the file permission bits; if it replaces another one, it has that one's in the end. */
+  setMode(bits: number): void {
+    const mode = bits & RIGHTS;
+    if (mode === this.#mode) return;
+    expectSuccess(this.#workspace.root.chmod(this.#staged.descriptor, mode), this.#path.given);
+    this.#mode = mode;
+  }
+
+  /** Writes the next bytes of a copy, whose etag nobody asks for: that of the reply is empty. */
+  writeCopied(bytes: Uint8Array): void {
+    this.#workspace.writeAll(this.#staged.descriptor, bytes, this.#path.given);
+    this.#size += bytes.length;
+    this.#etagAtOnce = "";
+  }
+
+  /** Writes all of a small file. */
+  writeAtOnce(bytes: Uint8Array): void {
+    this.#workspace.writeAll(this.#staged.descriptor, bytes, this.#path.given);
+    this.#size = bytes.length;
+    this.#etagAtOnce = etagOf(bytes);
+  }
+
+  /** Writes the next bytes. */
+  write(bytes: Uint8Array): void {
+    this.#workspace.writeAll(this.#staged.descriptor, bytes, this.#path.given);
+    this.#size += bytes.length;
+    this.#etag.add(bytes);
+  }
+
+  /** Writes bytes with pauses between them, until the asker gives up. */
+  async writeSlowly(bytes: Uint8Array, { signal }: Task): Promise<void> {
+    for (let at = 0; at < bytes.length; at += PIECE) {
+      signal.throwIfAborted();
+      this.write(bytes.subarray(at, at + PIECE));
+      await this.#workspace.pause();
+    }
+  }
+
+  /** Gives the file its name, if nothing has to be waited for; null where `commit` is needed. */
+  commitNow(condition: Condition): WriteReply | null {
+    const { lock, quota } = this.#workspace;
+    if (condition.durable === true || quota?.fits(this.#size) === false) return null;
+    if (!lock.tryAcquire(this.#path.given)) return null;
+    try {
+      return this.#place(condition, null);
+    } finally {
+      lock.release();
+    }
+  }
+
+  /** Gives the file its name, unless `signal` aborts before. */
+  async commit(condition: Condition, signal?: AbortSignal): Promise<WriteReply> {
+    const { root, lock, quota } = this.#workspace;
+    const { given } = this.#path;
+    if (condition.durable === true) expectSuccess(await root.sync(this.#staged.descriptor), given);
+    await quota?.countFor(this.#size);
+    await lock.acquire(given);
+    let reply: WriteReply | null;
+    try {
+      signal?.throwIfAborted(); // Others may have had the lock for long.
+      reply = this.#place(condition, null) ?? this.#place(condition, await this.#hashTarget(signal));
+    } finally {
+      lock.release();
+    }
+    if (condition.durable === true) await this.#syncDirectories();
+    return reply ?? refuse("changed", given, `${JSON.stringify(given)} is changed by others without end; try again.`);
+  }
+
+  /** Ends without a trace. */
+  abandon(): void {
+    this.#end(false);
+  }
+
+  /** The step itself, with the lock held; null where the present file has to be hashed in pieces first. */
+  #place(condition: Condition, hashed: Hashed | null): WriteReply | null {
+    const { root, staging, status, quota } = this.#workspace;
+    const { given } = this.#path;
+    const name = nameOf(this.#path);
+    const code = root.statAt(this.#at, name, status);
+    const isNew = code === -ENOENT;
+    let before = 0;
+    if (isNew) {
+      if (condition.ifMatch !== undefined) refuseChanged(given);
+    } else {
+      expectSuccess(code, given);
+      this.#workspace.expectFile(status, given);
+      if (condition.ifMatch !== undefined) {
+        const etag = this.#etagNow(condition.ifMatch, hashed);
+        if (etag === null) return null;
+        if (etag !== condition.ifMatch) refuseChanged(given, etag);
+      } else if (condition.ifExists === "fail") {
+        refuse("exists", given, `${JSON.stringify(given)} exists already; read it first, and write with ifMatch.`);
+      }
+      before = status.size;
+      // A file that is replaced keeps its rights; a new one gets those that the process gives.
+      this.setMode(status.mode);
+    }
+    quota?.admit(this.#size - before, given);
+    const placed = staging.place(this.#staged, this.#at, name, condition.ifExists !== "fail");
+    if (placed === -EXDEV) {
+      refuse(
+        "io",
+        given,
+        `${JSON.stringify(given)} is on another file system than the root; write it with inPlace: true.`,
+      );
+    }
+    expectSuccess(placed, given);
+    quota?.add(this.#size - before);
+    this.#end(true);
+    return { size: this.#size, etag: this.#etagAtOnce ?? this.#etag.end(), created: isNew };
+  }
+
+  /**
+   * The etag of the file that has the name, whose status was just read; null where it is too large to be hashed at once,
+   * undefined where its size tells that it is another one.
+   */
+  #etagNow(expected: string, hashed: Hashed | null): string | undefined | null {
+    const { root, status, scratch } = this.#workspace;
+    const { inode, changed, size } = status;
+    if (hashed !== null) return hashed.inode === inode && hashed.changed === changed ? hashed.etag : null;
+    if (size > PIECE) return size === sizeIn(expected) ? null : undefined;
+    const { given } = this.#path;
+    const file = root.openAt(this.#at, nameOf(this.#path), "read");
+    expectSuccess(file, given);
+    let length: number;
+    try {
+      // It may be another one by now, of which not even the etag is told.
+      expectSuccess(root.stat(file, status), given);
+      this.#workspace.expectFile(status, given);
+      if (status.size > PIECE) return null;
+      length = root.read(file, scratch, PIECE, 0);
+    } finally {
+      root.close(file);
+    }
+    expectSuccess(length, given);
+    return etagOf(scratch.subarray(0, length));
+  }
+
+  async #hashTarget(signal: AbortSignal | undefined): Promise<Hashed> {
+    const { root, status } = this.#workspace;
+    const { given } = this.#path;
+    const file = root.openAt(this.#at, nameOf(this.#path), "read");
+    expectSuccess(file, given);
+    try {
+      expectSuccess(root.stat(file, status), given);
+      this.#workspace.expectFile(status, given);
+      const { inode, changed, size } = status;
+      return { inode, changed, etag: await hashFile(this.#workspace, file, size, given, signal) };
+    } finally {
+      root.close(file);
+    }
+  }
+
+  /** Brings the names on the way to the disk, those of new directories included. */
+  async #syncDirectories(): Promise<void> {
+    const { root } = this.#workspace;
+    for (let whole = parentOf(this.#path); ; whole = whole.slice(0, Math.max(0, whole.lastIndexOf("/")))) {
+      const directory = root.open(whole, "directory");
+      expectSuccess(directory, this.#path.given);
+      const code = await root.sync(directory);
+      root.close(directory);
+      expectSuccess(code, this.#path.given);
+      if (whole === "") return;
+    }
+  }
+
+  #end(isPlaced: boolean): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#workspace.staging.end(this.#staged, isPlaced);
+    this.#workspace.leave(this.#at);
+  }
+}

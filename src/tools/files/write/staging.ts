@@ -1,0 +1,251 @@
+import { constants } from "node:os";
+import { refuse, refuseFor } from "../file-error";
+import { type Name, type Root, Status } from "../root/root";
+import { fold } from "../rules";
+import { discard } from "../tree/walk";
+
+/** The directory below the root where files are written before they get their names. Nobody is served it. */
+export const STAGING = ".envoi";
+const LOCK = "lock";
+const DOT = 46;
+const { ENOENT, EEXIST, EAGAIN, EISDIR, EPERM } = constants.errno;
+
+/** A file that is being written and has no name of its own yet. */
+export interface Staged {
+  readonly descriptor: number;
+  readonly name: string;
+}
+
+/** A directory that is being filled and has no name of its own yet. */
+export interface StagedDirectory {
+  /** What it is in. */
+  readonly at: number;
+  readonly name: string;
+}
+
+/**
+ * Where new files are written: one directory for all, so that what a killed process leaves is found without a walk. Each
+ * actor has a mark there, `<id>.owner`, which it keeps locked and which is there before its files, `<id>.<count>`, and after
+ * them: a mark that is not locked is that of an actor that is gone, in whichever container it was.
+ */
+export class Staging {
+  readonly #root: Root;
+  readonly #status = new Status();
+  #id = "";
+  #directory = -1;
+  #mark = -1;
+  #lockFile = -1;
+  #count = 0;
+  #open = 0;
+  #mode = -1;
+
+  constructor(root: Root) {
+    this.#root = root;
+  }
+
+  /** Removes what actors that are gone have left; nothing is made where there is none. */
+  sweep(): void {
+    const root = this.#root;
+    const directory = root.openAt(root.top, STAGING, "directory");
+    if (directory < 0) return;
+    const owned = new Map<string, string[]>();
+    const note = (name: Name): void => {
+      const id = typeof name === "string" ? idIn(name) : undefined;
+      // Only text has an id.
+      if (id !== undefined) owned.set(id, [...(owned.get(id) ?? []), name as string]);
+    };
+    while (root.entries(directory, note) > 0);
+    for (const [id, names] of owned) this.#sweepAfter(directory, id, names);
+    root.close(directory);
+  }
+
+  #sweepAfter(directory: number, id: string, names: readonly string[]): void {
+    const root = this.#root;
+    const mark = root.openAt(directory, markOf(id), "write");
+    if (mark < 0 && mark !== -ENOENT) return;
+    if (mark < 0 || root.lock(mark) === 0) {
+      for (const name of names) if (name !== markOf(id)) this.#remove(directory, name);
+      root.unlink(directory, markOf(id));
+    }
+    if (mark < 0) return;
+    root.unlock(mark);
+    root.close(mark);
+  }
+
+  /** Removes a file, or a directory with all that is in it. */
+  #remove(directory: number, name: string): void {
+    const code = this.#root.unlink(directory, name);
+    if (code === -EISDIR || code === -EPERM) for (const _ of discard(this.#root, directory, name));
+  }
+
+  /** Makes an empty directory, for a tree that is to be placed as a whole. */
+  createDirectory(mode: number, path: string): StagedDirectory {
+    for (let isAnew = false; ; ) {
+      const at = this.#ensure(path);
+      const name = `${this.#id}.${this.#count++}`;
+      const code = this.#root.makeDirectory(at, name, mode);
+      if (code === 0) {
+        this.#open++;
+        return { at, name };
+      }
+      if (code === -EEXIST) continue; // Somebody has taken the name; the next one is another.
+      if (code !== -ENOENT || isAnew) return refuseFor(code, path);
+      isAnew = true;
+      this.#leave();
+    }
+  }
+
+  /** Ends with a staged directory, which was placed, or of which nothing is left. */
+  endDirectory(): void {
+    this.#open--;
+    if (this.#open === 0 && this.#root.resolution === "memory") this.#leave();
+  }
+
+  /** Makes an empty file. */
+  create(path: string): Staged {
+    const name = (): string => `${this.#id}.${this.#count++}`;
+    const staged = this.#openIn(name, "create", path);
+    this.#open++;
+    if (this.#mode < 0 && this.#root.stat(staged.descriptor, this.#status) === 0) this.#mode = this.#status.mode;
+    return staged;
+  }
+
+  /** The permission bits of a new file, which are the process's to say; −1 before there was one. */
+  get mode(): number {
+    return this.#mode;
+  }
+
+  /** Gives a staged file its name; what it gives is 0 or a negated errno. */
+  place({ name }: Staged, at: number, newName: string, replace: boolean): number {
+    return this.#root.rename(this.#directory, name, at, newName, replace);
+  }
+
+  /** Ends with a staged file; one that was not placed is removed. */
+  end({ descriptor, name }: Staged, isPlaced: boolean): void {
+    this.#root.close(descriptor);
+    if (!isPlaced) this.#root.unlink(this.#directory, name);
+    this.#open--;
+    if (this.#open === 0 && this.#root.resolution === "memory") this.#leave(); // Tests look at the whole of it.
+  }
+
+  /** Takes the lock that all processes share; false while another has it. */
+  lock(path: string): boolean {
+    const root = this.#root;
+    if (root.resolution === "memory") return true;
+    for (;;) {
+      if (this.#lockFile < 0) this.#lockFile = this.#openIn(() => LOCK, "writeOrCreate", path).descriptor;
+      const code = root.lock(this.#lockFile);
+      if (code === -EAGAIN) return false;
+      if (code < 0) return refuseFor(code, path);
+      if (root.stat(this.#lockFile, this.#status) === 0 && this.#status.links > 0) return true;
+      // Somebody deleted the file, so that others lock another one.
+      root.unlock(this.#lockFile);
+      root.close(this.#lockFile);
+      this.#lockFile = -1;
+    }
+  }
+
+  unlock(): void {
+    if (this.#root.resolution !== "memory") this.#root.unlock(this.#lockFile);
+  }
+
+  dispose(): void {
+    this.#leave();
+    if (this.#lockFile >= 0) this.#root.close(this.#lockFile);
+    this.#lockFile = -1;
+  }
+
+  /** Opens a file in the directory, which is made anew, once, where somebody has removed it. */
+  #openIn(nameOf: () => string, opening: "create" | "writeOrCreate", path: string): Staged {
+    for (let isAnew = false; ; ) {
+      const directory = this.#ensure(path);
+      const name = nameOf();
+      const descriptor = this.#root.openAt(directory, name, opening);
+      if (descriptor >= 0) return { descriptor, name };
+      if (descriptor === -EEXIST) continue; // Somebody has taken the name; the next one is another.
+      if (descriptor !== -ENOENT || isAnew) return refuseFor(descriptor, path);
+      isAnew = true;
+      this.#leave();
+    }
+  }
+
+  #ensure(path: string): number {
+    if (this.#directory >= 0) return this.#directory;
+    const root = this.#root;
+    const made = root.makeDirectory(root.top, STAGING, 0o700);
+    if (made < 0 && made !== -EEXIST) return refuseFor(made, path);
+    const directory = root.openAt(root.top, STAGING, "directory");
+    if (directory < 0) return this.#refuseDirectory(directory, path);
+    this.#directory = directory;
+    if (root.resolution === "memory") return directory;
+    if (made === 0) this.#hideFromGit();
+    this.#leaveMark(path);
+    return directory;
+  }
+
+  #refuseDirectory(code: number, path: string): never {
+    if (this.#root.statAt(this.#root.top, STAGING, this.#status) < 0 || this.#status.kind === "directory")
+      return refuseFor(code, path);
+    const what = this.#status.kind === "link" ? "a symbolic link" : "no directory";
+    const advice = `remove it, since files are written there first, and write ${JSON.stringify(path)} again`;
+    return refuse("denied", path, `${STAGING} below the root is ${what}; ${advice}.`);
+  }
+
+  #hideFromGit(): void {
+    const file = this.#root.openAt(this.#directory, ".gitignore", "create");
+    if (file < 0) return;
+    this.#root.write(file, Buffer.from("*\n"), 2);
+    this.#root.close(file);
+  }
+
+  #leaveMark(path: string): void {
+    const root = this.#root;
+    for (;;) {
+      this.#id = crypto.randomUUID();
+      const mark = root.openAt(this.#directory, markOf(this.#id), "create");
+      const code = mark < 0 ? mark : root.lock(mark);
+      if (code === 0 && root.stat(mark, this.#status) === 0 && this.#status.links > 0) {
+        this.#mark = mark;
+        return;
+      }
+      if (mark >= 0) root.close(mark);
+      // One that sweeps was quicker, and took it for a mark of one that is gone.
+      if (code === 0 || (mark >= 0 && code === -EAGAIN)) continue;
+      root.close(this.#directory);
+      this.#directory = -1;
+      refuseFor(code, path);
+    }
+  }
+
+  /** Closes the directory, and takes the mark away. */
+  #leave(): void {
+    const root = this.#root;
+    if (this.#directory < 0) return;
+    if (this.#mark >= 0) {
+      root.unlink(this.#directory, markOf(this.#id));
+      root.unlock(this.#mark);
+      root.close(this.#mark);
+    }
+    root.close(this.#directory);
+    this.#mark = -1;
+    this.#directory = -1;
+    if (root.resolution === "memory") root.removeDirectory(root.top, STAGING);
+  }
+}
+
+/**
+ * Whether a path is that of the directory, or in it, by any name that a file system may take for it: some do not tell
+ * `.ENVOI` from `.envoi`.
+ */
+export function isStaging(whole: string): boolean {
+  const first = whole.charCodeAt(0);
+  if (first !== DOT && first < 128) return false;
+  const slash = whole.indexOf("/");
+  const name = slash < 0 ? whole : whole.slice(0, slash);
+  return name === STAGING || fold(name) === STAGING;
+}
+
+const markOf = (id: string): string => `${id}.owner`;
+
+/** Whose file a name in the directory is; undefined where it is no actor's. */
+const idIn = (name: string): string | undefined => /^([0-9a-f-]{36})\.(?:owner|\d+)$/.exec(name)?.[1];

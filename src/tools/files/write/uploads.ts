@@ -1,0 +1,109 @@
+import { randomUUID } from "node:crypto";
+import type { Timers } from "../../../index";
+import type { Written } from "../content";
+import { refuse } from "../file-error";
+import type { BeginWriteRequest, WriteReply } from "../protocol";
+import type { Task, Workspace } from "../workspace";
+import { Upload } from "./upload";
+
+/** Most uploads at once: each has a file and a directory open. */
+const MOST = 64;
+/** How long an upload is kept for which nothing comes, in milliseconds. */
+const LONGEST_IDLE = 5 * 60_000;
+
+/** An upload that takes no more pieces, as a request for its path. */
+export interface ClosedUpload {
+  readonly path: string;
+  readonly upload: Upload;
+}
+
+/** Files that are written in pieces, up to 64 at once. One for which nothing comes for five minutes is given up. */
+export class Uploads {
+  readonly #workspace: Workspace;
+  readonly #timers: Timers;
+  readonly #open = new Map<string, Upload>();
+  /** Those that are given their names now. */
+  readonly #closed = new Set<Upload>();
+
+  constructor(workspace: Workspace, timers: Timers) {
+    this.#workspace = workspace;
+    this.#timers = timers;
+  }
+
+  get count(): number {
+    return this.#open.size + this.#closed.size;
+  }
+
+  begin(request: BeginWriteRequest): { upload: string } {
+    const path = this.#workspace.findToChange(request.path);
+    if (this.count >= MOST) {
+      refuse("too-large", path.given, `${MOST} files are being written in pieces already; finish or abort one first.`);
+    }
+    const id = randomUUID(); // Nobody can guess it, and write to what another one began.
+    const upload = new Upload(this.#workspace, path, request);
+    this.#open.set(id, upload);
+    this.#watchIdleness(id, upload, LONGEST_IDLE);
+    return { upload: id };
+  }
+
+  write(request: { upload: string } & Written, task: Task): { size: number } | Promise<{ size: number }> {
+    return this.#find(request.upload).write(request, task);
+  }
+
+  /** Takes no more pieces of an upload, which is to be finished. */
+  close({ upload: id }: { upload: string }): ClosedUpload {
+    const upload = this.#find(id);
+    this.#forget(id);
+    this.#closed.add(upload);
+    return { path: upload.path.given, upload };
+  }
+
+  finish({ upload }: ClosedUpload): WriteReply | Promise<WriteReply> {
+    const end = (): void => void this.#closed.delete(upload);
+    let isDone = true;
+    try {
+      const reply = upload.finish();
+      if (!(reply instanceof Promise)) return reply;
+      isDone = false;
+      return reply.finally(end);
+    } finally {
+      if (isDone) end();
+    }
+  }
+
+  abort({ upload: id }: { upload: string }): Record<never, never> {
+    const upload = this.#find(id);
+    this.#forget(id);
+    upload.abandon();
+    return {};
+  }
+
+  dispose(): void {
+    for (const upload of [...this.#open.values(), ...this.#closed]) upload.abandon();
+    this.#open.clear();
+  }
+
+  #find(id: string): Upload {
+    const upload = this.#open.get(id);
+    if (upload !== undefined) return upload;
+    const advice = "one ends when it is finished or aborted, and when nothing comes for five minutes; begin a new one";
+    return refuse("not-found", String(id), `There is no upload ${JSON.stringify(id)}: ${advice}.`);
+  }
+
+  #forget(id: string): void {
+    this.#open.delete(id);
+    this.#timers.cancel(timerOf(id));
+  }
+
+  #watchIdleness(id: string, upload: Upload, delay: number): void {
+    // One timer for all its pieces: to set it anew for each would cost as much as to write a small one.
+    this.#timers.once(timerOf(id), delay, () => {
+      const rest = LONGEST_IDLE - upload.idleTime;
+      if (rest > 0) return this.#watchIdleness(id, upload, rest);
+      this.#open.delete(id);
+      upload.abandon();
+    });
+  }
+}
+
+const timerOf = (id: string): string => `upload ${id}`;

@@ -1,0 +1,241 @@
+import { constants } from "node:os";
+import { encode, type Written } from "../content";
+import { etagOf, PIECE } from "../etag";
+import { expectSuccess, refuse, refuseChanged } from "../file-error";
+import { nameOf, type Path } from "../path";
+import type { AppendRequest, WriteReply, WriteRequest } from "../protocol";
+import type { Task, Workspace } from "../workspace";
+import { hashFile } from "./hash-file";
+import { NewFile } from "./new-file";
+
+const { ENOENT } = constants.errno;
+
+/** Writes a file whole or not at all; or into itself, with `inPlace`. */
+export function write(workspace: Workspace, request: WriteRequest, task: Task): WriteReply | Promise<WriteReply> {
+  const path = workspace.findToChange(request.path);
+  return request.inPlace === true
+    ? writeInPlace(workspace, path, request, task)
+    : writeWhole(workspace, path, request, task);
+}
+
+/** Refuses more bytes than one request may write. */
+export function expectWritable({ limits }: Workspace, bytes: number, given: string): void {
+  if (bytes <= limits.maxWriteBytes) return;
+  const most = limits.maxWriteBytes;
+  refuse(
+    "too-large",
+    given,
+    `${bytes} bytes for ${JSON.stringify(given)} are more than this actor writes for one request, which is ${most}.`,
+  );
+}
+
+function encodeWritable(workspace: Workspace, request: Written, { given }: Path): Uint8Array {
+  const bytes = encode(request, workspace.scratch, given);
+  expectWritable(workspace, bytes.length, given);
+  return bytes;
+}
+
+function writeWhole(
+  workspace: Workspace,
+  path: Path,
+  request: WriteRequest,
+  task: Task,
+): WriteReply | Promise<WriteReply> {
+  const bytes = encodeWritable(workspace, request, path);
+  const file = new NewFile(workspace, path, request.parents ?? true);
+  if (bytes.length > PIECE) return finish(file, file.writeSlowly(bytes, task), request, task);
+  try {
+    file.writeAtOnce(bytes);
+    const reply = file.commitNow(request);
+    if (reply !== null) return reply;
+  } catch (thrown) {
+    file.abandon();
+    throw thrown;
+  }
+  return finish(file, null, request, task);
+}
+
+async function finish(
+  file: NewFile,
+  written: Promise<void> | null,
+  request: WriteRequest,
+  { signal }: Task,
+): Promise<WriteReply> {
+  try {
+    await written;
+    return await file.commit(request, signal);
+  } catch (thrown) {
+    file.abandon();
+    throw thrown;
+  }
+}
+
+function writeInPlace(
+  workspace: Workspace,
+  path: Path,
+  request: WriteRequest,
+  task: Task,
+): WriteReply | Promise<WriteReply> {
+  const { root, scratch } = workspace;
+  return workspace.exclusively(path.given, request, task, () => {
+    const bytes = encodeWritable(workspace, request, path);
+    const opened = openInPlace(workspace, path, request, "write", bytes.length);
+    if (bytes.length > PIECE || request.durable === true || request.ifMatch !== undefined) {
+      // What is in the scratch buffer is another request's after a pause.
+      const kept = bytes.buffer === scratch.buffer ? Buffer.from(bytes) : bytes;
+      return overwriteSlowly(workspace, path, opened, kept, request, task).finally(() => root.close(opened.file));
+    }
+    try {
+      workspace.quota?.admit(bytes.length - opened.size, path.given);
+      writeOver(workspace, opened, bytes, path.given);
+      cut(workspace, opened, bytes.length, path.given);
+    } finally {
+      root.close(opened.file);
+    }
+    return { size: bytes.length, etag: etagOf(bytes), created: opened.created };
+  });
+}
+
+async function overwriteSlowly(
+  workspace: Workspace,
+  { given, whole }: Path,
+  opened: Opened,
+  bytes: Uint8Array,
+  { ifMatch, durable }: WriteRequest,
+  { signal }: Task,
+): Promise<WriteReply> {
+  if (ifMatch !== undefined) {
+    const file = workspace.openFile(whole, given, "read");
+    const found = await hashFile(workspace, file, workspace.status.size, given, signal).finally(() =>
+      workspace.root.close(file),
+    );
+    if (found !== ifMatch) refuseChanged(given, found);
+  }
+  workspace.quota?.admit(bytes.length - opened.size, given);
+  try {
+    for (let at = 0; at < bytes.length; at += PIECE) {
+      signal.throwIfAborted();
+      workspace.writeAll(opened.file, bytes.subarray(at, at + PIECE), given);
+      await workspace.pause();
+    }
+  } catch (thrown) {
+    countTorn(workspace, opened);
+    throw thrown;
+  }
+  cut(workspace, opened, bytes.length, given);
+  if (durable === true) expectSuccess(await workspace.root.sync(opened.file), given);
+  return { size: bytes.length, etag: etagOf(bytes), created: opened.created };
+}
+
+/** Writes all bytes at once. */
+function writeOver(workspace: Workspace, opened: Opened, bytes: Uint8Array, given: string): void {
+  try {
+    workspace.writeAll(opened.file, bytes, given);
+  } catch (thrown) {
+    countTorn(workspace, opened);
+    throw thrown;
+  }
+}
+
+/** Counts for the quota what was written of a file before something failed. */
+function countTorn({ root, status, quota }: Workspace, { file, size }: Opened): void {
+  if (quota !== null && root.stat(file, status) === 0) quota.add(status.size - size);
+}
+
+/** Cuts off what a file has beyond the `length` bytes that were written. */
+function cut({ root, quota }: Workspace, { file, size }: Opened, length: number, given: string): void {
+  if (size > length) expectSuccess(root.truncate(file, length), given);
+  quota?.add(length - size);
+}
+
+interface Opened {
+  readonly file: number;
+  /** Before anything was written. */
+  readonly size: number;
+  readonly created: boolean;
+}
+
+/** Opens a file to write into it, and makes it where it is missing and `bytes` fit into the quota. */
+function openInPlace(
+  workspace: Workspace,
+  path: Path,
+  { ifExists, ifMatch, parents = true }: Pick<WriteRequest, "ifExists" | "ifMatch" | "parents">,
+  opening: "write" | "append",
+  bytes: number,
+): Opened {
+  const { root, status } = workspace;
+  const { whole, given } = path;
+  const file = root.open(whole, opening);
+  if (file === -ENOENT) {
+    if (ifMatch !== undefined) refuseChanged(given);
+    workspace.quota?.admit(bytes, given); // Lest an empty file is left.
+    const at = workspace.enter(path, parents);
+    const created = root.openAt(at, nameOf(path), "create");
+    workspace.leave(at);
+    expectSuccess(created, given);
+    return { file: created, size: 0, created: true };
+  }
+  expectSuccess(file, given);
+  try {
+    expectSuccess(root.stat(file, status), given);
+    workspace.expectFile(status, given);
+    if (ifExists === "fail" && ifMatch === undefined)
+      refuse("exists", given, `${JSON.stringify(given)} exists already.`);
+  } catch (thrown) {
+    root.close(file);
+    throw thrown;
+  }
+  return { file, size: status.size, created: false };
+}
+
+type Appended = { size: number };
+
+/** Adds to the end of a file, which is made where it is missing. What cannot be added whole is not added. */
+export function append(workspace: Workspace, request: AppendRequest, task: Task): Appended | Promise<Appended> {
+  const path = workspace.findToChange(request.path);
+  const { root, scratch } = workspace;
+  return workspace.exclusively(path.given, request, task, () => {
+    const bytes = encodeWritable(workspace, request, path);
+    const opened = openInPlace(workspace, path, request, "append", bytes.length);
+    const { file, size } = opened;
+    if (bytes.length > PIECE || request.durable === true) {
+      const kept = bytes.buffer === scratch.buffer ? Buffer.from(bytes) : bytes;
+      return addSlowly(workspace, path, opened, kept, request, task).finally(() => root.close(file));
+    }
+    try {
+      workspace.quota?.admit(bytes.length, path.given);
+      workspace.writeAll(file, bytes, path.given);
+      workspace.quota?.add(bytes.length);
+    } catch (thrown) {
+      root.truncate(file, size);
+      throw thrown;
+    } finally {
+      root.close(file);
+    }
+    return { size: size + bytes.length };
+  });
+}
+
+async function addSlowly(
+  workspace: Workspace,
+  { given }: Path,
+  { file, size }: Opened,
+  bytes: Uint8Array,
+  { durable }: AppendRequest,
+  { signal }: Task,
+): Promise<Appended> {
+  try {
+    workspace.quota?.admit(bytes.length, given);
+    for (let at = 0; at < bytes.length; at += PIECE) {
+      signal.throwIfAborted();
+      workspace.writeAll(file, bytes.subarray(at, at + PIECE), given);
+      await workspace.pause();
+    }
+    if (durable === true) expectSuccess(await workspace.root.sync(file), given);
+  } catch (thrown) {
+    workspace.root.truncate(file, size);
+    throw thrown;
+  }
+  workspace.quota?.add(bytes.length);
+  return { size: size + bytes.length };
+}
