@@ -29,15 +29,15 @@ type Signatures = SignaturesOf<typeof FileSystem>;
 type Told<Value> = { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly error: FileError };
 
 /**
- * Spawns an actor that serves the files below one directory, and nothing outside of it. It keeps what is being written in
- * `.envoi` there, which stays (git ignores it), and which it does not show.
+ * Spawns an actor that serves the files below one directory, and nothing outside of it, also while others swap directories
+ * for links there. It keeps what is being written in `.envoi` there, which stays (git ignores it), and which it does not show.
  *
  * @param spawner a system, or the context of the actor that is to be its parent.
- * @throws TypeError or RangeError when an option cannot be one; Error when the root cannot be opened, or the machine has
- * no safe way to.
+ * @throws TypeError or RangeError for an option that cannot be one; Error where the root is no directory, this machine has
+ * no safe way to serve it, or the name is in use.
  * @example
  * const files = spawnFileSystem(system, { root: "workspace", deny: ["**\/.env"] });
- * const written = resultOf(await files.ask("write", { path: "notes.txt", content: "tea" }));
+ * const written = resultOf(await files.ask("write", { path: "notes/today.md", content: "# Today" }));
  * if (written.isErr()) console.warn(written.error.message);
  */
 export function spawnFileSystem(spawner: Spawner, options: FileSystemOptions): FileSystemRef {

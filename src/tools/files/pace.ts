@@ -1,31 +1,31 @@
-import type { Clock } from "../../index";
+import type { Workspace } from "./workspace";
 
 /** Longest work between two pauses, in milliseconds: half of a turn of the dispatcher. */
 const LONGEST = 0.5;
 
 /** Tells work that takes long when to let timers, I/O and other actors go on. */
 export class Pace {
-  readonly #clock: Clock;
+  readonly #workspace: Pick<Workspace, "clock" | "pause">;
   readonly #most: number;
   #since: number;
   #spent = 0;
 
   /** @param most what may be spent between two pauses, however little time that takes. */
-  constructor(clock: Clock, most: number) {
-    this.#clock = clock;
+  constructor(workspace: Pick<Workspace, "clock" | "pause">, most: number) {
+    this.#workspace = workspace;
     this.#most = most;
-    this.#since = clock.monotonicTime();
+    this.#since = workspace.clock.monotonicTime();
   }
 
   /** Notes that work was done; whether a pause is due. */
   spend(work: number): boolean {
     this.#spent += work;
-    return this.#spent >= this.#most || this.#clock.monotonicTime() - this.#since >= LONGEST;
+    return this.#spent >= this.#most || this.#workspace.clock.monotonicTime() - this.#since >= LONGEST;
   }
 
   async pause(): Promise<void> {
-    await new Promise<void>((resolve) => this.#clock.macrotask(resolve));
+    await this.#workspace.pause();
     this.#spent = 0;
-    this.#since = this.#clock.monotonicTime();
+    this.#since = this.#workspace.clock.monotonicTime();
   }
 }

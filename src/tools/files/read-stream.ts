@@ -21,7 +21,7 @@ export async function* readStream(
   try {
     const end = Math.min(workspace.status.size, offset + length);
     const take = takerOf(encoding, encoding === "base64" ? chunk - (chunk % 3) : chunk, given);
-    const pace = new Pace(workspace.clock, BETWEEN_PAUSES);
+    const pace = new Pace(workspace, BETWEEN_PAUSES);
     for (let position = offset; position < end; ) {
       const into = take.room(end - position);
       const count = readAll(workspace, file, into, position, given);

@@ -215,7 +215,7 @@ describe.each(ways)("readStream of a file that others change, by %s", (way) => {
 describe("a pace", () => {
   test("asks for a pause after so much work, or so much time", async () => {
     const clock = createManualClock();
-    const pace = new Pace(clock, 100);
+    const pace = new Pace({ clock, pause: () => new Promise((resolve) => clock.macrotask(resolve)) }, 100);
     expect(pace.spend(99)).toBe(false);
     expect(pace.spend(1)).toBe(true);
     const paused = pace.pause();

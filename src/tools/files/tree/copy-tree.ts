@@ -5,14 +5,14 @@ import { nameOf, type Path } from "../path";
 import { perform } from "../perform";
 import type { CopyReply, MoveRequest } from "../protocol";
 import { type EntryKind, type Name, Status } from "../root/root";
+import { Trail } from "../root/trail";
+import { discard, walk } from "../root/walk";
 import type { Steps } from "../steps";
 import type { Task, Workspace } from "../workspace";
 import type { StagedDirectory } from "../write/staging";
 import { expectRenamed, refuseExisting } from "./move";
 import { lookUp } from "./stat";
-import { Trail } from "./trail";
 import { expectServed, expectServedBelow } from "./tree";
-import { discard, walk } from "./walk";
 
 const { ENOENT, ENOTDIR, ELOOP, ENXIO } = constants.errno;
 

@@ -4,10 +4,10 @@ import { nameOf, type Path } from "../path";
 import { perform } from "../perform";
 import type { DeleteRequest } from "../protocol";
 import type { EntryKind, Name } from "../root/root";
+import { walk } from "../root/walk";
 import type { Steps } from "../steps";
 import type { Task, Workspace } from "../workspace";
 import { expectServed } from "./tree";
-import { walk } from "./walk";
 
 const { ENOENT, ENOTDIR, ENOTEMPTY, EEXIST, EISDIR, EPERM, ELOOP } = constants.errno;
 

@@ -2,10 +2,10 @@ import { constants } from "node:os";
 import { refuse, refuseFor } from "../file-error";
 import { perform } from "../perform";
 import type { Name } from "../root/root";
+import { join, walk, walkIn } from "../root/walk";
 import type { Steps } from "../steps";
 import type { Task, Workspace } from "../workspace";
 import { STAGING } from "../write/staging";
-import { join, walk, walkIn } from "./walk";
 
 const { EACCES } = constants.errno;
 

@@ -50,7 +50,7 @@ export class WatchedTree {
     this.isRecursive = recursive ?? true;
     this.unread = new Unread(whole);
     this.#matches = glob === undefined ? null : matcherOf(glob, given);
-    this.#pace = new Pace(workspace.clock, BETWEEN_PAUSES);
+    this.#pace = new Pace(workspace, BETWEEN_PAUSES);
   }
 
   /** Whether a directory is looked into. */

@@ -1,8 +1,8 @@
 import { constants } from "node:os";
 import { refuse, refuseFor } from "../file-error";
 import { type Name, type Root, Status } from "../root/root";
+import { discard } from "../root/walk";
 import { fold } from "../rules";
-import { discard } from "../tree/walk";
 
 /** The directory below the root where files are written before they get their names. Nobody is served it. */
 export const STAGING = ".envoi";

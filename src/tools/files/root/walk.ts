@@ -1,6 +1,6 @@
 import { constants } from "node:os";
-import { type EntryKind, type Name, type Root, Status } from "../root/root";
 import type { Steps } from "../steps";
+import { type EntryKind, type Name, type Root, Status } from "./root";
 import { Trail } from "./trail";
 
 const { ENOENT, ENOTDIR, ENOTEMPTY, ELOOP, EISDIR, EPERM } = constants.errno;

@@ -1,6 +1,6 @@
 import { constants } from "node:os";
-import { type Name, type Root, Status } from "../root/root";
 import type { Steps } from "../steps";
+import { type Name, type Root, Status } from "./root";
 
 /** So many directories are open at once; those further up are opened again on the way back. */
 const KEPT = 64;
