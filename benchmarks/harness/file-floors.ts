@@ -262,19 +262,26 @@ export const rawDurable = (bytes: number): OnPlace =>
     },
   );
 
+/** The pieces of a stream, and how many of them are on their way, where its reader says nothing. */
+const STREAMED = 128 * 1024;
+const CREDIT = 16;
+
 /** A large file, read piece by piece, each into a Buffer of its own: whoever gets it may keep it. */
 export const rawReadLarge = (bytes: number): OnPlace =>
   floor(
     "raw read of a large file",
-    "`openSync`, `readSync` of 256 KB into a new Buffer each, as a reader may keep it, until the end; `closeSync`",
+    "`openSync`, `readSync` of 128 KB into a new Buffer each, 16 of them kept as a stream keeps them for its reader, until the end; `closeSync`",
     loop((folder) => {
       const path = join(folder, "large");
       writeLarge(path, bytes);
       return () => {
         const file = openSync(path, "r");
+        const kept: Buffer[] = [];
         let total = 0;
         for (let count = 1; count > 0; total += count) {
-          count = readSync(file, Buffer.allocUnsafeSlow(PIECE), 0, PIECE, null);
+          const piece = Buffer.allocUnsafeSlow(STREAMED);
+          count = readSync(file, piece, 0, STREAMED, null);
+          kept[(total / STREAMED) % CREDIT] = piece;
         }
         closeSync(file);
         return total === bytes;

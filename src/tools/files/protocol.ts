@@ -282,7 +282,7 @@ export const ReadStreamRequest = Type.Object({
   offset: Type.Optional(Count),
   /** Most bytes. Default: all that was there when it was opened. */
   length: Type.Optional(Count),
-  /** Most bytes of one item, from 1 KB to 4 MB. Default: 256 KB. */
+  /** Most bytes of one item, from 1 KB to 4 MB. Default: 128 KB. */
   chunkBytes: Type.Optional(Type.Integer({ minimum: 1_024, maximum: 4_194_304 })),
 });
 export type ReadStreamRequest = Static<typeof ReadStreamRequest>;

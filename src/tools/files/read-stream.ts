@@ -4,7 +4,7 @@ import { Pace } from "./pace";
 import type { ReadStreamRequest } from "./protocol";
 import type { Workspace } from "./workspace";
 
-const CHUNK = 256 * 1024;
+const CHUNK = 128 * 1024;
 /** Most bytes between two pauses: some 300 µs from the cache. */
 const BETWEEN_PAUSES = 2 * 1024 * 1024;
 
