@@ -48,7 +48,11 @@ function fromBase64(content: string, path: string): Uint8Array {
   try {
     return Uint8Array.fromBase64(content);
   } catch {
-    return refuse("not-text", path, `The content for ${JSON.stringify(path)} is not base64.`);
+    return refuse(
+      "not-text",
+      path,
+      `The content for ${JSON.stringify(path)} is not base64, of the letters with + and /.`,
+    );
   }
 }
 

@@ -75,6 +75,9 @@ export function refuseFor(code: number, path: string): never {
   const shown = JSON.stringify(path);
   switch (Math.abs(code)) {
     case errno.ENOENT:
+      if (/^[./]*$/.test(path)) {
+        return refuse("not-found", path, "The directory that is served is gone; make it, and spawn the actor again.");
+      }
       return refuse("not-found", path, `There is no ${shown}; list its directory to see what is there.`);
     case errno.EEXIST:
       return refuse("exists", path, `${shown} exists already.`);
@@ -83,7 +86,7 @@ export function refuseFor(code: number, path: string): never {
     case errno.ENOTEMPTY:
       return refuse("is-directory", path, `${shown} is a directory that is not empty.`);
     case errno.ENOTDIR:
-      return refuse("not-a-directory", path, `${shown}, or what is on its way, is no directory.`);
+      return refuse("not-a-directory", path, `${shown}, or what is on its way, is no directory; see with stat which.`);
     case errno.ELOOP:
       return refuse("denied", path, `${shown} is a symbolic link, or leads through one; links are not followed.`);
     case errno.EXDEV:

@@ -25,7 +25,7 @@ export function expectWritable({ limits }: Workspace, bytes: number, given: stri
   refuse(
     "too-large",
     given,
-    `${bytes} bytes for ${JSON.stringify(given)} are more than this actor writes for one request, which is ${most}.`,
+    `${bytes} bytes for ${JSON.stringify(given)} are more than this actor writes for one request, which is ${most} (its maxWriteBytes).`,
   );
 }
 

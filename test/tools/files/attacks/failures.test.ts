@@ -226,6 +226,13 @@ describe.each(ways)("what fails underneath, by %s", (resolution) => {
             kind: expect.stringMatching(/^(not-found|changed|io)$/),
           });
       }
+      for (const path of ["", ".", "./"]) {
+        const told = resultOf(await files.ask("list", { path }))._unsafeUnwrapErr();
+        expect(told).toMatchObject({
+          kind: "not-found",
+          message: expect.stringContaining("make it, and spawn the actor"),
+        });
+      }
       expect(readdirSync(yard.place).sort()).toEqual(["outside", "ws-secret"]);
     });
   });

@@ -64,6 +64,8 @@ describe.each(everyWay)("write, by %s", (way) => {
         ] as const) {
           expect((await refusalOf(files, { path: "a", inPlace, ...request })).kind).toBe("not-text");
         }
+        const url = await refusalOf(files, { path: "a", content: "-_-_", encoding: "base64", inPlace });
+        expect(url.message).toContain("with + and /");
         for (const content of [7, undefined, null, ["text"], { 0: 1 }]) {
           // What a caller from within may send in spite of the types.
           const asked = { path: "a", inPlace, content } as unknown as WriteRequest;
@@ -123,7 +125,10 @@ describe.each(everyWay)("write, by %s", (way) => {
         async ({ files, directory, disk }) => {
           await write(files, { path: "a", content: "äääää", inPlace });
           expect((await refusalOf(files, { path: "a", content: "äääääx", inPlace })).kind).toBe("too-large");
-          expect((await refusalOf(files, { path: "a", content: large, inPlace })).kind).toBe("too-large");
+          expect(await refusalOf(files, { path: "a", content: large, inPlace })).toMatchObject({
+            kind: "too-large",
+            message: expect.stringContaining("maxWriteBytes"),
+          });
           expect(disk.readFileSync(join(directory, "a"), "utf8")).toBe("äääää");
         },
         { maxWriteBytes: 10 },
