@@ -27,6 +27,6 @@ export {
   type WriteReply,
   WriteRequest,
 } from "./files/protocol";
-export { type FileReply, FileSystemError, itemsOf, resultOf, writeStream } from "./files/result";
+export { type FileReply, FileSystemError, isFileError, itemsOf, resultOf, writeStream } from "./files/result";
 export type { Resolution } from "./files/root/root";
 export type { Volume, VolumeStats } from "./files/root/volume";

@@ -337,7 +337,7 @@ describe("P15: what cannot be a pool is refused at once", () => {
     [
       { size: 2, sise: 3 },
       'There is no option "sise" for the pool "pool"; write one of size, routing, key, capacity, concurrency, ' +
-        "stashCapacity, overflow, priority, supervision, phase.",
+        "stashCapacity, overflow, priority, validate, supervision, phase.",
     ],
   ])("%o", (options, sentence) => {
     const { system } = createTestSystem();

@@ -79,7 +79,7 @@ function factoryOf(options: FileSystemOptions, limits: Limits): Factory<Signatur
       beginWrite: look((request) => uploads.begin(request)),
       // What an upload writes is nobody else's until it is finished, so that nothing has to wait for it.
       writeChunk: atOnce((request) => uploads.write(request, ctx)),
-      finishWrite: (request) => orRefused(() => finish(uploads.close(request))),
+      finishWrite: (request) => orRefused(() => finish(uploads.close(request)), request),
       abortWrite: atOnce((request) => uploads.abort(request)),
       inspect: () => ({ ok: true, value: inspectionOf(workspace, uploads) }),
       onStop() {
@@ -142,11 +142,11 @@ function handling(task: Task) {
       try {
         const value = order.isBusy ? inOrder(request) : work(request);
         if (!(value instanceof Promise)) return { ok: true, value };
-        const told = value.then(tell, refused);
+        const told = value.then(tell, (thrown) => refused(thrown, request));
         if (isChange) order.note(pathsOf(request), told);
         return told;
       } catch (thrown) {
-        return refused(thrown);
+        return refused(thrown, request);
       }
     };
   };
@@ -163,15 +163,15 @@ function atOnce<Request, Value>(work: (request: Request) => Value | Promise<Valu
   return (request: Request) =>
     orRefused((): Told<Value> | Promise<Told<Value>> => {
       const value = work(request);
-      return value instanceof Promise ? value.then(tell, refused) : tell(value);
-    });
+      return value instanceof Promise ? value.then(tell, (thrown) => refused(thrown, request)) : tell(value);
+    }, request);
 }
 
-function orRefused<Reply>(work: () => Reply): Reply | ReturnType<typeof refused> {
+function orRefused<Reply>(work: () => Reply, request: unknown): Reply | ReturnType<typeof refused> {
   try {
     return work();
   } catch (thrown) {
-    return refused(thrown);
+    return refused(thrown, request);
   }
 }
 
@@ -184,15 +184,19 @@ async function* itemsOf<Item>(begin: () => AsyncGenerator<Item>): AsyncGenerator
   try {
     for await (const value of begin()) yield { ok: true, value };
   } catch (thrown) {
-    yield refused(thrown);
+    yield refused(thrown, null);
   }
 }
 
 const tell = <Value>(value: Value): Told<Value> => ({ ok: true, value });
 
-function refused(thrown: unknown): { readonly ok: false; readonly error: FileError } {
+function refused(thrown: unknown, request: unknown): { readonly ok: false; readonly error: FileError } {
   if (thrown instanceof FileRefusal) return { ok: false, error: thrown.error };
-  throw thrown;
+  if (!(thrown instanceof DOMException && thrown.name === "AbortError")) throw thrown;
+  // Its asker waits still, and is owed more than a handler that failed: what is under way ends with the actor.
+  const { path, from } = (request ?? {}) as { path?: string; from?: string };
+  const message = "The file actor was stopped before this was done; look at what is there, and ask again.";
+  return { ok: false, error: { kind: "io", path: path ?? from ?? "", message } };
 }
 
 /** The paths that a request is about; the root where it names none. */

@@ -27,6 +27,17 @@ export function resultOf<Value>(answer: AskResult<FileReply<Value>>): Result<Val
   return answer.value.ok ? ok(answer.value.value) : err(answer.value.error);
 }
 
+/**
+ * Whether the file system refused, as against the actor or the way there: tells the two kinds of errors apart that
+ * `resultOf` gives.
+ *
+ * @example
+ * if (file.isErr() && isFileError(file.error)) console.log(file.error.path, file.error.kind);
+ */
+export function isFileError(error: FileError | AskError): error is FileError {
+  return !("retryable" in error);
+}
+
 /** What a loop over `itemsOf` throws: a file error as an Error, with its kind. */
 export class FileSystemError extends Error {
   override readonly name = "FileSystemError";

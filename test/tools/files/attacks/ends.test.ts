@@ -36,6 +36,20 @@ describe.each(ways)("what ends in the middle, by %s", (resolution) => {
     yard.expectUntouched();
   }, 60_000);
 
+  test("a write that the stop of its actor ends is told so, and leaves the old file", async () => {
+    using yard = createYard();
+    yard.put("file.txt", "old");
+    await using system = createSystem();
+    const files = spawnFileSystem(system, { root: yard.root, resolution });
+    const writing = files.ask("write", { path: "file.txt", content: "new ".repeat(2_000_000) });
+    await files.ask("inspect"); // It has begun, and goes on piece by piece.
+    await system.stop(files);
+    const reply = (await writing)._unsafeUnwrap();
+    expect(reply).toMatchObject({ ok: false, error: { kind: "io", path: "file.txt" } });
+    expect(readFileSync(join(yard.root, "file.txt"), "utf8")).toBe("old");
+    expect(litterIn(yard.root, { isRunning: false })).toEqual([]);
+  });
+
   test("askers that give up at any moment leave no litter and nothing open", async () => {
     using yard = createYard();
     yard.put("big", "z".repeat(1_000_000));
