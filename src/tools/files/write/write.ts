@@ -106,10 +106,10 @@ async function overwriteSlowly(
 ): Promise<WriteReply> {
   if (ifMatch !== undefined) {
     const file = workspace.openFile(whole, given, "read");
-    const found = await hashFile(workspace, file, workspace.status.size, given, signal).finally(() =>
-      workspace.root.close(file),
-    );
-    if (found !== ifMatch) refuseChanged(given, found);
+    const { size, inode, device } = workspace.status;
+    const found = await hashFile(workspace, file, size, given, signal).finally(() => workspace.root.close(file));
+    // Others may have replaced the one that is open to be written.
+    if (found !== ifMatch || inode !== opened.inode || device !== opened.device) refuseChanged(given, found);
   }
   workspace.quota?.admit(bytes.length - opened.size, given);
   try {
@@ -152,6 +152,8 @@ interface Opened {
   readonly file: number;
   /** Before anything was written. */
   readonly size: number;
+  readonly inode: number;
+  readonly device: number;
   readonly created: boolean;
 }
 
@@ -173,7 +175,7 @@ function openInPlace(
     const created = root.openAt(at, nameOf(path), "create");
     workspace.leave(at);
     expectSuccess(created, given);
-    return { file: created, size: 0, created: true };
+    return { file: created, size: 0, inode: 0, device: 0, created: true }; // No etag is expected of it.
   }
   expectSuccess(file, given);
   try {
@@ -185,7 +187,8 @@ function openInPlace(
     root.close(file);
     throw thrown;
   }
-  return { file, size: status.size, created: false };
+  const { size, inode, device } = status;
+  return { file, size, inode, device, created: false };
 }
 
 type Appended = { size: number };

@@ -5,8 +5,11 @@ import fc from "fast-check";
 import { type FileSystemRef, resultOf } from "../../../../src/tools";
 import { etagOf, PIECE } from "../../../../src/tools/files/etag";
 import type { AppendRequest, WriteRequest } from "../../../../src/tools/files/protocol";
+import type { Root } from "../../../../src/tools/files/root/root";
+import { write as writeFile } from "../../../../src/tools/files/write/write";
 import { runs } from "../../../property/runs";
-import { everyWay, stagedIn, ways, withFiles } from "../ways";
+import { intercept, lasting, workspaceOver } from "../over-root";
+import { everyWay, stagedIn, ways, withFiles, withRoot } from "../ways";
 
 async function write(files: FileSystemRef, request: WriteRequest) {
   return resultOf(await files.ask("write", request))._unsafeUnwrap();
@@ -290,3 +293,20 @@ describe.each(ways)("write, by %s, on the machine", (way) => {
       expect(disk.readFileSync(join(directory, "a"), "utf8")).toBe("2");
     }));
 });
+
+test.each([...ways])("in place: a file that is replaced while its etag is looked at is not written, by %s", (way) =>
+  withRoot(way, async (root, directory, disk) => {
+    disk.writeFileSync(join(directory, "a"), "old");
+    const open: Root["open"] = (path, opening) => {
+      if (opening === "read") {
+        disk.writeFileSync(join(directory, "b"), "seen");
+        disk.renameSync(join(directory, "b"), join(directory, "a"));
+      }
+      return root.open(path, opening);
+    };
+    const request = { path: "a", content: "new", inPlace: true, ifMatch: etagOf(Buffer.from("seen")) };
+    const done = Promise.resolve(writeFile(workspaceOver(intercept(root, { open })), request, lasting));
+    expect(await done.catch(({ error }) => error.kind)).toBe("changed");
+    expect(disk.readFileSync(join(directory, "a"), "utf8")).toBe("seen");
+  }),
+);
