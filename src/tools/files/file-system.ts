@@ -57,8 +57,11 @@ function factoryOf(options: FileSystemOptions, limits: Limits): Factory<Signatur
   return (ctx) => {
     const workspace = openWorkspace(options, limits, ctx.clock);
     const uploads = new Uploads(workspace, ctx.timers);
-    // Streams last as long as their readers like: an actor of their own keeps them from holding up the requests.
-    const streams = ctx.spawn("streams", FileStreams, streamsOf(workspace), { concurrency: limits.concurrency });
+    // Streams last as long as their readers like, and watches as long as their programs: actors of their own keep them
+    // from holding up the requests, and each other.
+    const { concurrency } = limits;
+    const streams = ctx.spawn("streams", FileStreams, streamsOf(workspace), { concurrency });
+    const watches = ctx.spawn("watches", FileStreams, streamsOf(workspace), { concurrency });
     const { look, change } = handling(ctx);
     const finish = change((upload: ClosedUpload) => uploads.finish(upload));
     return {
@@ -75,7 +78,7 @@ function factoryOf(options: FileSystemOptions, limits: Limits): Factory<Signatur
       delete: change((request) => remove(workspace, request, ctx)),
       search: () => ctx.forward(streams),
       readStream: () => ctx.forward(streams),
-      watch: () => ctx.forward(streams),
+      watch: () => ctx.forward(watches),
       beginWrite: look((request) => uploads.begin(request)),
       // What an upload writes is nobody else's until it is finished, so that nothing has to wait for it.
       writeChunk: atOnce((request) => uploads.write(request, ctx)),

@@ -30,7 +30,7 @@ export interface FileSystemOptions extends Pick<ActorOptions, "supervision" | "p
   readonly deny?: readonly string[];
   /** Whether files with more than one name are served: another name may be outside of the root. Default: false. */
   readonly hardLinks?: boolean;
-  /** How many requests that take long may run at once, and how many streams. Default: 64. */
+  /** How many requests that take long run at once; as many streams, and as many watches, beside them. Default: 64. */
   readonly concurrency?: number;
   /** How paths are resolved; one that this machine does not have throws. Default: the strongest that it has. */
   readonly resolution?: "openat2" | "proc-fd";

@@ -1,8 +1,10 @@
 import { expect, test } from "bun:test";
 import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createSystem } from "../../../src";
-import { spawnFileSystem } from "../../../src/tools";
+import { itemsOf, resultOf, spawnFileSystem } from "../../../src/tools";
 import { type FileSystemOptions, limitsOf } from "../../../src/tools/files/options";
+import { everyWay, withFiles } from "./ways";
 
 /** What an option is refused with, by a caller who does not heed the types. */
 function fault(options: unknown): string {
@@ -75,3 +77,21 @@ test("what is wrong is told when the actor is spawned, and not to the first who 
   await using system = createSystem();
   expect(() => spawnFileSystem(system, { root: tmpdir(), maxEntries: 0 })).toThrow(RangeError);
 });
+
+test.each(everyWay)("concurrency bounds watches and other streams each for themselves, by %s", (way) =>
+  withFiles(
+    way,
+    async ({ files, directory, disk }) => {
+      disk.writeFileSync(join(directory, "a"), "tea");
+      const watching = itemsOf(files.stream("watch", {}));
+      expect((await watching.next()).value).toEqual({ kind: "ready", path: "" });
+      // The one place for a watch is taken, and whoever reads or searches does not wait for it.
+      for await (const text of itemsOf(files.stream("readStream", { path: "a", encoding: "utf8" }))) {
+        expect(text).toBe("tea");
+      }
+      expect(resultOf(await files.ask("read", { path: "a" }))._unsafeUnwrap().content).toBe("tea");
+      await watching.return();
+    },
+    { concurrency: 1 },
+  ),
+);
