@@ -36,7 +36,7 @@ export class NewFile {
   readonly #path: Path;
   readonly #at: number;
   readonly #staged: Staged;
-  readonly #etag = new EtagOf();
+  #etag: EtagOf | null = null;
   #size = 0;
   #hasEnded = false;
   /** Of a file that was written at once; empty for a copy. */
@@ -94,6 +94,7 @@ export class NewFile {
   write(bytes: Uint8Array): void {
     this.#workspace.writeAll(this.#staged.descriptor, bytes, this.#path.given);
     this.#size += bytes.length;
+    this.#etag ??= new EtagOf();
     this.#etag.add(bytes);
   }
 
@@ -177,7 +178,7 @@ export class NewFile {
     expectSuccess(placed, given);
     quota?.add(this.#size - before);
     this.#end(true);
-    return { size: this.#size, etag: this.#etagAtOnce ?? this.#etag.end(), created: isNew };
+    return { size: this.#size, etag: this.#etagAtOnce ?? (this.#etag ?? new EtagOf()).end(), created: isNew };
   }
 
   /**
