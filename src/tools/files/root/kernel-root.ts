@@ -4,24 +4,17 @@ import { constants, openSync } from "node:fs";
 import { endianness } from "node:os";
 import { synced } from "./errno";
 import { type FileLock, lockByCall } from "./file-lock";
+import { FLAGS } from "./flags";
 import { type Libc, SYSTEM_CALLS, type SystemCalls } from "./libc";
 import type { EntryKind, Name, Opening, OpenMode, Root, Status } from "./root";
 
-const O_PATH = 0o10000000;
-const O_CLOEXEC = 0o2000000; // Nothing that is spawned meanwhile inherits a descriptor.
-const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_APPEND, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = constants;
-/** Of files: opening a FIFO returns at once, and a terminal becomes nobody's. */
-const FILE = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+const { O_NOFOLLOW } = constants;
 
-const FLAGS: OpenMode = {
-  // A link is ELOOP by RESOLVE; O_NOFOLLOW would make it ENOTDIR.
-  place: O_PATH | O_DIRECTORY | O_CLOEXEC,
-  directory: O_RDONLY | O_DIRECTORY | O_CLOEXEC,
-  read: O_RDONLY | FILE,
-  write: O_WRONLY | FILE,
-  writeOrCreate: O_WRONLY | O_CREAT | FILE,
-  create: O_WRONLY | O_CREAT | O_EXCL | FILE,
-  append: O_WRONLY | O_APPEND | FILE,
+/** Those of the calls that resolve a path: a link is ELOOP by RESOLVE, where O_NOFOLLOW would make it ENOTDIR. */
+const BELOW: OpenMode = {
+  ...FLAGS,
+  place: FLAGS.place & ~O_NOFOLLOW,
+  directory: FLAGS.directory & ~O_NOFOLLOW,
 };
 
 /** The rights of a new file before the process's umask, as everywhere. */
@@ -88,7 +81,7 @@ class KernelRoot implements Root {
   }
 
   #openat2(at: number, opening: Opening): number {
-    this.#how.setUint32(0, FLAGS[opening], true);
+    this.#how.setUint32(0, BELOW[opening], true);
     // The kernel refuses a mode for what it does not create.
     this.#how.setUint32(8, opening === "create" || opening === "writeOrCreate" ? NEW_FILE : 0, true);
     for (let tries = 0; ; tries++) {
@@ -298,7 +291,7 @@ export function openKernelRoot(directory: string, libc: Libc | undefined): Root 
     return { reason: `its numbers are not known for ${process.arch} processors` };
   }
   if (libc === undefined) return { reason: "bun:ffi cannot call the C library" };
-  const top = openSync(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const top = openSync(directory, BELOW.directory);
   const root = new KernelRoot(top, libc, SYSTEM_CALLS);
   const probe = root.open("", "place");
   if (probe < 0) {

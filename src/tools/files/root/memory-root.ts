@@ -3,6 +3,7 @@ import type { Clock } from "../../../index";
 import { attempt, errnoOf } from "./errno";
 import { MemoryTimes } from "./memory-times";
 import type { EntryKind, Name, Opening, Root, Status } from "./root";
+import { openStepByStep } from "./step-by-step";
 import type { Volume, VolumeStats } from "./volume";
 
 /** Flags as text mean the same everywhere; their numbers are those of the machine, and not of the volume. */
@@ -43,22 +44,7 @@ class MemoryRoot implements Root {
   }
 
   open(path: string, opening: Opening): number {
-    let at = this.top;
-    let start = 0;
-    for (let end = path.indexOf("/"); end >= 0; end = path.indexOf("/", start)) {
-      const next = this.openAt(at, path.slice(start, end), "place");
-      this.#leave(at);
-      if (next < 0) return next;
-      at = next;
-      start = end + 1;
-    }
-    const opened = this.openAt(at, path.slice(start), opening);
-    this.#leave(at);
-    return opened;
-  }
-
-  #leave(at: number): void {
-    if (at !== this.top) this.close(at);
+    return openStepByStep(this, path, opening, "");
   }
 
   openAt(at: number, name: Name, opening: Opening): number {

@@ -3,23 +3,9 @@ import * as fs from "node:fs";
 import { constants } from "node:os";
 import { attempt, errnoOf, synced } from "./errno";
 import type { FileLock } from "./file-lock";
-import type { EntryKind, Name, Opening, OpenMode, Root, Status } from "./root";
-
-const O_PATH = 0o10000000;
-const O_CLOEXEC = 0o2000000; // Nothing that is spawned meanwhile inherits a descriptor.
-const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_APPEND, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = fs.constants;
-/** Of files: opening a FIFO returns at once, and a terminal becomes nobody's. */
-const FILE = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
-
-const FLAGS: OpenMode = {
-  place: O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
-  directory: O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
-  read: O_RDONLY | FILE,
-  write: O_WRONLY | FILE,
-  writeOrCreate: O_WRONLY | O_CREAT | FILE,
-  create: O_WRONLY | O_CREAT | O_EXCL | FILE,
-  append: O_WRONLY | O_APPEND | FILE,
-};
+import { FLAGS } from "./flags";
+import type { EntryKind, Name, Opening, Root, Status } from "./root";
+import { openStepByStep } from "./step-by-step";
 
 const { ENOENT, EEXIST, ENOTDIR, ELOOP, ENOTEMPTY, EISDIR } = constants.errno;
 
@@ -48,22 +34,7 @@ class ProcRoot implements Root {
   }
 
   open(path: string, opening: Opening): number {
-    let at = this.top;
-    let start = 0;
-    for (let end = path.indexOf("/"); end >= 0; end = path.indexOf("/", start)) {
-      const next = this.openAt(at, path.slice(start, end), "place");
-      this.#leave(at);
-      if (next < 0) return next;
-      at = next;
-      start = end + 1;
-    }
-    const opened = this.openAt(at, path === "" ? "." : path.slice(start), opening);
-    this.#leave(at);
-    return opened;
-  }
-
-  #leave(at: number): void {
-    if (at !== this.top) this.close(at);
+    return openStepByStep(this, path, opening, ".");
   }
 
   openAt(at: number, name: Name, opening: Opening): number {
@@ -257,7 +228,7 @@ const PROC_SUPER_MAGIC = 0x9fa0;
 export function openProcRoot(directory: string, lock: FileLock | undefined): Root | { readonly reason: string } {
   if (!isProcfs("/proc/self/fd")) return { reason: "/proc is not mounted, or not with this process in it" };
   if (lock === undefined) return { reason: "there is neither bun:ffi nor the program flock to keep writers apart" };
-  const top = fs.openSync(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const top = fs.openSync(directory, FLAGS.directory & ~fs.constants.O_NOFOLLOW);
   const root = new ProcRoot(top, lock);
   if (leadsTo(top)) return root;
   root.dispose();
