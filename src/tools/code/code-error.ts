@@ -1,0 +1,78 @@
+import { type Static, Type } from "../../index";
+
+/** What can become of code that gives no value. */
+const Kind = Type.Union([
+  Type.Literal("compile-error"),
+  Type.Literal("runtime-error"),
+  Type.Literal("timeout"),
+  Type.Literal("out-of-memory"),
+  Type.Literal("output-limit"),
+  Type.Literal("unserializable-value"),
+  Type.Literal("crashed"),
+  Type.Literal("unavailable"),
+  Type.Literal("busy"),
+]);
+
+/** What code wrote by `console`. */
+export const LogEntry = Type.Object({
+  level: Type.Union([
+    Type.Literal("debug"),
+    Type.Literal("log"),
+    Type.Literal("info"),
+    Type.Literal("warn"),
+    Type.Literal("error"),
+  ]),
+  /** Its arguments, as a console shows them. */
+  text: Type.String(),
+  /** Milliseconds since the run began. */
+  time: Type.Number(),
+});
+export type LogEntry = Static<typeof LogEntry>;
+
+/** A place in the code, as its caller wrote it. Both count from 1, columns in UTF-16 code units. */
+const Place = Type.Object({ line: Type.Integer(), column: Type.Integer() });
+export type Place = Static<typeof Place>;
+
+/**
+ * Why code gave no value, as plain data:
+ *
+ * | kind | what happened |
+ * | --- | --- |
+ * | `compile-error` | the code is none, or has what cannot be run here; `line` and `column` say where. Nothing of it ran |
+ * | `runtime-error` | the code threw; `name`, `line`, `column` and `stack` are of what it threw |
+ * | `timeout` | it had not ended when its time was up |
+ * | `out-of-memory` | it needed more memory than it may have |
+ * | `output-limit` | its logs and its value are more bytes than the actor's limit |
+ * | `unserializable-value` | its value, or the input, is nothing that JSON can hold |
+ * | `crashed` | what ran it ended in the middle, or its asker gave up |
+ * | `unavailable` | this actor or this machine does not run code in that way |
+ * | `busy` | too many runs wait already; ask again later |
+ */
+export const CodeError = Type.Object({
+  kind: Kind,
+  /** What happened and what to do, in a sentence; of a `runtime-error`, the message of what was thrown. */
+  message: Type.String(),
+  /** In the caller's own source, from 1. */
+  line: Type.Optional(Type.Integer()),
+  /** In the caller's own source, from 1. */
+  column: Type.Optional(Type.Integer()),
+  /** Of the error that was thrown, such as `TypeError`. */
+  name: Type.Optional(Type.String()),
+  /** The calls that led there, innermost first. */
+  stack: Type.Optional(Type.Array(Place)),
+  /** What was logged before. */
+  logs: Type.Array(LogEntry),
+});
+export type CodeError = Static<typeof CodeError>;
+
+/** A fault in a source, found before any of it ran. Carries it to the edge of the actor; no Error: it needs no stack. */
+export class CompileFault {
+  constructor(
+    readonly message: string,
+    readonly place?: Place,
+  ) {}
+
+  get error(): CodeError {
+    return { kind: "compile-error", message: this.message, ...this.place, logs: [] };
+  }
+}

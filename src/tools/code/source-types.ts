@@ -1,0 +1,242 @@
+import { CompileFault } from "./code-error";
+import type { Syntax } from "./source-parser";
+import { blank, overlay, placeOf } from "./source-text";
+
+const MODIFIERS = /\b(?:public|private|protected|readonly|abstract|override|declare)\b/g;
+const LINE_END = /[\r\n\u2028\u2029]/g;
+/** What TypeScript has beside types: it cannot be left out, only compiled to something else. */
+const REFUSED: Readonly<Record<string, string>> = {
+  TSEnumDeclaration: "An enum is not supported: write an object, such as const Color = { red: 0 } as const.",
+  TSModuleDeclaration: "A namespace is not supported: write an object.",
+  TSParameterProperty: "A parameter that is a property is not supported: declare the property, and assign it.",
+  TSImportEqualsDeclaration: "The code is no module, and nothing can be imported.",
+  TSExportAssignment: "The code is no module: return the value instead of exporting it.",
+  Decorator: "Decorators are not supported: call the function.",
+};
+/** What is ended by a line end where it has no semicolon. */
+const ENDED = /^(?:ExpressionStatement|VariableDeclaration|ReturnStatement|ThrowStatement|PropertyDefinition)$/;
+
+/**
+ * Makes spaces of the types in a source, so that what is left is JavaScript in the same place, as TypeScript's
+ * `erasableSyntaxOnly` has it. What comes out is read again as JavaScript: what is overlooked here is a fault there.
+ * Offsets in the tree count from `base` before the text.
+ */
+export function blankTypes(text: string, statements: readonly Syntax[], base: number): string {
+  const eraser = new Eraser(text, base);
+  // No recursion: a chain of a thousand calls is a tree of that depth, and the parser has no bound for it.
+  const waiting: Syntax[] = [...statements];
+  for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
+    if (!eraser.erase(node)) continue;
+    for (const key in node) pushNodes(waiting, node[key]);
+  }
+  return eraser.result();
+}
+
+function pushNodes(waiting: Syntax[], value: unknown): void {
+  if (typeof value !== "object" || value === null) return;
+  if (Array.isArray(value)) {
+    for (const item of value as unknown[]) if (isSyntax(item)) waiting.push(item);
+  } else if (isSyntax(value)) {
+    waiting.push(value);
+  }
+}
+
+class Eraser {
+  readonly #ranges: { start: number; end: number }[] = [];
+  readonly #puts: { at: number; text: string }[] = [];
+  /** Where statements end; those that end with a type get a semicolon, for what comes on the next line. */
+  readonly #ends = new Set<number>();
+
+  constructor(
+    private readonly text: string,
+    private readonly base: number,
+  ) {}
+
+  /** Erases what is no JavaScript of a node; whether there is something within it to look at. */
+  erase(node: Syntax): boolean {
+    const { type } = node;
+    const start = node.start - this.base;
+    const end = node.end - this.base;
+    const isDeclared = node["declare"] === true;
+    const refusal = REFUSED[type];
+    if (refusal !== undefined && !isDeclared) throw new CompileFault(refusal, placeOf(this.text, start));
+    if (ENDED.test(type) && this.text[end - 1] !== ";") this.#ends.add(end);
+    if (isDeclared || node["abstract"] === true) {
+      // A class that is abstract is a class; what it leaves out is not there.
+      if (isDeclared || !type.startsWith("Class")) return this.#drop(start, end);
+      this.#word(start, "abstract");
+    }
+    switch (type) {
+      case "TSAsExpression":
+      case "TSSatisfiesExpression":
+        return this.#cast(node["expression"] as Syntax, end);
+      case "TSNonNullExpression":
+        return this.#range(end - 1, end);
+      case "TSTypeAssertion":
+        return this.#assertion(start, node);
+      case "TSInstantiationExpression": // Its type arguments are a node.
+        return true;
+      case "ClassDeclaration":
+      case "ClassExpression":
+        return this.#class(node);
+      case "PropertyDefinition":
+      case "MethodDefinition":
+      case "AccessorProperty":
+        return this.#member(node, start, end);
+      case "VariableDeclarator":
+        if (node["definite"] === true) this.#mark(node["id"] as Syntax, "!");
+        return true;
+      case "ArrowFunctionExpression":
+        this.#arrow(node, start);
+        return this.#parameters(node);
+      case "FunctionDeclaration":
+      case "FunctionExpression":
+        return this.#parameters(node);
+      case "Identifier":
+      case "ObjectPattern":
+      case "ArrayPattern":
+        if (node["optional"] === true) this.#mark(node, "?");
+        return true;
+      default:
+        break;
+    }
+    if (!type.startsWith("TS")) return true;
+    return type.endsWith("Declaration") || type === "TSDeclareFunction" || type === "TSIndexSignature"
+      ? type === "TSTypeParameterDeclaration"
+        ? this.#range(start, end)
+        : this.#drop(start, end)
+      : this.#range(start, end);
+  }
+
+  result(): string {
+    let out = "";
+    let from = 0;
+    const { text } = this;
+    const ranges = this.#ranges.sort((a, b) => a.start - b.start || b.end - a.end);
+    for (const { start, end } of ranges) {
+      if (end <= from) continue;
+      const begin = Math.max(start, from);
+      out += text.slice(from, begin);
+      // What a line ended before has to be ended still, whatever is on the next line.
+      out += this.#ends.has(end) ? `;${blank(text.slice(begin + 1, end))}` : blank(text.slice(begin, end));
+      from = end;
+    }
+    out += text.slice(from);
+    return overlay(
+      out,
+      this.#puts.sort((a, b) => a.at - b.at),
+    );
+  }
+
+  #range(start: number, end: number): boolean {
+    this.#ranges.push({ start, end });
+    // An expression within is looked at, a type is not.
+    return this.text[start] === "!" && end === start + 1;
+  }
+
+  /** Leaves out a statement or a member of a class; a semicolon keeps what is before it from what is after it. */
+  #drop(start: number, end: number): boolean {
+    this.#ranges.push({ start, end });
+    this.#puts.push({ at: start, text: ";" });
+    return false;
+  }
+
+  #cast(expression: Syntax, end: number): boolean {
+    // Between the expression and `as` there are the parentheses around it, and comments.
+    let at = expression.end - this.base;
+    for (; at < end; at++) {
+      const char = this.text[at] ?? "";
+      if (char === "/") at = this.#afterComment(at) - 1;
+      else if (char !== ")" && char.trim() !== "") break;
+    }
+    this.#ranges.push({ start: at, end });
+    return true;
+  }
+
+  #afterComment(at: number): number {
+    if (this.text[at + 1] === "*") return this.text.indexOf("*/", at + 2) + 2;
+    LINE_END.lastIndex = at;
+    return LINE_END.exec(this.text)?.index ?? this.text.length;
+  }
+
+  #assertion(start: number, node: Syntax): boolean {
+    const { end } = node["typeAnnotation"] as Syntax;
+    const close = this.text.indexOf(">", end - this.base) + 1;
+    this.#keepLine(start, close);
+    this.#range(start, close);
+    return true;
+  }
+
+  /** Refuses what would leave a line end after `return`, which would end the statement. */
+  #keepLine(start: number, end: number): void {
+    if (!/[\r\n\u2028\u2029]/.test(this.text.slice(start, end))) return;
+    if (!/\b(?:return|throw|yield|async)\s*$/.test(this.text.slice(Math.max(0, start - 100), start))) return;
+    throw new CompileFault("Write these type parameters on one line.", placeOf(this.text, start));
+  }
+
+  #class(node: Syntax): boolean {
+    const [first] = (node["implements"] as Syntax[] | undefined) ?? [];
+    if (first === undefined) return true;
+    const body = (node["body"] as Syntax).start - this.base;
+    this.#ranges.push({ start: this.text.lastIndexOf("implements", first.start - this.base), end: body });
+    return true;
+  }
+
+  #member(node: Syntax, start: number, end: number): boolean {
+    const value = node["value"];
+    if (isSyntax(value) && (value.type === "TSDeclareMethod" || value.type === "TSEmptyBodyFunctionExpression")) {
+      return this.#drop(start, end);
+    }
+    const key = node["key"] as Syntax;
+    const until = key.start - this.base;
+    for (const { index, 0: word } of this.text.slice(start, until).matchAll(MODIFIERS)) {
+      const at = start + index;
+      this.#ranges.push({ start: at, end: at + word.length });
+      if (index === 0) this.#puts.push({ at, text: ";" }); // `a = 1` and `*b() {}` on two lines are no product.
+    }
+    if (node["optional"] === true) this.#mark(node, "?", key.end - this.base);
+    if (node["definite"] === true) this.#mark(node, "!", key.end - this.base);
+    return true;
+  }
+
+  #parameters(node: Syntax): boolean {
+    const [first] = node["params"] as (Syntax | undefined)[];
+    if (first?.type === "Identifier" && first["name"] === "this") {
+      const end = first.end - this.base;
+      const comma = /^\s*,/.exec(this.text.slice(end, end + 1_000))?.[0].length ?? 0;
+      this.#ranges.push({ start: first.start - this.base, end: end + comma });
+    }
+    return true;
+  }
+
+  #arrow(node: Syntax, start: number): void {
+    const generic = node["typeParameters"];
+    if (isSyntax(generic)) this.#keepLine(start, generic.end - this.base);
+    const result = node["returnType"];
+    if (!isSyntax(result)) return;
+    const from = result.start - this.base;
+    const to = result.end - this.base;
+    if (!/[\r\n\u2028\u2029]/.test(this.text.slice(from, to)) || this.text[from - 1] !== ")") return;
+    // No line may end between `)` and `=>`: the parenthesis closes where the type does.
+    this.#puts.push({ at: from - 1, text: " " }, { at: to - 1, text: ")" });
+  }
+
+  /** Erases the mark that is after a name, and before its type. */
+  #mark(node: Syntax, mark: string, from = this.#afterName(node)): void {
+    const at = this.text.indexOf(mark, from);
+    if (at !== -1 && at < node.end - this.base) this.#ranges.push({ start: at, end: at + 1 });
+  }
+
+  #afterName(node: Syntax): number {
+    const type = node["typeAnnotation"];
+    const end = (isSyntax(type) ? type.start : node.end) - this.base;
+    return node.type === "Identifier" ? node.start - this.base : this.text.lastIndexOf("?", end);
+  }
+
+  #word(start: number, word: string): void {
+    this.#ranges.push({ start, end: start + word.length });
+  }
+}
+
+const isSyntax = (value: unknown): value is Syntax =>
+  typeof value === "object" && value !== null && typeof (value as { type?: unknown }).type === "string";

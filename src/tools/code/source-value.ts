@@ -1,0 +1,148 @@
+import type { Syntax } from "./source-parser";
+import type { Insertion } from "./source-text";
+
+const RETURN = "return ";
+const HAVE_VALUE: ReadonlySet<string> = new Set([
+  "IfStatement",
+  "ForStatement",
+  "ForInStatement",
+  "ForOfStatement",
+  "WhileStatement",
+  "DoWhileStatement",
+  "SwitchStatement",
+  "TryStatement",
+  "WithStatement",
+]);
+
+/**
+ * What makes a function's body return the value that its last expression has, as `eval` counts it (ECMAScript, the
+ * "completion values" of statements): a `return` before it where it is the last statement, and otherwise a variable that
+ * each statement which may be the last one sets. `base` is what offsets count from.
+ */
+export function returnLast(
+  text: string,
+  statements: readonly Syntax[],
+  base: number,
+): { insertions: readonly Insertion[]; ending: string } {
+  const last = statements.findLast((statement) => statement.type !== "EmptyStatement");
+  if (last === undefined || last.type === "ReturnStatement" || last.type === "ThrowStatement") {
+    return { insertions: [], ending: "" };
+  }
+  const value = new Value(text, base);
+  if (last.type === "ExpressionStatement") {
+    value.take(last, RETURN);
+    return { insertions: value.insertions, ending: "" };
+  }
+  let first = statements.length;
+  while (first > 0) {
+    const statement = statements[--first];
+    if (statement !== undefined && value.isSure(statement)) break;
+  }
+  for (const statement of statements.slice(first)) value.visit(statement);
+  if (value.insertions.length === 0 && value.first === "void 0") return { insertions: [], ending: "" };
+  const begin = statements.find((statement) => statement["directive"] === undefined);
+  const declaration = { at: (begin?.start ?? base) - base, text: `;let ${value.name} = ${value.first};` };
+  const at = value.insertions.findIndex((insertion) => insertion.at >= declaration.at);
+  const insertions = value.insertions.toSpliced(at === -1 ? value.insertions.length : at, 0, declaration);
+  return { insertions, ending: `;return ${value.name};` };
+}
+
+class Value {
+  readonly insertions: Insertion[] = [];
+  readonly name: string;
+  /** The value before any statement. A directive is one already where it is alone. */
+  first = "void 0";
+
+  constructor(
+    private readonly text: string,
+    private readonly base: number,
+  ) {
+    let name = "$value";
+    while (text.includes(name)) name += "$";
+    this.name = name;
+  }
+
+  /** Whether a statement has a value whatever it does, so that those before it do not count. */
+  isSure({ type }: Syntax): boolean {
+    return type === "ExpressionStatement" || HAVE_VALUE.has(type);
+  }
+
+  /** Puts `before` before the expression of a statement. */
+  take({ start, end, ...statement }: Syntax, before: string): void {
+    const isEnded = this.text[end - 1 - this.base] === ";";
+    const directive = statement["directive"];
+    if (directive !== undefined) {
+      // To stay one, it stays as it is.
+      const { start: from, end: to } = statement["expression"] as Syntax;
+      this.first = this.text.slice(from - this.base, to - this.base);
+      if (before === RETURN) this.insert(end, `;${RETURN}${this.first};`);
+      return;
+    }
+    this.insert(start, `${before}(`);
+    this.insert(isEnded ? end - 1 : end, isEnded ? ")" : ");");
+  }
+
+  visit(statement: Syntax): void {
+    const { type, start, end } = statement;
+    // A label stays at its loop, for `continue`.
+    const body = labelled(statement);
+    if (HAVE_VALUE.has(body.type)) {
+      this.insert(start, `{${this.name} = void 0;`);
+      this.visitParts(body);
+      this.insert(end, "}");
+    } else if (body !== statement) {
+      this.visit(body);
+    } else if (type === "ExpressionStatement") {
+      this.take(statement, `${this.name} = `);
+    } else if (type === "BlockStatement") {
+      this.visitAll(statement["body"]);
+    }
+  }
+
+  private visitParts(statement: Syntax): void {
+    switch (statement.type) {
+      case "IfStatement":
+        this.visit(statement["consequent"] as Syntax);
+        if (isSyntax(statement["alternate"])) this.visit(statement["alternate"]);
+        return;
+      case "SwitchStatement":
+        for (const { consequent } of statement["cases"] as { consequent: unknown }[]) this.visitAll(consequent);
+        return;
+      case "TryStatement": {
+        this.visit(statement["block"] as Syntax);
+        if (isSyntax(statement["handler"])) {
+          const body = statement["handler"]["body"] as Syntax;
+          this.insert(body.start + 1, `${this.name} = void 0;`);
+          this.visit(body);
+        }
+        if (isSyntax(statement["finalizer"])) {
+          // Its value counts only where it leaves by `break` or `continue`.
+          const { start, end } = statement["finalizer"];
+          const saved = `${this.name}_`;
+          this.insert(start + 1, `const ${saved} = ${this.name}; ${this.name} = void 0;`);
+          this.visit(statement["finalizer"]);
+          this.insert(end - 1, `;${this.name} = ${saved};`);
+        }
+        return;
+      }
+      default:
+        this.visit(statement["body"] as Syntax);
+    }
+  }
+
+  private visitAll(statements: unknown): void {
+    for (const statement of statements as Syntax[]) this.visit(statement); // As ESTree has them.
+  }
+
+  private insert(at: number, text: string): void {
+    this.insertions.push({ at: at - this.base, text });
+  }
+}
+
+function labelled(statement: Syntax): Syntax {
+  let body = statement;
+  while (body.type === "LabeledStatement") body = body["body"] as Syntax; // As ESTree has it.
+  return body;
+}
+
+const isSyntax = (value: unknown): value is Syntax => typeof value === "object" && value !== null;

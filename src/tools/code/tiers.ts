@@ -1,0 +1,34 @@
+import type { Clock } from "../../index";
+import type { Isolation, Tier } from "./tier";
+import { createTrusted } from "./trusted";
+
+/** What every tier is opened with. */
+export interface TierOptions {
+  /** How many run at once. */
+  readonly size: number;
+  /** How many wait beside them. */
+  readonly maxWaiting: number;
+  readonly clock: Clock;
+}
+
+/** Opens a way of running code. */
+export function openTier(isolation: Isolation, { size, maxWaiting, clock }: TierOptions): Tier {
+  // In this process there is nothing to wait for: what would wait elsewhere is under way.
+  if (isolation === "trusted") return createTrusted({ size: size + maxWaiting, clock });
+  return notThereYet(isolation);
+}
+
+/** To be replaced by `createSandbox({ size, maxWaiting, clock })`. */
+function notThereYet(isolation: Isolation): Tier {
+  return {
+    isolation,
+    run: async () => ({
+      kind: "unavailable",
+      message: `Code cannot be run as "${isolation}" yet.`,
+      logs: [],
+      durationMs: 0,
+    }),
+    inspect: () => ({ processes: 0, idle: 0, running: 0, waiting: 0 }),
+    dispose: async () => {},
+  };
+}
