@@ -1,0 +1,40 @@
+import { createSystem } from "../../../src";
+import type { CodeError } from "../../../src/tools/code/code-error";
+import { spawnCodeExecution } from "../../../src/tools/code/code-execution";
+import type { CodeExecutionOptions } from "../../../src/tools/code/options";
+import type { CodeExecutionRef, ExecuteReply, ExecuteRequest } from "../../../src/tools/code/protocol";
+import type { Isolation } from "../../../src/tools/code/tier";
+
+/** The tiers that every promise of an execution is tested over; `isIsolated` where code cannot hold up the host. */
+export const tiers: readonly { readonly isolation: Isolation; readonly isIsolated: boolean }[] = [
+  { isolation: "trusted", isIsolated: false },
+];
+
+export type Outcome = { ok: true; value: ExecuteReply } | { ok: false; error: CodeError };
+export type Execute = (code: string, more?: Partial<ExecuteRequest>) => Promise<Outcome>;
+
+/** Runs a test with an actor of its own, which is gone after it. */
+export async function withCode(
+  options: CodeExecutionOptions,
+  body: (execute: Execute, code: CodeExecutionRef) => Promise<void>,
+): Promise<void> {
+  await using system = createSystem({ askTimeout: 20_000 });
+  const ref = spawnCodeExecution(system, options);
+  await body(async (code, more = {}) => {
+    const answer = await ref.ask("execute", { code, ...more });
+    if (answer.isErr()) throw new Error(answer.error.message);
+    return answer.value;
+  }, ref);
+}
+
+/** The value of what went well. */
+export function valueIn(outcome: Outcome): unknown {
+  if (!outcome.ok) throw new Error(`${outcome.error.kind}: ${outcome.error.message}`);
+  return outcome.value.value;
+}
+
+/** The error of what did not. */
+export function errorIn(outcome: Outcome): CodeError {
+  if (outcome.ok) throw new Error(`It gave ${JSON.stringify(outcome.value.value)}.`);
+  return outcome.error;
+}
