@@ -1,3 +1,15 @@
+export { CodeError, LogEntry } from "./code/code-error";
+export { spawnCodeExecution } from "./code/code-execution";
+export type { CodeExecutionOptions } from "./code/options";
+export {
+  CheckRequest,
+  CodeExecution,
+  type CodeExecutionRef,
+  type CodeInspection,
+  type ExecuteReply,
+  ExecuteRequest,
+} from "./code/protocol";
+export type { Isolation } from "./code/tier";
 export { FileError } from "./files/file-error";
 export { spawnFileSystem } from "./files/file-system";
 export type { FileSystemOptions } from "./files/options";
