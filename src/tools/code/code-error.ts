@@ -65,14 +65,11 @@ export const CodeError = Type.Object({
 });
 export type CodeError = Static<typeof CodeError>;
 
-/** A fault in a source, found before any of it ran. Carries it to the edge of the actor; no Error: it needs no stack. */
-export class CompileFault {
-  constructor(
-    readonly message: string,
-    readonly place?: Place,
-  ) {}
+/** Carries an error from where it is found, before any code runs, to the edge of the actor. No Error: it needs no stack. */
+export class CodeRefusal {
+  readonly error: CodeError;
 
-  get error(): CodeError {
-    return { kind: "compile-error", message: this.message, ...this.place, logs: [] };
+  constructor(kind: CodeError["kind"], message: string, place?: Place) {
+    this.error = { kind, message, ...place, logs: [] };
   }
 }

@@ -1,5 +1,5 @@
 import type { Clock, Context, Factory, SignaturesOf, Spawner } from "../../index";
-import { type CodeError, CompileFault } from "./code-error";
+import { type CodeError, CodeRefusal } from "./code-error";
 import { type CodeExecutionOptions, type CodeLimits, limitsOf } from "./options";
 import {
   type CheckRequest,
@@ -85,11 +85,11 @@ class Executor {
       return { ok: false, error: { kind: "unserializable-value", message, logs: [] } };
     }
     const program = this.#sources.compile(request.code, request.language ?? "javascript");
-    if (program instanceof CompileFault) return { ok: false, error: program.error };
+    if (program instanceof CodeRefusal) return { ok: false, error: program.error };
     if (program instanceof Promise) {
       const { signal } = task;
       return program.then((compiled) =>
-        compiled instanceof CompileFault
+        compiled instanceof CodeRefusal
           ? { ok: false, error: compiled.error }
           : this.#run(compiled, request, input, isolation, { signal }),
       );
@@ -146,8 +146,8 @@ class Executor {
   }
 }
 
-const checked = (program: Program | CompileFault): Told<object> =>
-  program instanceof CompileFault ? { ok: false, error: program.error } : { ok: true, value: {} };
+const checked = (program: Program | CodeRefusal): Told<object> =>
+  program instanceof CodeRefusal ? { ok: false, error: program.error } : { ok: true, value: {} };
 
 function outcomeOf(ended: Ended, isolation: Isolation): Told<ExecuteReply> {
   const logs = ended.logs as ExecuteReply["logs"]; // Nobody writes to it any more.

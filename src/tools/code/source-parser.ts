@@ -1,4 +1,4 @@
-import { CompileFault } from "./code-error";
+import { CodeRefusal } from "./code-error";
 import { blank, overlay, placeOf } from "./source-text";
 import { blankTypes } from "./source-types";
 
@@ -12,10 +12,8 @@ export interface Syntax {
   readonly [key: string]: unknown;
 }
 
-/** Reads sources: of each, the statements. Offsets are those of `text`, which has the lines and columns of what was given. */
-export interface SourceParser {
-  parse(source: string, language: Language): { readonly text: string; readonly statements: readonly Syntax[] };
-}
+/** Reads a source into its statements. Their offsets are those of `text`, which has the lines and columns of the source. */
+export type Parse = (source: string) => { readonly text: string; readonly statements: readonly Syntax[] };
 
 /**
  * The source is read as what it will be: the body of such a function. One that closes the function, and goes on, is a
@@ -38,19 +36,31 @@ interface AcornParser {
   parse(text: string, options: object): { readonly body: readonly Syntax[] };
 }
 
-/** Loads what reads sources; it takes 20 ms, and is loaded when the first code comes. */
-export async function loadParser(): Promise<SourceParser> {
-  const [{ Parser }, { tsPlugin }] = await Promise.all([import("acorn"), import("@sveltejs/acorn-typescript")]);
-  const javascript = Parser as unknown as AcornParser; // Its nodes are of these types, by ESTree.
-  const typescript = bounded(Parser.extend(tsPlugin() as never)); // Typed for another minor version of the same parser.
-  return {
-    parse(source, language) {
-      let text = source.startsWith("#!") ? `//${source.slice(2)}` : source;
-      if (language === "typescript") text = blankTypes(text, bodyOf(typescript, text, source), HEAD.length);
-      const comments: Comment[] = [];
-      const statements = bodyOf(javascript, text, source, comments);
-      return { text: overlay(text, comments), statements };
-    },
+/**
+ * Loads what reads sources of a language, when the first one comes: it takes 10 ms, and 10 more for TypeScript.
+ *
+ * @throws CodeRefusal where it is not installed.
+ */
+export async function loadParser(language: Language): Promise<Parse> {
+  try {
+    const { Parser } = await import("acorn");
+    const javascript = Parser as unknown as AcornParser; // Its nodes are of these types, by ESTree.
+    if (language === "javascript") return parseBy(javascript, (text) => text);
+    const { tsPlugin } = await import("@sveltejs/acorn-typescript");
+    const typescript = bounded(Parser.extend(tsPlugin() as never)); // Typed for another minor version of the same parser.
+    return parseBy(javascript, (text, source) => blankTypes(text, bodyOf(typescript, text, source), OFFSET));
+  } catch {
+    const names = language === "javascript" ? "acorn" : "acorn and @sveltejs/acorn-typescript";
+    throw new CodeRefusal("unavailable", `Install ${names}: the code actor reads ${language} with it.`);
+  }
+}
+
+function parseBy(parser: AcornParser, withoutTypes: (text: string, source: string) => string): Parse {
+  return (source) => {
+    const text = withoutTypes(source.startsWith("#!") ? `//${source.slice(2)}` : source, source);
+    const comments: Comment[] = [];
+    const statements = bodyOf(parser, text, source, comments);
+    return { text: overlay(text, comments), statements };
   };
 }
 
@@ -60,7 +70,7 @@ function bodyOf(parser: AcornParser, text: string, source: string, comments?: Co
   const [program, second] = read(parser, whole, source, comments);
   if (second !== undefined || program?.end !== whole.length) {
     const at = (program?.end ?? 0) - HEAD.length - 1;
-    throw new CompileFault("This } closes nothing.", placeOf(source, at));
+    throw new CodeRefusal("compile-error", "This } closes nothing.", placeOf(source, at));
   }
   const { body } = program["body"] as { body: readonly Syntax[] }; // A function's body is a block.
   return body;
@@ -88,17 +98,18 @@ function read(parser: AcornParser, whole: string, source: string, comments?: Com
 
 function faultOf(error: unknown, source: string): unknown {
   if (error instanceof TooManyTries)
-    return new CompileFault("This TypeScript is too hard to read; write it in simpler parts.");
-  if (error instanceof RangeError) return new CompileFault("The code is nested too deeply; write it in flatter parts.");
+    return new CodeRefusal("compile-error", "This TypeScript is too hard to read; write it in simpler parts.");
+  if (error instanceof RangeError)
+    return new CodeRefusal("compile-error", "The code is nested too deeply; write it in flatter parts.");
   if (!(error instanceof SyntaxError)) return error;
   const { pos } = error as { pos?: number }; // As the parser adds it.
   const at = Math.max(0, (pos ?? 0) - HEAD.length);
   const message = error.message.replace(/ \(\d+:\d+\)$/, "");
   const place = placeOf(source, at);
   if (message.startsWith("Not enough stack space")) {
-    return new CompileFault("The code is nested too deeply; write it in flatter parts.", place);
+    return new CodeRefusal("compile-error", "The code is nested too deeply; write it in flatter parts.", place);
   }
-  return new CompileFault(adviceFor(message, source.slice(at, at + 10), at >= source.length), place);
+  return new CodeRefusal("compile-error", adviceFor(message, source.slice(at, at + 10), at >= source.length), place);
 }
 
 /** The parser's sentence, or a better one where it does not say what to do. */

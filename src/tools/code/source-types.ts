@@ -1,4 +1,4 @@
-import { CompileFault } from "./code-error";
+import { CodeRefusal } from "./code-error";
 import type { Syntax } from "./source-parser";
 import { blank, overlay, placeOf } from "./source-text";
 
@@ -59,7 +59,8 @@ class Eraser {
     const end = node.end - this.base;
     const isDeclared = node["declare"] === true;
     const refusal = REFUSED[type];
-    if (refusal !== undefined && !isDeclared) throw new CompileFault(refusal, placeOf(this.text, start));
+    if (refusal !== undefined && !isDeclared)
+      throw new CodeRefusal("compile-error", refusal, placeOf(this.text, start));
     if (ENDED.test(type) && this.text[end - 1] !== ";") this.#ends.add(end);
     if (isDeclared || node["abstract"] === true) {
       // A class that is abstract is a class; what it leaves out is not there.
@@ -171,7 +172,7 @@ class Eraser {
   #keepLine(start: number, end: number): void {
     if (!/[\r\n\u2028\u2029]/.test(this.text.slice(start, end))) return;
     if (!/\b(?:return|throw|yield|async)\s*$/.test(this.text.slice(Math.max(0, start - 100), start))) return;
-    throw new CompileFault("Write these type parameters on one line.", placeOf(this.text, start));
+    throw new CodeRefusal("compile-error", "Write these type parameters on one line.", placeOf(this.text, start));
   }
 
   #class(node: Syntax): boolean {

@@ -1,5 +1,5 @@
-import { CompileFault } from "./code-error";
-import { type Language, loadParser, OFFSET, type SourceParser } from "./source-parser";
+import { CodeRefusal } from "./code-error";
+import { type Language, loadParser, OFFSET, type Parse } from "./source-parser";
 import { weave } from "./source-text";
 import { returnLast } from "./source-value";
 import type { Program } from "./tier";
@@ -14,15 +14,15 @@ const KEPT = 256;
 const KEPT_LENGTH = 4 * 1024 * 1024;
 
 /** Reads a source, and makes a program of it that gives its value. Nothing of it runs. */
-function compile(parser: SourceParser, code: string, language: Language): Program | CompileFault {
+function compile(parse: Parse, code: string): Program | CodeRefusal {
   try {
-    const { text, statements } = parser.parse(code, language);
+    const { text, statements } = parse(code);
     const { insertions, ending } = returnLast(text, statements, OFFSET);
     return weave(text, insertions, ending);
   } catch (error) {
-    if (error instanceof CompileFault) return error;
+    if (error instanceof CodeRefusal) return error;
     if (error instanceof RangeError) {
-      return new CompileFault("The code is nested too deeply; write it in flatter parts.");
+      return new CodeRefusal("compile-error", "The code is nested too deeply; write it in flatter parts.");
     }
     throw error;
   }
@@ -33,31 +33,37 @@ function compile(parser: SourceParser, code: string, language: Language): Progra
  * to the younger one, which costs a call that finds its source nothing (a list in the order of use, 60 ns).
  */
 export class Sources {
-  #parser: SourceParser | null = null;
+  readonly #parsers: Partial<Record<Language, Parse>> = {};
   #young: Generation = newGeneration();
   #old: Generation = newGeneration();
 
   /** The program of a source, or what is wrong with it. A promise while the parser is loaded, the first time. */
-  compile(code: string, language: Language): Program | CompileFault | Promise<Program | CompileFault> {
+  compile(code: string, language: Language): Program | CodeRefusal | Promise<Program | CodeRefusal> {
     const known = this.#young[language].get(code);
     if (known !== undefined) return known;
     if (code.length > LONGEST_SOURCE) {
-      return new CompileFault(
+      return new CodeRefusal(
+        "compile-error",
         `The code has ${code.length} characters, and ${LONGEST_SOURCE} are the most; hand data over as input.`,
       );
     }
     const old = this.#old[language].get(code);
     if (old !== undefined) return this.#keep(code, language, old);
-    if (this.#parser === null) return this.#load(code, language);
-    return this.#keep(code, language, compile(this.#parser, code, language));
+    const parse = this.#parsers[language];
+    return parse === undefined ? this.#load(code, language) : this.#keep(code, language, compile(parse, code));
   }
 
-  async #load(code: string, language: Language): Promise<Program | CompileFault> {
-    this.#parser = await loadParser();
+  async #load(code: string, language: Language): Promise<Program | CodeRefusal> {
+    try {
+      this.#parsers[language] = await loadParser(language);
+    } catch (error) {
+      if (error instanceof CodeRefusal) return error;
+      throw error;
+    }
     return this.compile(code, language);
   }
 
-  #keep(code: string, language: Language, program: Program | CompileFault): Program | CompileFault {
+  #keep(code: string, language: Language, program: Program | CodeRefusal): Program | CodeRefusal {
     this.#young[language].set(code, program);
     this.#young.length += code.length;
     this.#young.count++;
@@ -69,7 +75,7 @@ export class Sources {
   }
 }
 
-interface Generation extends Readonly<Record<Language, Map<string, Program | CompileFault>>> {
+interface Generation extends Readonly<Record<Language, Map<string, Program | CodeRefusal>>> {
   length: number;
   count: number;
 }

@@ -108,7 +108,7 @@ class Trusted implements Tier {
         const logs = recorder?.close() ?? NO_LOGS;
         resolve({ ...ended, logs, durationMs: this.#clock.monotonicTime() - start });
       };
-      const onAbort = () => settle(failure("crashed", "Its asker gave up.", NO_LOGS, 0));
+      const onAbort = () => settle(failure("crashed", "Its asker gave up, or the code actor was stopped.", NO_LOGS, 0));
       const timer = this.#clock.setTimer(() => settle(timedOut(timeout, NO_LOGS, 0)), timeout);
       this.#waiting.add(settle);
       signal.addEventListener("abort", onAbort, { once: true });

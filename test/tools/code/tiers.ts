@@ -18,7 +18,7 @@ export async function withCode(
   options: CodeExecutionOptions,
   body: (execute: Execute, code: CodeExecutionRef) => Promise<void>,
 ): Promise<void> {
-  await using system = createSystem({ askTimeout: 20_000 });
+  await using system = createSystem({ askTimeout: 20_000, logger: { warn() {}, error() {} } });
   const ref = spawnCodeExecution(system, options);
   await body(async (code, more = {}) => {
     const answer = await ref.ask("execute", { code, ...more });

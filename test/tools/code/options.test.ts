@@ -1,0 +1,38 @@
+import { expect, test } from "bun:test";
+import { type CodeExecutionOptions, limitsOf } from "../../../src/tools/code/options";
+
+/** What an option is refused with, by a caller who does not heed the types. */
+function fault(options: unknown): string {
+  try {
+    limitsOf(options as CodeExecutionOptions);
+  } catch (error) {
+    return String(error);
+  }
+  return "none";
+}
+
+test("every option has a default, and the safe one", () => {
+  expect(limitsOf({})).toEqual({
+    isolation: "sandbox",
+    timeout: 5_000,
+    memory: 64 * 1024 * 1024,
+    maxOutput: 1024 * 1024,
+    concurrency: navigator.hardwareConcurrency,
+    maxWaiting: 1_000,
+  });
+  const all = { isolation: "trusted", timeout: 1, memory: 2, maxOutput: 3, concurrency: 4, maxWaiting: 0 } as const;
+  expect(limitsOf(all)).toEqual(all);
+  expect(fault({ ...all, name: "n", phase: 1, capacity: 2 })).toBe("none");
+});
+
+test("an option that cannot be one is refused with what to write", () => {
+  for (const options of [null, "trusted", 7]) expect(fault(options)).toContain("{ timeout: 1_000 }");
+  expect(fault({ timeOut: 1 })).toMatch(/no option "timeOut".*timeout/);
+  for (const key of ["timeout", "memory", "maxOutput", "concurrency", "maxWaiting"]) {
+    for (const value of [-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, "1", null, 1n]) {
+      expect(fault({ [key]: value })).toContain(`RangeError: The ${key} of a code actor is a whole number`);
+    }
+  }
+  expect(fault({ timeout: 0 })).toContain("from 1");
+  for (const isolation of ["none", "", null, 1]) expect(fault({ isolation })).toContain('"sandbox" or "trusted"');
+});
