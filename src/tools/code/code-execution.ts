@@ -17,6 +17,7 @@ type Told<Value> = { readonly ok: true; readonly value: Value } | { readonly ok:
 /** The request that is worked on: it ends when the asker gives up. */
 type Task = Pick<Context<never>, "signal">;
 
+const LONGEST_MESSAGE = 4_000;
 /** Strongest first. */
 const STRENGTH: readonly Isolation[] = ["sandbox", "trusted"];
 
@@ -78,11 +79,10 @@ class Executor {
       return { ok: false, error: { kind: "unavailable", message, logs: [] } };
     }
     let input: string | undefined;
-    try {
-      if (request.input !== undefined) input = JSON.stringify(request.input);
-    } catch (thrown) {
-      const message = `The input is nothing that JSON can hold: ${thrown instanceof Error ? thrown.message : "it threw"}`;
-      return { ok: false, error: { kind: "unserializable-value", message, logs: [] } };
+    if (request.input !== undefined) {
+      const text = textOf(request.input);
+      if (typeof text !== "string") return text;
+      input = text;
     }
     const program = this.#sources.compile(request.code, request.language ?? "javascript");
     if (program instanceof CodeRefusal) return { ok: false, error: program.error };
@@ -149,11 +149,29 @@ class Executor {
 const checked = (program: Program | CodeRefusal): Told<object> =>
   program instanceof CodeRefusal ? { ok: false, error: program.error } : { ok: true, value: {} };
 
+/** The input as JSON. */
+function textOf(input: unknown): string | Told<never> {
+  let fault = `a ${typeof input}`;
+  try {
+    const text: string | undefined = JSON.stringify(input);
+    if (text !== undefined) return text;
+  } catch (thrown) {
+    fault = thrown instanceof Error ? thrown.message : "its toJSON threw";
+  }
+  const message = `The input is nothing that JSON can hold: ${fault}`;
+  return { ok: false, error: { kind: "unserializable-value", message, logs: [] } };
+}
+
 function outcomeOf(ended: Ended, isolation: Isolation): Told<ExecuteReply> {
   const logs = ended.logs as ExecuteReply["logs"]; // Nobody writes to it any more.
   if (ended.kind === "value") {
-    const value: unknown = ended.value === undefined ? undefined : JSON.parse(ended.value);
-    return { ok: true, value: { value, logs, durationMs: ended.durationMs, isolation } };
+    try {
+      const value: unknown = ended.value === undefined ? undefined : JSON.parse(ended.value);
+      return { ok: true, value: { value, logs, durationMs: ended.durationMs, isolation } };
+    } catch {
+      const message = "The value is nested too deeply; return a flatter one.";
+      return { ok: false, error: { kind: "unserializable-value", message, logs } };
+    }
   }
   const { kind, message, name, stack } = ended;
   const [place] = stack ?? [];
@@ -161,11 +179,14 @@ function outcomeOf(ended: Ended, isolation: Isolation): Told<ExecuteReply> {
     ok: false,
     error: {
       kind,
-      message,
+      // The code may have made them up, of any length.
+      message: shorten(message),
       ...place,
-      ...(name !== undefined && { name }),
+      ...(name !== undefined && { name: shorten(name) }),
       ...(stack !== undefined && { stack: [...stack] }),
       logs,
     },
   };
 }
+
+const shorten = (text: string): string => (text.length > LONGEST_MESSAGE ? `${text.slice(0, LONGEST_MESSAGE)}…` : text);

@@ -76,7 +76,11 @@ describe.each(tiers)("$isolation", ({ isolation }) => {
       const input: { self?: unknown } = {};
       input.self = input;
       expect(errorIn(await execute("1", { input })).kind).toBe("unserializable-value");
-      expect(errorIn(await execute("1", { input: 1n })).kind).toBe("unserializable-value");
+      for (const input of [1n, () => 1, Symbol("a")]) {
+        expect(errorIn(await execute("1", { input })).kind).toBe("unserializable-value");
+      }
+      const deep = "let a = []; for (let i = 0; i < 1e5; i++) a = [a]; a";
+      expect(errorIn(await execute(deep)).kind).toBe("unserializable-value");
     });
   });
 
@@ -95,6 +99,8 @@ describe.each(tiers)("$isolation", ({ isolation }) => {
       expect(typed).toMatchObject({ kind: "runtime-error", name: "RangeError", message: "1", line: 5 });
       expect(typed.column).toBeGreaterThanOrEqual(13);
       expect(typed.column).toBeLessThanOrEqual(33);
+      const long = errorIn(await execute("const e = new Error('x'.repeat(1e6)); e.name = 'y'.repeat(1e6); throw e"));
+      expect(long.message.length + (long.name?.length ?? 0)).toBeLessThan(10_000);
       expect(errorIn(await execute("throw 5")).message).toContain("5");
       expect(errorIn(await execute("throw undefined")).kind).toBe("runtime-error");
       expect(errorIn(await execute("throw { get message() { throw 1 } }")).kind).toBe("runtime-error");
