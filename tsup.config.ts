@@ -17,8 +17,13 @@ const shared: Options = {
 export default defineConfig([
   {
     ...shared,
-    entry: { index: "src/index.ts", testing: "src/testing/index.ts", tools: "src/tools/index.ts" },
-    external: ["neverthrow", /^bun(:|$)/],
+    entry: {
+      index: "src/index.ts",
+      testing: "src/testing/index.ts",
+      tools: "src/tools/index.ts",
+      "sandbox-worker": "src/tools/code/sandbox/sandbox-worker.ts", // Started as a program, from beside the others.
+    },
+    external: ["neverthrow", "quickjs-emscripten-core", /^@jitl\//, /^bun(:|$)/],
     noExternal: [/^typebox/],
     esbuildPlugins: [
       {

@@ -1,0 +1,91 @@
+import type { Level } from "../tier";
+
+/** The channel is a socket at this descriptor of the process, which carries one JSON text a line. */
+export const CHANNEL = 3;
+
+/** What an entry of the log counts beside its text, so that empty ones are bounded too. */
+export const ENTRY_BYTES = 32;
+
+/** Levels go over the channel by their index. */
+export const LEVELS: readonly Level[] = ["debug", "log", "info", "warn", "error"];
+
+/** What the host asks a process for. */
+export interface Order {
+  /** Of the run; its end is told with the same one. */
+  readonly number: number;
+  readonly body: string;
+  readonly input?: string;
+  readonly timeout: number;
+  readonly memory: number;
+  readonly maxOutput: number;
+}
+
+/** How a run ended, as its process sees it. */
+export type Outcome =
+  | { readonly kind: "value"; readonly value?: string }
+  | {
+      readonly kind: (typeof FAULTS)[number];
+      readonly message: string;
+      readonly name?: string;
+      /** As the interpreter writes it; the code can make it say anything. */
+      readonly stack?: string;
+    };
+
+/** What a process tells. It is read as if it came from a stranger: see `parseNews`. */
+export type News =
+  | readonly ["ready", held: readonly string[]]
+  | readonly ["unavailable", message: string]
+  | readonly ["log", level: number, text: string, time: number]
+  | readonly ["end", number: number, outcome: Outcome];
+
+const FAULTS = [
+  "runtime-error",
+  "timeout",
+  "out-of-memory",
+  "output-limit",
+  "unserializable-value",
+  "crashed",
+] as const;
+
+const LONGEST_TEXT = 16 * 1024;
+
+/** News that is what it should be; undefined for anything else. */
+export function parseNews(line: string): News | undefined {
+  let news: unknown;
+  try {
+    news = JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+  if (!Array.isArray(news)) return undefined;
+  const [word, first, second, third] = news as unknown[];
+  if (word === "log") {
+    if (typeof first !== "number" || LEVELS[first] === undefined || typeof second !== "string") return undefined;
+    return typeof third === "number" ? ["log", first, second, third] : undefined;
+  }
+  if (word === "end") {
+    const outcome = outcomeOf(second);
+    return typeof first === "number" && outcome !== undefined ? ["end", first, outcome] : undefined;
+  }
+  if (word === "unavailable") return typeof first === "string" ? [word, first.slice(0, LONGEST_TEXT)] : undefined;
+  return word === "ready" && Array.isArray(first) ? [word, first.map(String)] : undefined;
+}
+
+function outcomeOf(value: unknown): Outcome | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  const given = value as Readonly<Record<string, unknown>>;
+  const text = (key: string): string | undefined => {
+    const part = given[key];
+    return typeof part === "string" ? part.slice(0, LONGEST_TEXT) : undefined;
+  };
+  if (given["kind"] === "value") {
+    const json = given["value"];
+    if (json === undefined) return { kind: "value" };
+    return typeof json === "string" ? { kind: "value", value: json } : undefined;
+  }
+  const kind = FAULTS.find((fault) => fault === given["kind"]);
+  if (kind === undefined) return undefined;
+  const [name, stack] = [text("name"), text("stack")];
+  const message = text("message") ?? "";
+  return { kind, message, ...(name !== undefined && { name }), ...(stack !== undefined && { stack }) };
+}
