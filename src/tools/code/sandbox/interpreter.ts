@@ -169,7 +169,13 @@ export class Interpreter {
 
   #valued(value: QuickJSHandle): Outcome {
     const context = this.#context;
-    const serialized = context.callFunction(this.#serialize, context.undefined, value);
+    let serialized: ReturnType<QuickJSContext["callFunction"]>;
+    try {
+      serialized = context.callFunction(this.#serialize, context.undefined, value);
+    } catch (thrown) {
+      if (!(thrown instanceof RangeError)) throw thrown;
+      return { kind: "unserializable-value", message: "it is nested too deep" };
+    }
     if (serialized.error) return this.#failed(serialized.error);
     const text = context.getString(serialized.value);
     const rest = text.slice(1);

@@ -45,15 +45,13 @@ export function prelude(write: (level: number, text: string) => void): Prelude {
 
   type Seen = { readonly value: unknown; readonly next: Seen } | null;
 
-  const tell = (level: number, line: string): void => {
-    // The length in characters is at most that in bytes, which is counted on the other side.
-    write(level, stringify(line.length > budget ? slice(line, 0, budget + 1) : line));
-  };
+  /** A text that is too long in any case, because it has at least as many bytes, stays so, and costs no more. */
+  const cut = (value: string): string => (value.length > budget ? slice(value, 0, budget + 1) : value);
 
   const show = (value: unknown, depth: number, seen: Seen): string => {
     switch (typeof value) {
       case "string":
-        return stringify(value);
+        return stringify(cut(value));
       case "number":
         return value === 0 && 1 / value < 0 ? "-0" : text(value);
       case "bigint":
@@ -189,14 +187,14 @@ export function prelude(write: (level: number, text: string) => void): Prelude {
     let shown = "";
     for (let index = 0; index < values.length && shown.length <= budget; index++) {
       const value = values[index];
-      shown += (index === 0 ? "" : " ") + (typeof value === "string" ? value : show(value, 0, null));
+      shown += (index === 0 ? "" : " ") + (typeof value === "string" ? cut(value) : show(value, 0, null));
     }
     return shown;
   };
 
   const method = (name: string, level: number): void => {
-    const { [name]: write } = { [name]: (...values: unknown[]) => tell(level, line(values)) };
-    console[name] = write;
+    const { [name]: tell } = { [name]: (...values: unknown[]) => write(level, stringify(cut(line(values)))) };
+    console[name] = tell;
   };
   const console: Record<string, unknown> = {};
   method("debug", 0);
@@ -220,10 +218,11 @@ export function prelude(write: (level: number, text: string) => void): Prelude {
     if (kind === "bigint") return "xa bigint has no JSON text; return a string of it";
     try {
       const json = stringify(value) as string | undefined;
-      return json === undefined ? "u" : `v${json.length > budget ? slice(json, 0, budget + 1) : json}`;
+      return json === undefined ? "u" : `v${cut(json)}`;
     } catch (thrown) {
       const { name, message } = told(thrown);
       if (name === "InternalError" && message === "out of memory") throw thrown;
+      if (name === "InternalError" && message === "stack overflow") return "xit is nested too deep";
       return `x${name === undefined ? "" : `${name}: `}${message}`;
     }
   };
