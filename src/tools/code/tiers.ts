@@ -1,4 +1,5 @@
 import type { Clock } from "../../index";
+import { createSandbox } from "./sandbox/create-sandbox";
 import type { Isolation, Tier } from "./tier";
 import { createTrusted } from "./trusted";
 
@@ -15,20 +16,5 @@ export interface TierOptions {
 export function openTier(isolation: Isolation, { size, maxWaiting, clock }: TierOptions): Tier {
   // In this process there is nothing to wait for: what would wait elsewhere is under way.
   if (isolation === "trusted") return createTrusted({ size: size + maxWaiting, clock });
-  return notThereYet(isolation);
-}
-
-/** To be replaced by `createSandbox({ size, maxWaiting, clock })`. */
-function notThereYet(isolation: Isolation): Tier {
-  return {
-    isolation,
-    run: async () => ({
-      kind: "unavailable",
-      message: `Code cannot be run as "${isolation}" yet.`,
-      logs: [],
-      durationMs: 0,
-    }),
-    inspect: () => ({ processes: 0, idle: 0, running: 0, waiting: 0 }),
-    dispose: async () => {},
-  };
+  return createSandbox({ size, maxWaiting, clock });
 }
