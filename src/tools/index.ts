@@ -39,6 +39,7 @@ export {
   type WriteReply,
   WriteRequest,
 } from "./files/protocol";
-export { type FileReply, FileSystemError, isFileError, itemsOf, resultOf, writeStream } from "./files/result";
+export { type FileReply, FileSystemError, isFileError, itemsOf, writeStream } from "./files/result";
 export type { Resolution } from "./files/root/root";
 export type { Volume, VolumeStats } from "./files/root/volume";
+export { resultOf, type ToolReply } from "./reply";

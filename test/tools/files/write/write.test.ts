@@ -224,7 +224,7 @@ describe.each(everyWay)("write, by %s", (way) => {
             expected = isAppend ? expected + content : content;
             return isAppend ? files.ask("append", { path, content }) : files.ask("write", { path, content, inPlace });
           });
-          for (const answer of asked) resultOf<unknown>(await answer)._unsafeUnwrap();
+          for (const answer of asked) resultOf<unknown, unknown>(await answer)._unsafeUnwrap();
           expect(disk.readFileSync(join(directory, path), "utf8") === expected).toBe(true);
         }),
         runs(40),

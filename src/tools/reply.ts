@@ -1,0 +1,19 @@
+import { type AskError, type AskResult, err, ok, type Result } from "../index";
+
+/** What a tool replies: what was asked for, or why it could not be had. */
+export type ToolReply<Value, Failure> = { ok: true; value: Value } | { ok: false; error: Failure };
+
+/**
+ * Makes one Result of a tool's answer: what was asked for, or why not, whether the tool, the actor or the way there is the
+ * reason.
+ *
+ * @example
+ * const file = resultOf(await files.ask("read", { path: "notes.txt" }));
+ * console.log(file.isOk() ? file.value.content : file.error.message);
+ */
+export function resultOf<Value, Failure>(
+  answer: AskResult<ToolReply<Value, Failure>>,
+): Result<Value, Failure | AskError> {
+  if (answer.isErr()) return err(answer.error);
+  return answer.value.ok ? ok(answer.value.value) : err(answer.value.error);
+}
