@@ -1,8 +1,9 @@
+import { randomInt } from "node:crypto";
 import type { Clock, ClockTimer } from "../../../index";
 import type { Ended, Run, Tier } from "../tier";
 import { ActiveRun } from "./active-run";
 import type { News } from "./channel";
-import { SandboxProcess } from "./sandbox-process";
+import { type ProcessEvents, SandboxProcess } from "./sandbox-process";
 
 /** How a sandbox is made. */
 export interface SandboxOptions {
@@ -11,6 +12,8 @@ export interface SandboxOptions {
   /** How many runs wait for a process at most; further ones end as `busy`. */
   readonly maxWaiting: number;
   readonly clock: Clock;
+  /** @internal For tests: another program in place of the processes' own, which keeps to no agreement. */
+  readonly program?: string;
 }
 
 /** Milliseconds that a process has to start. */
@@ -42,7 +45,6 @@ class Sandbox {
   readonly #seats = new Map<SandboxProcess, Seat>();
   readonly #leaving = new Set<Promise<unknown>>();
   readonly #waiting: ActiveRun[] = [];
-  #lastNumber = 0;
   /** How many processes in a row ended before they were ready, and what the last one said. */
   #failures = 0;
   #reason: string | undefined;
@@ -105,7 +107,8 @@ class Sandbox {
   }
 
   #begin(process: SandboxProcess, active: ActiveRun): void {
-    const number = ++this.#lastNumber;
+    // Not to be guessed, so that no process can have answered an order before it came.
+    const number = randomInt(2 ** 47);
     const order = active.begin(number, () => {
       active.timeOut();
       process.kill();
@@ -117,10 +120,11 @@ class Sandbox {
   #fill(): void {
     if (this.#isDisposed || (this.#failures > 0 && this.#waiting.length === 0)) return;
     while (this.#seats.size < this.#options.size) {
-      const process = new SandboxProcess({
+      const events: ProcessEvents = {
         news: (from, news) => this.#hear(from, news),
         ended: (from) => this.#replace(from),
-      });
+      };
+      const process = new SandboxProcess(events, this.#options.program);
       const timer = this.#options.clock.setTimer(() => process.kill(), STARTUP);
       timer.unref();
       this.#seats.set(process, { state: "starting", timer });

@@ -24,10 +24,10 @@ export class SandboxProcess {
   #isHeld = false;
   #isEnded = false;
 
-  constructor(events: ProcessEvents) {
+  constructor(events: ProcessEvents, program = entry()) {
     this.#events = events;
     this.#child = Bun.spawn({
-      cmd: [process.execPath, "--no-install", "--no-env-file", entry()],
+      cmd: [process.execPath, "--no-install", "--no-env-file", program],
       cwd: "/",
       env: {},
       stdio: ["ignore", "ignore", "ignore", "pipe"],
