@@ -8,6 +8,7 @@ import type { Isolation } from "../../../src/tools/code/tier";
 /** The tiers that every promise of an execution is tested over; `isIsolated` where code cannot hold up the host. */
 export const tiers: readonly { readonly isolation: Isolation; readonly isIsolated: boolean }[] = [
   { isolation: "trusted", isIsolated: false },
+  { isolation: "sandbox", isIsolated: true },
 ];
 
 export type Outcome = { ok: true; value: ExecuteReply } | { ok: false; error: CodeError };
