@@ -155,6 +155,8 @@ describe.each(tiers)("$isolation", ({ isolation, isIsolated }) => {
         "output-limit",
       );
       expect(errorIn(await execute("await 1; for (;;) console.log('0123456789')")).kind).toBe("output-limit");
+      const caught = "try { for (;;) console.log('0123456789') } catch {}; undefined";
+      expect(errorIn(await execute(caught)).kind).toBe("output-limit");
     });
   });
 

@@ -347,6 +347,11 @@ describe("TypeScript", () => {
   });
 });
 
+test("what is a comment in a script alone is none in the program, wherever it is", async () => {
+  const { body } = await programOf("<!-- a\nfunction f() {\n --> b\n}\n1 // <!-- c\n/* d */ --> e");
+  expect(body).toBe("      \nfunction f() {\n      \n}\nreturn (1); // <!-- c\n/* d */      ");
+});
+
 test("a place in a program is the one in its source, by line and column", async () => {
   for (const code of [
     "const a = 1\r\nif (a) {\r\n  a; a; a }",

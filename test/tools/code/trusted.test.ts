@@ -40,7 +40,18 @@ test("a stack has the code's own places alone, also where other code is called i
     const inner = "const f = new Function('g', '\\n\\n g()')";
     const error = errorIn(await execute(`${inner}\nf(() => {\n  throw new Error('x')\n})`));
     expect(error.stack?.map(({ line }) => line)).toEqual([3, 2]);
+    await execute("1\n\n\n\nglobalThis.throwForTrusted = () => { throw new Error('x') }");
+    const across = errorIn(await execute("\n throwForTrusted()"));
+    expect(across.stack).toEqual([{ line: 2, column: 17 }]);
+    Reflect.deleteProperty(globalThis, "throwForTrusted");
     const other = errorIn(await execute("globalThis.thrower()"));
     expect(other).toMatchObject({ kind: "runtime-error", name: "TypeError", line: 1, column: 19 });
+  });
+});
+
+test("logs that are too many end with the first that is, also where a shorter one would have room", async () => {
+  await withCode({ ...options, maxOutput: 100 }, async (execute) => {
+    const code = "try { console.log('x'.repeat(101)) } catch {}; try { console.log('y') } catch {}";
+    expect(errorIn(await execute(code))).toMatchObject({ kind: "output-limit", logs: [] });
   });
 });
