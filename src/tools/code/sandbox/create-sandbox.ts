@@ -18,7 +18,7 @@ export interface SandboxOptions {
 
 /** Milliseconds that a process has to start. */
 const STARTUP = 20_000;
-/** How often in a row a process may fail to start before those who wait are told. */
+/** How often in a row a process may fail to start before those who wait are told; one that somebody killed counts a tenth. */
 const MOST_FAILURES = 3;
 
 /**
@@ -118,11 +118,11 @@ class Sandbox {
   }
 
   #fill(): void {
-    if (this.#isDisposed || (this.#failures > 0 && this.#waiting.length === 0)) return;
+    if (this.#isDisposed || (this.#failures >= MOST_FAILURES && this.#waiting.length === 0)) return;
     while (this.#seats.size < this.#options.size) {
       const events: ProcessEvents = {
         news: (from, news) => this.#hear(from, news),
-        ended: (from) => this.#replace(from),
+        ended: (from, isStruck) => this.#replace(from, isStruck),
       };
       const process = new SandboxProcess(events, this.#options.program);
       const timer = this.#options.clock.setTimer(() => process.kill(), STARTUP);
@@ -160,13 +160,15 @@ class Sandbox {
     this.#seats.set(process, { state: "idle" });
   }
 
-  #replace(process: SandboxProcess): void {
+  #replace(process: SandboxProcess, isStruck: boolean): void {
     const seat = this.#seats.get(process);
     this.#seats.delete(process);
     if (seat?.state === "running") seat.active.fail("crashed", "The process of the run ended before the run did.");
     if (seat?.state === "starting") {
       seat.timer.cancel();
-      if (++this.#failures >= MOST_FAILURES || this.#reason !== undefined) this.#giveUp();
+      this.#failures += isStruck ? 0.1 : 1;
+      if (this.#reason !== undefined) this.#failures = MOST_FAILURES;
+      if (this.#failures >= MOST_FAILURES) this.#giveUp();
     }
     this.#fill();
   }

@@ -5,8 +5,8 @@ import { CHANNEL, type News, type Order, parseNews } from "./channel";
 export interface ProcessEvents {
   /** Something well-formed came; the process is ended by whoever finds that it should not have. */
   news(process: SandboxProcess, news: News): void;
-  /** It broke off, or was killed: told once, and nothing after it. */
-  ended(process: SandboxProcess): void;
+  /** It broke off, or was killed, by somebody else where `isStruck`: told once, and nothing after it. */
+  ended(process: SandboxProcess, isStruck: boolean): void;
 }
 
 /** What comes before any run: one line that says ready. */
@@ -31,7 +31,7 @@ export class SandboxProcess {
       cwd: "/",
       env: {},
       stdio: ["ignore", "ignore", "ignore", "pipe"],
-      onExit: () => this.#end(),
+      onExit: (_, __, signal) => this.#end(signal !== null),
     });
     this.#child.unref();
     void this.#connect();
@@ -68,7 +68,7 @@ export class SandboxProcess {
   /** Ends it at once; `ended` is told before this returns. */
   kill(): void {
     this.#child.kill("SIGKILL");
-    this.#end();
+    this.#end(false);
   }
 
   async #connect(): Promise<void> {
@@ -130,16 +130,16 @@ export class SandboxProcess {
     else this.#events.news(this, news);
   }
 
-  /** Without its channel a process is of no use. */
+  /** Without its channel a process is of no use; how it ended, its exit tells. */
   #lose(): void {
-    if (!this.#isEnded) this.kill();
+    if (!this.#isEnded) this.#child.kill("SIGKILL");
   }
 
-  #end(): void {
+  #end(isStruck: boolean): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
     this.#socket?.terminate();
-    this.#events.ended(this);
+    this.#events.ended(this, isStruck);
   }
 }
 

@@ -120,29 +120,24 @@ describe("Sandbox: the pool", () => {
 
   test("settles each run once while its processes are killed at random, and recovers", async () => {
     const { run, value } = open({ size: 2 });
-    let isDone = false;
     const kinds: Record<string, number> = {};
-    const killing = (async () => {
-      for (let round = 0; !isDone; round++) {
-        const pids = children();
-        const pid = pids[(round * 7) % pids.length];
-        if (round % 5 === 0 && pid !== undefined) process.kill(pid, "SIGKILL");
-        await new Promise((resolve) => setTimeout(resolve, 10));
-      }
-    })();
+    // One that waits, runs, starts or has just ended, whichever it is.
+    const strike = (): void => {
+      const pids = children();
+      const pid = pids[settled % pids.length];
+      if (pid !== undefined) process.kill(pid, "SIGKILL");
+    };
     let settled = 0;
     await Promise.all(
       Array.from({ length: 300 }, async (_, index) => {
         const ended = await run("let n = 0; for (let i = 0; i < 1e5; i++) n += i % 3; return n + input * 0", {
           input: `${index}`,
         });
-        settled++;
+        if (++settled % 15 === 0 && settled < 290) strike();
         kinds[ended.kind] = (kinds[ended.kind] ?? 0) + 1;
         if (ended.kind === "value") expect(ended.value).toBe("99999");
       }),
     );
-    isDone = true;
-    await killing;
     expect(settled).toBe(300);
     expect(Object.keys(kinds).toSorted()).toEqual(["crashed", "value"]);
     expect(await value("return 1")).toBe(1);
