@@ -41,7 +41,7 @@ test("a stack has the code's own places alone, also where other code is called i
     const error = errorIn(await execute(`${inner}\nf(() => {\n  throw new Error('x')\n})`));
     expect(error.stack?.map(({ line }) => line)).toEqual([3, 2]);
     await execute("1\n\n\n\nglobalThis.throwForTrusted = () => { throw new Error('x') }");
-    const across = errorIn(await execute("\n throwForTrusted()"));
+    const across = errorIn(await execute("\n throwForTrusted()\n\n\n\n\n\n"));
     expect(across.stack).toEqual([{ line: 2, column: 17 }]);
     Reflect.deleteProperty(globalThis, "throwForTrusted");
     const other = errorIn(await execute("globalThis.thrower()"));
