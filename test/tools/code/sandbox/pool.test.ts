@@ -65,7 +65,11 @@ describe("Sandbox: the pool", () => {
     await run("return 0");
     const before = children();
     expect(await run("for (;;);", { timeout: 20 })).toMatchObject({ kind: "timeout" });
+    expect(await run("const f = () => Promise.resolve().then(f); return f()", { timeout: 20 })).toMatchObject({
+      kind: "timeout",
+    });
     expect(await run("const a = []; for (;;) a.push([1])")).toMatchObject({ kind: "out-of-memory" });
+    expect(await run("for (;;) console.log('x')", { maxOutput: 10_000 })).toMatchObject({ kind: "output-limit" });
     expect(await run("return 1")).toMatchObject({ kind: "value" });
     expect(children()).toEqual(before);
   });
