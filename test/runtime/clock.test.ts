@@ -21,8 +21,11 @@ describe("P15: in all of the source,", () => {
     expect(await placesOf(/\bDate\.now\b|\bnew Date\(\)/)).toEqual(["message/wall-time.ts"]);
   });
 
-  test("the running time is read by the system clock alone", async () => {
-    expect(await placesOf(/\bperformance\b|\bhrtime\b|\bBun\.nanoseconds\b/)).toEqual(["runtime/clock.ts"]);
+  test("the running time is read by the system clock alone, and by the interpreter in a process of its own", async () => {
+    expect(await placesOf(/\bperformance\b|\bhrtime\b|\bBun\.nanoseconds\b/)).toEqual([
+      "runtime/clock.ts",
+      "tools/code/sandbox/interpreter.ts", // No system is there; the one that waits for it has its own clock, and kills.
+    ]);
   });
 
   test("timers are set by the system clock alone", async () => {
