@@ -1,4 +1,5 @@
-import { type AskError, type AskResult, err, ok, type Result } from "../index";
+import type { TSchema } from "typebox";
+import { type AskError, type AskResult, err, ok, type Result, Type } from "../index";
 
 /** What a tool replies: what was asked for, or why it could not be had. */
 export type ToolReply<Value, Failure> = { ok: true; value: Value } | { ok: false; error: Failure };
@@ -17,3 +18,7 @@ export function resultOf<Value, Failure>(
   if (answer.isErr()) return err(answer.error);
   return answer.value.ok ? ok(answer.value.value) : err(answer.value.error);
 }
+
+/** The schema of a tool's reply. */
+export const outcomeSchema = <Value extends TSchema, Failure extends TSchema>(value: Value, error: Failure) =>
+  Type.Union([Type.Object({ ok: Type.Literal(true), value }), Type.Object({ ok: Type.Literal(false), error })]);

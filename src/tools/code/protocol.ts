@@ -1,5 +1,6 @@
 import type { TSchema } from "typebox";
 import { defineProtocol, type RefTo, type Static, Type } from "../../index";
+import { outcomeSchema } from "../reply";
 import { CodeError, LogEntry } from "./code-error";
 
 const Count = Type.Integer({ minimum: 0 });
@@ -17,11 +18,7 @@ const source = {
 };
 
 /** A reply that is what was asked for, or why it could not be had. */
-const outcome = <Value extends TSchema>(value: Value) =>
-  Type.Union([
-    Type.Object({ ok: Type.Literal(true), value }),
-    Type.Object({ ok: Type.Literal(false), error: CodeError }),
-  ]);
+const outcome = <Value extends TSchema>(value: Value) => outcomeSchema(value, CodeError);
 
 /** What an execution asks for. */
 export const ExecuteRequest = Type.Object({

@@ -1,5 +1,6 @@
 import type { TSchema } from "typebox";
 import { defineProtocol, type RefTo, type Static, Type } from "../../index";
+import { outcomeSchema } from "../reply";
 import { FileError } from "./file-error";
 
 const Count = Type.Integer({ minimum: 0 });
@@ -16,11 +17,7 @@ const Bytes = Type.Refine(
 );
 
 /** A reply that is what was asked for, or why it could not be done; `resultOf` makes one Result of both. */
-const outcome = <Value extends TSchema>(value: Value) =>
-  Type.Union([
-    Type.Object({ ok: Type.Literal(true), value }),
-    Type.Object({ ok: Type.Literal(false), error: FileError }),
-  ]);
+const outcome = <Value extends TSchema>(value: Value) => outcomeSchema(value, FileError);
 
 const Kind = Type.Union([
   Type.Literal("file"),

@@ -1,4 +1,5 @@
-import { dlopen, type Pointer, ptr, FFIType as T } from "bun:ffi";
+import { type Pointer, ptr, FFIType as T } from "bun:ffi";
+import { openLibrary } from "../../c-library";
 import { filterOf } from "./system-calls";
 
 /** What holds a process beside the interpreter, so that even code that broke out of it would reach nothing. */
@@ -26,7 +27,7 @@ const CALLS: Record<string, { readonly prctl: number; readonly seccomp: number }
 export function confine(): Hold[] {
   const calls = CALLS[process.arch];
   if (process.platform !== "linux" || calls === undefined) return [];
-  const libc = openLibc();
+  const libc = openLibrary(SYMBOLS);
   if (libc === undefined) return [];
   const call = (number: number, ...args: (number | bigint | Uint8Array)[]): number => {
     const [a = 0, b = 0, c = 0, d = 0, e = 0] = args.map((arg) => (arg instanceof Uint8Array ? addressOf(arg) : arg));
@@ -61,17 +62,6 @@ export function confine(): Hold[] {
     return call(calls.seccomp, 1, 1, program) === 0;
   });
   return held;
-}
-
-function openLibc() {
-  for (const name of ["libc.so.6", `libc.musl-${process.arch === "x64" ? "x86_64" : "aarch64"}.so.1`]) {
-    try {
-      return dlopen(name, SYMBOLS).symbols;
-    } catch {
-      // The other one, or none.
-    }
-  }
-  return undefined;
 }
 
 /** A pointer is a number at run time. */

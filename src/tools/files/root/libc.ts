@@ -1,4 +1,5 @@
-import { dlopen, type FFIFunction, read, FFIType as T } from "bun:ffi";
+import { type dlopen, read, FFIType as T } from "bun:ffi";
+import { openLibrary } from "../../c-library";
 
 const SYMBOLS = {
   // Six arguments for every call: those that are numbers go as pointers do, in a register each.
@@ -29,18 +30,6 @@ export function openLibc(): Libc | undefined {
   if (symbols === undefined || at === null) return undefined;
   const { __errno_location: _, ...functions } = symbols;
   return { ...functions, errno: () => read.i32(at) };
-}
-
-/** Functions of the C library; undefined where they cannot be called. */
-export function openLibrary<Symbols extends Record<string, FFIFunction>>(symbols: Symbols) {
-  for (const name of ["libc.so.6", `libc.musl-${process.arch === "x64" ? "x86_64" : "aarch64"}.so.1`]) {
-    try {
-      return dlopen(name, symbols).symbols;
-    } catch {
-      // The other one, or none.
-    }
-  }
-  return undefined;
 }
 
 /** Numbers of system calls that have no name in older C libraries: `syscall` takes them. */

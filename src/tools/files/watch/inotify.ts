@@ -1,6 +1,6 @@
 import { type dlopen, FFIType as T } from "bun:ffi";
 import { isUtf8 } from "node:buffer";
-import { openLibrary } from "../root/libc";
+import { openLibrary } from "../../c-library";
 
 /** What can happen to a directory and what is in it (include/uapi/linux/inotify.h). */
 export const IN = {

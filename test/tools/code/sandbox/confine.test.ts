@@ -38,7 +38,8 @@ describe("Sandbox: its processes", () => {
   test("are told to be unavailable where the interpreter is not installed, with what to install", async () => {
     const folder = mkdtempSync(join(tmpdir(), "envoi-sandbox-"));
     try {
-      cpSync(join(import.meta.dir, "../../../../src/tools/code"), join(folder, "code"), { recursive: true });
+      const tools = join(import.meta.dir, "../../../../src/tools");
+      for (const name of ["code", "c-library.ts"]) cpSync(join(tools, name), join(folder, name), { recursive: true });
       await Bun.write(
         join(folder, "main.ts"),
         `import { createSandbox } from "./code/sandbox/create-sandbox";
