@@ -8,7 +8,7 @@ import {
   type ExecuteReply,
   type ExecuteRequest,
 } from "./protocol";
-import { Sources } from "./source";
+import { Sources } from "./source/sources";
 import type { Ended, Isolation, Program, Run, Tier } from "./tier";
 import { openTier } from "./tiers";
 

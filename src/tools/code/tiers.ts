@@ -1,7 +1,7 @@
 import type { Clock } from "../../index";
 import { createSandbox } from "./sandbox/create-sandbox";
 import type { Isolation, Tier } from "./tier";
-import { createTrusted } from "./trusted";
+import { createTrusted } from "./trusted/trusted";
 
 /** What every tier is opened with. */
 export interface TierOptions {

@@ -3,7 +3,7 @@ import { createSystem, systemClock } from "../../../src";
 import { createManualClock } from "../../../src/testing";
 import { CodeRefusal } from "../../../src/tools/code/code-error";
 import { spawnCodeExecution } from "../../../src/tools/code/code-execution";
-import { Sources } from "../../../src/tools/code/source";
+import { Sources } from "../../../src/tools/code/source/sources";
 import { openTier } from "../../../src/tools/code/tiers";
 import { errorIn, tiers, valueIn, withCode } from "./tiers";
 

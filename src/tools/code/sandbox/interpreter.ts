@@ -1,7 +1,7 @@
 import type { QuickJSContext, QuickJSHandle, QuickJSSyncVariant } from "quickjs-emscripten-core";
-import { ENTRY_BYTES, type Order, type Outcome } from "./channel";
+import { ENTRY_BYTES, type Order, type Outcome } from "../pool/channel";
+import { FILE } from "../pool/program-file";
 import { prelude } from "./prelude";
-import { FILE } from "./program-file";
 
 const PAGE = 65_536;
 /** Pages that QuickJS's build begins with. */

@@ -1,7 +1,7 @@
 /** The program of a process of the sandbox: it reads orders from its channel, runs them one by one, and tells what comes of them. */
 import { readSync, writeSync } from "node:fs";
-import { CHANNEL, type News, type Order } from "./channel";
-import { confine } from "./confine";
+import { CHANNEL, type News, type Order } from "../pool/channel";
+import { confine } from "../pool/confine";
 import { type Interpreter, Interpreters } from "./interpreter";
 
 const MB = 1024 * 1024;

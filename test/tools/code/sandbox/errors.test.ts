@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { stackOf } from "../../../../src/tools/code/sandbox/stack";
+import { stackOf } from "../../../../src/tools/code/pool/stack";
 import { runOf, sandbox } from "./kit";
 
 const { tier, run } = sandbox();

@@ -1,7 +1,7 @@
 /** Confines itself, as a process of the sandbox does, and tries what code that broke out of the interpreter would. */
 import { dlopen } from "bun:ffi";
 import { writeSync } from "node:fs";
-import { confine } from "../../../../../src/tools/code/sandbox/confine";
+import { confine } from "../../../../../src/tools/code/pool/confine";
 
 const { symbols: libc } = dlopen("libc.so.6", {
   open: { args: ["ptr", "i32"], returns: "i32" },

@@ -4,16 +4,16 @@ import { CHANNEL, type News, type Order, parseNews } from "./channel";
 /** What a process tells its pool. */
 export interface ProcessEvents {
   /** Something well-formed came; the process is ended by whoever finds that it should not have. */
-  news(process: SandboxProcess, news: News): void;
+  news(process: PooledProcess, news: News): void;
   /** It broke off, or was killed, by somebody else where `isStruck`: told once, and nothing after it. */
-  ended(process: SandboxProcess, isStruck: boolean): void;
+  ended(process: PooledProcess, isStruck: boolean): void;
 }
 
 /** What comes before any run: one line that says ready. */
 const STARTING_BYTES = 64 * 1024;
 
-/** A process of the sandbox and its channel, as seen from the host. */
-export class SandboxProcess {
+/** A process of a pool and its channel, as seen from the host. */
+export class PooledProcess {
   readonly #child: Subprocess;
   readonly #events: ProcessEvents;
   #socket: Socket | undefined;
@@ -24,7 +24,7 @@ export class SandboxProcess {
   #isHeld = false;
   #isEnded = false;
 
-  constructor(events: ProcessEvents, program = entry()) {
+  constructor(events: ProcessEvents, program: string) {
     this.#events = events;
     this.#child = Bun.spawn({
       cmd: [process.execPath, "--no-install", "--no-env-file", program],
@@ -141,10 +141,4 @@ export class SandboxProcess {
     this.#socket?.terminate();
     this.#events.ended(this, isStruck);
   }
-}
-
-/** The program of a process stands beside this file, among the sources and in the built package. */
-function entry(): string {
-  const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
-  return Bun.fileURLToPath(new URL(`./sandbox-worker.${extension}`, import.meta.url));
 }

@@ -1,6 +1,6 @@
-import { CodeRefusal } from "./code-error";
-import { blank, overlay, placeOf } from "./source-text";
-import { blankTypes } from "./source-types";
+import { CodeRefusal } from "../code-error";
+import { blank, overlay, placeOf } from "./text";
+import { blankTypes } from "./types";
 
 export type Language = "javascript" | "typescript";
 

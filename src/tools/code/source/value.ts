@@ -1,5 +1,5 @@
-import type { Syntax } from "./source-parser";
-import type { Insertion } from "./source-text";
+import type { Syntax } from "./parser";
+import type { Insertion } from "./text";
 
 const RETURN = "return ";
 const HAVE_VALUE: ReadonlySet<string> = new Set([

@@ -1,5 +1,5 @@
 import { expect, spyOn, test } from "bun:test";
-import { errorIn, valueIn, withCode } from "./tiers";
+import { errorIn, valueIn, withCode } from "../tiers";
 
 const options = { isolation: "trusted" } as const;
 

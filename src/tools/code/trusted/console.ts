@@ -1,6 +1,6 @@
 import { formatWithOptions } from "node:util";
-import type { Clock } from "../../index";
-import type { Level, LogEntry } from "./tier";
+import type { Clock } from "../../../index";
+import type { Level, LogEntry } from "../tier";
 
 /** What a console throws into code that has written too much, so that it ends; it may catch it, and is ended all the same. */
 export class OutputLimit extends Error {

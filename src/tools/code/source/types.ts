@@ -1,6 +1,6 @@
-import { CodeRefusal } from "./code-error";
-import type { Syntax } from "./source-parser";
-import { blank, overlay, placeOf } from "./source-text";
+import { CodeRefusal } from "../code-error";
+import type { Syntax } from "./parser";
+import { blank, overlay, placeOf } from "./text";
 
 const MODIFIERS = /\b(?:public|private|protected|readonly|abstract|override|declare)\b/g;
 const LINE_END = /[\r\n\u2028\u2029]/g;

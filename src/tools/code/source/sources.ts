@@ -1,8 +1,8 @@
-import { CodeRefusal } from "./code-error";
-import { type Language, loadParser, OFFSET, type Parse } from "./source-parser";
-import { weave } from "./source-text";
-import { returnLast } from "./source-value";
-import type { Program } from "./tier";
+import { CodeRefusal } from "../code-error";
+import type { Program } from "../tier";
+import { type Language, loadParser, OFFSET, type Parse } from "./parser";
+import { weave } from "./text";
+import { returnLast } from "./value";
 
 /**
  * Longest source, in UTF-16 code units. Nothing else runs while one is read: of this length, and made to take long,

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { type CodeError, CodeRefusal } from "../../../src/tools/code/code-error";
-import { LONGEST_SOURCE, Sources } from "../../../src/tools/code/source";
-import type { Language } from "../../../src/tools/code/source-parser";
-import type { Program } from "../../../src/tools/code/tier";
+import { type CodeError, CodeRefusal } from "../../../../src/tools/code/code-error";
+import type { Language } from "../../../../src/tools/code/source/parser";
+import { LONGEST_SOURCE, Sources } from "../../../../src/tools/code/source/sources";
+import type { Program } from "../../../../src/tools/code/tier";
 
 const AsyncFunction = (async () => {}).constructor as new (...parts: string[]) => (input?: unknown) => Promise<unknown>;
 const sources = new Sources();
@@ -326,7 +326,7 @@ describe("TypeScript", () => {
         .replace(/;+/g, ";")
         .replaceAll("{;", "{")
         .replaceAll(";}", "}");
-    const { loadParser } = await import("../../../src/tools/code/source-parser");
+    const { loadParser } = await import("../../../../src/tools/code/source/parser");
     const parse = await loadParser("typescript");
     let count = 0;
     for await (const path of new Bun.Glob("src/actor/**/*.ts").scan()) {

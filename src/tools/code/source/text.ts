@@ -1,5 +1,5 @@
-import type { Place } from "./code-error";
-import type { Program } from "./tier";
+import type { Place } from "../code-error";
+import type { Program } from "../tier";
 
 const LINE_END = /\r\n?|[\n\u2028\u2029]/g;
 const NOT_LINE_END = /[^\r\n\u2028\u2029]/g;

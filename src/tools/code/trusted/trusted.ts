@@ -1,7 +1,7 @@
 import { peek } from "bun";
-import type { Clock } from "../../index";
-import type { Ended, LogEntry, Program, Run, Tier } from "./tier";
-import { Recorder } from "./trusted-console";
+import type { Clock } from "../../../index";
+import type { Ended, LogEntry, Program, Run, Tier } from "../tier";
+import { Recorder } from "./console";
 
 /** How trusted code runs. */
 export interface TrustedOptions {
