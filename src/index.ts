@@ -16,7 +16,7 @@ export type { ActorReport, RunningMessage } from "./actor/inspect";
 export type { ActorOptions, Overflow } from "./actor/options";
 export type { AskOptions, AskResult } from "./actor/pending-ask";
 export type { OfferOptions } from "./actor/pending-offer";
-export type { AnyRef, AnySignatures, Ref, RefTo } from "./actor/ref";
+export { type AnyRef, type AnySignatures, operationsOf, type Ref, type RefTo } from "./actor/ref";
 export { refSchema } from "./actor/ref-schema";
 export { StreamError, type StreamOptions } from "./actor/stream";
 export type { ActorStream } from "./actor/stream-reader";
@@ -52,7 +52,13 @@ export {
   type SuccessResponse,
 } from "./message/response";
 export { parseMessage, parseResponse, serializeMessage } from "./message/wire";
-export { defineProtocol, type OperationSchemas, type Protocol, type SignaturesOf } from "./protocol/protocol";
+export {
+  defineProtocol,
+  type Operation,
+  type OperationSchemas,
+  type Protocol,
+  type SignaturesOf,
+} from "./protocol/protocol";
 export type { Infer, Schema, StandardSchemaV1 } from "./protocol/schema";
 export type {
   AskName,

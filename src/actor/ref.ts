@@ -155,6 +155,16 @@ export class ActorRef implements AnyRef {
   }
 }
 
+/**
+ * What the actor of a reference can be asked for, by name, each with the validators of its schemas: for what passes messages
+ * on that were not typed by the compiler. Null where it takes any message, as the handlers of a router do.
+ *
+ * @throws TypeError when it is no reference.
+ * @example
+ * const valid = operationsOf(counter)?.["add"]?.payload.parse(2); // Ok(2)
+ */
+export const operationsOf = (ref: AnyRef): Protocol["operations"] | null => cellOf(ref).operations;
+
 /** The cell behind a reference. */
 export const cellOf = (ref: AnyRef): Cell => ActorRef.cellOf(ref);
 

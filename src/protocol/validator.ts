@@ -18,11 +18,12 @@ export type Parsed = Result<unknown, () => readonly Issue[]>;
  * ```
  */
 export class Validator {
-  readonly #schema: Schema | undefined;
+  /** Undefined where there is nothing to have. */
+  readonly schema: Schema | undefined;
   #parser: ((value: unknown) => Parsed) | undefined;
 
   constructor(schema?: Schema) {
-    this.#schema = schema;
+    this.schema = schema;
   }
 
   /** Whether a value was parsed already, and so the schema compiled. */
@@ -36,7 +37,7 @@ export class Validator {
    */
   parse(value: unknown): Parsed {
     try {
-      this.#parser ??= makeParser(this.#schema);
+      this.#parser ??= makeParser(this.schema);
       return this.#parser(value);
     } catch (thrown) {
       return err(once(() => refusal(thrown)));

@@ -9,7 +9,7 @@ import {
   type ExecuteRequest,
 } from "./protocol";
 import { Sources } from "./source/sources";
-import type { Ended, Isolation, Program, Run, Tier } from "./tier";
+import { type Ended, ISOLATIONS, type Isolation, type Program, type Run, type Tier } from "./tier";
 import { openTier } from "./tiers";
 
 type Signatures = SignaturesOf<typeof CodeExecution>;
@@ -19,7 +19,7 @@ type Task = Pick<Context<never>, "signal">;
 
 const LONGEST_MESSAGE = 4_000;
 /** Strongest first. */
-const STRENGTH: readonly Isolation[] = ["sandbox", "trusted"];
+const STRENGTH = ISOLATIONS;
 
 /**
  * Spawns an actor that runs JavaScript and TypeScript: in a sandbox, unless it is told to trust what it runs.
@@ -174,7 +174,8 @@ function outcomeOf(ended: Ended, isolation: Isolation): Told<ExecuteReply> {
     }
   }
   const { kind, message, name, stack } = ended;
-  const [place] = stack ?? [];
+  const places = stack?.map(({ line, column }) => ({ line, column }));
+  const [place] = places ?? [];
   return {
     ok: false,
     error: {
@@ -183,7 +184,7 @@ function outcomeOf(ended: Ended, isolation: Isolation): Told<ExecuteReply> {
       message: shorten(message),
       ...place,
       ...(name !== undefined && { name: shorten(name) }),
-      ...(stack !== undefined && { stack: [...stack] }),
+      ...(places !== undefined && { stack: places }),
       logs,
     },
   };

@@ -8,6 +8,7 @@ const Positive = Type.Integer({ minimum: 1 });
 const Language = Type.Union([Type.Literal("javascript"), Type.Literal("typescript")]);
 const Isolation = Type.Union([
   Type.Literal("sandbox", { description: "Kept from the machine; for code that nobody has read." }),
+  Type.Literal("process", { description: "Kept from the machine by its kernel; for code that needs speed." }),
   Type.Literal("trusted", { description: "Not kept from anything; for code that is trusted as the host's own." }),
 ]);
 

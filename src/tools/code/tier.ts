@@ -1,9 +1,20 @@
 /** How code is kept from the rest of the machine, strongest first. */
-export type Isolation = "sandbox" | "trusted";
+export type Isolation = "sandbox" | "process" | "trusted";
 
-/** Code that is ready to run: the body of an async function of one parameter, `input`, whose value is the run's. */
+/** Strongest first. */
+export const ISOLATIONS: readonly Isolation[] = ["sandbox", "process", "trusted"];
+
+/**
+ * Code that is ready to run: the body of a sloppy async function of `input`, `tools` and `progress`, with `console` around
+ * it, whose value is the run's.
+ */
 export interface Program {
   readonly body: string;
+  /**
+   * In a session, the names that the code declares at its top level: the body assigns to them and does not declare them,
+   * and they are there in all later runs. Empty anywhere else.
+   */
+  readonly declares: readonly string[];
   /** Where a place in `body` is in the source that the caller wrote; lines and columns count from 1. Undefined for what is ours. */
   place(line: number, column: number): { readonly line: number; readonly column: number } | undefined;
 }
@@ -17,6 +28,20 @@ export interface LogEntry {
   readonly time: number;
 }
 
+/** The clock of one run. It stands still while it is stopped at least once and the code only waits. */
+export interface RunClock {
+  stop(): void;
+  start(): void;
+}
+
+/** How code reaches its tools: texts of JSON, opaque to tiers. */
+export interface Calls {
+  /** What code sees as `tools`: the first argument of `toolsInCode`, as JSON. */
+  readonly tools: string;
+  /** Never rejects; it has settled, or is dropped, when the run has ended. */
+  call(request: string, clock: RunClock): Promise<string>;
+}
+
 /** One run of a program. `input` and the value are JSON texts: what cannot be one does not cross. */
 export interface Run {
   readonly program: Program;
@@ -25,12 +50,25 @@ export interface Run {
   readonly timeout: number;
   /** Bytes. */
   readonly memory: number;
-  /** Most bytes of logs and value together. */
+  /** Most bytes of logs, progress and value together. */
   readonly maxOutput: number;
   readonly signal: AbortSignal;
+  /** Default: the code has no `tools`. */
+  readonly calls?: Calls;
+  /** Told as it happens, before the run's end; the end has the same entries. */
+  readonly onLog?: (entry: LogEntry) => void;
+  /** Told what the code says by `progress(value)`, as JSON. */
+  readonly onProgress?: (value: string) => void;
 }
 
-/** What became of a run. `stack` is lines of the caller's own source, innermost first, without host paths. */
+/** A call in a stack, in the source of one of the programs of its session. */
+export interface Frame {
+  readonly program: Program;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** What became of a run. `stack` is innermost first, without host paths, and has only what is in a caller's source. */
 export type Ended =
   | {
       readonly kind: "value";
@@ -50,17 +88,29 @@ export type Ended =
         | "busy";
       readonly message: string;
       readonly name?: string;
-      readonly stack?: readonly { readonly line: number; readonly column: number }[];
+      readonly stack?: readonly Frame[];
       readonly logs: readonly LogEntry[];
       readonly durationMs: number;
     };
+
+/** A place of its own where code finds what runs before it left: what it declared, and what it changed. */
+export interface Room {
+  /** One after the other, in the order in which they were asked for. `memory` is the room's, whatever the run says. */
+  run(run: Run): Promise<Ended>;
+  /** Whether what was there is lost, because its process ended; each further run ends as `crashed`. */
+  readonly isLost: boolean;
+  /** Ends it, and what runs there as `crashed`; no process of it is left when this resolves. */
+  close(): Promise<void>;
+}
 
 /** A way of running code. */
 export interface Tier {
   readonly isolation: Isolation;
   run(run: Run): Promise<Ended>;
-  /** What `inspect` tells of it. */
+  /** A room with so many bytes of memory. It takes no place in the pool; the first run waits until it is there. */
+  open(memory: number): Room;
+  /** What `inspect` tells of it; rooms are counted among `processes`, where each has one. */
   inspect(): { readonly processes: number; readonly idle: number; readonly running: number; readonly waiting: number };
-  /** Ends it: what runs ends as `crashed`, no process is left when it resolves. */
+  /** Ends it, and its rooms: what runs ends as `crashed`, no process is left when it resolves. */
   dispose(): Promise<void>;
 }

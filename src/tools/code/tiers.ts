@@ -16,5 +16,6 @@ export interface TierOptions {
 export function openTier(isolation: Isolation, { size, maxWaiting, clock }: TierOptions): Tier {
   // In this process there is nothing to wait for: what would wait elsewhere is under way.
   if (isolation === "trusted") return createTrusted({ size: size + maxWaiting, clock });
+  if (isolation === "process") throw new Error("Not there yet.");
   return createSandbox({ size, maxWaiting, clock });
 }

@@ -1,6 +1,7 @@
 import type { Clock, ClockTimer } from "../../../index";
 import type { Ended, LogEntry, Run } from "../tier";
 import { ENTRY_BYTES, LEVELS, type Order, type Outcome } from "./channel";
+import { FILE } from "./program-file";
 import { stackOf } from "./stack";
 
 /** Milliseconds after its time that a run has to end by itself, which spares a process. */
@@ -41,7 +42,17 @@ export class ActiveRun {
     const { program, input, timeout, memory, maxOutput } = this.run;
     this.#began = this.#clock.monotonicTime();
     this.#timer = this.#clock.setTimer(onTimeout, timeout + GRACE);
-    return { number, body: program.body, ...(input !== undefined && { input }), timeout, memory, maxOutput };
+    return {
+      number,
+      file: FILE,
+      body: program.body,
+      declares: program.declares,
+      isKept: false,
+      ...(input !== undefined && { input }),
+      timeout,
+      memory,
+      maxOutput,
+    };
   }
 
   /** False when that is more than it may write. */

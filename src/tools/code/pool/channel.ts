@@ -9,15 +9,30 @@ export const ENTRY_BYTES = 32;
 /** Levels go over the channel by their index. */
 export const LEVELS: readonly Level[] = ["debug", "log", "info", "warn", "error"];
 
-/** What the host asks a process for. */
+/** What the host tells a process. */
+export type Word =
+  | readonly ["run", Order]
+  /** What a call came back with; `paused` is for how many milliseconds the run's clock has stood still so far. */
+  | readonly ["answer", call: number, text: string, paused: number]
+  /** The time of a run is up, or nobody waits for it: one that only waits ends as `timeout`. Nothing where it has ended. */
+  | readonly ["stop", run: number];
+
+/** A run that a process is asked for. */
 export interface Order {
   /** Of the run; its end is told with the same one. */
   readonly number: number;
+  /** What its program is called in stacks, in which it is told apart from others of its session. */
+  readonly file: string;
   readonly body: string;
+  readonly declares: readonly string[];
   readonly input?: string;
   readonly timeout: number;
   readonly memory: number;
   readonly maxOutput: number;
+  /** See `Calls`. */
+  readonly tools?: string;
+  /** Whether what it leaves is to be there for the next run. */
+  readonly isKept: boolean;
 }
 
 /** How a run ended, as its process sees it. */
@@ -36,6 +51,11 @@ export type News =
   | readonly ["ready", held: readonly string[]]
   | readonly ["unavailable", message: string]
   | readonly ["log", level: number, text: string, time: number]
+  | readonly ["progress", value: string]
+  /** Its number is the process's own; the answer has the same one. */
+  | readonly ["call", call: number, request: string]
+  /** All that is left to do is to wait for answers, as many as were asked for and have not come. */
+  | readonly ["waiting"]
   | readonly ["end", number: number, outcome: Outcome];
 
 const FAULTS = [

@@ -1,6 +1,6 @@
 import { randomInt } from "node:crypto";
 import type { Clock, ClockTimer } from "../../../index";
-import type { Ended, Isolation, Run, Tier } from "../tier";
+import type { Ended, Isolation, Room, Run, Tier } from "../tier";
 import { ActiveRun } from "./active-run";
 import type { News } from "./channel";
 import { PooledProcess, type ProcessEvents } from "./pooled-process";
@@ -56,6 +56,10 @@ export class ProcessPool implements Tier {
     else if (run.signal.aborted) this.#abort(active);
     else this.#admit(active);
     return promise;
+  }
+
+  open(): Room {
+    throw new Error("Not there yet.");
   }
 
   inspect(): ReturnType<Tier["inspect"]> {

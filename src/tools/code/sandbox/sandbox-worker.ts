@@ -43,6 +43,9 @@ async function serve(): Promise<void> {
   // A first run loads what is loaded late, before the process may load no more.
   const rehearsal: Order = {
     number: 0,
+    file: "rehearsal.js",
+    declares: [],
+    isKept: false,
     body: "console.log([{}]); return 1",
     timeout: 1_000,
     memory: 0,

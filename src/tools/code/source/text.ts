@@ -53,6 +53,7 @@ export function weave(source: string, insertions: readonly Insertion[], ending: 
 }
 
 class WovenProgram implements Program {
+  readonly declares: readonly string[] = [];
   #starts: readonly number[] | null = null;
 
   constructor(

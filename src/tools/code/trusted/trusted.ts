@@ -1,6 +1,6 @@
 import { peek } from "bun";
 import type { Clock } from "../../../index";
-import type { Ended, LogEntry, Program, Run, Tier } from "../tier";
+import type { Ended, Frame, LogEntry, Program, Room, Run, Tier } from "../tier";
 import { Recorder } from "./console";
 
 /** How trusted code runs. */
@@ -64,6 +64,10 @@ class Trusted implements Tier {
       return Promise.resolve(failure("busy", `${this.#size} runs are under way already; ask again later.`, NO_LOGS, 0));
     }
     return Promise.resolve(this.#begin(run, compiled));
+  }
+
+  open(): Room {
+    throw new Error("Not there yet.");
   }
 
   inspect() {
@@ -206,12 +210,12 @@ function describe(thrown: unknown): { name?: string; message: string; stack?: st
 
 /** The places of a stack that are in the program. */
 function placesOf(stack: string | undefined, url: string, program: Program) {
-  const places: { line: number; column: number }[] = [];
+  const places: Frame[] = [];
   for (const row of (stack ?? "").slice(0, LONGEST_STACK).split("\n", MOST_FRAMES)) {
     const found = /^ {4}at .*?\b(trusted-program-\d+):(\d+):(\d+)\)?$/.exec(row);
     if (found?.[1] !== url) continue;
     const place = program.place(Number(found[2]) - HEAD_LINES, Number(found[3]));
-    if (place !== undefined) places.push(place);
+    if (place !== undefined) places.push({ program, ...place });
   }
   return places;
 }

@@ -14,7 +14,7 @@ export const never = new AbortController().signal;
 
 export function runOf(body: string, options: Partial<Run> = {}): Run {
   return {
-    program: { body, place: (line, column) => ({ line, column }) },
+    program: { body, declares: [], place: (line, column) => ({ line, column }) },
     input: undefined,
     timeout: 20_000,
     memory: 64 * 1024 * 1024,
