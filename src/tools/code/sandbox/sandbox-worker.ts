@@ -1,6 +1,6 @@
 /** The program of a process of the sandbox: it reads orders from its channel, runs them one by one, and tells what comes of them. */
 import { readSync, writeSync } from "node:fs";
-import { CHANNEL, type News, type Order } from "../pool/channel";
+import { CHANNEL, type News, type Order, type Word } from "../pool/channel";
 import { confine } from "../pool/confine";
 import { type Interpreter, Interpreters } from "./interpreter";
 
@@ -57,7 +57,8 @@ async function serve(): Promise<void> {
   for (;;) {
     const line = readLine();
     if (line === undefined) return;
-    const order = JSON.parse(line) as Order; // The host's own words.
+    const [word, order] = JSON.parse(line) as Word; // The host's own words.
+    if (word !== "run") continue;
     if (next.bytes !== order.memory) next = await interpreters.prepare(order.memory);
     const outcome = next.run(order, (level, text, time) => tell(["log", level, text, time]));
     tell(["end", order.number, outcome]);
