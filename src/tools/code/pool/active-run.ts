@@ -1,113 +1,89 @@
-import type { Clock, ClockTimer } from "../../../index";
-import type { Ended, LogEntry, Run } from "../tier";
-import { ENTRY_BYTES, LEVELS, type Order, type Outcome } from "./channel";
-import { FILE } from "./program-file";
+import type { Clock } from "../../../index";
+import type { Ended, LogEntry, Program, Run } from "../tier";
+import { ENTRY_BYTES, LEVELS, type Outcome } from "./channel";
 import { stackOf } from "./stack";
+import { Stopwatch } from "./stopwatch";
 
-/** Milliseconds after its time that a run has to end by itself, which spares a process. */
-const GRACE = 50;
-/** Bytes that a byte of a log or value takes on the channel at most, with its escapes: twice, since a value is a text in a text. */
-const INFLATION = 12;
+type Failure = Exclude<Ended, { kind: "value" }>;
+
+const GIVEN_UP = "The run was ended because its asker gave up.";
 
 /** A run from when it was asked for until it is told what became of it, which is once. */
 export class ActiveRun {
   readonly run: Run;
-  readonly #clock: Clock;
+  /** The time that it had in processes. */
+  readonly time: Stopwatch;
+  /** How many processes were given it. */
+  attempts = 0;
+  isSettled = false;
   readonly #settle: (ended: Ended) => void;
   readonly #abort: () => void;
   readonly #logs: LogEntry[] = [];
-  #began: number | undefined;
-  #timer: ClockTimer | undefined;
-  /** Bytes that the logs and the value may still take. */
+  /** Bytes that the logs, progress and the value may still take. */
   #left: number;
-  isSettled = false;
 
-  /** @param onAbort what ends the run when its asker gives up. */
+  /** @param onAbort what is to be done when its asker gives up later; it is settled then. */
   constructor(run: Run, clock: Clock, settle: (ended: Ended) => void, onAbort: (active: ActiveRun) => void) {
     this.run = run;
-    this.#clock = clock;
+    this.time = new Stopwatch(clock);
     this.#settle = settle;
     this.#left = run.maxOutput;
-    this.#abort = () => onAbort(this);
-    run.signal.addEventListener("abort", this.#abort, { once: true });
-  }
-
-  /** Most bytes that a process may write about it. */
-  get mostBytes(): number {
-    return this.run.maxOutput * INFLATION + 512 * 1024;
-  }
-
-  /** Begins to count its time; `onTimeout` is called when it did not end by itself. */
-  begin(number: number, onTimeout: () => void): Order {
-    const { program, input, timeout, memory, maxOutput } = this.run;
-    this.#began = this.#clock.monotonicTime();
-    this.#timer = this.#clock.setTimer(onTimeout, timeout + GRACE);
-    return {
-      number,
-      file: FILE,
-      body: program.body,
-      declares: program.declares,
-      isKept: false,
-      ...(input !== undefined && { input }),
-      timeout,
-      memory,
-      maxOutput,
+    this.#abort = () => {
+      this.fail("crashed", GIVEN_UP);
+      onAbort(this);
     };
+    const { signal } = run;
+    if (signal.aborted) this.fail("crashed", GIVEN_UP);
+    else signal.addEventListener("abort", this.#abort);
   }
 
   /** False when that is more than it may write. */
   log(level: number, text: string, time: number): boolean {
     const name = LEVELS[level];
-    this.#left -= Buffer.byteLength(text) + ENTRY_BYTES;
-    if (name === undefined || this.#left < 0) return false;
-    this.#logs.push({ level: name, text, time });
+    if (name === undefined || !this.#take(text)) return false;
+    const entry = { level: name, text, time };
+    this.#logs.push(entry);
+    this.run.onLog?.(entry);
     return true;
   }
 
-  end(outcome: Outcome): void {
+  /** False when that is more than it may write. */
+  progress(value: string): boolean {
+    if (!this.#take(value)) return false;
+    this.run.onProgress?.(value);
+    return true;
+  }
+
+  end(outcome: Outcome, programOf: (file: string) => Program | undefined): void {
     if (outcome.kind !== "value") {
       const { kind, message, name, stack } = outcome;
-      const places = stack === undefined ? undefined : stackOf(stack, this.run.program);
-      this.fail(kind, this.#sentence(kind, message), {
-        ...(name !== undefined && { name }),
-        ...(places !== undefined && { stack: places }),
-      });
+      const places = stack === undefined ? undefined : stackOf(stack, programOf);
+      this.fail(kind, message, { ...(name !== undefined && { name }), ...(places !== undefined && { stack: places }) });
     } else if (outcome.value !== undefined && Buffer.byteLength(outcome.value) > this.#left) {
-      this.exceedOutput();
+      this.fail("output-limit");
     } else {
-      this.#finish({ kind: "value", value: outcome.value, logs: this.#logs, durationMs: this.#duration });
+      this.#finish({ kind: "value", value: outcome.value, logs: this.#logs, durationMs: this.time.elapsed });
     }
   }
 
-  fail(
-    kind: Exclude<Ended["kind"], "value">,
-    message: string,
-    more: Pick<Exclude<Ended, { kind: "value" }>, "name" | "stack"> = {},
-  ): void {
-    this.#finish({ kind, message, ...more, logs: this.#logs, durationMs: this.#duration });
+  fail(kind: Failure["kind"], message = "", more: Pick<Failure, "name" | "stack"> = {}): void {
+    const sentence = this.#sentence(kind, message);
+    this.#finish({ kind, message: sentence, ...more, logs: this.#logs, durationMs: this.time.elapsed });
   }
 
-  timeOut(): void {
-    this.fail("timeout", this.#sentence("timeout", ""));
-  }
-
-  exceedOutput(): void {
-    this.fail("output-limit", this.#sentence("output-limit", ""));
+  #take(text: string): boolean {
+    this.#left -= Buffer.byteLength(text) + ENTRY_BYTES;
+    return this.#left >= 0;
   }
 
   #finish(ended: Ended): void {
     if (this.isSettled) return;
     this.isSettled = true;
-    this.#timer?.cancel();
     this.run.signal.removeEventListener("abort", this.#abort);
     this.#settle(ended);
   }
 
-  get #duration(): number {
-    return this.#began === undefined ? 0 : this.#clock.monotonicTime() - this.#began;
-  }
-
-  #sentence(kind: string, message: string): string {
+  #sentence(kind: Failure["kind"], message: string): string {
     const { timeout, memory, maxOutput } = this.run;
     switch (kind) {
       case "timeout":

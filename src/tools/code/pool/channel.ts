@@ -79,16 +79,40 @@ export function parseNews(line: string): News | undefined {
   }
   if (!Array.isArray(news)) return undefined;
   const [word, first, second, third] = news as unknown[];
-  if (word === "log") {
-    if (typeof first !== "number" || LEVELS[first] === undefined || typeof second !== "string") return undefined;
-    return typeof third === "number" ? ["log", first, second, third] : undefined;
+  switch (word) {
+    case "end": {
+      const outcome = news.length === 3 ? outcomeOf(second) : undefined;
+      return typeof first === "number" && outcome !== undefined ? [word, first, outcome] : undefined;
+    }
+    case "log":
+      if (typeof first !== "number" || LEVELS[first] === undefined || typeof second !== "string") return undefined;
+      // JSON has no infinity, but a number that is too large is read as one.
+      return Number.isFinite(third) && news.length === 4 ? [word, first, second, third as number] : undefined;
+    case "progress":
+      return typeof first === "string" && news.length === 2 && isJson(first) ? [word, first] : undefined;
+    case "call":
+      if (!Number.isSafeInteger(first) || typeof second !== "string" || news.length !== 3) return undefined;
+      return [word, first as number, second];
+    case "waiting":
+      return news.length === 1 ? [word] : undefined;
+    case "unavailable":
+      return typeof first === "string" && news.length === 2 ? [word, first.slice(0, LONGEST_TEXT)] : undefined;
+    case "ready":
+      return Array.isArray(first) && first.every((held) => typeof held === "string") && news.length === 2
+        ? [word, first]
+        : undefined;
+    default:
+      return undefined;
   }
-  if (word === "end") {
-    const outcome = outcomeOf(second);
-    return typeof first === "number" && outcome !== undefined ? ["end", first, outcome] : undefined;
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
   }
-  if (word === "unavailable") return typeof first === "string" ? [word, first.slice(0, LONGEST_TEXT)] : undefined;
-  return word === "ready" && Array.isArray(first) ? [word, first.map(String)] : undefined;
 }
 
 function outcomeOf(value: unknown): Outcome | undefined {

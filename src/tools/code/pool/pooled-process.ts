@@ -1,26 +1,28 @@
 import type { Socket, Subprocess } from "bun";
-import { CHANNEL, type News, type Order, parseNews } from "./channel";
+import { CHANNEL, type News, parseNews, type Word } from "./channel";
 
-/** What a process tells its pool. */
+/** What a process tells the one that has it. */
 export interface ProcessEvents {
-  /** Something well-formed came; the process is ended by whoever finds that it should not have. */
-  news(process: PooledProcess, news: News): void;
+  /** Something well-formed came, in so many bytes; the process is ended by whoever finds that it should not have. */
+  news(news: News, bytes: number): void;
   /** It broke off, or was killed, by somebody else where `isStruck`: told once, and nothing after it. */
-  ended(process: PooledProcess, isStruck: boolean): void;
+  ended(isStruck: boolean): void;
 }
 
-/** What comes before any run: one line that says ready. */
-const STARTING_BYTES = 64 * 1024;
+const NOTHING = Buffer.alloc(0);
 
 /** A process of a pool and its channel, as seen from the host. */
 export class PooledProcess {
+  /** The longest line, in bytes, that is read of it; one that is longer ends the process. */
+  longestLine = 64 * 1024;
   readonly #child: Subprocess;
   readonly #events: ProcessEvents;
   #socket: Socket | undefined;
-  #unsent: Uint8Array | undefined;
-  /** What was read of a line that is not whole yet. */
-  #pieces: Buffer[] = [];
-  #bytesLeft = STARTING_BYTES;
+  /** What the socket had no room for, or came before there was one. */
+  #unsent: Uint8Array[] = [];
+  /** What was read of a line that is not whole yet, in a buffer that grows. */
+  #part = NOTHING;
+  #length = 0;
   #isHeld = false;
   #isEnded = false;
 
@@ -45,21 +47,33 @@ export class PooledProcess {
     return this.#child.pid;
   }
 
-  /** Begins a run, of which at most so many bytes are read; more of them end the process. */
-  send(order: Order, mostBytes: number): void {
-    this.#bytesLeft = mostBytes;
-    this.#unsent = Buffer.from(`${JSON.stringify(order)}\n`);
-    this.#flush();
+  /** False where the process is known to be gone, and has not read it; that it ended is told later. */
+  send(word: Word): boolean {
+    if (this.#isEnded) return false;
+    const text = `${JSON.stringify(word)}\n`;
+    if (this.#socket === undefined || this.#unsent.length > 0) {
+      this.#unsent.push(Buffer.from(text));
+      return true;
+    }
+    const sent = this.#socket.write(text);
+    // A character takes a byte at least.
+    if (sent < text.length || sent < Buffer.byteLength(text)) {
+      if (sent < 0) return false;
+      this.#unsent.push(Buffer.from(text).subarray(sent));
+    }
+    return true;
   }
 
   /** Keeps the host alive, as what somebody waits for does; `release` undoes it. */
   hold(): void {
+    if (this.#isHeld) return;
     this.#isHeld = true;
     this.#child.ref();
     this.#socket?.ref();
   }
 
   release(): void {
+    if (!this.#isHeld) return;
     this.#isHeld = false;
     this.#child.unref();
     this.#socket?.unref();
@@ -100,34 +114,55 @@ export class PooledProcess {
   }
 
   #flush(): void {
-    if (this.#unsent === undefined || this.#socket === undefined || this.#isEnded) return;
-    const sent = this.#socket.write(this.#unsent);
-    if (sent < 0) this.#lose();
-    else this.#unsent = sent < this.#unsent.length ? this.#unsent.subarray(sent) : undefined;
+    for (let [first] = this.#unsent; first !== undefined && !this.#isEnded; [first] = this.#unsent) {
+      const sent = this.#socket?.write(first) ?? 0;
+      if (sent < 0) {
+        this.#lose();
+        return;
+      }
+      if (sent < first.length) {
+        this.#unsent[0] = first.subarray(sent);
+        return;
+      }
+      this.#unsent.shift();
+    }
   }
 
   #read(bytes: Buffer): void {
-    this.#bytesLeft -= bytes.length;
-    if (this.#bytesLeft < 0) this.kill();
     let from = 0;
-    while (!this.#isEnded) {
+    while (!this.#isEnded && from < bytes.length) {
       const end = bytes.indexOf(10, from);
-      this.#pieces.push(bytes.subarray(from, end < 0 ? undefined : end));
-      if (end < 0) break;
-      const [first = bytes, ...others] = this.#pieces;
-      this.#pieces = [];
-      this.#hear(others.length === 0 ? first : Buffer.concat([first, ...others]));
-      from = end + 1;
+      const piece = bytes.subarray(from, end < 0 ? bytes.length : end);
+      from = end < 0 ? bytes.length : end + 1;
+      if (this.#length + piece.length > this.longestLine) this.kill();
+      else if (end < 0) this.#keep(piece);
+      else this.#hear(piece);
     }
-    // Bun may use the buffer again.
-    const last = this.#pieces.pop();
-    if (last !== undefined && last.length > 0) this.#pieces.push(Buffer.from(last));
   }
 
-  #hear(line: Buffer): void {
+  /** Copied, since Bun may use the buffer again, and into one, since what comes byte by byte would be as many objects. */
+  #keep(piece: Buffer): void {
+    const length = this.#length + piece.length;
+    if (length > this.#part.length) {
+      const larger = Buffer.allocUnsafe(Math.max(length, 2 * this.#part.length, 4 * 1024));
+      this.#part.copy(larger, 0, 0, this.#length);
+      this.#part = larger;
+    }
+    piece.copy(this.#part, this.#length);
+    this.#length = length;
+  }
+
+  #hear(piece: Buffer): void {
+    let line = piece;
+    if (this.#length > 0) {
+      this.#keep(piece);
+      line = this.#part.subarray(0, this.#length);
+      this.#part = NOTHING;
+      this.#length = 0;
+    }
     const news = parseNews(line.toString("utf8"));
     if (news === undefined) this.kill();
-    else this.#events.news(this, news);
+    else this.#events.news(news, line.length);
   }
 
   /** Without its channel a process is of no use; how it ended, its exit tells. */
@@ -138,7 +173,9 @@ export class PooledProcess {
   #end(isStruck: boolean): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
+    this.#unsent = [];
+    this.#part = NOTHING;
     this.#socket?.terminate();
-    this.#events.ended(this, isStruck);
+    this.#events.ended(isStruck);
   }
 }

@@ -1,43 +1,41 @@
-import { randomInt } from "node:crypto";
-import type { Clock, ClockTimer } from "../../../index";
 import type { Ended, Isolation, Room, Run, Tier } from "../tier";
 import { ActiveRun } from "./active-run";
-import type { News } from "./channel";
-import { PooledProcess, type ProcessEvents } from "./pooled-process";
+import { PooledRoom, type RoomHost } from "./pooled-room";
+import { FILE } from "./program-file";
+import { type Gone, Seat, type SeatOptions, type SeatOwner } from "./seat";
 
 /** How a pool is made. */
-export interface PoolOptions {
+export interface PoolOptions extends SeatOptions {
   readonly isolation: Isolation;
-  /** The file that each of its processes runs. */
-  readonly program: string;
-  /** How many processes it keeps, each of which runs one program at a time. */
+  /** How many processes it keeps, each of which runs one program at a time; those of rooms come beside them. */
   readonly size: number;
   /** How many runs wait for a process at most; further ones end as `busy`. */
   readonly maxWaiting: number;
-  readonly clock: Clock;
   /** What to do where a process says that it cannot work here. */
   readonly remedy: string;
+  /** Whether a process ends after its run, and another one takes its place. Not so in rooms. Default: false. */
+  readonly isSingleUse?: boolean;
 }
 
-/** Milliseconds that a process has to start. */
-const STARTUP = 20_000;
 /** How often in a row a process may fail to start before those who wait are told; one that somebody killed counts a tenth. */
 const MOST_FAILURES = 3;
-
-type Seat =
-  | { readonly state: "starting"; readonly timer: ClockTimer }
-  | { readonly state: "idle" }
-  | { readonly state: "running"; readonly active: ActiveRun; readonly number: number };
+const STOPPED = "The code actor was stopped.";
 
 /** Runs programs in processes that it keeps ready. They keep the host alive only while something runs or waits. */
-export class ProcessPool implements Tier {
+export class ProcessPool implements Tier, SeatOwner, RoomHost {
   readonly #options: PoolOptions;
-  readonly #seats = new Map<PooledProcess, Seat>();
+  readonly #seats = new Set<Seat>();
+  /** Idle for longest first. */
+  readonly #idle = new Set<Seat>();
   readonly #leaving = new Set<Promise<unknown>>();
   readonly #waiting: ActiveRun[] = [];
+  readonly #rooms = new Set<PooledRoom>();
+  /** Rooms that wait for a process. */
+  readonly #claims = new Set<PooledRoom>();
   /** How many processes in a row ended before they were ready, and what the last one said. */
   #failures = 0;
   #reason: string | undefined;
+  #isToFill = false;
   #isDisposed = false;
 
   constructor(options: PoolOptions) {
@@ -51,157 +49,182 @@ export class ProcessPool implements Tier {
 
   run(run: Run): Promise<Ended> {
     const { promise, resolve } = Promise.withResolvers<Ended>();
-    const active = new ActiveRun(run, this.#options.clock, resolve, (aborted) => this.#abort(aborted));
-    if (this.#isDisposed) active.fail("crashed", "The code actor was stopped.");
-    else if (run.signal.aborted) this.#abort(active);
-    else this.#admit(active);
+    const active = new ActiveRun(run, this.#options.clock, resolve, (aborted) => this.#abandon(aborted));
+    if (this.#isDisposed) active.fail("crashed", STOPPED);
+    else if (!active.isSettled) this.#admit(active);
     return promise;
   }
 
-  open(): Room {
-    throw new Error("Not there yet.");
+  open(memory: number): Room {
+    const { clock, maxWaiting } = this.#options;
+    const room = new PooledRoom(this, { clock, maxWaiting, memory });
+    this.#rooms.add(room);
+    if (this.#isDisposed) void room.close();
+    return room;
   }
 
   inspect(): ReturnType<Tier["inspect"]> {
-    const { processes, idle, running } = this.#count();
-    return { processes, idle, running, waiting: this.#waiting.length };
+    const sum = { processes: this.#seats.size, idle: this.#idle.size, running: 0, waiting: this.#waiting.length };
+    for (const seat of this.#seats) if (seat.running !== undefined) sum.running++;
+    for (const room of this.#rooms) {
+      const { processes, running, waiting } = room.inspect();
+      sum.processes += processes;
+      sum.running += running;
+      sum.waiting += waiting;
+    }
+    return sum;
   }
 
   async dispose(): Promise<void> {
     this.#isDisposed = true;
-    for (const active of this.#waiting.splice(0)) active.fail("crashed", "The code actor was stopped.");
-    for (const process of [...this.#seats.keys()]) {
-      process.hold();
-      process.kill();
+    for (const active of this.#waiting.splice(0)) active.fail("crashed", STOPPED);
+    for (const room of [...this.#rooms]) void room.close();
+    for (const seat of [...this.#seats]) {
+      seat.running?.fail("crashed", STOPPED);
+      seat.hold(true);
+      seat.kill();
     }
     await Promise.all(this.#leaving);
   }
 
+  /** @internal A process is free for the next run. */
+  free(seat: Seat): void {
+    this.#failures = 0;
+    const isSurplus = this.#seats.size > this.#options.size + this.#claims.size;
+    if (isSurplus || (seat.isUsed && this.#options.isSingleUse === true)) {
+      seat.kill();
+      return;
+    }
+    this.#idle.add(seat);
+    this.#serve();
+  }
+
+  /** @internal A process is no more. */
+  gone(seat: Seat, { isEarly, isStruck, reason, unbegun }: Gone): void {
+    this.#seats.delete(seat);
+    this.#idle.delete(seat);
+    if (this.#isDisposed) return;
+    if (isEarly) {
+      this.#reason = reason;
+      this.#failures += isStruck ? 0.1 : 1;
+      if (reason !== undefined) this.#failures = MOST_FAILURES;
+      if (this.#failures >= MOST_FAILURES) this.#giveUp();
+    }
+    if (unbegun !== undefined) {
+      this.#waiting.unshift(unbegun);
+      this.#serve();
+    }
+    this.#refill();
+  }
+
+  /** @internal */
+  claim(room: PooledRoom): void {
+    this.#claims.add(room);
+    this.#serve();
+    this.#refill();
+  }
+
+  /** @internal */
+  forget(room: PooledRoom): void {
+    this.#rooms.delete(room);
+    this.#claims.delete(room);
+    this.#hold();
+  }
+
   #admit(active: ActiveRun): void {
-    const { idle, starting } = this.#count();
     this.#waiting.push(active);
+    this.#serve();
+    if (this.#waiting.length === 0) return;
+    const { size, maxWaiting } = this.#options;
+    let starting = 0;
+    for (const seat of this.#seats) if (seat.isStarting) starting++;
     // Those that are about to be served wait for a start only.
-    const room = idle + Math.max(starting, this.#options.size - this.#seats.size) + this.#options.maxWaiting;
-    if (this.#waiting.length > room) {
+    const served = Math.max(Math.min(starting, size) - this.#claims.size, size - this.#seats.size, 0);
+    if (this.#waiting.length > served + maxWaiting) {
       this.#waiting.pop();
-      const { size, maxWaiting } = this.#options;
       const message = `All ${size} processes are at work and ${maxWaiting} runs wait already; ask again later, or make the pool larger.`;
       active.fail("busy", message);
     } else {
-      this.#serve();
-      this.#fill();
+      this.#refill();
     }
   }
 
-  /** Gives what waits to those that are idle, first come, first served. */
+  /** Gives processes that are idle to rooms that wait, and then to runs, first come, first served. */
   #serve(): void {
-    for (const [process, { state }] of this.#seats) {
-      if (state !== "idle") continue;
-      const active = this.#waiting.shift();
-      if (active === undefined) break;
-      this.#begin(process, active);
+    for (const seat of this.#idle) {
+      const [room] = this.#claims;
+      const active = room === undefined ? this.#waiting.shift() : undefined;
+      if (room !== undefined) {
+        this.#claims.delete(room);
+        this.#idle.delete(seat);
+        this.#seats.delete(seat);
+        room.take(seat);
+        this.#refill();
+      } else if (active !== undefined) {
+        this.#idle.delete(seat);
+        const { program } = active.run;
+        const naming = { file: FILE, programOf: (file: string) => (file === FILE ? program : undefined) };
+        if (!seat.run(active, naming, false)) this.#waiting.unshift(active);
+      } else {
+        return;
+      }
     }
     this.#hold();
   }
 
-  #begin(process: PooledProcess, active: ActiveRun): void {
-    // Not to be guessed, so that no process can have answered an order before it came.
-    const number = randomInt(2 ** 47);
-    const order = active.begin(number, () => {
-      active.timeOut();
-      process.kill();
-    });
-    this.#seats.set(process, { state: "running", active, number });
-    process.send(order, active.mostBytes);
+  /** Soon: a start takes the host about a millisecond, for which nobody who waits for an answer should have to wait. */
+  #refill(): void {
+    if (this.#waiting.length > 0 || this.#claims.size > 0) {
+      this.#fill();
+    } else if (!this.#isToFill) {
+      this.#isToFill = true;
+      this.#options.clock.macrotask(() => {
+        this.#isToFill = false;
+        this.#fill();
+      });
+    }
   }
 
   #fill(): void {
-    if (this.#isDisposed || (this.#failures >= MOST_FAILURES && this.#waiting.length === 0)) return;
-    while (this.#seats.size < this.#options.size) {
-      const events: ProcessEvents = {
-        news: (from, news) => this.#hear(from, news),
-        ended: (from, isStruck) => this.#replace(from, isStruck),
-      };
-      const process = new PooledProcess(events, this.#options.program);
-      const timer = this.#options.clock.setTimer(() => process.kill(), STARTUP);
-      timer.unref();
-      this.#seats.set(process, { state: "starting", timer });
-      this.#leaving.add(process.exited);
-      void process.exited.then(() => this.#leaving.delete(process.exited));
+    const wanted = this.#waiting.length + this.#claims.size;
+    if (this.#isDisposed || (this.#failures >= MOST_FAILURES && wanted === 0)) return;
+    while (this.#seats.size < this.#options.size + this.#claims.size) {
+      const seat = new Seat(this, this.#options);
+      this.#seats.add(seat);
+      this.#leaving.add(seat.exited);
+      void seat.exited.then(() => this.#leaving.delete(seat.exited));
     }
     this.#hold();
   }
 
-  #hear(process: PooledProcess, news: News): void {
-    const seat = this.#seats.get(process);
-    if (seat?.state === "running" && news[0] === "log" && seat.active.log(news[1], news[2], news[3])) return;
-    // A result counts once, and for the run that was begun: whoever tells anything else is not ours any more.
-    if (seat?.state === "running" && news[0] === "end" && news[1] === seat.number) {
-      this.#rest(process);
-      seat.active.end(news[2]);
-      this.#serve();
-    } else if (seat?.state === "starting" && news[0] === "ready") {
-      seat.timer.cancel();
-      this.#failures = 0;
-      this.#rest(process);
-      this.#serve();
-    } else {
-      if (seat?.state === "starting" && news[0] === "unavailable") this.#reason = news[1];
-      if (seat?.state === "running" && news[0] === "log") seat.active.exceedOutput();
-      process.kill();
-    }
-  }
-
-  /** Last in the order of the seats, so that who became idle first is served first. */
-  #rest(process: PooledProcess): void {
-    this.#seats.delete(process);
-    this.#seats.set(process, { state: "idle" });
-  }
-
-  #replace(process: PooledProcess, isStruck: boolean): void {
-    const seat = this.#seats.get(process);
-    this.#seats.delete(process);
-    if (seat?.state === "running") seat.active.fail("crashed", "The process of the run ended before the run did.");
-    if (seat?.state === "starting") {
-      seat.timer.cancel();
-      this.#failures += isStruck ? 0.1 : 1;
-      if (this.#reason !== undefined) this.#failures = MOST_FAILURES;
-      if (this.#failures >= MOST_FAILURES) this.#giveUp();
-    }
-    this.#fill();
-  }
-
   #giveUp(): void {
-    if (this.#isDisposed) return;
+    const { isolation, remedy } = this.#options;
     const reason = this.#reason;
     this.#reason = undefined;
     const message =
       reason === undefined
-        ? `A process of the tier "${this.isolation}" cannot start here.`
-        : `The tier "${this.isolation}" cannot start: ${this.#options.remedy}. (${reason})`;
+        ? `A process of the tier "${isolation}" cannot start here.`
+        : `The tier "${isolation}" cannot start: ${remedy}. (${reason})`;
     for (const active of this.#waiting.splice(0)) active.fail("unavailable", message);
+    for (const room of [...this.#claims]) {
+      this.#claims.delete(room);
+      room.refuse(message);
+    }
   }
 
-  #abort(active: ActiveRun): void {
+  #abandon(active: ActiveRun): void {
     const index = this.#waiting.indexOf(active);
-    if (index >= 0) this.#waiting.splice(index, 1);
-    active.fail("crashed", "The run was ended because its asker gave up.");
-    for (const [process, seat] of this.#seats) {
-      if (seat.state === "running" && seat.active === active) process.kill();
+    if (index >= 0) {
+      this.#waiting.splice(index, 1);
+      this.#hold();
+      return;
     }
+    for (const seat of this.#seats) seat.abandon(active);
   }
 
-  /** What somebody waits for keeps the host alive, and nothing else does. */
+  /** Those that start keep the host alive while somebody waits for one. */
   #hold(): void {
-    for (const [process, { state }] of this.#seats) {
-      if (state === "running" || (state === "starting" && this.#waiting.length > 0)) process.hold();
-      else process.release();
-    }
-  }
-
-  #count(): { processes: number; idle: number; running: number; starting: number } {
-    const counted = { processes: this.#seats.size, idle: 0, running: 0, starting: 0 };
-    for (const { state } of this.#seats.values()) counted[state]++;
-    return counted;
+    const isAwaited = this.#waiting.length > 0 || this.#claims.size > 0;
+    for (const seat of this.#seats) if (seat.isStarting) seat.hold(isAwaited);
   }
 }

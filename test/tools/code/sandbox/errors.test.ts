@@ -59,7 +59,10 @@ describe("Sandbox: errors", () => {
     const ended = await run("throw new Error('x')");
     expect(JSON.stringify(ended)).not.toContain("/");
     expect(
-      stackOf("    at f (/home/x/program.jsx:2:1)\n    at /etc/passwd:1:1\n    at program.js:1:1", runOf("").program),
+      stackOf(
+        "    at f (/home/x/program.jsx:2:1)\n    at /etc/passwd:1:1\n    at program.js:1:1",
+        () => runOf("").program,
+      ),
     ).toEqual([]);
   });
 

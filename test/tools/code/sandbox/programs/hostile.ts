@@ -11,7 +11,10 @@ tell(["ready", []]);
 for (;;) {
   const length = readSync(CHANNEL, piece);
   if (length === 0) process.exit(0);
-  const { number, body } = JSON.parse(piece.toString("utf8", 0, length)) as { number: number; body: string };
+  const [, { number, body }] = JSON.parse(piece.toString("utf8", 0, length)) as [
+    string,
+    { number: number; body: string },
+  ];
   const behaviours: Record<string, () => void> = {
     honest: () => tell(["end", number, value("1")]),
     twice: () =>

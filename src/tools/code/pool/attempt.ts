@@ -1,0 +1,197 @@
+import { randomInt } from "node:crypto";
+import type { Clock, ClockTimer } from "../../../index";
+import type { Program, RunClock } from "../tier";
+import type { ActiveRun } from "./active-run";
+import type { News } from "./channel";
+import type { PooledProcess } from "./pooled-process";
+
+/** Milliseconds that a run whose time is up has to end by itself, which spares its process. */
+const GRACE = 50;
+/** Bytes that a byte of a log or value takes on the channel at most, with its escapes: twice, since a value is a text in a text. */
+const INFLATION = 12;
+/** Bytes that a process may write about a run beside its output: an error, and that it waits. */
+const BESIDE = 512 * 1024;
+/** Bytes that a request may have beside as many as the run's output. */
+const REQUEST = 1024 * 1024;
+/** The same of a request, which is in a text once. */
+const REQUEST_INFLATION = 6;
+/** Bytes that each call allows beside it, for the news that code waits for it. */
+const PER_CALL = 64;
+const MOST_CALLS = 1_000;
+
+/** What a run's program is called, and what the names in its stacks stand for. */
+export interface Naming {
+  readonly file: string;
+  programOf(file: string): Program | undefined;
+}
+
+/** A run in a process, from the order to the end. */
+export class Attempt {
+  readonly active: ActiveRun;
+  /** Whether the process said anything about it. */
+  isHeard = false;
+  /** Not to be guessed, so that no process can have answered an order before it came. */
+  readonly #number = randomInt(2 ** 47);
+  readonly #process: PooledProcess;
+  readonly #clock: Clock;
+  readonly #naming: Naming;
+  /** What is left of the run's time. */
+  readonly #timeout: number;
+  readonly #began: number;
+  readonly #elapsedBefore: number;
+  /** Calls that were not answered yet. */
+  readonly #open = new Map<number, CallClock>();
+  /** How many of these have stopped the clock. */
+  #stopped = 0;
+  /** Bytes that the process may still write, calls aside. */
+  #left: number;
+  #isWaiting = false;
+  #isOver = false;
+  #grace: ClockTimer | undefined;
+
+  constructor(active: ActiveRun, process: PooledProcess, clock: Clock, naming: Naming) {
+    const { timeout, maxOutput } = active.run;
+    this.active = active;
+    this.#process = process;
+    this.#clock = clock;
+    this.#naming = naming;
+    this.#began = clock.monotonicTime();
+    this.#elapsedBefore = active.time.elapsed;
+    this.#timeout = Math.max(timeout - this.#elapsedBefore, 0);
+    this.#left = maxOutput * INFLATION + BESIDE;
+  }
+
+  /** Begins to count its time; false where the process is gone, and nothing was begun. */
+  begin(isKept: boolean): boolean {
+    const { program, input, memory, maxOutput, calls } = this.active.run;
+    const order = {
+      number: this.#number,
+      file: this.#naming.file,
+      body: program.body,
+      declares: program.declares,
+      timeout: this.#timeout,
+      memory,
+      maxOutput,
+      isKept,
+      ...(input !== undefined && { input }),
+      ...(calls !== undefined && { tools: calls.tools }),
+    };
+    if (!this.#process.send(["run", order])) return false;
+    const request = calls === undefined ? 0 : (maxOutput + REQUEST) * REQUEST_INFLATION;
+    this.#process.longestLine = Math.max(this.#left, request);
+    this.active.attempts++;
+    this.#go();
+    return true;
+  }
+
+  /** `broken` where the process said what it should not have: it is not ours any more. */
+  hear(news: News, bytes: number): "under way" | "over" | "broken" {
+    this.isHeard = true;
+    const { active } = this;
+    this.#left -= news[0] === "call" ? -PER_CALL : bytes;
+    if (this.#left < 0) {
+      active.fail("output-limit");
+      return "broken";
+    }
+    switch (news[0]) {
+      case "end":
+        if (news[1] !== this.#number) return "broken";
+        this.close();
+        active.end(news[2], this.#naming.programOf);
+        return "over";
+      case "call":
+        return this.#call(news[1], news[2]) ? "under way" : "broken";
+      case "waiting":
+        this.#isWaiting = true;
+        this.#update();
+        return "under way";
+      case "log":
+      case "progress":
+        if (active.isSettled) return "under way";
+        if (news[0] === "log" ? active.log(news[1], news[2], news[3]) : active.progress(news[1])) return "under way";
+        active.fail("output-limit");
+        return "broken";
+      default:
+        return "broken";
+    }
+  }
+
+  /** Has it end as `timeout`; a process that does not listen is killed. */
+  stop(): void {
+    if (this.#grace !== undefined || this.#isOver) return;
+    this.#process.send(["stop", this.#number]);
+    this.#grace = this.#clock.setTimer(() => {
+      this.active.fail("timeout");
+      this.#process.kill();
+    }, GRACE);
+  }
+
+  /** Once it is over, or its process is: calls that are under way are dropped. */
+  close(): void {
+    this.#isOver = true;
+    this.#grace?.cancel();
+    this.active.time.halt();
+    this.#open.clear();
+  }
+
+  #go(): void {
+    this.active.time.go(this.active.run.timeout, () => this.stop());
+  }
+
+  #call(id: number, request: string): boolean {
+    const { calls, maxOutput } = this.active.run;
+    if (calls === undefined || this.#open.has(id) || this.#open.size >= MOST_CALLS) return false;
+    if (Buffer.byteLength(request) > maxOutput + REQUEST) return false;
+    // What is asked for too late is never answered.
+    if (this.#grace !== undefined || this.active.isSettled) return true;
+    const clock = new CallClock((by) => {
+      if (this.#open.get(id) !== clock) return;
+      this.#stopped += by;
+      this.#update();
+    });
+    this.#open.set(id, clock);
+    void calls.call(request, clock).then((text) => {
+      if (this.#isOver) return;
+      clock.close();
+      this.#open.delete(id);
+      // From here on code has something to do, until it says that it waits again.
+      this.#isWaiting = false;
+      this.#update();
+      const paused = this.#clock.monotonicTime() - this.#began - (this.active.time.elapsed - this.#elapsedBefore);
+      this.#process.send(["answer", id, text, paused]);
+    });
+    return true;
+  }
+
+  /** The clock stands still while code only waits, and a call that it waits for has stopped it. */
+  #update(): void {
+    const stands = this.#isWaiting && this.#stopped > 0;
+    const { time } = this.active;
+    if (this.#grace !== undefined || time.isStanding === stands) return;
+    if (stands) time.halt();
+    else this.#go();
+  }
+}
+
+/** The run's clock as one call sees it, which may stop it more than once; what it forgot to start goes on with its answer. */
+class CallClock implements RunClock {
+  readonly #change: (by: number) => void;
+  #stops = 0;
+
+  constructor(change: (by: number) => void) {
+    this.#change = change;
+  }
+
+  stop(): void {
+    if (this.#stops++ === 0) this.#change(1);
+  }
+
+  start(): void {
+    if (this.#stops > 0 && --this.#stops === 0) this.#change(-1);
+  }
+
+  close(): void {
+    if (this.#stops > 0) this.#change(-1);
+    this.#stops = 0;
+  }
+}

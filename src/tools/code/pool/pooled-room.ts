@@ -1,0 +1,141 @@
+import type { Clock } from "../../../index";
+import type { Ended, Room, Run } from "../tier";
+import { ActiveRun } from "./active-run";
+import { ProgramFiles } from "./program-file";
+import type { Gone, Seat, SeatOwner } from "./seat";
+
+/** Where a room gets its process from. */
+export interface RoomHost {
+  /** Has the room seated or refused, once that is known. */
+  claim(room: PooledRoom): void;
+  /** It needs no process any more: it is closed or lost. */
+  forget(room: PooledRoom): void;
+}
+
+/** How a room is. */
+export interface RoomOptions {
+  readonly clock: Clock;
+  readonly memory: number;
+  /** How many runs wait for their turn at most. */
+  readonly maxWaiting: number;
+}
+
+const LOST = "The process of this session has ended, and what the session kept is gone; open another one.";
+const CLOSED = "The session was closed.";
+
+/** A room that has a process of its own, from its first run on. */
+export class PooledRoom implements Room, SeatOwner {
+  isLost = false;
+  readonly #host: RoomHost;
+  readonly #options: RoomOptions;
+  readonly #files = new ProgramFiles();
+  readonly #waiting: ActiveRun[] = [];
+  /** Also one whose asker gave up and that has not ended yet. */
+  #running: ActiveRun | undefined;
+  #seat: Seat | undefined;
+  #exited: Promise<unknown> | undefined;
+  #isClosed = false;
+
+  constructor(host: RoomHost, options: RoomOptions) {
+    this.#host = host;
+    this.#options = options;
+  }
+
+  run(run: Run): Promise<Ended> {
+    const { clock, memory, maxWaiting } = this.#options;
+    const { promise, resolve } = Promise.withResolvers<Ended>();
+    const active = new ActiveRun({ ...run, memory }, clock, resolve, (aborted) => this.#abandon(aborted));
+    if (this.#isClosed) active.fail("crashed", CLOSED);
+    else if (this.isLost) active.fail("crashed", LOST);
+    else if (this.#waiting.length >= maxWaiting + (this.#running === undefined ? 1 : 0)) {
+      active.fail("busy", `${maxWaiting} runs wait in this session already; ask again later.`);
+    } else if (!active.isSettled) {
+      this.#waiting.push(active);
+      this.#next();
+    }
+    return promise;
+  }
+
+  async close(): Promise<void> {
+    if (!this.#isClosed) {
+      this.#isClosed = true;
+      this.#fail("crashed", CLOSED);
+      this.#seat?.hold(true);
+      this.#seat?.kill();
+      this.#host.forget(this);
+    }
+    await this.#exited;
+  }
+
+  inspect(): { readonly processes: number; readonly running: number; readonly waiting: number } {
+    const seat = this.#seat;
+    return {
+      processes: seat === undefined ? 0 : 1,
+      running: seat?.running === undefined ? 0 : 1,
+      waiting: this.#waiting.length,
+    };
+  }
+
+  /** Takes a process over, in which nothing has run. */
+  take(seat: Seat): void {
+    this.#seat = seat;
+    this.#exited = seat.exited;
+    seat.owner = this;
+    seat.isUsed = false;
+    seat.hold(false);
+    this.#next();
+  }
+
+  /** There is no process for it. */
+  refuse(message: string): void {
+    this.#fail("unavailable", message);
+  }
+
+  free(): void {
+    this.#running = undefined;
+    this.#next();
+  }
+
+  gone(seat: Seat, { unbegun }: Gone): void {
+    const running = this.#running;
+    this.#seat = undefined;
+    this.#running = undefined;
+    if (this.#isClosed) return;
+    // Where nothing has run, nothing is lost.
+    if (!seat.isUsed && running === unbegun) {
+      if (unbegun !== undefined) this.#waiting.unshift(unbegun);
+      this.#next();
+      return;
+    }
+    this.isLost = true;
+    running?.fail("crashed", LOST);
+    this.#fail("crashed", LOST);
+    this.#host.forget(this);
+  }
+
+  #next(): void {
+    const [active] = this.#waiting;
+    if (active === undefined || this.#running !== undefined) return;
+    if (this.#seat === undefined) {
+      this.#host.claim(this);
+      return;
+    }
+    const { program } = active.run;
+    const naming = { file: this.#files.nameOf(program), programOf: (file: string) => this.#files.programOf(file) };
+    // Where that fails, `gone` was told why.
+    if (!this.#seat.run(active, naming, true)) return;
+    this.#running = active;
+    this.#waiting.shift();
+  }
+
+  #abandon(active: ActiveRun): void {
+    const index = this.#waiting.indexOf(active);
+    if (index >= 0) this.#waiting.splice(index, 1);
+    else this.#seat?.abandon(active);
+  }
+
+  #fail(kind: "crashed" | "unavailable", message: string): void {
+    this.#running?.fail(kind, message);
+    for (const active of this.#waiting.splice(0)) active.fail(kind, message);
+  }
+}

@@ -1,0 +1,180 @@
+import type { Clock, ClockTimer } from "../../../index";
+import type { ActiveRun } from "./active-run";
+import { Attempt, type Naming } from "./attempt";
+import type { News } from "./channel";
+import type { Hold } from "./confine";
+import { PooledProcess } from "./pooled-process";
+import { residentBytes } from "./resident";
+
+/** How the processes of a pool are. */
+export interface SeatOptions {
+  /** The file that each of its processes runs. */
+  readonly program: string;
+  readonly clock: Clock;
+  /** What has to hold a process, or nothing runs in it. Default: nothing. */
+  readonly needs?: readonly Hold[];
+  /** Whether the host looks at how much memory a process has, and ends one that has more than its run may. Default: false. */
+  readonly watchMemory?: boolean;
+}
+
+/** Who has a seat. */
+export interface SeatOwner {
+  /** A run may begin there: it has started, or a run there is over. */
+  free(seat: Seat): void;
+  /** Its process is gone: told once, and nothing after it. */
+  gone(seat: Seat, how: Gone): void;
+}
+
+/** How a process went. */
+export interface Gone {
+  /** Whether it had not yet said that it is ready; then, what it said instead. */
+  readonly isEarly: boolean;
+  readonly reason?: string;
+  /** Whether somebody else killed it. */
+  readonly isStruck: boolean;
+  /** A run that it can be taken not to have begun: it is to run elsewhere. */
+  readonly unbegun?: ActiveRun;
+}
+
+/** Milliseconds that a process has to start. */
+const STARTUP = 20_000;
+/** Milliseconds between two looks at the memory of a process. */
+const LOOK = 10;
+/** How often a run is given to a process at most, where those before were killed before anything was heard of it. */
+const MOST_ATTEMPTS = 2;
+
+/** A process in which one run after the other may be, from before it has started. */
+export class Seat {
+  owner: SeatOwner;
+  readonly #options: SeatOptions;
+  readonly #process: PooledProcess;
+  #state: "starting" | "idle" | "running" | "gone" = "starting";
+  #attempt: Attempt | undefined;
+  #startup: ClockTimer;
+  #look: ClockTimer | undefined;
+  #reason: string | undefined;
+  /** Bytes of memory that it had before anything ran. */
+  #base = 0;
+
+  constructor(owner: SeatOwner, options: SeatOptions) {
+    this.owner = owner;
+    this.#options = options;
+    this.#process = new PooledProcess(
+      { news: (news, bytes) => this.#hear(news, bytes), ended: (isStruck) => this.#end(isStruck) },
+      options.program,
+    );
+    this.#startup = options.clock.setTimer(() => this.#process.kill(), STARTUP);
+    this.#startup.unref();
+  }
+
+  /** Whether a run was there that is over. */
+  isUsed = false;
+
+  get isStarting(): boolean {
+    return this.#state === "starting";
+  }
+
+  /** What runs there and has somebody who waits for it. */
+  get running(): ActiveRun | undefined {
+    const active = this.#attempt?.active;
+    return active?.isSettled === true ? undefined : active;
+  }
+
+  get exited(): Promise<number> {
+    return this.#process.exited;
+  }
+
+  /** False where the process is found to be gone, which the owner was told. */
+  run(active: ActiveRun, naming: Naming, isKept: boolean): boolean {
+    const attempt = new Attempt(active, this.#process, this.#options.clock, naming);
+    if (!attempt.begin(isKept)) {
+      this.#process.kill();
+      return false;
+    }
+    this.#attempt = attempt;
+    this.#state = "running";
+    this.#process.hold();
+    if (this.#options.watchMemory === true) this.#watch(active);
+    return true;
+  }
+
+  /** Ends a run that nobody waits for any more, if it is here. */
+  abandon(active: ActiveRun): void {
+    if (this.#attempt?.active === active) this.#attempt.stop();
+  }
+
+  /** Whether somebody waits for it, which keeps the host alive. */
+  hold(isAwaited: boolean): void {
+    if (isAwaited) this.#process.hold();
+    else this.#process.release();
+  }
+
+  /** Ends it at once; its owner is told before this returns. */
+  kill(): void {
+    this.#process.kill();
+  }
+
+  #hear(news: News, bytes: number): void {
+    if (this.#state === "running" && this.#attempt !== undefined) {
+      const course = this.#attempt.hear(news, bytes);
+      this.isUsed = true;
+      if (course === "over") this.#free();
+      else if (course === "broken") this.#process.kill();
+    } else if (this.#state === "starting" && news[0] === "ready") {
+      const lacks = this.#options.needs?.filter((hold) => !news[1].includes(hold)) ?? [];
+      if (lacks.length > 0) {
+        this.#reason = `this machine does not hold its processes by ${lacks.join(", ")}`;
+        this.#process.kill();
+        return;
+      }
+      this.#startup.cancel();
+      if (this.#options.watchMemory === true) this.#base = residentBytes(this.#process.pid) ?? 0;
+      this.#free();
+    } else {
+      if (this.#state === "starting" && news[0] === "unavailable") this.#reason = news[1];
+      this.#process.kill();
+    }
+  }
+
+  #free(): void {
+    this.#attempt = undefined;
+    this.#look?.cancel();
+    this.#state = "idle";
+    this.#process.release();
+    this.owner.free(this);
+  }
+
+  #watch(active: ActiveRun): void {
+    this.#look = this.#options.clock.setTimer(() => {
+      const bytes = residentBytes(this.#process.pid) ?? 0;
+      if (bytes - this.#base > active.run.memory) {
+        active.fail("out-of-memory");
+        this.#process.kill();
+      } else {
+        this.#watch(active);
+      }
+    }, LOOK);
+  }
+
+  #end(isStruck: boolean): void {
+    const attempt = this.#attempt;
+    const isEarly = this.#state === "starting";
+    const reason = this.#reason;
+    this.#state = "gone";
+    this.#attempt = undefined;
+    this.#startup.cancel();
+    this.#look?.cancel();
+    attempt?.close();
+    const active = attempt?.active;
+    // Killed while it was idle, as far as one can tell.
+    const isUnbegun = isStruck && attempt?.isHeard === false && !attempt.active.isSettled;
+    const unbegun = isUnbegun && attempt.active.attempts < MOST_ATTEMPTS ? attempt.active : undefined;
+    this.owner.gone(this, {
+      isEarly,
+      isStruck,
+      ...(reason !== undefined && { reason }),
+      ...(unbegun !== undefined && { unbegun }),
+    });
+    if (unbegun === undefined) active?.fail("crashed", "The process of the run ended before the run did.");
+  }
+}
