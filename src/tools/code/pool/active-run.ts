@@ -15,6 +15,8 @@ export class ActiveRun {
   readonly time: Stopwatch;
   /** How many processes were given it. */
   attempts = 0;
+  /** The turn of its pool after which a process has to have become free to be given it. */
+  after = 0;
   isSettled = false;
   readonly #settle: (ended: Ended) => void;
   readonly #abort: () => void;

@@ -10,6 +10,8 @@ export interface ProcessEvents {
 }
 
 const NOTHING = Buffer.alloc(0);
+/** Signals by which a process ends itself; what comes by others was somebody else. */
+const FAULTS: ReadonlySet<unknown> = new Set(["SIGSEGV", "SIGBUS", "SIGILL", "SIGTRAP", "SIGABRT", "SIGFPE", "SIGSYS"]);
 
 /** A process of a pool and its channel, as seen from the host. */
 export class PooledProcess {
@@ -33,7 +35,7 @@ export class PooledProcess {
       cwd: "/",
       env: {},
       stdio: ["ignore", "ignore", "ignore", "pipe"],
-      onExit: (_, __, signal) => this.#end(signal !== null),
+      onExit: ({ signalCode }) => this.#end(signalCode !== null && !FAULTS.has(signalCode)),
     });
     this.#child.unref();
     void this.#connect();

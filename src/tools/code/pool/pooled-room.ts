@@ -6,8 +6,8 @@ import type { Gone, Seat, SeatOwner } from "./seat";
 
 /** Where a room gets its process from. */
 export interface RoomHost {
-  /** Has the room seated or refused, once that is known. */
-  claim(room: PooledRoom): void;
+  /** Has the room given a process or refused, once that is known; `isAgain` where it was given one that was dead. */
+  claim(room: PooledRoom, isAgain: boolean): void;
   /** It needs no process any more: it is closed or lost. */
   forget(room: PooledRoom): void;
 }
@@ -104,7 +104,7 @@ export class PooledRoom implements Room, SeatOwner {
     // Where nothing has run, nothing is lost.
     if (!seat.isUsed && running === unbegun) {
       if (unbegun !== undefined) this.#waiting.unshift(unbegun);
-      this.#next();
+      this.#next(true);
       return;
     }
     this.isLost = true;
@@ -113,11 +113,11 @@ export class PooledRoom implements Room, SeatOwner {
     this.#host.forget(this);
   }
 
-  #next(): void {
+  #next(isAgain = false): void {
     const [active] = this.#waiting;
     if (active === undefined || this.#running !== undefined) return;
     if (this.#seat === undefined) {
-      this.#host.claim(this);
+      this.#host.claim(this, isAgain);
       return;
     }
     const { program } = active.run;

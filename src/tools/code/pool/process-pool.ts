@@ -30,8 +30,10 @@ export class ProcessPool implements Tier, SeatOwner, RoomHost {
   readonly #leaving = new Set<Promise<unknown>>();
   readonly #waiting: ActiveRun[] = [];
   readonly #rooms = new Set<PooledRoom>();
-  /** Rooms that wait for a process. */
-  readonly #claims = new Set<PooledRoom>();
+  /** Rooms that wait for a process, and the turn after which that has to have become free. */
+  readonly #claims = new Map<PooledRoom, number>();
+  /** How often a process became free. */
+  #turn = 0;
   /** How many processes in a row ended before they were ready, and what the last one said. */
   #failures = 0;
   #reason: string | undefined;
@@ -95,6 +97,7 @@ export class ProcessPool implements Tier, SeatOwner, RoomHost {
       seat.kill();
       return;
     }
+    seat.turn = ++this.#turn;
     this.#idle.add(seat);
     this.#serve();
   }
@@ -111,6 +114,8 @@ export class ProcessPool implements Tier, SeatOwner, RoomHost {
       if (this.#failures >= MOST_FAILURES) this.#giveUp();
     }
     if (unbegun !== undefined) {
+      // Who killed one may have killed others, of which one does not know yet: those that are idle now are not for it.
+      unbegun.after = this.#turn;
       this.#waiting.unshift(unbegun);
       this.#serve();
     }
@@ -118,8 +123,8 @@ export class ProcessPool implements Tier, SeatOwner, RoomHost {
   }
 
   /** @internal */
-  claim(room: PooledRoom): void {
-    this.#claims.add(room);
+  claim(room: PooledRoom, isAgain: boolean): void {
+    this.#claims.set(room, isAgain ? this.#turn : 0);
     this.#serve();
     this.#refill();
   }
@@ -152,22 +157,23 @@ export class ProcessPool implements Tier, SeatOwner, RoomHost {
   /** Gives processes that are idle to rooms that wait, and then to runs, first come, first served. */
   #serve(): void {
     for (const seat of this.#idle) {
-      const [room] = this.#claims;
-      const active = room === undefined ? this.#waiting.shift() : undefined;
+      if (this.#waiting.length === 0 && this.#claims.size === 0) return;
+      const room = this.#claims.entries().find(([, after]) => after < seat.turn)?.[0];
       if (room !== undefined) {
         this.#claims.delete(room);
         this.#idle.delete(seat);
         this.#seats.delete(seat);
         room.take(seat);
         this.#refill();
-      } else if (active !== undefined) {
-        this.#idle.delete(seat);
-        const { program } = active.run;
-        const naming = { file: FILE, programOf: (file: string) => (file === FILE ? program : undefined) };
-        if (!seat.run(active, naming, false)) this.#waiting.unshift(active);
-      } else {
-        return;
+        continue;
       }
+      const index = this.#waiting.findIndex(({ after }) => after < seat.turn);
+      const [active] = index < 0 ? [] : this.#waiting.splice(index, 1);
+      if (active === undefined) continue;
+      this.#idle.delete(seat);
+      const { program } = active.run;
+      const naming = { file: FILE, programOf: (file: string) => (file === FILE ? program : undefined) };
+      if (!seat.run(active, naming, false)) this.#waiting.unshift(active);
     }
     this.#hold();
   }
@@ -206,7 +212,7 @@ export class ProcessPool implements Tier, SeatOwner, RoomHost {
         ? `A process of the tier "${isolation}" cannot start here.`
         : `The tier "${isolation}" cannot start: ${remedy}. (${reason})`;
     for (const active of this.#waiting.splice(0)) active.fail("unavailable", message);
-    for (const room of [...this.#claims]) {
+    for (const room of [...this.#claims.keys()]) {
       this.#claims.delete(room);
       room.refuse(message);
     }

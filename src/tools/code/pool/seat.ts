@@ -69,6 +69,8 @@ export class Seat {
 
   /** Whether a run was there that is over. */
   isUsed = false;
+  /** When it became free last, as its pool counts. */
+  turn = 0;
 
   get isStarting(): boolean {
     return this.#state === "starting";

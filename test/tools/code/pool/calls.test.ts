@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import type { ProcessPool } from "../../../../src/tools/code/pool/process-pool";
 import type { LogEntry } from "../../../../src/tools/code/tier";
-import { children, Desk, poolOf, runOf, valueOf } from "./kit";
+import { children, Desk, poolOf, runOf, valueFrom } from "./kit";
 
 let pool: ProcessPool;
 afterEach(async () => {
@@ -13,21 +13,23 @@ describe("Pool: what code and its host say to each other", () => {
   test("a call goes to the host, and its answer to the code", async () => {
     pool = poolOf();
     const calls = { tools: '{"x":1}', call: async (request: string) => `answer to ${request}` };
-    const body = "const all = []; for (const r of ['a', 'ü', 'c']) all.push((await call(r)).text); return [order.tools, ...all]";
-    expect(await valueOf(pool.run(runOf(body, { calls })))).toEqual([
+    const body =
+      "const all = []; for (const r of ['a', 'ü', 'c']) all.push((await call(r)).text); return [order.tools, ...all]";
+    expect(await valueFrom(pool.run(runOf(body, { calls })))).toEqual([
       '{"x":1}',
       "answer to a",
       "answer to ü",
       "answer to c",
     ]);
-    expect(await valueOf(pool.run(runOf("return order.tools ?? 'none'")))).toBe("none");
+    expect(await valueFrom(pool.run(runOf("return order.tools ?? 'none'")))).toBe("none");
   });
 
   test("calls are answered in whichever order their answers come", async () => {
     pool = poolOf();
     const calls = new Desk();
-    const body = "const got = []; await Promise.all(['a', 'b', 'c'].map((r) => call(r).then(({ text }) => got.push(r + text)))); return got";
-    const ended = valueOf(pool.run(runOf(body, { calls })));
+    const body =
+      "const got = []; await Promise.all(['a', 'b', 'c'].map((r) => call(r).then(({ text }) => got.push(r + text)))); return got";
+    const ended = valueFrom(pool.run(runOf(body, { calls })));
     const [a, b, c] = [await calls.next(), await calls.next(), await calls.next()];
     expect([a, b, c].map(({ request }) => request)).toEqual(["a", "b", "c"]);
     for (const [made, text] of [
@@ -43,8 +45,9 @@ describe("Pool: what code and its host say to each other", () => {
   test("answers that are more than the socket holds arrive whole, however many wait for it", async () => {
     pool = poolOf();
     const calls = { tools: "{}", call: async (request: string) => request.repeat(3_000_000) };
-    const body = "const all = await Promise.all(['a', 'é', 'c', 'd'].map((r) => call(r))); return all.map(({ text }) => [text.length, new Set(text).size, text[0]])";
-    expect(await valueOf(pool.run(runOf(body, { calls })))).toEqual(
+    const body =
+      "const all = await Promise.all(['a', 'é', 'c', 'd'].map((r) => call(r))); return all.map(({ text }) => [text.length, new Set(text).size, text[0]])";
+    expect(await valueFrom(pool.run(runOf(body, { calls })))).toEqual(
       ["a", "é", "c", "d"].map((letter) => [3_000_000, 1, letter]),
     );
   });
@@ -72,15 +75,15 @@ describe("Pool: what code and its host say to each other", () => {
     pool = poolOf();
     const body = "for (;;) progress('x'.repeat(900))";
     expect(await pool.run(runOf(body, { maxOutput: 10_000 }))).toMatchObject({ kind: "output-limit" });
-    expect(await valueOf(pool.run(runOf("return 1")))).toBe(1);
+    expect(await valueFrom(pool.run(runOf("return 1")))).toBe(1);
   });
 
   test("calls that are under way when a run ends are dropped", async () => {
     pool = poolOf();
     const calls = new Desk();
-    expect(await valueOf(pool.run(runOf("call('late'); return 1", { calls })))).toBe(1);
+    expect(await valueFrom(pool.run(runOf("call('late'); return 1", { calls })))).toBe(1);
     const late = await calls.next();
-    const next = valueOf(pool.run(runOf("return (await call('mine')).text", { calls })));
+    const next = valueFrom(pool.run(runOf("return (await call('mine')).text", { calls })));
     const mine = await calls.next();
     late.clock.stop();
     late.answer("not yours");
@@ -94,6 +97,6 @@ describe("Pool: what code and its host say to each other", () => {
     const calls = { tools: "{}", call: async (request: string) => request };
     const body =
       "let n = 0; for (let i = 0; i < 3; i++) n += (await Promise.all(Array.from({ length: 1_000 }, () => call('x')))).length; return n";
-    expect(await valueOf(pool.run(runOf(body, { calls })))).toBe(3_000);
+    expect(await valueFrom(pool.run(runOf(body, { calls })))).toBe(3_000);
   });
 });

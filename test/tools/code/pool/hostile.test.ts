@@ -1,12 +1,17 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { join } from "node:path";
-import { sandbox } from "./kit";
+import { createManualClock } from "../../../../src/testing/index";
+import type { Run } from "../../../../src/tools/code/tier";
+import { children, Desk, poolOf, programIn, runOf, until } from "./kit";
 
-const program = join(import.meta.dir, "programs/hostile.ts");
-const { tier, run } = sandbox({ program });
-afterAll(() => tier.dispose());
+const program = programIn("hostile");
+const pool = poolOf({ program });
+const run = (body: string, options?: Partial<Run>) => pool.run(runOf(body, options));
+afterAll(async () => {
+  await pool.dispose();
+  expect(children()).toEqual([]);
+});
 
-describe("Sandbox: a process that somebody took over", () => {
+describe("Pool: a process that somebody took over", () => {
   for (const [body, kind] of [
     ["for the next", "crashed"],
     ["ready again", "crashed"],
@@ -16,13 +21,23 @@ describe("Sandbox: a process that somebody took over", () => {
     ["no such level", "crashed"],
     ["no text", "crashed"],
     ["a value that is none", "crashed"],
+    ["progress that is none", "crashed"],
+    ["a call twice", "crashed"],
+    ["a call without a number", "crashed"],
+    ["a call that is no text", "crashed"],
+    ["a call too large", "crashed"],
+    ["too many calls", "crashed"],
     ["exit", "crashed"],
+    ["kill itself", "crashed"],
+    ["speak and kill itself", "crashed"],
+    ["fault", "crashed"],
     ["a line without end", "crashed"],
     ["logs without end", "output-limit"],
+    ["waits without end", "output-limit"],
     ["a value too large", "output-limit"],
   ] as const) {
     test(`harms its own run only: ${body}`, async () => {
-      const ended = await run(body, { maxOutput: 50_000 });
+      const ended = await run(body, { maxOutput: 50_000, calls: new Desk() });
       expect(ended.kind).toBe(kind);
       expect(JSON.stringify(ended)).not.toContain("forged");
       expect(await run("honest")).toMatchObject({ kind: "value", value: "1" });
@@ -35,6 +50,10 @@ describe("Sandbox: a process that somebody took over", () => {
     expect(JSON.stringify(second)).not.toContain("forged");
   });
 
+  test("makes no calls where its run has none", async () => {
+    expect(await run("a call")).toMatchObject({ kind: "crashed" });
+  });
+
   test("may write in pieces of any size", async () => {
     expect(await run("in pieces")).toMatchObject({ kind: "value", value: '"ü"' });
   });
@@ -43,10 +62,44 @@ describe("Sandbox: a process that somebody took over", () => {
     expect(await run("silent", { timeout: 20 })).toMatchObject({ kind: "timeout" });
   });
 
+  test("makes no calls any more once its time is up", async () => {
+    const clock = createManualClock();
+    const own = poolOf({ program, clock });
+    const calls = new Desk();
+    let isBegun = false;
+    const onLog = () => {
+      isBegun = true;
+    };
+    const ended = own.run(runOf("calls when it is to stop", { calls, timeout: 100, onLog }));
+    await until(() => isBegun);
+    await clock.advance(149);
+    expect(own.inspect().running).toBe(1);
+    await clock.advance(1);
+    expect(await ended).toMatchObject({ kind: "timeout" });
+    expect(calls.made).toEqual([]);
+    await own.dispose();
+  });
+
+  test("tells nobody anything once its asker gave up, and is spared where it ends", async () => {
+    const gate = new AbortController();
+    const told: string[] = [];
+    const onLog = ({ text }: { text: string }) => {
+      told.push(text);
+      gate.abort();
+    };
+    const before = children();
+    expect(await run("speaks on when it is to stop", { signal: gate.signal, onLog })).toMatchObject({
+      kind: "crashed",
+    });
+    expect(await run("honest")).toMatchObject({ kind: "value" });
+    expect(told).toEqual(["begun"]);
+    expect(children()).toEqual(before);
+  });
+
   test("that ends before it is ready is tried again, and told of where that does not help", async () => {
-    const broken = sandbox({ program: join(import.meta.dir, "programs/there-is-none.ts") });
-    expect(await broken.run("return 1")).toMatchObject({ kind: "unavailable" });
-    expect(await broken.run("return 1")).toMatchObject({ kind: "unavailable" });
-    await broken.tier.dispose();
+    const broken = poolOf({ program: programIn("there-is-none") });
+    expect(await broken.run(runOf("return 1"))).toMatchObject({ kind: "unavailable" });
+    expect(await broken.run(runOf("return 1"))).toMatchObject({ kind: "unavailable" });
+    await broken.dispose();
   });
 });

@@ -38,7 +38,7 @@ export function poolOf(options: Partial<PoolOptions> = {}): ProcessPool {
 }
 
 /** The value of a run that has one. */
-export async function valueOf(ended: Promise<Ended>): Promise<unknown> {
+export async function valueFrom(ended: Promise<Ended>): Promise<unknown> {
   const what = await ended;
   if (what.kind !== "value") throw new Error(`${what.kind}: ${what.message}`);
   return what.value === undefined ? undefined : JSON.parse(what.value);
@@ -46,7 +46,7 @@ export async function valueOf(ended: Promise<Ended>): Promise<unknown> {
 
 /** Runs one after the other, each of which has a value. */
 export const valuesIn = (room: Room, ...bodies: string[]): Promise<unknown[]> =>
-  Promise.all(bodies.map((body) => valueOf(room.run(runOf(body)))));
+  Promise.all(bodies.map((body) => valueFrom(room.run(runOf(body)))));
 
 /** Calls that a test answers when it likes. */
 export class Desk implements Calls {

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import type { PoolOptions, ProcessPool } from "../../../../src/tools/code/pool/process-pool";
 import { createManualClock, type ManualClock } from "../../../../src/testing/index";
-import { children, Desk, poolOf, runOf, until, valueOf } from "./kit";
+import type { PoolOptions, ProcessPool } from "../../../../src/tools/code/pool/process-pool";
+import { children, Desk, poolOf, runOf, until, valueFrom } from "./kit";
 
 const GRACE = 50;
 const BUSY = "for (;;);";
@@ -32,7 +32,7 @@ describe("Pool: the time of a run", () => {
     expect(pool.inspect().running).toBe(1);
     await clock.advance(1);
     expect(await ended).toMatchObject({ kind: "timeout", durationMs: 1_000 });
-    expect(await valueOf(pool.run(runOf("return 1")))).toBe(1);
+    expect(await valueFrom(pool.run(runOf("return 1")))).toBe(1);
     expect(children()).toEqual(before);
   });
 
@@ -54,7 +54,7 @@ describe("Pool: the time of a run", () => {
     const calls = new Desk();
     const ended = pool.run(runOf("await call('')", { signal: gate.signal, calls }));
     await calls.next();
-    const next = valueOf(pool.run(runOf("return 2")));
+    const next = valueFrom(pool.run(runOf("return 2")));
     gate.abort();
     expect(await ended).toMatchObject({ kind: "crashed" });
     expect(pool.inspect()).toMatchObject({ running: 0, waiting: 1 });
@@ -67,7 +67,7 @@ describe("Pool: the time of a run", () => {
     const before = children();
     const gate = new AbortController();
     const ended = pool.run(runOf(BUSY, { signal: gate.signal }));
-    const next = valueOf(pool.run(runOf("return 2")));
+    const next = valueFrom(pool.run(runOf("return 2")));
     gate.abort();
     expect(await ended).toMatchObject({ kind: "crashed" });
     await clock.advance(GRACE);
@@ -173,6 +173,6 @@ describe("Pool: the time of a run", () => {
     made.clock.start();
     made.answer("");
     await clock.settle();
-    expect(await valueOf(pool.run(runOf("return 1")))).toBe(1);
+    expect(await valueFrom(pool.run(runOf("return 1")))).toBe(1);
   });
 });

@@ -143,7 +143,9 @@ describe("Sandbox: the pool", () => {
       }),
     );
     expect(settled).toBe(300);
-    expect(Object.keys(kinds).toSorted()).toEqual(["crashed", "value"]);
+    // Those that were killed before anything was heard of them ran again.
+    expect(Object.keys(kinds).filter((kind) => kind !== "crashed")).toEqual(["value"]);
+    expect(kinds["value"]).toBeGreaterThan(290);
     expect(await value("return 1")).toBe(1);
   });
 });

@@ -3,6 +3,7 @@
  * call and its answer, and `order`. While code waits, so does the process, for the host's next word.
  */
 import { readSync, writeSync } from "node:fs";
+import { runInThisContext } from "node:vm";
 import { CHANNEL, type News, type Order, type Outcome, type Word } from "../../../../../src/tools/code/pool/channel";
 
 type Answer = { readonly text: string; readonly paused: number };
@@ -48,8 +49,7 @@ async function run(order: Order): Promise<Outcome> {
   const console = { log: (text: string): void => tell(["log", 1, text, 0]) };
   let outcome: Outcome | undefined;
   const head = "(async function (input, call, progress, console, order) {";
-  // biome-ignore lint/complexity/noCommaOperator: for the global scope.
-  const body = (0, eval)(`${head}\n${order.body}\n})\n//# sourceURL=${order.file}`) as Body;
+  const body = runInThisContext(`${head}\n${order.body}\n})`, { filename: order.file }) as Body;
   const input: unknown = order.input === undefined ? undefined : JSON.parse(order.input);
   body(input, call, progress, console, order).then(
     (value) => {
