@@ -158,7 +158,7 @@ export class ProcessPool implements Tier, SeatOwner, RoomHost {
   #serve(): void {
     for (const seat of this.#idle) {
       if (this.#waiting.length === 0 && this.#claims.size === 0) return;
-      const room = this.#claims.entries().find(([, after]) => after < seat.turn)?.[0];
+      const room = this.#claimantOf(seat);
       if (room !== undefined) {
         this.#claims.delete(room);
         this.#idle.delete(seat);
@@ -176,6 +176,11 @@ export class ProcessPool implements Tier, SeatOwner, RoomHost {
       if (!seat.run(active, naming, false)) this.#waiting.unshift(active);
     }
     this.#hold();
+  }
+
+  #claimantOf(seat: Seat): PooledRoom | undefined {
+    for (const [room, after] of this.#claims) if (after < seat.turn) return room;
+    return undefined;
   }
 
   /** Soon: a start takes the host about a millisecond, for which nobody who waits for an answer should have to wait. */

@@ -61,7 +61,7 @@ describe("Sandbox: the pool", () => {
   });
 
   test("does not replace what ended in time by itself", async () => {
-    const { run } = open();
+    const { run } = open({ clock: createManualClock() }); // The process's own does go.
     await run("return 0");
     const before = children();
     expect(await run("for (;;);", { timeout: 20 })).toMatchObject({ kind: "timeout" });
