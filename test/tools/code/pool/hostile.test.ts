@@ -66,13 +66,12 @@ describe("Pool: a process that somebody took over", () => {
     const clock = createManualClock();
     const own = poolOf({ program, clock });
     const calls = new Desk();
-    let isBegun = false;
-    const onLog = () => {
-      isBegun = true;
-    };
+    const told: string[] = [];
+    const onLog = ({ text }: { text: string }) => void told.push(text);
     const ended = own.run(runOf("calls when it is to stop", { calls, timeout: 100, onLog }));
-    await until(() => isBegun);
+    await until(() => told.length === 1);
     await clock.advance(149);
+    await until(() => told.length === 2);
     expect(own.inspect().running).toBe(1);
     await clock.advance(1);
     expect(await ended).toMatchObject({ kind: "timeout" });

@@ -1,8 +1,11 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
+import { systemClock } from "../../../../src/index";
 import { createManualClock } from "../../../../src/testing/index";
+import { ActiveRun } from "../../../../src/tools/code/pool/active-run";
 import type { PoolOptions, ProcessPool } from "../../../../src/tools/code/pool/process-pool";
 import { residentBytes } from "../../../../src/tools/code/pool/resident";
+import { type Gone, Seat } from "../../../../src/tools/code/pool/seat";
 import { children, Desk, poolOf, programIn, runOf, until, valueFrom, valuesIn } from "./kit";
 
 const MB = 1024 * 1024;
@@ -68,6 +71,36 @@ describe("Pool: processes that were killed while they were idle", () => {
     expect(await valueFrom(pool.run(runOf("return 1")))).toBe(1);
     expect(calls.made).toEqual([]);
   });
+});
+
+describe("Pool: a process that ends in the midst of a run of which nothing was heard", () => {
+  for (const [body, isUnbegun] of [
+    ["kill itself", true],
+    ["fault", false],
+    ["exit", false],
+    ["no JSON", false],
+    ["speak and kill itself", false],
+  ] as const) {
+    test(`${isUnbegun ? "was killed, as far as one can tell" : "did it itself"}: ${body}`, async () => {
+      open({ size: 1 });
+      const { promise, resolve } = Promise.withResolvers<Gone>();
+      const active = new ActiveRun(
+        runOf(body),
+        systemClock,
+        () => {},
+        () => {},
+      );
+      const naming = { file: "program.js", programOf: () => undefined };
+      const owner = {
+        free: (seat: Seat) => void seat.run(active, naming, false),
+        gone: (_: Seat, how: Gone) => resolve(how),
+      };
+      const seat = new Seat(owner, { program: programIn("hostile"), clock: systemClock });
+      seat.hold(true);
+      expect((await promise).unbegun).toBe(isUnbegun ? active : undefined);
+      await seat.exited;
+    });
+  }
 });
 
 describe("Pool: processes for one use", () => {

@@ -161,6 +161,19 @@ describe("Pool: the time of a run", () => {
     expect(await ended).toMatchObject({ kind: "timeout", durationMs: 1_050 });
   });
 
+  test("goes on while code waits for what did not stop it, though another call forgot to start it", async () => {
+    await open();
+    const calls = new Desk();
+    const ended = pool.run(runOf("await call('a'); await call('b')", { calls, timeout: 1_000 }));
+    const a = await calls.next();
+    a.clock.stop();
+    await standsStill();
+    a.answer("");
+    await calls.next();
+    await clock.advance(1_000);
+    expect(await ended).toMatchObject({ kind: "timeout", durationMs: 1_000 });
+  });
+
   test("leaves nothing behind where it stood still when the process died", async () => {
     await open();
     const calls = new Desk();

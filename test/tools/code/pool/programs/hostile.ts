@@ -63,6 +63,7 @@ for (;;) {
       tell(["log", 1, "begun", 0]);
       listen();
       call(1);
+      tell(["log", 1, "called", 0]);
       for (;;);
     },
     "speaks on when it is to stop": () => {
