@@ -124,7 +124,7 @@ export class ProcessPool implements Tier, SeatOwner, RoomHost {
 
   /** @internal */
   claim(room: PooledRoom, isAgain: boolean): void {
-    this.#claims.set(room, isAgain ? this.#turn : 0);
+    if (!this.#claims.has(room)) this.#claims.set(room, isAgain ? this.#turn : 0);
     this.#serve();
     this.#refill();
   }
@@ -157,7 +157,7 @@ export class ProcessPool implements Tier, SeatOwner, RoomHost {
   /** Gives processes that are idle to rooms that wait, and then to runs, first come, first served. */
   #serve(): void {
     for (const seat of this.#idle) {
-      if (this.#waiting.length === 0 && this.#claims.size === 0) return;
+      if (this.#waiting.length === 0 && this.#claims.size === 0) break;
       const room = this.#claimantOf(seat);
       if (room !== undefined) {
         this.#claims.delete(room);
