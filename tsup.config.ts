@@ -22,6 +22,7 @@ export default defineConfig([
       testing: "src/testing/index.ts",
       tools: "src/tools/index.ts",
       "sandbox-worker": "src/tools/code/sandbox/sandbox-worker.ts", // Started as a program, from beside the others.
+      "source-worker": "src/tools/code/source/source-worker.ts", // Started as a thread, likewise.
     },
     external: ["neverthrow", "quickjs-emscripten-core", /^@jitl\//, /^bun(:|$)/],
     noExternal: [/^typebox/],

@@ -1,6 +1,7 @@
 import { CodeRefusal } from "../code-error";
 import { blank, overlay, placeOf } from "./text";
-import { blankTypes } from "./types";
+import { DECORATORS, withoutTypes } from "./types";
+import { type Origins, originOf } from "./weave";
 
 export type Language = "javascript" | "typescript";
 
@@ -12,17 +13,28 @@ export interface Syntax {
   readonly [key: string]: unknown;
 }
 
-/** Reads a source into its statements. Their offsets are those of `text`, which has the lines and columns of the source. */
-export type Parse = (source: string) => { readonly text: string; readonly statements: readonly Syntax[] };
+/** JavaScript that a source is, or has become, and its statements. */
+export interface Parsed {
+  readonly text: string;
+  /** Their offsets are those of `text`, counted from OFFSET. */
+  readonly statements: readonly Syntax[];
+  /** Where `text` is from, where it is not all in the place that it had in the source. */
+  readonly origins: Origins | null;
+}
+
+/** @throws CodeRefusal for what is no program. */
+export type Parse = (source: string) => Parsed;
 
 /**
  * The source is read as what it will be: the body of such a function. One that closes the function, and goes on, is a
  * program of more than one statement, and is refused.
  */
-const HEAD = "async function program(input) {\n";
+const HEAD = "async function program() {\n";
 /** What the offsets of nodes count from. */
 export const OFFSET = HEAD.length;
 const TAIL = "\n}";
+const NESTED = "The code is nested too deeply; write it in flatter parts.";
+const JSX = "JSX is not supported: make a text, by a template literal, or an object.";
 /** How often a token may be read, for each character of TypeScript: what reads `<a>(<b>(…` tries, and tries again. */
 const TRIES = 4;
 const FIRST_TRIES = 2_000;
@@ -45,85 +57,112 @@ export async function loadParser(language: Language): Promise<Parse> {
   try {
     const { Parser } = await import("acorn");
     const javascript = Parser as unknown as AcornParser; // Its nodes are of these types, by ESTree.
-    if (language === "javascript") return parseBy(javascript, (text) => text);
+    if (language === "javascript") return (source) => parse(javascript, source, withoutHashbang(source), null);
     const { tsPlugin } = await import("@sveltejs/acorn-typescript");
     const typescript = bounded(Parser.extend(tsPlugin() as never)); // Typed for another minor version of the same parser.
-    return parseBy(javascript, (text, source) => blankTypes(text, bodyOf(typescript, text, source), OFFSET));
+    return (source) => {
+      const typed = withoutHashbang(source);
+      const { text, origins } = withoutTypes(typed, bodyOf(typescript, typed, new Fault(source, null)), OFFSET);
+      return parse(javascript, source, text, origins);
+    };
   } catch {
     const names = language === "javascript" ? "acorn" : "acorn and @sveltejs/acorn-typescript";
     throw new CodeRefusal("unavailable", `Install ${names}: the code actor reads ${language} with it.`);
   }
 }
 
-function parseBy(parser: AcornParser, withoutTypes: (text: string, source: string) => string): Parse {
-  return (source) => {
-    const text = withoutTypes(source.startsWith("#!") ? `//${source.slice(2)}` : source, source);
-    const comments: Comment[] = [];
-    const statements = bodyOf(parser, text, source, comments);
-    return { text: overlay(text, comments), statements };
-  };
+const withoutHashbang = (source: string): string => (source.startsWith("#!") ? `//${source.slice(2)}` : source);
+
+function parse(parser: AcornParser, source: string, text: string, origins: Origins | null): Parsed {
+  const comments: Comment[] = [];
+  const statements = bodyOf(parser, text, new Fault(source, origins), comments);
+  return { text: overlay(text, comments), statements, origins };
 }
 
 /** Reads `text` as the body of a function; its nodes count from the start of the text that has the function's head. */
-function bodyOf(parser: AcornParser, text: string, source: string, comments?: Comment[]): readonly Syntax[] {
+function bodyOf(parser: AcornParser, text: string, fault: Fault, comments?: Comment[]): readonly Syntax[] {
   const whole = HEAD + text + TAIL;
-  const [program, second] = read(parser, whole, source, comments);
+  const [program, second] = read(parser, whole, fault, comments);
   if (second !== undefined || program?.end !== whole.length) {
-    const at = (program?.end ?? 0) - HEAD.length - 1;
-    throw new CodeRefusal("compile-error", "This } closes nothing.", placeOf(source, at));
+    throw fault.at((program?.end ?? 0) - HEAD.length - 1, "This } closes nothing.");
   }
   const { body } = program["body"] as { body: readonly Syntax[] }; // A function's body is a block.
   return body;
 }
 
-function read(parser: AcornParser, whole: string, source: string, comments?: Comment[]): readonly Syntax[] {
+function read(parser: AcornParser, whole: string, fault: Fault, comments?: Comment[]): readonly Syntax[] {
   try {
     const { body } = parser.parse(whole, {
       ecmaVersion: 2025,
       sourceType: "script",
-      locations: comments === undefined, // Asked for by what reads TypeScript.
-      ...(comments && {
-        onComment(_isBlock: boolean, _text: string, start: number, end: number) {
-          if (whole[start] === "/") return;
-          // `<!--` and `-->` are comments in a script and none in a module: made spaces, they are the same in both.
-          comments.push({ at: start - HEAD.length, text: blank(whole.slice(start, end)) });
-        },
-      }),
+      ...(comments === undefined
+        ? {
+            locations: true, // Asked for by what reads TypeScript.
+            allowImportExportEverywhere: true, // Those of types mean nothing when it runs.
+          }
+        : {
+            onComment(_isBlock: boolean, _text: string, start: number, end: number) {
+              if (whole[start] === "/") return;
+              // `<!--` and `-->` are comments in a script and none in a module: made spaces, they are the same in both.
+              comments.push({ at: start - HEAD.length, text: blank(whole.slice(start, end)) });
+            },
+          }),
     });
     return body;
   } catch (error) {
-    throw faultOf(error, source);
+    throw fault.of(error);
   }
 }
 
-function faultOf(error: unknown, source: string): unknown {
-  if (error instanceof TooManyTries)
-    return new CodeRefusal("compile-error", "This TypeScript is too hard to read; write it in simpler parts.");
-  if (error instanceof RangeError)
-    return new CodeRefusal("compile-error", "The code is nested too deeply; write it in flatter parts.");
-  if (!(error instanceof SyntaxError)) return error;
-  const { pos } = error as { pos?: number }; // As the parser adds it.
-  const at = Math.max(0, (pos ?? 0) - HEAD.length);
-  const message = error.message.replace(/ \(\d+:\d+\)$/, "");
-  const place = placeOf(source, at);
-  if (message.startsWith("Not enough stack space")) {
-    return new CodeRefusal("compile-error", "The code is nested too deeply; write it in flatter parts.", place);
+/** Says what is wrong with a source, and where. */
+class Fault {
+  constructor(
+    private readonly source: string,
+    private readonly origins: Origins | null,
+  ) {}
+
+  /** `offset` is one of the text that was read. */
+  at(offset: number, message: string): CodeRefusal {
+    return new CodeRefusal("compile-error", message, placeOf(this.source, this.#origin(offset)));
   }
-  return new CodeRefusal("compile-error", adviceFor(message, source.slice(at, at + 10), at >= source.length), place);
+
+  of(error: unknown): unknown {
+    if (error instanceof TooManyTries)
+      return new CodeRefusal("compile-error", "This TypeScript is too hard to read; write it in simpler parts.");
+    if (error instanceof RangeError) return new CodeRefusal("compile-error", NESTED);
+    if (!(error instanceof SyntaxError)) return error;
+    const { pos } = error as { pos?: number }; // As the parser adds it.
+    const offset = (pos ?? 0) - HEAD.length;
+    const message = error.message.replace(/ \(\d+:\d+\)$/, "");
+    if (message.startsWith("Not enough stack space")) return this.at(offset, NESTED);
+    return this.at(offset, adviceFor(message, this.source, this.#origin(offset)));
+  }
+
+  #origin(offset: number): number {
+    const at = Math.max(0, offset);
+    return this.origins === null ? at : (originOf(this.origins, at) ?? this.source.length);
+  }
 }
 
 /** The parser's sentence, or a better one where it does not say what to do. */
-function adviceFor(message: string, from: string, isAtEnd: boolean): string {
-  if (message.includes("'import'") || message.includes("'import.meta'")) {
-    const word = from.startsWith("export") ? "export" : "import";
-    return word === "export"
-      ? "The code is no module: return the value instead of exporting it."
-      : "The code is no module, and nothing can be imported: it has its input, and what the language has.";
+function adviceFor(message: string, source: string, at: number): string {
+  const from = source.slice(at, at + 20);
+  const before = source.slice(Math.max(0, at - 20), at);
+  if (
+    message.includes("'import'") ||
+    message.includes("'import.meta'") ||
+    /^Export '|^(?:import|export)\b/.test(message)
+  ) {
+    return from.startsWith("import")
+      ? "The code is no module, and nothing can be imported: it has its input, and what the language has."
+      : "The code is no module: return the value instead of exporting it.";
   }
-  if (message.includes("'input' has already been declared")) {
-    return "input is the value that came with the request; give this another name, or assign to it.";
+  if (/^Unexpected (?:token|character)/.test(message)) {
+    if (at >= source.length) return "The code ends in the middle: something is not closed.";
+    if (from.startsWith("@")) return DECORATORS;
+    if (/\busing\s+$/.test(before)) return "using is not supported: write const, and dispose of it in a finally.";
   }
-  if (message === "Unexpected token" && isAtEnd) return "The code ends in the middle: something is not closed.";
+  if (/^<(?:>|\/|[a-z][\w.-]*[\s/>])/i.test(from) || (/<$/.test(before) && from.startsWith("/"))) return JSX;
   return message.endsWith(".") ? message : `${message}.`;
 }
 

@@ -1,31 +1,27 @@
 import { CodeRefusal } from "../code-error";
 import type { Program } from "../tier";
-import { type Language, loadParser, OFFSET, type Parse } from "./parser";
-import { weave } from "./text";
-import { returnLast } from "./value";
+import { compile } from "./compile";
+import { type Language, loadParser, type Parse } from "./parser";
+import { type Outcome, Reader, type ReaderOptions } from "./reader";
+import { SourceProgram } from "./source-program";
 
-/**
- * Longest source, in UTF-16 code units. Nothing else runs while one is read: of this length, and made to take long,
- * up to 130 ms in JavaScript and 300 ms in TypeScript here.
- */
+/** Longest source, in UTF-16 code units. One of this length that is made to take long is read in 300 ms at most here. */
 export const LONGEST_SOURCE = 64 * 1024;
+/** Longest source that is read on this thread: one made to take long takes 2 ms there. */
+const AT_ONCE: Readonly<Record<Language, number>> = { javascript: 1_024, typescript: 512 };
+/** Longest source that waits for none that is longer. */
+const SHORT = 8 * 1024;
 /** How many sources a generation of the cache has, and how long they are together. */
 const KEPT = 256;
 const KEPT_LENGTH = 4 * 1024 * 1024;
 
-/** Reads a source, and makes a program of it that gives its value. Nothing of it runs. */
-function compile(parse: Parse, code: string): Program | CodeRefusal {
-  try {
-    const { text, statements } = parse(code);
-    const { insertions, ending } = returnLast(text, statements, OFFSET);
-    return weave(text, insertions, ending);
-  } catch (error) {
-    if (error instanceof CodeRefusal) return error;
-    if (error instanceof RangeError) {
-      return new CodeRefusal("compile-error", "The code is nested too deeply; write it in flatter parts.");
-    }
-    throw error;
-  }
+type Compiled = Program | CodeRefusal;
+type Kind = Language | `${Language} of a session`;
+
+/** How a source is to be read. */
+export interface CompileOptions {
+  /** Whether what it declares at its top level is there in later runs. Default: false. */
+  readonly isSession?: boolean;
 }
 
 /**
@@ -36,10 +32,23 @@ export class Sources {
   readonly #parsers: Partial<Record<Language, Parse>> = {};
   #young: Generation = newGeneration();
   #old: Generation = newGeneration();
+  /** Those that are being read. */
+  readonly #underWay: Readonly<Record<Kind, Map<string, Promise<Compiled>>>> = newMaps();
+  readonly #short: Reader;
+  readonly #long: Reader;
 
-  /** The program of a source, or what is wrong with it. A promise while the parser is loaded, the first time. */
-  compile(code: string, language: Language): Program | CodeRefusal | Promise<Program | CodeRefusal> {
-    const known = this.#young[language].get(code);
+  constructor(options: ReaderOptions = {}) {
+    this.#short = new Reader(options);
+    this.#long = new Reader(options);
+  }
+
+  /**
+   * The program of a source, or what is wrong with it. A promise while the parser is loaded, the first time, and where
+   * the source is so long that it is read on another thread.
+   */
+  compile(code: string, language: Language, { isSession = false }: CompileOptions = {}): Compiled | Promise<Compiled> {
+    const kind: Kind = isSession ? `${language} of a session` : language;
+    const known = this.#young[kind].get(code);
     if (known !== undefined) return known;
     if (code.length > LONGEST_SOURCE) {
       return new CodeRefusal(
@@ -47,24 +56,47 @@ export class Sources {
         `The code has ${code.length} characters, and ${LONGEST_SOURCE} are the most; hand data over as input.`,
       );
     }
-    const old = this.#old[language].get(code);
-    if (old !== undefined) return this.#keep(code, language, old);
+    const old = this.#old[kind].get(code);
+    if (old !== undefined) return this.#keep(code, kind, old);
     const parse = this.#parsers[language];
-    return parse === undefined ? this.#load(code, language) : this.#keep(code, language, compile(parse, code));
+    if (parse !== undefined && code.length <= AT_ONCE[language]) {
+      return this.#keep(code, kind, programOf(code, compile(parse, code, isSession)));
+    }
+    const underWay = this.#underWay[kind];
+    let reading = underWay.get(code);
+    if (reading === undefined) {
+      reading = this.#read(code, language, isSession, kind).finally(() => underWay.delete(code));
+      underWay.set(code, reading);
+    }
+    return reading;
   }
 
-  async #load(code: string, language: Language): Promise<Program | CodeRefusal> {
+  /** Ends what is read, as `crashed`; no thread is left when it resolves. */
+  async dispose(): Promise<void> {
+    await Promise.all([this.#short.dispose(), this.#long.dispose()]);
+  }
+
+  async #read(code: string, language: Language, isSession: boolean, kind: Kind): Promise<Compiled> {
+    if (code.length > AT_ONCE[language]) {
+      const reader = code.length > SHORT ? this.#long : this.#short;
+      const outcome = await reader.read({ code, language, isSession });
+      const program = programOf(code, outcome);
+      return program instanceof CodeRefusal && program.error.kind !== "compile-error"
+        ? program // Another time it may be read.
+        : this.#keep(code, kind, program);
+    }
     try {
-      this.#parsers[language] = await loadParser(language);
+      const parse = await loadParser(language);
+      this.#parsers[language] = parse;
+      return this.#keep(code, kind, programOf(code, compile(parse, code, isSession)));
     } catch (error) {
       if (error instanceof CodeRefusal) return error;
       throw error;
     }
-    return this.compile(code, language);
   }
 
-  #keep(code: string, language: Language, program: Program | CodeRefusal): Program | CodeRefusal {
-    this.#young[language].set(code, program);
+  #keep(code: string, kind: Kind, program: Compiled): Compiled {
+    this.#young[kind].set(code, program);
     this.#young.length += code.length;
     this.#young.count++;
     if (this.#young.count >= KEPT || this.#young.length > KEPT_LENGTH) {
@@ -75,9 +107,19 @@ export class Sources {
   }
 }
 
-interface Generation extends Readonly<Record<Language, Map<string, Program | CodeRefusal>>> {
+const programOf = (code: string, outcome: Outcome): Compiled =>
+  outcome instanceof CodeRefusal ? outcome : new SourceProgram(code, outcome);
+
+interface Generation extends Readonly<Record<Kind, Map<string, Compiled>>> {
   length: number;
   count: number;
 }
 
-const newGeneration = (): Generation => ({ javascript: new Map(), typescript: new Map(), length: 0, count: 0 });
+const newGeneration = (): Generation => ({ ...newMaps<Compiled>(), length: 0, count: 0 });
+
+const newMaps = <Value>(): Record<Kind, Map<string, Value>> => ({
+  javascript: new Map(),
+  typescript: new Map(),
+  "javascript of a session": new Map(),
+  "typescript of a session": new Map(),
+});

@@ -1,11 +1,11 @@
 import type { Place } from "../code-error";
-import type { Program } from "../tier";
 
 const LINE_END = /\r\n?|[\n\u2028\u2029]/g;
+const SPACES = /\s*/y;
 const NOT_LINE_END = /[^\r\n\u2028\u2029]/g;
 
 /** Where the lines of a text begin. */
-function lineStarts(text: string): number[] {
+export function lineStarts(text: string): number[] {
   const starts = [0];
   for (const { index, 0: end } of text.matchAll(LINE_END)) starts.push(index + end.length);
   return starts;
@@ -23,6 +23,7 @@ export const blank = (text: string): string => text.replace(NOT_LINE_END, " ");
 
 /** Writes over a text, in as many places as there are; they are in their order, and as long as what they replace. */
 export function overlay(text: string, puts: readonly { readonly at: number; readonly text: string }[]): string {
+  if (puts.length === 0) return text;
   let out = "";
   let from = 0;
   for (const { at, text: put } of puts) {
@@ -33,47 +34,31 @@ export function overlay(text: string, puts: readonly { readonly at: number; read
   return out + text.slice(from);
 }
 
-/** A text of ours that goes into the caller's, without a line end. */
-export interface Insertion {
-  readonly at: number;
-  readonly text: string;
+/** Where what is no space and no comment comes next. */
+export function afterTrivia(text: string, from: number): number {
+  let at = from;
+  for (let before = -1; at !== before; ) {
+    before = at;
+    SPACES.lastIndex = at;
+    SPACES.test(text);
+    at = SPACES.lastIndex;
+    if (text.startsWith("/*", at)) at = text.indexOf("*/", at + 2) + 2;
+    if (text.startsWith("//", at)) at = lineEndOf(text, at);
+  }
+  return at;
 }
 
-/** Puts insertions, in their order, into a source; what comes after its end is on a line of its own. */
-export function weave(source: string, insertions: readonly Insertion[], ending: string): Program {
-  let body = "";
-  let from = 0;
-  for (const { at, text } of insertions) {
-    body += source.slice(from, at) + text;
-    from = at;
-  }
-  body += source.slice(from);
-  if (ending !== "") body += `\n${ending}`;
-  return new WovenProgram(body, source, insertions);
+/** Where the line of an offset ends. */
+export function lineEndOf(text: string, at: number): number {
+  LINE_END.lastIndex = at;
+  const end = LINE_END.exec(text)?.index ?? text.length;
+  LINE_END.lastIndex = 0; // What else it is used for begins at the beginning.
+  return end;
 }
 
-class WovenProgram implements Program {
-  readonly declares: readonly string[] = [];
-  #starts: readonly number[] | null = null;
-
-  constructor(
-    readonly body: string,
-    private readonly source: string,
-    private readonly insertions: readonly Insertion[],
-  ) {}
-
-  place(line: number, column: number): Place | undefined {
-    this.#starts ??= lineStarts(this.source);
-    const start = this.#starts[line - 1];
-    if (start === undefined || column < 1) return undefined;
-    const next = this.#starts[line] ?? this.source.length + 1;
-    let before = 0; // What of ours is before it on its line.
-    for (const { at, text } of this.insertions) {
-      if (at < start) continue;
-      if (at >= next || at - start + before >= column) break;
-      if (at - start + before + text.length >= column) return { line, column: at - start + 1 }; // Within what is ours.
-      before += text.length;
-    }
-    return { line, column: Math.min(column - before, next - start) };
-  }
+/** A name that a text does not have, nor a longer one that begins with it. */
+export function nameNotIn(text: string, name: string): string {
+  let free = name;
+  while (text.includes(free)) free += "$";
+  return free;
 }

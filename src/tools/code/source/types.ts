@@ -1,35 +1,48 @@
 import { CodeRefusal } from "../code-error";
+import { type EnumScope, editsOfEnum, scopesOfEnums } from "./enums";
+import { identifierOf, propertiesOf } from "./parameter-properties";
 import type { Syntax } from "./parser";
-import { blank, overlay, placeOf } from "./text";
+import { blank, lineEndOf, overlay, placeOf } from "./text";
+import { type Edit, type Origins, weave } from "./weave";
 
 const MODIFIERS = /\b(?:public|private|protected|readonly|abstract|override|declare)\b/g;
-const LINE_END = /[\r\n\u2028\u2029]/g;
-/** What TypeScript has beside types: it cannot be left out, only compiled to something else. */
+export const DECORATORS = "Decorators are not supported: call the function.";
+/** What TypeScript has beside types, and is not made JavaScript of. */
 const REFUSED: Readonly<Record<string, string>> = {
-  TSEnumDeclaration: "An enum is not supported: write an object, such as const Color = { red: 0 } as const.",
   TSModuleDeclaration: "A namespace is not supported: write an object.",
-  TSParameterProperty: "A parameter that is a property is not supported: declare the property, and assign it.",
-  TSImportEqualsDeclaration: "The code is no module, and nothing can be imported.",
+  TSImportEqualsDeclaration:
+    "The code is no module, and nothing can be imported: write const for a name that is longer.",
   TSExportAssignment: "The code is no module: return the value instead of exporting it.",
-  Decorator: "Decorators are not supported: call the function.",
+  Decorator: DECORATORS,
 };
 /** What is ended by a line end where it has no semicolon. */
 const ENDED = /^(?:ExpressionStatement|VariableDeclaration|ReturnStatement|ThrowStatement|PropertyDefinition)$/;
 
 /**
  * Makes spaces of the types in a source, so that what is left is JavaScript in the same place, as TypeScript's
- * `erasableSyntaxOnly` has it. What comes out is read again as JavaScript: what is overlooked here is a fault there.
- * Offsets in the tree count from `base` before the text.
+ * `erasableSyntaxOnly` has it; what an enum and a parameter that is a property do is written between it. What comes out
+ * is read again as JavaScript: what is overlooked here is a fault there. Offsets in the tree count from `base` before
+ * the text.
  */
-export function blankTypes(text: string, statements: readonly Syntax[], base: number): string {
-  const eraser = new Eraser(text, base);
+export function withoutTypes(
+  text: string,
+  statements: readonly Syntax[],
+  base: number,
+): { readonly text: string; readonly origins: Origins | null } {
+  const eraser = new Eraser(text, statements, base);
   // No recursion: a chain of a thousand calls is a tree of that depth, and the parser has no bound for it.
   const waiting: Syntax[] = [...statements];
   for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
     if (!eraser.erase(node)) continue;
     for (const key in node) pushNodes(waiting, node[key]);
   }
-  return eraser.result();
+  const erased = eraser.result();
+  const { edits } = eraser;
+  if (edits.length === 0) return { text: erased, origins: null };
+  return weave(
+    erased,
+    edits.sort((a, b) => a.at - b.at),
+  );
 }
 
 function pushNodes(waiting: Syntax[], value: unknown): void {
@@ -46,9 +59,13 @@ class Eraser {
   readonly #puts: { at: number; text: string }[] = [];
   /** Where statements end; those that end with a type get a semicolon, for what comes on the next line. */
   readonly #ends = new Set<number>();
+  /** What is not in the place of what it replaces. */
+  readonly edits: Edit[] = [];
+  #enums: ReadonlyMap<Syntax, EnumScope> | null = null;
 
   constructor(
     private readonly text: string,
+    private readonly statements: readonly Syntax[],
     private readonly base: number,
   ) {}
 
@@ -84,6 +101,14 @@ class Eraser {
       case "MethodDefinition":
       case "AccessorProperty":
         return this.#member(node, start, end);
+      case "TSEnumDeclaration":
+        return this.#enum(node, start);
+      case "TSEnumMember":
+      case "TSParameterProperty":
+        return true;
+      case "ImportDeclaration":
+      case "ExportNamedDeclaration":
+        return this.#module(node, start, end);
       case "VariableDeclarator":
         if (node["definite"] === true) this.#mark(node["id"] as Syntax, "!");
         return true;
@@ -156,8 +181,7 @@ class Eraser {
 
   #afterComment(at: number): number {
     if (this.text[at + 1] === "*") return this.text.indexOf("*/", at + 2) + 2;
-    LINE_END.lastIndex = at;
-    return LINE_END.exec(this.text)?.index ?? this.text.length;
+    return lineEndOf(this.text, at);
   }
 
   #assertion(start: number, node: Syntax): boolean {
@@ -175,7 +199,37 @@ class Eraser {
     throw new CodeRefusal("compile-error", "Write these type parameters on one line.", placeOf(this.text, start));
   }
 
+  /** Leaves out what a module has of types, and the word before an enum: the rest is refused as JavaScript. */
+  #module(node: Syntax, start: number, end: number): boolean {
+    const { declaration } = node as { declaration?: Syntax | null };
+    const specifiers = node["specifiers"] as { importKind?: string; exportKind?: string }[];
+    const isOfTypes = specifiers.length > 0 && specifiers.every((each) => each.importKind === "type");
+    if (declaration?.type.startsWith("TS") === true || declaration?.["declare"] === true) {
+      this.#word(start, "export");
+      return true;
+    }
+    if (declaration) return true;
+    return isOfTypes || node["importKind"] === "type" || node["exportKind"] === "type" ? this.#drop(start, end) : true;
+  }
+
+  #enum(node: Syntax, start: number): boolean {
+    this.#enums ??= scopesOfEnums(this.statements);
+    const scope = this.#enums.get(node);
+    if (scope === undefined) {
+      throw new CodeRefusal(
+        "compile-error",
+        "An enum is no statement here: write it before.",
+        placeOf(this.text, start),
+      );
+    }
+    const { puts, edits } = editsOfEnum(this.text, node, scope, this.base);
+    this.#puts.push(...puts);
+    for (const edit of edits) this.edits.push(edit);
+    return true;
+  }
+
   #class(node: Syntax): boolean {
+    for (const edit of propertiesOf(this.text, node, this.base)) this.edits.push(edit);
     const [first] = (node["implements"] as Syntax[] | undefined) ?? [];
     if (first === undefined) return true;
     const body = (node["body"] as Syntax).start - this.base;
@@ -201,13 +255,23 @@ class Eraser {
   }
 
   #parameters(node: Syntax): boolean {
-    const [first] = node["params"] as (Syntax | undefined)[];
+    const parameters = node["params"] as (Syntax | undefined)[];
+    for (const parameter of parameters) if (parameter?.type === "TSParameterProperty") this.#modifiers(parameter);
+    const [first] = parameters;
     if (first?.type === "Identifier" && first["name"] === "this") {
       const end = first.end - this.base;
       const comma = /^\s*,/.exec(this.text.slice(end, end + 1_000))?.[0].length ?? 0;
       this.#ranges.push({ start: first.start - this.base, end: end + comma });
     }
     return true;
+  }
+
+  #modifiers(property: Syntax): void {
+    const start = property.start - this.base;
+    const until = identifierOf(property).start - this.base;
+    for (const { index, 0: word } of this.text.slice(start, until).matchAll(MODIFIERS)) {
+      this.#word(start + index, word);
+    }
   }
 
   #arrow(node: Syntax, start: number): void {

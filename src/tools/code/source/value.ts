@@ -1,5 +1,6 @@
 import type { Syntax } from "./parser";
-import type { Insertion } from "./text";
+import { nameNotIn } from "./text";
+import type { Edit } from "./weave";
 
 const RETURN = "return ";
 const HAVE_VALUE: ReadonlySet<string> = new Set([
@@ -14,24 +15,30 @@ const HAVE_VALUE: ReadonlySet<string> = new Set([
   "WithStatement",
 ]);
 
+/** What gives the value. */
+export interface Valued {
+  /** Before the first statement. */
+  readonly declaration: string;
+  /** In their order. */
+  readonly edits: readonly Edit[];
+  /** After the last statement. */
+  readonly ending: string;
+}
+
+const NO_VALUE: Valued = { declaration: "", edits: [], ending: "" };
+
 /**
  * What makes a function's body return the value that its last expression has, as `eval` counts it (ECMAScript, the
  * "completion values" of statements): a `return` before it where it is the last statement, and otherwise a variable that
  * each statement which may be the last one sets. `base` is what offsets count from.
  */
-export function returnLast(
-  text: string,
-  statements: readonly Syntax[],
-  base: number,
-): { insertions: readonly Insertion[]; ending: string } {
+export function returnLast(text: string, statements: readonly Syntax[], base: number): Valued {
   const last = statements.findLast((statement) => statement.type !== "EmptyStatement");
-  if (last === undefined || last.type === "ReturnStatement" || last.type === "ThrowStatement") {
-    return { insertions: [], ending: "" };
-  }
+  if (last === undefined || last.type === "ReturnStatement" || last.type === "ThrowStatement") return NO_VALUE;
   const value = new Value(text, base);
   if (last.type === "ExpressionStatement") {
     value.take(last, RETURN);
-    return { insertions: value.insertions, ending: "" };
+    return { declaration: "", edits: value.edits, ending: "" };
   }
   let first = statements.length;
   while (first > 0) {
@@ -39,16 +46,13 @@ export function returnLast(
     if (statement !== undefined && value.isSure(statement)) break;
   }
   for (const statement of statements.slice(first)) value.visit(statement);
-  if (value.insertions.length === 0 && value.first === "void 0") return { insertions: [], ending: "" };
-  const begin = statements.find((statement) => statement["directive"] === undefined);
-  const declaration = { at: (begin?.start ?? base) - base, text: `;let ${value.name} = ${value.first};` };
-  const at = value.insertions.findIndex((insertion) => insertion.at >= declaration.at);
-  const insertions = value.insertions.toSpliced(at === -1 ? value.insertions.length : at, 0, declaration);
-  return { insertions, ending: `;return ${value.name};` };
+  if (value.edits.length === 0 && value.first === "void 0") return NO_VALUE;
+  const declaration = `;let ${value.name} = ${value.first};`;
+  return { declaration, edits: value.edits, ending: `;return ${value.name};` };
 }
 
 class Value {
-  readonly insertions: Insertion[] = [];
+  readonly edits: Edit[] = [];
   readonly name: string;
   /** The value before any statement. A directive is one already where it is alone. */
   first = "void 0";
@@ -57,9 +61,7 @@ class Value {
     private readonly text: string,
     private readonly base: number,
   ) {
-    let name = "$value";
-    while (text.includes(name)) name += "$";
-    this.name = name;
+    this.name = nameNotIn(text, "$value");
   }
 
   /** Whether a statement has a value whatever it does, so that those before it do not count. */
@@ -135,7 +137,7 @@ class Value {
   }
 
   private insert(at: number, text: string): void {
-    this.insertions.push({ at: at - this.base, text });
+    this.edits.push({ at: at - this.base, text });
   }
 }
 

@@ -1,0 +1,91 @@
+import { CodeRefusal } from "../code-error";
+import { OFFSET, type Parse, type Parsed, type Syntax } from "./parser";
+import { type Lasting, makeLasting, namesIn } from "./session";
+import type { Reading } from "./source-program";
+import { nameNotIn, placeOf } from "./text";
+import { returnLast } from "./value";
+import { type Edit, originOf, type Range, weave } from "./weave";
+
+/** Parameters of the function that a program is the body of, and what it has around it. */
+const GIVEN: ReadonlySet<string> = new Set(["input", "tools", "progress", "console"]);
+
+/** Reads a source, and makes a program of it that gives its value. Nothing of it runs. */
+export function compile(parse: Parse, code: string, isSession: boolean): Reading | CodeRefusal {
+  try {
+    const parsed = parse(code);
+    return isSession ? inSession(code, parsed) : alone(parsed);
+  } catch (error) {
+    if (error instanceof CodeRefusal) return error;
+    if (error instanceof RangeError) {
+      return new CodeRefusal("compile-error", "The code is nested too deeply; write it in flatter parts.");
+    }
+    throw error;
+  }
+}
+
+function alone(parsed: Parsed): Reading {
+  const { text, statements } = parsed;
+  const { declaration, edits, ending } = returnLast(text, statements, OFFSET);
+  const beginning: Edit[] = declaration === "" ? [] : [{ at: beginOf(statements), text: declaration }];
+  const declared = statements.flatMap(lexicalNames);
+  const shadowed = declared.filter((name) => GIVEN.has(name));
+  if (shadowed.length === 0) return readingOf(parsed, [...beginning, ...edits], ending, []);
+  // `const input = 1` is none beside a parameter of that name; within another function it is.
+  const name = nameNotIn(text, "$program");
+  const rest = ["tools", "progress", "input"].filter((given) => !shadowed.includes(given)).join(", ");
+  const isStrict = statements.some((statement) => statement["directive"] === "use strict");
+  const head = { at: 0, text: `${isStrict ? '"use strict";' : ""}const ${name} = async (${rest}) => {\n` };
+  const tail = `${ending}\n};return ${name}(${rest});`;
+  return readingOf(parsed, [head, ...beginning, ...edits], tail, []);
+}
+
+function inSession(code: string, parsed: Parsed): Reading {
+  const { text, statements, origins } = parsed;
+  const { declares, edits, hoists } = makeLasting(text, statements, OFFSET, (at) =>
+    placeOf(code, origins === null ? at : (originOf(origins, at) ?? 0)),
+  );
+  const valued = returnLast(text, statements, OFFSET);
+  const beginning: (string | Range)[] = [...hoists, valued.declaration];
+  const all = [{ at: beginOf(statements), text: beginning }, ...merge(edits, valued.edits)];
+  return readingOf(parsed, all, valued.ending, declares);
+}
+
+function readingOf(
+  { text, origins }: Parsed,
+  edits: readonly Edit[],
+  ending: string,
+  declares: readonly string[],
+): Reading {
+  const woven = weave(text, edits, ending);
+  return { body: woven.text, declares, origins: origins === null ? [woven.origins] : [woven.origins, origins] };
+}
+
+/** Where the directives end. */
+const beginOf = (statements: readonly Syntax[]): number =>
+  (statements.find((statement) => statement["directive"] === undefined)?.start ?? OFFSET) - OFFSET;
+
+function lexicalNames(statement: Syntax): string[] {
+  const { type } = statement;
+  if (type === "ClassDeclaration") return [(statement["id"] as Syntax)["name"] as string];
+  if (type !== "VariableDeclaration" || statement["kind"] === "var") return [];
+  const declarators = statement["declarations"] as { id: Syntax }[]; // As ESTree has them.
+  return declarators.flatMap(({ id }) => namesIn(id)).map((id) => id["name"] as string);
+}
+
+/**
+ * Two lists of edits as one, in their order. In one place what ends a declaration is before what gives a value, which
+ * is about the statements around it or the next one; what begins a declaration is after it.
+ */
+function merge(declarations: Lasting["edits"], values: readonly Edit[]): Edit[] {
+  const merged: Edit[] = [];
+  let next = 0;
+  for (const edit of declarations) {
+    const isEnd = edit.until === undefined;
+    for (let value = values[next]; value !== undefined; value = values[++next]) {
+      if (value.at > edit.at || (value.at === edit.at && isEnd)) break;
+      merged.push(value);
+    }
+    merged.push(edit);
+  }
+  return [...merged, ...values.slice(next)];
+}

@@ -1,0 +1,138 @@
+import { type CodeError, CodeRefusal } from "../code-error";
+import type { Language } from "./parser";
+import type { Reading } from "./source-program";
+
+/** A source that another thread is to read. */
+export interface Errand {
+  readonly code: string;
+  readonly language: Language;
+  readonly isSession: boolean;
+}
+
+/** What the thread says of it. */
+export type Report = { readonly reading: Reading } | { readonly fault: CodeError };
+
+/** What tells the thread to end. */
+export const LEAVE = "leave";
+
+export type Outcome = Reading | CodeRefusal;
+
+/** How sources are read on another thread. */
+export interface ReaderOptions {
+  /** @internal For tests: another program in place of the thread's own. */
+  readonly program?: string;
+}
+
+/** How many sources wait, and how long they are together. */
+const MOST = 1_000;
+const MOST_LENGTH = 8 * 1024 * 1024;
+
+interface Task {
+  readonly errand: Errand;
+  readonly settle: (outcome: Outcome) => void;
+  /** How many threads ended over it. */
+  losses: number;
+}
+
+/**
+ * A thread that reads sources, one after the other: it is started when the first one comes, and keeps the process alive
+ * only while it reads. What a source is read with may end in the middle, though none is known that does that to it: then
+ * the source is read once more, by another thread.
+ */
+export class Reader {
+  readonly #program: string;
+  readonly #waiting: Task[] = [];
+  #length = 0;
+  #worker: Worker | null = null;
+  #current: Task | null = null;
+  #gone: Promise<void> = Promise.resolve();
+  #isDisposed = false;
+
+  constructor({ program = programPath() }: ReaderOptions) {
+    this.#program = program;
+  }
+
+  /** Never rejects. */
+  read(errand: Errand): Promise<Outcome> {
+    if (this.#isDisposed) return Promise.resolve(stopped());
+    if (this.#waiting.length >= MOST || this.#length + errand.code.length > MOST_LENGTH) {
+      const message = "Too much code is to be read already; ask again later.";
+      return Promise.resolve(new CodeRefusal("busy", message));
+    }
+    return new Promise((settle) => {
+      this.#length += errand.code.length;
+      this.#waiting.push({ errand, settle, losses: 0 });
+      this.#next();
+    });
+  }
+
+  /** Ends what is read or waits as `crashed`; the thread is gone when it resolves. */
+  async dispose(): Promise<void> {
+    this.#isDisposed = true;
+    for (const { settle } of this.#waiting.splice(0)) settle(stopped());
+    this.#current?.settle(stopped());
+    this.#worker?.ref(); // It is waited for.
+    this.#worker?.postMessage(LEAVE);
+    await this.#gone;
+  }
+
+  #next(): void {
+    if (this.#current !== null) return;
+    const task = this.#waiting.shift();
+    if (task === undefined) {
+      this.#worker?.unref();
+      return;
+    }
+    this.#length -= task.errand.code.length;
+    this.#current = task;
+    this.#worker ??= this.#start();
+    this.#worker.ref();
+    this.#worker.postMessage(task.errand);
+  }
+
+  #start(): Worker {
+    const worker = new Worker(this.#program, { smol: true });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#gone = promise;
+    worker.addEventListener("message", ({ data }: MessageEvent<Report>) => {
+      const task = this.#current;
+      this.#current = null;
+      task?.settle("reading" in data ? data.reading : refusalOf(data.fault));
+      if (!this.#isDisposed) this.#next();
+    });
+    worker.addEventListener("error", (event) => {
+      event.preventDefault(); // Told by its end, which comes next.
+      worker.terminate();
+    });
+    worker.addEventListener("close", () => {
+      resolve();
+      this.#worker = null;
+      if (!this.#isDisposed) this.#lost();
+    });
+    return worker;
+  }
+
+  #lost(): void {
+    const task = this.#current;
+    this.#current = null;
+    if (task !== null && ++task.losses > 1) {
+      task.settle(new CodeRefusal("unavailable", "What reads code ended twice over this; write it in another way."));
+    } else if (task !== null) {
+      this.#length += task.errand.code.length;
+      this.#waiting.unshift(task);
+    }
+    this.#next();
+  }
+}
+
+const stopped = (): CodeRefusal => new CodeRefusal("crashed", "The code actor was stopped before the code was read.");
+
+function refusalOf({ kind, message, line, column }: CodeError): CodeRefusal {
+  return new CodeRefusal(kind, message, line === undefined || column === undefined ? undefined : { line, column });
+}
+
+/** The program of the thread stands beside this file, among the sources and in the built package. */
+function programPath(): string {
+  const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
+  return Bun.fileURLToPath(new URL(`./source-worker.${extension}`, import.meta.url));
+}

@@ -1,0 +1,32 @@
+/** The program of a thread that reads sources. */
+import { CodeRefusal } from "../code-error";
+import { compile } from "./compile";
+import { type Language, loadParser, type Parse } from "./parser";
+import { type Errand, LEAVE, type Outcome, type Report } from "./reader";
+
+declare const self: Worker;
+
+const parsers: Partial<Record<Language, Parse>> = {};
+
+async function read({ code, language, isSession }: Errand): Promise<Outcome> {
+  try {
+    parsers[language] ??= await loadParser(language);
+  } catch (error) {
+    if (error instanceof CodeRefusal) return error;
+    throw error;
+  }
+  return compile(parsers[language], code, isSession);
+}
+
+self.addEventListener("message", async ({ data }: MessageEvent<Errand | typeof LEAVE>) => {
+  if (data === LEAVE) return process.exit(0); // In a thread it ends the thread.
+  const outcome = await read(data);
+  if (outcome instanceof CodeRefusal) return self.postMessage({ fault: outcome.error } satisfies Report);
+  // Handed over, not copied: there may be a hundred thousand of them.
+  const origins = outcome.origins.map((each) => Int32Array.from(each));
+  const report: Report = { reading: { ...outcome, origins } };
+  self.postMessage(
+    report,
+    origins.map(({ buffer }) => buffer),
+  );
+});
