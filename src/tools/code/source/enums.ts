@@ -3,6 +3,9 @@ import type { Syntax } from "./parser";
 import { afterTrivia, nameNotIn, placeOf } from "./text";
 import type { Edit } from "./weave";
 
+/** Each of them is 200 characters of JavaScript. */
+const MOST = 500;
+
 /** Where an enum is declared. */
 export interface EnumScope {
   /** What declares it, as TypeScript does it, or null where an enum of that name is there already, which gets more members. */
@@ -48,6 +51,7 @@ function collect(statements: readonly Syntax[], keyword: "var " | "let ", scopes
     const members = before ?? new Set();
     for (const { id } of membersOf(declared)) members.add(nameOf(id));
     known.set(name, members);
+    if (scopes.size >= MOST) throw new CodeRefusal("compile-error", "There are too many enums; write objects.");
     scopes.set(declared, { keyword: before === undefined ? keyword : null, members });
   }
 }

@@ -1,4 +1,5 @@
 import { CodeRefusal } from "../code-error";
+import { limited, TooHard } from "./limits";
 import { blank, overlay, placeOf } from "./text";
 import { DECORATORS, withoutTypes } from "./types";
 import { type Origins, originOf } from "./weave";
@@ -35,9 +36,6 @@ export const OFFSET = HEAD.length;
 const TAIL = "\n}";
 const NESTED = "The code is nested too deeply; write it in flatter parts.";
 const JSX = "JSX is not supported: make a text, by a template literal, or an object.";
-/** How often a token may be read, for each character of TypeScript: what reads `<a>(<b>(…` tries, and tries again. */
-const TRIES = 4;
-const FIRST_TRIES = 2_000;
 
 interface Comment {
   readonly at: number;
@@ -56,10 +54,10 @@ interface AcornParser {
 export async function loadParser(language: Language): Promise<Parse> {
   try {
     const { Parser } = await import("acorn");
-    const javascript = Parser as unknown as AcornParser; // Its nodes are of these types, by ESTree.
+    const javascript = limited(Parser) as unknown as AcornParser; // Its nodes are of these types, by ESTree.
     if (language === "javascript") return (source) => parse(javascript, source, withoutHashbang(source), null);
     const { tsPlugin } = await import("@sveltejs/acorn-typescript");
-    const typescript = bounded(Parser.extend(tsPlugin() as never)); // Typed for another minor version of the same parser.
+    const typescript = limited(Parser.extend(tsPlugin() as never)) as unknown as AcornParser; // Typed for another minor version of the same parser.
     return (source) => {
       const typed = withoutHashbang(source);
       const { text, origins } = withoutTypes(typed, bodyOf(typescript, typed, new Fault(source, null)), OFFSET);
@@ -127,13 +125,16 @@ class Fault {
   }
 
   of(error: unknown): unknown {
-    if (error instanceof TooManyTries)
-      return new CodeRefusal("compile-error", "This TypeScript is too hard to read; write it in simpler parts.");
+    if (error instanceof TooHard) {
+      return error.pos === 0
+        ? new CodeRefusal("compile-error", error.message)
+        : this.at(error.pos - HEAD.length, error.message);
+    }
     if (error instanceof RangeError) return new CodeRefusal("compile-error", NESTED);
     if (!(error instanceof SyntaxError)) return error;
     const { pos } = error as { pos?: number }; // As the parser adds it.
     const offset = (pos ?? 0) - HEAD.length;
-    const message = error.message.replace(/ \(\d+:\d+\)$/, "");
+    const { message } = error;
     if (message.startsWith("Not enough stack space")) return this.at(offset, NESTED);
     return this.at(offset, adviceFor(message, this.source, this.#origin(offset)));
   }
@@ -164,22 +165,4 @@ function adviceFor(message: string, source: string, at: number): string {
   }
   if (/^<(?:>|\/|[a-z][\w.-]*[\s/>])/i.test(from) || (/<$/.test(before) && from.startsWith("/"))) return JSX;
   return message.endsWith(".") ? message : `${message}.`;
-}
-
-class TooManyTries extends Error {}
-
-/** The same parser, that gives up where it reads the same tokens over and over. */
-function bounded(parser: unknown): AcornParser {
-  // A plugin of the parser is a class that extends it, by its documentation; `nextToken` is what plugins override.
-  const Base = parser as new (...args: unknown[]) => { input: string; nextToken(): unknown };
-  class Bounded extends Base {
-    private left = -1;
-
-    override nextToken(): unknown {
-      if (this.left === -1) this.left = FIRST_TRIES + TRIES * this.input.length;
-      if (--this.left === 0) throw new TooManyTries();
-      return super.nextToken();
-    }
-  }
-  return Bounded as unknown as AcornParser; // The static `parse` is inherited.
 }

@@ -1,0 +1,72 @@
+/** What a parser of acorn's kind is made of, as its documentation has it: a class whose methods plugins override. */
+interface Base {
+  readonly input: string;
+  readonly labels: readonly unknown[];
+  readonly scopeStack: readonly Record<"var" | "lexical" | "functions", readonly string[]>[];
+  nextToken(): unknown;
+  raise(at: number, message: string): never;
+  raiseRecoverable(at: number, message: string): never;
+  declareName(name: string, type: number, at: number): unknown;
+  parseLabeledStatement(...parts: unknown[]): unknown;
+}
+
+/** How often a token may be read, for each character: what reads `<a>(<b>(…` as TypeScript tries, and tries again. */
+const TRIES = 4;
+const FIRST_TRIES = 2_000;
+/** How many names may be compared with others: each that is declared is looked for among those before it. */
+const COMPARISONS = 10_000_000;
+const LABELS = 100;
+/** What acorn calls a declaration by `var`. */
+const VAR = 1;
+
+/** A parser gave up, at an offset. */
+export class TooHard extends Error {
+  constructor(
+    message: string,
+    readonly pos: number,
+  ) {
+    super(message);
+  }
+}
+
+/** The same parser, for sources that were made to take long: it gives up where the time is no more that of their length. */
+export function limited<Parser>(parser: Parser): Parser {
+  const Unlimited = parser as unknown as new (...args: unknown[]) => Base; // See there.
+  class Limited extends Unlimited {
+    private tries = -1;
+    private comparisons = 0;
+
+    override nextToken(): unknown {
+      if (this.tries === -1) this.tries = FIRST_TRIES + TRIES * this.input.length;
+      if (--this.tries === 0) throw new TooHard("This is too hard to read; write it in simpler parts.", 0);
+      return super.nextToken();
+    }
+
+    override declareName(name: string, type: number, at: number): unknown {
+      const { scopeStack } = this;
+      const scope = scopeStack.at(-1);
+      if (scope !== undefined) {
+        const count = scope.var.length + scope.lexical.length + scope.functions.length;
+        this.comparisons += type === VAR ? count * scopeStack.length : count;
+      }
+      if (this.comparisons > COMPARISONS)
+        throw new TooHard("The code declares too many names; keep values in arrays.", at);
+      return super.declareName(name, type, at);
+    }
+
+    override parseLabeledStatement(...parts: unknown[]): unknown {
+      if (this.labels.length > LABELS) throw new TooHard("The code has too many labels; write it in simpler parts.", 0);
+      return super.parseLabeledStatement(...parts);
+    }
+
+    /** Its own looks for the line from the beginning, which takes long where it tries much. */
+    override raise(at: number, message: string): never {
+      throw Object.assign(new SyntaxError(message), { pos: at });
+    }
+
+    override raiseRecoverable(at: number, message: string): never {
+      return this.raise(at, message);
+    }
+  }
+  return Limited as unknown as Parser; // Static methods are inherited.
+}
