@@ -32,7 +32,9 @@ function alone(parsed: Parsed): Reading {
   if (shadowed.length === 0) return readingOf(parsed, [...beginning, ...edits], ending, []);
   // `const input = 1` is none beside a parameter of that name; within another function it is.
   const name = nameNotIn(text, "$program");
-  const rest = ["tools", "progress", "input"].filter((given) => !shadowed.includes(given)).join(", ");
+  // What is a `var` there has its value still.
+  const kept = ["input", "tools", "progress"].filter((given) => !shadowed.includes(given) && text.includes(given));
+  const rest = kept.join(", ");
   const isStrict = statements.some((statement) => statement["directive"] === "use strict");
   const head = { at: 0, text: `${isStrict ? '"use strict";' : ""}const ${name} = async (${rest}) => {\n` };
   const tail = `${ending}\n};return ${name}(${rest});`;

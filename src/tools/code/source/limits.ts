@@ -12,7 +12,7 @@ interface Base {
 
 /** How often a token may be read, for each character: what reads `<a>(<b>(…` as TypeScript tries, and tries again. */
 const TRIES = 4;
-const FIRST_TRIES = 2_000;
+const FIRST_TRIES = 500;
 /** How many names may be compared with others: each that is declared is looked for among those before it. */
 const COMPARISONS = 10_000_000;
 const LABELS = 100;
@@ -59,9 +59,9 @@ export function limited<Parser>(parser: Parser): Parser {
       return super.parseLabeledStatement(...parts);
     }
 
-    /** Its own looks for the line from the beginning, which takes long where it tries much. */
+    /** No line, for which its own looks from the beginning, and no stack: what tries much throws much. */
     override raise(at: number, message: string): never {
-      throw Object.assign(new SyntaxError(message), { pos: at });
+      throw Object.setPrototypeOf({ message, pos: at }, SyntaxError.prototype);
     }
 
     override raiseRecoverable(at: number, message: string): never {

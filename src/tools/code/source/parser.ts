@@ -161,8 +161,9 @@ function adviceFor(message: string, source: string, at: number): string {
   if (/^Unexpected (?:token|character)/.test(message)) {
     if (at >= source.length) return "The code ends in the middle: something is not closed.";
     if (from.startsWith("@")) return DECORATORS;
+    if (/<[a-z][\w.]*\s+$/i.test(before) && /^[\w-]+=/.test(from)) return JSX;
     if (/\busing\s+$/.test(before)) return "using is not supported: write const, and dispose of it in a finally.";
   }
-  if (/^<(?:>|\/|[a-z][\w.-]*[\s/>])/i.test(from) || (/<$/.test(before) && from.startsWith("/"))) return JSX;
+  if (/^<(?:>|\/|[a-z][\w.-]*[\s/>])/i.test(from) || (/<\/?$/.test(before) && /^\/?[a-z>]/i.test(from))) return JSX;
   return message.endsWith(".") ? message : `${message}.`;
 }

@@ -78,7 +78,7 @@ describe("a long source", () => {
     await withSources(async (sources) => {
       const order: string[] = [];
       await Promise.all([
-        sources.compile(sourceOf(2_000), "typescript"),
+        sources.compile(sourceOf(2_001), "typescript"),
         sources.compile(sourceOf(9_000), "typescript"),
       ]); // Started.
       let isDone = false;
@@ -90,7 +90,7 @@ describe("a long source", () => {
           for (const program of read) good(program);
         },
       );
-      const short = sources.compile(sourceOf(2_000), "typescript");
+      const short = sources.compile(sourceOf(2_001), "typescript");
       void Promise.resolve(short).then(() => order.push("short"));
       for (; !isDone; turns++) await new Promise((resolve) => setTimeout(resolve, 5));
       await longest;
@@ -117,7 +117,7 @@ describe("a long source", () => {
 
 describe("a thread that ends in the middle", () => {
   const program = join(import.meta.dir, "programs/ending-reader.ts");
-  const long = (text: string): string => `${text}${" ".repeat(2_000)}${++count}`;
+  const long = (text: string): string => `${text}${" ".repeat(2_100)}${++count}`;
 
   test("is replaced, and what it was to read is read again", async () => {
     await withSources(async (sources) => {

@@ -200,6 +200,43 @@ describe("what is no body of a function is refused, and nothing of it runs", () 
     expect((await faultOf("export default 1", "typescript")).message).toContain("return the value");
   });
 
+  test.each([
+    ["javascript", "1\n  @dec class A {}", 3, "Decorators are not supported"],
+    ["typescript", "1\n  @dec class A {}", 3, "Decorators are not supported"],
+    ["javascript", "1\nconst x = <div>a</div>", 11, "JSX is not supported"],
+    ["typescript", "1\nconst x = <div>a</div>", 19, "JSX is not supported"],
+    ["typescript", "1\nconst x = <div className='a'>a</div>", 16, "JSX is not supported"],
+    ["javascript", "1\nconst x = <A/>", 11, "JSX is not supported"],
+    ["javascript", "1\nusing x = null", 7, "using is not supported"],
+    ["typescript", "1\nawait using x = null", 13, "using is not supported"],
+    ["javascript", "1\n;[2, 3", 7, "something is not closed"],
+    ["javascript", "1\n;1__0", 4, "Numeric separator"],
+    ["javascript", "1\n;/(?<a>.)(?<a>.)/", 3, "Duplicate capture group name"],
+    ["javascript", "1\n;/[/", 3, "Unterminated regular expression"],
+    ["typescript", "1\n;(((", 5, "something is not closed"],
+  ] as const)("what is not supported is told so, in %s: %j", async (language, code, column, message) => {
+    expect(await faultOf(code, language)).toMatchObject({
+      kind: "compile-error",
+      line: 2,
+      column,
+      message: expect.stringContaining(message),
+    });
+  });
+
+  test("what would take quadratic time is refused", async () => {
+    const names = Array.from({ length: 13_000 }, (_, i) => `a${i.toString(36)}`);
+    for (const language of ["javascript", "typescript"] as const) {
+      expect((await faultOf(`let ${names}`, language)).message).toContain("too many names");
+      expect(
+        (await faultOf(`${"{".repeat(100)}var ${names.slice(0, 2_000)}${"}".repeat(100)}`, language)).message,
+      ).toContain("too many names");
+      expect((await faultOf(`${names.slice(0, 200).join(":")}: 1`, language)).message).toContain("too many labels");
+      expect(await run(`let ${names.slice(0, 4_000)}; 1`, language)).toBe(1);
+    }
+    expect((await faultOf("enum A {}".repeat(600), "typescript")).message).toContain("too many enums");
+    expect(await run(`a: ${names.slice(0, 90).join(":")}: for (;;) break a`)).toBeUndefined();
+  });
+
   test("names that a function cannot have are refused", async () => {
     expect((await faultOf("let await = 1")).message).toContain("await");
     expect((await faultOf("let a; let a")).message).toContain("already been declared");
