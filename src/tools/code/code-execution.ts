@@ -109,7 +109,7 @@ class Executor {
   }
 
   async dispose(): Promise<void> {
-    await Promise.all(Array.from(this.#tiers.values(), (tier) => tier.dispose()));
+    await Promise.all([this.#sources.dispose(), ...Array.from(this.#tiers.values(), (tier) => tier.dispose())]);
   }
 
   #run(
