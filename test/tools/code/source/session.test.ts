@@ -91,6 +91,10 @@ test("what is declared by an expression has its name", async () => {
 test("declarations in odd places are still what they were", async () => {
   const cases: [string, unknown][] = [
     ["let a = 1\nlet [b] = [2]\nlet { c } = { c: 3 }\na + b + c", 6],
+    [
+      "const f = () => [7]\nf()\nlet [b] = [2]\nf\nvar { c = b } = f\nf()\nclass D {}\nf()\nfunction g() {}\n[b, c]",
+      [2, 2],
+    ],
     ["const a = [1]\n;[a[0]]", [1]],
     ["let a\nlet b\n[a, b]", [undefined, undefined]],
     ["if (true) var a = 1; else var b = 2\n;[a, b]", [1, undefined]],

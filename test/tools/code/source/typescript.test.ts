@@ -60,7 +60,9 @@ describe("an enum", () => {
         const text = declarations.map((list) => {
           let before: string | null = "1";
           const parts = list.map(([name, given]) => {
-            // What TypeScript refuses is left out: what is not there yet, twice there, or counted on from a text.
+            // What TypeScript refuses is left out: what is not there yet, twice there, counted on from a text, or a
+            // text that is known when it runs.
+            if (given?.includes("length") === true && given !== "'t'.length") isSound = false;
             const used = given?.match(/\b[A-D]\b/g) ?? [];
             if (known.has(name) || used.some((each) => !known.has(each))) isSound = false;
             if (given === null && !/^[-\d.() |+*%<]+$/.test(before ?? "1")) isSound = false;
