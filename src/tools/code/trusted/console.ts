@@ -1,13 +1,14 @@
 import { formatWithOptions } from "node:util";
 import type { Clock } from "../../../index";
-import type { Level, LogEntry } from "../tier";
+import { ENTRY_BYTES } from "../pool/channel";
+import type { Level, LogEntry, Run } from "../tier";
 
 /** What a console throws into code that has written too much, so that it ends; it may catch it, and is ended all the same. */
 export class OutputLimit extends Error {
   override readonly name = "OutputLimit";
 }
 
-/** The `console` of one run: what it is told is kept, and shown nowhere. */
+/** What one run writes: its logs are kept and shown nowhere, and whoever listens is told of them, and of its progress. */
 export class Recorder {
   readonly logs: LogEntry[] = [];
   bytes = 0;
@@ -17,28 +18,24 @@ export class Recorder {
   constructor(
     private readonly clock: Clock,
     private readonly start: number,
-    private readonly maxOutput: number,
+    private readonly run: Run,
   ) {}
 
-  /** A console whose methods need no `this`, as those of a console do not. */
-  console(): Readonly<Record<string, unknown>> {
-    const at =
-      (level: Level) =>
-      (...parts: unknown[]) =>
-        this.#add(level, parts);
-    return {
-      debug: at("debug"),
-      log: at("log"),
-      info: at("info"),
-      warn: at("warn"),
-      error: at("error"),
-      trace: at("debug"),
-      dir: (value: unknown) => this.#add("log", [value]),
-      table: (value: unknown) => this.#add("log", [value]),
-      assert: (isTrue: unknown, ...parts: unknown[]) => {
-        if (!isTrue) this.#add("error", ["Assertion failed", ...parts]);
-      },
-    };
+  add(level: Level, parts: readonly unknown[]): void {
+    if (!this.#isOpen) return;
+    const text = formatWithOptions({ colors: false }, ...parts);
+    this.#count(Buffer.byteLength(text) + ENTRY_BYTES);
+    const entry = { level, text, time: this.clock.monotonicTime() - this.start };
+    this.logs.push(entry);
+    this.run.onLog?.(entry);
+  }
+
+  progress(value: unknown): void {
+    const text: string | undefined = JSON.stringify(value); // Throws into the code where it cannot.
+    if (text === undefined) throw new TypeError(`Progress is told as JSON, which holds no ${typeof value}.`);
+    if (!this.#isOpen) return;
+    this.#count(Buffer.byteLength(text) + ENTRY_BYTES);
+    this.run.onProgress?.(text);
   }
 
   /** What is written from here on is lost: the run has ended. */
@@ -47,15 +44,32 @@ export class Recorder {
     return this.logs;
   }
 
-  #add(level: Level, parts: readonly unknown[]): void {
-    if (!this.#isOpen) return;
-    const text = formatWithOptions({ colors: false }, ...parts);
-    const bytes = Buffer.byteLength(text);
-    if (this.isFull || this.bytes + bytes > this.maxOutput) {
+  #count(bytes: number): void {
+    if (this.isFull || this.bytes + bytes > this.run.maxOutput) {
       this.isFull = true;
       throw new OutputLimit("The logs are more than they may be.");
     }
     this.bytes += bytes;
-    this.logs.push({ level, text, time: this.clock.monotonicTime() - this.start });
   }
+}
+
+/** A console whose methods need no `this`, as those of a console do not. */
+export function consoleOf(add: (level: Level, parts: readonly unknown[]) => void): Readonly<Record<string, unknown>> {
+  const at =
+    (level: Level) =>
+    (...parts: unknown[]) =>
+      add(level, parts);
+  return {
+    debug: at("debug"),
+    log: at("log"),
+    info: at("info"),
+    warn: at("warn"),
+    error: at("error"),
+    trace: at("debug"),
+    dir: (value: unknown) => add("log", [value]),
+    table: (value: unknown) => add("log", [value]),
+    assert: (isTrue: unknown, ...parts: unknown[]) => {
+      if (!isTrue) add("error", ["Assertion failed", ...parts]);
+    },
+  };
 }

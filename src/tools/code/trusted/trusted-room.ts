@@ -1,0 +1,90 @@
+import type { Clock } from "../../../index";
+import type { Ended, Level, Program, Room, Run } from "../tier";
+import { toolsInCode } from "../tools/tools-in-code";
+import { type Compiled, compile, type Scope } from "./compiled";
+import { consoleOf } from "./console";
+import { type Failure, failure } from "./ended";
+import { tableOf } from "./table";
+import { type Home, TrustedRun } from "./trusted-run";
+
+/** How many programs a room knows by their names in stacks; those of older ones are left out there. */
+const MOST_PROGRAMS = 1_000;
+const CLOSED = "The session was ended before the code had.";
+
+/**
+ * A room within this process. What its programs declare lives in an object that is around them all. So that a function
+ * of an earlier run writes, and calls, for the run that calls it, its console, tools and progress are the room's.
+ */
+export class TrustedRoom implements Room, Home {
+  readonly isLost = false; // It has no process that could end without this one.
+  readonly clock: Clock;
+  readonly waiting = new Set<TrustedRun>();
+  readonly programs = new Map<string, Program>();
+  queued = 0;
+  readonly #onClose: () => void;
+  readonly #scope: Scope = Object.create(null) as Scope; // One that is empty is a record.
+  readonly #compiled = new WeakMap<Program, Compiled | Failure>();
+  readonly #console: unknown;
+  #current: TrustedRun | null = null;
+  #last: Promise<unknown> = Promise.resolve();
+  #isClosed = false;
+
+  constructor(clock: Clock, onClose: () => void) {
+    this.clock = clock;
+    this.#onClose = onClose;
+    this.#console = consoleOf((level: Level, parts) => this.#current?.recorder.add(level, parts));
+  }
+
+  get running(): number {
+    return this.waiting.size;
+  }
+
+  run(run: Run): Promise<Ended> {
+    this.queued++;
+    const ended = this.#last.then(() => {
+      this.queued--;
+      return this.#begin(run);
+    });
+    this.#last = ended;
+    return ended;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#onClose();
+    this.#current?.abandon(CLOSED);
+    await this.#last;
+  }
+
+  async #begin(run: Run): Promise<Ended> {
+    if (this.#isClosed) return failure("crashed", CLOSED);
+    if (run.signal.aborted) return failure("crashed", "Its asker gave up, or the code actor was stopped.");
+    const compiled = this.#compile(run.program);
+    if ("kind" in compiled) return compiled;
+    for (const name of run.program.declares) if (!(name in this.#scope)) this.#scope[name] = undefined;
+    const active = new TrustedRun(run, this, compiled.url);
+    this.#current = active;
+    const tools = run.calls && toolsInCode(tableOf(run.calls), (request) => this.#call(request));
+    const progress = (value: unknown) => this.#current?.recorder.progress(value);
+    try {
+      return await active.begin((input) => compiled.code(input, tools, progress, this.#console));
+    } finally {
+      this.#current = null;
+    }
+  }
+
+  #call(request: string): Promise<string> {
+    return this.#current?.call(request) ?? new Promise(() => {});
+  }
+
+  #compile(program: Program): Compiled | Failure {
+    const known = this.#compiled.get(program);
+    if (known !== undefined) return known;
+    const compiled = compile(program, this.#scope);
+    this.#compiled.set(program, compiled);
+    if ("url" in compiled) this.programs.set(compiled.url, program);
+    const [oldest] = this.programs.keys();
+    if (this.programs.size > MOST_PROGRAMS && oldest !== undefined) this.programs.delete(oldest);
+    return compiled;
+  }
+}
