@@ -1,3 +1,4 @@
+export type { Approval, ApprovalRequest, Approve } from "./code/approval";
 export { CodeError, LogEntry } from "./code/code-error";
 export { spawnCodeExecution } from "./code/code-execution";
 export type { CodeExecutionOptions } from "./code/options";
@@ -6,9 +7,13 @@ export {
   CodeExecution,
   type CodeExecutionRef,
   type CodeInspection,
+  type ExecuteItem,
   type ExecuteReply,
   ExecuteRequest,
+  RunRequest,
+  SessionRequest,
 } from "./code/protocol";
+export { runCode } from "./code/run-code";
 export type { Isolation } from "./code/tier";
 export { FileError } from "./files/file-error";
 export { spawnFileSystem } from "./files/file-system";

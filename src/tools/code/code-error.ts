@@ -11,6 +11,7 @@ const Kind = Type.Union([
   Type.Literal("crashed"),
   Type.Literal("unavailable"),
   Type.Literal("busy"),
+  Type.Literal("refused"),
 ]);
 
 /** What code wrote by `console`. */
@@ -33,6 +34,13 @@ export type LogEntry = Static<typeof LogEntry>;
 const Place = Type.Object({ line: Type.Integer(), column: Type.Integer() });
 export type Place = Static<typeof Place>;
 
+/** A call in a stack. */
+const StackPlace = Type.Object({
+  ...Place.properties,
+  /** True where it is in the source of an earlier execution of the session. Default: false. */
+  isEarlier: Type.Optional(Type.Literal(true)),
+});
+
 /**
  * Why code gave no value, as plain data:
  *
@@ -45,8 +53,9 @@ export type Place = Static<typeof Place>;
  * | `output-limit` | its logs and its value are more bytes than the actor's limit |
  * | `unserializable-value` | its value, or the input, is nothing that JSON can hold |
  * | `crashed` | what ran it ended in the middle, or its asker gave up |
- * | `unavailable` | this actor or this machine does not run code in that way |
- * | `busy` | too many runs wait already; ask again later |
+ * | `unavailable` | this actor or this machine does not run code in that way, or what the request names is not there any more |
+ * | `busy` | too many runs wait, or too many sessions are open; ask again later |
+ * | `refused` | whoever approves what runs did not |
  */
 export const CodeError = Type.Object({
   kind: Kind,
@@ -59,7 +68,7 @@ export const CodeError = Type.Object({
   /** Of the error that was thrown, such as `TypeError`. */
   name: Type.Optional(Type.String()),
   /** The calls that led there, innermost first. */
-  stack: Type.Optional(Type.Array(Place)),
+  stack: Type.Optional(Type.Array(StackPlace)),
   /** What was logged before. */
   logs: Type.Array(LogEntry),
 });

@@ -1,5 +1,6 @@
 import type { ActorOptions } from "../../index";
-import type { Isolation } from "./tier";
+import type { Approve } from "./approval";
+import { ISOLATIONS, type Isolation } from "./tier";
 
 /** How a code actor is made. All may be left out. */
 export interface CodeExecutionOptions extends Pick<ActorOptions, "supervision" | "phase" | "capacity" | "overflow"> {
@@ -11,12 +12,23 @@ export interface CodeExecutionOptions extends Pick<ActorOptions, "supervision" |
   readonly timeout?: number;
   /** Most memory of a run, and that of a request which names none, in bytes. `"trusted"` does not hold it. Default: 64 MB. */
   readonly memory?: number;
-  /** Most bytes of a run's logs and value together. Default: 1 MB. */
+  /** Most bytes of a run's logs, progress and value together. Default: 1 MB. */
   readonly maxOutput?: number;
   /** How many run at once. Default: the number of processors. */
   readonly concurrency?: number;
   /** How many wait beside them; one more is told `busy`. Default: 1,000. */
   readonly maxWaiting?: number;
+  /** How many sessions are open at once; one more is told `busy`. Default: 16. */
+  readonly maxSessions?: number;
+  /** How long a session may be idle before it is ended, in milliseconds. Default: 300,000. */
+  readonly sessionIdle?: number;
+  /** How many programs `compile` keeps, the last ones used. Default: 1,000. */
+  readonly maxPrograms?: number;
+  /**
+   * Sees what is to run before it does, and each call of a tool before it is made: it allows, changes or refuses it. No
+   * time of the run passes meanwhile. Default: all may happen.
+   */
+  readonly approve?: Approve;
 }
 
 /** The limits, none of them left out. */
@@ -27,14 +39,31 @@ export interface CodeLimits {
   readonly maxOutput: number;
   readonly concurrency: number;
   readonly maxWaiting: number;
+  readonly maxSessions: number;
+  readonly sessionIdle: number;
+  readonly maxPrograms: number;
+  readonly approve?: Approve;
 }
 
 const MB = 1024 * 1024;
-const COUNTS = ["timeout", "memory", "maxOutput", "concurrency", "maxWaiting"] as const;
+const DEFAULTS = {
+  timeout: 5_000,
+  memory: 64 * MB,
+  maxOutput: MB,
+  concurrency: navigator.hardwareConcurrency,
+  maxWaiting: 1_000,
+  maxSessions: 16,
+  sessionIdle: 300_000,
+  maxPrograms: 1_000,
+};
+const COUNTS = Object.keys(DEFAULTS) as (keyof typeof DEFAULTS)[]; // Of an object that was written here.
+/** What there may be none of. */
+const MAY_BE_ZERO: ReadonlySet<string> = new Set<keyof typeof DEFAULTS>(["maxWaiting", "maxSessions"]);
 const NAMES: ReadonlySet<string> = new Set<keyof CodeExecutionOptions>([
   ...COUNTS,
   "name",
   "isolation",
+  "approve",
   "supervision",
   "phase",
   "capacity",
@@ -51,24 +80,24 @@ export function limitsOf(options: CodeExecutionOptions): CodeLimits {
       throw new TypeError(`There is no option "${key}" of a code actor; write one of ${[...NAMES].join(", ")}.`);
     }
   }
+  const counts = { ...DEFAULTS };
   for (const key of COUNTS) {
     const value = options[key];
-    const least = key === "maxWaiting" ? 0 : 1;
+    const least = MAY_BE_ZERO.has(key) ? 0 : 1;
+    if (value !== undefined) counts[key] = value;
     if (value === undefined || (Number.isSafeInteger(value) && value >= least)) continue;
     throw new RangeError(`The ${key} of a code actor is a whole number from ${least}; got ${shorten(value)}.`);
   }
-  const { isolation = "sandbox" } = options;
-  if (isolation !== "sandbox" && isolation !== "trusted") {
-    throw new TypeError(`The isolation of a code actor is "sandbox" or "trusted"; got ${shorten(isolation)}.`);
+  const { isolation = "sandbox", approve } = options;
+  if (!ISOLATIONS.includes(isolation)) {
+    throw new TypeError(`The isolation of a code actor is one of ${ISOLATIONS.join(", ")}; got ${shorten(isolation)}.`);
   }
-  return {
-    isolation,
-    timeout: options.timeout ?? 5_000,
-    memory: options.memory ?? 64 * MB,
-    maxOutput: options.maxOutput ?? MB,
-    concurrency: options.concurrency ?? navigator.hardwareConcurrency,
-    maxWaiting: options.maxWaiting ?? 1_000,
-  };
+  if (approve !== undefined && typeof approve !== "function") {
+    throw new TypeError(
+      `The approve of a code actor is a function, such as (request) => true; got ${shorten(approve)}.`,
+    );
+  }
+  return { isolation, ...counts, ...(approve !== undefined && { approve }) };
 }
 
 /** A value for an error. */

@@ -19,8 +19,13 @@ test("every option has a default, and the safe one", () => {
     maxOutput: 1024 * 1024,
     concurrency: navigator.hardwareConcurrency,
     maxWaiting: 1_000,
+    maxSessions: 16,
+    sessionIdle: 300_000,
+    maxPrograms: 1_000,
   });
-  const all = { isolation: "trusted", timeout: 1, memory: 2, maxOutput: 3, concurrency: 4, maxWaiting: 0 } as const;
+  const limits = { timeout: 1, memory: 2, maxOutput: 3, concurrency: 4, maxWaiting: 0 };
+  const kept = { maxSessions: 0, sessionIdle: 5, maxPrograms: 6, approve: () => true };
+  const all = { isolation: "trusted", ...limits, ...kept } as const;
   expect(limitsOf(all)).toEqual(all);
   expect(fault({ ...all, name: "n", phase: 1, capacity: 2 })).toBe("none");
 });
@@ -28,11 +33,22 @@ test("every option has a default, and the safe one", () => {
 test("an option that cannot be one is refused with what to write", () => {
   for (const options of [null, "trusted", 7]) expect(fault(options)).toContain("{ timeout: 1_000 }");
   expect(fault({ timeOut: 1 })).toMatch(/no option "timeOut".*timeout/);
-  for (const key of ["timeout", "memory", "maxOutput", "concurrency", "maxWaiting"]) {
+  const counts = [
+    "timeout",
+    "memory",
+    "maxOutput",
+    "concurrency",
+    "maxWaiting",
+    "maxSessions",
+    "sessionIdle",
+    "maxPrograms",
+  ];
+  for (const key of counts) {
     for (const value of [-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, "1", null, 1n]) {
       expect(fault({ [key]: value })).toContain(`RangeError: The ${key} of a code actor is a whole number`);
     }
   }
   expect(fault({ timeout: 0 })).toContain("from 1");
-  for (const isolation of ["none", "", null, 1]) expect(fault({ isolation })).toContain('"sandbox" or "trusted"');
+  for (const isolation of ["none", "", null, 1]) expect(fault({ isolation })).toContain("sandbox, process, trusted");
+  for (const approve of [true, null, {}]) expect(fault({ approve })).toContain("(request) => true");
 });

@@ -11,18 +11,24 @@ export const tiers: readonly { readonly isolation: Isolation; readonly isIsolate
   { isolation: "sandbox", isIsolated: true },
 ];
 
+/** Each tier in each language. */
+export const ways = tiers.flatMap((tier) =>
+  (["javascript", "typescript"] as const).map((language) => ({ ...tier, language })),
+);
+
 export type Outcome = { ok: true; value: ExecuteReply } | { ok: false; error: CodeError };
 export type Execute = (code: string, more?: Partial<ExecuteRequest>) => Promise<Outcome>;
 
-/** Runs a test with an actor of its own, which is gone after it. */
+/** Runs a test with an actor of its own, which is gone after it; its code is of that language where it says nothing else. */
 export async function withCode(
   options: CodeExecutionOptions,
   body: (execute: Execute, code: CodeExecutionRef) => Promise<void>,
+  language: "javascript" | "typescript" = "javascript",
 ): Promise<void> {
   await using system = createSystem({ askTimeout: 20_000, logger: { warn() {}, error() {} } });
   const ref = spawnCodeExecution(system, options);
   await body(async (code, more = {}) => {
-    const answer = await ref.ask("execute", { code, ...more });
+    const answer = await ref.ask("execute", { code, language, ...more });
     if (answer.isErr()) throw new Error(answer.error.message);
     return answer.value;
   }, ref);

@@ -1,0 +1,84 @@
+import { CodeRefusal } from "./code-error";
+import type { ExecuteRequest } from "./protocol";
+import type { Isolation } from "./tier";
+
+/** What is about to happen. `signal` is aborted when nobody waits for it any more. */
+export type ApprovalRequest =
+  | {
+      readonly kind: "run";
+      readonly code: string;
+      readonly language: NonNullable<ExecuteRequest["language"]>;
+      readonly isolation: Isolation;
+      /** What the code will see as `input`. */
+      readonly input: unknown;
+      readonly signal: AbortSignal;
+    }
+  | {
+      readonly kind: "call";
+      readonly tool: string;
+      readonly operation: string;
+      readonly payload: unknown;
+      readonly signal: AbortSignal;
+    };
+
+/**
+ * What is to become of it: true lets it happen, false and `{ refuse: reason }` do not; a run may be given other `code`, and a
+ * call another `payload`, which is validated as the first one was.
+ */
+export type Approval =
+  | boolean
+  | { readonly refuse: string }
+  | { readonly code: string }
+  | { readonly payload: unknown };
+
+export type Approve = (request: ApprovalRequest) => Approval | Promise<Approval>;
+
+/** What is told to whoever does not wait any more. */
+export const GONE = new CodeRefusal(
+  "crashed",
+  "Its asker gave up, or the code actor was stopped, before the run was approved.",
+);
+
+/** The code that may run: its own, or another one. Whoever approves and fails, or says what is no answer, refuses. */
+export async function approveRun(
+  approve: Approve,
+  request: ApprovalRequest & { readonly kind: "run" },
+): Promise<string | CodeRefusal> {
+  let approval: Approval | typeof GONE;
+  try {
+    approval = await unlessAborted(approve(request), request.signal);
+  } catch (thrown) {
+    return refusal(`The run was not approved, because who approves failed: ${messageOf(thrown)}`);
+  }
+  if (approval instanceof CodeRefusal) return approval;
+  if (approval === true) return request.code;
+  if (approval === false) return refusal("The run was not approved; write other code.");
+  if (typeof approval === "object" && approval !== null) {
+    if ("code" in approval && typeof approval.code === "string") return approval.code;
+    if ("refuse" in approval && typeof approval.refuse === "string") {
+      return refusal(`The run was not approved: ${approval.refuse}`);
+    }
+  }
+  return refusal('The run was not approved: whoever approves answers true, false, { refuse: "why" } or { code }.');
+}
+
+/** What is waited for, or GONE as soon as nobody waits any more. */
+export function unlessAborted<Value>(value: Value | Promise<Value>, signal: AbortSignal): Promise<Value | typeof GONE> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => resolve(GONE);
+    signal.addEventListener("abort", onAbort, { once: true });
+    const stop = () => signal.removeEventListener("abort", onAbort);
+    Promise.resolve(value).finally(stop).then(resolve, reject);
+    if (signal.aborted) onAbort();
+  });
+}
+
+const refusal = (message: string): CodeRefusal => new CodeRefusal("refused", message);
+
+function messageOf(thrown: unknown): string {
+  try {
+    return thrown instanceof Error ? thrown.message : String(thrown);
+  } catch {
+    return "it threw what cannot be looked at.";
+  }
+}

@@ -1,0 +1,241 @@
+import type { Clock, Context } from "../../index";
+import { approveRun, GONE } from "./approval";
+import { CodeRefusal } from "./code-error";
+import type { CodeLimits } from "./options";
+import { outcomeOf, refused, type Told, textOf } from "./outcome";
+import { Programs } from "./programs";
+import type {
+  CheckRequest,
+  CodeInspection,
+  ExecuteReply,
+  ExecuteRequest,
+  RunRequest,
+  SessionRequest,
+} from "./protocol";
+import type { Listeners } from "./run-stream";
+import type { Session } from "./session";
+import { Sessions } from "./sessions";
+import type { Language } from "./source/parser";
+import { Sources } from "./source/sources";
+import { ISOLATIONS, type Isolation, type Program, type Run, type Tier } from "./tier";
+import { openTier } from "./tiers";
+
+/** The request that is worked on: it ends when the asker gives up. */
+export type Task = Pick<Context<never>, "signal">;
+
+/** Where and how something runs. */
+interface Job {
+  readonly code: string;
+  readonly language: Language;
+  readonly request: Pick<ExecuteRequest, "timeout" | "memory">;
+  /** As JSON. */
+  readonly input: string | undefined;
+  readonly isolation: Isolation;
+  readonly session: Session | null;
+  readonly listeners: Listeners | undefined;
+}
+
+type Outcome = Told<ExecuteReply>;
+const IN_SESSION = { isSession: true };
+
+/** Runs code in the tiers, which it opens when they are needed first. */
+export class Executor {
+  readonly #limits: CodeLimits;
+  readonly #clock: Clock;
+  readonly #sources = new Sources();
+  readonly #programs: Programs;
+  readonly #sessions: Sessions;
+  readonly #tiers = new Map<Isolation, Tier>();
+  #held = 0;
+
+  constructor(limits: CodeLimits, clock: Clock) {
+    this.#limits = limits;
+    this.#clock = clock;
+    this.#programs = new Programs(limits.maxPrograms);
+    this.#sessions = new Sessions(limits.maxSessions, clock);
+  }
+
+  warmUp(): void {
+    this.#tier(this.#limits.isolation);
+  }
+
+  execute(request: ExecuteRequest, task: Task, listeners?: Listeners): Outcome | Promise<Outcome> {
+    return this.#perform(request.code, request.language ?? "javascript", null, request, task, listeners);
+  }
+
+  run(request: RunRequest, task: Task): Outcome | Promise<Outcome> {
+    const kept = this.#programs.find(request.program);
+    if (kept instanceof CodeRefusal) return refused(kept);
+    return this.#perform(kept.code, kept.language, kept.program, request, task);
+  }
+
+  check({ code, language = "javascript" }: CheckRequest): Told<object> | Promise<Told<object>> {
+    return this.#compiled(code, language, () => ({}));
+  }
+
+  compile({
+    code,
+    language = "javascript",
+  }: CheckRequest): Told<{ program: string }> | Promise<Told<{ program: string }>> {
+    return this.#compiled(code, language, (program) => ({ program: this.#programs.keep({ code, language, program }) }));
+  }
+
+  openSession(request: SessionRequest): Told<{ session: string }> {
+    const { isolation = this.#limits.isolation } = request;
+    const fault = this.#refuse(isolation);
+    if (fault !== null) return refused(fault);
+    const most = (name: "memory" | "timeout" | "maxOutput", given = Number.POSITIVE_INFINITY) =>
+      Math.min(given, this.#limits[name]);
+    const session = this.#sessions.open(this.#tier(isolation), {
+      isolation,
+      memory: most("memory", request.memory),
+      timeout: most("timeout", request.timeout),
+      maxOutput: most("maxOutput", request.maxOutput),
+      idleTimeout: Math.min(request.idleTimeout ?? Number.POSITIVE_INFINITY, this.#limits.sessionIdle),
+    });
+    return session instanceof CodeRefusal ? refused(session) : { ok: true, value: { session } };
+  }
+
+  async endSession(id: string): Promise<Told<object>> {
+    const session = this.#sessions.find(id);
+    if (session instanceof CodeRefusal) return refused(session);
+    await session.end("was ended");
+    return { ok: true, value: {} };
+  }
+
+  inspect(): CodeInspection {
+    const { isolation, timeout, memory, maxOutput } = this.#limits;
+    return {
+      isolation,
+      limits: { timeout, memory, maxOutput },
+      tiers: Array.from(this.#tiers.values(), (tier) => ({ isolation: tier.isolation, ...tier.inspect() })),
+      sessions: this.#sessions.size,
+      programs: this.#programs.size,
+      held: this.#held,
+    };
+  }
+
+  async dispose(): Promise<void> {
+    await this.#sessions.dispose();
+    await Promise.all(Array.from(this.#tiers.values(), (tier) => tier.dispose()));
+  }
+
+  #compiled<Value>(
+    code: string,
+    language: Language,
+    result: (program: Program) => Value,
+  ): Told<Value> | Promise<Told<Value>> {
+    const tell = (program: Program | CodeRefusal): Told<Value> =>
+      program instanceof CodeRefusal ? refused(program) : { ok: true, value: result(program) };
+    const program = this.#sources.compile(code, language);
+    return program instanceof Promise ? program.then(tell) : tell(program);
+  }
+
+  #perform(
+    code: string,
+    language: Language,
+    known: Program | null,
+    request: Omit<RunRequest, "program">,
+    task: Task,
+    listeners?: Listeners,
+  ): Outcome | Promise<Outcome> {
+    const session = request.session === undefined ? null : this.#sessions.find(request.session);
+    if (session instanceof CodeRefusal) return refused(session);
+    const isolation = session?.limits.isolation ?? request.isolation ?? this.#limits.isolation;
+    const fault = session === null ? this.#refuse(isolation) : session.refuse(request);
+    if (fault !== null) return refused(fault);
+    const input = textOf(request.input);
+    if (input instanceof CodeRefusal) return refused(input);
+    const job: Job = { code, language, request, input, isolation, session, listeners };
+    const program = (session === null ? known : null) ?? this.#read(code, job);
+    if (program instanceof CodeRefusal) return refused(program);
+    if (program instanceof Promise) {
+      const { signal } = task;
+      return program.then((read) => (read instanceof CodeRefusal ? refused(read) : this.#begin(read, job, { signal })));
+    }
+    return this.#begin(program, job, task);
+  }
+
+  #read(code: string, { language, session }: Job): Program | CodeRefusal | Promise<Program | CodeRefusal> {
+    return session === null ? this.#sources.compile(code, language) : this.#sources.compile(code, language, IN_SESSION);
+  }
+
+  #begin(program: Program, job: Job, task: Task): Promise<Outcome> {
+    return this.#limits.approve === undefined && job.session === null
+      ? this.#run(program, job, task)
+      : this.#hold(program, job, task.signal);
+  }
+
+  /** Runs what has to be approved first, or to wait for its turn. */
+  async #hold(program: Program, job: Job, signal: AbortSignal): Promise<Outcome> {
+    const { concurrency, maxWaiting } = this.#limits;
+    if (this.#held >= concurrency + maxWaiting) {
+      return refused(new CodeRefusal("busy", `${this.#held} runs wait already; ask again later.`));
+    }
+    let isHeld = true;
+    const letGo = (): void => {
+      if (isHeld) this.#held--;
+      isHeld = false;
+    };
+    const work = async (): Promise<Outcome> => {
+      const approved = await this.#approve(program, job, signal);
+      letGo();
+      return approved instanceof CodeRefusal ? refused(approved) : this.#run(approved, job, { signal });
+    };
+    this.#held++;
+    try {
+      const outcome = await (job.session === null ? work() : job.session.inOrder(signal, work));
+      return outcome instanceof CodeRefusal ? refused(outcome) : outcome;
+    } finally {
+      letGo();
+    }
+  }
+
+  /** What may run: the program, or that of the code which whoever approves wrote in its place. */
+  async #approve(program: Program, job: Job, asker: AbortSignal): Promise<Program | CodeRefusal> {
+    const { approve } = this.#limits;
+    if (approve === undefined) return program;
+    const { code, language, isolation, session } = job;
+    // What its asker does with the input meanwhile is not what runs.
+    const input: unknown = job.input === undefined ? undefined : JSON.parse(job.input);
+    const signal = session?.signalFor(asker) ?? asker;
+    const approved = await approveRun(approve, { kind: "run", code, language, isolation, input, signal });
+    if (approved === GONE) return session?.fate ?? GONE;
+    if (approved === code) return program;
+    return approved instanceof CodeRefusal ? approved : this.#read(approved, job);
+  }
+
+  #run(program: Program, job: Job, task: Task): Promise<Outcome> {
+    const { request, isolation, session, listeners } = job;
+    const limits = session?.limits ?? this.#limits;
+    const plain: Run = {
+      program,
+      input: job.input,
+      timeout: Math.min(request.timeout ?? Number.POSITIVE_INFINITY, limits.timeout),
+      memory: Math.min(request.memory ?? Number.POSITIVE_INFINITY, limits.memory),
+      maxOutput: limits.maxOutput,
+      // Made when it is read (0.5 µs), as a tier does before it first waits.
+      get signal() {
+        return task.signal;
+      },
+    };
+    const run = listeners === undefined ? plain : { ...plain, ...listeners };
+    return (session ?? this.#tier(isolation)).run(run).then((ended) => outcomeOf(ended, program, isolation));
+  }
+
+  #refuse(isolation: Isolation): CodeRefusal | null {
+    const weakest = this.#limits.isolation;
+    if (ISOLATIONS.indexOf(isolation) <= ISOLATIONS.indexOf(weakest)) return null;
+    const message = `This actor runs code as "${weakest}" or stronger, and not as "${isolation}".`;
+    return new CodeRefusal("unavailable", message);
+  }
+
+  #tier(isolation: Isolation): Tier {
+    const known = this.#tiers.get(isolation);
+    if (known !== undefined) return known;
+    const { concurrency, maxWaiting } = this.#limits;
+    const tier = openTier(isolation, { size: concurrency, maxWaiting, clock: this.#clock });
+    this.#tiers.set(isolation, tier);
+    return tier;
+  }
+}

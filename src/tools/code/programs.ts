@@ -1,0 +1,60 @@
+import { createHash } from "node:crypto";
+import { CodeRefusal } from "./code-error";
+import type { Language } from "./source/parser";
+import type { Program } from "./tier";
+
+/** A source that was compiled. */
+export interface KeptProgram {
+  readonly code: string;
+  readonly language: Language;
+  readonly program: Program;
+}
+
+/** Most UTF-16 code units of all sources together. */
+const MOST_LENGTH = 16 * 1024 * 1024;
+
+/** Programs that were compiled, by an id that says what their source is: the last ones used. */
+export class Programs {
+  readonly #most: number;
+  /** In the order of their use. */
+  readonly #kept = new Map<string, KeptProgram>();
+  #length = 0;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  get size(): number {
+    return this.#kept.size;
+  }
+
+  keep(kept: KeptProgram): string {
+    const id = createHash("sha256").update(`${kept.language}\n${kept.code}`).digest("hex").slice(0, 32);
+    this.#drop(id);
+    this.#kept.set(id, kept);
+    this.#length += kept.code.length;
+    for (const oldest of this.#kept.keys()) {
+      if (this.#kept.size <= this.#most && this.#length <= MOST_LENGTH) break;
+      this.#drop(oldest);
+    }
+    return id;
+  }
+
+  find(id: string): KeptProgram | CodeRefusal {
+    const kept = this.#kept.get(id);
+    if (kept === undefined) {
+      return new CodeRefusal(
+        "unavailable",
+        "There is no such program, or not any more; compile it, and run what that gives.",
+      );
+    }
+    this.#kept.delete(id);
+    this.#kept.set(id, kept);
+    return kept;
+  }
+
+  #drop(id: string): void {
+    this.#length -= this.#kept.get(id)?.code.length ?? 0;
+    this.#kept.delete(id);
+  }
+}

@@ -1,0 +1,45 @@
+import type { Clock } from "../../index";
+import { CodeRefusal } from "./code-error";
+import { Session, type SessionLimits } from "./session";
+import type { Tier } from "./tier";
+
+/** The sessions that are open, by ids that nobody can guess. */
+export class Sessions {
+  readonly #open = new Map<string, Session>();
+  readonly #most: number;
+  readonly #clock: Clock;
+
+  constructor(most: number, clock: Clock) {
+    this.#most = most;
+    this.#clock = clock;
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  open(tier: Tier, limits: SessionLimits): string | CodeRefusal {
+    if (this.#open.size >= this.#most) {
+      return new CodeRefusal(
+        "busy",
+        `${this.#most} sessions are open, which are the most; end one, or ask again later.`,
+      );
+    }
+    const id = crypto.randomUUID();
+    this.#open.set(id, new Session(limits, tier.open(limits.memory), this.#clock, () => this.#open.delete(id)));
+    return id;
+  }
+
+  find(id: string): Session | CodeRefusal {
+    return this.#open.get(id) ?? unknown;
+  }
+
+  async dispose(): Promise<void> {
+    await Promise.all(Array.from(this.#open.values(), (session) => session.end("ended with the code actor")));
+  }
+}
+
+const unknown = new CodeRefusal(
+  "unavailable",
+  "There is no such session, or not any more: it was ended, idle for too long, or lost with its process; open another one.",
+);
