@@ -36,6 +36,8 @@ interface Job {
 }
 
 type Outcome = Told<ExecuteReply>;
+/** A program, or what is wrong with its source; a promise while a parser is loaded. */
+type Reading = ReturnType<Sources["compile"]>;
 const IN_SESSION = { isSession: true };
 
 /** Runs code in the tiers, which it opens when they are needed first. */
@@ -149,25 +151,19 @@ export class Executor {
     const job: Job = { code, language, request, input, isolation, session, listeners };
     const program = (session === null ? known : null) ?? this.#read(code, job);
     if (program instanceof CodeRefusal) return refused(program);
-    if (program instanceof Promise) {
-      const { signal } = task;
-      return program.then((read) => (read instanceof CodeRefusal ? refused(read) : this.#begin(read, job, { signal })));
-    }
-    return this.#begin(program, job, task);
+    // What comes later takes its turn in a session after this one, also while a parser is loaded for it.
+    if (session !== null || this.#limits.approve !== undefined) return this.#hold(program, job, task.signal);
+    if (!(program instanceof Promise)) return this.#run(program, job, task);
+    const { signal } = task;
+    return program.then((read) => (read instanceof CodeRefusal ? refused(read) : this.#run(read, job, { signal })));
   }
 
-  #read(code: string, { language, session }: Job): Program | CodeRefusal | Promise<Program | CodeRefusal> {
+  #read(code: string, { language, session }: Job): Reading {
     return session === null ? this.#sources.compile(code, language) : this.#sources.compile(code, language, IN_SESSION);
   }
 
-  #begin(program: Program, job: Job, task: Task): Promise<Outcome> {
-    return this.#limits.approve === undefined && job.session === null
-      ? this.#run(program, job, task)
-      : this.#hold(program, job, task.signal);
-  }
-
   /** Runs what has to be approved first, or to wait for its turn. */
-  async #hold(program: Program, job: Job, signal: AbortSignal): Promise<Outcome> {
+  async #hold(reading: Reading, job: Job, signal: AbortSignal): Promise<Outcome> {
     const { concurrency, maxWaiting } = this.#limits;
     if (this.#held >= concurrency + maxWaiting) {
       return refused(new CodeRefusal("busy", `${this.#held} runs wait already; ask again later.`));
@@ -178,7 +174,8 @@ export class Executor {
       isHeld = false;
     };
     const work = async (): Promise<Outcome> => {
-      const approved = await this.#approve(program, job, signal);
+      const program = await reading;
+      const approved = program instanceof CodeRefusal ? program : await this.#approve(program, job, signal);
       letGo();
       return approved instanceof CodeRefusal ? refused(approved) : this.#run(approved, job, { signal });
     };

@@ -2,7 +2,7 @@ import { createSystem } from "../../../src";
 import type { CodeError } from "../../../src/tools/code/code-error";
 import { spawnCodeExecution } from "../../../src/tools/code/code-execution";
 import type { CodeExecutionOptions } from "../../../src/tools/code/options";
-import type { CodeExecutionRef, ExecuteReply, ExecuteRequest } from "../../../src/tools/code/protocol";
+import type { CodeExecutionRef, CodeInspection, ExecuteReply, ExecuteRequest } from "../../../src/tools/code/protocol";
 import type { Isolation } from "../../../src/tools/code/tier";
 
 /** The tiers that every promise of an execution is tested over; `isIsolated` where code cannot hold up the host. */
@@ -44,4 +44,11 @@ export function valueIn(outcome: Outcome): unknown {
 export function errorIn(outcome: Outcome): CodeError {
   if (outcome.ok) throw new Error(`It gave ${JSON.stringify(outcome.value.value)}.`);
   return outcome.error;
+}
+
+/** What an actor tells of itself. */
+export async function inspectionOf(code: CodeExecutionRef): Promise<CodeInspection> {
+  const answer = (await code.ask("inspect"))._unsafeUnwrap();
+  if (!answer.ok) throw new Error(answer.error.message);
+  return answer.value;
 }
