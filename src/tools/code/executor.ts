@@ -17,11 +17,16 @@ import type { Session } from "./session";
 import { Sessions } from "./sessions";
 import type { Language } from "./source/parser";
 import { Sources } from "./source/sources";
-import { ISOLATIONS, type Isolation, type Program, type Run, type Tier } from "./tier";
+import { type Calls, type Ended, ISOLATIONS, type Isolation, type Program, type Run, type Tier } from "./tier";
 import { openTier } from "./tiers";
 
 /** The request that is worked on: it ends when the asker gives up. */
 export type Task = Pick<Context<never>, "signal">;
+
+/** What a run reaches its tools by, and what closes it. */
+export interface OpenCalls extends Calls {
+  close(): void;
+}
 
 /** Where and how something runs. */
 interface Job {
@@ -203,21 +208,24 @@ export class Executor {
   }
 
   #run(program: Program, job: Job, task: Task): Promise<Outcome> {
-    const { request, isolation, session, listeners } = job;
-    const limits = session?.limits ?? this.#limits;
+    const { request, input, isolation, session, listeners } = job;
+    const { timeout, memory, maxOutput } = session?.limits ?? this.#limits;
     const plain: Run = {
       program,
-      input: job.input,
-      timeout: Math.min(request.timeout ?? Number.POSITIVE_INFINITY, limits.timeout),
-      memory: Math.min(request.memory ?? Number.POSITIVE_INFINITY, limits.memory),
-      maxOutput: limits.maxOutput,
+      input,
+      timeout: Math.min(request.timeout ?? Number.POSITIVE_INFINITY, timeout),
+      memory: Math.min(request.memory ?? Number.POSITIVE_INFINITY, memory),
+      maxOutput,
       // Made when it is read (0.5 µs), as a tier does before it first waits.
       get signal() {
         return task.signal;
       },
     };
     const run = listeners === undefined ? plain : { ...plain, ...listeners };
-    return (session ?? this.#tier(isolation)).run(run).then((ended) => outcomeOf(ended, program, isolation));
+    const place = session ?? this.#tier(isolation);
+    const { openCalls } = this.#limits;
+    const ended = openCalls === undefined ? place.run(run) : withCalls(place, run, openCalls);
+    return ended.then((end) => outcomeOf(end, program, isolation));
   }
 
   #refuse(isolation: Isolation): CodeRefusal | null {
@@ -235,4 +243,27 @@ export class Executor {
     this.#tiers.set(isolation, tier);
     return tier;
   }
+}
+
+/** Runs something that has tools: what it reaches them by is opened when it is needed, and closed when it has ended. */
+function withCalls(place: Pick<Tier, "run">, run: Run, open: () => OpenCalls): Promise<Ended> {
+  const { program, input, timeout, memory, maxOutput, onLog, onProgress } = run;
+  let opened: OpenCalls | undefined;
+  const ended = place.run({
+    program,
+    input,
+    timeout,
+    memory,
+    maxOutput,
+    get signal() {
+      return run.signal;
+    },
+    get calls() {
+      opened ??= open();
+      return opened;
+    },
+    ...(onLog && { onLog }),
+    ...(onProgress && { onProgress }),
+  });
+  return ended.finally(() => opened?.close());
 }

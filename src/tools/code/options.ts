@@ -1,5 +1,6 @@
 import type { ActorOptions } from "../../index";
 import type { Approve } from "./approval";
+import type { OpenCalls } from "./executor";
 import { ISOLATIONS, type Isolation } from "./tier";
 
 /** How a code actor is made. All may be left out. */
@@ -43,6 +44,8 @@ export interface CodeLimits {
   readonly sessionIdle: number;
   readonly maxPrograms: number;
   readonly approve?: Approve;
+  /** What makes the calls of one run; there is none where the code has no tools. */
+  readonly openCalls?: () => OpenCalls;
 }
 
 const MB = 1024 * 1024;

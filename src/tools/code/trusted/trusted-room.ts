@@ -64,7 +64,10 @@ export class TrustedRoom implements Room, Home {
     for (const name of run.program.declares) if (!(name in this.#scope)) this.#scope[name] = undefined;
     const active = new TrustedRun(run, this, compiled.url);
     this.#current = active;
-    const tools = run.calls && toolsInCode(tableOf(run.calls), (request) => this.#call(request));
+    const tools =
+      compiled.hasTools && run.calls !== undefined
+        ? toolsInCode(tableOf(run.calls), (request) => this.#call(request))
+        : undefined;
     const progress = (value: unknown) => this.#current?.recorder.progress(value);
     try {
       return await active.begin((input) => compiled.code(input, tools, progress, this.#console));
