@@ -62,9 +62,10 @@ export class Session {
     this.#last = before.then(() => promise);
     try {
       const turn = await unlessAborted(before, asker);
+      this.sweep();
       return turn === GONE ? GONE : (this.fate ?? (await work()));
     } finally {
-      if (this.#room.isLost) void this.end("was lost with its process");
+      this.sweep();
       resolve();
       if (--this.#count === 0 && this.fate === null) this.#rest();
     }
@@ -75,6 +76,11 @@ export class Session {
     return fate === null
       ? this.#room.run(run)
       : { kind: "unavailable", message: fate.error.message, logs: [], durationMs: 0 };
+  }
+
+  /** Ends it where it is lost. */
+  sweep(): void {
+    if (this.#room.isLost) void this.end("was lost with its process");
   }
 
   /** Ends it, and what runs or waits there; resolves when no process of it is left. */

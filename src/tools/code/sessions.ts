@@ -14,12 +14,14 @@ export class Sessions {
     this.#clock = clock;
   }
 
+  /** How many there are that are not lost. */
   get size(): number {
+    for (const session of this.#open.values()) session.sweep();
     return this.#open.size;
   }
 
   open(tier: Tier, limits: SessionLimits): string | CodeRefusal {
-    if (this.#open.size >= this.#most) {
+    if (this.size >= this.#most) {
       return new CodeRefusal(
         "busy",
         `${this.#most} sessions are open, which are the most; end one, or ask again later.`,

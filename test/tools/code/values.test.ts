@@ -1,0 +1,127 @@
+import { describe, expect, test } from "bun:test";
+import { type Execute, errorIn, valueIn, ways, withCode } from "./tiers";
+
+const CYCLES: readonly string[] = [
+  "const a = {}; a.self = a; a",
+  "const a = [], b = { a }; a.push([[b]]); a",
+  "const m = { toJSON() { return { m } } }; m",
+];
+const THROWERS: readonly string[] = [
+  "({ get a() { throw new Error('no') } })",
+  "({ toJSON() { throw null } })",
+  "({ toJSON() { throw new Proxy({}, { get() { throw 1 } }) } })",
+  "new Proxy({}, { ownKeys() { throw new Error('no') } })",
+  "[new Proxy([], { get() { throw 1 } })]",
+  "({ get toJSON() { throw { toString() { throw 1 } } } })",
+];
+const ENDLESS: readonly string[] = [
+  "({ toJSON() { for (;;); } })",
+  "({ get a() { for (;;); } })",
+  "new Proxy({}, { ownKeys() { for (;;); } })",
+  "({ toString() { for (;;); }, get [Symbol.toStringTag]() { for (;;); }, then(f) { for (;;); } })",
+  "({ get a() { return this } , get b() { for (;;) new Array(1e3) } })",
+];
+const LOGGED: readonly string[] = [
+  "const a = {}; a.a = a; console.log(a)",
+  "console.log({ get a() { throw 1 } })",
+  "console.log(new Proxy({}, { get() { return 1 }, ownKeys() { return ['a'] } }))",
+  "console.log(Object.create(null), [,,], -0, 1n, Symbol('s'), () => 1, new Error('e'), undefined, null)",
+  "console.log('%s %d %j %o %%', 'a', 1)",
+  "let deep = {}; for (let i = 0; i < 1e4; i++) deep = { deep }; console.log(deep)",
+];
+
+describe.each(ways)("$isolation, $language", ({ isolation, language }) => {
+  test("values that go round, or throw when they are looked at, are errors, and harm nobody", async () => {
+    const body = async (execute: Execute) => {
+      for (const code of [...CYCLES, ...THROWERS]) {
+        const outcome = await execute(code, { language: "javascript" });
+        expect([code, errorIn(outcome).kind]).toEqual([code, "unserializable-value"]);
+      }
+      expect(valueIn(await execute("'well'"))).toBe("well");
+    };
+    await withCode({ isolation }, body, language);
+  });
+
+  test("what is written to the log, whatever it is, is a text", async () => {
+    const body = async (execute: Execute) => {
+      for (const code of LOGGED) {
+        const outcome = await execute(`try { ${code} } catch {}\n1`, { language: "javascript" });
+        const logs = outcome.ok ? outcome.value.logs : outcome.error.logs;
+        expect([code, logs.every(({ text }) => typeof text === "string")]).toEqual([code, true]);
+        expect([code, outcome.ok ? "value" : outcome.error.kind]).toEqual([code, "value"]);
+      }
+    };
+    await withCode({ isolation }, body, language);
+  });
+
+  test("names that objects have anyway are data, there and back, and change no prototype", async () => {
+    const body = async (execute: Execute) => {
+      const text = `{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"toString":2,"hasOwnProperty":3}`;
+      const outcome = await execute("[Object.keys(input), input.polluted, ({}).polluted, input]", {
+        input: JSON.parse(text),
+      });
+      const [keys, own, other, back] = valueIn(outcome) as unknown[];
+      expect(keys).toEqual(["__proto__", "constructor", "toString", "hasOwnProperty"]);
+      expect([own, other]).toEqual([null, null]);
+      expect(JSON.stringify(back)).toBe(text);
+      expect(Reflect.get({}, "polluted")).toBeUndefined();
+      const made = await execute(`JSON.parse('${text}')`);
+      expect(JSON.stringify(valueIn(made))).toBe(text);
+      expect(Reflect.get({}, "polluted")).toBeUndefined();
+    };
+    await withCode({ isolation }, body, language);
+  });
+
+  test("texts with every kind of character come through whole", async () => {
+    const body = async (execute: Execute) => {
+      const input = ["\0\u0001\n\r\u2028\u2029\"\\'`$\u007b}", "\ud800 alone \udfff", "🙂é漢", "</script>", ""];
+      expect(valueIn(await execute("input", { input }))).toEqual(input);
+      const outcome = await execute("for (const text of input) console.log(text)", { input });
+      expect(outcome.ok && outcome.value.logs.map(({ text }) => text)).toEqual(input);
+    };
+    await withCode({ isolation }, body, language);
+  });
+
+  test("input of any size that JSON has comes in, and out again where there is room for it", async () => {
+    const body = async (execute: Execute) => {
+      const input = "x".repeat(3 * 1024 * 1024);
+      expect(valueIn(await execute("input.length", { input }))).toBe(input.length);
+      expect(errorIn(await execute("input", { input })).kind).toBe("output-limit");
+    };
+    await withCode({ isolation }, body, language);
+  });
+});
+
+describe.each(ways.filter(({ isIsolated }) => isIsolated))("$isolation, $language", ({ isolation, language }) => {
+  test("values that never end when they are looked at end in time", async () => {
+    const body = async (execute: Execute) => {
+      for (const code of ENDLESS) {
+        const kind = errorIn(await execute(code, { language: "javascript", timeout: 100 })).kind;
+        expect([code, kind]).toEqual([code, expect.stringMatching(/^(timeout|out-of-memory|unserializable-value)$/)]);
+      }
+      expect(valueIn(await execute("'well'"))).toBe("well");
+    };
+    await withCode({ isolation }, body, language);
+  });
+
+  test("what one run does to the language is gone in the next one", async () => {
+    const pollution = `
+      Object.prototype.polluted = 1; Array.prototype.map = () => 'forged'; Promise.prototype.then = () => {};
+      JSON.stringify = () => '"forged"'; JSON.parse = () => 'forged'; globalThis.leaked = 1; Math.random = () => 4;
+      Object.defineProperty(Object.prototype, 'kind', { get() { return 'value' }, set() {} });
+      Function.prototype.call = null; String.prototype.toString = null; console.log = null; 1`;
+    const body = async (execute: Execute) => {
+      const clean = `[typeof leaked, ({}).polluted === undefined, ({}).kind === undefined, [1].map((x) => x)[0],
+        JSON.stringify([1]), Math.random() < 1, typeof console.log, await Promise.resolve(2)]`;
+      const fresh = ["undefined", true, true, 1, "[1]", true, "function", 2];
+      for (let i = 0; i < 5; i++) {
+        await execute(pollution, { language: "javascript" });
+        expect(valueIn(await execute(clean, { language: "javascript" }))).toEqual(fresh);
+      }
+      expect(Reflect.get({}, "polluted")).toBeUndefined();
+      expect(JSON.stringify([1])).toBe("[1]");
+    };
+    // One process for all of it.
+    await withCode({ isolation, concurrency: 1 }, body, language);
+  });
+});
