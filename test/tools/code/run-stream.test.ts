@@ -13,7 +13,7 @@ const brief = (item: ExecuteItem): unknown =>
 
 // Progress is told by `trusted` first; the other tiers follow.
 describe.each(ways.filter(({ isolation }) => isolation === "trusted"))("$isolation, $language", (way) => {
-  const { isolation, language } = way;
+  const { isolation, language, pause } = way;
 
   test("a stream tells logs and progress in their order, and the outcome at last", async () => {
     await withCode({ isolation }, async (_, code) => {
@@ -29,7 +29,7 @@ describe.each(ways.filter(({ isolation }) => isolation === "trusted"))("$isolati
 
   test("what is told is told while the code runs", async () => {
     await withCode({ isolation, timeout: 20_000 }, async (_, code) => {
-      const source = "console.log('here'); await new Promise((go) => setTimeout(go, 15_000))";
+      const source = `console.log('here'); ${pause(15_000)}`;
       const stream = code.stream("executeStream", { code: source, language });
       for await (const item of stream) {
         expect(item).toMatchObject({ kind: "log", entry: { text: "here" } });
@@ -46,7 +46,7 @@ describe.each(ways.filter(({ isolation }) => isolation === "trusted"))("$isolati
       const cases: [string, string][] = [
         ["let = = 1", "compile-error"],
         ["progress(1); throw new Error('x')", "runtime-error"],
-        ["progress(1); await new Promise((go) => setTimeout(go, 10_000))", "timeout"],
+        [`progress(1); ${pause(10_000)}`, "timeout"],
         ["for (;;) progress('0123456789')", "output-limit"],
         ["try { for (;;) progress('0123456789') } catch {}; 1", "output-limit"],
         ["progress(1); 1n", "unserializable-value"],
@@ -73,7 +73,7 @@ describe.each(ways.filter(({ isolation }) => isolation === "trusted"))("$isolati
   });
 
   test("a reader who is slow holds up neither the run nor others, and loses nothing", async () => {
-    await withCode({ isolation, concurrency: 1, maxWaiting: 0 }, async (execute, code) => {
+    await withCode({ isolation, concurrency: 1, maxWaiting: 1 }, async (execute, code) => {
       const source = "for (let i = 0; i < 1_000; i++) console.log(i); 1";
       const slow = code.stream("executeStream", { code: source, language }, { credit: 1 })[Symbol.asyncIterator]();
       expect((await slow.next()).value).toMatchObject({ entry: { text: "0" } });

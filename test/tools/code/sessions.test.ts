@@ -21,7 +21,7 @@ async function faultOf(code: CodeExecutionRef, request: SessionRequest = {}): Pr
 
 describe.each(ways.filter(({ isolation }) => isolation === "trusted"))(
   "$isolation, $language",
-  ({ isolation, language }) => {
+  ({ isolation, language, pause }) => {
     test("an execution finds what earlier ones of its session declared, and no other one does", async () => {
       const body = async (execute: Execute, code: CodeExecutionRef) => {
         const [session, other] = [await open(code), await open(code)];
@@ -74,7 +74,7 @@ describe.each(ways.filter(({ isolation }) => isolation === "trusted"))(
           ended.push(name);
           return valueIn(outcome);
         };
-        const slow = "const seen = [1]\nawait new Promise((go) => setTimeout(go, 30))\nseen";
+        const slow = `const seen = [1]\n${pause(30)}\nseen`;
         const first = run("first", slow, session);
         const [second, third] = [
           run("second", "seen.push(2); seen", session),
@@ -91,7 +91,7 @@ describe.each(ways.filter(({ isolation }) => isolation === "trusted"))(
     test("a session has limits of its own, no more than the actor's", async () => {
       const body = async (execute: Execute, code: CodeExecutionRef) => {
         const session = await open(code, { timeout: 15, maxOutput: 100, memory: 32 * 1024 * 1024 });
-        const endless = "await new Promise((go) => setTimeout(go, 10_000))";
+        const endless = pause(10_000);
         expect(errorIn(await execute(endless, { session })).message).toContain("15 ms");
         expect(errorIn(await execute(endless, { session, timeout: 7 })).message).toContain("7 ms");
         expect(errorIn(await execute(endless, { session, timeout: 1_000 })).message).toContain("15 ms");
@@ -119,74 +119,81 @@ test("the order in a session is that of the requests, also where the first one n
   });
 });
 
-describe.each(tiers.filter(({ isolation }) => isolation === "trusted"))("$isolation", ({ isolation }) => {
-  const forever = "await new Promise((go) => setTimeout(go, 60_000))";
+describe.each(tiers.filter(({ isolation }) => isolation === "trusted"))(
+  "$isolation",
+  ({ isolation, isIsolated, pause }) => {
+    const forever = pause(60_000);
 
-  test("a session that is ended ends what runs there, what waits there does not run, and both are told", async () => {
-    await withCode({ isolation, timeout: 60_000 }, async (execute, code) => {
-      const session = await open(code);
-      await execute("let ran = 0", { session });
-      const running = execute(forever, { session });
-      const waiting = execute("globalThis.ranInSession = 1", { session });
-      while ((await inspectionOf(code)).tiers[0]?.running !== 1);
-      const ended = (await code.ask("endSession", { session }))._unsafeUnwrap();
-      expect(ended).toEqual({ ok: true, value: {} });
-      expect(errorIn(await running).kind).toBe("crashed");
-      expect(errorIn(await waiting)).toMatchObject({
-        kind: "unavailable",
-        message: expect.stringContaining("was ended"),
+    test("a session that is ended ends what runs there, what waits there does not run, and both are told", async () => {
+      await withCode({ isolation, timeout: 60_000 }, async (execute, code) => {
+        const session = await open(code);
+        await execute("let ran = 0", { session });
+        const running = execute(forever, { session });
+        const waiting = execute("globalThis.ranInSession = 1", { session });
+        while ((await inspectionOf(code)).tiers[0]?.running !== 1);
+        const ended = (await code.ask("endSession", { session }))._unsafeUnwrap();
+        expect(ended).toEqual({ ok: true, value: {} });
+        expect(errorIn(await running).kind).toBe("crashed");
+        expect(errorIn(await waiting)).toMatchObject({
+          kind: "unavailable",
+          message: expect.stringContaining("was ended"),
+        });
+        expect(Reflect.has(globalThis, "ranInSession")).toBe(false);
+        const later = errorIn(await execute("1", { session }));
+        expect(later).toMatchObject({ kind: "unavailable", message: expect.stringContaining("open another one") });
+        const again = (await code.ask("endSession", { session }))._unsafeUnwrap();
+        expect(again).toMatchObject({ ok: false, error: { kind: "unavailable" } });
+        expect(await inspectionOf(code)).toMatchObject({ sessions: 0, held: 0, tiers: [{ running: 0, waiting: 0 }] });
       });
-      expect(Reflect.has(globalThis, "ranInSession")).toBe(false);
-      const later = errorIn(await execute("1", { session }));
-      expect(later).toMatchObject({ kind: "unavailable", message: expect.stringContaining("open another one") });
-      const again = (await code.ask("endSession", { session }))._unsafeUnwrap();
-      expect(again).toMatchObject({ ok: false, error: { kind: "unavailable" } });
-      expect(await inspectionOf(code)).toMatchObject({ sessions: 0, held: 0, tiers: [{ running: 0, waiting: 0 }] });
     });
-  });
 
-  test("an execution whose asker gives up leaves its session: one that waits never runs, one that runs is ended", async () => {
-    await withCode({ isolation, timeout: 60_000 }, async (execute, code) => {
-      const session = await open(code);
-      const first = execute("const seen = ['first']\nawait new Promise((go) => setTimeout(go, 50))", { session });
-      const gone = code.ask("execute", { code: "seen.push('gone')", session }, { timeout: 10 });
-      const last = execute("seen.push('last'); seen", { session });
-      expect((await gone)._unsafeUnwrapErr().kind).toBe("timeout");
-      while ((await inspectionOf(code)).held !== 1);
-      await first;
-      expect(valueIn(await last)).toEqual(["first", "last"]);
-      const given = await code.ask("execute", { code: forever, session }, { timeout: 10 });
-      expect(given._unsafeUnwrapErr().kind).toBe("timeout");
-      expect((await code.ask("execute", { code: "1", session }))._unsafeUnwrap().ok).toBe(isolation === "trusted");
+    test("an execution whose asker gives up leaves its session: one that waits never runs, one that runs is ended", async () => {
+      await withCode({ isolation, timeout: 60_000 }, async (execute, code) => {
+        const session = await open(code);
+        const first = execute(`const seen = ['first']\n${pause(50)}`, { session });
+        const gone = code.ask("execute", { code: "seen.push('gone')", session }, { timeout: 10 });
+        const last = execute("seen.push('last'); seen", { session });
+        expect((await gone)._unsafeUnwrapErr().kind).toBe("timeout");
+        while ((await inspectionOf(code)).held !== 1);
+        await first;
+        expect(valueIn(await last)).toEqual(["first", "last"]);
+        const given = await code.ask("execute", { code: forever, session }, { timeout: 10 });
+        expect(given._unsafeUnwrapErr().kind).toBe("timeout");
+        // What is busy is ended with its process, and the session with it; what only waited is left behind.
+        expect((await execute("1", { session })).ok).toBe(!isIsolated);
+        const kind = isIsolated ? errorIn(await execute("1", { session })).kind : "none";
+        expect(kind).toBe(isIsolated ? "unavailable" : "none");
+        expect(await inspectionOf(code)).toMatchObject({ sessions: isIsolated ? 0 : 1 });
+      });
     });
-  });
 
-  test("one session more than may be open is told busy, and has room once another one is ended", async () => {
-    await withCode({ isolation, maxSessions: 2 }, async (_, code) => {
-      const [first] = [await open(code), await open(code)];
-      expect(await faultOf(code)).toMatchObject({ kind: "busy", message: expect.stringContaining("2 sessions") });
-      await code.ask("endSession", { session: first });
-      await open(code);
-      expect(await inspectionOf(code)).toMatchObject({ sessions: 2 });
+    test("one session more than may be open is told busy, and has room once another one is ended", async () => {
+      await withCode({ isolation, maxSessions: 2 }, async (_, code) => {
+        const [first] = [await open(code), await open(code)];
+        expect(await faultOf(code)).toMatchObject({ kind: "busy", message: expect.stringContaining("2 sessions") });
+        await code.ask("endSession", { session: first });
+        await open(code);
+        expect(await inspectionOf(code)).toMatchObject({ sessions: 2 });
+      });
+      await withCode({ isolation, maxSessions: 0 }, async (_, code) => {
+        expect((await faultOf(code)).kind).toBe("busy");
+      });
     });
-    await withCode({ isolation, maxSessions: 0 }, async (_, code) => {
-      expect((await faultOf(code)).kind).toBe("busy");
-    });
-  });
 
-  test("more that wait in sessions than may wait at all are told busy", async () => {
-    await withCode({ isolation, concurrency: 1, maxWaiting: 1, timeout: 40 }, async (execute, code) => {
-      const session = await open(code);
-      await execute("1", { session });
-      const kinds = (await Promise.all([1, 2, 3, 4].map(() => execute(forever, { session })))).map(
-        (outcome) => errorIn(outcome).kind,
-      );
-      expect(kinds.filter((kind) => kind === "busy").length).toBeGreaterThan(0);
-      expect(kinds.filter((kind) => kind === "timeout").length).toBeGreaterThan(1);
-      expect(await inspectionOf(code)).toMatchObject({ held: 0 });
+    test("more that wait in sessions than may wait at all are told busy", async () => {
+      await withCode({ isolation, concurrency: 1, maxWaiting: 1, timeout: 40 }, async (execute, code) => {
+        const session = await open(code);
+        await execute("1", { session });
+        const kinds = (await Promise.all([1, 2, 3, 4].map(() => execute(forever, { session })))).map(
+          (outcome) => errorIn(outcome).kind,
+        );
+        expect(kinds.filter((kind) => kind === "busy").length).toBeGreaterThan(0);
+        expect(kinds.filter((kind) => kind === "timeout").length).toBeGreaterThan(1);
+        expect(await inspectionOf(code)).toMatchObject({ held: 0 });
+      });
     });
-  });
-});
+  },
+);
 
 test("a session may be kept from the machine as its actor does, or better, and never worse", async () => {
   await withCode({}, async (_, code) => {

@@ -5,10 +5,22 @@ import type { CodeExecutionOptions } from "../../../src/tools/code/options";
 import type { CodeExecutionRef, CodeInspection, ExecuteReply, ExecuteRequest } from "../../../src/tools/code/protocol";
 import type { Isolation } from "../../../src/tools/code/tier";
 
-/** The tiers that every promise of an execution is tested over; `isIsolated` where code cannot hold up the host. */
-export const tiers: readonly { readonly isolation: Isolation; readonly isIsolated: boolean }[] = [
-  { isolation: "trusted", isIsolated: false },
-  { isolation: "sandbox", isIsolated: true },
+/** A tier, and how code is written there. */
+export interface TierRow {
+  readonly isolation: Isolation;
+  /** Whether code cannot hold up the host. */
+  readonly isIsolated: boolean;
+  /** Code that takes so many milliseconds: it waits where it can, and is busy elsewhere. */
+  pause(milliseconds: number): string;
+}
+
+const wait = (milliseconds: number): string => `await new Promise((go) => setTimeout(go, ${milliseconds}))`;
+const spin = (milliseconds: number): string => `for (const end = Date.now() + ${milliseconds}; Date.now() < end; );`;
+
+/** The tiers that every promise of an execution is tested over. */
+export const tiers: readonly TierRow[] = [
+  { isolation: "trusted", isIsolated: false, pause: wait },
+  { isolation: "sandbox", isIsolated: true, pause: spin },
 ];
 
 /** Each tier in each language. */
