@@ -123,7 +123,7 @@ export class Executor {
   }
 
   async dispose(): Promise<void> {
-    await this.#sessions.dispose();
+    await Promise.all([this.#sources.dispose(), this.#sessions.dispose()]);
     await Promise.all(Array.from(this.#tiers.values(), (tier) => tier.dispose()));
   }
 

@@ -9,7 +9,8 @@ export type Told<Value> =
 
 const LONGEST_MESSAGE = 4_000;
 
-export const refused = ({ error }: CodeRefusal): Told<never> => ({ ok: false, error });
+/** A refusal may be kept, and told to many: each has one of its own, which it may change. */
+export const refused = ({ error }: CodeRefusal): Told<never> => ({ ok: false, error: { ...error, logs: [] } });
 
 /** A value as JSON; undefined stays so. */
 export function textOf(input: unknown): string | undefined | CodeRefusal {

@@ -280,6 +280,22 @@ test("a request may ask for the actor's isolation, or a stronger one, and never 
   });
 });
 
+test("what one asker does to its reply is nothing to the next one's", async () => {
+  await withCode({ isolation: "trusted" }, async (execute) => {
+    for (const [code, session] of [
+      ["let = = 1", undefined],
+      ["1", "none"],
+    ] as const) {
+      const more = session === undefined ? {} : { session };
+      const first = errorIn(await execute(code, more));
+      const { message } = first;
+      first.message = "forged";
+      first.logs.push({ level: "log", text: "forged", time: 0 });
+      expect(errorIn(await execute(code, more))).toMatchObject({ message, logs: [] });
+    }
+  });
+});
+
 test("what is no request is refused before anything is read", async () => {
   await withCode({ isolation: "trusted" }, async (_, code) => {
     for (const payload of [
