@@ -1,0 +1,243 @@
+import { type ActorStream, type AskError, type Issue, StreamError } from "../../../index";
+import type { Approval, Approve } from "../approval";
+import type { Calls, RunClock } from "../tier";
+import { readRequest } from "./call-request";
+import { replyText, Unserializable } from "./reply-text";
+import type { ToolLimits } from "./tool-limits";
+import type { ToolOperation, ToolSet } from "./tool-set";
+
+/** How the calls of a run are looked after. */
+export interface BrokerOptions {
+  readonly limits: Required<ToolLimits>;
+  readonly approve?: Approve | undefined;
+}
+
+interface OpenStream {
+  readonly items: ActorStream<unknown>;
+  readonly of: ToolOperation;
+}
+
+const MOST_STREAMS = 64;
+/** How many items of a stream are there ahead of the code: each may be as large as its actor makes it. */
+const CREDIT = 2;
+const LONGEST_REASON = 1_000;
+
+/**
+ * Between the code of one run and its tools: it makes the calls that the code may make, holds payloads and replies against
+ * their schemas, and counts what they cost. Whatever a request is, and whatever a tool does, each call comes to an answer.
+ */
+export class Broker implements Calls {
+  readonly tools: string;
+  readonly #set: ToolSet;
+  readonly #limits: Required<ToolLimits>;
+  readonly #approve: Approve | undefined;
+  readonly #streams = new Map<number, OpenStream>();
+  /** Ends all that is open. Made at the first call. */
+  #controller: AbortController | null = null;
+  #calls = 0;
+  #bytes = 0;
+  #isSpent = false;
+  #isClosed = false;
+
+  constructor(tools: ToolSet, { limits, approve }: BrokerOptions) {
+    this.tools = tools.table;
+    this.#set = tools;
+    this.#limits = limits;
+    this.#approve = approve;
+  }
+
+  async call(request: string, clock: RunClock): Promise<string> {
+    if (this.#isClosed) return CLOSED;
+    try {
+      const answer = this.#count(request) ? await this.#perform(request, clock) : "";
+      return this.#isSpent || !this.#count(answer) ? this.#overBytes() : answer;
+    } catch {
+      return refusal("failed", "The call failed on its way.");
+    }
+  }
+
+  /** Ends what is under way: the run is over. */
+  close(): void {
+    this.#isClosed = true;
+    this.#end();
+  }
+
+  #perform(request: string, clock: RunClock): string | Promise<string> {
+    const read = readRequest(request);
+    if (typeof read === "string") return refusal("invalid-payload", read);
+    if ("next" in read) return this.#next(read.next);
+    if ("close" in read) return this.#leave(read.close);
+    if (++this.#calls > this.#limits.calls) {
+      return refusal("budget", `The code has made its ${this.#limits.calls} calls of tools; do more with each.`);
+    }
+    const of = this.#set.find(read.tool, read.operation);
+    if (of === undefined) {
+      return refusal("unknown-operation", `There is no tools.${short(read.tool)}.${short(read.operation)}.`);
+    }
+    const parsed = of.operation.payload.parse(read.payload);
+    if (parsed.isErr()) return unfit(of, parsed.error());
+    if (this.#approve !== undefined) return this.#ifApproved(this.#approve, of, parsed.value, clock);
+    return this.#begin(of, parsed.value);
+  }
+
+  #begin(of: ToolOperation, payload: unknown): string | Promise<string> {
+    return of.operation.isStream ? this.#open(of, payload) : this.#ask(of, payload);
+  }
+
+  async #ask(of: ToolOperation, payload: unknown): Promise<string> {
+    const { ref, operation } = of;
+    const options = { timeout: this.#limits.time, signal: this.#signal };
+    const result = await ref.ask(operation.name, payload, options);
+    if (result.isErr()) return this.#failed(of, result.error);
+    if (!operation.hasReply) return '{"ok":true}';
+    const parsed = operation.reply.parse(result.value);
+    if (parsed.isErr()) return unfitting(of, "reply", parsed.error());
+    const text = replyText(parsed.value);
+    if (text instanceof Unserializable) return unserializable(of, "reply", text);
+    return text === undefined ? '{"ok":true}' : `{"ok":true,"value":${text}}`;
+  }
+
+  #open(of: ToolOperation, payload: unknown): string {
+    if (this.#streams.size >= MOST_STREAMS) {
+      return refusal("budget", `${MOST_STREAMS} streams are open already; read them to their ends, or leave them.`);
+    }
+    const options = { timeout: this.#limits.time, signal: this.#signal, credit: CREDIT };
+    const number = this.#set.nextStream();
+    const items = of.ref.stream(of.operation.name, payload, options);
+    this.#streams.set(number, { items, of });
+    return `{"ok":true,"value":${number}}`;
+  }
+
+  async #next(number: number): Promise<string> {
+    const stream = this.#streams.get(number);
+    if (stream === undefined) return refusal("cancelled", "This stream is over; it lives no longer than its run.");
+    const { items, of } = stream;
+    try {
+      const step = await items.next();
+      if (step.done === true) {
+        this.#streams.delete(number);
+        return '{"ok":true,"value":{"done":true}}';
+      }
+      const parsed = of.operation.item.parse(step.value);
+      const text = parsed.isErr() ? undefined : replyText(parsed.value);
+      if (typeof text === "string") return `{"ok":true,"value":{"done":false,"value":${text}}}`;
+      if (!parsed.isErr() && text === undefined) return '{"ok":true,"value":{"done":false}}';
+      await this.#leave(number);
+      return parsed.isErr()
+        ? unfitting(of, "item", parsed.error())
+        : unserializable(of, "item", text as Unserializable); // It is neither a text nor undefined.
+    } catch (thrown) {
+      this.#streams.delete(number);
+      return thrown instanceof StreamError
+        ? this.#failed(of, thrown.error)
+        : refusal("handler-failed", failedSentence(of));
+    }
+  }
+
+  async #leave(number: number): Promise<string> {
+    const stream = this.#streams.get(number);
+    this.#streams.delete(number);
+    await stream?.items.return();
+    return '{"ok":true}';
+  }
+
+  async #ifApproved(approve: Approve, of: ToolOperation, payload: unknown, clock: RunClock): Promise<string> {
+    const { tool, operation } = of;
+    let approval: Approval;
+    try {
+      const given = approve({ kind: "call", tool, operation: operation.name, payload, signal: this.#signal });
+      approval = given instanceof Promise ? await untimed(given, clock) : given;
+    } catch {
+      // What it threw is the host's own, and not for code.
+      return refusal("refused", `${nameOf(of)} was refused: whoever approves calls failed.`);
+    }
+    if (this.#isClosed || this.#isSpent) return CLOSED;
+    if (approval === true) return this.#begin(of, payload);
+    if (typeof approval === "object" && approval !== null) {
+      if ("refuse" in approval && typeof approval.refuse === "string") {
+        return refusal("refused", `${nameOf(of)} was refused: ${approval.refuse.slice(0, LONGEST_REASON)}`);
+      }
+      if ("payload" in approval) {
+        const parsed = operation.payload.parse(approval.payload);
+        return parsed.isErr() ? unfit(of, parsed.error()) : this.#begin(of, parsed.value);
+      }
+    }
+    return refusal("refused", `${nameOf(of)} was refused.`);
+  }
+
+  #failed(of: ToolOperation, error: AskError): string {
+    switch (error.kind) {
+      case "timeout":
+        return refusal("timeout", `${nameOf(of)} gave no answer within ${error.timeout} ms.`);
+      case "handler-failed": // Its cause is the tool's own, and not for code.
+        return refusal(error.kind, failedSentence(of));
+      case "invalid-payload":
+        return unfit(of, error.issues);
+      case "mailbox-full":
+        return refusal(error.kind, `${nameOf(of)} has too much to do; call it again later.`);
+      case "stopped":
+        return refusal(error.kind, `${nameOf(of)} is not there any more.`);
+      default:
+        return refusal(error.kind, `${nameOf(of)} was not answered (${error.kind}).`);
+    }
+  }
+
+  /** Counts a text; false when that is too much. */
+  #count(text: string): boolean {
+    if (this.#isSpent) return false;
+    this.#bytes += Buffer.byteLength(text);
+    return this.#bytes <= this.#limits.bytes;
+  }
+
+  /** What is open would not get through either. */
+  #overBytes(): string {
+    if (!this.#isSpent) {
+      this.#isSpent = true;
+      this.#end();
+    }
+    return refusal(
+      "budget",
+      `The requests and answers of tools are more than ${this.#limits.bytes} bytes; ask for less.`,
+    );
+  }
+
+  #end(): void {
+    this.#controller?.abort();
+    for (const { items } of this.#streams.values()) void items.return();
+    this.#streams.clear();
+  }
+
+  get #signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    return this.#controller.signal;
+  }
+}
+
+/** Waits while the run's clock stands still. */
+async function untimed<Value>(value: Promise<Value>, clock: RunClock): Promise<Value> {
+  clock.stop();
+  try {
+    return await value;
+  } finally {
+    clock.start();
+  }
+}
+
+const refusal = (kind: string, message: string): string => JSON.stringify({ ok: false, kind, message });
+const CLOSED = refusal("cancelled", "The run is over.");
+
+const short = (name: string): string => (name.length > 100 ? `${name.slice(0, 100)}…` : name);
+const nameOf = ({ tool, operation }: ToolOperation): string => `tools.${tool}.${operation.name}`;
+const failedSentence = (of: ToolOperation): string => `${nameOf(of)} failed.`;
+
+const listed = (issues: readonly Issue[]): string =>
+  issues.map(({ path, message }) => `${path === "" ? "it" : path} ${message}`).join("; ");
+
+const unfit = (of: ToolOperation, issues: readonly Issue[]): string =>
+  refusal("invalid-payload", `${nameOf(of)} refuses its payload: ${listed(issues)}`);
+
+const unfitting = (of: ToolOperation, what: "reply" | "item", issues: readonly Issue[]): string =>
+  refusal("invalid-reply", `${nameOf(of)} gave what its protocol refuses as ${what}: ${listed(issues)}`);
+
+const unserializable = (of: ToolOperation, what: "reply" | "item", { reason }: Unserializable): string =>
+  refusal("unserializable-reply", `The ${what} of ${nameOf(of)} cannot come into code: ${reason}.`);

@@ -1,0 +1,120 @@
+import {
+  type ActorStream,
+  type AnyRef,
+  type AskOptions,
+  type AskResult,
+  type Operation,
+  operationsOf,
+  type StreamOptions,
+} from "../../../index";
+import type { ToolTable } from "./tools-in-code";
+
+/** A tool of which code may call some operations only. */
+export interface ToolGrant {
+  readonly ref: AnyRef;
+  /** Names of the protocol of `ref`; one at least. */
+  readonly operations: readonly string[];
+}
+
+/**
+ * What code may call, by the names that it has there: `{ files }` gives it `await tools.files.read({ path })`. A reference
+ * gives all operations of its protocol.
+ */
+export type Tools = Readonly<Record<string, AnyRef | ToolGrant>>;
+
+/** A reference as one sees it whose payloads were held against its protocol, and not by the compiler. */
+interface ToolRef {
+  ask(operation: string, payload: unknown, options: AskOptions): Promise<AskResult>;
+  stream(operation: string, payload: unknown, options: StreamOptions): ActorStream<unknown>;
+}
+
+/** One operation that code may call. */
+export interface ToolOperation {
+  readonly tool: string;
+  readonly ref: ToolRef;
+  readonly operation: Operation;
+}
+
+const NAME = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
+
+/** The tools of an actor, looked through once. */
+export class ToolSet {
+  /** What `toolsInCode` makes them of, as JSON. */
+  readonly table: string;
+  readonly #operations: ReadonlyMap<string, ReadonlyMap<string, ToolOperation>>;
+  #streams = 0;
+
+  /** @throws TypeError for what can be no tool. */
+  constructor(tools: Tools) {
+    const found = new Map<string, ReadonlyMap<string, ToolOperation>>();
+    const table: Record<string, Record<string, "ask" | "stream">> = {};
+    for (const [tool, operations] of readTools(tools)) {
+      const kinds: Record<string, "ask" | "stream"> = {};
+      for (const { operation } of operations.values()) kinds[operation.name] = operation.isStream ? "stream" : "ask";
+      found.set(tool, operations);
+      table[tool] = kinds;
+    }
+    this.#operations = found;
+    this.table = JSON.stringify(table satisfies ToolTable);
+  }
+
+  find(tool: string, operation: string): ToolOperation | undefined {
+    return this.#operations.get(tool)?.get(operation);
+  }
+
+  /** A number that no stream of these tools had before: what code keeps from an earlier run never meets one of a later. */
+  nextStream(): number {
+    return ++this.#streams;
+  }
+}
+
+/** The operations of each tool, in the order in which they were written. */
+export function readTools(tools: Tools): ReadonlyMap<string, ReadonlyMap<string, ToolOperation>> {
+  if (typeof tools !== "object" || tools === null || Array.isArray(tools)) {
+    throw new TypeError("The tools of code are an object of references, such as { files }.");
+  }
+  const found = new Map<string, ReadonlyMap<string, ToolOperation>>();
+  for (const [name, tool] of Object.entries(tools)) {
+    if (!NAME.test(name) || name in Object.prototype || name === "then") {
+      throw new TypeError(
+        `A tool cannot be named ${JSON.stringify(name)}: write a name that code can have, such as "files".`,
+      );
+    }
+    found.set(name, operationsIn(name, tool));
+  }
+  return found;
+}
+
+function operationsIn(tool: string, given: AnyRef | ToolGrant): ReadonlyMap<string, ToolOperation> {
+  const isGrant = typeof given === "object" && given !== null && "ref" in given;
+  const ref = isGrant ? given.ref : given;
+  let known: ReturnType<typeof operationsOf>;
+  try {
+    known = operationsOf(ref);
+  } catch {
+    throw new TypeError(
+      `The tool "${tool}" is no reference: write what spawn() returned, or { ref, operations: ["read"] } for a part of it.`,
+    );
+  }
+  if (known === null) {
+    throw new TypeError(
+      `The tool "${tool}" has no protocol, which says what code may call: spawn an actor that has one, and give its reference.`,
+    );
+  }
+  const names = isGrant ? given.operations : Object.keys(known);
+  if (!Array.isArray(names) || names.length === 0) {
+    throw new TypeError(`The operations of the tool "${tool}" are a list of names, such as ["read"].`);
+  }
+  const operations = new Map<string, ToolOperation>();
+  for (const name of names as readonly unknown[]) {
+    const operation = typeof name === "string" ? known[name] : undefined;
+    if (operation === undefined) {
+      throw new TypeError(
+        `The tool "${tool}" has no operation ${JSON.stringify(name)}; write of ${Object.keys(known).join(", ")}.`,
+      );
+    }
+    // Any reference that has operations has these methods.
+    operations.set(operation.name, { tool, ref: ref as AnyRef & ToolRef, operation });
+  }
+  return operations;
+}
