@@ -47,8 +47,9 @@ export async function approveRun(
   let approval: Approval | typeof GONE;
   try {
     approval = await unlessAborted(approve(request), request.signal);
-  } catch (thrown) {
-    return refusal(`The run was not approved, because who approves failed: ${messageOf(thrown)}`);
+  } catch {
+    // What it threw is the host's own, and not for whoever asks.
+    return refusal("The run was not approved, because whoever approves runs failed.");
   }
   if (approval instanceof CodeRefusal) return approval;
   if (approval === true) return request.code;
@@ -74,11 +75,3 @@ export function unlessAborted<Value>(value: Value | Promise<Value>, signal: Abor
 }
 
 const refusal = (message: string): CodeRefusal => new CodeRefusal("refused", message);
-
-function messageOf(thrown: unknown): string {
-  try {
-    return thrown instanceof Error ? thrown.message : String(thrown);
-  } catch {
-    return "it threw what cannot be looked at.";
-  }
-}

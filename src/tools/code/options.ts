@@ -2,6 +2,9 @@ import type { ActorOptions } from "../../index";
 import type { Approve } from "./approval";
 import type { OpenCalls } from "./executor";
 import { ISOLATIONS, type Isolation } from "./tier";
+import { Broker } from "./tools/broker";
+import { type ToolLimits, toolLimitsOf } from "./tools/tool-limits";
+import { ToolSet, type Tools } from "./tools/tool-set";
 
 /** How a code actor is made. All may be left out. */
 export interface CodeExecutionOptions extends Pick<ActorOptions, "supervision" | "phase" | "capacity" | "overflow"> {
@@ -25,6 +28,10 @@ export interface CodeExecutionOptions extends Pick<ActorOptions, "supervision" |
   readonly sessionIdle?: number;
   /** How many programs `compile` keeps, the last ones used. Default: 1,000. */
   readonly maxPrograms?: number;
+  /** What the code may call, as `await tools.files.read({ path })`. Default: nothing. */
+  readonly tools?: Tools;
+  /** How much it may do with them, in one run. Default: 1,000 calls, 16 MB, 30 s a call. */
+  readonly toolLimits?: ToolLimits;
   /**
    * Sees what is to run before it does, and each call of a tool before it is made: it allows, changes or refuses it. No
    * time of the run passes meanwhile. Default: all may happen.
@@ -66,6 +73,8 @@ const NAMES: ReadonlySet<string> = new Set<keyof CodeExecutionOptions>([
   ...COUNTS,
   "name",
   "isolation",
+  "tools",
+  "toolLimits",
   "approve",
   "supervision",
   "phase",
@@ -100,7 +109,14 @@ export function limitsOf(options: CodeExecutionOptions): CodeLimits {
       `The approve of a code actor is a function, such as (request) => true; got ${shorten(approve)}.`,
     );
   }
-  return { isolation, ...counts, ...(approve !== undefined && { approve }) };
+  const limits = toolLimitsOf(options.toolLimits);
+  const tools = options.tools === undefined ? undefined : new ToolSet(options.tools);
+  return {
+    isolation,
+    ...counts,
+    ...(approve && { approve }),
+    ...(tools && { openCalls: () => new Broker(tools, { limits, approve }) }),
+  };
 }
 
 /** A value for an error. */

@@ -50,5 +50,10 @@ test("an option that cannot be one is refused with what to write", () => {
   }
   expect(fault({ timeout: 0 })).toContain("from 1");
   for (const isolation of ["none", "", null, 1]) expect(fault({ isolation })).toContain("sandbox, process, trusted");
+  for (const tools of [null, 1, [], { a: 1 }, { "a b": 1 }, { files: { ref: 1, operations: [] } }]) {
+    expect(fault({ tools })).toMatch(/^TypeError: (The|A) tool/);
+  }
+  expect(fault({ toolLimits: { calls: 0 } })).toContain("toolLimits.calls");
+  expect(fault({ toolLimits: { call: 1 } })).toContain("calls, bytes, time");
   for (const approve of [true, null, {}]) expect(fault({ approve })).toContain("(request) => true");
 });
