@@ -157,7 +157,8 @@ describe.each(tiers.filter(({ isolation }) => isolation === "trusted"))(
         while ((await inspectionOf(code)).held !== 1);
         await first;
         expect(valueIn(await last)).toEqual(["first", "last"]);
-        const given = await code.ask("execute", { code: forever, session }, { timeout: 10 });
+        const busy = isIsolated ? "while (true);" : forever;
+      const given = await code.ask("execute", { code: busy, session }, { timeout: 10 });
         expect(given._unsafeUnwrapErr().kind).toBe("timeout");
         // What is busy is ended with its process, and the session with it; what only waited is left behind.
         expect((await execute("1", { session })).ok).toBe(!isIsolated);
