@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createSystem } from "../../../src";
 import { createManualClock } from "../../../src/testing";
 import type { CodeError } from "../../../src/tools";
+import type { Approve } from "../../../src/tools/code/approval";
 import { spawnCodeExecution } from "../../../src/tools/code/code-execution";
 import type { CodeExecutionRef, SessionRequest } from "../../../src/tools/code/protocol";
 import { type Execute, errorIn, inspectionOf, tiers, valueIn, ways, withCode } from "./tiers";
@@ -66,26 +67,28 @@ describe.each(ways.filter(({ isolation }) => isolation === "trusted"))(
     });
 
     test("executions of one session run in order; others run beside them", async () => {
+      const { promise: gate, resolve: openGate } = Promise.withResolvers<boolean>();
+      const approve: Approve = (request) => (request.kind === "run" && request.code.includes("first") ? gate : true);
       const body = async (execute: Execute, code: CodeExecutionRef) => {
         const [session, other] = [await open(code), await open(code)];
         const ended: string[] = [];
-        const run = async (name: string, source: string, in_?: string) => {
-          const outcome = await execute(source, in_ === undefined ? {} : { session: in_ });
+        const run = async (name: string, source: string, more: { session?: string }) => {
+          const outcome = await execute(source, more);
           ended.push(name);
           return valueIn(outcome);
         };
-        const slow = `const seen = [1]\n${pause(30)}\nseen`;
-        const first = run("first", slow, session);
-        const [second, third] = [
-          run("second", "seen.push(2); seen", session),
-          run("third", "seen.push(3); seen", session),
-        ];
-        await Promise.all([run("other", "1", other), run("none", "1")]);
+        const first = run("first", "const seen = ['first']\nseen", { session });
+        const second = run("second", "seen.push('second'); seen", { session });
+        const third = run("third", "seen.push('third'); seen", { session });
+        await Promise.all([run("other", "1", { session: other }), run("none", "1", {})]);
         expect(ended.toSorted()).toEqual(["none", "other"]);
-        expect(await Promise.all([first, second, third])).toEqual([[1], [1, 2], [1, 2, 3]]);
+        openGate(true);
+        expect(await first).toEqual(["first"]);
+        expect(await second).toEqual(["first", "second"]);
+        expect(await third).toEqual(["first", "second", "third"]);
         expect(ended.slice(2)).toEqual(["first", "second", "third"]);
       };
-      await withCode({ isolation }, body, language);
+      await withCode({ isolation, approve, timeout: 20_000 }, body, language);
     });
 
     test("a session has limits of its own, no more than the actor's", async () => {
@@ -158,7 +161,7 @@ describe.each(tiers.filter(({ isolation }) => isolation === "trusted"))(
         await first;
         expect(valueIn(await last)).toEqual(["first", "last"]);
         const busy = isIsolated ? "while (true);" : forever;
-      const given = await code.ask("execute", { code: busy, session }, { timeout: 10 });
+        const given = await code.ask("execute", { code: busy, session }, { timeout: 10 });
         expect(given._unsafeUnwrapErr().kind).toBe("timeout");
         // What is busy is ended with its process, and the session with it; what only waited is left behind.
         expect((await execute("1", { session })).ok).toBe(!isIsolated);
