@@ -122,6 +122,6 @@ describe.each(ways.filter(({ isIsolated }) => isIsolated))("$isolation, $languag
       expect(JSON.stringify([1])).toBe("[1]");
     };
     // One process for all of it.
-    await withCode({ isolation, concurrency: 1 }, body, language);
+    await withCode({ isolation, concurrency: 1, timeout: 1_000 }, body, language);
   });
 });
