@@ -44,6 +44,7 @@ export async function approveRun(
   approve: Approve,
   request: ApprovalRequest & { readonly kind: "run" },
 ): Promise<string | CodeRefusal> {
+  if (request.signal.aborted) return GONE;
   let approval: Approval | typeof GONE;
   try {
     approval = await unlessAborted(approve(request), request.signal);

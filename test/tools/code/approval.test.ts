@@ -1,7 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { createSystem } from "../../../src";
 import { createManualClock } from "../../../src/testing";
-import type { Approval, ApprovalRequest, Approve } from "../../../src/tools/code/approval";
+import {
+  type Approval,
+  type ApprovalRequest,
+  type Approve,
+  approveRun,
+  unlessAborted,
+} from "../../../src/tools/code/approval";
 import { spawnCodeExecution } from "../../../src/tools/code/code-execution";
 import { errorIn, inspectionOf, valueIn, ways, withCode } from "./tiers";
 
@@ -164,8 +170,11 @@ test("a session that is ended withdraws its question", async () => {
     const opened = (await code.ask("session", {}))._unsafeUnwrap();
     const session = opened.ok ? opened.value.session : "";
     const running = execute("1", { session });
+    const waiting = execute("2", { session });
     while (requests.length === 0) await inspectionOf(code);
     await code.ask("endSession", { session });
+    expect(errorIn(await waiting).kind).toBe("unavailable");
+    expect(requests).toHaveLength(1);
     expect(errorIn(await running)).toMatchObject({
       kind: "unavailable",
       message: expect.stringContaining("was ended"),
@@ -185,4 +194,14 @@ test("more that wait to be approved than may wait at all are told busy; those th
     expect((await Promise.all(running.slice(0, 2))).map(valueIn)).toEqual([1, 2]);
     expect(await inspectionOf(code)).toMatchObject({ held: 0 });
   });
+});
+
+test("nobody is asked about what nobody waits for any more", async () => {
+  let asked = 0;
+  const request = { kind: "run", code: "1", language: "javascript", isolation: "trusted", input: undefined } as const;
+  const answer = await approveRun(() => ++asked > 0, { ...request, signal: AbortSignal.abort() });
+  expect(answer).toMatchObject({ error: { kind: "crashed" } });
+  expect(asked).toBe(0);
+  const waited = unlessAborted(new Promise(() => {}), AbortSignal.abort());
+  expect(await waited).toMatchObject({ error: { kind: "crashed" } });
 });

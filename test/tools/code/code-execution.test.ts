@@ -185,6 +185,7 @@ describe.each(ways)("$isolation, $language", ({ isolation, isIsolated, language 
           "output-limit",
         );
         expect(errorIn(await execute("await 1; for (;;) console.log('0123456789')")).kind).toBe("output-limit");
+        expect(errorIn(await execute("for (;;) console.log()")).kind).toBe("output-limit");
         const caught = "try { for (;;) console.log('0123456789') } catch {}; undefined";
         expect(errorIn(await execute(caught)).kind).toBe("output-limit");
       },

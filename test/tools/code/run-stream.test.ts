@@ -85,3 +85,19 @@ describe.each(ways.filter(({ isolation }) => isolation === "trusted"))("$isolati
     });
   });
 });
+
+test("streams that nobody reads on hold up no request", async () => {
+  await withCode({ isolation: "trusted", concurrency: 1, maxWaiting: 0 }, async (execute, code) => {
+    // More than the actor handles at once.
+    const streams = Array.from({ length: 200 }, () =>
+      code
+        .stream("executeStream", { code: "for (let i = 0; i < 100; i++) console.log(i)" }, { credit: 1 })
+        [Symbol.asyncIterator](),
+    );
+    const [first] = await Promise.all(streams.slice(0, 10).map((stream) => stream.next()));
+    for (const stream of streams.slice(10)) void stream.next().catch(() => {});
+    expect(first?.value).toMatchObject({ kind: "log" });
+    expect((await execute("1")).ok).toBe(true);
+    await Promise.all(streams.map((stream) => stream.return?.()));
+  });
+});

@@ -113,6 +113,19 @@ describe("trusted code with tools", () => {
   });
 });
 
+test("a room that is closed runs nothing more, and ends what runs and waits there as crashed", async () => {
+  const tier = createTrusted({ size: 1, clock: systemClock });
+  const room = tier.open(1);
+  const run = await runOf("await new Promise(() => {})");
+  const [running, waiting] = [room.run(run), room.run(run)];
+  await Promise.resolve();
+  expect(tier.inspect()).toMatchObject({ running: 1, waiting: 1 });
+  await room.close();
+  expect([(await running).kind, (await waiting).kind]).toEqual(["crashed", "crashed"]);
+  expect((await room.run(await runOf("1"))).kind).toBe("crashed");
+  expect(tier.inspect()).toMatchObject({ running: 0, waiting: 0 });
+});
+
 describe("the clock of a trusted run", () => {
   async function begin(code: string, call: (clock: RunClock) => Promise<string>) {
     const clock = createManualClock();
