@@ -63,7 +63,7 @@ export class Session {
     try {
       const turn = await unlessAborted(before, asker);
       this.sweep();
-      return turn === GONE ? GONE : (this.fate ?? (await work()));
+      return turn === GONE ? GONE : await work();
     } finally {
       this.sweep();
       resolve();
@@ -71,6 +71,7 @@ export class Session {
     }
   }
 
+  /** Runs something, unless it was ended meanwhile. */
   async run(run: Run): Promise<Ended> {
     const { fate } = this;
     return fate === null
