@@ -1,3 +1,5 @@
+import { CHANNEL } from "./channel";
+
 /** System calls of x64 that a process needs once all is loaded: memory, threads, time, its channel, its end. */
 const ALLOWED: Readonly<Record<string, number>> = {
   read: 0,
@@ -16,7 +18,6 @@ const ALLOWED: Readonly<Record<string, number>> = {
   sched_yield: 24,
   mremap: 25,
   mincore: 27,
-  madvise: 28,
   nanosleep: 35,
   getpid: 39,
   exit: 60,
@@ -39,24 +40,42 @@ const ALLOWED: Readonly<Record<string, number>> = {
   rseq: 334,
   epoll_pwait2: 441,
 };
-const [CLONE, CLONE3, PRCTL, TGKILL] = [56, 435, 157, 234];
+/** Those that are allowed with some arguments only, and the one that starts threads with arguments that no filter sees. */
+const [MADVISE, RECVFROM, CLONE, PRCTL, TGKILL, PRLIMIT64, CLONE3] = [28, 45, 56, 157, 234, 302, 435];
+
+type OwnCall = "write" | "close" | "capset" | "prctl" | "prlimit64" | "seccomp";
+/** The numbers of what a process calls itself, by processor. */
+export const CALLS: Readonly<Record<string, Readonly<Record<OwnCall, number>>>> = {
+  x64: { write: 1, close: 3, capset: 126, prctl: 157, prlimit64: 302, seccomp: 317 },
+  arm64: { write: 64, close: 57, capset: 91, prctl: 167, prlimit64: 261, seccomp: 277 },
+};
 const AUDIT_ARCH_X86_64 = 0xc000003e;
-const [CLONE_THREAD, PR_SET_NAME] = [0x10000, 15];
+
+/** What the C library starts a thread with: glibc's flags, and musl's, which has CLONE_DETACHED beside them. */
+const THREAD_FLAGS = [0x3d0f00, 0x7d0f00];
+const [PR_SET_NAME, RLIMIT_DATA] = [15, 2];
+/** Advice from here on has the kernel take pages of the machine for broken. */
+const MADV_HWPOISON = 100;
 const [EPERM, ENOSYS] = [1, 38];
 const ALLOW = 0x7fff0000;
 const refused = (errno: number): number => 0x00050000 | errno;
 
-// Classic BPF, over struct seccomp_data: the call's number at 0, the processor at 4, the arguments from 16.
-const [LOAD, JUMP_EQUAL, JUMP_SET, RETURN] = [0x20, 0x15, 0x45, 0x06];
-const [NUMBER, PROCESSOR, ARGUMENT] = [0, 4, 16];
+// Classic BPF, over struct seccomp_data: the call's number at 0, the processor at 4, the arguments from 16, low words first.
+const [LOAD, JUMP_EQUAL, JUMP_LEAST, RETURN] = [0x20, 0x15, 0x35, 0x06];
+const [NUMBER, PROCESSOR, ARGUMENTS] = [0, 4, 16];
+
+type Step = readonly [code: number, value: number, isTrue?: number, isFalse?: number];
+/** Of an argument of a call: one of these, or less than that. */
+type Test = readonly [argument: number, oneOf: readonly number[]] | readonly [argument: number, lessThan: number];
 
 /**
  * A filter that refuses all other system calls: files, sockets, processes, other processes' memory. Threads may be made
- * and named, and signalled within the process, which the garbage collector does. Undefined for other processors.
+ * and named, and signalled within the process, which the garbage collector does; what the channel brings may be received,
+ * and the limit of data lowered. Undefined for other processors.
  */
 export function filterOf(processor: string, process: number): Uint8Array | undefined {
   if (processor !== "x64") return undefined;
-  const steps: (readonly [code: number, value: number, isTrue?: number, isFalse?: number])[] = [
+  const steps: Step[] = [
     [LOAD, PROCESSOR],
     [JUMP_EQUAL, AUDIT_ARCH_X86_64, 1, 0],
     [RETURN, refused(EPERM)],
@@ -66,14 +85,30 @@ export function filterOf(processor: string, process: number): Uint8Array | undef
   for (const number of Object.values(ALLOWED)) steps.push([JUMP_EQUAL, number, 0, 1], [RETURN, ALLOW]);
   // The C library falls back to `clone`, whose flags can be seen here.
   steps.push([JUMP_EQUAL, CLONE3, 0, 1], [RETURN, refused(ENOSYS)]);
-  const only = (number: number, jump: number, value: number): void => {
-    steps.push([JUMP_EQUAL, number, 0, 4], [LOAD, ARGUMENT], [jump, value, 0, 1], [RETURN, ALLOW]);
-    steps.push([RETURN, refused(EPERM)]);
+  const only = (number: number, ...tests: readonly Test[]): void => {
+    const inner = tests.flatMap(stepsOf);
+    steps.push([JUMP_EQUAL, number, 0, inner.length + 1], ...inner, [RETURN, ALLOW]);
   };
-  only(CLONE, JUMP_SET, CLONE_THREAD);
-  only(PRCTL, JUMP_EQUAL, PR_SET_NAME);
-  only(TGKILL, JUMP_EQUAL, process);
+  only(CLONE, [0, THREAD_FLAGS]);
+  only(PRCTL, [0, [PR_SET_NAME]]);
+  only(TGKILL, [0, [process]]);
+  only(MADVISE, [2, MADV_HWPOISON]);
+  only(RECVFROM, [0, [CHANNEL]]);
+  only(PRLIMIT64, [0, [0]], [1, [RLIMIT_DATA]]);
   steps.push([RETURN, refused(EPERM)]);
+  return bytesOf(steps);
+}
+
+/** Goes on where an argument is as it should be, and refuses the call where not. The kernel takes all of these as 32 bits. */
+function stepsOf([argument, wanted]: Test): Step[] {
+  const load: Step = [LOAD, ARGUMENTS + 8 * argument];
+  const refuse: Step = [RETURN, refused(EPERM)];
+  if (typeof wanted === "number") return [load, [JUMP_LEAST, wanted, 0, 1], refuse];
+  const jumps = wanted.map((value, index): Step => [JUMP_EQUAL, value, wanted.length - index, 0]);
+  return [load, ...jumps, refuse];
+}
+
+function bytesOf(steps: readonly Step[]): Uint8Array {
   const filter = new Uint8Array(steps.length * 8);
   const view = new DataView(filter.buffer);
   for (const [index, [code, value, isTrue = 0, isFalse = 0]] of steps.entries()) {

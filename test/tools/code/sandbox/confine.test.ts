@@ -11,7 +11,7 @@ describe("Sandbox: its processes", () => {
   test.if(isLinux)("reach no file, network or process, were the interpreter broken", () => {
     const { stdout } = Bun.spawnSync([process.execPath, program("confined")]);
     const { held, done, works } = JSON.parse(stdout.toString());
-    expect(held).toEqual(["dies-with-parent", "limits", "no-new-privileges", "landlock", "seccomp"]);
+    expect(held).toEqual(["no-capabilities", "dies-with-parent", "limits", "no-new-privileges", "landlock", "seccomp"]);
     expect(done).toEqual([]);
     expect(works).toBe(1e6);
   });
