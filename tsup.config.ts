@@ -41,6 +41,14 @@ export default defineConfig([
   },
   {
     ...shared,
+    // One file without chunks, since a process that is started for each run reads it.
+    splitting: false,
+    entry: { "process-worker": "src/tools/code/process/process-worker.ts" },
+    external: [/^bun(:|$)/],
+    minify: true,
+  },
+  {
+    ...shared,
     entry: Object.fromEntries(
       typebox.map((specifier) => [fileOf(specifier), Bun.resolveSync(specifier, process.cwd())]),
     ),

@@ -1,4 +1,5 @@
 import type { Clock } from "../../index";
+import { createProcessTier } from "./process/create-process-tier";
 import { createSandbox } from "./sandbox/create-sandbox";
 import type { Isolation, Tier } from "./tier";
 import { createTrusted } from "./trusted/trusted";
@@ -16,6 +17,6 @@ export interface TierOptions {
 export function openTier(isolation: Isolation, { size, maxWaiting, clock }: TierOptions): Tier {
   // In this process there is nothing to wait for: what would wait elsewhere is under way.
   if (isolation === "trusted") return createTrusted({ size: size + maxWaiting, clock });
-  if (isolation === "process") throw new Error("Not there yet.");
+  if (isolation === "process") return createProcessTier({ size, maxWaiting, clock });
   return createSandbox({ size, maxWaiting, clock });
 }

@@ -13,9 +13,10 @@ const LIMITS = { fileSize: [1, 0], core: [4, 0], openFiles: [7, 64] } as const;
 /** Those of Landlock are the same for all processors. */
 const [LANDLOCK_CREATE_RULESET, LANDLOCK_RESTRICT_SELF] = [444, 446];
 
+const calls = CALLS[process.arch];
+
 /** Gives up, for good, all that this process can do without; tells what holds. Nothing where this is not Linux. */
 export function confine(kernel: Kernel | undefined = openKernel()): Hold[] {
-  const calls = CALLS[process.arch];
   if (kernel === undefined || calls === undefined) return [];
   const held: Hold[] = [];
   const attempt = (hold: Hold, isHeld: () => boolean): void => {
@@ -54,7 +55,6 @@ export function confine(kernel: Kernel | undefined = openKernel()): Hold[] {
 /** Bounds a resource of this process, so that nobody raises it again. */
 export function limit(kernel: Kernel, resource: number, most: number): boolean {
   const both = new Uint8Array(BigUint64Array.of(BigInt(most), BigInt(most)).buffer);
-  const calls = CALLS[process.arch];
   return calls !== undefined && kernel(calls.prlimit64, 0, resource, both) === 0;
 }
 

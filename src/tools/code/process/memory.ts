@@ -1,0 +1,45 @@
+import { limit } from "../pool/confine";
+import type { Kernel } from "../pool/kernel";
+
+/** Numbers of x64. */
+const [READ, OPEN, CLOSE] = [0, 2, 3];
+/** From `include/uapi/asm-generic/resource.h`: bytes that may be written to, and addresses that may be taken. */
+const [RLIMIT_DATA, RLIMIT_AS] = [2, 9];
+const PAGE = 4096;
+const MB = 1024 * 1024;
+/** Bytes that the engine takes without a need: it has areas of its own for code, for threads, for each kind of object. */
+const SLACK = 512 * MB;
+/** Addresses that the engine may take and leave empty, as it does for a memory of WebAssembly; they cost the kernel tables. */
+const ADDRESSES = 16 * 1024 * MB;
+
+/**
+ * Bounds the memory of this process from within. The host looks at how much it has, and ends it when that is too much;
+ * this is for what comes between two looks. It allows more, since the engine takes more than it uses.
+ */
+export class MemoryBound {
+  readonly #kernel: Kernel;
+  /** Bytes that it could write to at the start. */
+  readonly #start: number;
+
+  /** While files can still be read. */
+  constructor(kernel: Kernel) {
+    this.#kernel = kernel;
+    const [addresses = 0, , , , , data = 0] = pagesOf(kernel);
+    this.#start = data * PAGE;
+    limit(kernel, RLIMIT_AS, addresses * PAGE + ADDRESSES);
+  }
+
+  /** Bounds what is there beside the start. */
+  set(bytes: number): void {
+    limit(this.#kernel, RLIMIT_DATA, this.#start + bytes + SLACK);
+  }
+}
+
+/** What the kernel counts of this process's memory, in pages. */
+function pagesOf(kernel: Kernel): number[] {
+  const file = kernel(OPEN, new TextEncoder().encode("/proc/self/statm\0"), 0);
+  const text = new Uint8Array(256);
+  const length = kernel(READ, file, text, text.length);
+  kernel(CLOSE, file);
+  return new TextDecoder().decode(text.subarray(0, length)).split(" ").map(Number);
+}

@@ -1,0 +1,174 @@
+import { ENTRY_BYTES, type Order, type Outcome } from "../pool/channel";
+import { toolsInCode } from "../tools/tools-in-code";
+import { describe, faultOf } from "./describe";
+import { display } from "./display";
+import { declare } from "./globals";
+
+type Code = (input: unknown, tools: unknown, progress: unknown) => Promise<unknown>;
+type Tell = (line: string) => void;
+
+// Code may change whatever the language has: what is needed of it is taken before.
+const { parse, stringify } = JSON;
+const { byteLength } = Buffer;
+// biome-ignore lint/security/noGlobalEval: code is what this process is there to run.
+const evaluate = globalThis.eval;
+const now = performance.now.bind(performance);
+const soon = setImmediate;
+const { call, bind } = Function.prototype;
+const then = call.bind(Promise.prototype.then) as (
+  promise: Promise<unknown>,
+  onValue: (value: unknown) => void,
+  onError?: (thrown: unknown) => void,
+) => Promise<unknown>;
+const bound = call.bind(bind) as (code: Code, self: undefined, ...args: unknown[]) => () => Promise<unknown>;
+const settled = Promise.resolve();
+
+/** What code may have asked for that was not answered yet. */
+const MOST_CALLS = 1_000;
+/** Bytes that a request may have beside as many as the run's output. */
+const REQUEST = 1024 * 1024;
+
+/** Ends what writes too much; code may catch it, and is ended all the same. */
+class TooMuchOutput extends Error {
+  override readonly name = "OutputLimit";
+}
+
+/** A run of a program in this process, from its order to its end, which is told once. */
+export class Runner {
+  readonly number: number;
+  readonly #order: Order;
+  readonly #tell: Tell;
+  readonly #began = now();
+  /** Calls that were not answered yet. */
+  readonly #open = new Map<number, (answer: string) => void>();
+  /** Bytes that may still be written. */
+  #left: number;
+  #isLooking = false;
+  #isOver = false;
+  static #calls = 0;
+
+  constructor(order: Order, tell: Tell) {
+    this.number = order.number;
+    this.#order = order;
+    this.#left = order.maxOutput;
+    this.#tell = tell;
+  }
+
+  begin(): void {
+    const { body, file, declares, input, tools } = this.#order;
+    declare(declares);
+    let code: Code;
+    try {
+      // The first line is ours: the code's own begins on the second. By the source's shape it is such a function.
+      code = evaluate(
+        `(function (Bun) { return async function (input, tools, progress) {\n${body}\n} })()\n//# sourceURL=${file}`,
+      ) as Code;
+    } catch (thrown) {
+      this.end(describe(thrown)); // The engine knows less of the language than who read it, or has a smaller stack.
+      return;
+    }
+    const made = tools === undefined ? undefined : toolsInCode(parse(tools), (request) => this.#call(request));
+    const given = input === undefined ? undefined : parse(input);
+    // Begun by the engine itself, its stacks have no frames of ours.
+    const run = then(
+      settled,
+      bound(code, undefined, given, made, (value: unknown) => this.#progress(value)),
+    );
+    then(
+      run,
+      (value) => this.end(this.#valued(value)),
+      (thrown) => this.end(describe(thrown)),
+    );
+    this.#look();
+  }
+
+  /** What a console was told. */
+  log(level: number, parts: readonly unknown[]): void {
+    if (this.#isOver) return;
+    const text = display(parts);
+    this.#count(text);
+    this.#tell(`["log",${level},${stringify(text)},${now() - this.#began}]`);
+  }
+
+  answer(id: number, text: string): void {
+    const resolve = this.#open.get(id);
+    this.#open.delete(id);
+    resolve?.(text);
+    this.#look();
+  }
+
+  /** Nothing where it is over. */
+  end(outcome: Outcome): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#open.clear();
+    this.#tell(`["end",${this.number},${textOf(outcome)}]`);
+  }
+
+  #progress(value: unknown): void {
+    const text: string | undefined = stringify(value);
+    if (text === undefined) throw new TypeError(`Progress is told as JSON, which holds no ${typeof value}.`);
+    if (this.#isOver) return;
+    this.#count(text);
+    this.#tell(`["progress",${stringify(text)}]`);
+  }
+
+  #count(text: string): void {
+    this.#left -= byteLength(text) + ENTRY_BYTES;
+    if (this.#left >= 0) return;
+    this.end({ kind: "output-limit", message: "" });
+    throw new TooMuchOutput("The logs are more than they may be.");
+  }
+
+  #call(request: string): Promise<string> {
+    return new Promise((resolve, reject) => {
+      if (this.#isOver) reject(new Error("The run has ended, and its tools with it."));
+      else if (this.#open.size >= MOST_CALLS)
+        reject(new RangeError(`${MOST_CALLS} calls wait already; await some first.`));
+      else if (byteLength(request) > this.#order.maxOutput + REQUEST) reject(new RangeError("The call is too large."));
+      else {
+        const id = ++Runner.#calls;
+        this.#open.set(id, resolve);
+        this.#tell(`["call",${id},${stringify(request)}]`);
+        this.#look();
+      }
+    });
+  }
+
+  /** Says that it waits for answers only, as far as one can see: the loop came round, and nothing else had begun. */
+  #look(): void {
+    if (this.#isLooking || this.#open.size === 0) return;
+    this.#isLooking = true;
+    soon(() => {
+      this.#isLooking = false;
+      if (!this.#isOver && this.#open.size > 0) this.#tell('["waiting"]');
+    });
+  }
+
+  #valued(value: unknown): Outcome {
+    const kind = typeof value;
+    if (value === undefined) return { kind: "value" };
+    if (kind === "bigint") return unserializable("a bigint has no JSON text; return a string of it");
+    if (kind === "function" || kind === "symbol") return unserializable(`a ${kind} has no JSON text`);
+    let text: string | undefined;
+    try {
+      text = stringify(value);
+    } catch (thrown) {
+      return unserializable(faultOf(thrown));
+    }
+    if (text === undefined) return { kind: "value" };
+    return byteLength(text) > this.#left ? { kind: "output-limit", message: "" } : { kind: "value", value: text };
+  }
+}
+
+const unserializable = (message: string): Outcome => ({ kind: "unserializable-value", message });
+
+/** Put together by hand: `stringify` of an object would ask for a `toJSON` that the code may have given to all. */
+function textOf(outcome: Outcome): string {
+  if (outcome.kind === "value") {
+    return outcome.value === undefined ? '{"kind":"value"}' : `{"kind":"value","value":${stringify(outcome.value)}}`;
+  }
+  const { kind, message, name, stack } = outcome;
+  const more = (key: string, text: string | undefined) => (text === undefined ? "" : `,"${key}":${stringify(text)}`);
+  return `{"kind":"${kind}","message":${stringify(message)}${more("name", name)}${more("stack", stack)}}`;
+}

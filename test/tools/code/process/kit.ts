@@ -1,0 +1,18 @@
+import { systemClock } from "../../../../src/index";
+import { createProcessTier, type ProcessTierOptions } from "../../../../src/tools/code/process/create-process-tier";
+import { type Kit, runOf } from "../sandbox/kit";
+
+/** The tier, and what runs in it without a word of how. */
+export function processes(options: Partial<ProcessTierOptions> = {}): Kit {
+  const tier = createProcessTier({ size: 1, maxWaiting: 1_000, clock: systemClock, ...options });
+  const run: Kit["run"] = (body, given) => tier.run(runOf(body, given));
+  return {
+    tier,
+    run,
+    async value(body, given) {
+      const ended = await run(body, given);
+      if (ended.kind !== "value") throw new Error(`${ended.kind}: ${ended.message}`);
+      return ended.value === undefined ? undefined : JSON.parse(ended.value);
+    },
+  };
+}
