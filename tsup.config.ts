@@ -45,7 +45,6 @@ export default defineConfig([
     splitting: false,
     entry: { "process-worker": "src/tools/code/process/process-worker.ts" },
     external: [/^bun(:|$)/],
-    minify: true,
   },
   {
     ...shared,

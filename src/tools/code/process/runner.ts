@@ -5,6 +5,13 @@ import { display } from "./display";
 import { declare } from "./globals";
 
 type Code = (input: unknown, tools: unknown, progress: unknown) => Promise<unknown>;
+type Start = (
+  then: typeof settle,
+  code: Code,
+  given: readonly unknown[],
+  onValue: (value: unknown) => void,
+  onError: (thrown: unknown) => void,
+) => void;
 type Tell = (line: string) => void;
 
 // Code may change whatever the language has: what is needed of it is taken before.
@@ -15,13 +22,17 @@ const evaluate = globalThis.eval;
 const now = performance.now.bind(performance);
 const soon = setImmediate;
 const { call, bind } = Function.prototype;
-const then = call.bind(Promise.prototype.then) as (
+const settle = call.bind(Promise.prototype.then) as (
   promise: Promise<unknown>,
   onValue: (value: unknown) => void,
   onError?: (thrown: unknown) => void,
 ) => Promise<unknown>;
-const bound = call.bind(bind) as (code: Code, self: undefined, ...args: unknown[]) => () => Promise<unknown>;
+const bound = call.bind(bind) as (start: Start, self: undefined, ...args: unknown[]) => () => void;
 const settled = Promise.resolve();
+/** Calls code from a file of no name: what its stacks tell beside its own calls, they tell of this one. */
+const start = evaluate(
+  "(then, code, given, onValue, onError) => { then(code(...given), onValue, onError) }\n//# sourceURL=run",
+) as Start;
 
 /** What code may have asked for that was not answered yet. */
 const MOST_CALLS = 1_000;
@@ -69,16 +80,11 @@ export class Runner {
     }
     const made = tools === undefined ? undefined : toolsInCode(parse(tools), (request) => this.#call(request));
     const given = input === undefined ? undefined : parse(input);
+    const progress = (value: unknown): void => this.#progress(value);
+    const onValue = (value: unknown): void => this.end(this.#valued(value));
+    const onError = (thrown: unknown): void => this.end(describe(thrown));
     // Begun by the engine itself, its stacks have no frames of ours.
-    const run = then(
-      settled,
-      bound(code, undefined, given, made, (value: unknown) => this.#progress(value)),
-    );
-    then(
-      run,
-      (value) => this.end(this.#valued(value)),
-      (thrown) => this.end(describe(thrown)),
-    );
+    settle(settled, bound(start, undefined, settle, code, [given, made, progress], onValue, onError));
     this.#look();
   }
 

@@ -16,3 +16,6 @@ export function processes(options: Partial<ProcessTierOptions> = {}): Kit {
     },
   };
 }
+
+/** Whether this machine has what the tier asks of it. */
+export const isOffered = process.platform === "linux" && process.arch === "x64";
