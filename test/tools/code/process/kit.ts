@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from "node:fs";
 import { systemClock } from "../../../../src/index";
 import { createProcessTier, type ProcessTierOptions } from "../../../../src/tools/code/process/create-process-tier";
 import { type Kit, runOf } from "../sandbox/kit";
@@ -19,3 +20,17 @@ export function processes(options: Partial<ProcessTierOptions> = {}): Kit {
 
 /** Whether this machine has what the tier asks of it. */
 export const isOffered = process.platform === "linux" && process.arch === "x64";
+
+/** The processes of this tier that this process has started and that are still there. */
+export function workers(): number[] {
+  const pids = readdirSync("/proc/self/task").flatMap((thread) => textOf(`self/task/${thread}/children`).split(" "));
+  return pids.filter((pid) => pid !== "" && textOf(`${pid}/cmdline`).includes("process-worker")).map(Number);
+}
+
+function textOf(name: string): string {
+  try {
+    return readFileSync(`/proc/${name}`, "utf8");
+  } catch {
+    return ""; // It ended meanwhile.
+  }
+}
