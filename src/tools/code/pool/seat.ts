@@ -4,7 +4,7 @@ import { Attempt, type Naming } from "./attempt";
 import type { News } from "./channel";
 import type { Hold } from "./confine";
 import { PooledProcess } from "./pooled-process";
-import { residentBytes } from "./resident";
+import { holdingsOf } from "./resident";
 
 /** How the processes of a pool are. */
 export interface SeatOptions {
@@ -13,7 +13,7 @@ export interface SeatOptions {
   readonly clock: Clock;
   /** What has to hold a process, or nothing runs in it. Default: nothing. */
   readonly needs?: readonly Hold[];
-  /** Whether the host looks at how much memory a process has, and ends one that has more than its run may. Default: false. */
+  /** Whether the host looks at what memory and threads a process has, and ends one that has more than it may. Default: false. */
   readonly watchMemory?: boolean;
 }
 
@@ -40,6 +40,8 @@ export interface Gone {
 const STARTUP = 20_000;
 /** Milliseconds between two looks at the memory of a process. */
 const LOOK = 10;
+/** How many threads a process may have, which the kernel's own memory pays for; an engine has some for each processor. */
+const MOST_THREADS = 256;
 /** How often a run is given to a process at most, where those before were killed before anything was heard of it. */
 const MOST_ATTEMPTS = 2;
 
@@ -130,7 +132,7 @@ export class Seat {
         return;
       }
       this.#startup.cancel();
-      if (this.#options.watchMemory === true) this.#base = residentBytes(this.#process.pid) ?? 0;
+      if (this.#options.watchMemory === true) this.#base = holdingsOf(this.#process.pid)?.bytes ?? 0;
       this.#free();
     } else {
       if (this.#state === "starting" && news[0] === "unavailable") this.#reason = news[1];
@@ -148,9 +150,10 @@ export class Seat {
 
   #watch(active: ActiveRun): void {
     this.#look = this.#options.clock.setTimer(() => {
-      const bytes = residentBytes(this.#process.pid) ?? 0;
-      if (bytes - this.#base > active.run.memory) {
-        active.fail("out-of-memory");
+      const { bytes, threads } = holdingsOf(this.#process.pid) ?? { bytes: 0, threads: 0 };
+      if (bytes - this.#base > active.run.memory || threads > MOST_THREADS) {
+        if (threads > MOST_THREADS) active.fail("crashed", `The code started more than ${MOST_THREADS} threads.`);
+        else active.fail("out-of-memory");
         this.#process.kill();
       } else {
         this.#watch(active);

@@ -4,7 +4,7 @@ import { systemClock } from "../../../../src/index";
 import { createManualClock } from "../../../../src/testing/index";
 import { ActiveRun } from "../../../../src/tools/code/pool/active-run";
 import type { PoolOptions, ProcessPool } from "../../../../src/tools/code/pool/process-pool";
-import { residentBytes } from "../../../../src/tools/code/pool/resident";
+import { holdingsOf } from "../../../../src/tools/code/pool/resident";
 import { type Gone, Seat } from "../../../../src/tools/code/pool/seat";
 import { children, Desk, poolOf, programIn, runOf, until, valueFrom, valuesIn } from "./kit";
 
@@ -162,7 +162,7 @@ describe("Pool: the memory of a process", () => {
     const calls = new Desk();
     const ended = pool.run(runOf(KEEP, { calls, memory: 56 * MB }));
     const made = await calls.next();
-    expect(residentBytes(pid as number)).toBeGreaterThan(80 * MB);
+    expect(holdingsOf(pid as number)?.bytes).toBeGreaterThan(80 * MB);
     await clock.advance(30);
     made.answer("");
     expect(await ended).toMatchObject({ kind: "value" });

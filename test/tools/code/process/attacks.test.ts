@@ -111,17 +111,19 @@ describe.if(isOffered)("Process: code that calls the kernel itself", () => {
     expect(await value("return 1")).toBe(1);
   });
 
-  test("starts no more threads than the host lets it", async () => {
-    const body = `const { symbols: c, symbols: { pthread_create } } = dlopen("libc.so.6", { pthread_create: { args: ["ptr", "ptr", "ptr", "ptr"], returns: "i32" } })
-      const { linkSymbols, CString } = await import("bun:ffi")
-      const { symbols: dl } = dlopen("libc.so.6", { dlsym: { args: ["ptr", "ptr"], returns: "ptr" } })
-      const sleep = dl.dlsym(0, new TextEncoder().encode("sleep\\0"))
+  test("is ended where it starts threads without end", async () => {
+    const body = `const whole = { pthread_create: { args: ["ptr", "ptr", "ptr", "ptr"], returns: "i32" }, pthread_attr_init: { args: ["ptr"], returns: "i32" } }
+      const { symbols: c } = dlopen("libc.so.6", { ...whole, pthread_attr_setstacksize: { args: ["ptr", "u64"], returns: "i32" }, dlsym: { args: ["ptr", "ptr"], returns: "ptr" } })
+      const small = room(64); c.pthread_attr_init(small); c.pthread_attr_setstacksize(small, 65536)
+      const sleep = c.dlsym(0, new TextEncoder().encode("sleep\\0"))
       let count = 0
-      while (count < 3000 && pthread_create(new Uint8Array(8), null, sleep, 1000000) === 0) count++
-      return count`;
-    const ended = await runRaw(body, { timeout: 3_000 });
-    if (ended.kind === "value") expect(Number(ended.value)).toBeLessThan(300);
-    else expect(["crashed", "runtime-error", "out-of-memory"]).toContain(ended.kind);
+      while (count < input && c.pthread_create(room(8), small, sleep, 1000000) === 0) count++
+      await new Promise((done) => setTimeout(done, 300)); return count`;
+    expect(await raw(body, { input: "20" })).toBe(20);
+    expect(await runRaw(body, { input: "400" })).toMatchObject({
+      kind: "crashed",
+      message: expect.stringContaining("threads"),
+    });
   });
 });
 
