@@ -81,6 +81,15 @@ export class PooledProcess {
     this.#socket?.unref();
   }
 
+  /** Has it do nothing, on none of its threads, until it may go on. */
+  stand(): void {
+    this.#child.kill("SIGSTOP");
+  }
+
+  goOn(): void {
+    this.#child.kill("SIGCONT");
+  }
+
   /** Ends it at once; `ended` is told before this returns. */
   kill(): void {
     this.#child.kill("SIGKILL");

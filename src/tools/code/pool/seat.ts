@@ -15,6 +15,8 @@ export interface SeatOptions {
   readonly needs?: readonly Hold[];
   /** Whether the host looks at what memory and threads a process has, and ends one that has more than it may. Default: false. */
   readonly watchMemory?: boolean;
+  /** Whether a process stands still between two runs, so that nothing goes on which the first has left. Default: false. */
+  readonly standsStill?: boolean;
 }
 
 /** Who has a seat. */
@@ -90,6 +92,7 @@ export class Seat {
 
   /** False where the process is found to be gone, which the owner was told. */
   run(active: ActiveRun, naming: Naming, isKept: boolean): boolean {
+    if (this.isUsed && this.#options.standsStill === true) this.#process.goOn();
     const attempt = new Attempt(active, this.#process, this.#options.clock, naming);
     if (!attempt.begin(isKept)) {
       this.#process.kill();
@@ -144,6 +147,7 @@ export class Seat {
     this.#attempt = undefined;
     this.#look?.cancel();
     this.#state = "idle";
+    if (this.isUsed && this.#options.standsStill === true) this.#process.stand();
     this.#process.release();
     this.owner.free(this);
   }

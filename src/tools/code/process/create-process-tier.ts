@@ -19,6 +19,7 @@ export function createProcessTier(options: ProcessTierOptions): Tier {
     needs: ["no-capabilities", "dies-with-parent", "limits", "no-new-privileges", "landlock", "seccomp"],
     isSingleUse: true,
     watchMemory: true,
+    standsStill: true,
     remedy:
       "it needs Linux 5.13 or newer on x64, with Landlock and seccomp, and allowed to use them; use `sandbox` elsewhere",
   });

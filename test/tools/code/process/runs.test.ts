@@ -1,7 +1,8 @@
 import { afterAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
 import { setTimeout as after } from "node:timers/promises";
 import type { Calls, LogEntry, Room, Run } from "../../../../src/tools/code/tier";
-import { runOf } from "../sandbox/kit";
+import { runOf, until } from "../sandbox/kit";
 import { isOffered, processes } from "./kit";
 
 const { tier, run, value } = processes({ size: 2 });
@@ -237,6 +238,22 @@ describe.if(isOffered)("Process: a room", () => {
       expect(await run("return [kept >= 5, await late().catch((e) => e.message)]")).toMatchObject({
         value: '[true,"The run has ended, and its tools with it."]',
       });
+    });
+  });
+
+  test("stands still between its runs, so that what one has left takes no time and no memory", async () => {
+    await inRoom(async (run) => {
+      const left = "count = 0; setInterval(() => count++, 0); return (await import('node:process')).pid";
+      const begun = await run(left, { declares: ["count"] });
+      const pid = begun.kind === "value" ? begun.value : "0";
+      const state = () => /^State:\s+(\w)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+      await until(() => state() === "T");
+      expect(await run("return 1")).toMatchObject({ kind: "value", value: "1" });
+      await until(() => state() === "T");
+      const later = await run(
+        "const before = count; while (count === before) await new Promise((done) => setTimeout(done, 1)); return 2",
+      );
+      expect(later).toMatchObject({ kind: "value", value: "2" });
     });
   });
 
