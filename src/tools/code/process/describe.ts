@@ -4,6 +4,7 @@ import { display } from "./display";
 const { call } = Function.prototype;
 const slice = call.bind(String.prototype.slice) as (text: string, from: number, to?: number) => string;
 const startsWith = call.bind(String.prototype.startsWith) as (text: string, start: string) => boolean;
+const endsWith = call.bind(String.prototype.endsWith) as (text: string, end: string) => boolean;
 const isError = (Error as { isError?: (value: unknown) => boolean }).isError ?? ((value) => value instanceof Error);
 const [LONGEST_NAME, LONGEST_TEXT] = [200, 8_000];
 
@@ -34,5 +35,6 @@ export function faultOf(thrown: unknown): string {
   if (described.kind !== "runtime-error") return "it needs more memory than there is";
   const { name, message } = described;
   if (name === "RangeError" && startsWith(message, "Maximum call stack")) return "it is nested too deep";
-  return name === undefined ? message : `${name}: ${message}`;
+  const fault = name === undefined ? message : `${name}: ${message}`;
+  return endsWith(fault, ".") ? slice(fault, 0, -1) : fault;
 }
