@@ -50,7 +50,7 @@ async function serve(kernel: Kernel): Promise<void> {
         current.begin();
         break;
       case "answer":
-        current?.answer(word[1], word[2]);
+        current?.answer(word[1], word[2], word[3]);
         break;
       case "stop":
         if (current?.number === word[1]) current.end({ kind: "timeout", message: "" });

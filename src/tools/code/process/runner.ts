@@ -54,7 +54,10 @@ export class Runner {
   readonly #open = new Map<number, (answer: string) => void>();
   /** Bytes that may still be written. */
   #left: number;
+  /** When its time is up, as far as it is known here: the host's clock may have stood still since. */
+  #deadline: number;
   #isLooking = false;
+  #isWaiting = false;
   #isOver = false;
   static #calls = 0;
 
@@ -62,6 +65,7 @@ export class Runner {
     this.number = order.number;
     this.#order = order;
     this.#left = order.maxOutput;
+    this.#deadline = this.#began + order.timeout;
     this.#tell = tell;
   }
 
@@ -96,7 +100,10 @@ export class Runner {
     this.#tell(`["log",${level},${stringify(text)},${now() - this.#began}]`);
   }
 
-  answer(id: number, text: string): void {
+  /** @param paused for how many milliseconds the run's clock has stood still so far. */
+  answer(id: number, text: string, paused: number): void {
+    this.#deadline = this.#began + this.#order.timeout + paused;
+    this.#isWaiting = false;
     const resolve = this.#open.get(id);
     this.#open.delete(id);
     resolve?.(text);
@@ -108,7 +115,9 @@ export class Runner {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#open.clear();
-    this.#tell(`["end",${this.number},${textOf(outcome)}]`);
+    // What was busy has not heard that it should stop.
+    const isLate = !this.#isWaiting && now() > this.#deadline;
+    this.#tell(`["end",${this.number},${isLate ? LATE : textOf(outcome)}]`);
   }
 
   #progress(value: unknown): void {
@@ -147,7 +156,9 @@ export class Runner {
     this.#isLooking = true;
     soon(() => {
       this.#isLooking = false;
-      if (!this.#isOver && this.#open.size > 0) this.#tell('["waiting"]');
+      if (this.#isOver || this.#open.size === 0) return;
+      this.#isWaiting = true;
+      this.#tell('["waiting"]');
     });
   }
 
@@ -167,6 +178,7 @@ export class Runner {
   }
 }
 
+const LATE = '{"kind":"timeout","message":""}';
 const unserializable = (message: string): Outcome => ({ kind: "unserializable-value", message });
 
 /** Put together by hand: `stringify` of an object would ask for a `toJSON` that the code may have given to all. */

@@ -141,6 +141,8 @@ describe.if(isOffered)("Process: code", () => {
       const ended = await run(`console.log('begun'); ${body}`, { timeout: 40 });
       expect(ended).toMatchObject({ kind: "timeout", logs: [{ text: "begun" }] });
     }
+    const late = "for (const end = Date.now() + 45; Date.now() < end; );";
+    expect(await run(`${late} return 1`, { timeout: 30 })).toMatchObject({ kind: "timeout" });
     expect(await value("return 1")).toBe(1);
   });
 });
