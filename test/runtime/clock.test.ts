@@ -24,6 +24,8 @@ describe("P15: in all of the source,", () => {
   test("the running time is read by the system clock alone, and by the interpreter in a process of its own", async () => {
     expect(await placesOf(/\bperformance\b|\bhrtime\b|\bBun\.nanoseconds\b/)).toEqual([
       "runtime/clock.ts",
+      "tools/code/process/globals.ts", // The name of what code finds there.
+      "tools/code/process/runner.ts",
       "tools/code/sandbox/interpreter.ts", // No system is there; the one that waits for it has its own clock, and kills.
     ]);
   });
@@ -31,13 +33,17 @@ describe("P15: in all of the source,", () => {
   test("timers are set by the system clock alone", async () => {
     expect(await placesOf(/\bsetTimeout\b|\bsetInterval\b|\bAbortSignal\.timeout\b|\bBun\.sleep/)).toEqual([
       "runtime/clock.ts",
+      "tools/code/process/globals.ts", // The names of what code finds there.
+      "tools/code/process/process-worker.ts", // In a process of its own.
     ]);
   });
 
   test("turns are taken by the system clock, and by the manual one that waits for the real loop", async () => {
     const clocks = ["runtime/clock.ts", "testing/manual-clock.ts"];
-    expect(await placesOf(/\bsetImmediate\b/)).toEqual(clocks);
-    expect(await placesOf(/\bqueueMicrotask\b|\bprocess\.nextTick\b/)).toEqual(clocks);
+    const names = "tools/code/process/globals.ts"; // Of what code finds there, in a process of its own.
+    const turns = [...clocks, names, "tools/code/process/runner.ts"].sort();
+    expect(await placesOf(/\bsetImmediate\b/)).toEqual(turns);
+    expect(await placesOf(/\bqueueMicrotask\b|\bprocess\.nextTick\b/)).toEqual([...clocks, names].sort());
   });
 });
 
