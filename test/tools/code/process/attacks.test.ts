@@ -1,7 +1,10 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { systemClock } from "../../../../src/index";
+import { ProcessPool } from "../../../../src/tools/code/pool/process-pool";
 import type { LogEntry, Run } from "../../../../src/tools/code/tier";
-import { isOffered, processes } from "./kit";
+import { runOf } from "../sandbox/kit";
+import { isOffered, processes, WORKER } from "./kit";
 import { ATTEMPTS, RAW } from "./raw";
 
 const { tier, run, value } = processes({ size: 2 });
@@ -217,6 +220,29 @@ describe.if(isOffered)("Process: memory", () => {
     expect((await run(body, { input: "100", memory: 64 * MB })).kind).toBe("out-of-memory");
   });
 });
+
+test.if(isOffered)(
+  "Process: memory has a bound from within, too, for what comes between two looks of the host",
+  async () => {
+    const pool = new ProcessPool({
+      size: 1,
+      maxWaiting: 9,
+      clock: systemClock,
+      isolation: "process",
+      remedy: "",
+      program: WORKER,
+    });
+    for (const body of [
+      "const a = []; for (let i = 0; i < 2_500; i++) a.push(new Uint8Array(1e6).fill(1)); return a.length",
+      "return new ArrayBuffer(2e9).byteLength",
+      "const a = []; try { for (let i = 0; i < 40; i++) a.push(new WebAssembly.Memory({ initial: 16_000 })) } catch {} ; throw new RangeError(a.length < 40 ? 'Out of memory' : 'no bound')",
+    ]) {
+      const ended = await pool.run(runOf(body, { memory: 64 * MB }));
+      expect([body, ended.kind]).toEqual([body, "out-of-memory"]);
+    }
+    await pool.dispose();
+  },
+);
 
 test.if(isOffered)("Process: the host's timers tick while code loops, allocates and floods", async () => {
   let ticks = 0;

@@ -1,7 +1,11 @@
 import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { systemClock } from "../../../../src/index";
 import { createProcessTier, type ProcessTierOptions } from "../../../../src/tools/code/process/create-process-tier";
 import { type Kit, runOf } from "../sandbox/kit";
+
+/** The program of the tier's processes. */
+export const WORKER = join(import.meta.dir, "../../../../src/tools/code/process/process-worker.ts");
 
 /** The tier, and what runs in it without a word of how. */
 export function processes(options: Partial<ProcessTierOptions> = {}): Kit {
