@@ -15,6 +15,8 @@ const KEPT: ReadonlySet<PropertyKey> = new Set(
 
 const scope = globalThis as Record<PropertyKey, unknown>; // Any name may be there.
 
+const { hasOwn } = Object;
+
 /**
  * Takes the other names out of code's sight: process, fetch and the like. That is tidiness and no boundary, since modules
  * of Bun can still be imported; what they would do, the kernel refuses. `Bun` cannot be taken away, and is hidden by a
@@ -26,13 +28,11 @@ export function hideGlobals(): void {
   }
 }
 
-/** Makes what the code of a session declares: a property that can be written to, with the value that it has. */
+/** Makes what the code of a session declares, where it is not there yet. */
 export function declare(names: readonly string[]): void {
   for (let index = 0; index < names.length; index++) {
     const name = names[index] ?? "";
-    const known = Reflect.getOwnPropertyDescriptor(scope, name);
-    if (known?.writable === true) continue;
-    Reflect.defineProperty(scope, name, { value: undefined, writable: true, enumerable: true, configurable: true });
+    if (!hasOwn(scope, name)) scope[name] = undefined;
   }
 }
 

@@ -217,11 +217,14 @@ describe.if(isOffered)("Process: a room", () => {
 
   test("keeps what was declared, and tells places in the program that they are in", async () => {
     await inRoom(async (run) => {
-      await run("a = 1; f = function () {\n null.x }", { declares: ["a", "f", "process", "performance"] });
-      const later = await run("performance = a; return [a, performance, typeof process]", {
-        declares: ["b", "a", "performance"],
-      });
-      expect(later).toMatchObject({ kind: "value", value: '[1,1,"undefined"]' });
+      await run("a = 1; f = function () {\n null.x }", { declares: ["a", "f", "process", "toString"] });
+      const later = await run(
+        "self = performance = a; return [a, performance, self, typeof process, typeof toString]",
+        {
+          declares: ["b", "a", "performance", "self"],
+        },
+      );
+      expect(later).toMatchObject({ kind: "value", value: '[1,1,1,"undefined","undefined"]' });
       const failed = await run("\n\nf()");
       expect(failed.kind !== "value" && failed.stack).toMatchObject([{ line: 2 }, { line: 3 }]);
       expect(failed.kind !== "value" && failed.stack?.[0]?.program).not.toBe(
@@ -240,6 +243,18 @@ describe.if(isOffered)("Process: a room", () => {
       expect(await run("return [kept >= 5, await late().catch((e) => e.message)]")).toMatchObject({
         value: '[true,"The run has ended, and its tools with it."]',
       });
+    });
+  });
+
+  test("hears nothing of what code says after its end", async () => {
+    await inRoom(async (run, room) => {
+      const later =
+        "let turns = 0; const turn = () => turns++ < 30 ? void Promise.resolve().then(turn) : WORD; turn(); return 1";
+      for (const word of ["console.log('late')", "progress('late')", "Promise.reject(new Error('late'))"]) {
+        expect(await run(later.replace("WORD", word))).toMatchObject({ kind: "value", logs: [] });
+        expect(await run("await 1; return 2")).toMatchObject({ kind: "value", logs: [] });
+      }
+      expect(room.isLost).toBe(false);
     });
   });
 
