@@ -38,6 +38,7 @@ export const ATTEMPTS: Readonly<Record<string, string>> = {
   "mount by another call": "call(430, 0, 0)",
   "map its channel": "call(9, 0, 4096, 1, 2, 3, 0) > 0 ? 1 : -1",
   "map what stands for its input": "call(9, 0, 4096, 1, 2, 0, 0) > 0 ? 1 : -1",
+  "take addresses, whose tables cost memory": "call(9, 0, 64 * 2 ** 30, 1, 0x4022, -1, 0) > 0 ? 1 : -1",
   "make a file of memory": 'call(319, "x", 0)',
   "make secret memory": "call(447, 0)",
   "share memory": "call(29, 1234, 4096, 950)",
