@@ -1,0 +1,137 @@
+import type { Clock, Issue, Operation } from "../../../index";
+import type { Approve } from "../approval";
+import { CodeRefusal, type LogEntry } from "../code-error";
+import { outcomeOf } from "../outcome";
+import type { Program as Code, Isolation, Room, Run, Tier } from "../tier";
+import { openTier } from "../tiers";
+import { Broker } from "../tools/broker";
+import { replyText, Unserializable } from "../tools/reply-text";
+import type { ToolLimits } from "../tools/tool-limits";
+import type { ToolSet } from "../tools/tool-set";
+import { ProgramError } from "./program-error";
+import { ASK, faultIn, startOf, TELL } from "./program-parts";
+
+/** How a program runs, none of it left out. */
+export interface ProgramSettings {
+  readonly isolation: Isolation;
+  readonly timeout: number;
+  readonly memory: number;
+  readonly maxOutput: number;
+  /** Null for none. */
+  readonly tools: ToolSet | null;
+  readonly toolLimits: Required<ToolLimits>;
+  readonly approve: Approve | undefined;
+  readonly onLog: ((entry: LogEntry) => void) | undefined;
+  /** The names of what it can be asked for. */
+  readonly operations: readonly string[];
+}
+
+/** A program as it is compiled: what it is, or what is wrong with it. */
+export type Reading = Code | CodeRefusal | Promise<Code | CodeRefusal>;
+
+/** One instance of a program actor: a room in which its source has run, and its messages do. */
+export class ProgramInstance {
+  readonly #settings: ProgramSettings;
+  readonly #tier: Tier;
+  readonly #room: Room;
+  readonly #signal: AbortSignal;
+  /** What the source is in the room, whose places are those of the caller's. */
+  #code: Code | null = null;
+  /** Why it did not start, or null; a promise until that is known. */
+  #start: ProgramError | null | Promise<ProgramError | null>;
+  #disposed: Promise<void> | undefined;
+
+  /** @param signal aborts when the actor stops, or restarts. */
+  constructor(settings: ProgramSettings, reading: Reading, clock: Clock, signal: AbortSignal) {
+    this.#settings = settings;
+    this.#signal = signal;
+    // A room has a process of its own, so that none has to be kept ready beside it.
+    this.#tier = openTier(settings.isolation, { size: 0, maxWaiting: 0, clock });
+    this.#room = this.#tier.open(settings.memory);
+    // An actor that is abandoned in the middle of a message comes to no `onStop`.
+    signal.addEventListener("abort", () => void this.dispose(), { once: true });
+    this.#start = this.#begin(reading).then((fault) => {
+      this.#start = fault;
+      return fault;
+    });
+  }
+
+  /** Gives the reply to a message, which its program gave. */
+  async handle(operation: Operation, payload: unknown): Promise<unknown> {
+    const fault = this.#start instanceof Promise ? await this.#start : this.#start;
+    if (fault !== null) throw fault;
+    const text = replyText(payload);
+    if (text instanceof Unserializable) {
+      const message = `The payload cannot come into the program: ${text.reason}.`;
+      throw new ProgramError({ kind: "unserializable-value", message, logs: [] });
+    }
+    const given = text === undefined ? "" : `,"payload":${text}`;
+    const { hasReply, name } = operation;
+    const value = await this.#run(hasReply ? ASK : TELL, `{"operation":${JSON.stringify(name)}${given}}`);
+    if (!hasReply) return undefined;
+    const parsed = operation.reply.parse(value);
+    if (parsed.isOk()) return parsed.value;
+    throw new TypeError(`The program's reply to "${name}" does not fit the schema: ${listed(parsed.error())}`);
+  }
+
+  /** Ends it, and what runs; no process of it is left when this resolves. */
+  dispose(): Promise<void> {
+    this.#disposed ??= this.#tier.dispose();
+    return this.#disposed;
+  }
+
+  async #begin(reading: Reading): Promise<ProgramError | null> {
+    try {
+      const program = await reading;
+      if (program instanceof CodeRefusal) return new ProgramError(program.error);
+      const { operations } = this.#settings;
+      this.#code = startOf(program, operations);
+      const message = faultIn(await this.#run(this.#code, undefined), operations);
+      return message === null
+        ? null
+        : new ProgramError({ kind: "runtime-error", name: "TypeError", message, logs: [] });
+    } catch (thrown) {
+      if (thrown instanceof ProgramError) return thrown;
+      return new ProgramError({ kind: "crashed", message: `The program did not start: ${String(thrown)}`, logs: [] });
+    }
+  }
+
+  async #run(program: Code, input: string | undefined): Promise<unknown> {
+    const { isolation, timeout, memory, maxOutput, tools, toolLimits, approve, onLog } = this.#settings;
+    const calls = tools === null ? undefined : new Broker(tools, { limits: toolLimits, approve });
+    const run: Run = { program, input, timeout, memory, maxOutput, signal: this.#signal };
+    const listening = onLog === undefined ? null : new Listening(onLog);
+    const ended = await this.#room.run(
+      calls === undefined && listening === null
+        ? run
+        : { ...run, ...(calls && { calls }), ...(listening && { onLog: listening.hear }) },
+    );
+    calls?.close();
+    listening?.check();
+    const outcome = outcomeOf(ended, this.#code ?? program, isolation);
+    if (outcome.ok) return outcome.value.value;
+    throw new ProgramError(outcome.error);
+  }
+}
+
+/** Keeps what a listener throws from the tier that tells it, for whoever waits for the message. */
+class Listening {
+  #thrown: { readonly error: unknown } | undefined;
+
+  constructor(private readonly onLog: (entry: LogEntry) => void) {}
+
+  readonly hear = (entry: LogEntry): void => {
+    try {
+      this.onLog(entry);
+    } catch (error) {
+      this.#thrown ??= { error };
+    }
+  };
+
+  check(): void {
+    if (this.#thrown !== undefined) throw this.#thrown.error;
+  }
+}
+
+const listed = (issues: readonly Issue[]): string =>
+  issues.map(({ path, message }) => `${path === "" ? "it" : path} ${message}`).join("; ");

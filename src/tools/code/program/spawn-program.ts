@@ -1,0 +1,173 @@
+import {
+  type ActorOptions,
+  defineProtocol,
+  type Handlers,
+  type Protocol,
+  type Ref,
+  type RefTo,
+  type Spawner,
+  Type,
+} from "../../../index";
+import type { Approve } from "../approval";
+import type { LogEntry } from "../code-error";
+import { type CodeExecutionOptions, limitsOf } from "../options";
+import type { Language } from "../source/parser";
+import { Sources } from "../source/sources";
+import { type ToolLimits, toolLimitsOf } from "../tools/tool-limits";
+import { ToolSet, type Tools } from "../tools/tool-set";
+import { ProgramInstance, type ProgramSettings, type Reading } from "./program-instance";
+
+/** What a program actor can be asked that has no protocol of its own. */
+export const Program = defineProtocol("program", { run: { payload: Type.Unknown(), reply: Type.Unknown() } });
+
+/** How a program actor is made. All may be left out. */
+export interface ProgramOptions
+  extends Pick<CodeExecutionOptions, "isolation" | "timeout" | "memory" | "maxOutput">,
+    Pick<ActorOptions, "supervision" | "phase" | "capacity" | "overflow"> {
+  /** Default: `"javascript"`. */
+  readonly language?: Language;
+  /** What the program may call, as `await tools.files.read({ path })`. Default: nothing. */
+  readonly tools?: Tools;
+  /** How much each message may do with them. Default: 1,000 calls, 16 MB, and 30 s for each. */
+  readonly toolLimits?: ToolLimits;
+  /** Sees each call of a tool before it is made. Default: all are made. */
+  readonly approve?: Approve;
+  /** Told what the program logs, as it does. One that throws fails the message. Default: nobody is. */
+  readonly onLog?: (entry: LogEntry) => void;
+}
+
+type OptionsOf<Signatures> = ProgramOptions & {
+  /** What the actor can be asked; none of it may stream. Default: `Program`. */
+  readonly protocol?: Protocol<string, Signatures>;
+};
+
+const NAMES: ReadonlySet<string> = new Set<keyof OptionsOf<unknown>>([
+  "protocol",
+  "isolation",
+  "language",
+  "timeout",
+  "memory",
+  "maxOutput",
+  "tools",
+  "toolLimits",
+  "approve",
+  "onLog",
+  "supervision",
+  "phase",
+  "capacity",
+  "overflow",
+]);
+
+/**
+ * Spawns an actor whose behaviour is source text. What the source returns, or its last expression, is an object with a
+ * function for each operation of the protocol, or one function, called with the payload and the operation. It is compiled
+ * once, and runs in a place of its own, kept from the machine as `isolation` says (default: `"sandbox"`), where its variables
+ * last from message to message; a restart runs it again, in a new place.
+ *
+ * A message fails where the function throws, is out of time (default: 5 s) or takes its process with it: its asker gets
+ * `handler-failed`, whose `cause` is a ProgramError, and the supervisor decides what becomes of the actor. So does each
+ * message to a program that did not start, because it does not compile, throws, or gives no behaviour. That the asker gives up
+ * ends nothing; a stop does.
+ *
+ * @param spawner a system, or the context of the actor that is to be its parent.
+ * @throws TypeError or RangeError for an option that cannot be one; Error where the name is in use.
+ * @example
+ * const counter = spawnProgram(system, "counter", "let n = 0; ({ run: (by) => (n += by) })");
+ * await counter.ask("run", 2);
+ * (await counter.ask("run", 3)).unwrapOr(0); // 5
+ */
+export function spawnProgram(
+  spawner: Spawner,
+  name: string,
+  source: string,
+  options?: ProgramOptions,
+): RefTo<typeof Program>;
+export function spawnProgram<Signatures>(
+  spawner: Spawner,
+  name: string,
+  source: string,
+  options: OptionsOf<Signatures>,
+): Ref<Signatures>;
+export function spawnProgram(
+  spawner: Spawner,
+  name: string,
+  source: string,
+  options: OptionsOf<unknown> = {},
+): Ref<unknown> {
+  if (typeof source !== "string")
+    throw new TypeError('The source of a program is a text, such as "(payload) => payload".');
+  const { protocol = Program, language = "javascript", supervision, phase, capacity, overflow } = options;
+  const settings = settingsOf(options, protocol);
+  if (language !== "javascript" && language !== "typescript") {
+    throw new TypeError(`The language of a program is "javascript" or "typescript"; got ${Bun.inspect(language)}.`);
+  }
+  let reading: Reading | undefined;
+  return spawner.spawn(
+    name,
+    protocol as Protocol<string, unknown>,
+    (ctx) => {
+      const { signal } = ctx; // Read here, it is the instance's.
+      let instance: ProgramInstance | undefined;
+      const handlers: Record<string, (payload: unknown) => unknown> = {};
+      for (const operation of Object.values(protocol.operations)) {
+        handlers[operation.name] = (payload) => instance?.handle(operation, payload);
+      }
+      const hooks = {
+        onStart() {
+          reading ??= new Sources().compile(source, language);
+          instance = new ProgramInstance(settings, reading, ctx.clock, signal);
+        },
+        onStop: () => instance?.dispose(),
+      };
+      // One for each operation, made from the protocol that says so.
+      return { ...(handlers as Handlers<unknown>), ...hooks };
+    },
+    {
+      validate: "always", // The code is handed what it was promised, whoever asks.
+      ...(supervision && { supervision }),
+      ...(phase !== undefined && { phase }),
+      ...(capacity !== undefined && { capacity }),
+      ...(overflow !== undefined && { overflow }),
+    },
+  );
+}
+
+/** Refuses options that cannot be ones, and fills in the defaults. */
+function settingsOf(options: OptionsOf<unknown>, protocol: Protocol): ProgramSettings {
+  if (typeof options !== "object" || options === null) {
+    throw new TypeError("The options of a program are an object, such as { timeout: 1_000 }.");
+  }
+  for (const key of Object.keys(options)) {
+    if (NAMES.has(key)) continue;
+    throw new TypeError(`There is no option "${key}" of a program; write one of ${[...NAMES].join(", ")}.`);
+  }
+  const operations = Object.keys(protocol.operations);
+  const streaming = operations.find((name) => protocol.operations[name]?.isStream);
+  if (streaming !== undefined) {
+    throw new TypeError(
+      `A program cannot stream, and the protocol "${protocol.name}" has the stream "${streaming}"; write one without it.`,
+    );
+  }
+  const { tools, toolLimits, approve, onLog } = options;
+  if (onLog !== undefined && typeof onLog !== "function") {
+    throw new TypeError(`The onLog of a program is a function of an entry; got ${Bun.inspect(onLog, { depth: 1 })}.`);
+  }
+  const { isolation, timeout, memory, maxOutput } = limitsOf({
+    ...(options.isolation !== undefined && { isolation: options.isolation }),
+    ...(options.timeout !== undefined && { timeout: options.timeout }),
+    ...(options.memory !== undefined && { memory: options.memory }),
+    ...(options.maxOutput !== undefined && { maxOutput: options.maxOutput }),
+    ...(approve !== undefined && { approve }),
+  });
+  return {
+    isolation,
+    timeout,
+    memory,
+    maxOutput,
+    tools: tools === undefined ? null : new ToolSet(tools),
+    toolLimits: toolLimitsOf(toolLimits),
+    approve,
+    onLog,
+    operations,
+  };
+}
