@@ -23,7 +23,7 @@ export const Program = defineProtocol("program", { run: { payload: Type.Unknown(
 /** How a program actor is made. All may be left out. */
 export interface ProgramOptions
   extends Pick<CodeExecutionOptions, "isolation" | "timeout" | "memory" | "maxOutput">,
-    Pick<ActorOptions, "supervision" | "phase" | "capacity" | "overflow"> {
+    Pick<ActorOptions, "phase" | "capacity" | "overflow"> {
   /** Default: `"javascript"`. */
   readonly language?: Language;
   /** What the program may call, as `await tools.files.read({ path })`. Default: nothing. */
@@ -52,7 +52,6 @@ const NAMES: ReadonlySet<string> = new Set<keyof OptionsOf<unknown>>([
   "toolLimits",
   "approve",
   "onLog",
-  "supervision",
   "phase",
   "capacity",
   "overflow",
@@ -65,7 +64,7 @@ const NAMES: ReadonlySet<string> = new Set<keyof OptionsOf<unknown>>([
  * last from message to message; a restart runs it again, in a new place.
  *
  * A message fails where the function throws, is out of time (default: 5 s) or takes its process with it: its asker gets
- * `handler-failed`, whose `cause` is a ProgramError, and the supervisor decides what becomes of the actor. So does each
+ * `handler-failed`, whose `cause` is a ProgramError, and its supervisor (that of the system, or of the parent) decides. So does each
  * message to a program that did not start, because it does not compile, throws, or gives no behaviour. That the asker gives up
  * ends nothing; a stop does.
  *
@@ -96,7 +95,8 @@ export function spawnProgram(
 ): Ref<unknown> {
   if (typeof source !== "string")
     throw new TypeError('The source of a program is a text, such as "(payload) => payload".');
-  const { protocol = Program, language = "javascript", supervision, phase, capacity, overflow } = options;
+  checkNames(options);
+  const { protocol = Program, language = "javascript", phase, capacity, overflow } = options;
   const settings = settingsOf(options, protocol);
   if (language !== "javascript" && language !== "typescript") {
     throw new TypeError(`The language of a program is "javascript" or "typescript"; got ${Bun.inspect(language)}.`);
@@ -124,7 +124,6 @@ export function spawnProgram(
     },
     {
       validate: "always", // The code is handed what it was promised, whoever asks.
-      ...(supervision && { supervision }),
       ...(phase !== undefined && { phase }),
       ...(capacity !== undefined && { capacity }),
       ...(overflow !== undefined && { overflow }),
@@ -132,14 +131,20 @@ export function spawnProgram(
   );
 }
 
-/** Refuses options that cannot be ones, and fills in the defaults. */
-function settingsOf(options: OptionsOf<unknown>, protocol: Protocol): ProgramSettings {
+function checkNames(options: object): void {
   if (typeof options !== "object" || options === null) {
     throw new TypeError("The options of a program are an object, such as { timeout: 1_000 }.");
   }
   for (const key of Object.keys(options)) {
     if (NAMES.has(key)) continue;
     throw new TypeError(`There is no option "${key}" of a program; write one of ${[...NAMES].join(", ")}.`);
+  }
+}
+
+/** Refuses options that cannot be ones, and fills in the defaults. */
+function settingsOf(options: OptionsOf<unknown>, protocol: Protocol): ProgramSettings {
+  if (typeof protocol !== "object" || typeof protocol?.operations !== "object") {
+    throw new TypeError("The protocol of a program is what defineProtocol gives.");
   }
   const operations = Object.keys(protocol.operations);
   const streaming = operations.find((name) => protocol.operations[name]?.isStream);
