@@ -1,0 +1,199 @@
+import { defineProtocol, type Schema } from "../../../index";
+
+/** A type of TypeScript, before it is written down. */
+export type Shape =
+  | { readonly kind: "atom"; readonly text: string }
+  | { readonly kind: "join"; readonly by: "|" | "&"; readonly parts: readonly Shape[] }
+  | { readonly kind: "array"; readonly item: Shape }
+  | { readonly kind: "tuple"; readonly items: readonly Shape[]; readonly least: number }
+  | { readonly kind: "object"; readonly members: readonly Member[]; readonly others: Shape | null }
+  | { readonly kind: "named"; readonly definition: Definition };
+
+export interface Member {
+  readonly name: string;
+  readonly isOptional: boolean;
+  readonly description: string | undefined;
+  readonly shape: Shape;
+}
+
+/** What refers to itself, or is referred to by a name. */
+export interface Definition {
+  readonly hint: string;
+  shape: Shape;
+}
+
+type Node = Readonly<Record<string, unknown>>;
+
+interface Scope {
+  readonly root: Node;
+  readonly definitions: Node;
+}
+
+const atom = (text: string): Shape => ({ kind: "atom", text });
+const UNKNOWN = atom("unknown");
+const NEVER = atom("never");
+const KINDS: Readonly<Record<string, Shape>> = {
+  string: atom("string"),
+  number: atom("number"),
+  integer: atom("number"),
+  boolean: atom("boolean"),
+  null: atom("null"),
+  undefined: atom("undefined"),
+  void: atom("undefined"),
+  bigint: NEVER, // No JSON text holds one.
+};
+
+const isNode = (value: unknown): value is Node => typeof value === "object" && value !== null && !Array.isArray(value);
+const nodeIn = (value: unknown): Node => (isNode(value) ? value : {});
+const listIn = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+const textIn = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
+
+/** Makes types of schemas: what of a schema no type can say is left out, and what is not known is `unknown`. */
+export class Shapes {
+  readonly #definitions = new Map<Node, Definition>();
+
+  /** @param side what goes to an operation, or comes from it, where a schema makes another value of what it takes. */
+  of(schema: Schema, side: "input" | "output", hint: string): Shape {
+    const node = jsonSchemaOf(schema, side);
+    const scope = { root: node, definitions: {} };
+    return refersToItself(node) ? this.#defined(node, scope, hint) : this.#shape(node, scope, hint);
+  }
+
+  #shape(given: unknown, outer: Scope, hint: string): Shape {
+    if (given === false) return NEVER;
+    if (!isNode(given)) return UNKNOWN;
+    const definitions = { ...nodeIn(given["definitions"]), ...nodeIn(given["$defs"]) };
+    const scope =
+      Object.keys(definitions).length === 0
+        ? outer
+        : { ...outer, definitions: { ...outer.definitions, ...definitions } };
+    const parts: Shape[] = [];
+    const reference = textIn(given["$ref"]);
+    if (reference !== undefined) parts.push(this.#referred(reference, scope, hint));
+    if ("const" in given) parts.push(literal(given["const"]));
+    if (Array.isArray(given["enum"])) parts.push(union(given["enum"].map(literal)));
+    for (const keyword of ["anyOf", "oneOf"]) {
+      if (Array.isArray(given[keyword]))
+        parts.push(union(given[keyword].map((part) => this.#shape(part, scope, hint))));
+    }
+    for (const part of listIn(given["allOf"])) parts.push(this.#shape(part, scope, hint));
+    const { type } = given;
+    if (!("const" in given) && !("enum" in given)) {
+      if (Array.isArray(type)) parts.push(union(type.map((one) => this.#typed(one, given, scope, hint))));
+      else if (type !== undefined) parts.push(this.#typed(type, given, scope, hint));
+    }
+    if (isNode(given["not"]) && Object.keys(given["not"]).length === 0) parts.push(NEVER);
+    if (parts.length === 0 && isBytes(given)) return NEVER;
+    return intersection(parts);
+  }
+
+  #typed(type: unknown, node: Node, scope: Scope, hint: string): Shape {
+    if (type === "object") return this.#object(node, scope);
+    if (type === "array") return this.#array(node, scope, hint);
+    return typeof type === "string" && Object.hasOwn(KINDS, type) ? (KINDS[type] ?? UNKNOWN) : UNKNOWN;
+  }
+
+  #object(node: Node, scope: Scope): Shape {
+    const required = new Set(listIn(node["required"]));
+    const members: Member[] = [];
+    for (const [name, property] of Object.entries(nodeIn(node["properties"]))) {
+      const shape = this.#shape(property, scope, name);
+      const isOptional = !required.has(name);
+      if (shape === NEVER && !isOptional) return NEVER;
+      if (shape === NEVER) continue;
+      members.push({ name, isOptional, description: textIn(nodeIn(property)["description"]), shape });
+    }
+    const others = [...Object.values(nodeIn(node["patternProperties"])), node["additionalProperties"]].filter(isNode);
+    const shape = others.length === 0 ? null : union(others.map((other) => this.#shape(other, scope, "value")));
+    // A named member would have to be of that type, too.
+    return { kind: "object", members, others: shape !== null && members.length > 0 ? UNKNOWN : shape };
+  }
+
+  #array(node: Node, scope: Scope, hint: string): Shape {
+    const items = Array.isArray(node["items"]) ? node["items"] : node["prefixItems"];
+    if (Array.isArray(items)) {
+      const shapes = items.map((item) => this.#shape(item, scope, hint));
+      const { minItems, additionalItems, items: rest } = node;
+      const isClosed = additionalItems === false || rest === false || Array.isArray(rest) || rest === undefined;
+      const least = typeof minItems === "number" ? Math.min(minItems, shapes.length) : shapes.length;
+      return isClosed ? { kind: "tuple", items: shapes, least } : { kind: "array", item: UNKNOWN };
+    }
+    return { kind: "array", item: node["items"] === undefined ? UNKNOWN : this.#shape(node["items"], scope, hint) };
+  }
+
+  #referred(reference: string, scope: Scope, hint: string): Shape {
+    if (reference === "#") return this.#defined(scope.root, scope, hint);
+    const name = reference.replace(/^#\/(\$defs|definitions)\//, "");
+    const node = Object.hasOwn(scope.definitions, name) ? scope.definitions[name] : undefined;
+    return isNode(node) ? this.#defined(node, scope, name) : UNKNOWN;
+  }
+
+  #defined(node: Node, scope: Scope, hint: string): Shape {
+    const known = this.#definitions.get(node);
+    if (known !== undefined) return { kind: "named", definition: known };
+    const definition: Definition = { hint, shape: UNKNOWN };
+    this.#definitions.set(node, definition);
+    definition.shape = this.#shape(node, scope, hint);
+    return { kind: "named", definition };
+  }
+}
+
+/** A Standard Schema says what it is where its library can tell. */
+function jsonSchemaOf(schema: Schema, side: "input" | "output"): Node {
+  if (!("~standard" in schema)) return schema as Node; // What is no Standard Schema is a JSON Schema.
+  try {
+    const standard: object = schema["~standard"];
+    const make: unknown = "jsonSchema" in standard ? nodeIn(standard.jsonSchema)[side] : undefined;
+    return typeof make === "function" ? nodeIn(make({ target: "draft-2020-12" })) : {};
+  } catch {
+    return {}; // It has what JSON Schema cannot say, such as a Date.
+  }
+}
+
+function refersToItself(node: Node): boolean {
+  try {
+    return JSON.stringify(node).includes('"$ref":"#"');
+  } catch {
+    return false;
+  }
+}
+
+/** Whether a schema that has no keywords takes bytes and nothing that JSON can hold. */
+function isBytes(node: Node): boolean {
+  if (!("~refine" in node)) return false;
+  const takes = (value: unknown): boolean => payload.parse(value).isOk();
+  const payload = validatorOf(node as Schema); // Of TypeBox: nothing else has refinements.
+  return takes(new Uint8Array()) && ![null, true, 0, "", [], {}].some(takes);
+}
+
+function validatorOf(payload: Schema) {
+  const { operation } = defineProtocol("probe", { operation: { payload } }).operations;
+  if (operation === undefined) throw new Error("It was defined.");
+  return operation.payload;
+}
+
+function literal(value: unknown): Shape {
+  if (value === null || typeof value === "string" || typeof value === "boolean") return atom(JSON.stringify(value));
+  if (typeof value === "number")
+    return Number.isFinite(value) ? atom(JSON.stringify(value)) : (KINDS["number"] ?? UNKNOWN);
+  return typeof value === "bigint" ? NEVER : UNKNOWN;
+}
+
+function union(parts: readonly Shape[]): Shape {
+  return join("|", parts, UNKNOWN, NEVER);
+}
+
+function intersection(parts: readonly Shape[]): Shape {
+  return join("&", parts, NEVER, UNKNOWN);
+}
+
+/** @param all what leaves nothing else to say, and @param nothing what says nothing. */
+function join(by: "|" | "&", parts: readonly Shape[], all: Shape, nothing: Shape): Shape {
+  const said = parts
+    .flatMap((part) => (part.kind === "join" && part.by === by ? part.parts : [part]))
+    .filter((part) => part !== nothing);
+  if (said.includes(all)) return all;
+  const [first, second] = said;
+  if (first === undefined) return nothing;
+  return second === undefined ? first : { kind: "join", by, parts: said };
+}
