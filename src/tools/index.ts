@@ -19,6 +19,7 @@ export { runCode } from "./code/run-code";
 export type { Isolation } from "./code/tier";
 export type { ToolLimits } from "./code/tools/tool-limits";
 export type { ToolGrant, Tools } from "./code/tools/tool-set";
+export { typesFor } from "./code/tools/types-for";
 export { FileError } from "./files/file-error";
 export { spawnFileSystem } from "./files/file-system";
 export type { FileSystemOptions } from "./files/options";

@@ -41,11 +41,16 @@ export class TypeTexts {
     this.#taken = new Set(taken);
   }
 
-  /** All types are looked at before the first one is written. */
+  /**
+   * All types are looked at before the first one is written.
+   *
+   * @param hint the tool and what it is there, with a space between them.
+   */
   look(shape: Shape, hint: string): void {
+    const [tool = ""] = hint.split(" ");
     if (shape.kind === "named") {
       if (this.#definitions.has(shape.definition)) return;
-      this.#definitions.set(shape.definition, this.#nameFor(hint, shape.definition.hint));
+      this.#definitions.set(shape.definition, this.#nameFor(tool, shape.definition.hint));
       this.look(shape.definition.shape, hint);
       return;
     }
@@ -54,7 +59,6 @@ export class TypeTexts {
     const seen = this.#seen.get(key);
     if (seen === undefined) this.#seen.set(key, { shape, hint, count: 1 });
     else seen.count++;
-    const [tool = ""] = hint.split(" ");
     if (shape.kind === "join") for (const part of shape.parts) this.look(part, hint);
     if (shape.kind === "array") this.look(shape.item, hint);
     if (shape.kind === "tuple") for (const item of shape.items) this.look(item, hint);
