@@ -16,47 +16,65 @@ export type CallAnswer =
  * Makes what code sees as `tools`: `await tools.files.read({ path })`, and `for await` of what streams. What the host refuses
  * is thrown as a ToolError, with its `kind`.
  *
- * It is carried into each tier as its own source text, so that it uses nothing from around it, and takes what it needs of
- * the language before the code runs.
+ * It is carried into each tier as its own source text, so that it uses nothing from around it. What it needs of the
+ * language it takes at the start, and afterwards it looks at no prototype, which the code may have changed by then: not for
+ * what it sends, nor for what came back. What code can gain by changes of its own is nothing, since the host reads each
+ * request as if it came from a stranger; what is kept from it is to be broken by those of an earlier run of its session.
  */
 export function toolsInCode(
   table: ToolTable,
   call: (request: string) => Promise<string>,
 ): Readonly<Record<string, unknown>> {
+  // Carried as a text, it is no module, and has a `caller` otherwise.
   const { parse, stringify } = JSON;
-  const { keys, create, freeze, defineProperty } = Object;
+  const { keys, create, freeze, defineProperty, hasOwn } = Object;
   const { asyncIterator } = Symbol;
-  const ErrorClass = Error;
+  const ErrorOf = Error;
+  const PromiseOf = Promise;
 
-  const ask = async (request: unknown): Promise<unknown> => {
-    const text = stringify(request);
-    const answer = parse(await call(text)) as CallAnswer;
-    if (answer.ok) return answer.value;
-    const error = new ErrorClass(answer.message);
-    defineProperty(error, "name", { value: "ToolError", configurable: true, writable: true });
-    defineProperty(error, "kind", { value: answer.kind, enumerable: true });
+  const member = (of: object, key: "value"): unknown => (hasOwn(of, key) ? (of as { value: unknown })[key] : undefined);
+  /** A descriptor, or a request, inherits nothing, such as a `get` or a `toJSON`. */
+  const bare = <Members extends object>(members: Members): Members => ({ __proto__: null, ...members });
+  const hidden = (value: unknown) => bare({ value, configurable: true, writable: true });
+
+  const ask = async (request: CallRequest): Promise<unknown> => {
+    const answered = call(stringify(request));
+    // By it, `await` takes a promise for what it is, and asks no `then` for it.
+    defineProperty(answered, "constructor", hidden(PromiseOf));
+    const answer = parse(await answered) as CallAnswer;
+    if (answer.ok) return member(answer, "value");
+    const error = new ErrorOf(answer.message);
+    defineProperty(error, "name", hidden("ToolError"));
+    defineProperty(error, "kind", bare({ value: answer.kind, enumerable: true }));
     throw error;
   };
 
   const stream = (tool: string, operation: string, payload: unknown) => {
     let opening: Promise<unknown> | undefined;
     let isOver = false;
+    const number = async (): Promise<number> => {
+      if (opening === undefined) {
+        opening = ask(bare({ tool, operation, payload }));
+        defineProperty(opening, "constructor", hidden(PromiseOf));
+      }
+      return (await opening) as number; // As the host answers what is a stream.
+    };
     const iterator = {
       async next(): Promise<unknown> {
         if (isOver) return { done: true, value: undefined };
-        opening ??= ask({ tool, operation, payload });
         try {
-          const item = (await ask({ next: await opening })) as { done: boolean; value: unknown };
+          const item = (await ask(bare({ next: await number() }))) as { readonly done: boolean };
           if (item.done) isOver = true;
-          return item;
+          return { done: item.done, value: member(item, "value") };
         } catch (thrown) {
           isOver = true;
           throw thrown;
         }
       },
       async return(value: unknown): Promise<unknown> {
-        if (!isOver && opening !== undefined) await ask({ close: await opening });
+        const isOpen = !isOver && opening !== undefined;
         isOver = true;
+        if (isOpen) await ask(bare({ close: await number() }));
         return { done: true, value };
       },
       [asyncIterator]: () => iterator,
@@ -65,14 +83,18 @@ export function toolsInCode(
   };
 
   const tools = create(null);
-  for (const tool of keys(table)) {
-    const operations = table[tool] ?? {};
+  const names = keys(table);
+  for (let at = 0; at < names.length; at++) {
+    const tool = names[at] as string; // There are as many.
+    const kinds = table[tool] ?? {};
+    const operations = keys(kinds);
     const methods = create(null);
-    for (const operation of keys(operations)) {
+    for (let index = 0; index < operations.length; index++) {
+      const operation = operations[index] as string; // There are as many.
       methods[operation] =
-        operations[operation] === "stream"
+        kinds[operation] === "stream"
           ? (payload: unknown) => stream(tool, operation, payload)
-          : (payload: unknown) => ask({ tool, operation, payload });
+          : (payload: unknown) => ask(bare({ tool, operation, payload }));
     }
     tools[tool] = freeze(methods);
   }
