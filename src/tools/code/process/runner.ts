@@ -60,6 +60,8 @@ export class Runner {
   #isWaiting = false;
   #isOver = false;
   static #calls = 0;
+  /** The one that was begun last: what an earlier one of its room has handed out is for this one. */
+  static #current: Runner;
 
   constructor(order: Order, tell: Tell) {
     this.number = order.number;
@@ -70,6 +72,7 @@ export class Runner {
   }
 
   begin(): void {
+    Runner.#current = this;
     const { body, file, declares, input, tools } = this.#order;
     declare(declares);
     let code: Code;
@@ -82,7 +85,8 @@ export class Runner {
       this.end(describe(thrown)); // The engine knows less of the language than who read it, or has a smaller stack.
       return;
     }
-    const made = tools === undefined ? undefined : toolsInCode(parse(tools), (request) => this.#call(request));
+    const made =
+      tools === undefined ? undefined : toolsInCode(parse(tools), (request) => Runner.#current.#call(request));
     const given = input === undefined ? undefined : parse(input);
     const progress = (value: unknown): void => this.#progress(value);
     const onValue = (value: unknown): void => this.end(this.#valued(value));
