@@ -68,7 +68,6 @@ export class ProgramInstance {
     const given = text === undefined ? "" : `,"payload":${text}`;
     const { hasReply, name } = operation;
     const value = await this.#run(hasReply ? ASK : TELL, `{"operation":${JSON.stringify(name)}${given}}`);
-    if (!hasReply) return undefined;
     const parsed = operation.reply.parse(value);
     if (parsed.isOk()) return parsed.value;
     throw new TypeError(`The program's reply to "${name}" does not fit the schema: ${listed(parsed.error())}`);

@@ -89,7 +89,6 @@ export class Broker implements Calls {
     const options = { timeout: this.#limits.time, signal: this.#signal };
     const result = await ref.ask(operation.name, payload, options);
     if (result.isErr()) return this.#failed(of, result.error);
-    if (!operation.hasReply) return '{"ok":true}';
     const parsed = operation.reply.parse(result.value);
     if (parsed.isErr()) return unfitting(of, "reply", parsed.error());
     const text = replyText(parsed.value);
@@ -151,7 +150,6 @@ export class Broker implements Calls {
       // What it threw is the host's own, and not for code.
       return refusal("refused", `${nameOf(of)} was refused: whoever approves calls failed.`);
     }
-    if (this.#isClosed || this.#isSpent) return CLOSED;
     if (approval === true) return this.#begin(of, payload);
     if (typeof approval === "object" && approval !== null) {
       if ("refuse" in approval && typeof approval.refuse === "string") {
@@ -202,8 +200,7 @@ export class Broker implements Calls {
   }
 
   #end(): void {
-    this.#controller?.abort();
-    for (const { items } of this.#streams.values()) void items.return();
+    this.#controller?.abort(); // Streams, too.
     this.#streams.clear();
   }
 

@@ -346,7 +346,57 @@ describe.each([...tiers])("a program in $isolation", ({ isolation, isIsolated })
     LONG,
   );
 
+  test(
+    "gives up what it has called and did not wait for",
+    async () => {
+      await withSystem(async (system) => {
+        const Gate = defineProtocol("gate", { pass: {} });
+        const entered = Promise.withResolvers<void>();
+        const givenUp = Promise.withResolvers<void>();
+        const gate = system.spawn("gate", Gate, (ctx) => ({
+          async pass() {
+            ctx.signal.addEventListener("abort", () => givenUp.resolve());
+            entered.resolve();
+            await givenUp.promise;
+          },
+        }));
+        const Entrance = defineProtocol("entrance", { wait: {} });
+        const entrance = system.spawn("entrance", Entrance, () => ({ wait: () => entered.promise }));
+        const source = "async () => { tools.gate.pass().catch(() => {}); await tools.entrance.wait(); return 1 }";
+        const program = spawnProgram(system, "program", source, { ...options, tools: { gate, entrance } });
+        expect(await value(program.ask("run"))).toBe(1);
+        await givenUp.promise;
+      });
+    },
+    LONG,
+  );
+
   if (isIsolated) {
+    test(
+      "leaves no process where its actor is abandoned in the middle of a message",
+      async () => {
+        await withSystem(async (system) => {
+          const before = new Set(children());
+          const Gate = defineProtocol("gate", { pass: {} });
+          const entered = Promise.withResolvers<void>();
+          const gate = system.spawn("gate", Gate, () => ({
+            async pass() {
+              entered.resolve();
+              await new Promise(() => {});
+            },
+          }));
+          const program = spawnProgram(system, "program", "() => tools.gate.pass()", { ...options, tools: { gate } });
+          void program.ask("run");
+          await entered.promise;
+          const own = children().filter((pid) => !before.has(pid));
+          expect(own.length).toBeGreaterThan(0);
+          await system.shutdown({ timeout: 0 });
+          while (children().some((pid) => own.includes(pid))) await new Promise(setImmediate);
+        });
+      },
+      LONG,
+    );
+
     test(
       "whose process is killed fails a message, and begins anew in another one",
       async () => {

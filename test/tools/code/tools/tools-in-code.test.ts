@@ -99,6 +99,11 @@ const changes: readonly [string, string][] = [
     "Promise.prototype.constructor",
     "Object.defineProperty(Promise.prototype, 'constructor', { get: () => class Other {} })",
   ],
+  [
+    "both",
+    "const { then } = Promise.prototype; const { apply } = Reflect; Object.defineProperty(Promise.prototype, 'constructor', { get: () => class Other {} }); " +
+      "Promise.prototype.then = function (onValue, onError) { return apply(then, this, [(value) => onValue(typeof value === 'string' ? 'forged' : value), onError]) }",
+  ],
   ["Promise[Symbol.species]", "Object.defineProperty(Promise, Symbol.species, { get() { throw 1 } })"],
   ["Promise", "globalThis.Promise = function () { throw 1 }"],
   ["JSON", "JSON.parse = JSON.stringify = () => { throw 1 }; globalThis.JSON = 1"],
