@@ -1,202 +1,231 @@
-import type { QuickJSContext, QuickJSHandle, QuickJSSyncVariant } from "quickjs-emscripten-core";
 import { ENTRY_BYTES, type Order, type Outcome } from "../pool/channel";
-import { FILE } from "../pool/program-file";
-import { prelude } from "./prelude";
+import { toolsInCode } from "../tools/tools-in-code";
+import { display } from "./display";
+import { Image } from "./image";
+import type { Port } from "./port";
+import { prelude, REFUSED } from "./prelude";
+import { type Hooks, loadQuickJS, type Place, type QuickJS, type Result } from "./quickjs";
 
-const PAGE = 65_536;
-/** Pages that QuickJS's build begins with. */
-const INITIAL = 256;
 /** Bytes: with more, recursion would run into the end of the process's own stack, whose place the code cannot be told. */
 const STACK = 256 * 1024;
 /** How many jobs run before the deadline is looked at from outside: an async function swallows an interrupt. */
 const JOBS = 100;
+/** How many jobs of a run that was ended are let go before it is given up. */
+const MOST_LEFTOVERS = 20_000;
+/** Bytes that any run has beside what is there before it. */
+const LEAST = 1.5 * 1024 * 1024;
+/** Calls that may be open at once. */
+const MOST_OPEN = 1_000;
+/** Functions of the process, by their numbers. */
+const [WRITE, PROGRESS, CALL] = [1, 2, 3];
 
-export type Log = (level: number, text: string, time: number) => void;
+const EXHAUSTED: Outcome = { kind: "out-of-memory", message: "" };
 
-/** Makes interpreters, each with a WebAssembly instance and a memory of its own, so that none knows of another. */
-export class Interpreters {
-  readonly #core: typeof import("quickjs-emscripten-core");
-  readonly #variant: QuickJSSyncVariant;
-  readonly #module: WebAssembly.Module;
-
-  private constructor(
-    core: typeof import("quickjs-emscripten-core"),
-    variant: QuickJSSyncVariant,
-    module: WebAssembly.Module,
-  ) {
-    this.#core = core;
-    this.#variant = variant;
-    this.#module = module;
-  }
-
-  static async load(): Promise<Interpreters> {
-    const [core, { default: variant }] = await Promise.all([
-      import("quickjs-emscripten-core"),
-      import("@jitl/quickjs-wasmfile-release-sync"),
-    ]);
-    const path = Bun.fileURLToPath(import.meta.resolve("@jitl/quickjs-wasmfile-release-sync/wasm"));
-    return new Interpreters(core, variant, new WebAssembly.Module(await Bun.file(path).arrayBuffer()));
-  }
-
-  /** A new interpreter that takes at most about `bytes` of memory. */
-  async prepare(bytes: number): Promise<Interpreter> {
-    const maximum = Math.min(Math.max(INITIAL, Math.ceil(bytes / PAGE)), 32_768);
-    const memory = new WebAssembly.Memory({ initial: INITIAL, maximum });
-    const { newVariant, newQuickJSWASMModuleFromVariant } = this.#core;
-    const instantiate = (imports: object, done: (instance: WebAssembly.Instance) => void): object => {
-      done(new WebAssembly.Instance(this.#module, imports as Bun.WebAssembly.Imports));
-      return {};
-    };
-    const quickjs = await newQuickJSWASMModuleFromVariant(
-      newVariant(this.#variant, {
-        wasmMemory: memory,
-        // The declarations of the loader's options leave this one out, which its code has.
-        emscriptenModule: { instantiateWasm: instantiate, print: ignore, printErr: ignore } as object,
-      }),
-    );
-    // What is left of the first pages is taken from a run that may have less than they are.
-    const ballast = INITIAL * PAGE - bytes;
-    if (ballast > 0) (quickjs.getFFI() as unknown as Allocator).module._malloc(Math.min(ballast, 9 * 1024 * 1024));
-    return new Interpreter(quickjs.newContext(), memory, bytes);
-  }
+/** Functions of the prelude. */
+interface Parts {
+  readonly begin: Place;
+  readonly serialize: Place;
+  readonly describe: Place;
+  readonly answer: Place;
 }
 
-/** The part of the bindings that is marked private in their declarations. */
-interface Allocator {
-  readonly module: { _malloc(bytes: number): number };
-}
-
-const ignore = (): void => {};
-
-/** Runs one program, once. */
+/** Runs programs, one at a time: each in a context that nothing has happened in, or in that of the run before. */
 export class Interpreter {
-  readonly bytes: number;
-  readonly #context: QuickJSContext;
-  readonly #memory: WebAssembly.Memory;
-  readonly #begin: QuickJSHandle;
-  readonly #serialize: QuickJSHandle;
-  readonly #describe: QuickJSHandle;
-  #log: Log = ignore;
+  readonly #port: Port;
+  readonly #start: () => Promise<QuickJS>;
+  readonly #parts: Parts;
+  /** The memory as it is before any run. */
+  readonly #image: Image;
+  #quickjs: QuickJS;
+  #isNew = true;
+  #isBroken = false;
+  /** What tools the run before had. */
+  #tools: string | undefined;
+  #number = 0;
   #began = 0;
-  #deadline = Number.POSITIVE_INFINITY;
-  /** Bytes that the logs may still take. */
+  #timeout = 0;
+  #deadline = 0;
+  #maxOutput = 0;
+  /** Bytes that may still be told. */
   #left = 0;
   #stop: "timeout" | "output-limit" | undefined;
-  #isExhausted = false;
+  /** Counts as long as the process lives, so that no answer is taken for one of another run. */
+  #calls = 0;
+  readonly #open = new Set<number>();
+  /** Values that are let go after a run whose context stays. */
+  #owned: Place[] = [];
 
-  constructor(context: QuickJSContext, memory: WebAssembly.Memory, bytes: number) {
-    this.bytes = bytes;
-    this.#context = context;
-    this.#memory = memory;
-    const { runtime } = context;
-    runtime.setMaxStackSize(STACK);
-    runtime.setInterruptHandler(() => this.#isToStop());
-    const grow = memory.grow.bind(memory);
-    memory.grow = (pages) => {
-      this.#isExhausted = true;
-      const before = grow(pages);
-      this.#isExhausted = false;
-      return before;
-    };
-    const source = context.unwrapResult(context.evalCode(`(${prelude})`, "prelude.js", { type: "global" }));
-    const write = context.newFunction("write", (level, text) => {
-      this.#write(context.getNumber(level), context.getString(text));
-    });
-    const parts = context.unwrapResult(context.callFunction(source, context.undefined, write));
-    this.#begin = context.getProp(parts, 0);
-    this.#serialize = context.getProp(parts, 1);
-    this.#describe = context.getProp(parts, 2);
-    for (const handle of [source, write, parts]) handle.dispose();
+  private constructor(port: Port, quickjs: QuickJS, start: () => Promise<QuickJS>, hooks: Hooks) {
+    this.#port = port;
+    this.#start = start;
+    this.#quickjs = quickjs;
+    this.#parts = makeParts(quickjs);
+    this.#image = new Image(quickjs.memory);
+    hooks.called = (id, text) => this.#called(id, text);
+    hooks.isToStop = () => this.#isToStop();
   }
 
-  run(order: Order, log: Log): Outcome {
-    this.#log = log;
+  /** @throws where QuickJS is not installed, or is another version. */
+  static async create(port: Port): Promise<Interpreter> {
+    const load = await loadQuickJS();
+    const hooks: Hooks = { called: () => 0, isToStop: () => false };
+    const start = () => load(hooks);
+    return new Interpreter(port, await start(), start, hooks);
+  }
+
+  /** Whether nothing has run there yet. */
+  get isNew(): boolean {
+    return this.#isNew;
+  }
+
+  /** Whether what runs have left is lost, or not to be trusted. */
+  get isBroken(): boolean {
+    return this.#isBroken;
+  }
+
+  run(order: Order): Outcome {
+    this.#number = order.number;
     this.#began = performance.now();
+    this.#timeout = order.timeout;
     this.#deadline = this.#began + order.timeout;
+    this.#maxOutput = order.maxOutput;
     this.#left = order.maxOutput;
+    this.#stop = undefined;
+    this.#owned = [];
+    this.#quickjs.isExhausted = false;
     let outcome: Outcome;
     try {
+      if (this.#isNew) this.#furnish(order.memory);
       outcome = this.#evaluate(order);
+      if (order.isKept && !this.#isBroken) this.#tidy(outcome);
     } catch (thrown) {
       outcome = this.#trapped(thrown);
     }
-    if (this.#stop === "timeout") return { kind: "timeout", message: "" };
-    if (this.#stop === "output-limit") return { kind: "output-limit", message: "" };
-    return outcome;
+    this.#open.clear();
+    return this.#stop === undefined ? outcome : { kind: this.#stop, message: "" };
   }
 
-  /** Whether it took more memory than interpreters begin with. */
-  get hasGrown(): boolean {
-    return this.#memory.buffer.byteLength > INITIAL * PAGE;
-  }
-
-  dispose(): void {
-    // The memory goes as a whole: an interpreter that was stopped somewhere could not free its values one by one.
-    for (const handle of [this.#begin, this.#serialize, this.#describe]) if (handle.alive) handle.dispose();
-  }
-
-  #evaluate({ body, input, maxOutput }: Order): Outcome {
-    const context = this.#context;
-    const program = context.evalCode(`(async function (input) {\n${body}\n})`, FILE, { type: "global" });
-    if (program.error) return this.#failed(program.error);
-    const text = input === undefined ? context.undefined : context.newString(input);
-    const begun = context.callFunction(
-      this.#begin,
-      context.undefined,
-      program.value,
-      text,
-      context.newNumber(maxOutput),
-    );
-    program.value.dispose();
-    if (text.alive) text.dispose();
-    if (begun.error) return this.#failed(begun.error);
-    this.#drain();
-    if (this.#stop !== undefined) return { kind: this.#stop, message: "" };
-    const state = context.getPromiseState(begun.value);
-    if (state.type === "pending") {
-      return { kind: "runtime-error", message: "The code waits for a promise that never settles." };
+  /** Makes all as it was before any run. */
+  async reset(): Promise<void> {
+    const quickjs = this.#quickjs;
+    const isRestored = this.#image.restore(quickjs.memory);
+    if (this.#isBroken || !isRestored) {
+      this.#quickjs = await this.#start();
+      this.#quickjs.adopt(quickjs);
+      this.#image.write(this.#quickjs.memory);
     }
-    return state.type === "rejected" ? this.#failed(state.error) : this.#valued(state.value);
+    this.#isBroken = false;
+    this.#isNew = true;
+    this.#tools = undefined;
   }
 
+  /** What each first run has of its own. */
+  #furnish(memory: number): void {
+    const quickjs = this.#quickjs;
+    quickjs.seed(crypto.getRandomValues(new Uint8Array(8)));
+    quickjs.limit = memory;
+    // What is there already, from the start or from a run that needed more, is taken from one that may have less.
+    const { length } = quickjs.memory;
+    const ballast = Math.min(length - memory, length - this.#image.end - LEAST);
+    if (ballast > 0) quickjs.occupy(ballast);
+    quickjs.isExhausted = false;
+    this.#isNew = false;
+  }
+
+  #evaluate({ body, file, input, declares, tools }: Order): Outcome {
+    const quickjs = this.#quickjs;
+    const program = quickjs.evaluate(`(async function (input, tools, progress) {\n${body}\n})`, file);
+    if (program.thrown !== 0) return this.#failed(this.#own(program.thrown));
+    this.#own(program.value);
+    const known = tools === undefined ? 0 : tools === this.#tools ? 1 : tools;
+    const start = `[${this.#maxOutput},${JSON.stringify(declares)},${known}${input === undefined ? "" : `,${input}`}]`;
+    const begun = quickjs.call(this.#parts.begin, program.value, this.#own(quickjs.makeString(start)));
+    if (begun.thrown !== 0) return this.#failed(this.#own(begun.thrown));
+    this.#own(begun.value);
+    this.#tools = tools;
+    for (;;) {
+      this.#drain();
+      if (this.#stop !== undefined) return { kind: this.#stop, message: "" };
+      const settled = quickjs.settled(begun.value);
+      if (settled.kind !== "pending" && settled.value !== begun.value) this.#own(settled.value);
+      if (settled.kind === "rejected") return this.#failed(settled.value);
+      if (settled.kind === "fulfilled") return this.#valued(settled.value);
+      if (this.#open.size === 0) {
+        return { kind: "runtime-error", message: "The code waits for a promise that never settles." };
+      }
+      this.#wait();
+    }
+  }
+
+  /** Runs all that can run. */
   #drain(): void {
-    const { runtime } = this.#context;
-    while (!this.#isToStop() && runtime.hasPendingJob()) {
-      const result = runtime.executePendingJobs(JOBS);
-      result.dispose();
-    }
+    while (!this.#isToStop() && this.#quickjs.hasJobs) this.#quickjs.runJobs(JOBS);
   }
 
-  #valued(value: QuickJSHandle): Outcome {
-    const context = this.#context;
-    let serialized: ReturnType<QuickJSContext["callFunction"]>;
+  /** Waits for what the host has to say, and lets the code know. */
+  #wait(): void {
+    if (!this.#port.hasWord) this.#port.tell(["waiting"]);
+    const word = this.#port.read();
+    if (word[0] === "stop" && word[1] === this.#number) this.#stop = "timeout";
+    // Any other answer is to a call of a run before.
+    if (word[0] !== "answer" || !this.#open.delete(word[1])) return;
+    this.#deadline = this.#began + this.#timeout + word[3];
+    const quickjs = this.#quickjs;
+    const [call, text] = [quickjs.makeNumber(word[1]), quickjs.makeString(word[2])];
+    const { value } = quickjs.call(this.#parts.answer, call, text);
+    for (const place of [call, text, value]) quickjs.free(place);
+  }
+
+  /** Leaves a context in which another run can begin, or knows that there is none. */
+  #tidy(outcome: Outcome): void {
+    const quickjs = this.#quickjs;
+    for (const place of this.#owned) quickjs.free(place);
+    // Jobs of a run that was ended would run in the next one: they come to their ends without a stack, which calls need.
+    quickjs.setStack(1);
+    for (let done = 0; done < MOST_LEFTOVERS && quickjs.hasJobs; done += JOBS) quickjs.runJobs(JOBS);
+    quickjs.setStack(STACK);
+    if (quickjs.hasJobs || outcome.kind === "out-of-memory") this.#isBroken = true;
+  }
+
+  #own(place: Place): Place {
+    this.#owned.push(place);
+    return place;
+  }
+
+  #valued(value: Place): Outcome {
+    const quickjs = this.#quickjs;
+    let serialized: Result;
     try {
-      serialized = context.callFunction(this.#serialize, context.undefined, value);
+      serialized = quickjs.call(this.#parts.serialize, value);
     } catch (thrown) {
       if (!(thrown instanceof RangeError)) throw thrown;
+      this.#isBroken = true;
       return { kind: "unserializable-value", message: "it is nested too deep" };
     }
-    if (serialized.error) return this.#failed(serialized.error);
-    const text = context.getString(serialized.value);
+    if (serialized.thrown !== 0) return this.#failed(serialized.thrown);
+    const text = quickjs.textOf(this.#own(serialized.value));
+    if (text === undefined) return EXHAUSTED;
     const rest = text.slice(1);
     if (text[0] === "u") return { kind: "value" };
     if (text[0] === "x") return { kind: "unserializable-value", message: rest };
-    if (Buffer.byteLength(rest) > this.#left) return { kind: "output-limit", message: "" };
-    return { kind: "value", value: rest };
+    return Buffer.byteLength(rest) > this.#left
+      ? { kind: "output-limit", message: "" }
+      : { kind: "value", value: rest };
   }
 
-  #failed(thrown: QuickJSHandle): Outcome {
+  #failed(thrown: Place): Outcome {
     if (this.#stop !== undefined) return { kind: this.#stop, message: "" };
-    const context = this.#context;
-    // Where no memory is left to make an error, null is thrown.
-    if (this.#isExhausted && context.typeof(thrown) === "object" && context.eq(thrown, context.null)) return EXHAUSTED;
-    const described = context.callFunction(this.#describe, context.undefined, thrown);
-    if (described.error) {
-      return this.#isExhausted ? EXHAUSTED : { kind: "runtime-error", message: "What was thrown cannot be shown." };
+    const quickjs = this.#quickjs;
+    const described = quickjs.call(this.#parts.describe, thrown);
+    const text = described.thrown === 0 ? quickjs.textOf(this.#own(described.value)) : undefined;
+    if (text === undefined) {
+      return quickjs.isExhausted ? EXHAUSTED : { kind: "runtime-error", message: "What was thrown cannot be shown." };
     }
     // Written by the prelude: three texts or nulls.
-    const [name, message, stack] = JSON.parse(context.getString(described.value)) as (string | null)[];
-    if (name === "InternalError" && message === "out of memory") return EXHAUSTED;
+    const [name, message, stack] = JSON.parse(text) as (string | null)[];
+    // Where no memory is left to make an error, null is thrown.
+    const isNull = name === null && message === "null" && quickjs.isExhausted;
+    if (isNull || (name === "InternalError" && message === "out of memory")) return EXHAUSTED;
     return {
       kind: "runtime-error",
       message: message ?? "",
@@ -207,25 +236,65 @@ export class Interpreter {
 
   /** What WebAssembly ended itself, or the end of the process's stack. */
   #trapped(thrown: unknown): Outcome {
-    if (this.#isExhausted) return EXHAUSTED;
+    this.#isBroken = true;
+    if (this.#quickjs.isExhausted) return EXHAUSTED;
     if (thrown instanceof RangeError) {
       return { kind: "runtime-error", name: "RangeError", message: "Maximum call stack size exceeded" };
     }
     return { kind: "crashed", message: `The interpreter failed: ${String(thrown).slice(0, 500)}` };
   }
 
-  #write(level: number, json: string): void {
-    if (this.#stop !== undefined) return;
-    const text = String(JSON.parse(json));
+  #called(id: number, text: string): number {
+    if (this.#stop !== undefined) return 0;
+    if (id === CALL) return this.#call(text);
+    if (id === WRITE) {
+      const json = text.slice(1);
+      if (this.#take(String(JSON.parse(json))))
+        this.#port.tellLog(Number(text[0]), json, performance.now() - this.#began);
+    } else if (this.#take(text)) {
+      this.#port.tell(["progress", text]);
+    }
+    return 0;
+  }
+
+  #call(request: string): number {
+    if (this.#open.size >= MOST_OPEN) return REFUSED.open;
+    if (Buffer.byteLength(request) > this.#maxOutput) return REFUSED.size;
+    const call = ++this.#calls;
+    this.#open.add(call);
+    // With those that come at the same time, once the code waits or has run for a while.
+    this.#port.tellSoon(["call", call, request]);
+    return call;
+  }
+
+  /** Whether there is still room for a text in what may be told. */
+  #take(text: string): boolean {
     this.#left -= Buffer.byteLength(text) + ENTRY_BYTES;
     if (this.#left < 0) this.#stop = "output-limit";
-    else this.#log(level, text, performance.now() - this.#began);
+    return this.#stop === undefined;
   }
 
   #isToStop(): boolean {
+    this.#port.flush();
     if (this.#stop === undefined && performance.now() > this.#deadline) this.#stop = "timeout";
     return this.#stop !== undefined;
   }
 }
 
-const EXHAUSTED: Outcome = { kind: "out-of-memory", message: "" };
+/** Evaluates what stands ready before any code comes. */
+function makeParts(quickjs: QuickJS): Parts {
+  quickjs.makeContext(STACK);
+  const made = quickjs.evaluate(
+    `(write, progress, call) => (${prelude})({ write, progress, call }, ${JSON.stringify(REFUSED)}, ${display}, ${toolsInCode})`,
+    "prelude.js",
+  );
+  const parts = quickjs.call(
+    made.value,
+    quickjs.makeFunction("write", WRITE),
+    quickjs.makeFunction("progress", PROGRESS),
+    quickjs.makeFunction("call", CALL),
+  );
+  if (made.thrown !== 0 || parts.thrown !== 0) throw new Error("The prelude failed.");
+  const part = (index: number): Place => quickjs.itemOf(parts.value, index);
+  return { begin: part(0), serialize: part(1), describe: part(2), answer: part(3) };
+}

@@ -1,213 +1,120 @@
+import type { toolsInCode } from "../tools/tools-in-code";
+import type { display } from "./display";
+
 /** What the prelude gives: called by the process, never by the code that runs. */
 export type Prelude = readonly [
-  begin: (program: unknown, input: string | undefined, budget: number) => unknown,
+  begin: (program: unknown, order: string) => unknown,
   serialize: (value: unknown) => string,
   describe: (thrown: unknown) => string,
+  answer: (call: number, text: string) => void,
 ];
 
+/** What the prelude is told of a run, as JSON: `tools` is 0 for none, 1 for those of the run before. */
+export type Start = readonly [
+  maxOutput: number,
+  declares: readonly string[],
+  tools: Parameters<typeof toolsInCode>[0] | 0 | 1,
+  input?: unknown,
+];
+
+/** Functions of the process. */
+export interface Natives {
+  /** The index of a level, and a text as JSON. */
+  write(entry: string): void;
+  progress(value: string): void;
+  /** The number of the call, or how it is refused. */
+  call(request: string): number;
+}
+
+/** How the process refuses a call itself. */
+export const REFUSED = { open: 0, size: -1 } as const;
+
 /**
- * What is evaluated in each new interpreter before the code comes: the console, and what turns values into texts.
+ * What is evaluated once, before any code comes: the console, progress and tools, and what makes texts of values.
  *
- * It is carried over as its own source text, so that it uses nothing from around it. Everything that it needs of the
- * language it takes at the start, and afterwards calls no method of a prototype, because by then the code may have
- * changed them. (What it could gain is to be shown its own values wrongly: there is nothing here that it lacks.)
+ * Like the functions that it is given, it is carried over as its own source text, and takes what it needs of the language
+ * at the start. It runs again in a session, among what the code before changed.
  */
-export function prelude(write: (level: number, text: string) => void): Prelude {
-  const { apply, ownKeys, getOwnPropertyDescriptor, getPrototypeOf } = Reflect;
-  const { isArray } = Array;
+export function prelude(
+  natives: Natives,
+  refused: typeof REFUSED,
+  makeDisplay: typeof display,
+  makeTools: typeof toolsInCode,
+): Prelude {
+  const { write, progress: tellProgress, call: tellCall } = natives;
+  const { apply, getOwnPropertyDescriptor, defineProperty } = Reflect;
   const { stringify, parse } = JSON;
-  const { call } = Function.prototype;
-  // biome-ignore lint/suspicious/noExplicitAny: what takes a method and gives a function has no better type here.
-  const free = (method: any): ((self: unknown, ...rest: unknown[]) => any) => call.bind(method);
-  const getterOf = (prototype: object, key: string | symbol) => free(getOwnPropertyDescriptor(prototype, key)?.get);
-  const slice = free(String.prototype.slice);
-  const startsWith = free(String.prototype.startsWith);
-  const functionText = free(Function.prototype.toString);
-  const symbolText = free(Symbol.prototype.toString);
-  const bigintText = free(BigInt.prototype.toString);
-  const isoText = free(Date.prototype.toISOString);
-  const timeOf = free(Date.prototype.getTime);
-  const sourceOf = getterOf(RegExp.prototype, "source");
-  const flagsOf = getterOf(RegExp.prototype, "flags");
-  const mapSize = getterOf(Map.prototype, "size");
-  const setSize = getterOf(Set.prototype, "size");
-  const mapEach = free(Map.prototype.forEach);
-  const setEach = free(Set.prototype.forEach);
-  const typedName = getterOf(getPrototypeOf(Uint8Array.prototype) as object, Symbol.toStringTag);
-  const isError = Error.isError ?? ((value: unknown) => value instanceof Error);
-  const [isNoNumber, text] = [Number.isNaN, String];
-  const DEPTH = 4;
-  const ITEMS = 100;
-  const NODES = 5_000;
+  const [PromiseOf, TypeErrorOf, global] = [Promise, TypeError, globalThis];
+  const { limit, cut, line, told } = makeDisplay();
 
-  let budget = 0;
-  let nodes = 0;
+  /** A descriptor that has nothing from the prototype of objects. */
+  const descriptor = (value: unknown, isEnumerable: boolean) =>
+    ({ __proto__: null, value, writable: true, enumerable: isEnumerable, configurable: true }) as PropertyDescriptor;
 
-  type Seen = { readonly value: unknown; readonly next: Seen } | null;
-
-  /** A text that is too long in any case, because it has at least as many bytes, stays so, and costs no more. */
-  const cut = (value: string): string => (value.length > budget ? slice(value, 0, budget + 1) : value);
-
-  const show = (value: unknown, depth: number, seen: Seen): string => {
-    switch (typeof value) {
-      case "string":
-        return stringify(cut(value));
-      case "number":
-        return value === 0 && 1 / value < 0 ? "-0" : text(value);
-      case "bigint":
-        return `${bigintText(value)}n`;
-      case "symbol":
-        return symbolText(value);
-      case "object":
-        return value === null ? "null" : showObject(value, depth, seen);
-      case "function":
-        return showFunction(value);
-      default:
-        return text(value);
-    }
-  };
-
-  const showFunction = (value: object): string => {
-    const name = getOwnPropertyDescriptor(value, "name")?.value;
-    const word = startsWith(functionText(value), "class") ? "class" : "Function";
-    return typeof name === "string" && name !== "" ? `[${word}: ${slice(name, 0, 200)}]` : `[${word} (anonymous)]`;
-  };
-
-  const showObject = (value: object, depth: number, seen: Seen): string => {
-    for (let at = seen; at !== null; at = at.next) if (at.value === value) return "[Circular]";
-    const special = showSpecial(value);
-    if (special !== undefined) return special;
-    const name = nameOf(value);
-    if (depth > DEPTH || nodes > NODES) return isArray(value) ? "[Array]" : `[${name || "Object"}]`;
-    const inner: Seen = { value, next: seen };
-    if (isArray(value)) return showItems(value, value.length, "", depth, inner);
-    const typed: unknown = typedName(value);
-    if (typed !== undefined) return showItems(value, (value as Uint8Array).length, `${typed}`, depth, inner);
-    return showCollection(value, depth, inner) ?? showMembers(value, name, depth, inner);
-  };
-
-  const attempt = <Value>(work: () => Value): Value | undefined => {
-    try {
-      return work();
-    } catch {
-      return undefined;
-    }
-  };
-
-  const showSpecial = (value: object): string | undefined => {
-    if (isError(value)) return showError(value);
-    const time: number | undefined = attempt(() => timeOf(value));
-    if (time !== undefined) return isNoNumber(time) ? "Invalid Date" : isoText(value);
-    if (value === RegExp.prototype) return undefined;
-    return attempt(() => `/${sourceOf(value)}/${flagsOf(value)}`);
-  };
-
-  const showError = (value: object): string => {
-    const { name, message } = value as Error;
-    const named = typeof name === "string" ? slice(name, 0, 200) : "Error";
-    return typeof message === "string" && message !== "" ? `${named}: ${message}` : named;
-  };
-
-  /** The name of the class of an object; "" for one of none. */
-  const nameOf = (value: object): string => {
-    const prototype = getPrototypeOf(value);
-    if (prototype === null) return "[Object: null prototype]";
-    const maker = getOwnPropertyDescriptor(prototype, "constructor")?.value;
-    if (typeof maker !== "function") return "";
-    const name = getOwnPropertyDescriptor(maker, "name")?.value;
-    return typeof name === "string" && name !== "Object" ? slice(name, 0, 200) : "";
-  };
-
-  const showItems = (items: object, length: number, name: string, depth: number, seen: Seen): string => {
-    const head = name === "" ? "" : `${name}(${length}) `;
-    if (length === 0) return `${head}[]`;
-    let shown = "";
-    for (let index = 0; index < length && index < ITEMS; index++) {
-      nodes++;
-      const own = getOwnPropertyDescriptor(items, text(index));
-      shown += (index === 0 ? "" : ", ") + (own === undefined ? "<empty>" : showMember(own, depth, seen));
-    }
-    return `${head}[ ${shown}${length > ITEMS ? `, ... ${length - ITEMS} more` : ""} ]`;
-  };
-
-  const showCollection = (value: object, depth: number, seen: Seen): string | undefined => {
-    const ofMap: number | undefined = attempt(() => mapSize(value));
-    const size: number | undefined = ofMap ?? attempt(() => setSize(value));
-    if (size === undefined) return undefined;
-    let [shown, count] = ["", 0];
-    const add = (item: unknown, key: unknown): void => {
-      nodes++;
-      if (count++ >= ITEMS) return;
-      const entry = ofMap === undefined ? "" : `${show(key, depth + 1, seen)} => `;
-      shown += (count === 1 ? "" : ", ") + entry + show(item, depth + 1, seen);
-    };
-    if (ofMap === undefined) setEach(value, add);
-    else mapEach(value, add);
-    const head = `${ofMap === undefined ? "Set" : "Map"}(${size})`;
-    if (size === 0) return `${head} {}`;
-    return `${head} { ${shown}${size > ITEMS ? `, ... ${size - ITEMS} more` : ""} }`;
-  };
-
-  const showMembers = (value: object, name: string, depth: number, seen: Seen): string => {
-    const keys = ownKeys(value);
-    let [shown, count] = ["", 0];
-    for (let index = 0; index < keys.length; index++) {
-      if (index > ITEMS * 10) break;
-      // An index below the length of an array that the language made, which holds keys only.
-      const key = keys[index] as string | symbol;
-      const own = getOwnPropertyDescriptor(value, key);
-      if (own === undefined || own.enumerable !== true) continue;
-      nodes++;
-      if (++count > ITEMS) break;
-      const label = typeof key === "symbol" ? `[${symbolText(key)}]` : isPlain(key) ? key : stringify(key);
-      shown += `${count === 1 ? "" : ", "}${label}: ${showMember(own, depth, seen)}`;
-    }
-    const head = name === "" ? "" : `${name} `;
-    return shown === "" ? `${head}{}` : `${head}{ ${shown}${count > ITEMS ? ", ..." : ""} }`;
-  };
-
-  const showMember = (own: PropertyDescriptor, depth: number, seen: Seen): string => {
-    if (own.get !== undefined) return "[Getter]";
-    return own.set === undefined ? show(own.value, depth + 1, seen) : "[Setter]";
-  };
-
-  const isPlain = (key: string): boolean => {
-    if (key === "" || key.length > 100) return false;
-    for (let index = 0; index < key.length; index++) {
-      // Characters of a string primitive, which are no properties that code can change.
-      const at = key[index] as string;
-      const isLetter = (at >= "a" && at <= "z") || (at >= "A" && at <= "Z") || at === "_" || at === "$";
-      if (!isLetter && (index === 0 || at < "0" || at > "9")) return false;
-    }
-    return true;
-  };
-
-  const line = (values: readonly unknown[]): string => {
-    nodes = 0;
-    let shown = "";
-    for (let index = 0; index < values.length && shown.length <= budget; index++) {
-      const value = values[index];
-      shown += (index === 0 ? "" : " ") + (typeof value === "string" ? cut(value) : show(value, 0, null));
-    }
-    return shown;
-  };
-
-  const method = (name: string, level: number): void => {
-    const { [name]: tell } = { [name]: (...values: unknown[]) => write(level, stringify(cut(line(values)))) };
+  const console: Record<string, unknown> = {};
+  const method = (name: string, level: string): void => {
+    const { [name]: tell } = { [name]: (...values: unknown[]) => void write(level + stringify(cut(line(values)))) };
     console[name] = tell;
   };
-  const console: Record<string, unknown> = {};
-  method("debug", 0);
-  method("log", 1);
-  method("info", 2);
-  method("warn", 3);
-  method("error", 4);
-  Object.defineProperty(globalThis, "console", { value: console, writable: true, configurable: true });
+  method("debug", "0");
+  method("log", "1");
+  method("info", "2");
+  method("warn", "3");
+  method("error", "4");
+  defineProperty(global, "console", descriptor(console, false));
 
-  const begin: Prelude[0] = (program, input, most) => {
-    budget = most;
+  const progress = (value: unknown): void => {
+    const json = stringify(value) as string | undefined;
+    if (json === undefined) throw new TypeErrorOf(`progress takes a value that has a JSON text, not a ${typeof value}`);
+    tellProgress(json);
+  };
+
+  type Waiting = Record<number, ((answer: string) => void) | undefined>;
+  /** What resolves the calls that wait. It has no prototype, whose setters would see what is put here. */
+  const none = (): Waiting => ({ __proto__: null }) as unknown as Waiting;
+  let waiting = none();
+  const refusals = {
+    __proto__: null,
+    [refused.open]:
+      '{"ok":false,"kind":"budget","message":"Too many calls are open at once: await some of them first."}',
+    [refused.size]: '{"ok":false,"kind":"invalid-payload","message":"The payload is too large."}',
+  } as unknown as Record<number, string | undefined>;
+
+  const call = (request: unknown): Promise<string> => {
+    // What `toJSON` of the code's own may do away with.
+    if (typeof request !== "string") throw new TypeErrorOf("the payload of a call has no JSON text");
+    const id = tellCall(request);
+    const promise = new PromiseOf<string>((resolve) => {
+      const refusal = refusals[id];
+      if (refusal === undefined) waiting[id] = resolve;
+      else resolve(refusal);
+    });
+    // So that `await` takes it for what it is, and does not ask a prototype that the code may have changed.
+    defineProperty(promise, "constructor", descriptor(PromiseOf, false));
+    return promise;
+  };
+
+  const answer: Prelude[3] = (id, text) => {
+    const resolve = waiting[id];
+    delete waiting[id];
+    resolve?.(text);
+  };
+
+  let tools: unknown;
+  const begin: Prelude[0] = (program, order) => {
+    const start: Start = parse(order);
+    limit(start[0]);
+    waiting = none();
+    const declares = start[1];
+    for (let index = 0; index < declares.length; index++) {
+      const name = declares[index] as string;
+      if (getOwnPropertyDescriptor(global, name) !== undefined) continue;
+      defineProperty(global, name, descriptor(undefined, true));
+    }
+    const table = start[2];
+    if (table !== 1) tools = table === 0 ? undefined : makeTools(table, call);
     // What is no function, because the body closed the one that was put around it, fails here as it would anywhere.
-    return apply(program as () => unknown, undefined, [input === undefined ? undefined : parse(input)]);
+    return apply(program as () => unknown, undefined, [start.length === 4 ? start[3] : undefined, tools, progress]);
   };
 
   /** `u` for undefined, `v` and the JSON text, or `x` and why there is none. */
@@ -227,20 +134,6 @@ export function prelude(write: (level: number, text: string) => void): Prelude {
     }
   };
 
-  const told = (thrown: unknown): { name?: string; message: string; stack?: string } => {
-    if (!isError(thrown))
-      return { message: slice(attempt(() => line([thrown])) ?? "a value that cannot be shown", 0, 8_000) };
-    const { name, message, stack } = (attempt(() => {
-      const { name, message, stack } = thrown as Error;
-      return { name, message, stack };
-    }) ?? {}) as Partial<Record<string, unknown>>;
-    return {
-      name: typeof name === "string" ? slice(name, 0, 200) : "Error",
-      message: typeof message === "string" ? slice(message, 0, 8_000) : "",
-      stack: typeof stack === "string" ? slice(stack, 0, 8_000) : "",
-    };
-  };
-
   const describe: Prelude[2] = (thrown) => {
     const { name, message, stack } = told(thrown);
     // Put together by hand: `stringify` of an object would ask for a `toJSON` that the code may have given to all.
@@ -248,5 +141,5 @@ export function prelude(write: (level: number, text: string) => void): Prelude {
     return `[${of(name)},${of(message)},${of(stack)}]`;
   };
 
-  return [begin, serialize, describe];
+  return [begin, serialize, describe, answer];
 }

@@ -1,77 +1,51 @@
 /** The program of a process of the sandbox: it reads orders from its channel, runs them one by one, and tells what comes of them. */
-import { readSync, writeSync } from "node:fs";
-import { CHANNEL, type News, type Order, type Word } from "../pool/channel";
+import type { Order } from "../pool/channel";
 import { confine } from "../pool/confine";
-import { type Interpreter, Interpreters } from "./interpreter";
+import { Interpreter } from "./interpreter";
+import { Port } from "./port";
 
-const MB = 1024 * 1024;
+const port = new Port();
 
-function tell(news: News): void {
-  const bytes = Buffer.from(`${JSON.stringify(news)}\n`);
-  for (let at = 0; at < bytes.length; ) at += writeSync(CHANNEL, bytes, at, bytes.length - at);
-}
+/** This thread never rests in the event loop, where garbage is collected in time: left alone, 2 KB of it a run stay for long. */
+const RUNS_PER_COLLECTION = 1_000;
 
-let unread = Buffer.alloc(0);
-const piece = Buffer.alloc(64 * 1024);
-
-/** The next line; waits for it on this thread, since there is nothing else to do. Undefined once the host is gone. */
-function readLine(): string | undefined {
-  const pieces = [unread];
-  for (let searched = unread; ; ) {
-    const end = searched.indexOf(10);
-    if (end >= 0) {
-      const whole = Buffer.concat(pieces);
-      const length = whole.length - searched.length + end;
-      unread = whole.subarray(length + 1);
-      return whole.toString("utf8", 0, length);
-    }
-    const length = readSync(CHANNEL, piece);
-    if (length === 0) return undefined;
-    searched = Buffer.from(piece.subarray(0, length));
-    pieces.push(searched);
-  }
-}
+const REHEARSAL: Omit<Order, "body"> = {
+  number: 0,
+  file: "rehearsal.js",
+  declares: [],
+  timeout: 1_000,
+  memory: 64 * 1024 * 1024,
+  maxOutput: 1_000,
+  isKept: false,
+};
 
 async function serve(): Promise<void> {
-  let interpreters: Interpreters;
+  let interpreter: Interpreter;
   try {
-    interpreters = await Interpreters.load();
+    interpreter = await Interpreter.create(port);
   } catch (thrown) {
-    return tell(["unavailable", thrown instanceof Error ? thrown.message : String(thrown)]);
+    return port.tell(["unavailable", thrown instanceof Error ? thrown.message : String(thrown)]);
   }
-  let next: Interpreter = await interpreters.prepare(64 * MB);
-  // A first run loads what is loaded late, before the process may load no more.
-  const rehearsal: Order = {
-    number: 0,
-    file: "rehearsal.js",
-    declares: [],
-    isKept: false,
-    body: "console.log([{}]); return 1",
-    timeout: 1_000,
-    memory: 0,
-    maxOutput: 1_000,
-  };
-  next.run(rehearsal, () => {});
-  next = await interpreters.prepare(64 * MB);
-  tell(["ready", confine()]);
-  for (;;) {
-    const line = readLine();
-    if (line === undefined) return;
-    const [word, order] = JSON.parse(line) as Word; // The host's own words.
-    if (word !== "run") continue;
-    if (next.bytes !== order.memory) next = await interpreters.prepare(order.memory);
-    const outcome = next.run(order, (level, text, time) => tell(["log", level, text, time]));
-    tell(["end", order.number, outcome]);
-    next.dispose();
-    const { hasGrown } = next;
-    next = await interpreters.prepare(order.memory);
-    if (hasGrown) Bun.gc(true);
+  // A first run of each kind loads what is loaded late, before the process may load no more.
+  for (const body of ["return [1]", "throw new Error()"]) {
+    interpreter.run({ ...REHEARSAL, body });
+    await interpreter.reset();
+  }
+  port.tell(["ready", confine()]);
+  for (let runs = 1; ; ) {
+    const word = port.read();
+    // What comes for a run that has ended.
+    if (word[0] !== "run") continue;
+    const [, order] = word;
+    // What was kept is for those that keep it.
+    if (!order.isKept && !interpreter.isNew) await interpreter.reset();
+    const outcome = interpreter.run(order);
+    port.tell(["end", order.number, outcome]);
+    if (!order.isKept) await interpreter.reset();
+    else if (interpreter.isBroken) return;
+    if (runs++ % RUNS_PER_COLLECTION === 0) Bun.gc(true);
   }
 }
 
-try {
-  await serve();
-} catch {
-  // The channel broke: the host is gone.
-}
+await serve();
 process.exit(0);

@@ -1,0 +1,76 @@
+import { readSync, writeSync } from "node:fs";
+import { CHANNEL, type News, type Word } from "../pool/channel";
+
+/** News that can wait for others, in characters. */
+const MOST_WAITING = 64 * 1024;
+const READ_BYTES = 64 * 1024;
+
+/** The process's side of the channel. It does one thing at a time, so that it waits for words on its only thread. */
+export class Port {
+  readonly #piece = Buffer.alloc(READ_BYTES);
+  readonly #room = Buffer.alloc(MOST_WAITING);
+  #unread = Buffer.alloc(0);
+  #waiting = "";
+
+  tell(news: News): void {
+    this.#write(`${JSON.stringify(news)}\n`);
+  }
+
+  /** The same for an entry of the log, whose text is JSON already. */
+  tellLog(level: number, json: string, time: number): void {
+    this.#write(`["log",${level},${json},${time}]\n`);
+  }
+
+  /** Told with what comes next, or by `flush`. */
+  tellSoon(news: News): void {
+    this.#waiting += `${JSON.stringify(news)}\n`;
+    if (this.#waiting.length > MOST_WAITING) this.flush();
+  }
+
+  flush(): void {
+    if (this.#waiting !== "") this.#write("");
+  }
+
+  /** Whether a word is there already. */
+  get hasWord(): boolean {
+    return this.#unread.includes(10);
+  }
+
+  /** The next word; waits for it. Without its host the process ends. */
+  read(): Word {
+    const pieces = [this.#unread];
+    for (let searched = this.#unread; ; ) {
+      const end = searched.indexOf(10);
+      if (end >= 0) {
+        const whole = pieces.length === 1 ? searched : Buffer.concat(pieces);
+        const length = whole.length - searched.length + end;
+        this.#unread = whole.subarray(length + 1);
+        return JSON.parse(whole.toString("utf8", 0, length)) as Word; // The host's own words.
+      }
+      const length = attempt(() => readSync(CHANNEL, this.#piece));
+      if (length === 0) process.exit(0);
+      searched = Buffer.from(this.#piece.subarray(0, length));
+      if (pieces[0]?.length === 0) pieces.pop();
+      pieces.push(searched);
+    }
+  }
+
+  #write(text: string): void {
+    const whole = this.#waiting + text;
+    this.#waiting = "";
+    // A character takes three bytes at most.
+    const isShort = whole.length * 3 <= this.#room.length;
+    const bytes = isShort ? this.#room : Buffer.from(whole);
+    const length = isShort ? bytes.write(whole) : bytes.length;
+    for (let at = 0; at < length; ) at += attempt(() => writeSync(CHANNEL, bytes, at, length - at));
+  }
+}
+
+/** A channel that breaks does so because the host is gone. */
+function attempt(work: () => number): number {
+  try {
+    return work();
+  } catch {
+    process.exit(0);
+  }
+}

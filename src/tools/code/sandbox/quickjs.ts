@@ -1,0 +1,288 @@
+const PAGE = 65_536;
+/** Pages that its build begins with. */
+const INITIAL = 256;
+/** Most pages that it can have, by its build. */
+const MOST = 32_768;
+
+/** What its code asks of this side. */
+export interface Hooks {
+  /** A function that was made by `makeFunction` was called with a text; what it gives is a number. */
+  called(id: number, text: string): number;
+  isToStop(): boolean;
+}
+
+/** A place in its memory; 0 is none. */
+export type Place = number;
+
+/** What came of code: a value, or what it threw. */
+export interface Result {
+  readonly value: Place;
+  /** 0 where nothing was thrown. */
+  readonly thrown: Place;
+}
+
+/** Where its own things are: the same in all instances whose memory has the same contents. */
+interface Places {
+  readonly runtime: Place;
+  readonly context: Place;
+  /** Room for the arguments of a call. */
+  readonly scratch: Place;
+  /** Where the state of `Math.random` is. */
+  readonly random: Place;
+}
+
+/** What is used of the module that emscripten makes: functions of C, whose arguments and results are places and numbers. */
+interface Module {
+  HEAPU8: Uint8Array<ArrayBuffer>;
+  callbacks: object;
+  stringToUTF8(text: string, at: Place, most: number): void;
+  _malloc(bytes: number): Place;
+  _free(at: Place): void;
+  _QTS_NewRuntime(): Place;
+  _QTS_RuntimeSetMaxStackSize(runtime: Place, bytes: number): void;
+  _QTS_RuntimeEnableInterruptHandler(runtime: Place): void;
+  _QTS_NewContext(runtime: Place, intrinsics: number): Place;
+  _QTS_NewFunction(context: Place, name: Place, length: number, isConstructor: number, id: number): Place;
+  _QTS_NewString(context: Place, text: Place): Place;
+  _QTS_NewFloat64(context: Place, value: number): Place;
+  _QTS_GetUndefined(): Place;
+  _QTS_GetPropNumber(context: Place, of: Place, index: number): Place;
+  _QTS_GetString(context: Place, value: Place): Place;
+  _QTS_FreeCString(context: Place, text: Place): void;
+  _QTS_FreeValuePointer(context: Place, value: Place): void;
+  _QTS_ArgvGetJSValueConstPointer(values: Place, index: number): Place;
+  _QTS_Eval(context: Place, code: Place, length: number, file: Place, isModule: number, flags: number): Place;
+  _QTS_Call(context: Place, callee: Place, self: Place, count: number, values: Place): Place;
+  _QTS_ResolveException(context: Place, value: Place): Place;
+  _QTS_IsJobPending(runtime: Place): number;
+  _QTS_ExecutePendingJob(runtime: Place, most: number, context: Place): Place;
+  _QTS_PromiseState(context: Place, promise: Place): number;
+  _QTS_PromiseResult(context: Place, promise: Place): Place;
+}
+
+/** Arguments of a call. */
+const SCRATCH = 8;
+/** Bytes among which those of a context are. */
+const CONTEXT = 4_096;
+const EVAL_GLOBAL = 0;
+const ignore = (): void => {};
+
+/** The state of a promise. */
+export type Settled = { readonly kind: "pending" } | { readonly kind: "fulfilled" | "rejected"; readonly value: Place };
+
+/**
+ * An instance of QuickJS, spoken to by its functions in C: the usual bindings are made for values that live long, and
+ * cost several times what a small program does.
+ *
+ * Once one of its methods has thrown, where WebAssembly trapped or the stack of this process ended, it is as it was in
+ * the midst of a function, and good for nothing.
+ */
+export class QuickJS {
+  /** Most bytes of memory that it takes. */
+  limit = MOST * PAGE;
+  /** Whether it wanted more since this was last set. */
+  isExhausted = false;
+  readonly undefined: Place;
+  readonly #module: Module;
+  #places: Places | undefined;
+  #bytes: Buffer | undefined;
+
+  constructor(module: Module, memory: WebAssembly.Memory, hooks: Hooks) {
+    this.#module = module;
+    const grow = memory.grow.bind(memory);
+    memory.grow = (pages) => {
+      if (memory.buffer.byteLength + pages * PAGE > this.limit) {
+        this.isExhausted = true;
+        throw new RangeError("It may have no more memory.");
+      }
+      return grow(pages);
+    };
+    const refuse = (): Place => 0;
+    module.callbacks = {
+      callFunction: (_: unknown, context: Place, _self: Place, _count: number, values: Place, id: number) => {
+        const text = this.textOf(module._QTS_ArgvGetJSValueConstPointer(values, 0));
+        return text === undefined ? 0 : module._QTS_NewFloat64(context, hooks.called(id, text));
+      },
+      shouldInterrupt: () => (hooks.isToStop() ? 1 : 0),
+      freeHostRef: ignore,
+      loadModuleSource: refuse,
+      normalizeModule: refuse,
+    };
+    this.undefined = module._QTS_GetUndefined();
+  }
+
+  /** All of its memory; another view of it once it has grown. */
+  get memory(): Uint8Array<ArrayBuffer> {
+    return this.#module.HEAPU8;
+  }
+
+  /** Makes the place where code runs, and finds out where its things are. */
+  makeContext(stackBytes: number): void {
+    const { _malloc, _QTS_NewRuntime, _QTS_RuntimeEnableInterruptHandler, _QTS_NewContext } = this.#module;
+    const runtime = _QTS_NewRuntime();
+    _QTS_RuntimeEnableInterruptHandler(runtime);
+    const context = _QTS_NewContext(runtime, 0);
+    const places = { runtime, context, scratch: _malloc(SCRATCH * 4), random: 0 };
+    this.#places = places;
+    this.setStack(stackBytes);
+    this.#places = { ...places, random: this.#findRandom(context) };
+  }
+
+  /** The only number of a context that one call of `Math.random` changes as that does. */
+  #findRandom(context: Place): Place {
+    const before = this.memory.slice(context, context + CONTEXT);
+    this.evaluate("Math.random()", "random.js");
+    const [old, now] = [new BigUint64Array(before.buffer), new DataView(this.memory.buffer, context)];
+    const isState = (index: number) => now.getBigUint64(index * 8, true) === afterRandom(old[index] ?? 0n);
+    const found = [...old.keys()].filter((index) => old[index] !== 0n && isState(index));
+    const [index] = found;
+    if (index === undefined || found.length > 1) throw new Error("This version of QuickJS is not known.");
+    return context + index * 8;
+  }
+
+  /** Takes over the memory of another one, from its beginning on, and knows what is where. */
+  adopt(other: QuickJS): void {
+    this.#places = other.#places;
+  }
+
+  /** Bytes that its stack may have. */
+  setStack(bytes: number): void {
+    this.#module._QTS_RuntimeSetMaxStackSize(this.#at.runtime, bytes);
+  }
+
+  /** Gives `Math.random` another state. */
+  seed(bytes: Uint8Array): void {
+    this.memory.set(bytes, this.#at.random);
+    // A state that is all zeros would stay so.
+    this.memory[this.#at.random] ||= 1;
+  }
+
+  /** Takes so many bytes from what the code may have; false where there are not as many. */
+  occupy(bytes: number): boolean {
+    return this.#module._malloc(bytes) !== 0;
+  }
+
+  makeFunction(name: string, id: number): Place {
+    return this.#withText(name, (at) => this.#module._QTS_NewFunction(this.#at.context, at, 1, 0, id));
+  }
+
+  makeString(text: string): Place {
+    return this.#withText(text, (at) => this.#module._QTS_NewString(this.#at.context, at));
+  }
+
+  makeNumber(value: number): Place {
+    return this.#module._QTS_NewFloat64(this.#at.context, value);
+  }
+
+  itemOf(list: Place, index: number): Place {
+    return this.#module._QTS_GetPropNumber(this.#at.context, list, index);
+  }
+
+  /** Undefined where there is no memory for it. It ends where it has a NUL, which no JSON text has. */
+  textOf(value: Place): string | undefined {
+    const { context } = this.#at;
+    const at = this.#module._QTS_GetString(context, value);
+    if (at === 0) return undefined;
+    const { buffer } = this.memory;
+    if (this.#bytes?.buffer !== buffer) this.#bytes = Buffer.from(buffer);
+    const text = this.#bytes.toString("utf8", at, this.#bytes.indexOf(0, at));
+    this.#module._QTS_FreeCString(context, at);
+    return text;
+  }
+
+  free(value: Place): void {
+    this.#module._QTS_FreeValuePointer(this.#at.context, value);
+  }
+
+  evaluate(code: string, file: string): Result {
+    const { _QTS_Eval } = this.#module;
+    return this.#withText(code, (at, length) =>
+      this.#withText(file, (name) => this.#resultOf(_QTS_Eval(this.#at.context, at, length, name, 0, EVAL_GLOBAL))),
+    );
+  }
+
+  call(callee: Place, ...values: readonly Place[]): Result {
+    const { context, scratch } = this.#at;
+    const { memory } = this;
+    for (let index = 0; index < values.length; index++) {
+      const value = values[index] ?? 0;
+      for (let byte = 0; byte < 4; byte++) memory[scratch + index * 4 + byte] = value >>> (byte * 8);
+    }
+    return this.#resultOf(this.#module._QTS_Call(context, callee, this.undefined, values.length, scratch));
+  }
+
+  get hasJobs(): boolean {
+    return this.#module._QTS_IsJobPending(this.#at.runtime) !== 0;
+  }
+
+  runJobs(most: number): void {
+    const { runtime, scratch } = this.#at;
+    this.free(this.#module._QTS_ExecutePendingJob(runtime, most, scratch));
+  }
+
+  /** What is no promise counts as fulfilled with itself. */
+  settled(promise: Place): Settled {
+    const { context } = this.#at;
+    const state = this.#module._QTS_PromiseState(context, promise);
+    if (state === 0) return { kind: "pending" };
+    if (state !== 1 && state !== 2) return { kind: "fulfilled", value: promise };
+    const value = this.#module._QTS_PromiseResult(context, promise);
+    return { kind: state === 1 ? "fulfilled" : "rejected", value };
+  }
+
+  get #at(): Places {
+    if (this.#places === undefined) throw new Error("It has no context yet.");
+    return this.#places;
+  }
+
+  #resultOf(value: Place): Result {
+    const thrown = this.#module._QTS_ResolveException(this.#at.context, value);
+    if (thrown !== 0) this.free(value);
+    return { value, thrown };
+  }
+
+  /** Does something with a text in the memory, and takes it out again. */
+  #withText<Value>(text: string, work: (at: Place, length: number) => Value): Value {
+    const length = Buffer.byteLength(text);
+    const at = this.#module._malloc(length + 1);
+    if (at === 0) throw new Error("A text has no place in the memory.");
+    // Half of a pair of surrogates has no UTF-8, but one that both this module's own function and QuickJS know.
+    if (!text.isWellFormed()) this.#module.stringToUTF8(text, at, length + 1);
+    else encoder.encodeInto(text, this.memory.subarray(at, at + length));
+    this.memory[at + length] = 0;
+    const value = work(at, length);
+    this.#module._free(at);
+    return value;
+  }
+}
+
+/** QuickJS's generator is "xorshift64*" (S. Vigna, An experimental exploration of Marsaglia's xorshift generators, scrambled). */
+function afterRandom(state: bigint): bigint {
+  let next = state ^ (state >> 12n);
+  next ^= BigInt.asUintN(64, next << 25n);
+  return next ^ (next >> 27n);
+}
+
+const encoder = new TextEncoder();
+
+/**
+ * Loads what instances are made of.
+ *
+ * @throws where it is not installed.
+ */
+export async function loadQuickJS(): Promise<(hooks: Hooks) => Promise<QuickJS>> {
+  const { default: load } = await import("@jitl/quickjs-wasmfile-release-sync/emscripten-module");
+  const path = Bun.fileURLToPath(import.meta.resolve("@jitl/quickjs-wasmfile-release-sync/wasm"));
+  const code = new WebAssembly.Module(await Bun.file(path).arrayBuffer());
+  const instantiate = (imports: object, done: (instance: WebAssembly.Instance) => void): object => {
+    done(new WebAssembly.Instance(code, imports as Bun.WebAssembly.Imports));
+    return {};
+  };
+  return async (hooks) => {
+    const memory = new WebAssembly.Memory({ initial: INITIAL, maximum: MOST });
+    const options = { wasmMemory: memory, print: ignore, printErr: ignore, instantiateWasm: instantiate };
+    // It is declared for the usual bindings, which use other parts of it.
+    const module = (await load(options as object)) as unknown as Module;
+    return new QuickJS(module, memory, hooks);
+  };
+}
