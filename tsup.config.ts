@@ -24,7 +24,7 @@ export default defineConfig([
       "sandbox-worker": "src/tools/code/sandbox/sandbox-worker.ts", // Started as a program, from beside the others.
       "source-worker": "src/tools/code/source/source-worker.ts", // Started as a thread, likewise.
     },
-    external: ["neverthrow", "quickjs-emscripten-core", /^@jitl\//, /^bun(:|$)/],
+    external: ["neverthrow", /^@jitl\//, /^bun(:|$)/],
     noExternal: [/^typebox/],
     esbuildPlugins: [
       {

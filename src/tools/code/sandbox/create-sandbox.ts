@@ -7,14 +7,13 @@ export interface SandboxOptions extends Omit<PoolOptions, "isolation" | "program
   readonly program?: string;
 }
 
-/** Makes the tier `sandbox`: QuickJS in WebAssembly, a new one for each run, in processes that are kept ready. */
+/** Makes the tier `sandbox`: QuickJS in WebAssembly, with a clean context for each run, in processes that are kept ready. */
 export function createSandbox(options: SandboxOptions): Tier {
   return new ProcessPool({
     program: program(),
     ...options,
     isolation: "sandbox",
-    remedy:
-      "install its interpreter with `bun add quickjs-emscripten-core@0.32.0 @jitl/quickjs-wasmfile-release-sync@0.32.0`",
+    remedy: "install its interpreter with `bun add @jitl/quickjs-wasmfile-release-sync@0.32.0`",
   });
 }
 

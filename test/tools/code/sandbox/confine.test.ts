@@ -52,7 +52,7 @@ describe("Sandbox: its processes", () => {
       const host = Bun.spawn([process.execPath, "--no-install", join(folder, "main.ts")], { stdout: "pipe" });
       const all = JSON.parse(await host.stdout.text()) as { kind: string; message: string }[];
       expect(all.map(({ kind }) => kind)).toEqual(["unavailable", "unavailable", "unavailable"]);
-      for (const { message } of all) expect(message).toContain("bun add quickjs-emscripten-core@");
+      for (const { message } of all) expect(message).toContain("bun add @jitl/quickjs-wasmfile-release-sync@");
       expect(await host.exited).toBe(0);
     } finally {
       rmSync(folder, { recursive: true });
