@@ -57,21 +57,18 @@ describe.each(ways)("$isolation, $language", ({ isolation, language }) => {
   });
 });
 
-describe.each(ways.filter(({ isolation }) => isolation === "trusted"))(
-  "$isolation, $language",
-  ({ isolation, language }) => {
-    test("in a session, and in a stream, no less", async () => {
-      await withCode({ isolation, approve: () => false }, async (execute, code) => {
-        const opened = (await code.ask("session", {}))._unsafeUnwrap();
-        const session = opened.ok ? opened.value.session : "";
-        expect(errorIn(await execute("1", { session, language })).kind).toBe("refused");
-        for await (const item of code.stream("executeStream", { code: "1", language })) {
-          expect(item).toMatchObject({ kind: "end", outcome: { ok: false, error: { kind: "refused" } } });
-        }
-      });
+describe.each(ways)("$isolation, $language", ({ isolation, language }) => {
+  test("in a session, and in a stream, no less", async () => {
+    await withCode({ isolation, approve: () => false }, async (execute, code) => {
+      const opened = (await code.ask("session", {}))._unsafeUnwrap();
+      const session = opened.ok ? opened.value.session : "";
+      expect(errorIn(await execute("1", { session, language })).kind).toBe("refused");
+      for await (const item of code.stream("executeStream", { code: "1", language })) {
+        expect(item).toMatchObject({ kind: "end", outcome: { ok: false, error: { kind: "refused" } } });
+      }
     });
-  },
-);
+  });
+});
 
 const trusted = { isolation: "trusted" } as const;
 

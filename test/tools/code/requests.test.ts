@@ -27,7 +27,7 @@ const fields: Record<string, fc.Arbitrary<unknown>> = {
   input: fc.oneof(fc.jsonValue(), garbage),
   timeout: fc.constantFrom(200, 2 ** 31, 2 ** 53 - 1),
   memory: fc.constantFrom(1, 16 * 1024 * 1024, 2 ** 53 - 1),
-  isolation: fc.constantFrom("sandbox", "trusted"),
+  isolation: fc.constantFrom("sandbox", "process", "trusted"),
   program: fc.oneof(fc.string(), fc.constantFrom("__proto__", "toString")),
   session: fc.oneof(fc.string(), fc.constantFrom("__proto__", "")),
 };

@@ -11,8 +11,7 @@ async function itemsOf(code: CodeExecutionRef, request: ExecuteRequest): Promise
 const brief = (item: ExecuteItem): unknown =>
   item.kind === "log" ? `${item.entry.level}: ${item.entry.text}` : item.kind === "progress" ? item.value : "end";
 
-// Progress is told by `trusted` first; the other tiers follow.
-describe.each(ways.filter(({ isolation }) => isolation === "trusted"))("$isolation, $language", (way) => {
+describe.each(ways)("$isolation, $language", (way) => {
   const { isolation, language, pause } = way;
 
   test("a stream tells logs and progress in their order, and the outcome at last", async () => {

@@ -20,6 +20,7 @@ const spin = (milliseconds: number): string => `for (const end = Date.now() + ${
 /** The tiers that every promise of an execution is tested over. */
 export const tiers: readonly TierRow[] = [
   { isolation: "trusted", isIsolated: false, pause: wait },
+  { isolation: "process", isIsolated: true, pause: wait },
   { isolation: "sandbox", isIsolated: true, pause: spin },
 ];
 

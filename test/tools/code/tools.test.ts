@@ -63,7 +63,7 @@ async function withTool(options: CodeExecutionOptions, body: (desk: Desk) => Pro
   await body({ system, code, execute, seen });
 }
 
-describe.each(ways.filter(({ isolation }) => isolation === "trusted"))("$isolation, $language", (way) => {
+describe.each(ways)("$isolation, $language", (way) => {
   const { isolation, language } = way;
 
   test("code asks its tools and reads their streams, and many calls are one message from outside", async () => {
