@@ -1,6 +1,7 @@
 import { randomInt } from "node:crypto";
 import type { Clock, ClockTimer } from "../../../index";
 import type { Program, RunClock } from "../tier";
+import { MOST_CALLS } from "../tools/call-refusals";
 import type { ActiveRun } from "./active-run";
 import type { News } from "./channel";
 import type { PooledProcess } from "./pooled-process";
@@ -11,13 +12,10 @@ const GRACE = 50;
 const INFLATION = 12;
 /** Bytes that a process may write about a run beside its output: an error, and that it waits. */
 const BESIDE = 512 * 1024;
-/** Bytes that a request may have beside as many as the run's output. */
-const REQUEST = 1024 * 1024;
 /** The same of a request, which is in a text once. */
 const REQUEST_INFLATION = 6;
 /** Bytes that each call allows beside it, for the news that code waits for it. */
 const PER_CALL = 64;
-const MOST_CALLS = 1_000;
 
 /** What a run's program is called, and what the names in its stacks stand for. */
 export interface Naming {
@@ -77,7 +75,7 @@ export class Attempt {
       ...(calls !== undefined && { tools: calls.tools }),
     };
     if (!this.#process.send(["run", order])) return false;
-    const request = calls === undefined ? 0 : (maxOutput + REQUEST) * REQUEST_INFLATION;
+    const request = calls === undefined ? 0 : maxOutput * REQUEST_INFLATION;
     this.#process.longestLine = Math.max(this.#left, request);
     this.active.attempts++;
     this.#go();
@@ -141,7 +139,7 @@ export class Attempt {
   #call(id: number, request: string): boolean {
     const { calls, maxOutput } = this.active.run;
     if (calls === undefined || this.#open.has(id) || this.#open.size >= MOST_CALLS) return false;
-    if (Buffer.byteLength(request) > maxOutput + REQUEST) return false;
+    if (Buffer.byteLength(request) > maxOutput) return false;
     // What is asked for too late is never answered.
     if (this.#grace !== undefined || this.active.isSettled) return true;
     const clock = new CallClock((by) => {

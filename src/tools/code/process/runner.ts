@@ -1,4 +1,5 @@
 import { ENTRY_BYTES, type Order, type Outcome } from "../pool/channel";
+import { MOST_CALLS, REFUSALS } from "../tools/call-refusals";
 import { toolsInCode } from "../tools/tools-in-code";
 import { describe, faultOf } from "./describe";
 import { display } from "./display";
@@ -33,11 +34,6 @@ const settled = Promise.resolve();
 const start = evaluate(
   "(then, code, given, onValue, onError) => { then(code(...given), onValue, onError) }\n//# sourceURL=run",
 ) as Start;
-
-/** What code may have asked for that was not answered yet. */
-const MOST_CALLS = 1_000;
-/** Bytes that a request may have beside as many as the run's output. */
-const REQUEST = 1024 * 1024;
 
 /** Ends what writes too much; code may catch it, and is ended all the same. */
 class TooMuchOutput extends Error {
@@ -140,11 +136,11 @@ export class Runner {
   }
 
   #call(request: string): Promise<string> {
-    return new Promise((resolve, reject) => {
-      if (this.#isOver) reject(new Error("The run has ended, and its tools with it."));
-      else if (this.#open.size >= MOST_CALLS)
-        reject(new RangeError(`${MOST_CALLS} calls wait already; await some first.`));
-      else if (byteLength(request) > this.#order.maxOutput + REQUEST) reject(new RangeError("The call is too large."));
+    return new Promise((resolve) => {
+      if (this.#isOver) resolve(REFUSALS.over);
+      else if (this.#order.tools === undefined) resolve(REFUSALS.none);
+      else if (this.#open.size >= MOST_CALLS) resolve(REFUSALS.tooMany);
+      else if (byteLength(request) > this.#order.maxOutput) resolve(REFUSALS.tooLarge);
       else {
         const id = ++Runner.#calls;
         this.#open.set(id, resolve);

@@ -1,9 +1,10 @@
 import { ENTRY_BYTES, type Order, type Outcome } from "../pool/channel";
+import { MOST_CALLS, REFUSALS } from "../tools/call-refusals";
 import { toolsInCode } from "../tools/tools-in-code";
 import { display } from "./display";
 import { Image } from "./image";
 import type { Port } from "./port";
-import { prelude, REFUSED } from "./prelude";
+import { prelude } from "./prelude";
 import { type Hooks, loadQuickJS, type Place, type QuickJS, type Result } from "./quickjs";
 
 /** Bytes: with more, recursion would run into the end of the process's own stack, whose place the code cannot be told. */
@@ -14,8 +15,6 @@ const JOBS = 100;
 const MOST_LEFTOVERS = 20_000;
 /** Bytes that any run has beside what is there before it. */
 const LEAST = 1.5 * 1024 * 1024;
-/** Calls that may be open at once. */
-const MOST_OPEN = 1_000;
 /** Functions of the process, by their numbers. */
 const [WRITE, PROGRESS, CALL] = [1, 2, 3];
 
@@ -46,6 +45,7 @@ export class Interpreter {
   #timeout = 0;
   #deadline = 0;
   #maxOutput = 0;
+  #hasTools = false;
   /** Bytes that may still be told. */
   #left = 0;
   #stop: "timeout" | "output-limit" | undefined;
@@ -89,6 +89,7 @@ export class Interpreter {
     this.#timeout = order.timeout;
     this.#deadline = this.#began + order.timeout;
     this.#maxOutput = order.maxOutput;
+    this.#hasTools = order.tools !== undefined;
     this.#left = order.maxOutput;
     this.#stop = undefined;
     this.#owned = [];
@@ -258,8 +259,9 @@ export class Interpreter {
   }
 
   #call(request: string): number {
-    if (this.#open.size >= MOST_OPEN) return REFUSED.open;
-    if (Buffer.byteLength(request) > this.#maxOutput) return REFUSED.size;
+    if (!this.#hasTools) return refused("none");
+    if (this.#open.size >= MOST_CALLS) return refused("tooMany");
+    if (Buffer.byteLength(request) > this.#maxOutput) return refused("tooLarge");
     const call = ++this.#calls;
     this.#open.add(call);
     // With those that come at the same time, once the code waits or has run for a while.
@@ -281,11 +283,14 @@ export class Interpreter {
   }
 }
 
+/** The number of a call that is answered here: not above 0, and by it the answer is found. */
+const refused = (why: keyof typeof REFUSALS): number => -Object.keys(REFUSALS).indexOf(why);
+
 /** Evaluates what stands ready before any code comes. */
 function makeParts(quickjs: QuickJS): Parts {
   quickjs.makeContext(STACK);
   const made = quickjs.evaluate(
-    `(write, progress, call) => (${prelude})({ write, progress, call }, ${JSON.stringify(REFUSED)}, ${display}, ${toolsInCode})`,
+    `(write, progress, call) => (${prelude})({ write, progress, call }, ${JSON.stringify(Object.values(REFUSALS))}, ${display}, ${toolsInCode})`,
     "prelude.js",
   );
   const parts = quickjs.call(

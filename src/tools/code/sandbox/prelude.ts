@@ -22,12 +22,9 @@ export interface Natives {
   /** The index of a level, and a text as JSON. */
   write(entry: string): void;
   progress(value: string): void;
-  /** The number of the call, or how it is refused. */
+  /** The number of the call, from 1; where it is refused, the negative index of the answer. */
   call(request: string): number;
 }
-
-/** How the process refuses a call itself. */
-export const REFUSED = { open: 0, size: -1 } as const;
 
 /**
  * What is evaluated once, before any code comes: the console, progress and tools, and what makes texts of values.
@@ -37,7 +34,7 @@ export const REFUSED = { open: 0, size: -1 } as const;
  */
 export function prelude(
   natives: Natives,
-  refused: typeof REFUSED,
+  refusals: readonly string[],
   makeDisplay: typeof display,
   makeTools: typeof toolsInCode,
 ): Prelude {
@@ -73,21 +70,12 @@ export function prelude(
   /** What resolves the calls that wait. It has no prototype, whose setters would see what is put here. */
   const none = (): Waiting => ({ __proto__: null }) as unknown as Waiting;
   let waiting = none();
-  const refusals = {
-    __proto__: null,
-    [refused.open]:
-      '{"ok":false,"kind":"budget","message":"Too many calls are open at once: await some of them first."}',
-    [refused.size]: '{"ok":false,"kind":"invalid-payload","message":"The payload is too large."}',
-  } as unknown as Record<number, string | undefined>;
 
-  const call = (request: unknown): Promise<string> => {
-    // What `toJSON` of the code's own may do away with.
-    if (typeof request !== "string") throw new TypeErrorOf("the payload of a call has no JSON text");
+  const call = (request: string): Promise<string> => {
     const id = tellCall(request);
     const promise = new PromiseOf<string>((resolve) => {
-      const refusal = refusals[id];
-      if (refusal === undefined) waiting[id] = resolve;
-      else resolve(refusal);
+      if (id > 0) waiting[id] = resolve;
+      else resolve(refusals[-id] as string); // By `Natives`.
     });
     // So that `await` takes it for what it is, and does not ask a prototype that the code may have changed.
     defineProperty(promise, "constructor", descriptor(PromiseOf, false));
