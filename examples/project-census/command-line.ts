@@ -16,7 +16,7 @@ export class UsageError extends Error {}
 const READERS = 4;
 const MOST_READERS = 64;
 
-export const USAGE = `bun run demo [folder] [options]
+export const USAGE = `bun run demo:census [folder] [options]
 
 Counts the files of a folder: languages, longest files, most frequent words. Default: the project's own folder.
 
@@ -62,7 +62,7 @@ function numberOfReaders(text = ""): number {
 /** Where the command was typed: `bun run` and `npm run` start a script in the package's folder, and tell which it was. */
 function callersFolder(): string {
   const { npm_lifecycle_event, INIT_CWD, npm_config_local_prefix } = process.env;
-  if (npm_lifecycle_event !== "demo") return process.cwd();
+  if (npm_lifecycle_event !== "demo:census") return process.cwd();
   return INIT_CWD ?? npm_config_local_prefix ?? process.cwd(); // npm sets the first, Bun the second.
 }
 

@@ -1,5 +1,5 @@
 /**
- * The census of a project: `bun run demo [folder] [--all] [--readers N] [--json]`.
+ * The census of a project: `bun run demo:census [folder] [--all] [--readers N] [--json]`.
  *
  *   main ── next ──▶ walker ───── folder, oddity, unreadable (tell) ─────▶ aggregator
  *     │                │ list                                                  ▲

@@ -263,11 +263,11 @@ test("an empty folder has a report, too", async () => {
   expectSame((await census(root, "--json")).stdout, countByHand(root, []));
 });
 
-test("the project's own files: bun run demo, from any folder of it", async () => {
+test("the project's own files: bun run demo:census, from any folder of it", async () => {
   const skipped = ["node_modules", ".git", "dist"];
-  const whole = await run([process.execPath, "run", "demo", "--json"], { cwd: join(project, "test") });
+  const whole = await run([process.execPath, "run", "demo:census", "--json"], { cwd: join(project, "test") });
   expectSame(whole.stdout, countByHand(project, skipped));
-  const part = await run([process.execPath, "run", "demo", "e2e", "--json"], { cwd: join(project, "test") });
+  const part = await run([process.execPath, "run", "demo:census", "e2e", "--json"], { cwd: join(project, "test") });
   expectSame(part.stdout, countByHand(join(project, "test/e2e"), skipped));
 });
 

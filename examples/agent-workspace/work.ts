@@ -1,0 +1,53 @@
+import { createSystem, type Logger, type System } from "../../src/index";
+import { type FileSystemRef, spawnFileSystem } from "../../src/tools/index";
+import { agentOf, type PlannerFor, supervisionWith } from "./agent";
+import { Agent, type Happening } from "./protocols";
+
+export interface WorkOptions {
+  /** What the agent sees, and below it `report/`, where it writes. */
+  readonly folder: string;
+  readonly task: string;
+  readonly planner: PlannerFor;
+  /** Most steps. Default: 30. */
+  readonly maxSteps?: number;
+  /** How long a planner that failed waits before it is asked again, in milliseconds. Default: 1,000. */
+  readonly pause?: number;
+  /** Ends it early: the loop throws. Default: none. */
+  readonly signal?: AbortSignal;
+  /** Told what fails, and what its supervisor decides. Default: `console`. */
+  readonly logger?: Logger;
+}
+
+/** A machine that has no safe way to serve files, or a folder that is none; its message says what to do. */
+export class CannotServe extends Error {}
+
+/**
+ * Has an agent work on a task, and tells what happens. Nothing of it runs on once the loop is over or left.
+ *
+ * @throws CannotServe where the folder cannot be served; StreamError in the loop once the signal is aborted.
+ */
+export async function* work({
+  folder,
+  task,
+  planner,
+  maxSteps = 30,
+  pause = 1_000,
+  signal,
+  logger,
+}: WorkOptions): AsyncGenerator<Happening> {
+  // What passes between the actors is checked on the way: it is what a model made up, or what code returned.
+  await using system = createSystem({ askTimeout: 60_000, validate: "always", ...(logger && { logger }) });
+  const files = serve(system, folder);
+  const agent = system.spawn("agent", Agent, agentOf({ files, planner, maxSteps }), {
+    supervision: supervisionWith(pause),
+  });
+  yield* agent.stream("work", { task }, { ...(signal && { signal }) });
+}
+
+function serve(system: System, root: string): FileSystemRef {
+  try {
+    return spawnFileSystem(system, { root });
+  } catch (thrown) {
+    throw new CannotServe(thrown instanceof Error ? thrown.message : String(thrown), { cause: thrown });
+  }
+}
