@@ -83,7 +83,8 @@ export const rawInPlace = (bytes: number): OnPlace =>
     }, lastOf(bytes)),
   );
 
-function writeWhole(temporary: string, path: string, content: Buffer): boolean {
+/** A file that has its name once it is whole. */
+export function writeWhole(temporary: string, path: string, content: Buffer): boolean {
   const file = openSync(temporary, "wx");
   const written = writeSync(file, content);
   closeSync(file);

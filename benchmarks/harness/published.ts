@@ -17,6 +17,7 @@ const timed: Readonly<Record<string, readonly PublishedRow[]>> = {
   routing: figures.routing,
   patterns: figures.patterns,
   files: figures.files,
+  code: figures.code,
 };
 
 /** The published rows of a suite. */

@@ -67,8 +67,8 @@ export type Readings = Readonly<Record<string, number>>;
 /** A figure that a probe reads. */
 export interface ProbeFigure {
   readonly name: string;
-  /** `B`, `MB`, `ns`, `ms`, or empty for a count. */
-  readonly unit: "B" | "MB" | "ns" | "ms" | "";
+  /** `B`, `MB`, `ns`, `µs`, `ms`, or empty for a count. */
+  readonly unit: "B" | "MB" | "ns" | "µs" | "ms" | "";
   /** Whether "so many times the floor" means something for this figure. */
   readonly ratio: boolean;
 }

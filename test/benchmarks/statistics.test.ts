@@ -1,5 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { quantile, ratios, slope, spread, summarise, throughput } from "../../benchmarks/harness/statistics";
+import {
+  medianSlope,
+  quantile,
+  ratios,
+  slope,
+  spread,
+  summarise,
+  throughput,
+} from "../../benchmarks/harness/statistics";
 
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
 const shuffled = (values: readonly number[]) => [...values].sort((a, b) => ((a * 7919) % 1009) - ((b * 7919) % 1009));
@@ -54,4 +62,10 @@ test("a spread tells median, lowest and highest", () => {
 test("a slope is what each step adds, noise apart", () => {
   expect(slope([3, 5, 7, 9])).toBe(2);
   expect(slope([10, 12, 10, 12, 10])).toBe(0);
+});
+
+test("a median slope is what each step adds, jumps apart", () => {
+  expect(medianSlope([3, 5, 7, 9])).toBe(2);
+  expect(medianSlope([0, 1, 2, 3, 4, 500, 6, 7, 8, 9, 10])).toBe(1);
+  expect(medianSlope([7, 7, 7, 7, 90, 90, 90, 7, 7, 7, 7])).toBe(0);
 });

@@ -12,9 +12,10 @@ test("each target names a row and a figure that exist", () => {
 });
 
 describe("each published row is in its suite:", () => {
-  for (const name of ["message-creation", "routing", "patterns", "files"]) {
+  for (const name of ["message-creation", "routing", "patterns", "files", "code"]) {
     test(name, () => {
       const rows = suites.find((suite) => suite.name === name)?.rows.map((row) => row.name) ?? [];
+      expect(publishedRows(name)).not.toBeEmpty();
       for (const { row } of publishedRows(name)) expect(rows).toContain(row);
     });
   }
