@@ -1,10 +1,21 @@
 import { digits, duration, table } from "../harness/format";
+import { renderCode } from "./code/page";
+import type { CodePeerResults } from "./code/results";
 import { hasFailed, type PeerResult, type PeerResults, type PeerRow } from "./results";
 
 const NONE = "–";
 
+const HEAD = `# Beside other tools
+
+Written by \`bun run bench:peers\` from \`benchmarks/results/peers-*.json\`; no figure here is typed by hand. What is measured, and how,
+is in [README.md](README.md).`;
+
 /** The whole of RESULTS.md, from the results alone. */
-export function renderPeers({ machine, rounds, seconds, peers }: PeerResults): string {
+export function renderPeers(files: PeerResults, code: CodePeerResults): string {
+  return `${[HEAD, renderFiles(files), renderCode(code)].join("\n\n")}\n`;
+}
+
+function renderFiles({ machine, rounds, seconds, peers }: PeerResults): string {
   const { cpu, cores, system, bun, commit, date } = machine;
   const failures = new Set<string>();
   const cell = (figure: PeerRow["figure"]): string => {
@@ -32,18 +43,17 @@ export function renderPeers({ machine, rounds, seconds, peers }: PeerResults): s
     return "failed";
   };
   const parts = [
-    "# File tools beside each other",
-    "Written by `bun run bench:peers` from `benchmarks/results/peers-files.json`; no figure here is typed by hand. What is measured, and how, is in [README.md](README.md).",
+    "## Files",
     `${cpu}, ${cores} cores, ${system}; Bun ${bun}; commit ${commit}; ${date}; ${rounds} rounds of all in turn.`,
     peers.map(({ name, how, packages }) => `- **${name}**: ${[how, ...packages].join("; ")}.`).join("\n"),
-    "## Time of an operation, median (and shortest)",
+    "### Time of an operation, median (and shortest)",
     table(["operation", ...names], rows),
-    `## A directory on the path swapped for a link out of the root, for ${digits(seconds)} s; and a FIFO that is read`,
+    `### A directory on the path swapped for a link out of the root, for ${digits(seconds)} s; and a FIFO that is read`,
     table(
       ["", "reads that left the root", "of reads", "inside", "refused", "a FIFO"],
       peers.map((peer) => [peer.name, ...race(peer), pipe(peer)]),
     ),
   ];
-  if (failures.size > 0) parts.push(`## What failed\n\n${[...failures].map((each) => `- ${each}`).join("\n")}`);
-  return `${parts.join("\n\n")}\n`;
+  if (failures.size > 0) parts.push(`### What failed\n\n${[...failures].map((each) => `- ${each}`).join("\n")}`);
+  return parts.join("\n\n");
 }

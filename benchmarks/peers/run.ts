@@ -1,6 +1,7 @@
 /**
- * Measures file tools beside each other, and attacks each: `bun run bench:peers [--seconds N] [--rounds N]`. Writes
- * `benchmarks/results/peers-files.json` and `benchmarks/peers/RESULTS.md`.
+ * Measures tools for files and for code beside each other, and attacks each:
+ * `bun run bench:peers [--only files|code] [--seconds N] [--rounds N]`. Writes `benchmarks/results/peers-*.json` and
+ * `benchmarks/peers/RESULTS.md`.
  */
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,6 +10,8 @@ import { parseArgs } from "node:util";
 import { installIn } from "../../scripts/ensure-installed";
 import { describeMachine } from "../harness/machine";
 import { ascending, quantile } from "../harness/statistics";
+import type { CodePeerResults } from "./code/results";
+import { measureCode } from "./code/run";
 import { renderPeers } from "./page";
 import { type Candidate, candidates, openPeer, type Peer } from "./peer";
 import type { Failure, PeerResult, PeerResults, PeerRow, Race } from "./results";
@@ -27,14 +30,16 @@ const { values } = parseArgs({
   options: {
     seconds: { type: "string", default: "5" },
     rounds: { type: "string", default: "9" },
+    only: { type: "string" },
     /** Why the candidates were not installed, or empty: for the process that measures. */
     missing: { type: "string" },
   },
 });
 const seconds = Number(values.seconds);
 const rounds = Number(values.rounds);
-if (!(seconds > 0) || !(Number.isInteger(rounds) && rounds > 0)) {
-  console.error("bench:peers takes --seconds and --rounds, numbers above 0.");
+const { only } = values;
+if (!(seconds > 0) || !(Number.isInteger(rounds) && rounds > 0) || !["files", "code", undefined].includes(only)) {
+  console.error("bench:peers takes --only files or code, and --seconds and --rounds, numbers above 0.");
   process.exit(2);
 }
 
@@ -47,15 +52,29 @@ if (values.missing === undefined) {
 
 const folder = mkdtempSync(join(tmpdir(), "envoi-peers-"));
 try {
-  const results = await measure(values.missing === "" ? undefined : values.missing);
-  await Bun.write(join(root, "benchmarks/results/peers-files.json"), `${JSON.stringify(results, rounded, 2)}\n`);
-  const page = renderPeers(results);
+  const missing = values.missing === "" ? undefined : values.missing;
+  if (only !== "code") await keep("files", await measure(missing));
+  if (only !== "files") await keep("code", await measureCode({ root, rounds, missing, say, failure, versionOf }));
+  const page = renderPeers(await kept<PeerResults>("files"), await kept<CodePeerResults>("code"));
   await Bun.write(join(import.meta.dir, "RESULTS.md"), page);
   console.log(page);
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
 process.exit(0); // Whatever a candidate left behind.
+
+function fileOf(part: "files" | "code"): string {
+  return join(root, `benchmarks/results/peers-${part}.json`);
+}
+
+async function keep(part: "files" | "code", results: PeerResults | CodePeerResults): Promise<void> {
+  await Bun.write(fileOf(part), `${JSON.stringify(results, rounded, 2)}\n`);
+}
+
+/** What was measured last, now or before. */
+async function kept<Results>(part: "files" | "code"): Promise<Results> {
+  return (await Bun.file(fileOf(part)).json()) as Results; // Written by `keep`.
+}
 
 interface Runner {
   readonly candidate: Candidate;

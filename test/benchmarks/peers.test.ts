@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { readResults } from "../../benchmarks/harness/results";
+import type { AttackResult, CodePeerResult, CodePeerResults } from "../../benchmarks/peers/code/results";
+import { attacks, COLD_START, operations as runs } from "../../benchmarks/peers/code/rows";
 import { renderPeers } from "../../benchmarks/peers/page";
 import type { PeerResult, PeerResults } from "../../benchmarks/peers/results";
 import { operations } from "../../benchmarks/peers/rows";
@@ -17,16 +19,49 @@ const peer = (changes: Partial<PeerResult>): PeerResult => ({
   ...changes,
 });
 
-const results = (peers: readonly PeerResult[]): PeerResults => ({
-  machine: { cpu: "A Processor", cores: 2, system: "Linux 6 x64", bun: "1.4.5", commit: "abc1234", date: "2026-02-03" },
+const machine = {
+  cpu: "A Processor",
+  cores: 2,
+  system: "Linux 6 x64",
+  bun: "1.4.5",
+  commit: "abc1234",
+  date: "2026-02-03",
+};
+
+const results = (peers: readonly PeerResult[]): PeerResults => ({ machine, rounds: 9, seconds: 5, peers });
+
+const coder = (name: string, outcome: AttackResult["outcome"]): CodePeerResult => ({
+  name,
+  how: "in a worker",
+  packages: [`${name} 3.2.1`],
+  rows: [{ row: "a trivial run", figure: { median: 250_400, min: 199_600, samples: 50 } }],
+  attacks: [{ attack: "a loop", outcome }],
+});
+
+const good = coder("coder", {
+  after: 503.4,
+  how: "error",
+  gap: 6.02,
+  memory: { before: 60e6, peak: 71e6 },
+  usable: 1.21,
+  busy: 0.02,
+});
+
+const codeResults = (peers: readonly CodePeerResult[]): CodePeerResults => ({
+  machine,
   rounds: 9,
-  seconds: 5,
+  limits: { timeout: 500, memory: 64e6 },
+  patience: 10_000,
   peers,
 });
 
+const pageOf = (...peers: readonly PeerResult[]): string => renderPeers(results(peers), codeResults([good]));
+const codePageOf = (...peers: readonly CodePeerResult[]): string =>
+  renderPeers(results([peer({})]), codeResults(peers));
+
 test("the page has each operation, escape and answer beside its candidate", () => {
   const other = peer({ name: "other", race: { reads: 900, escapes: 20, inside: 30 }, fifo: { answer: "hangs" } });
-  const page = renderPeers(results([peer({}), other]));
+  const page = pageOf(peer({}), other);
   expect(page).toContain("| operation | good | other |");
   expect(page).toContain("| read | 2.51 µs (2 µs) | 2.51 µs (2 µs) |");
   expect(page).toContain("| good | 0 | 10,000 | 4,000 | 6,000 | refuses |");
@@ -39,16 +74,49 @@ test("a candidate that failed is told as such, once for each reason; one that ha
   const gone = { failed: "gone did not start: no such module" };
   const rows = [{ row: "read", figure: gone }];
   const lacking = peer({ name: "lacking", rows: [{ row: "read", figure: null }] });
-  const page = renderPeers(results([peer({}), peer({ name: "gone", rows, race: gone, fifo: gone }), lacking]));
+  const page = pageOf(peer({}), peer({ name: "gone", rows, race: gone, fifo: gone }), lacking);
   expect(page).toContain("| read | 2.51 µs (2 µs) | failed | – |");
   expect(page).toContain("| gone | failed | – | – | – | failed |");
   expect(page.split("gone did not start")).toHaveLength(2);
 });
 
+test("the page has each time, and what became of each attack, beside its candidate", () => {
+  const page = codePageOf(good, coder("loud", { ...outcomeOf(good), after: 7, how: "value", busy: 1.02 }));
+  expect(page).toContain("| operation | coder | loud |");
+  expect(page).toContain("| a trivial run | 250 µs (200 µs) | 250 µs (200 µs) |");
+  expect(page).toContain("| a loop | 503 ms | 7 ms, with a value |");
+  expect(page).toContain("| a loop | 6.02 ms | 6.02 ms |");
+  expect(page).toContain("| a loop | 71 MB (60 MB) | 71 MB (60 MB) |");
+  expect(page).toContain("| a loop | 1.21 ms | 1.21 ms; 1.02 of a processor still at work |");
+  expect(page).toContain("where 500 ms and 64 MB were the limits");
+});
+
+test("a candidate that did not answer under attack, or whose process died, or that failed, is told as such", () => {
+  const lost = { after: null, gap: 10_000, memory: null, usable: null, busy: null };
+  const page = codePageOf(
+    coder("stuck", { ...lost, how: "killed" }),
+    coder("dead", { ...lost, how: "died" }),
+    coder("gone", { failed: "gone did not start: no such module" }),
+  );
+  expect(page).toContain("| a loop | not in 10 s | its process died | failed |");
+  expect(page).toContain("| a loop | 10 s | 10 s | failed |");
+  expect(page).toContain("| a loop | – | – | failed |");
+  expect(page).toContain("| a loop | no | no | failed |");
+  expect(page.split("gone did not start")).toHaveLength(2);
+});
+
+function outcomeOf({ attacks: [first] }: CodePeerResult) {
+  if (first === undefined || "failed" in first.outcome) throw new Error("there is one");
+  return first.outcome;
+}
+
 test("the page in the repository is what its results give, and they are no suite of envoi's own", async () => {
   const folder = join(root, "benchmarks/results");
-  const kept = (await Bun.file(join(folder, "peers-files.json")).json()) as PeerResults; // Written by the same command.
-  expect(await Bun.file(join(root, "benchmarks/peers/RESULTS.md")).text()).toBe(renderPeers(kept));
+  const files = (await Bun.file(join(folder, "peers-files.json")).json()) as PeerResults; // Written by the same command.
+  const code = (await Bun.file(join(folder, "peers-code.json")).json()) as CodePeerResults; // As above.
+  expect(await Bun.file(join(root, "benchmarks/peers/RESULTS.md")).text()).toBe(renderPeers(files, code));
   expect((await readResults(folder)).map(({ suite }) => suite)).not.toContain(undefined);
-  expect(kept.peers[0]?.rows.map(({ row }) => row)).toEqual(operations.map(({ row }) => row));
+  expect(files.peers[0]?.rows.map(({ row }) => row)).toEqual(operations.map(({ row }) => row));
+  expect(code.peers[0]?.rows.map(({ row }) => row)).toEqual([...runs.map(({ row }) => row), COLD_START]);
+  expect(code.peers[0]?.attacks.map(({ attack }) => attack)).toEqual(attacks.map(({ name }) => name));
 });
