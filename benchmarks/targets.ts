@@ -100,17 +100,14 @@ const shares = [
 ].map((row) => code(row, "ratio", 1.11, 1.03, SHARE));
 
 const DEFAULT_TIER = "executions in the default tier, back to back";
+const TRUSTED = "a trusted execution beside a plain ask";
+const HANDED = "an execution handed to a process";
 const MEMORY = "memory of 1,000 executions in the sandbox, an execution";
 
 const codeTargets: readonly Target[] = [
   ...shares,
-  code(
-    "a trusted execution beside a plain ask",
-    "over an ask",
-    1_500,
-    1_000,
-    "the request checked, its program found, its value made JSON and back",
-  ),
+  code(TRUSTED, "over an ask", 1_500, 1_000, "the request checked, its program found, its value made JSON and back"),
+  code(TRUSTED, "compiled, over an ask", 1_500, 1_000, "the program found by its id, and no source looked up"),
   code(DEFAULT_TIER, "simple arithmetic, p50", 200, 150, "a clean context each time, made ahead"),
   code(
     "an execution, sandbox, beside a process started for each",
@@ -127,6 +124,9 @@ const codeTargets: readonly Target[] = [
     "the published limit, where no isolation was given up for it",
   ),
   code("cold start, process: from spawning the actor to the first result", "time", 10, 8, "a process, confined"),
+  code("a tool called from code, sandbox", "a call", 60, 40, "out of the sandbox, an ask, and back"),
+  code(HANDED, "one that is ready", 100, 80, "the process is there, confined, and waits"),
+  code(HANDED, "that of a session", 100, 50, "what runs in a session reuses its process"),
   code(MEMORY, "host heap slope", 100, 10, "1,000 executions leave nothing"),
   code(MEMORY, "host RSS slope", 1_000, 100, "a megabyte in 1,000 executions at most"),
   code(MEMORY, "pool RSS slope", 1_000, 100, "a megabyte in 1,000 executions at most"),

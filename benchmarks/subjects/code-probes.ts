@@ -27,9 +27,9 @@ const none = (why: string): Probe["floor"] => ({ none: why });
 export const trustedProbes: readonly Probe[] = [
   probe(
     "a trusted execution beside a plain ask",
-    figures("ns", "over an ask", "execution", "ask"),
+    figures("ns", "over an ask", "compiled, over an ask", "execution", "ask"),
     "trustedOverAsk",
-    { smoke: 2, full: 300 },
+    { smoke: 2, full: 150 },
     none("it is what is left of an execution less an ask of an actor that gives back what it is sent, made in turns"),
   ),
   coldStart("trusted"),
@@ -45,10 +45,26 @@ export const sandboxProbes: readonly Probe[] = [
     none("rows above have floors; the limits are of the time itself, in a process that does nothing else"),
   ),
   coldStart("sandbox"),
+  probe(
+    "a tool called from code, sandbox",
+    figures("µs", "a call", "a run of one call"),
+    "toolCall",
+    { smoke: 10, full: 100 },
+    none("the limit is of the time itself: a tenth of what ten calls more take in one run"),
+  ),
 ];
 
 /** What is measured of the tier `process` that is no loop. */
-export const processProbes: readonly Probe[] = [coldStart("process")];
+export const processProbes: readonly Probe[] = [
+  coldStart("process"),
+  probe(
+    "an execution handed to a process",
+    figures("µs", "one that is ready", "that of a session"),
+    "handOver",
+    { smoke: 2, full: 20 },
+    none("the limit is of the time itself; rows above have floors"),
+  ),
+];
 
 function coldStart(isolation: "trusted" | "sandbox" | "process"): Probe {
   const name = `cold start, ${isolation}: from spawning the actor to the first result`;

@@ -5,7 +5,7 @@ import { liveHeap } from "../harness/heap";
 import { descendants, residentBytes } from "../harness/processes";
 import { ascending, median, medianSlope, quantile } from "../harness/statistics";
 import type { Readings } from "../harness/suite";
-import { CODE, execute, ran } from "./code";
+import { CODE, compile, execute, openSession, ran } from "./code";
 
 // What the probes about code run in a process of its own.
 
@@ -53,13 +53,19 @@ export const trustedOverAsk = (turns: number): Promise<Readings> =>
         if (ran(await router.ask(createMessage(CODE, "execute", { code }))).value !== value) wrong++;
       }
     };
+    const program = await compile(router, code);
+    const ranCompiled = async () => {
+      for (let i = 0; i < ASKS; i++) {
+        if (ran(await router.ask(createMessage(CODE, "run", { program }))).value !== value) wrong++;
+      }
+    };
     const asked = async () => {
       for (let i = 0; i < ASKS; i++) {
         const answer = await router.ask(createMessage(echo, "execute", { code }));
         if (answer.isErr() || (answer.value as { code: string }).code !== code) wrong++;
       }
     };
-    const subjects = [executed, asked].map((run) => ({ run, times: [] as number[] }));
+    const subjects = [executed, ranCompiled, asked].map((run) => ({ run, times: [] as number[] }));
     for (let turn = -WARM_UP; turn < turns; turn++) {
       for (const { run, times } of subjects) {
         const start = Bun.nanoseconds();
@@ -68,8 +74,8 @@ export const trustedOverAsk = (turns: number): Promise<Readings> =>
       }
     }
     if (wrong > 0) throw new Error(`${wrong} answers were wrong`);
-    const [execution = 0, ask = 0] = subjects.map(({ times }) => median(times));
-    return { "over an ask": execution - ask, execution, ask };
+    const [execution = 0, compiled = 0, ask = 0] = subjects.map(({ times }) => median(times));
+    return { "over an ask": execution - ask, "compiled, over an ask": compiled - ask, execution, ask };
   });
 
 /** Microseconds of so many executions, back to back, after a tenth as many that are not counted. */
@@ -93,6 +99,69 @@ export const defaultBackToBack = (executions: number): Promise<Readings> =>
       "simple arithmetic, p50": quantile(simple, 0.5),
       "the six published ones in turn, p95": quantile(published, 0.95) / 1_000,
     };
+  });
+
+const Adder = defineProtocol("adder", {
+  add: { payload: Type.Object({ n: Type.Number() }), reply: Type.Number() },
+});
+
+const calling = (calls: number): Sample => ({
+  code: `let n = 0; for (let i = 0; i < ${calls}; i++) n = await tools.adder.add({ n }); n`,
+  value: calls,
+  logs: 0,
+});
+
+/** A run that calls a tool eleven times and one that calls it once, in turns; a call is a tenth of the difference. */
+export const toolCall = async (runs: number): Promise<Readings> => {
+  const system = createSystem();
+  const adder = system.spawn("adder", Adder, () => ({ add: ({ n }) => n + 1 }));
+  spawnCodeExecution(system, { tools: { adder } });
+  const subjects = [calling(1), calling(11)].map((code) => ({ code, times: [] as number[] }));
+  for (let i = -runs / 10; i < runs; i++) {
+    for (const { code, times } of subjects) {
+      const start = Bun.nanoseconds();
+      await once(system, code);
+      if (i >= 0) times.push((Bun.nanoseconds() - start) / 1_000);
+    }
+  }
+  await system.shutdown();
+  const [one = 0, eleven = 0] = subjects.map(({ times }) => median(times));
+  return { "a call": (eleven - one) / 10, "a run of one call": one };
+};
+
+/** Resolves once as many processes of the actor are idle as it keeps. */
+async function isReady({ router }: System): Promise<void> {
+  for (let waited = 0; waited < 5_000; waited++) {
+    const answer = await router.ask(createMessage(CODE, "inspect", undefined));
+    // By the protocol.
+    const { tiers } = (answer.unwrapOr(undefined) as { value: { tiers: { idle: number; processes: number }[] } }).value;
+    if (tiers.every(({ idle, processes }) => idle > 0 && idle === processes)) return;
+    await Bun.sleep(1);
+  }
+  throw new Error("its processes do not come to rest");
+}
+
+/** An execution handed to a process that is ready, which runs nothing else; and one in a session, whose process is its own. */
+export const handOver = (executions: number): Promise<Readings> =>
+  withCode("process", async (system) => {
+    const { router } = system;
+    const single: number[] = [];
+    for (let i = 0; i < executions; i++) {
+      await isReady(system);
+      const start = Bun.nanoseconds();
+      await once(system, arithmetic);
+      single.push((Bun.nanoseconds() - start) / 1_000);
+    }
+    const session = await openSession(router);
+    const { code, value } = arithmetic;
+    const kept: number[] = [];
+    for (let i = -executions; i < executions * 10; i++) {
+      const start = Bun.nanoseconds();
+      const told = ran(await router.ask(createMessage(CODE, "execute", { code, session })));
+      if (told.value !== value) throw new Error(`${String(told.value)} came of it`);
+      if (i >= 0) kept.push((Bun.nanoseconds() - start) / 1_000);
+    }
+    return { "one that is ready": median(single), "that of a session": median(kept) };
   });
 
 const coldStart = async (isolation: Isolation): Promise<Readings> => {

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type AskResult, address, createMessage, createSystem, type Router } from "../../src/index";
-import { type Isolation, spawnCodeExecution, spawnFileSystem } from "../../src/tools";
+import { type Isolation, spawnCodeExecution, spawnFileSystem, spawnProgram } from "../../src/tools";
 import type { Ended } from "../../src/tools/code/tier";
 import { asUnique, report, type Sample, total } from "../harness/code-samples";
 import { writeWhole } from "../harness/file-floors";
@@ -61,8 +61,12 @@ function folderUntilExit(): string {
   return path;
 }
 
+interface Actors extends Workbench<AskResult> {
+  readonly router: Router;
+}
+
 /** A code actor and a file actor, asked through the router; they end with the process. */
-export const openActors = once(async (isolation: Isolation): Promise<Workbench<AskResult>> => {
+export const openActors = once(async (isolation: Isolation): Promise<Actors> => {
   const folder = folderUntilExit();
   const system = createSystem();
   const { router } = system;
@@ -70,6 +74,7 @@ export const openActors = once(async (isolation: Isolation): Promise<Workbench<A
   spawnFileSystem(system, { root: folder });
   ran(await execute(router, "1")); // The first one waits until there is a process.
   return {
+    router,
     run: (code, input) => execute(router, code, input),
     told: ran,
     async read(path) {
@@ -100,6 +105,75 @@ export const openByHand = once((isolation: Isolation): Workbench<Ended> => {
     folder,
   };
 });
+
+/** The value of a reply that is no execution. */
+function replied<Value>(answer: AskResult): Value {
+  if (answer.isErr()) throw new Error(answer.error.message, { cause: answer.error });
+  const reply = answer.value as { ok: true; value: Value } | { ok: false; error: { message: string } }; // As in `ran`.
+  if (!reply.ok) throw new Error(reply.error.message);
+  return reply.value;
+}
+
+/** Has a code actor keep a program. */
+export async function compile(router: Router, code: string): Promise<string> {
+  return replied<{ program: string }>(await router.ask(createMessage(CODE, "compile", { code }))).program;
+}
+
+/** Opens a session of a code actor. */
+export async function openSession(router: Router): Promise<string> {
+  return replied<{ session: string }>(await router.ask(createMessage(CODE, "session", {}))).session;
+}
+
+/** Asks of one operation, each awaited before the next, that give what code gives. */
+const asks = (
+  router: Router,
+  operations: number,
+  isDone: (answer: AskResult, index: number) => boolean,
+  message: (index: number) => ReturnType<typeof createMessage>,
+): Prepared => {
+  let completed = 0;
+  const run = async () => {
+    for (let i = 0; i < operations; i++) {
+      if (isDone(await router.ask(message(completed)), completed)) completed++;
+    }
+  };
+  return { run, completed: () => completed };
+};
+
+/** Runs of a program that the code actor was given once. */
+export async function compiledRuns(
+  isolation: Isolation,
+  { code, value }: Sample,
+  operations: number,
+): Promise<Prepared> {
+  const { router } = await openActors(isolation);
+  const program = await compile(router, code);
+  const isDone = (answer: AskResult) => ran(answer).value === value;
+  return asks(router, operations, isDone, () => createMessage(CODE, "run", { program }));
+}
+
+/** Executions in a session, of which each finds what the one before left. */
+export async function inSession(isolation: Isolation, operations: number): Promise<Prepared> {
+  const { router } = await openActors(isolation);
+  const session = await openSession(router);
+  ran(await router.ask(createMessage(CODE, "execute", { code: "let count = 0", session })));
+  const isDone = (answer: AskResult, index: number) => ran(answer).value === index + 1;
+  const prepared = asks(router, operations, isDone, () =>
+    createMessage(CODE, "execute", { code: "count += 1", session }),
+  );
+  const teardown = async () => void (await router.ask(createMessage(CODE, "endSession", { session })));
+  return { ...prepared, teardown };
+}
+
+/** Asks of a program actor, which counts them. */
+export async function programAsks(isolation: Isolation, operations: number): Promise<Prepared> {
+  const system = createSystem();
+  spawnProgram(system, "program", "let count = 0; ({ run: (by) => (count += by) })", { isolation });
+  const to = address("program");
+  const isDone = (answer: AskResult, index: number) => answer.isOk() && answer.value === index + 1;
+  const prepared = asks(system.router, operations, isDone, () => createMessage(to, "run", 1));
+  return { ...prepared, teardown: () => system.shutdown() };
+}
 
 /** How a row's work is done on a workbench: so many operations a call. */
 export type Job = <Answer>(

@@ -4,10 +4,13 @@ import { lineThereAndBack, spawnEach } from "../harness/code-floors";
 import * as sample from "../harness/code-samples";
 import type { Floor, LeftOut, NoFloor, Prepared, Probe, Row, Suite } from "../harness/suite";
 import {
+  compiledRuns,
   executions,
+  inSession,
   type Job,
   openActors,
   openByHand,
+  programAsks,
   readThenWrite,
   tenAtOnce,
   thenWrite,
@@ -23,9 +26,11 @@ interface Kind {
   readonly hasFiles?: boolean;
 }
 
+const ARITHMETIC: Kind = { name: "simple arithmetic", job: executions(sample.arithmetic) };
+
 /** Published, by their published names. */
 const kinds: readonly Kind[] = [
-  { name: "simple arithmetic", job: executions(sample.arithmetic) },
+  ARITHMETIC,
   { name: "array operation", job: executions(sample.array) },
   { name: "string manipulation", job: executions(sample.text) },
   { name: "JSON processing", job: executions(sample.json) },
@@ -114,6 +119,28 @@ const beside = (isolation: Isolation, floor: Floor): Row => ({
   setup: async () => executions(sample.arithmetic)(await openActors(isolation), 1, false),
 });
 
+/** What the actors offer beside `execute`, of each tier. */
+function others(isolation: Isolation): Row[] {
+  const isTrusted = isolation === "trusted";
+  const operations = OPERATIONS[isolation];
+  const row = (name: string, floor: Floor, setup: Row["setup"]): Row => ({
+    kind: "timed",
+    name: nameIn(isolation, name, false),
+    operations,
+    per: 1,
+    floor,
+    setup,
+  });
+  const least = isTrusted ? echoAsk(1) : lineThereAndBack;
+  return [
+    row("run of a compiled program", isTrusted ? least : byHand(isolation, ARITHMETIC), () =>
+      compiledRuns(isolation, sample.arithmetic, operations),
+    ),
+    row("an execution in a session", least, () => inSession(isolation, operations)),
+    row("an ask of a program actor", least, () => programAsks(isolation, operations)),
+  ];
+}
+
 interface Part {
   readonly rows: readonly (Row | Probe)[];
   readonly leftOut: readonly LeftOut[];
@@ -121,7 +148,13 @@ interface Part {
 
 /** The rows of a tier, or why this machine has none of them. */
 async function partOf(isolation: Isolation, more: readonly (Row | Probe)[], watched?: Part): Promise<Part> {
-  const rows = [...kinds.flatMap((kind) => [rowOf(isolation, kind, false), rowOf(isolation, kind, true)]), ...more];
+  // The host reads a source, whatever the tier; beside what a process costs, once is enough to see it.
+  const isReadAlike = (kind: Kind) => isolation === "process" && kind !== ARITHMETIC;
+  const published = kinds.flatMap((kind) => [
+    rowOf(isolation, kind, false),
+    ...(isReadAlike(kind) ? [] : [rowOf(isolation, kind, true)]),
+  ]);
+  const rows = [...published, ...others(isolation), ...more];
   const why = isolation === "trusted" ? undefined : await whyNot(isolation);
   if (why === undefined) return { rows: [...rows, ...(watched?.rows ?? [])], leftOut: watched?.leftOut ?? [] };
   return { rows: [], leftOut: [...rows, ...(watched?.rows ?? [])].map(({ name }) => ({ row: name, why })) };

@@ -34,6 +34,12 @@ export const candidates: readonly Candidate[] = [
     how: "the code actor of this repository as it is by default, `sandbox`, asked through its reference: QuickJS in pooled processes",
   },
   {
+    name: "envoi, process",
+    module: "envoi-process.ts",
+    packages: [],
+    how: "the same in its tier `process`: JavaScriptCore, a process for each run, which the kernel keeps from the machine",
+  },
+  {
     name: "AI SDK",
     module: "ai-sdk.ts",
     packages: ["@ai-sdk/code-mode"],

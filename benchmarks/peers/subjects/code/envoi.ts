@@ -1,16 +1,22 @@
-import { createSystem } from "../../../../src/index";
-import { resultOf, spawnCodeExecution } from "../../../../src/tools";
+import { createSystem, defineProtocol, Type } from "../../../../src/index";
+import { type Isolation, resultOf, spawnCodeExecution } from "../../../../src/tools";
 import { type CodePeer, LIMITS } from "../../code/peer";
 
-export async function open(): Promise<CodePeer> {
+const Adder = defineProtocol("adder", {
+  add: { payload: Type.Object({ n: Type.Number() }), reply: Type.Number() },
+});
+
+export async function open(isolation: Isolation = "sandbox"): Promise<CodePeer> {
   const system = createSystem();
-  const actor = spawnCodeExecution(system, LIMITS);
+  const adder = system.spawn("adder", Adder, () => ({ add: ({ n }) => n + 1 }));
+  const actor = spawnCodeExecution(system, { ...LIMITS, isolation, tools: { adder } });
   return {
     async run(code) {
       const ran = resultOf(await actor.ask("execute", { code }));
       if (ran.isErr()) throw new Error(ran.error.message);
       return { value: ran.value.value, logs: ran.value.logs.length };
     },
+    call: "tools.adder.add",
     close: () => system.shutdown(),
   };
 }
