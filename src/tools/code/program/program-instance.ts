@@ -39,7 +39,6 @@ export class ProgramInstance {
   #code: Code | null = null;
   /** Why it did not start, or null; a promise until that is known. */
   #start: ProgramError | null | Promise<ProgramError | null>;
-  #disposed: Promise<void> | undefined;
 
   /** @param signal aborts when the actor stops, or restarts. */
   constructor(settings: ProgramSettings, reading: Reading, clock: Clock, signal: AbortSignal) {
@@ -48,8 +47,6 @@ export class ProgramInstance {
     // A room has a process of its own, so that none has to be kept ready beside it.
     this.#tier = openTier(settings.isolation, { size: 0, maxWaiting: 0, clock });
     this.#room = this.#tier.open(settings.memory);
-    // An actor that is abandoned in the middle of a message comes to no `onStop`.
-    signal.addEventListener("abort", () => void this.dispose(), { once: true });
     this.#start = this.#begin(reading).then((fault) => {
       this.#start = fault;
       return fault;
@@ -75,8 +72,7 @@ export class ProgramInstance {
 
   /** Ends it, and what runs; no process of it is left when this resolves. */
   dispose(): Promise<void> {
-    this.#disposed ??= this.#tier.dispose();
-    return this.#disposed;
+    return this.#tier.dispose();
   }
 
   async #begin(reading: Reading): Promise<ProgramError | null> {

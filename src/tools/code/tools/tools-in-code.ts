@@ -37,11 +37,13 @@ export function toolsInCode(
   const bare = <Members extends object>(members: Members): Members => ({ __proto__: null, ...members });
   const hidden = (value: unknown) => bare({ value, configurable: true, writable: true });
 
-  const ask = async (request: CallRequest): Promise<unknown> => {
-    const answered = call(stringify(request));
-    // By it, `await` takes a promise for what it is, and asks no `then` for it.
-    defineProperty(answered, "constructor", hidden(PromiseOf));
-    const answer = parse(await answered) as CallAnswer;
+  /** By its own member, `await` takes a promise for what it is, and asks no `then` for it. */
+  const sure = <Value>(promise: Promise<Value>): Promise<Value> =>
+    defineProperty(promise, "constructor", hidden(PromiseOf));
+
+  const ask = (request: CallRequest): Promise<unknown> => sure(answered(request));
+  const answered = async (request: CallRequest): Promise<unknown> => {
+    const answer = parse(await sure(call(stringify(request)))) as CallAnswer;
     if (answer.ok) return member(answer, "value");
     const error = new ErrorOf(answer.message);
     defineProperty(error, "name", hidden("ToolError"));
@@ -52,31 +54,30 @@ export function toolsInCode(
   const stream = (tool: string, operation: string, payload: unknown) => {
     let opening: Promise<unknown> | undefined;
     let isOver = false;
-    const number = async (): Promise<number> => {
-      if (opening === undefined) {
-        opening = ask(bare({ tool, operation, payload }));
-        defineProperty(opening, "constructor", hidden(PromiseOf));
+    const number = (): Promise<unknown> => {
+      opening ??= ask(bare({ tool, operation, payload }));
+      return opening;
+    };
+    const next = async (): Promise<unknown> => {
+      if (isOver) return { done: true, value: undefined };
+      try {
+        const item = (await ask(bare({ next: (await number()) as number }))) as { readonly done: boolean };
+        if (item.done) isOver = true;
+        return { done: item.done, value: member(item, "value") };
+      } catch (thrown) {
+        isOver = true;
+        throw thrown;
       }
-      return (await opening) as number; // As the host answers what is a stream.
+    };
+    const leave = async (value: unknown): Promise<unknown> => {
+      const isOpen = !isOver && opening !== undefined;
+      isOver = true;
+      if (isOpen) await ask(bare({ close: (await number()) as number }));
+      return { done: true, value };
     };
     const iterator = {
-      async next(): Promise<unknown> {
-        if (isOver) return { done: true, value: undefined };
-        try {
-          const item = (await ask(bare({ next: await number() }))) as { readonly done: boolean };
-          if (item.done) isOver = true;
-          return { done: item.done, value: member(item, "value") };
-        } catch (thrown) {
-          isOver = true;
-          throw thrown;
-        }
-      },
-      async return(value: unknown): Promise<unknown> {
-        const isOpen = !isOver && opening !== undefined;
-        isOver = true;
-        if (isOpen) await ask(bare({ close: await number() }));
-        return { done: true, value };
-      },
+      next: () => sure(next()),
+      return: (value: unknown) => sure(leave(value)),
       [asyncIterator]: () => iterator,
     };
     return iterator;
