@@ -27,7 +27,7 @@ export interface ProgramSettings {
 }
 
 /** A program as it is compiled: what it is, or what is wrong with it. */
-export type Reading = Code | CodeRefusal | Promise<Code | CodeRefusal>;
+type Reading = Code | CodeRefusal | Promise<Code | CodeRefusal>;
 
 /** One instance of a program actor: a room in which its source has run, and its messages do. */
 export class ProgramInstance {

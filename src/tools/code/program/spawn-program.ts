@@ -9,13 +9,14 @@ import {
   Type,
 } from "../../../index";
 import type { Approve } from "../approval";
-import type { LogEntry } from "../code-error";
+import { CodeRefusal, type LogEntry } from "../code-error";
 import { type CodeExecutionOptions, limitsOf } from "../options";
 import type { Language } from "../source/parser";
 import { Sources } from "../source/sources";
+import type { Program as Code } from "../tier";
 import { type ToolLimits, toolLimitsOf } from "../tools/tool-limits";
 import { ToolSet, type Tools } from "../tools/tool-set";
-import { ProgramInstance, type ProgramSettings, type Reading } from "./program-instance";
+import { ProgramInstance, type ProgramSettings } from "./program-instance";
 
 /** What a program actor can be asked that has no protocol of its own. */
 export const Program = defineProtocol("program", { run: { payload: Type.Unknown(), reply: Type.Unknown() } });
@@ -101,23 +102,30 @@ export function spawnProgram(
   if (language !== "javascript" && language !== "typescript") {
     throw new TypeError(`The language of a program is "javascript" or "typescript"; got ${Bun.inspect(language)}.`);
   }
-  let reading: Reading | undefined;
+  /** Kept for restarts, unless another try may find something else. */
+  let compiled: Code | CodeRefusal | undefined;
   return spawner.spawn(
     name,
     protocol as Protocol<string, unknown>,
     (ctx) => {
       const { signal } = ctx; // Read here, it is the instance's.
       let instance: ProgramInstance | undefined;
+      const sources = new Sources();
+      const keep = (found: Code | CodeRefusal): Promise<void> => {
+        if (!(found instanceof CodeRefusal) || found.error.kind === "compile-error") compiled = found;
+        return sources.dispose();
+      };
       const handlers: Record<string, (payload: unknown) => unknown> = {};
       for (const operation of Object.values(protocol.operations)) {
         handlers[operation.name] = (payload) => instance?.handle(operation, payload);
       }
       const hooks = {
         onStart() {
-          reading ??= new Sources().compile(source, language);
+          const reading = compiled ?? sources.compile(source, language);
+          void Promise.resolve(reading).then(keep, () => {}); // The instance tells of it.
           instance = new ProgramInstance(settings, reading, ctx.clock, signal);
         },
-        onStop: () => instance?.dispose(),
+        onStop: () => Promise.all([sources.dispose(), instance?.dispose()]),
       };
       // One for each operation, made from the protocol that says so.
       return { ...(handlers as Handlers<unknown>), ...hooks };

@@ -431,6 +431,16 @@ describe.each([...tiers])("a program in $isolation", ({ isolation, isIsolated })
   }
 });
 
+test("a long source is read, and a restart does without its reader", async () => {
+  await withSystem(async (system) => {
+    const source = `/*${"x".repeat(60_000)}*/\n(x) => { if (x) throw new Error("x"); return 2 }`;
+    const program = spawnProgram(system, "program", source, { isolation: "trusted" });
+    expect(await value(program.ask("run", false))).toBe(2);
+    expect((await causeOf(program.ask("run", true))).error.line).toBe(2);
+    expect(await value(program.ask("run", false))).toBe(2);
+  });
+});
+
 test("restarts wait as the supervisor of any actor says", async () => {
   const clock = createManualClock();
   const supervision = { backoff: { initial: 500, jitter: 0 } };
