@@ -106,7 +106,8 @@ export interface Room {
 /** A way of running code. */
 export interface Tier {
   readonly isolation: Isolation;
-  run(run: Run): Promise<Ended>;
+  /** No promise where it has ended without having waited. */
+  run(run: Run): Ended | Promise<Ended>;
   /** A room with so many bytes of memory. It takes no place in the pool; the first run waits until it is there. */
   open(memory: number): Room;
   /** What `inspect` tells of it; rooms are counted among `processes`, where each has one. */

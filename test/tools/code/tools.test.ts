@@ -185,3 +185,11 @@ test("the time of a run stands still for as long as a call waits to be approved"
   await clock.settle();
   expect(valueIn((await running)._unsafeUnwrap())).toBe("A");
 });
+
+test("trusted, a call that nobody waits for is given up with its run, also where that ends at once", async () => {
+  await withTool({ isolation: "trusted" }, async ({ execute, seen }) => {
+    expect(valueIn(await execute("tools.text.never(); 1"))).toBe(1);
+    expect(valueIn(await execute("await tools.text.upper('a')"))).toBe("A");
+    expect(seen).toEqual(["a"]);
+  });
+});

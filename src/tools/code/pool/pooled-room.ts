@@ -44,7 +44,7 @@ export class PooledRoom implements Room, SeatOwner {
   run(run: Run): Promise<Ended> {
     const { clock, memory, maxWaiting } = this.#options;
     const { promise, resolve } = Promise.withResolvers<Ended>();
-    const active = new ActiveRun({ ...run, memory }, clock, resolve, (aborted) => this.#abandon(aborted));
+    const active = new ActiveRun(withMemory(run, memory), clock, resolve, (aborted) => this.#abandon(aborted));
     if (this.#isClosed) active.fail("crashed", CLOSED);
     else if (this.isLost) active.fail("crashed", LOST);
     else if (this.#waiting.length >= maxWaiting + (this.#running === undefined ? 1 : 0)) {
@@ -138,4 +138,13 @@ export class PooledRoom implements Room, SeatOwner {
     this.#running?.fail(kind, message);
     for (const active of this.#waiting.splice(0)) active.fail(kind, message);
   }
+}
+
+/** Read one by one: what a run has by a getter of its class is nothing that a spread would take along. */
+function withMemory(
+  { program, input, timeout, maxOutput, signal, calls, onLog, onProgress }: Run,
+  memory: number,
+): Run {
+  const run = { program, input, timeout, memory, maxOutput, signal };
+  return { ...run, ...(calls && { calls }), ...(onLog && { onLog }), ...(onProgress && { onProgress }) };
 }

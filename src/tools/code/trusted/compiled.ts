@@ -1,7 +1,8 @@
 import type { Frame, Program } from "../tier";
 import { describe, type Failure, failure } from "./ended";
 
-type Code = (input: unknown, tools: unknown, progress: unknown, console: unknown) => Promise<unknown>;
+/** A program's function. */
+export type Code = (input: unknown, tools: unknown, progress: unknown, console: unknown) => Promise<unknown>;
 
 /** A program as a function of this process, and what of its arguments it can get at: one that cannot is spared them. */
 export interface Compiled {

@@ -70,7 +70,7 @@ export class TrustedRoom implements Room, Home {
         : undefined;
     const progress = (value: unknown) => this.#current?.recorder.progress(value);
     try {
-      return await active.begin((input) => compiled.code(input, tools, progress, this.#console));
+      return await active.begin(compiled.code, tools, progress, this.#console);
     } finally {
       this.#current = null;
     }

@@ -1,7 +1,7 @@
 import { peek } from "bun";
 import type { Clock, ClockTimer } from "../../../index";
 import type { Ended, LogEntry, Program, Run, RunClock } from "../tier";
-import { placesOf } from "./compiled";
+import { type Code, placesOf } from "./compiled";
 import { Recorder } from "./console";
 import { describe, type Failure, failure, NO_LOGS, timedOut, tooMuch } from "./ended";
 
@@ -54,13 +54,13 @@ export class TrustedRun implements RunClock {
   }
 
   /** Runs the code, and ends once it has. */
-  begin(code: (input: unknown) => Promise<unknown>): Ended | Promise<Ended> {
+  begin(code: Code, tools: unknown, progress: unknown, console: unknown): Ended | Promise<Ended> {
     const { input } = this.run;
     const given: unknown = input === undefined ? undefined : JSON.parse(input);
     // Thrown where it is called, a stack that is used up already is no rejection.
     let promise: Promise<unknown>;
     try {
-      promise = code(given);
+      promise = code(given, tools, progress, console);
     } catch (thrown) {
       promise = Promise.reject(thrown);
     }

@@ -38,18 +38,18 @@ class Trusted implements Tier, Home {
     this.clock = clock;
   }
 
-  run(run: Run): Promise<Ended> {
+  run(run: Run): Ended | Promise<Ended> {
     const { program } = run;
     let compiled = this.#compiled.get(program);
     if (compiled === undefined) {
       compiled = compile(program);
       this.#compiled.set(program, compiled);
     }
-    if ("kind" in compiled) return Promise.resolve(compiled);
+    if ("kind" in compiled) return compiled;
     if (this.waiting.size >= this.#size) {
-      return Promise.resolve(failure("busy", `${this.#size} runs are under way already; ask again later.`));
+      return failure("busy", `${this.#size} runs are under way already; ask again later.`);
     }
-    return Promise.resolve(this.#begin(run, compiled));
+    return this.#begin(run, compiled);
   }
 
   open(): Room {
@@ -75,12 +75,17 @@ class Trusted implements Tier, Home {
   /** What the code cannot get at is not made: a console costs 0.2 µs. */
   #begin(run: Run, { code, url, hasConsole, hasTools, hasProgress }: Compiled): Ended | Promise<Ended> {
     const active = new TrustedRun(run, this, url);
-    const tools =
-      hasTools && run.calls !== undefined
-        ? toolsInCode(tableOf(run.calls), (request) => active.call(request))
-        : undefined;
-    const progress = hasProgress ? (value: unknown) => active.recorder.progress(value) : undefined;
-    const console = hasConsole ? consoleOf((level, parts) => active.recorder.add(level, parts)) : undefined;
-    return active.begin((input) => code(input, tools, progress, console));
+    const tools = hasTools ? toolsFor(active) : undefined;
+    const progress = hasProgress ? progressFor(active) : undefined;
+    const console = hasConsole ? consoleFor(active) : undefined;
+    return active.begin(code, tools, progress, console);
   }
 }
+
+// Functions of their own, since each run would pay for closures in one that makes them.
+const toolsFor = (active: TrustedRun) => {
+  const { calls } = active.run;
+  return calls === undefined ? undefined : toolsInCode(tableOf(calls), (request) => active.call(request));
+};
+const progressFor = (active: TrustedRun) => (value: unknown) => active.recorder.progress(value);
+const consoleFor = (active: TrustedRun) => consoleOf((level, parts) => active.recorder.add(level, parts));

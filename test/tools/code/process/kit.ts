@@ -10,7 +10,7 @@ export const WORKER = join(import.meta.dir, "../../../../src/tools/code/process/
 /** The tier, and what runs in it without a word of how. */
 export function processes(options: Partial<ProcessTierOptions> = {}): Kit {
   const tier = createProcessTier({ size: 1, maxWaiting: 1_000, clock: systemClock, ...options });
-  const run: Kit["run"] = (body, given) => tier.run(runOf(body, given));
+  const run: Kit["run"] = async (body, given) => tier.run(runOf(body, given));
   return {
     tier,
     run,

@@ -26,7 +26,7 @@ export function runOf(body: string, options: Partial<Run> = {}): Run {
 
 export function sandbox(options: Partial<SandboxOptions> = {}): Kit {
   const tier = createSandbox({ size: 1, maxWaiting: 1_000, clock: systemClock, ...options });
-  const run: Kit["run"] = (body, given) => tier.run(runOf(body, given));
+  const run: Kit["run"] = async (body, given) => tier.run(runOf(body, given));
   return {
     tier,
     run,

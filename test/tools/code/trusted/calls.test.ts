@@ -132,7 +132,7 @@ describe("the clock of a trusted run", () => {
     const tier = createTrusted({ size: 1, clock });
     const calls: Calls = { tools: JSON.stringify(table), call: (_, time) => call(time) };
     const ended: Ended[] = [];
-    void tier.run(await runOf(code, { calls })).then((end) => ended.push(end));
+    void Promise.resolve(tier.run(await runOf(code, { calls }))).then((end) => ended.push(end));
     await clock.settle();
     return { clock, ended };
   }
