@@ -231,7 +231,7 @@ describe.each(ways)("$isolation, $language", ({ isolation, isIsolated, language 
     await withCode(
       { isolation, timeout: 10_000 },
       async (_, code) => {
-        const giving = code.ask("execute", { code: "await new Promise(() => {})" }, { timeout: 20 });
+        const giving = code.ask("execute", { code: endless }, { timeout: 20 });
         expect((await giving)._unsafeUnwrapErr().kind).toBe("timeout");
         for (let running = 1; running > 0; ) {
           const seen = (await code.ask("inspect"))._unsafeUnwrap() as { value: { tiers: { running: number }[] } };
