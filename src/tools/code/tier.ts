@@ -95,8 +95,11 @@ export type Ended =
 
 /** A place of its own where code finds what runs before it left: what it declared, and what it changed. */
 export interface Room {
-  /** One after the other, in the order in which they were asked for. `memory` is the room's, whatever the run says. */
-  run(run: Run): Promise<Ended>;
+  /**
+   * One after the other, in the order in which they were asked for. `memory` is the room's, whatever the run says. No
+   * promise where it has ended without having waited.
+   */
+  run(run: Run): Ended | Promise<Ended>;
   /** Whether what was there is lost, because its process ended; each further run ends as `crashed`. */
   readonly isLost: boolean;
   /** Ends it, and what runs there as `crashed`; no process of it is left when this resolves. */

@@ -2,7 +2,7 @@ import type { Clock, Issue, Operation } from "../../../index";
 import type { Approve } from "../approval";
 import { CodeRefusal, type LogEntry } from "../code-error";
 import { outcomeOf } from "../outcome";
-import type { Program as Code, Isolation, Room, Run, Tier } from "../tier";
+import type { Program as Code, Ended, Isolation, Room, Run, Tier } from "../tier";
 import { openTier } from "../tiers";
 import { Broker } from "../tools/broker";
 import { replyText, Unserializable } from "../tools/reply-text";
@@ -54,9 +54,9 @@ export class ProgramInstance {
   }
 
   /** Gives the reply to a message, which its program gave. */
-  async handle(operation: Operation, payload: unknown): Promise<unknown> {
-    const fault = this.#start instanceof Promise ? await this.#start : this.#start;
-    if (fault !== null) throw fault;
+  handle(operation: Operation, payload: unknown): unknown {
+    if (this.#start instanceof Promise) return this.#start.then(() => this.handle(operation, payload));
+    if (this.#start !== null) throw this.#start;
     const text = replyText(payload);
     if (text instanceof Unserializable) {
       const message = `The payload cannot come into the program: ${text.reason}.`;
@@ -64,10 +64,8 @@ export class ProgramInstance {
     }
     const given = text === undefined ? "" : `,"payload":${text}`;
     const { hasReply, name } = operation;
-    const value = await this.#run(hasReply ? ASK : TELL, `{"operation":${JSON.stringify(name)}${given}}`);
-    const parsed = operation.reply.parse(value);
-    if (parsed.isOk()) return parsed.value;
-    throw new TypeError(`The program's reply to "${name}" does not fit the schema: ${listed(parsed.error())}`);
+    const value = this.#run(hasReply ? ASK : TELL, `{"operation":${JSON.stringify(name)}${given}}`);
+    return value instanceof Promise ? value.then((found) => fitting(operation, found)) : fitting(operation, value);
   }
 
   /** Ends it, and what runs; no process of it is left when this resolves. */
@@ -91,21 +89,25 @@ export class ProgramInstance {
     }
   }
 
-  async #run(program: Code, input: string | undefined): Promise<unknown> {
+  /** No promise where it has ended without having waited. */
+  #run(program: Code, input: string | undefined): unknown {
     const { isolation, timeout, memory, maxOutput, tools, toolLimits, approve, onLog } = this.#settings;
     const calls = tools === null ? undefined : new Broker(tools, { limits: toolLimits, approve });
     const run: Run = { program, input, timeout, memory, maxOutput, signal: this.#signal };
     const listening = onLog === undefined ? null : new Listening(onLog);
-    const ended = await this.#room.run(
+    const finish = (ended: Ended): unknown => {
+      calls?.close();
+      listening?.check();
+      const outcome = outcomeOf(ended, this.#code ?? program, isolation);
+      if (outcome.ok) return outcome.value.value;
+      throw new ProgramError(outcome.error);
+    };
+    const ended = this.#room.run(
       calls === undefined && listening === null
         ? run
         : { ...run, ...(calls && { calls }), ...(listening && { onLog: listening.hear }) },
     );
-    calls?.close();
-    listening?.check();
-    const outcome = outcomeOf(ended, this.#code ?? program, isolation);
-    if (outcome.ok) return outcome.value.value;
-    throw new ProgramError(outcome.error);
+    return ended instanceof Promise ? ended.then(finish) : finish(ended);
   }
 }
 
@@ -126,6 +128,13 @@ class Listening {
   check(): void {
     if (this.#thrown !== undefined) throw this.#thrown.error;
   }
+}
+
+/** A reply as its schema has it. */
+function fitting({ name, reply }: Operation, value: unknown): unknown {
+  const parsed = reply.parse(value);
+  if (parsed.isOk()) return parsed.value;
+  throw new TypeError(`The program's reply to "${name}" does not fit the schema: ${listed(parsed.error())}`);
 }
 
 const listed = (issues: readonly Issue[]): string =>

@@ -25,8 +25,10 @@ export class TrustedRoom implements Room, Home {
   readonly #scope: Scope = Object.create(null) as Scope; // One that is empty is a record.
   readonly #compiled = new WeakMap<Program, Compiled | Failure>();
   readonly #console: unknown;
+  readonly #progress = (value: unknown) => this.#current?.recorder.progress(value);
   #current: TrustedRun | null = null;
-  #last: Promise<unknown> = Promise.resolve();
+  /** The run that is under way or waits, and came last. */
+  #last: Promise<unknown> | null = null;
   #isClosed = false;
 
   constructor(clock: Clock, onClose: () => void) {
@@ -39,13 +41,15 @@ export class TrustedRoom implements Room, Home {
     return this.waiting.size;
   }
 
-  run(run: Run): Promise<Ended> {
-    this.queued++;
-    const ended = this.#last.then(() => {
-      this.queued--;
-      return this.#begin(run);
-    });
-    this.#last = ended;
+  run(run: Run): Ended | Promise<Ended> {
+    const before = this.#last;
+    const ended = before === null ? this.#begin(run) : this.#follow(before, run);
+    if (ended instanceof Promise) {
+      this.#last = ended;
+      void ended.then(() => {
+        if (this.#last === ended) this.#last = null;
+      });
+    }
     return ended;
   }
 
@@ -56,7 +60,14 @@ export class TrustedRoom implements Room, Home {
     await this.#last;
   }
 
-  async #begin(run: Run): Promise<Ended> {
+  async #follow(before: Promise<unknown>, run: Run): Promise<Ended> {
+    this.queued++;
+    await before;
+    this.queued--;
+    return this.#begin(run);
+  }
+
+  #begin(run: Run): Ended | Promise<Ended> {
     if (this.#isClosed) return failure("crashed", CLOSED);
     if (run.signal.aborted) return failure("crashed", "Its asker gave up, or the code actor was stopped.");
     const compiled = this.#compile(run.program);
@@ -68,12 +79,14 @@ export class TrustedRoom implements Room, Home {
       compiled.hasTools && run.calls !== undefined
         ? toolsInCode(tableOf(run.calls), (request) => this.#call(request))
         : undefined;
-    const progress = (value: unknown) => this.#current?.recorder.progress(value);
-    try {
-      return await active.begin(compiled.code, tools, progress, this.#console);
-    } finally {
-      this.#current = null;
-    }
+    const ended = active.begin(compiled.code, tools, this.#progress, this.#console);
+    if (ended instanceof Promise) return ended.finally(() => this.#leave());
+    this.#leave();
+    return ended;
+  }
+
+  #leave(): void {
+    this.#current = null;
   }
 
   #call(request: string): Promise<string> {

@@ -38,7 +38,7 @@ export function poolOf(options: Partial<PoolOptions> = {}): ProcessPool {
 }
 
 /** The value of a run that has one. */
-export async function valueFrom(ended: Promise<Ended>): Promise<unknown> {
+export async function valueFrom(ended: Ended | Promise<Ended>): Promise<unknown> {
   const what = await ended;
   if (what.kind !== "value") throw new Error(`${what.kind}: ${what.message}`);
   return what.value === undefined ? undefined : JSON.parse(what.value);

@@ -33,12 +33,11 @@ describe("Pool: a room", () => {
     const room = pool.open(64 * MB);
     const calls = new Desk();
     const order: number[] = [];
-    const all = [1, 2, 3, 4].map((n) =>
-      room.run(runOf(`await call('${n}'); return ${n}`, { calls })).then((ended) => {
-        order.push(n);
-        return ended.kind;
-      }),
-    );
+    const all = [1, 2, 3, 4].map(async (n) => {
+      const { kind } = await room.run(runOf(`await call('${n}'); return ${n}`, { calls }));
+      order.push(n);
+      return kind;
+    });
     expect(await all[3]).toBe("busy");
     for (const n of ["1", "2", "3"]) {
       const made = await calls.next();
