@@ -1,4 +1,15 @@
-import { type AskResult, address, createMessage, createRouter, createSystem, type Router } from "../../src/index";
+import {
+  type AskResult,
+  address,
+  createMessage,
+  createRouter,
+  createSystem,
+  defineProtocol,
+  type Router,
+  type System,
+  Type,
+} from "../../src/index";
+import { spawnProgram } from "../../src/tools";
 import { Completion } from "../harness/completion";
 import { rawAsk, rawAsks, rawTell } from "../harness/raw-floors";
 import type { Prepared, Row, Suite } from "../harness/suite";
@@ -9,6 +20,12 @@ import { prepareTells } from "../subjects/tells";
 const OPERATIONS = 1000;
 const to = address("program");
 
+const Program = defineProtocol("program", {
+  run: { payload: Type.Number(), reply: Type.Unknown() },
+  /** How many it has run. */
+  count: { reply: Type.Number() },
+});
+
 const sum = (count: number): number => {
   let total = 0;
   for (let i = 1; i <= count; i++) total += i;
@@ -16,7 +33,7 @@ const sum = (count: number): number => {
 };
 
 /** Asks of a plain handler behind a router, each in a message of its own. */
-function routed(name: string, width: number, program: (payload: number) => unknown = (payload) => payload): Row {
+function routed(name: string, width: number): Row {
   return {
     kind: "timed",
     name,
@@ -25,12 +42,12 @@ function routed(name: string, width: number, program: (payload: number) => unkno
     floor: width === 1 ? rawAsk : rawAsks(width),
     setup: () => {
       const router = createRouter();
-      router.register(to, (message) => program(message.payload as number)); // The rows below send numbers alone.
+      router.register(to, (message) => message.payload);
       return prepareAsks({
         operations: OPERATIONS,
         width,
         ask: (index) => router.ask(createMessage(to, "run", index)),
-        reply: program,
+        reply: (index) => index,
         teardown: () => router.unregister(to),
       });
     },
@@ -77,6 +94,61 @@ function referred(name: string, width: number): Row {
     },
   };
 }
+
+const SUM = "(n) => { let total = 0; for (let i = 1; i <= (n & 15); i++) total += i; return total }";
+
+/** A program actor that counts what it runs; what it runs is source text, as trusted code. */
+function spawnCounted(system: System, source: string): void {
+  const behaviour = `let count = 0; const work = ${source}; ({ run: (n) => (count++, work(n)), count: () => count })`;
+  spawnProgram(system, "program", behaviour, { isolation: "trusted", protocol: Program });
+}
+
+/** Asks of a program actor through the router, each in a message of its own. */
+function programmed(name: string, source: string, reply: (payload: number) => unknown): Row {
+  return {
+    kind: "timed",
+    name,
+    operations: OPERATIONS,
+    per: 1,
+    floor: rawAsk,
+    setup: () => {
+      const system = createSystem();
+      const { router } = system;
+      spawnCounted(system, source);
+      return prepareAsks({
+        operations: OPERATIONS,
+        width: 1,
+        ask: (index) => router.ask(createMessage(to, "run", index)),
+        reply,
+        teardown: () => system.shutdown(),
+      });
+    },
+  };
+}
+
+/** Tells to a program actor through the router, until it says that it has run them all. */
+const programmedTell: Row = {
+  kind: "timed",
+  name: "router.tell() to echo program",
+  operations: OPERATIONS,
+  per: 1,
+  floor: rawTell,
+  setup: () => {
+    const system = createSystem();
+    const { router } = system;
+    spawnCounted(system, "(n) => n");
+    let completed = 0;
+    let before = 0;
+    const run = async () => {
+      for (let i = 0; i < OPERATIONS; i++) router.tell(createMessage(to, "run", i));
+      const count = await router.ask(createMessage(to, "count", undefined));
+      if (count.isErr()) return;
+      completed += Number(count.value) - before;
+      before = Number(count.value);
+    };
+    return { run, completed: () => completed, teardown: () => system.shutdown() };
+  },
+};
 
 /** Tells through a router, until the last of them is handled. */
 function tellThrough(router: Router, operations: number): Prepared {
@@ -140,7 +212,7 @@ function intercepted(name: string, floor: string, prepare: (router: Router, oper
 
 const routedTell: Row = {
   kind: "timed",
-  name: "router.tell() to echo program",
+  name: "router.tell() to echo handler",
   operations: OPERATIONS,
   per: 1,
   floor: rawTell,
@@ -182,12 +254,13 @@ const routedAsk: Row = {
 export const suite: Suite = {
   name: "routing",
   about:
-    "Sending through the router, a message object each, and through a reference. Programs are plain handlers; compute adds up 1 to n.",
+    "Sending through the router, a message object each, and through a reference. Programs are program actors in `trusted`, whose behaviour is source text; compute adds up 1 to n.",
   rows: [
+    programmedTell,
+    programmed("router.ask() to echo program", "(n) => n", (payload) => payload),
+    programmed("router.ask() to noop program", "() => {}", () => undefined),
+    programmed("router.ask() to compute program", SUM, (payload) => sum(payload & 15)),
     routedTell,
-    routed("router.ask() to echo program", 1),
-    routed("router.ask() to noop program", 1, () => undefined),
-    routed("router.ask() to compute program", 1, (payload) => sum(payload & 15)),
     routed("ask round trip (echo)", 1),
     { ...routed("sequential: 10 asks", 1), per: 10 },
     routed("concurrent: 10 asks", 10),
