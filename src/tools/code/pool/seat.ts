@@ -15,7 +15,7 @@ export interface SeatOptions {
   readonly needs?: readonly Hold[];
   /** Whether the host looks at what memory and threads a process has, and ends one that has more than it may. Default: false. */
   readonly watchMemory?: boolean;
-  /** Whether a process stands still between two runs, so that nothing goes on which the first has left. Default: false. */
+  /** Whether a process stands still while it is idle, so that nothing goes on which a run has left. Default: false. */
   readonly standsStill?: boolean;
 }
 
@@ -40,6 +40,8 @@ export interface Gone {
 
 /** Milliseconds that a process has to start. */
 const STARTUP = 20_000;
+/** Milliseconds after which one that is idle stands still; sooner, what comes next would pay for two signals (30 µs). */
+const REST = 10;
 /** Milliseconds between two looks at the memory of a process. */
 const LOOK = 10;
 /** How many threads a process may have, which the kernel's own memory pays for; an engine has some for each processor. */
@@ -56,6 +58,9 @@ export class Seat {
   #attempt: Attempt | undefined;
   #startup: ClockTimer;
   #look: ClockTimer | undefined;
+  /** Until it stands still. */
+  #rest: ClockTimer | undefined;
+  #isStanding = false;
   #reason: string | undefined;
   /** Bytes of memory that it had before anything ran. */
   #base = 0;
@@ -92,7 +97,7 @@ export class Seat {
 
   /** False where the process is found to be gone, which the owner was told. */
   run(active: ActiveRun, naming: Naming, isKept: boolean): boolean {
-    if (this.isUsed && this.#options.standsStill === true) this.#process.goOn();
+    this.#rouse();
     const attempt = new Attempt(active, this.#process, this.#options.clock, naming);
     if (!attempt.begin(isKept)) {
       this.#process.kill();
@@ -147,9 +152,23 @@ export class Seat {
     this.#attempt = undefined;
     this.#look?.cancel();
     this.#state = "idle";
-    if (this.isUsed && this.#options.standsStill === true) this.#process.stand();
+    if (this.isUsed && this.#options.standsStill === true) this.#settle();
     this.#process.release();
     this.owner.free(this);
+  }
+
+  #settle(): void {
+    this.#rest = this.#options.clock.setTimer(() => {
+      this.#isStanding = true;
+      this.#process.stand();
+    }, REST);
+    this.#rest.unref();
+  }
+
+  #rouse(): void {
+    this.#rest?.cancel();
+    if (this.#isStanding) this.#process.goOn();
+    this.#isStanding = false;
   }
 
   #watch(active: ActiveRun): void {
@@ -173,6 +192,7 @@ export class Seat {
     this.#attempt = undefined;
     this.#startup.cancel();
     this.#look?.cancel();
+    this.#rest?.cancel();
     attempt?.close();
     const active = attempt?.active;
     // Killed while it was idle, as far as one can tell.

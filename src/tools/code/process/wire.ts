@@ -41,6 +41,11 @@ export class Wire {
     view.setInt16(4, POLLOUT, true);
   }
 
+  /** Whether a line has come in part. */
+  get isInLine(): boolean {
+    return this.#text !== "";
+  }
+
   async open(): Promise<void> {
     await Bun.connect({
       fd: CHANNEL,
@@ -65,6 +70,12 @@ export class Wire {
       const bytes = encode(`${line}\n`);
       this.#write(bytes, bytes.length);
     }
+  }
+
+  /** Does what telling a line takes, and tells nothing. */
+  practise(line: string): void {
+    encodeInto(line, this.#buffer);
+    this.#kernel(WRITE, CHANNEL, this.#buffer, 0);
   }
 
   /** Ends this process, which is of no use without its channel. */

@@ -271,6 +271,9 @@ describe.if(isOffered)("Process: a room", () => {
         "const before = count; while (count === before) await new Promise((done) => setTimeout(done, 1)); return 2",
       );
       expect(later).toMatchObject({ kind: "value", value: "2" });
+      // What comes before it stands still is not held up halfway.
+      const waits = "await new Promise((done) => setTimeout(done, 40)); return 3";
+      expect(await run(waits)).toMatchObject({ kind: "value", value: "3" });
     });
   });
 
