@@ -21,6 +21,11 @@ const probe = (
   measure: (scale) => inFreshProcess(MODULE, subject, sizes[scale]),
 });
 
+const beside = (name: string, subject: string, sizes: Readonly<Record<Scale, number>>): Probe["floor"] => ({
+  name,
+  measure: (scale) => inFreshProcess(MODULE, subject, sizes[scale]),
+});
+
 const none = (why: string): Probe["floor"] => ({ none: why });
 
 /** What is measured of code in this process that is no loop. */
@@ -58,11 +63,18 @@ export const sandboxProbes: readonly Probe[] = [
 export const processProbes: readonly Probe[] = [
   coldStart("process"),
   probe(
+    "an execution in a process started for it, the parser loaded",
+    [{ name: "time", unit: "ms", ratio: true }],
+    "processStartedForRun",
+    { smoke: 1, full: 10 },
+    beside("a bare process started, and a line there and back", "bareProcessStarted", { smoke: 1, full: 10 }),
+  ),
+  probe(
     "an execution handed to a process",
-    figures("µs", "one that is ready", "that of a session"),
+    figures("µs", "one that is ready", "that of a session").map((figure) => ({ ...figure, ratio: true })),
     "handOver",
     { smoke: 2, full: 20 },
-    none("the limit is of the time itself; rows above have floors"),
+    beside("a line there and back: the first one, and later ones", "lineHandedOver", { smoke: 2, full: 20 }),
   ),
 ];
 

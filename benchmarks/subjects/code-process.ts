@@ -1,5 +1,6 @@
 import { address, createMessage, createSystem, defineProtocol, type System, Type } from "../../src/index";
 import { type Isolation, spawnCodeExecution } from "../../src/tools";
+import { startEcho } from "../harness/code-floors";
 import { arithmetic, type Sample, samples } from "../harness/code-samples";
 import { liveHeap } from "../harness/heap";
 import { descendants, residentBytes } from "../harness/processes";
@@ -141,28 +142,86 @@ async function isReady({ router }: System): Promise<void> {
   throw new Error("its processes do not come to rest");
 }
 
-/** An execution handed to a process that is ready, which runs nothing else; and one in a session, whose process is its own. */
+/** Milliseconds in which a process that is ready has rehearsed, and its host has not yet gone cold. */
+const REST = 20;
+
+/** Milliseconds that a bare process has to start, on a machine that is slow. */
+const START = 60;
+
+/** Executions in a session, whose process is its own; then each in a process that is ready, which runs nothing else. */
 export const handOver = (executions: number): Promise<Readings> =>
   withCode("process", async (system) => {
     const { router } = system;
-    const single: number[] = [];
-    for (let i = 0; i < executions; i++) {
-      await isReady(system);
-      const start = Bun.nanoseconds();
-      await once(system, arithmetic);
-      single.push((Bun.nanoseconds() - start) / 1_000);
-    }
     const session = await openSession(router);
     const { code, value } = arithmetic;
     const kept: number[] = [];
-    for (let i = -executions; i < executions * 10; i++) {
+    // As many again before are not counted: what the host does for each is compiled then.
+    for (let i = -executions * 50; i < executions * 50; i++) {
       const start = Bun.nanoseconds();
       const told = ran(await router.ask(createMessage(CODE, "execute", { code, session })));
       if (told.value !== value) throw new Error(`${String(told.value)} came of it`);
       if (i >= 0) kept.push((Bun.nanoseconds() - start) / 1_000);
     }
+    await router.ask(createMessage(CODE, "endSession", { session }));
+    const single: number[] = [];
+    for (let i = 0; i < executions; i++) {
+      await isReady(system);
+      await Bun.sleep(REST);
+      const start = Bun.nanoseconds();
+      await once(system, arithmetic);
+      single.push((Bun.nanoseconds() - start) / 1_000);
+    }
     return { "one that is ready": median(single), "that of a session": median(kept) };
   });
+
+/** The least of both: a line to a process and back, the first one after it has started and rested, and one after the other. */
+export async function lineHandedOver(times: number): Promise<Readings> {
+  const first: number[] = [];
+  const later: number[] = [];
+  const timed = async (echo: () => Promise<boolean>, taken: number[]) => {
+    const start = Bun.nanoseconds();
+    if (!(await echo())) throw new Error("it was not echoed");
+    taken.push((Bun.nanoseconds() - start) / 1_000);
+  };
+  for (let i = 0; i < times; i++) {
+    const { echo, end } = startEcho();
+    await Bun.sleep(START);
+    await timed(echo, first);
+    for (let j = 0; j < 50; j++) await timed(echo, later);
+    await end();
+  }
+  return { "one that is ready": median(first), "that of a session": median(later) };
+}
+
+/** An execution in a process that is started for it, by an actor that has run something elsewhere: its parser is loaded. */
+export async function processStartedForRun(starts: number): Promise<Readings> {
+  const taken: number[] = [];
+  for (let i = 0; i < starts; i++) {
+    const system = createSystem();
+    spawnCodeExecution(system, { isolation: "trusted", concurrency: 1 });
+    await once(system, arithmetic);
+    const { code, value } = arithmetic;
+    const start = performance.now();
+    const told = ran(await system.router.ask(createMessage(CODE, "execute", { code, isolation: "process" })));
+    taken.push(performance.now() - start);
+    if (told.value !== value) throw new Error(`${String(told.value)} came of it`);
+    await system.shutdown();
+  }
+  return { time: median(taken) };
+}
+
+/** The least of it: a bare process started, until it has echoed a line. */
+export async function bareProcessStarted(starts: number): Promise<Readings> {
+  const taken: number[] = [];
+  for (let i = 0; i < starts; i++) {
+    const start = performance.now();
+    const { echo, end } = startEcho();
+    if (!(await echo())) throw new Error("it was not echoed");
+    taken.push(performance.now() - start);
+    await end();
+  }
+  return { time: median(taken) };
+}
 
 const coldStart = async (isolation: Isolation): Promise<Readings> => {
   const system = createSystem();
