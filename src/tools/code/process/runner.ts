@@ -34,6 +34,8 @@ const settled = Promise.resolve();
 const start = evaluate(
   "(then, code, given, onValue, onError) => { then(code(...given), onValue, onError) }\n//# sourceURL=run",
 ) as Start;
+/** Made of its text, so that the stacks of its errors, which code may log, name no file of the host. */
+const makeTools = evaluate(`(${toolsInCode})\n//# sourceURL=tools`) as typeof toolsInCode;
 
 /** Ends what writes too much; code may catch it, and is ended all the same. */
 class TooMuchOutput extends Error {
@@ -82,7 +84,7 @@ export class Runner {
       return;
     }
     const made =
-      tools === undefined ? undefined : toolsInCode(parse(tools), (request) => Runner.#current.#call(request));
+      tools === undefined ? undefined : makeTools(parse(tools), (request) => Runner.#current.#call(request));
     const given = input === undefined ? undefined : parse(input);
     const progress = (value: unknown): void => this.#progress(value);
     const onValue = (value: unknown): void => this.end(this.#valued(value));
