@@ -83,8 +83,7 @@ export class Runner {
       this.end(describe(thrown)); // The engine knows less of the language than who read it, or has a smaller stack.
       return;
     }
-    const made =
-      tools === undefined ? undefined : makeTools(parse(tools), (request) => Runner.#current.#call(request));
+    const made = tools === undefined ? undefined : makeTools(parse(tools), (request) => Runner.#current.#call(request));
     const given = input === undefined ? undefined : parse(input);
     const progress = (value: unknown): void => this.#progress(value);
     const onValue = (value: unknown): void => this.end(this.#valued(value));

@@ -109,43 +109,4 @@ describe("Sandbox: the pool", () => {
     await tier.dispose();
     expect((await early).kind).toBe("crashed");
   });
-
-  test("gives each of 200 runs at once its own result and logs", async () => {
-    const { run } = open({ size: 2 });
-    const all = await Promise.all(
-      Array.from({ length: 200 }, (_, index) =>
-        run("console.log('of', input); globalThis.x ??= input; return x", { input: `${index}` }),
-      ),
-    );
-    for (const [index, ended] of all.entries()) {
-      expect(ended).toMatchObject({ kind: "value", value: `${index}`, logs: [{ text: `of ${index}` }] });
-    }
-  });
-
-  test("settles each run once while its processes are killed at random, and recovers", async () => {
-    const { run, value } = open({ size: 2 });
-    const kinds: Record<string, number> = {};
-    // One that waits, runs, starts or has just ended, whichever it is.
-    const strike = (): void => {
-      const pids = children();
-      const pid = pids[settled % pids.length];
-      if (pid !== undefined) process.kill(pid, "SIGKILL");
-    };
-    let settled = 0;
-    await Promise.all(
-      Array.from({ length: 300 }, async (_, index) => {
-        const ended = await run("let n = 0; for (let i = 0; i < 1e5; i++) n += i % 3; return n + input * 0", {
-          input: `${index}`,
-        });
-        if (++settled % 15 === 0 && settled < 290) strike();
-        kinds[ended.kind] = (kinds[ended.kind] ?? 0) + 1;
-        if (ended.kind === "value") expect(ended.value).toBe("99999");
-      }),
-    );
-    expect(settled).toBe(300);
-    // Those that were killed before anything was heard of them ran again.
-    expect(Object.keys(kinds).filter((kind) => kind !== "crashed")).toEqual(["value"]);
-    expect(kinds["value"]).toBeGreaterThan(290);
-    expect(await value("return 1")).toBe(1);
-  });
 });

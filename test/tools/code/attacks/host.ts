@@ -1,0 +1,133 @@
+import { expect } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+const TICK = 5;
+/** Ticks: a tenth of a second. */
+const SLACK = 20;
+const MB = 1024 * 1024;
+/** What the host may keep of a test's attacks: what its engine takes for itself and gives back when it likes. */
+const KEPT = 64 * MB;
+
+/** What is looked at to tell that nothing of the host was changed: what the language has, and who shares it. */
+const BUILT_IN: readonly object[] = [
+  ...[
+    Object,
+    Function,
+    Array,
+    String,
+    Number,
+    Boolean,
+    Symbol,
+    BigInt,
+    Promise,
+    RegExp,
+    Map,
+    Set,
+    WeakMap,
+    Date,
+    Error,
+  ],
+  ...[TypeError, RangeError, JSON, Reflect, Math, ArrayBuffer, Uint8Array, Atomics, console],
+  async () => {},
+  function* () {},
+  async function* () {},
+  [][Symbol.iterator](),
+].flatMap((each) => [each, (each as { prototype?: object }).prototype ?? {}, Object.getPrototypeOf(each) as object]);
+
+type Trait = readonly [owner: object, key: PropertyKey, value: unknown];
+
+function traits(): Trait[] {
+  return BUILT_IN.flatMap((owner) =>
+    Reflect.ownKeys(owner).flatMap((key): Trait[] => {
+      const { value, get, set } = Reflect.getOwnPropertyDescriptor(owner, key) ?? {};
+      return [
+        [owner, key, value ?? get],
+        [owner, key, set],
+      ];
+    }),
+  );
+}
+
+const surroundings = () => ({ globals: Reflect.ownKeys(globalThis), env: { ...process.env }, folder: process.cwd() });
+
+/** Bytes that this process has of the machine, without what it no longer needs. */
+export function residentBytes(): number {
+  Bun.gc(true);
+  return process.memoryUsage.rss();
+}
+
+/** What the host is before an attack, to be held against what it is afterwards. */
+export class Host {
+  readonly #traits = traits();
+  readonly #surroundings = surroundings();
+  readonly #memory = residentBytes();
+  readonly #others = processes();
+
+  /** Fails where an attack has changed, or taken, anything of it. */
+  expectUnharmed(): void {
+    const now = traits();
+    expect(now.length).toBe(this.#traits.length);
+    const changed = now.filter((trait, at) => trait.some((part, index) => !Object.is(part, this.#traits[at]?.[index])));
+    expect(changed.map(([, key]) => key)).toEqual([]);
+    expect(surroundings()).toEqual(this.#surroundings);
+    // Garbage is collected only where there seems to be much.
+    if (process.memoryUsage.rss() - this.#memory > KEPT) expect(residentBytes() - this.#memory).toBeLessThan(KEPT);
+  }
+
+  /** Fails where a process of the tiers is left. */
+  expectAlone(): void {
+    expect(processes().filter((pid) => !this.#others.includes(pid))).toEqual([]);
+  }
+}
+
+/**
+ * Tells whether the event loop was held up: by a timer of this thread, and by the same one of a thread beside it, which has
+ * nothing to do and shows what the machine allows.
+ */
+export class Pulse {
+  readonly #beside = new Int32Array(new SharedArrayBuffer(4));
+  readonly #worker = new Worker(new URL("./programs/ticker.ts", import.meta.url).href);
+  #timer: ReturnType<typeof setInterval> | undefined;
+  #ticks = 0;
+  #start = 0;
+
+  async begin(): Promise<void> {
+    this.#worker.postMessage({ count: this.#beside, every: TICK });
+    while (Atomics.load(this.#beside, 0) === 0) await new Promise((go) => setImmediate(go));
+    this.#timer = setInterval(() => this.#ticks++, TICK);
+    this.reset();
+  }
+
+  reset(): void {
+    this.#ticks = 0;
+    this.#start = Atomics.load(this.#beside, 0);
+  }
+
+  /** Fails where this thread ticked less than half as often, beside what starts and collections take. */
+  expectSteady(): void {
+    const beside = Atomics.load(this.#beside, 0) - this.#start;
+    expect(this.#ticks).toBeGreaterThanOrEqual((beside - SLACK) / 2);
+  }
+
+  end(): void {
+    clearInterval(this.#timer);
+    this.#worker.terminate();
+  }
+}
+
+/** The processes of tiers that this one has started and that still run. */
+export function processes(): number[] {
+  return readdirSync("/proc/self/task")
+    .flatMap((thread) => textOf(`self/task/${thread}/children`).trim().split(" "))
+    .filter((pid) => /-worker\.ts\0/.test(textOf(`${pid}/cmdline`)) && !/^State:\s+Z/m.test(textOf(`${pid}/status`)))
+    .map(Number);
+}
+
+function textOf(name: string): string {
+  try {
+    return readFileSync(join("/proc", name), "utf8");
+  } catch {
+    return ""; // It ended meanwhile.
+  }
+}
