@@ -28,7 +28,7 @@ const literalNumber = fc.constantFrom(
   "1e21",
   "NaN",
   "Infinity",
-  "2 ** 31",
+  "(2 ** 31)",
   "-5",
 );
 const literalString = fc.constantFrom(
@@ -263,7 +263,7 @@ const { statement } = fc.letrec<Record<Part, string>>((tie) => {
         "new (class extends Shape { constructor() {} })();",
       ),
       text([any, any], (a, b) => `switch (${a}) { case ${b}: note("case"); default: note("default"); }`),
-      text([block], (b) => `outer: for (;;) { do { ${b} break outer; } while (true); }`),
+      text([block], (b) => `for (;;) { do { ${b} break; } while (true); break; }`),
       text(
         [number],
         (n) => `{ const numbers = range(3); note(numbers.next(${n})); note(numbers.return(5)); note([...numbers]); }`,
