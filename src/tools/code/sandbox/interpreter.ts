@@ -3,6 +3,7 @@ import { MOST_CALLS, REFUSALS } from "../tools/call-refusals";
 import { toolsInCode } from "../tools/tools-in-code";
 import { display } from "./display";
 import { Image } from "./image";
+import { Places } from "./places";
 import type { Port } from "./port";
 import { prelude } from "./prelude";
 import { type Hooks, loadQuickJS, type Place, type QuickJS, type Result } from "./quickjs";
@@ -52,6 +53,7 @@ export class Interpreter {
   /** Counts as long as the process lives, so that no answer is taken for one of another run. */
   #calls = 0;
   readonly #open = new Set<number>();
+  readonly #places = new Places();
   /** Values that are let go after a run whose context stays. */
   #owned: Place[] = [];
 
@@ -118,6 +120,7 @@ export class Interpreter {
     this.#isBroken = false;
     this.#isNew = true;
     this.#tools = undefined;
+    this.#places.forget();
   }
 
   /** What each first run has of its own. */
@@ -135,6 +138,7 @@ export class Interpreter {
 
   #evaluate({ body, file, input, declares, tools }: Order): Outcome {
     const quickjs = this.#quickjs;
+    this.#places.know(file, body);
     const program = quickjs.evaluate(`(async function (input, tools, progress) {\n${body}\n})`, file);
     if (program.thrown !== 0) return this.#failed(this.#own(program.thrown));
     this.#own(program.value);
@@ -231,7 +235,7 @@ export class Interpreter {
       kind: "runtime-error",
       message: message ?? "",
       ...(name && { name }),
-      ...(stack && { stack }),
+      ...(stack && { stack: this.#places.mend(stack) }),
     };
   }
 

@@ -1,0 +1,31 @@
+import { expect, test } from "bun:test";
+import { errorIn, tiers, valueIn, withCode } from "./tiers";
+
+const sources: readonly (readonly [what: string, before: string, line: number, column: number])[] = [
+  ["lines that end in each way of the language", "1;\r2;\r\n3;\u20284;\u20295;\n  ", 6, 3],
+  ["line ends in a text", '"\u2028\u2029";\n', 4, 1],
+  ["characters of two code units", '"😀😀"; ', 1, 9],
+  ["half a character", '"\ud83d"; "é"; ', 1, 11],
+];
+
+test.each(tiers)(
+  "$isolation: places count lines as the language does, and columns in UTF-16 code units",
+  async (tier) => {
+    await withCode({ isolation: tier.isolation }, async (execute, code) => {
+      for (const [what, before, line, column] of sources) {
+        // Where a call is begins, and where in it, each engine sees otherwise: by what it is from a plain line.
+        const plain = errorIn(await execute("null.x"));
+        const error = errorIn(await execute(`${before}null.x`));
+        expect([what, error.line, error.column]).toEqual([what, line, column - 1 + (plain.column ?? 0)]);
+      }
+      const opened = (await code.ask("session", {}))._unsafeUnwrap();
+      const session = opened.ok ? opened.value.session : "";
+      valueIn(await execute('"😀";\u2028function fail() {\r"😀"; null.x }', { session }));
+      valueIn(await execute("1", { session }));
+      const { stack = [] } = errorIn(await execute('"😀"; fail()', { session }));
+      expect(stack).toMatchObject([{ line: 3, isEarlier: true }, { line: 1 }]);
+      expect(stack[0]?.column).toBeGreaterThanOrEqual(10);
+      expect(stack[1]?.column).toBeGreaterThanOrEqual(7);
+    });
+  },
+);
