@@ -50,6 +50,19 @@ describe.each(ways)("$isolation, $language", ({ isolation, language, pause }) =>
     await withCode({ isolation }, body, language);
   });
 
+  test("the console and this are what they are outside of a session, and a console that is declared lasts", async () => {
+    const body = async (execute: Execute, code: CodeExecutionRef) => {
+      const session = await open(code);
+      expect(valueIn(await execute("[this === globalThis, typeof console.log]", { session }))).toEqual([
+        true,
+        "function",
+      ]);
+      expect(valueIn(await execute("const console = { log: 'mine' }; console.log", { session }))).toBe("mine");
+      expect(valueIn(await execute("console.log", { session }))).toBe("mine");
+    };
+    await withCode({ isolation }, body, language);
+  });
+
   test("an error's place is in the source of its execution, and its stack tells which calls are in earlier ones", async () => {
     const body = async (execute: Execute, code: CodeExecutionRef) => {
       const session = await open(code);

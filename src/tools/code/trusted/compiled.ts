@@ -2,7 +2,7 @@ import type { Frame, Program } from "../tier";
 import { describe, type Failure, failure } from "./ended";
 
 /** A program's function. */
-export type Code = (input: unknown, tools: unknown, progress: unknown, console: unknown) => Promise<unknown>;
+export type Code = (input: unknown, tools: unknown, progress: unknown, console?: unknown) => Promise<unknown>;
 
 /** A program as a function of this process, and what of its arguments it can get at: one that cannot is spared them. */
 export interface Compiled {
@@ -18,7 +18,7 @@ export interface Compiled {
 export type Scope = Record<string, unknown>;
 
 const AsyncFunction = (async () => {}).constructor as new (...parts: string[]) => Code; // By the language.
-const NAMES = "input, tools, progress, console";
+const NAMES = "input, tools, progress";
 /** Lines before the body: of a function that the engine writes, and with a scope the one of ours. */
 const HEAD_LINES = 2;
 const SCOPED_HEAD_LINES = 3;
@@ -27,7 +27,7 @@ const LONGEST_STACK = 64 * 1024;
 
 let count = 0;
 
-/** Makes a function of a program; with a scope, its names are found there. */
+/** Makes a function of a program; with a scope, its names are found there, and its console. */
 export function compile(program: Program, scope?: Scope): Compiled | Failure {
   const { body } = program;
   const url = `trusted-program-${++count}`;
@@ -43,7 +43,8 @@ export function compile(program: Program, scope?: Scope): Compiled | Failure {
   }
 }
 
-const plain = (body: string, url: string): Code => new AsyncFunction(NAMES, `${body}\n//# sourceURL=${url}`);
+const plain = (body: string, url: string): Code =>
+  new AsyncFunction(`${NAMES}, console`, `${body}\n//# sourceURL=${url}`);
 
 function scoped(body: string, url: string, scope: Scope): Code {
   const source = `with ($scope) { return async function (${NAMES}) {\n${body}\n} }\n//# sourceURL=${url}`;

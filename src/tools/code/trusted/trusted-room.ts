@@ -24,7 +24,6 @@ export class TrustedRoom implements Room, Home {
   readonly #onClose: () => void;
   readonly #scope: Scope = Object.create(null) as Scope; // One that is empty is a record.
   readonly #compiled = new WeakMap<Program, Compiled | Failure>();
-  readonly #console: unknown;
   readonly #progress = (value: unknown) => this.#current?.recorder.progress(value);
   #current: TrustedRun | null = null;
   /** The run that is under way or waits, and came last. */
@@ -34,7 +33,8 @@ export class TrustedRoom implements Room, Home {
   constructor(clock: Clock, onClose: () => void) {
     this.clock = clock;
     this.#onClose = onClose;
-    this.#console = consoleOf((level: Level, parts) => this.#current?.recorder.add(level, parts));
+    // Where a declaration of that name can take its place.
+    this.#scope["console"] = consoleOf((level: Level, parts) => this.#current?.recorder.add(level, parts));
   }
 
   get running(): number {
@@ -73,13 +73,14 @@ export class TrustedRoom implements Room, Home {
     const compiled = this.#compile(run.program);
     if ("kind" in compiled) return compiled;
     for (const name of run.program.declares) if (!(name in this.#scope)) this.#scope[name] = undefined;
+    const { code } = compiled; // Called by itself, its `this` is the one of any function.
     const active = new TrustedRun(run, this, compiled.url);
     this.#current = active;
     const tools =
       compiled.hasTools && run.calls !== undefined
         ? toolsInCode(tableOf(run.calls), (request) => this.#call(request))
         : undefined;
-    const ended = active.begin(compiled.code, tools, this.#progress, this.#console);
+    const ended = active.begin(code, tools, this.#progress, undefined);
     if (ended instanceof Promise) return ended.finally(() => this.#leave());
     this.#leave();
     return ended;
