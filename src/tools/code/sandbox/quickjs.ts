@@ -95,6 +95,7 @@ export class QuickJS {
         this.isExhausted = true;
         throw new RangeError("It may have no more memory.");
       }
+      this.isExhausted = false; // Its allocator asks for more than it needs, and for less where that is refused.
       return grow(pages);
     };
     const refuse = (): Place => 0;

@@ -81,6 +81,20 @@ describe("Sandbox: errors", () => {
     }
   });
 
+  test("are none of memory where there was enough, however much was taken", async () => {
+    for (let megabytes = 50; megabytes < 58; megabytes++) {
+      const { tier, run } = sandbox(); // In a process where nothing took more before.
+      try {
+        const ended = await run(
+          `const a = []; for (let i = 0; i < ${megabytes}; i++) a.push(new Uint8Array(1 << 20)); throw null`,
+        );
+        expect(ended).toMatchObject({ kind: "runtime-error", message: "null" });
+      } finally {
+        await tier.dispose();
+      }
+    }
+  });
+
   test("of a promise that never settles are told at once", async () => {
     const ended = await run("console.log('waits'); await new Promise(() => {})", { timeout: 1e9 });
     expect(ended).toMatchObject({ kind: "runtime-error", logs: [{ text: "waits" }] });
