@@ -1,5 +1,5 @@
 import { systemClock } from "../../src/index";
-import { CodeRefusal } from "../../src/tools/code/code-error";
+import { CodeRefusal } from "../../src/tools/code/code-refusal";
 import { Sources } from "../../src/tools/code/source/sources";
 import type { Ended, Isolation } from "../../src/tools/code/tier";
 import { openTier } from "../../src/tools/code/tiers";

@@ -1,4 +1,4 @@
-import { CodeRefusal } from "./code-error";
+import { CodeRefusal } from "./code-refusal";
 import type { ExecuteRequest } from "./protocol";
 import type { Isolation } from "./tier";
 

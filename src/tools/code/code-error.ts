@@ -73,12 +73,3 @@ export const CodeError = Type.Object({
   logs: Type.Array(LogEntry),
 });
 export type CodeError = Static<typeof CodeError>;
-
-/** Carries an error from where it is found, before any code runs, to the edge of the actor. No Error: it needs no stack. */
-export class CodeRefusal {
-  readonly error: CodeError;
-
-  constructor(kind: CodeError["kind"], message: string, place?: Place) {
-    this.error = { kind, message, ...place, logs: [] };
-  }
-}

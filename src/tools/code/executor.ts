@@ -1,6 +1,6 @@
 import type { Clock, Context } from "../../index";
 import { approveRun, GONE } from "./approval";
-import { CodeRefusal } from "./code-error";
+import { CodeRefusal } from "./code-refusal";
 import type { CodeLimits } from "./options";
 import { outcomeOf, refused, type Told, textOf } from "./outcome";
 import { Programs } from "./programs";

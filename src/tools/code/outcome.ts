@@ -1,4 +1,5 @@
-import { type CodeError, CodeRefusal } from "./code-error";
+import type { CodeError } from "./code-error";
+import { CodeRefusal } from "./code-refusal";
 import type { ExecuteReply } from "./protocol";
 import type { Ended, Isolation, Program } from "./tier";
 

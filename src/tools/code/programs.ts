@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { CodeRefusal } from "./code-error";
+import { CodeRefusal } from "./code-refusal";
 import type { Language } from "./source/parser";
 import type { Program } from "./tier";
 

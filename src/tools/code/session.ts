@@ -1,6 +1,6 @@
 import type { Clock, ClockTimer } from "../../index";
 import { GONE, unlessAborted } from "./approval";
-import { CodeRefusal } from "./code-error";
+import { CodeRefusal } from "./code-refusal";
 import type { ExecuteRequest } from "./protocol";
 import type { Ended, Isolation, Room, Run } from "./tier";
 

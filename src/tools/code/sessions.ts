@@ -1,5 +1,5 @@
 import type { Clock } from "../../index";
-import { CodeRefusal } from "./code-error";
+import { CodeRefusal } from "./code-refusal";
 import { Session, type SessionLimits } from "./session";
 import type { Tier } from "./tier";
 

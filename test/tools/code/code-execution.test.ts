@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { createSystem, systemClock } from "../../../src";
 import { createManualClock } from "../../../src/testing";
-import { CodeRefusal } from "../../../src/tools/code/code-error";
 import { spawnCodeExecution } from "../../../src/tools/code/code-execution";
+import { CodeRefusal } from "../../../src/tools/code/code-refusal";
 import { Sources } from "../../../src/tools/code/source/sources";
 import { openTier } from "../../../src/tools/code/tiers";
 import { errorIn, valueIn, ways, withCode } from "./tiers";

@@ -1,6 +1,7 @@
 import type { Clock, Issue, Operation } from "../../../index";
 import type { Approve } from "../approval";
-import { CodeRefusal, type LogEntry } from "../code-error";
+import type { LogEntry } from "../code-error";
+import { CodeRefusal } from "../code-refusal";
 import { outcomeOf } from "../outcome";
 import type { Program as Code, Ended, Isolation, Room, Run, Tier } from "../tier";
 import { openTier } from "../tiers";

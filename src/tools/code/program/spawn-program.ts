@@ -9,7 +9,8 @@ import {
   Type,
 } from "../../../index";
 import type { Approve } from "../approval";
-import { CodeRefusal, type LogEntry } from "../code-error";
+import type { LogEntry } from "../code-error";
+import { CodeRefusal } from "../code-refusal";
 import { type CodeExecutionOptions, limitsOf } from "../options";
 import type { Language } from "../source/parser";
 import { Sources } from "../source/sources";

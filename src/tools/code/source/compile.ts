@@ -1,4 +1,4 @@
-import { CodeRefusal } from "../code-error";
+import { CodeRefusal } from "../code-refusal";
 import { OFFSET, type Parse, type Parsed, type Syntax } from "./parser";
 import { type Lasting, makeLasting, namesIn } from "./session";
 import type { Reading } from "./source-program";

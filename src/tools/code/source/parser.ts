@@ -1,4 +1,4 @@
-import { CodeRefusal } from "../code-error";
+import { CodeRefusal } from "../code-refusal";
 import { limited, TooHard } from "./limits";
 import { blank, overlay, placeOf } from "./text";
 import { DECORATORS, withoutTypes } from "./types";

@@ -1,4 +1,4 @@
-import { CodeRefusal } from "../code-error";
+import { CodeRefusal } from "../code-refusal";
 import type { Syntax } from "./parser";
 import type { Edit, Range } from "./weave";
 

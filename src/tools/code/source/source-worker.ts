@@ -1,5 +1,5 @@
 /** The program of a thread that reads sources. */
-import { CodeRefusal } from "../code-error";
+import { CodeRefusal } from "../code-refusal";
 import { compile } from "./compile";
 import { type Language, loadParser, type Parse } from "./parser";
 import { type Errand, LEAVE, type Outcome, type Report } from "./reader";

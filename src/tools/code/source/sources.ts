@@ -1,4 +1,4 @@
-import { CodeRefusal } from "../code-error";
+import { CodeRefusal } from "../code-refusal";
 import type { Program } from "../tier";
 import { compile } from "./compile";
 import { type Language, loadParser, type Parse } from "./parser";

@@ -1,4 +1,4 @@
-import { CodeRefusal } from "../code-error";
+import { CodeRefusal } from "../code-refusal";
 import { type EnumScope, editsOfEnum, scopesOfEnums } from "./enums";
 import { identifierOf, propertiesOf } from "./parameter-properties";
 import type { Syntax } from "./parser";

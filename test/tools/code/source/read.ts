@@ -1,4 +1,5 @@
-import { type CodeError, CodeRefusal } from "../../../../src/tools/code/code-error";
+import type { CodeError } from "../../../../src/tools/code/code-error";
+import { CodeRefusal } from "../../../../src/tools/code/code-refusal";
 import type { Language } from "../../../../src/tools/code/source/parser";
 import { Sources } from "../../../../src/tools/code/source/sources";
 import type { Program } from "../../../../src/tools/code/tier";

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { type CodeError, CodeRefusal } from "../../../../src/tools/code/code-error";
+import type { CodeError } from "../../../../src/tools/code/code-error";
+import { CodeRefusal } from "../../../../src/tools/code/code-refusal";
 import { type CompileOptions, LONGEST_SOURCE, Sources } from "../../../../src/tools/code/source/sources";
 import type { Program } from "../../../../src/tools/code/tier";
 

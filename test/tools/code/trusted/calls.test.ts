@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { systemClock } from "../../../../src";
 import { createManualClock } from "../../../../src/testing";
-import { CodeRefusal } from "../../../../src/tools/code/code-error";
+import { CodeRefusal } from "../../../../src/tools/code/code-refusal";
 import { Sources } from "../../../../src/tools/code/source/sources";
 import type { Calls, Ended, Program, Run, RunClock } from "../../../../src/tools/code/tier";
 import { createTrusted } from "../../../../src/tools/code/trusted/trusted";
