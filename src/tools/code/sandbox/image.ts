@@ -1,4 +1,5 @@
 import { ptr, FFIType as T } from "bun:ffi";
+import { closeSync, openSync, readSync } from "node:fs";
 import { openLibrary } from "../../c-library";
 
 /** Bytes of a page of every machine that Bun runs on, and of the larger ones of some. */
@@ -29,8 +30,9 @@ export class Image {
     const pieces: Piece[] = [];
     const zeros = Buffer.alloc(PAGE);
     const used: boolean[] = [];
+    const isUntouched = untouchedIn(memory);
     for (let at = 0; at < memory.length; at += PAGE) {
-      used.push(Buffer.compare(memory.subarray(at, at + PAGE), zeros) !== 0);
+      used.push(!isUntouched(at) && Buffer.compare(memory.subarray(at, at + PAGE), zeros) !== 0);
     }
     // A page beside one that is used is likely to be used, too: the ends of the stack and of the heap.
     const isTaken = (page: number): boolean => used.slice(Math.max(0, page - 1), page + 2).includes(true);
@@ -67,5 +69,40 @@ export class Image {
 
   #clear(from: number, to: number): boolean {
     return from === to || this.#libc?.madvise(this.#address + from, to - from, MADV_DONTNEED) === 0;
+  }
+}
+
+/** Bytes of an entry of `pagemap`, in whose last byte is whether a page is in RAM or swapped out. */
+const [ENTRY, IN_USE] = [8, 0xc0];
+/** Of x64; other processors have pages of several sizes. */
+const KERNEL_PAGE = 4_096;
+
+/**
+ * Tells of a page whether the kernel never had to find memory for it, so that it is zeros: reading all of them would have
+ * it find some for each, which takes 5 to 8 ms. Of none where it cannot be known.
+ */
+function untouchedIn(memory: Uint8Array): (at: number) => boolean {
+  const entries = process.arch === "x64" ? entriesOf(ptr(memory) as number, memory.length) : undefined;
+  if (entries === undefined) return () => false;
+  return (at) => {
+    const end = ((at + PAGE) / KERNEL_PAGE) * ENTRY;
+    for (let last = (at / KERNEL_PAGE) * ENTRY + ENTRY - 1; last < end; last += ENTRY) {
+      if (((entries[last] ?? IN_USE) & IN_USE) !== 0) return false;
+    }
+    return true;
+  };
+}
+
+function entriesOf(address: number, length: number): Uint8Array | undefined {
+  const entries = Buffer.alloc((length / KERNEL_PAGE) * ENTRY);
+  let file: number | undefined;
+  try {
+    file = openSync("/proc/self/pagemap", "r");
+    const read = readSync(file, entries, 0, entries.length, (address / KERNEL_PAGE) * ENTRY);
+    return read === entries.length ? entries : undefined;
+  } catch {
+    return undefined; // Not Linux, or one that does not tell.
+  } finally {
+    if (file !== undefined) closeSync(file);
   }
 }

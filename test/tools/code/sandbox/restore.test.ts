@@ -164,6 +164,21 @@ describe("Sandbox: the image of a memory", () => {
     expect(evaluate(quickjs, "1 + 1")).toBe("2");
   });
 
+  test("is found wherever there is any of it, in a memory of which most was never touched", () => {
+    const memory = new Uint8Array(new WebAssembly.Memory({ initial: 256, maximum: 256 }).buffer);
+    // One byte in each of them, at another place in its page of 64 KB.
+    const places = Array.from(
+      { length: 40 },
+      (_, index) => index * 6 * 65_536 + ((index * 37 * 4_096 + index) % 65_536),
+    );
+    for (const at of places) memory[at] = 7;
+    const image = new Image(memory);
+    memory.fill(255);
+    image.restore(memory);
+    expect(places.map((at) => memory[at])).toEqual(places.map(() => 7));
+    expect(memory.reduce((sum, byte) => sum + byte, 0)).toBe(7 * places.length);
+  });
+
   test("is put into another instance, which goes on from there", async () => {
     const [one, other] = [await start(), await start()];
     one.makeContext(256 * 1024);
