@@ -15,15 +15,51 @@ const HOARD = "globalThis.kept = []; for (;;) globalThis.kept.push(new Uint8Arra
 const KEEP = "(globalThis.kept ??= []).push(new Uint8Array(40e6).fill(1)); await call('')";
 
 let pool: ProcessPool;
+let size: number;
 function open(options: Partial<PoolOptions> = {}): ProcessPool {
+  size = options.size ?? 1;
   pool = poolOf(options);
   return pool;
 }
 const strike = (pid: number | undefined): void => void process.kill(pid as number, "SIGKILL");
-const ready = () => until(() => pool.inspect().idle === pool.inspect().processes);
+const ready = () => until(() => pool.inspect().idle === size);
 afterEach(async () => {
   await pool.dispose();
   expect(children()).toEqual([]);
+});
+
+describe("Pool: which processes there are", () => {
+  test("one starts alone, so that it is ready sooner, and the others once it is", async () => {
+    open({ size: 3 });
+    expect(pool.inspect().processes).toBe(1);
+    await until(() => pool.inspect().idle === 3);
+  });
+
+  test("as many start at once as are waited for", async () => {
+    open({ size: 3 });
+    const both = ["return 1", "return 2"].map((body) => valueFrom(pool.run(runOf(body))));
+    expect(pool.inspect()).toMatchObject({ processes: 2, waiting: 2 });
+    expect(await Promise.all(both)).toEqual([1, 2]);
+    await until(() => pool.inspect().idle === 3);
+  });
+
+  test("rooms that wait are waited for, too, and take nothing from runs without room to wait", async () => {
+    open({ size: 2, maxWaiting: 0 });
+    const room = pool.open(64 * MB);
+    const kept = valueFrom(room.run(runOf("return 0")));
+    const all = await Promise.all([1, 2, 3].map((n) => pool.run(runOf(`return ${n}`))));
+    expect(all.map(({ kind }) => kind)).toEqual(["value", "value", "busy"]);
+    expect(await kept).toBe(0);
+    await room.close();
+  });
+
+  test("the one that was at work last is taken, since it is the warmest", async () => {
+    open({ size: 3 });
+    await until(() => pool.inspect().idle === 3);
+    const counts: unknown[] = [];
+    for (let n = 0; n < 6; n++) counts.push(await valueFrom(pool.run(runOf(COUNT))));
+    expect(counts).toEqual([1, 2, 3, 4, 5, 6]);
+  });
 });
 
 describe("Pool: processes that were killed while they were idle", () => {
