@@ -250,8 +250,8 @@ export class Interpreter {
   }
 
   #called(id: number, text: string): number {
-    if (this.#stop !== undefined) return 0;
-    if (id === CALL) return this.#call(text);
+    if (id === CALL) return this.#stop === undefined ? this.#call(text) : 0;
+    if (this.#stop !== undefined) return -1;
     if (id === WRITE) {
       const json = text.slice(1);
       if (this.#take(String(JSON.parse(json))))
@@ -259,7 +259,7 @@ export class Interpreter {
     } else if (this.#take(text)) {
       this.#port.tell(["progress", text]);
     }
-    return 0;
+    return this.#stop === undefined ? 0 : -1;
   }
 
   #call(request: string): number {

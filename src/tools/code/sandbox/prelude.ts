@@ -19,9 +19,10 @@ export type Start = readonly [
 
 /** Functions of the process. */
 export interface Natives {
-  /** The index of a level, and a text as JSON. */
-  write(entry: string): void;
-  progress(value: string): void;
+  /** The index of a level, and a text as JSON. Negative where that is more than may be told. */
+  write(entry: string): number;
+  /** The same. */
+  progress(value: string): number;
   /** The number of the call, from 1; where it is refused, the negative index of the answer. */
   call(request: string): number;
 }
@@ -41,16 +42,21 @@ export function prelude(
   const { write, progress: tellProgress, call: tellCall } = natives;
   const { apply, getOwnPropertyDescriptor, defineProperty } = Reflect;
   const { stringify, parse } = JSON;
-  const [PromiseOf, TypeErrorOf, global] = [Promise, TypeError, globalThis];
+  const [PromiseOf, ErrorOf, TypeErrorOf, global] = [Promise, Error, TypeError, globalThis];
   const { limit, cut, line, told } = makeDisplay();
 
   /** A descriptor that has nothing from the prototype of objects. */
   const descriptor = (value: unknown, isEnumerable: boolean) =>
     ({ __proto__: null, value, writable: true, enumerable: isEnumerable, configurable: true }) as PropertyDescriptor;
 
+  /** Ends code that says too much; what catches it is ended when it is next interrupted. */
+  const check = (left: number): void => {
+    if (left < 0) throw new ErrorOf("The logs are more than they may be.");
+  };
+
   const console: Record<string, unknown> = {};
   const method = (name: string, level: string): void => {
-    const { [name]: tell } = { [name]: (...values: unknown[]) => void write(level + stringify(cut(line(values)))) };
+    const { [name]: tell } = { [name]: (...values: unknown[]) => check(write(level + stringify(cut(line(values))))) };
     console[name] = tell;
   };
   method("debug", "0");
@@ -63,7 +69,7 @@ export function prelude(
   const progress = (value: unknown): void => {
     const json = stringify(value) as string | undefined;
     if (json === undefined) throw new TypeErrorOf(`progress takes a value that has a JSON text, not a ${typeof value}`);
-    tellProgress(json);
+    check(tellProgress(json));
   };
 
   type Waiting = Record<number, ((answer: string) => void) | undefined>;
