@@ -6,6 +6,7 @@ import fc from "fast-check";
  * - what a program says of its own text (`Function.prototype.toString`), of time zones and languages (`Intl`, local dates);
  * - numbers that the language leaves to its implementation: `Math.sin` and the like, and powers that are not whole;
  * - the order of a sort whose comparison contradicts itself, random numbers, the time, and when garbage is collected;
+ * - lists that hold themselves, which some engines join and others follow until the stack ends;
  * - what is in one engine and not yet in the other, and sloppy oddities of functions in blocks.
  */
 
@@ -172,7 +173,7 @@ const { statement } = fc.letrec<Record<Part, string>>((tie) => {
         [list],
         (l) => `((list) => { const [first, , third = "none", ...rest] = list; return [rest, third, first] })(${l})`,
       ),
-      text([list, any, number], (l, v, n) => `${l}.with(0 * ${l}.push(${v}), ${n})`),
+      text([list, any, number], (l, v, n) => `${l}.with(0 * ${l}.push(copy(${v})), ${n})`),
     ),
     object: one(
       nameOf(OBJECTS),
@@ -225,7 +226,7 @@ const { statement } = fc.letrec<Record<Part, string>>((tie) => {
         (v) => `note((await Promise.allSettled([later(${v}), Promise.reject(1)])).map(({ status }) => status));`,
       ),
       text([object, key, any], (o, k, v) => `${o}["${k}"] = ${v};`),
-      text([nameOf(LISTS), any], (l, v) => `${l}.push(${v});`),
+      text([nameOf(LISTS), any], (l, v) => `${l}.push(copy(${v}));`),
       text([object, key], (o, k) => `note(delete ${o}["${k}"]);`),
       text([bool, block, block], (c, a, b) => `if (${c}) { ${a} } else { ${b} }`),
       text(
@@ -287,6 +288,7 @@ const PRELUDE = `const trace = [];
   function* range(to) { try { for (let at = 0; at < to; at++) { const got = yield at; if (got !== undefined) note(got); } } finally { note("left"); } }
   async function* slow(list) { for (const each of list) { await null; yield each; } }
   const later = async (value) => { await null; return value; };
+  const copy = (value) => { try { return JSON.parse(JSON.stringify(value)) ?? null; } catch (e) { return e.name; } };
   const closure = (value) => { let calls = 0; return (more) => [value, more, ++calls]; };
   let total = 0; const counter = (by) => (total = (total + by) | 0);`;
 
