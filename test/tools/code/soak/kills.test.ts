@@ -9,11 +9,12 @@ import { inspectionOf } from "../tiers";
 /** How long processes are killed at random. */
 const DURATION = process.env["ENVOI_LONG"] ? 60_000 : 2_500;
 /** Milliseconds between two kills, at most. */
-const PAUSE = 60;
+const PAUSE = 150;
 const SIZE = 2;
 const ASKERS = 6;
 
 const Counter = defineProtocol("counter", { add: { payload: Type.Integer(), reply: Type.Integer() } });
+/** A pool whose processes are killed faster than they start says that none can. */
 const LOST: ReadonlySet<CodeError["kind"]> = new Set(["crashed", "unavailable"]);
 const BODY =
   "let n = 0; for (let i = 0; i < 2e4; i++) n += i % 3; console.log(input); await tools.counter.add(1); [n, input]";
@@ -42,7 +43,7 @@ describe.each(["sandbox", "process"] as const)("Processes of %s that are killed 
             expect(answer.value).toMatchObject({ value: [19_999, input], logs: [{ text: `${input}` }] });
             counts.values++;
           } else {
-            expect(answer.error.kind).toBe("crashed");
+            expect(LOST).toContain(answer.error.kind);
             counts.lost++;
           }
         }
