@@ -2,10 +2,10 @@
  * The program of a process of the tier `process`: it gives up all that it can do without, and then runs what its channel
  * brings. Its imports are few, since each costs time at the start.
  */
+import { consoleOf } from "../console";
 import { CHANNEL, type Order, type Word } from "../pool/channel";
 import { confine } from "../pool/confine";
 import { type Kernel, openKernel } from "../pool/kernel";
-import { setConsole } from "./console";
 import { describe } from "./describe";
 import { loadDisplay } from "./display";
 import { hideGlobals } from "./globals";
@@ -67,7 +67,8 @@ async function serve(kernel: Kernel): Promise<void> {
   // What is thrown where nobody can catch it, as in a timer, ends the run; a promise may be looked at later.
   process.on("uncaughtException", (thrown) => current?.end(describe(thrown)));
   process.on("unhandledRejection", () => {});
-  setConsole((level, parts) => current?.log(level, parts));
+  const console = consoleOf((level, parts) => current?.log(level, parts));
+  Object.defineProperty(globalThis, "console", { value: console, writable: true, configurable: true });
   await wire.open();
   const held = confine(kernel); // Where they are too few, the host sends nothing.
   idle = setTimeout(() => {

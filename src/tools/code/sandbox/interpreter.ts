@@ -1,3 +1,4 @@
+import { consoleOf } from "../console";
 import { ENTRY_BYTES, type Order, type Outcome } from "../pool/channel";
 import { MOST_CALLS, REFUSALS } from "../tools/call-refusals";
 import { toolsInCode } from "../tools/tools-in-code";
@@ -294,7 +295,7 @@ const refused = (why: keyof typeof REFUSALS): number => -Object.keys(REFUSALS).i
 function makeParts(quickjs: QuickJS): Parts {
   quickjs.makeContext(STACK);
   const made = quickjs.evaluate(
-    `(write, progress, call) => (${prelude})({ write, progress, call }, ${JSON.stringify(Object.values(REFUSALS))}, ${display}, ${toolsInCode})`,
+    `(write, progress, call) => (${prelude})({ write, progress, call }, ${JSON.stringify(Object.values(REFUSALS))}, ${display}, ${toolsInCode}, ${consoleOf})`,
     "prelude.js",
   );
   const parts = quickjs.call(

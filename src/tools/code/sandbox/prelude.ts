@@ -1,3 +1,4 @@
+import type { consoleOf } from "../console";
 import type { toolsInCode } from "../tools/tools-in-code";
 import type { display } from "./display";
 
@@ -38,6 +39,7 @@ export function prelude(
   refusals: readonly string[],
   makeDisplay: typeof display,
   makeTools: typeof toolsInCode,
+  makeConsole: typeof consoleOf,
 ): Prelude {
   const { write, progress: tellProgress, call: tellCall } = natives;
   const { apply, getOwnPropertyDescriptor, defineProperty } = Reflect;
@@ -54,16 +56,7 @@ export function prelude(
     if (left < 0) throw new ErrorOf("The logs are more than they may be.");
   };
 
-  const console: Record<string, unknown> = {};
-  const method = (name: string, level: string): void => {
-    const { [name]: tell } = { [name]: (...values: unknown[]) => check(write(level + stringify(cut(line(values))))) };
-    console[name] = tell;
-  };
-  method("debug", "0");
-  method("log", "1");
-  method("info", "2");
-  method("warn", "3");
-  method("error", "4");
+  const console = makeConsole((level, parts) => check(write(`${level}${stringify(cut(line(parts)))}`)));
   defineProperty(global, "console", descriptor(console, false));
 
   const progress = (value: unknown): void => {

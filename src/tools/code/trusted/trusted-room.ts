@@ -1,8 +1,8 @@
 import type { Clock } from "../../../index";
-import type { Ended, Level, Program, Room, Run } from "../tier";
+import { consoleOf } from "../console";
+import type { Ended, Program, Room, Run } from "../tier";
 import { toolsInCode } from "../tools/tools-in-code";
 import { type Compiled, compile, type Scope } from "./compiled";
-import { consoleOf } from "./console";
 import { type Failure, failure } from "./ended";
 import { tableOf } from "./table";
 import { type Home, TrustedRun } from "./trusted-run";
@@ -34,7 +34,7 @@ export class TrustedRoom implements Room, Home {
     this.clock = clock;
     this.#onClose = onClose;
     // Where a declaration of that name can take its place.
-    this.#scope["console"] = consoleOf((level: Level, parts) => this.#current?.recorder.add(level, parts));
+    this.#scope["console"] = consoleOf((level, parts) => this.#current?.recorder.add(level, parts));
   }
 
   get running(): number {

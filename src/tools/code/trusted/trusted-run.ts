@@ -2,8 +2,8 @@ import { peek } from "bun";
 import type { Clock, ClockTimer } from "../../../index";
 import type { Ended, LogEntry, Program, Run, RunClock } from "../tier";
 import { type Code, placesOf } from "./compiled";
-import { Recorder } from "./console";
 import { describe, type Failure, failure, NO_LOGS, timedOut, tooMuch } from "./ended";
+import { Recorder } from "./recorder";
 
 /** Who has runs under way: a tier, or a room. */
 export interface Home {

@@ -1,8 +1,8 @@
 import type { Clock } from "../../../index";
+import { consoleOf } from "../console";
 import type { Ended, Program, Room, Run, Tier } from "../tier";
 import { toolsInCode } from "../tools/tools-in-code";
 import { type Compiled, compile } from "./compiled";
-import { consoleOf } from "./console";
 import { type Failure, failure } from "./ended";
 import { tableOf } from "./table";
 import { TrustedRoom } from "./trusted-room";

@@ -1,7 +1,7 @@
 import { formatWithOptions } from "node:util";
 import type { Clock } from "../../../index";
-import { ENTRY_BYTES } from "../pool/channel";
-import type { Level, LogEntry, Run } from "../tier";
+import { ENTRY_BYTES, LEVELS } from "../pool/channel";
+import type { LogEntry, Run } from "../tier";
 
 /** What a console throws into code that has written too much, so that it ends; it may catch it, and is ended all the same. */
 export class OutputLimit extends Error {
@@ -21,11 +21,11 @@ export class Recorder {
     private readonly run: Run,
   ) {}
 
-  add(level: Level, parts: readonly unknown[]): void {
+  add(level: number, parts: readonly unknown[]): void {
     if (!this.#isOpen) return;
     const text = formatWithOptions({ colors: false }, ...parts);
     this.#count(Buffer.byteLength(text) + ENTRY_BYTES);
-    const entry = { level, text, time: this.clock.monotonicTime() - this.start };
+    const entry = { level: LEVELS[level] ?? "log", text, time: this.clock.monotonicTime() - this.start };
     this.logs.push(entry);
     this.run.onLog?.(entry);
   }
@@ -51,25 +51,4 @@ export class Recorder {
     }
     this.bytes += bytes;
   }
-}
-
-/** A console whose methods need no `this`, as those of a console do not. */
-export function consoleOf(add: (level: Level, parts: readonly unknown[]) => void): Readonly<Record<string, unknown>> {
-  const at =
-    (level: Level) =>
-    (...parts: unknown[]) =>
-      add(level, parts);
-  return {
-    debug: at("debug"),
-    log: at("log"),
-    info: at("info"),
-    warn: at("warn"),
-    error: at("error"),
-    trace: at("debug"),
-    dir: (value: unknown) => add("log", [value]),
-    table: (value: unknown) => add("log", [value]),
-    assert: (isTrue: unknown, ...parts: unknown[]) => {
-      if (!isTrue) add("error", ["Assertion failed", ...parts]);
-    },
-  };
 }
