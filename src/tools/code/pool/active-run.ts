@@ -6,7 +6,7 @@ import { Stopwatch } from "./stopwatch";
 
 type Failure = Exclude<Ended, { kind: "value" }>;
 
-const GIVEN_UP = "The run was ended because its asker gave up.";
+const GIVEN_UP = "Its asker gave up, or the code actor was stopped.";
 
 /** A run from when it was asked for until it is told what became of it, which is once. */
 export class ActiveRun {

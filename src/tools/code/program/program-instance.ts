@@ -27,6 +27,9 @@ export interface ProgramSettings {
   readonly operations: readonly string[];
 }
 
+/** The room's own sentence is for whoever opened a session. */
+const LOST = "The process of the program has ended, and what the program kept is gone; a restart runs it anew.";
+
 /** A program as it is compiled: what it is, or what is wrong with it. */
 type Reading = Code | CodeRefusal | Promise<Code | CodeRefusal>;
 
@@ -101,7 +104,8 @@ export class ProgramInstance {
       listening?.check();
       const outcome = outcomeOf(ended, this.#code ?? program, isolation);
       if (outcome.ok) return outcome.value.value;
-      throw new ProgramError(outcome.error);
+      const { error } = outcome;
+      throw new ProgramError(error.kind === "crashed" && this.#room.isLost ? { ...error, message: LOST } : error);
     };
     const ended = this.#room.run(
       calls === undefined && listening === null

@@ -408,6 +408,7 @@ describe.each([...tiers])("a program in $isolation", ({ isolation, isIsolated })
           for (const pid of children()) if (!before.has(pid)) process.kill(pid, "SIGKILL");
           const error = await causeOf(program.ask("run"));
           expect(error.kind).toBe("crashed");
+          expect(error.message).toContain("process of the program has ended");
           expect(await value(program.ask("run"))).toBe(1);
         });
       },
