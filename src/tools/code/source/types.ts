@@ -2,7 +2,7 @@ import { CodeRefusal } from "../code-refusal";
 import { type EnumScope, editsOfEnum, scopesOfEnums } from "./enums";
 import { identifierOf, propertiesOf } from "./parameter-properties";
 import type { Syntax } from "./parser";
-import { blank, lineEndOf, overlay, placeOf } from "./text";
+import { afterTrivia, blank, lineEndOf, overlay, placeOf } from "./text";
 import { type Edit, type Origins, weave } from "./weave";
 
 const MODIFIERS = /\b(?:public|private|protected|readonly|abstract|override|declare)\b/g;
@@ -259,9 +259,8 @@ class Eraser {
     for (const parameter of parameters) if (parameter?.type === "TSParameterProperty") this.#modifiers(parameter);
     const [first] = parameters;
     if (first?.type === "Identifier" && first["name"] === "this") {
-      const end = first.end - this.base;
-      const comma = /^\s*,/.exec(this.text.slice(end, end + 1_000))?.[0].length ?? 0;
-      this.#ranges.push({ start: first.start - this.base, end: end + comma });
+      const end = afterTrivia(this.text, first.end - this.base);
+      this.#ranges.push({ start: first.start - this.base, end: this.text[end] === "," ? end + 1 : end });
     }
     return true;
   }

@@ -298,6 +298,7 @@ describe("TypeScript", () => {
       ["interface A { b: c }", ";                   "],
       ["declare const z: 1;", ";                  "],
       ["function f(this: A, b?: string) {}", "function f(         b         ) {}"],
+      ["function f(this: A /* , */ , b) {}", "function f(                  b) {}"],
       ["let q!: number;", "let q         ;"],
       [
         "try {} catch (e: any) {}\nlet k",
