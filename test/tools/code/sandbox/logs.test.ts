@@ -114,4 +114,9 @@ describe("Sandbox: logs", () => {
     const { logs } = await run("console.log('\\u0000\\n\\ud800\"'.repeat(50_000))");
     expect(logs[0]?.text).toBe('\0\n\ud800"'.repeat(50_000));
   });
+
+  test("end the code that writes more than it may, long before its time is up", async () => {
+    const ended = await run("for (;;) console.log('x'.repeat(1e6))", { timeout: 600_000, maxOutput: 1_500_000 });
+    expect(ended.kind).toBe("output-limit");
+  }, 10_000);
 });
