@@ -74,11 +74,15 @@ export class Attempt {
       ...(input !== undefined && { input }),
       ...(calls !== undefined && { tools: calls.tools }),
     };
-    if (!this.#process.send(["run", order])) return false;
+    // Before it is sent, since this thread may have to wait just then, for the process that was woken.
+    this.#go();
+    if (!this.#process.send(["run", order])) {
+      this.active.time.halt();
+      return false;
+    }
     const request = calls === undefined ? 0 : maxOutput * REQUEST_INFLATION;
     this.#process.longestLine = Math.max(this.#left, request);
     this.active.attempts++;
-    this.#go();
     return true;
   }
 
