@@ -229,9 +229,10 @@ export class Interpreter {
     }
     // Written by the prelude: three texts or nulls.
     const [name, message, stack] = JSON.parse(text) as (string | null)[];
-    // Where no memory is left to make an error, null is thrown.
+    // Where no memory is left to make an error, null is thrown, or one without its message.
     const isNull = name === null && message === "null" && quickjs.isExhausted;
-    if (isNull || (name === "InternalError" && message === "out of memory")) return EXHAUSTED;
+    const isBare = message === "" && quickjs.isExhausted;
+    if (isNull || (name === "InternalError" && (isBare || message === "out of memory"))) return EXHAUSTED;
     return {
       kind: "runtime-error",
       message: message ?? "",
