@@ -1,4 +1,4 @@
-import { type Kernel, openKernel, wordOf } from "./kernel";
+import { addressOf, type Kernel, openKernel } from "./kernel";
 import { CALLS, filterOf } from "./system-calls";
 
 /** What holds a process beside the interpreter, so that even code that broke out of it would reach nothing. */
@@ -45,7 +45,7 @@ export function confine(kernel: Kernel | undefined = openKernel()): Hold[] {
     const program = new Uint8Array(16); // struct sock_fprog
     const view = new DataView(program.buffer);
     view.setUint16(0, filter.length / 8, true);
-    view.setBigUint64(8, BigInt(wordOf(filter)), true);
+    view.setBigUint64(8, BigInt(addressOf(filter)), true);
     // SECCOMP_SET_MODE_FILTER, for all threads (SECCOMP_FILTER_FLAG_TSYNC).
     return kernel(calls.seccomp, 1, 1, program) === 0;
   });

@@ -1,14 +1,15 @@
 import { CHANNEL } from "../pool/channel";
-import type { Kernel } from "../pool/kernel";
+import { addressOf, type Kernel } from "../pool/kernel";
 
 const { parse } = JSON;
 const { call } = Function.prototype;
-const indexOf = call.bind(Uint8Array.prototype.indexOf) as (bytes: Uint8Array, byte: number) => number;
-const subarray = call.bind(Uint8Array.prototype.subarray) as (
-  bytes: Uint8Array,
-  from: number,
-  to?: number,
-) => Uint8Array;
+const indexOf = call.bind(String.prototype.indexOf) as (text: string, part: string) => number;
+const slice = call.bind(String.prototype.slice) as (text: string, from: number, to?: number) => string;
+/** It has one, by the language. */
+const length = Reflect.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), "length") as {
+  get(): number;
+};
+const lengthOf = call.bind(length.get) as (bytes: Uint8Array) => number;
 const [encoder, decoder] = [new TextEncoder(), new TextDecoder("utf-8", { ignoreBOM: true })];
 const encodeInto = encoder.encodeInto.bind(encoder);
 const encode = encoder.encode.bind(encoder);
@@ -18,16 +19,19 @@ const decode = decoder.decode.bind(decoder) as (bytes: Uint8Array, options?: { s
 const [WRITE, POLL, EXIT] = [1, 7, 231];
 const POLLOUT = 4;
 const NEVER = 0xffffffff;
+const BUFFER_BYTES = 16 * 1024;
+const STREAM = { stream: true };
 
 /**
  * The channel, as seen from inside: it is read when the event loop comes round, and written to at once, also where the host
  * is slow to read, so that what was told before an endless loop has been told.
  *
- * Code may change whatever the language has, so that all that this needs of it is taken beforehand.
+ * Code may change whatever the language has, so that all that this needs of it is taken beforehand; and it asks bytes for
+ * no part of them, nor for their length or class, which would hand them to what the code has put there.
  */
 export class Wire {
   readonly #kernel: Kernel;
-  readonly #buffer = new Uint8Array(16 * 1024);
+  readonly #buffer = new Uint8Array(BUFFER_BYTES);
   readonly #polled = new Uint8Array(8);
   readonly #hear: (word: unknown) => void;
   #text = "";
@@ -62,13 +66,13 @@ export class Wire {
   /** Tells a line: a text of JSON. */
   tell(line: string): void {
     // A character takes three bytes at most.
-    if (line.length * 3 < this.#buffer.length) {
+    if (line.length * 3 < BUFFER_BYTES) {
       const { written } = encodeInto(line, this.#buffer);
       this.#buffer[written] = 10;
       this.#write(this.#buffer, written + 1);
     } else {
       const bytes = encode(`${line}\n`);
-      this.#write(bytes, bytes.length);
+      this.#write(bytes, lengthOf(bytes));
     }
   }
 
@@ -85,7 +89,7 @@ export class Wire {
 
   #write(bytes: Uint8Array, length: number): void {
     for (let at = 0; at < length; ) {
-      const written = this.#kernel(WRITE, CHANNEL, at === 0 ? bytes : subarray(bytes, at), length - at);
+      const written = this.#kernel(WRITE, CHANNEL, at === 0 ? bytes : addressOf(bytes) + at, length - at);
       if (written > 0) at += written;
       else this.#wait();
     }
@@ -100,13 +104,13 @@ export class Wire {
 
   /** Takes what came; also what never did, so that it is known how. */
   read(bytes: Uint8Array): void {
-    let rest = bytes;
-    for (let end = indexOf(rest, 10); end >= 0; end = indexOf(rest, 10)) {
-      const line = this.#text + decode(subarray(rest, 0, end));
+    let rest = decode(bytes, STREAM);
+    for (let end = indexOf(rest, "\n"); end >= 0; end = indexOf(rest, "\n")) {
+      const line = this.#text + slice(rest, 0, end);
       this.#text = "";
-      rest = subarray(rest, end + 1);
+      rest = slice(rest, end + 1);
       this.#hear(parse(line));
     }
-    if (rest.length > 0) this.#text += decode(rest, { stream: true });
+    this.#text += rest;
   }
 }

@@ -1,5 +1,5 @@
 /** A host on a machine whose kernel refuses one of its calls, by its number: it tries to run code. */
-import { openKernel, wordOf } from "../../../../../src/tools/code/pool/kernel";
+import { addressOf, openKernel } from "../../../../../src/tools/code/pool/kernel";
 import { processes } from "../kit";
 
 const kernel = openKernel();
@@ -19,7 +19,7 @@ for (const [index, [code, jumps, value]] of [
 }
 const program = new Uint8Array(16);
 new DataView(program.buffer).setUint16(0, 4, true);
-new DataView(program.buffer).setBigUint64(8, BigInt(wordOf(filter)), true);
+new DataView(program.buffer).setBigUint64(8, BigInt(addressOf(filter)), true);
 if (kernel(157, 38, 1) !== 0 || kernel(317, 1, 1, program) !== 0) throw new Error("The filter was refused.");
 
 const { tier, run } = processes({ size: 1 });
