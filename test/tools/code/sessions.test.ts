@@ -200,7 +200,8 @@ describe.each(tiers)("$isolation", ({ isolation, isIsolated, pause }) => {
         (outcome) => errorIn(outcome).kind,
       );
       expect(kinds.filter((kind) => kind === "busy").length).toBeGreaterThan(0);
-      expect(kinds.filter((kind) => kind === "timeout").length).toBeGreaterThan(1);
+      // One that is slow to end takes its session, and those that wait there, with it.
+      expect(kinds.filter((kind) => kind !== "busy").length).toBeGreaterThan(1);
       expect(await inspectionOf(code)).toMatchObject({ held: 0 });
     });
   });
