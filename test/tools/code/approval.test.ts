@@ -105,14 +105,16 @@ test("code that cannot be compiled is not shown to whoever approves", async () =
 test("what is approved is what runs, whatever its asker does with its input meanwhile", async () => {
   const input = { a: 1 };
   const { promise, resolve } = Promise.withResolvers<boolean>();
+  const asked = Promise.withResolvers<void>();
   let seen: unknown;
   const approve: Approve = (request) => {
     if (request.kind === "run") seen = request.input;
+    asked.resolve();
     return promise;
   };
   await withCode({ ...trusted, approve }, async (execute) => {
     const running = execute("input.a", { input });
-    await Promise.resolve();
+    await asked.promise;
     input.a = 2;
     resolve(true);
     expect(valueIn(await running)).toBe(1);
