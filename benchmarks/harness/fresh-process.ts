@@ -1,24 +1,28 @@
-import type { Readings } from "./suite";
+import type { Charted, Readings } from "./suite";
 
 /**
  * Calls an exported function in a process of its own and returns what it read: what other rows left on the heap, or made the
  * compiler believe, has no part in it.
  *
  * @param module URL of the module, such as `new URL("../subjects/idle.ts", import.meta.url)`.
- * @param name The exported function; it takes one number and gives `Readings`.
+ * @param name The exported function; it takes one number and gives `Readings`, or `Charted`.
  * @throws Error with the process's own words when it fails.
  */
-export async function inFreshProcess(module: URL, name: string, argument: number): Promise<Readings> {
+export async function inFreshProcess<Read extends Readings | Charted = Readings>(
+  module: URL,
+  name: string,
+  argument: number,
+): Promise<Read> {
   const command = [process.execPath, import.meta.path, module.href, name, String(argument)];
   const child = Bun.spawn(command, { stdout: "pipe", stderr: "pipe" });
   const [text, complaint, status] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
   if (status !== 0) throw new Error(`${name} failed in its own process (status ${status}): ${complaint.trim()}`);
-  return JSON.parse(text); // Printed below.
+  return JSON.parse(text) as Read; // Printed below, and what it is the exported function says.
 }
 
 if (import.meta.main) {
   const [module = "", name = "", argument = ""] = process.argv.slice(2);
-  const exported: Record<string, (argument: number) => Readings | Promise<Readings>> = await import(module);
+  const exported: Record<string, (argument: number) => unknown> = await import(module);
   const subject = exported[name];
   if (subject === undefined) throw new Error(`${module} exports no function ${name}`);
   const readings = await subject(Number(argument));

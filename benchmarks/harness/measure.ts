@@ -1,7 +1,7 @@
 import type { ProbeResult, RowResult, TimedResult } from "./results";
 import { type Round, Sampler } from "./sampling";
-import { median, ratios, type Spread, spread, summarise, throughput } from "./statistics";
-import { hasNoFloor, type Probe, type Readings, type Row } from "./suite";
+import { curve, median, ratios, type Spread, spread, summarise, throughput } from "./statistics";
+import { type Charted, hasNoFloor, type Probe, type Readings, type Row, type Series } from "./suite";
 
 /** How long to measure. */
 export interface Effort {
@@ -19,14 +19,16 @@ export const FULL: Effort = { rounds: 9, turn: 60e6, warmUp: 60e6 };
 export const QUICK: Effort = { rounds: 3, turn: 45e6, warmUp: 30e6 };
 
 /** Measures a row and its floor in turns: floor, row, floor, row … */
-export function measureRow(row: Row | Probe, effort: Effort): Promise<RowResult> {
-  return row.kind === "timed" ? measureTimed(row, effort) : measureProbe(row, effort);
+export async function measureRow(row: Row | Probe, effort: Effort): Promise<RowResult> {
+  const start = performance.now();
+  const result = row.kind === "timed" ? await measureTimed(row, effort) : await measureProbe(row, effort);
+  return { ...result, seconds: (performance.now() - start) / 1_000 };
 }
 
 /** Runs a row and its floor a few times, to see that they do their work. */
 export async function smokeRow(row: Row | Probe): Promise<void> {
   if (row.kind === "probe") {
-    expectReadings(row, await row.measure("smoke"));
+    expectReadings(row, readingsOf(await row.measure("smoke")));
     if (!hasNoFloor(row.floor)) expectReadings(row, await row.floor.measure("smoke"));
     return;
   }
@@ -36,7 +38,7 @@ export async function smokeRow(row: Row | Probe): Promise<void> {
   });
 }
 
-async function measureTimed(row: Row, effort: Effort): Promise<TimedResult> {
+async function measureTimed(row: Row, effort: Effort): Promise<Untimed<TimedResult>> {
   return withSamplers(row, async (sampler, floor) => {
     await floor?.warmUp(effort.warmUp);
     await sampler.warmUp(effort.warmUp);
@@ -50,13 +52,16 @@ async function measureTimed(row: Row, effort: Effort): Promise<TimedResult> {
   });
 }
 
+/** A result that does not know yet how long it took. */
+type Untimed<Result> = Omit<Result, "seconds">;
+
 /** What the rounds of a row, and those of its floor, add up to. */
 export function reportRow(
   row: Row,
   operationsPerSample: number,
   rounds: readonly Round[],
   floors: readonly Round[],
-): TimedResult {
+): Untimed<TimedResult> {
   const samplesOf = (turns: readonly Round[]) => turns.flatMap(({ samples }) => samples.map((each) => each * row.per));
   const mediansOf = (turns: readonly Round[]) => turns.map(({ samples }) => median(samples));
   const total = (of: (round: Round) => number) => rounds.reduce((sum, round) => sum + of(round), 0);
@@ -74,6 +79,7 @@ export function reportRow(
       ? row.floor
       : { name: row.floor.name, about: row.floor.about, p50: median(samplesOf(floors)) },
     ratio: hasNoFloor(row.floor) ? null : ratios(mediansOf(rounds), mediansOf(floors)),
+    curve: curve(samplesOf(rounds)),
   };
 }
 
@@ -89,12 +95,15 @@ async function withSamplers<T>(row: Row, use: (row: Sampler, floor: Sampler | un
   }
 }
 
-async function measureProbe(probe: Probe, effort: Effort): Promise<ProbeResult> {
+async function measureProbe(probe: Probe, effort: Effort): Promise<Untimed<ProbeResult>> {
   const readings: Readings[] = [];
+  let series: readonly Series[] = [];
   const floors: Readings[] = [];
   for (let i = 0; i < effort.rounds; i++) {
     if (!hasNoFloor(probe.floor)) floors.push(expectReadings(probe, await probe.floor.measure("full")));
-    readings.push(expectReadings(probe, await probe.measure("full")));
+    const measured = await probe.measure("full");
+    readings.push(expectReadings(probe, readingsOf(measured)));
+    if (isCharted(measured)) series = measured.series;
   }
   return {
     kind: "probe",
@@ -106,8 +115,12 @@ async function measureProbe(probe: Probe, effort: Effort): Promise<ProbeResult> 
       const floor: Spread | null = under.length > 0 ? spread(under) : null;
       return { figure: name, unit, ...spread(values), floor, ratio: ratio && floor ? ratios(values, under) : null };
     }),
+    ...(series.length > 0 && { series }),
   };
 }
+
+const isCharted = (measured: Readings | Charted): measured is Charted => typeof measured["readings"] === "object";
+const readingsOf = (measured: Readings | Charted): Readings => (isCharted(measured) ? measured.readings : measured);
 
 function expectReadings(probe: Probe, readings: Readings): Readings {
   for (const { name } of probe.figures) {

@@ -2,7 +2,7 @@ import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Machine } from "./machine";
 import type { Spread, Summary } from "./statistics";
-import type { LeftOut, NoFloor, ProbeFigure } from "./suite";
+import type { LeftOut, NoFloor, ProbeFigure, Series } from "./suite";
 
 /** The figures of a timed row, in nanoseconds for `per` operations. */
 export interface TimedResult extends Summary {
@@ -15,6 +15,10 @@ export interface TimedResult extends Summary {
   readonly floor: { readonly name: string; readonly about: string; readonly p50: number } | NoFloor;
   /** The row's median over its floor's, round by round. */
   readonly ratio: Spread | null;
+  /** Nanoseconds below which a share of the samples lies: `[0.5, 98]`. */
+  readonly curve: readonly (readonly [share: number, value: number])[];
+  /** How long the row and its floor took to measure. */
+  readonly seconds: number;
 }
 
 /** What a probe read: the median, lowest and highest of its rounds. */
@@ -30,6 +34,10 @@ export interface ProbeResult {
   readonly row: string;
   readonly floor: { readonly name: string } | NoFloor;
   readonly figures: readonly ProbeReading[];
+  /** Those of the last round. Left out where there is none. */
+  readonly series?: readonly Series[];
+  /** How long the row and its floor took to measure. */
+  readonly seconds: number;
 }
 
 export type RowResult = TimedResult | ProbeResult;

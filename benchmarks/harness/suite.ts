@@ -64,11 +64,27 @@ export type Scale = "smoke" | "full";
 /** What a probe read in one round, by the name of the figure. */
 export type Readings = Readonly<Record<string, number>>;
 
+/** A line of a chart: what was read along the way. */
+export interface Series {
+  /** What the line shows: `heap`, `latency`. */
+  readonly name: string;
+  /** What lies along: `messages`, `share of the operations`. */
+  readonly along: string;
+  readonly unit: ProbeFigure["unit"];
+  readonly points: readonly (readonly [along: number, value: number])[];
+}
+
+/** Readings, with the lines behind them. */
+export interface Charted {
+  readonly readings: Readings;
+  readonly series: readonly Series[];
+}
+
 /** A figure that a probe reads. */
 export interface ProbeFigure {
   readonly name: string;
-  /** `B`, `MB`, `ns`, `µs`, `ms`, or empty for a count. */
-  readonly unit: "B" | "MB" | "ns" | "µs" | "ms" | "";
+  /** Empty for a count, `/s` for a rate. */
+  readonly unit: "B" | "kB" | "MB" | "ns" | "µs" | "ms" | "s" | "/s" | "%" | "";
   /** Whether "so many times the floor" means something for this figure. */
   readonly ratio: boolean;
 }
@@ -79,7 +95,7 @@ export interface Probe {
   readonly name: string;
   readonly figures: readonly ProbeFigure[];
   readonly floor: { readonly name: string; readonly measure: (scale: Scale) => Promise<Readings> } | NoFloor;
-  readonly measure: (scale: Scale) => Promise<Readings>;
+  readonly measure: (scale: Scale) => Promise<Readings | Charted>;
 }
 
 /** Whether a row goes without a floor. */

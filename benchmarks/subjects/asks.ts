@@ -1,4 +1,4 @@
-import type { AskResult } from "../../src/index";
+import type { AskResult } from "envoi";
 import type { Prepared } from "../harness/suite";
 
 interface Asks<Reply> {

@@ -1,8 +1,5 @@
-import { systemClock } from "../../src/index";
-import { CodeRefusal } from "../../src/tools/code/code-refusal";
-import { Sources } from "../../src/tools/code/source/sources";
-import type { Ended, Isolation } from "../../src/tools/code/tier";
-import { openTier } from "../../src/tools/code/tiers";
+import { systemClock } from "envoi";
+import { CodeRefusal, type Ended, type Isolation, openTier, Sources } from "#internals";
 
 const never = new AbortController().signal;
 

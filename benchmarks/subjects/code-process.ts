@@ -1,5 +1,5 @@
-import { address, createMessage, createSystem, defineProtocol, type System, Type } from "../../src/index";
-import { type Isolation, spawnCodeExecution } from "../../src/tools";
+import { address, createMessage, createSystem, defineProtocol, type System, Type } from "envoi";
+import { type Isolation, spawnCodeExecution } from "envoi/tools";
 import { startEcho } from "../harness/code-floors";
 import { arithmetic, type Sample, samples } from "../harness/code-samples";
 import { liveHeap } from "../harness/heap";

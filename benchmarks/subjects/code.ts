@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type AskResult, address, createMessage, createSystem, type Router } from "../../src/index";
-import { type Isolation, spawnCodeExecution, spawnFileSystem, spawnProgram } from "../../src/tools";
-import type { Ended } from "../../src/tools/code/tier";
+import { type AskResult, address, createMessage, createSystem, type Router } from "envoi";
+import { type Isolation, spawnCodeExecution, spawnFileSystem, spawnProgram } from "envoi/tools";
+import type { Ended } from "#internals";
 import { asUnique, report, type Sample, total } from "../harness/code-samples";
 import { writeWhole } from "../harness/file-floors";
 import { disk, makeFolder } from "../harness/places";

@@ -1,4 +1,4 @@
-import { defineProtocol, Type } from "../../src/index";
+import { defineProtocol, Type } from "envoi";
 
 /** An actor that answers with what it is sent. */
 export const Echo = defineProtocol("echo", { say: { payload: Type.Number(), reply: Type.Number() } });

@@ -1,8 +1,7 @@
 import { closeSync, ftruncateSync, openSync, readSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createMessage, systemClock } from "../../src/index";
-import { openRoot } from "../../src/tools/files/root/open-root";
-import { Status } from "../../src/tools/files/root/root";
+import { createMessage, systemClock } from "envoi";
+import { openRoot, Status } from "#internals";
 import { watchTimer } from "../harness/fairness";
 import { fillDirectory, fillTree, letters, NEEDLE } from "../harness/file-samples";
 import { disk, makeFolder, tmpfs } from "../harness/places";

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type AskResult, address, createMessage, createSystem, type Router } from "../../src/index";
-import { type FileSystemRef, spawnFileSystem } from "../../src/tools";
+import { type AskResult, address, createMessage, createSystem, type Router } from "envoi";
+import { type FileSystemRef, spawnFileSystem } from "envoi/tools";
 import { directoryOf, EDIT, entryNames, letters, writeLarge } from "../harness/file-samples";
 import { expectLast, expectNames, expectSame, expectSize } from "../harness/file-state";
 import { type Folder, makeFolder, type Place } from "../harness/places";

@@ -1,4 +1,4 @@
-import { createSystem, createTopic, type PoolOptions, spawnPool } from "../../src/index";
+import { createSystem, createTopic, type PoolOptions, spawnPool } from "envoi";
 import { Completion } from "../harness/completion";
 import type { Prepared } from "../harness/suite";
 import { prepareAsks } from "./asks";

@@ -1,4 +1,4 @@
-import { createSystem, type RefTo } from "../../src/index";
+import { createSystem, type RefTo } from "envoi";
 import { Completion } from "../harness/completion";
 import type { Prepared } from "../harness/suite";
 import { Echo, Sink } from "./echo";

@@ -1,4 +1,4 @@
-import { createSystem, type RefTo } from "../../src/index";
+import { createSystem, type RefTo } from "envoi";
 import { Completion } from "../harness/completion";
 import { watchTimer } from "../harness/fairness";
 import { growth, heapOfEach } from "../harness/heap";

@@ -1,4 +1,4 @@
-import { createSystem, defineProtocol, type Factory, type RefTo, type SignaturesOf, Type } from "../../src/index";
+import { createSystem, defineProtocol, type Factory, type RefTo, type SignaturesOf, Type } from "envoi";
 import type { Prepared } from "../harness/suite";
 
 const CHILDREN = 10;

@@ -1,4 +1,4 @@
-import { createSystem, defineProtocol, Type } from "../../src/index";
+import { createSystem, defineProtocol, Type } from "envoi";
 import type { Prepared } from "../harness/suite";
 
 const Source = defineProtocol("source", {

@@ -1,4 +1,4 @@
-import { createSystem, defineProtocol, type RefTo, Type } from "../../src/index";
+import { createSystem, defineProtocol, type RefTo, Type } from "envoi";
 import { Completion } from "../harness/completion";
 import type { Prepared } from "../harness/suite";
 import { Echo, Sink } from "./echo";

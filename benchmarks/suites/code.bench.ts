@@ -1,5 +1,5 @@
-import { address, createMessage, createSystem, defineProtocol, Type } from "../../src/index";
-import type { Isolation } from "../../src/tools";
+import { address, createMessage, createSystem, defineProtocol, Type } from "envoi";
+import type { Isolation } from "envoi/tools";
 import { lineThereAndBack, spawnEach } from "../harness/code-floors";
 import * as sample from "../harness/code-samples";
 import type { Floor, LeftOut, NoFloor, Prepared, Probe, Row, Suite } from "../harness/suite";

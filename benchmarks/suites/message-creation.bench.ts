@@ -1,4 +1,3 @@
-import { do_not_optimize } from "mitata";
 import {
   address,
   createErrorResponse,
@@ -7,7 +6,8 @@ import {
   generateCorrelationId,
   generateMessageId,
   type Message,
-} from "../../src/index";
+} from "envoi";
+import { do_not_optimize } from "mitata";
 import { concat, literal, uuid } from "../harness/floors";
 import type { Floor, Row, Suite } from "../harness/suite";
 

@@ -1,5 +1,5 @@
+import { address, createMessage, createSystem, type Message } from "envoi";
 import { do_not_optimize } from "mitata";
-import { address, createMessage, createSystem, type Message } from "../../src/index";
 import { literal } from "../harness/floors";
 import { fairnessProbe } from "../harness/probes";
 import {

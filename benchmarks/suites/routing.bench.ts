@@ -8,8 +8,8 @@ import {
   type Router,
   type System,
   Type,
-} from "../../src/index";
-import { spawnProgram } from "../../src/tools";
+} from "envoi";
+import { spawnProgram } from "envoi/tools";
 import { Completion } from "../harness/completion";
 import { rawAsk, rawAsks, rawTell } from "../harness/raw-floors";
 import type { Prepared, Row, Suite } from "../harness/suite";

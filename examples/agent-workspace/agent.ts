@@ -1,5 +1,5 @@
-import { type Factory, type SignaturesOf, StreamError, type Supervision } from "../../src/index";
-import { type FileSystemRef, resultOf, spawnCodeExecution, type Tools } from "../../src/tools/index";
+import { type Factory, type SignaturesOf, StreamError, type Supervision } from "envoi";
+import { type FileSystemRef, resultOf, spawnCodeExecution, type Tools } from "envoi/tools";
 import { PlannerFault } from "./fault";
 import { type Instruments, perform } from "./perform";
 import { approve } from "./permission";

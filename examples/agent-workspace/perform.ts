@@ -1,5 +1,5 @@
-import type { Context, SignaturesOf } from "../../src/index";
-import { type CodeExecutionRef, type FileSystemRef, resultOf } from "../../src/tools/index";
+import type { Context, SignaturesOf } from "envoi";
+import { type CodeExecutionRef, type FileSystemRef, resultOf } from "envoi/tools";
 import { mayWrite, refusal } from "./permission";
 import type { Agent, Observation, Step } from "./protocols";
 

@@ -1,4 +1,4 @@
-import type { Approval, ApprovalRequest } from "../../src/tools/index";
+import type { Approval, ApprovalRequest } from "envoi/tools";
 
 /** The folder of the workspace that an agent may write to. */
 export const REPORT = "report";

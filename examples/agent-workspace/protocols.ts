@@ -1,4 +1,4 @@
-import { defineProtocol, type Static, Type } from "../../src/index";
+import { defineProtocol, type Static, Type } from "envoi";
 
 const Path = Type.String({ minLength: 1 });
 const Lines = Type.Object({ from: Type.Integer({ minimum: 1 }), to: Type.Integer({ minimum: 1 }) });

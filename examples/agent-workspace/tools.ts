@@ -1,4 +1,4 @@
-import type { FileSystemRef, Tools } from "../../src/tools/index";
+import type { FileSystemRef, Tools } from "envoi/tools";
 
 /** What code in the sandbox may call, as `await tools.files.read({ path })`. There is no delete and no move in it. */
 export const toolsOf = (files: FileSystemRef) =>

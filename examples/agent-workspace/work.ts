@@ -1,5 +1,5 @@
-import { createSystem, type Logger, type System } from "../../src/index";
-import { type FileSystemRef, spawnFileSystem } from "../../src/tools/index";
+import { createSystem, type Logger, type System } from "envoi";
+import { type FileSystemRef, spawnFileSystem } from "envoi/tools";
 import { agentOf, type PlannerFor, supervisionWith } from "./agent";
 import { Agent, type Happening } from "./protocols";
 

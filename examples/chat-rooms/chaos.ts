@@ -1,4 +1,4 @@
-import type { Factory, RefTo, SignaturesOf } from "../../src/index";
+import type { Factory, RefTo, SignaturesOf } from "envoi";
 import { around, pick, type Random } from "./chance";
 import { type Chaos, FAULTS, type Lobby } from "./protocols";
 

@@ -1,4 +1,4 @@
-import { type Clock, createSystem, createTopic, type Logger, type RefTo, type System } from "../../src/index";
+import { type Clock, createSystem, createTopic, type Logger, type RefTo, type System } from "envoi";
 import type { Random } from "./chance";
 import { chaosIn } from "./chaos";
 import { type Diary, newDiary } from "./diary";

@@ -1,4 +1,4 @@
-import type { ActorOptions, Clock, Factory, PassedOn, RefTo, SignaturesOf, Topic } from "../../src/index";
+import type { ActorOptions, Clock, Factory, PassedOn, RefTo, SignaturesOf, Topic } from "envoi";
 import { type Entry, type Lobby, type Log, Room } from "./protocols";
 import { roomOf } from "./room";
 

@@ -1,4 +1,4 @@
-import type { Factory, SignaturesOf } from "../../src/index";
+import type { Factory, SignaturesOf } from "envoi";
 import type { Entry, Log } from "./protocols";
 
 /** A log that adds to `entries`, which outlive it. Whoever sends a post again gets the entry that it became the first time. */

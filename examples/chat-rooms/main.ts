@@ -14,7 +14,7 @@
  *   - a reader sees by its position that a line is missing, and reads it in the history (reader.ts).
  * tally.ts counts whether that is true. chat.ts puts the actors together; the rest is the command around them.
  */
-import { type Logger, systemClock } from "../../src/index";
+import { type Logger, systemClock } from "envoi";
 import { seededRandom } from "./chance";
 import { openChat } from "./chat";
 import { type Command, parseCommand, USAGE, UsageError } from "./command-line";

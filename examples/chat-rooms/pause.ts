@@ -1,4 +1,4 @@
-import type { Clock } from "../../src/index";
+import type { Clock } from "envoi";
 
 /** Resolves after some milliseconds, or when the signal is aborted. */
 export function pause(clock: Clock, milliseconds: number, signal?: AbortSignal): Promise<void> {

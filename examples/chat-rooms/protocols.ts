@@ -1,4 +1,4 @@
-import { defineProtocol, type Static, Type } from "../../src/index";
+import { defineProtocol, type Static, Type } from "envoi";
 
 const Position = Type.Integer({ minimum: 0 });
 

@@ -1,4 +1,4 @@
-import type { ActorOptions, Clock, Factory, RefTo, SignaturesOf } from "../../src/index";
+import type { ActorOptions, Clock, Factory, RefTo, SignaturesOf } from "envoi";
 import type { Diary } from "./diary";
 import { pause } from "./pause";
 import type { Entry, Lobby, Reader } from "./protocols";

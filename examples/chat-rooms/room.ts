@@ -1,4 +1,4 @@
-import type { Clock, Factory, RefTo, SignaturesOf, Topic } from "../../src/index";
+import type { Clock, Factory, RefTo, SignaturesOf, Topic } from "envoi";
 import { pause } from "./pause";
 import type { Entry, Fault, Log, Room } from "./protocols";
 

@@ -1,5 +1,5 @@
 import type { WriteStream } from "node:tty";
-import type { System } from "../../src/index";
+import type { System } from "envoi";
 import { fit, printable, seconds } from "./text";
 import { linesOfTree } from "./tree";
 import type { View } from "./view";

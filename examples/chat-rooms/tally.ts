@@ -1,4 +1,4 @@
-import type { Audit } from "../../src/index";
+import type { Audit } from "envoi";
 import type { Diary } from "./diary";
 import type { Entry } from "./protocols";
 import type { EventCounts } from "./witness";

@@ -1,4 +1,4 @@
-import { type ActorReport, type Address, parseAddress } from "../../src/index";
+import { type ActorReport, type Address, parseAddress } from "envoi";
 import { columnsOf, seconds } from "./text";
 
 /** From how long on a handler's time is shown, in milliseconds. */

@@ -1,5 +1,5 @@
 import { createInterface } from "node:readline";
-import type { System } from "../../src/index";
+import type { System } from "envoi";
 import type { Entry } from "./protocols";
 import { fit, printable } from "./text";
 import { linesOfTree } from "./tree";

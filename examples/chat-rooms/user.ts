@@ -1,4 +1,4 @@
-import type { Factory, RefTo, SignaturesOf, Topic } from "../../src/index";
+import type { Factory, RefTo, SignaturesOf, Topic } from "envoi";
 import { around, pick, type Random } from "./chance";
 import { type Entry, type Post, Reader, type User } from "./protocols";
 import { READER, type ReaderParts, readerOf } from "./reader";

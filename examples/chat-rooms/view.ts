@@ -1,4 +1,4 @@
-import type { System } from "../../src/index";
+import type { System } from "envoi";
 import { seconds } from "./text";
 import { linesOfTree } from "./tree";
 import { isOfRoom } from "./witness";

@@ -1,4 +1,4 @@
-import type { System, SystemEvent } from "../../src/index";
+import type { System, SystemEvent } from "envoi";
 
 /** What happened to the rooms, and to messages. */
 export interface EventCounts {

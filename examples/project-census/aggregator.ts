@@ -1,4 +1,4 @@
-import type { Factory, SignaturesOf } from "../../src/index";
+import type { Factory, SignaturesOf } from "envoi";
 import { languageOf } from "./languages";
 import type { Aggregator, Census, Oddity } from "./protocols";
 

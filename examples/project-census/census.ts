@@ -1,5 +1,5 @@
-import { type Audit, createSystem, type RefTo, type System } from "../../src/index";
-import { type FileSystemRef, spawnFileSystem } from "../../src/tools/index";
+import { type Audit, createSystem, type RefTo, type System } from "envoi";
+import { type FileSystemRef, spawnFileSystem } from "envoi/tools";
 import { aggregator as aggregatorFactory } from "./aggregator";
 import { Aggregator, type Census, Reader, Walker } from "./protocols";
 import { readerOf } from "./reader";

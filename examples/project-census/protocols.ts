@@ -1,5 +1,5 @@
-import { defineProtocol, type Ref, type SignaturesOf, type Static, Type } from "../../src/index";
-import type { FileSystem } from "../../src/tools/index";
+import { defineProtocol, type Ref, type SignaturesOf, type Static, Type } from "envoi";
+import type { FileSystem } from "envoi/tools";
 
 type FileSignatures = SignaturesOf<typeof FileSystem>;
 

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
-import type { AskResult, Factory, RefTo, SignaturesOf } from "../../src/index";
-import { type FileReply, resultOf } from "../../src/tools/index";
+import type { AskResult, Factory, RefTo, SignaturesOf } from "envoi";
+import { type FileReply, resultOf } from "envoi/tools";
 import type { Aggregator, Files, Reader, Unreadable } from "./protocols";
 import { TextTally } from "./text-tally";
 

@@ -1,6 +1,6 @@
 import { basename } from "node:path";
-import type { Factory, RefTo, SignaturesOf } from "../../src/index";
-import { resultOf } from "../../src/tools/index";
+import type { Factory, RefTo, SignaturesOf } from "envoi";
+import { resultOf } from "envoi/tools";
 import type { Aggregator, Files, Walker } from "./protocols";
 
 /** Folders of these names hold what others wrote, or what a program made: they are skipped unless all is wanted. */

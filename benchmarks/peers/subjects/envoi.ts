@@ -1,5 +1,5 @@
-import { createSystem } from "../../../src/index";
-import { resultOf, spawnFileSystem } from "../../../src/tools";
+import { createSystem } from "envoi";
+import { resultOf, spawnFileSystem } from "envoi/tools";
 import type { Peer } from "../peer";
 
 export async function open(folder: string): Promise<Peer> {

@@ -1,5 +1,5 @@
+import { Type } from "envoi";
 import { Value } from "typebox/value";
-import { Type } from "../../../src/index";
 import { PlannerFault } from "../fault";
 import type { Endpoint } from "./endpoint";
 import { eventsOf } from "./server-sent-events";

@@ -1,4 +1,4 @@
-import { typesFor } from "../../../src/tools/index";
+import { typesFor } from "envoi/tools";
 import type { PlannerFor } from "../agent";
 import type { PlanItem } from "../protocols";
 import { stepIn } from "./answer";

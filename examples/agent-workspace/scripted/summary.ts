@@ -1,4 +1,4 @@
-import { type Static, Type } from "../../../src/index";
+import { type Static, Type } from "envoi";
 
 /** The figures of one group. */
 export const GroupSummary = Type.Object({

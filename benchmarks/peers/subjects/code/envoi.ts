@@ -1,5 +1,5 @@
-import { createSystem, defineProtocol, Type } from "../../../../src/index";
-import { type Isolation, resultOf, spawnCodeExecution } from "../../../../src/tools";
+import { createSystem, defineProtocol, Type } from "envoi";
+import { type Isolation, resultOf, spawnCodeExecution } from "envoi/tools";
 import { type CodePeer, LIMITS } from "../../code/peer";
 
 const Adder = defineProtocol("adder", {
