@@ -18,7 +18,8 @@ export interface TrustedOptions {
 /**
  * Runs code in this process, as if it were the host's own: no isolation. It sees and changes all that the host can,
  * `memory` does not hold it, and one that loops without an `await` holds up the process for as long as it likes; that it
- * took too long is told then. One whose time is up while it waits is told so at once, and goes on behind.
+ * took too long is told then. One whose time is up while it waits is told so at once, and goes on behind. A rejected promise
+ * that it leaves unhandled is one of the process: Bun prints it, and ends with status 1.
  */
 export function createTrusted(options: TrustedOptions): Tier {
   return new Trusted(options);
