@@ -1,35 +1,53 @@
+import { readFileSync, realpathSync } from "node:fs";
 import { cpus, release, type } from "node:os";
+import { join } from "node:path";
+import { Type } from "envoi";
+import type { Described } from "./schema";
 
 /** Where and when figures were measured; nothing that names the machine or its folders. */
-export interface Machine {
-  readonly cpu: string;
-  readonly cores: number;
-  readonly system: string;
-  readonly bun: string;
-  readonly commit: string;
-  /** The day, in UTC: `2026-02-03`. */
-  readonly date: string;
-}
+export const machineSchema = Type.Object({
+  cpu: Type.String(),
+  cores: Type.Number(),
+  system: Type.String(),
+  bun: Type.String(),
+  commit: Type.Optional(Type.String({ description: "What was checked out. Left out where nothing was." })),
+  version: Type.Optional(Type.String({ description: "Of the package. Left out where a commit is named." })),
+  date: Type.String({ description: "The day, in UTC: 2026-02-03." }),
+});
+export type Machine = Described<typeof machineSchema>;
 
-/** Describes this machine, with the commit checked out in `root`. */
+/** Describes this machine, with the commit checked out in `root`, or the version of the package that `root` holds. */
 export function describeMachine(root: string, now: Date = new Date()): Machine {
   const processors = cpus();
+  const commit = commitOf(root);
   return {
     cpu: processors[0]?.model.trim() ?? "unknown processor",
     cores: processors.length,
     system: `${type()} ${release().split(".", 2).join(".")} ${process.arch}`,
     bun: Bun.version,
-    commit: commitOf(root),
+    ...(commit === undefined ? { version: versionOf(root) } : { commit }),
     date: now.toISOString().slice(0, 10),
   };
+}
+
+/** What of envoi was measured: `commit abc1234`, or `version 0.1.0`. */
+export const revisionOf = ({ commit, version }: Machine): string =>
+  commit === undefined ? `version ${version ?? "unknown"}` : `commit ${commit}`;
+
+function versionOf(root: string): string {
+  const manifest: { readonly version?: string } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  return manifest.version ?? "unknown";
 }
 
 // What a run writes does not count as a change, or no committed page could ever name a plain commit.
 const WRITTEN = [":!BENCHMARKS.md", ":!README.md", ":!benchmarks/results", ":!benchmarks/peers/RESULTS.md"];
 
-function commitOf(root: string): string {
+/** The commit of a checkout of envoi itself: one that a package was installed in says nothing about it. */
+function commitOf(root: string): string | undefined {
+  const top = git(root, ["rev-parse", "--show-toplevel"]);
+  if (top === undefined || realpathSync(top) !== realpathSync(root)) return undefined;
   const head = git(root, ["rev-parse", "--short", "HEAD"]);
-  if (head === undefined) return "unknown";
+  if (head === undefined) return undefined;
   return git(root, ["status", "--porcelain", "--", ".", ...WRITTEN]) === "" ? head : `${head} with changes`;
 }
 

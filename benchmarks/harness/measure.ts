@@ -63,7 +63,7 @@ export function reportRow(
   floors: readonly Round[],
 ): Untimed<TimedResult> {
   const samplesOf = (turns: readonly Round[]) => turns.flatMap(({ samples }) => samples.map((each) => each * row.per));
-  const mediansOf = (turns: readonly Round[]) => turns.map(({ samples }) => median(samples));
+  const mediansOf = (turns: readonly Round[]) => turns.map(({ samples }) => median(samples) * row.per);
   const total = (of: (round: Round) => number) => rounds.reduce((sum, round) => sum + of(round), 0);
   return {
     kind: "timed",
@@ -77,7 +77,7 @@ export function reportRow(
     ),
     floor: hasNoFloor(row.floor)
       ? row.floor
-      : { name: row.floor.name, about: row.floor.about, p50: median(samplesOf(floors)) },
+      : { name: row.floor.name, about: row.floor.about, p50: median(samplesOf(floors)), rounds: mediansOf(floors) },
     ratio: hasNoFloor(row.floor) ? null : ratios(mediansOf(rounds), mediansOf(floors)),
     curve: curve(samplesOf(rounds)),
   };

@@ -1,61 +1,145 @@
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { Machine } from "./machine";
-import type { Spread, Summary } from "./statistics";
-import type { LeftOut, NoFloor, ProbeFigure, Series } from "./suite";
+import { Type } from "envoi";
+import { machineSchema } from "./machine";
+import { type Described, parseJson } from "./schema";
+
+const spread = Type.Object({ median: Type.Number(), min: Type.Number(), max: Type.Number() });
+const noFloor = Type.Object({ none: Type.String({ description: "Why there is none, as the end of a sentence." }) });
+const unit = Type.Enum(["B", "kB", "MB", "ns", "µs", "ms", "s", "/s", "%", ""], {
+  description: "Empty for a count, /s for a rate.",
+});
+const seconds = Type.Number({ description: "How long the row and its floor took to measure." });
+
+const series = Type.Object(
+  {
+    name: Type.String(),
+    along: Type.String(),
+    unit,
+    points: Type.Array(Type.Tuple([Type.Number(), Type.Number()])),
+  },
+  { description: "A line of a chart: what was read along the way." },
+);
+
+const timedFloor = Type.Object({
+  name: Type.String(),
+  about: Type.String(),
+  p50: Type.Number(),
+  rounds: Type.Array(Type.Number(), {
+    description: "The median of each round; how they differ tells how busy the machine was.",
+  }),
+});
 
 /** The figures of a timed row, in nanoseconds for `per` operations. */
-export interface TimedResult extends Summary {
-  readonly kind: "timed";
-  readonly row: string;
-  readonly per: number;
-  readonly operationsPerSample: number;
-  /** Operations a second, over the wall time of all rounds. */
-  readonly throughput: number;
-  readonly floor: { readonly name: string; readonly about: string; readonly p50: number } | NoFloor;
-  /** The row's median over its floor's, round by round. */
-  readonly ratio: Spread | null;
-  /** Nanoseconds below which a share of the samples lies: `[0.5, 98]`. */
-  readonly curve: readonly (readonly [share: number, value: number])[];
-  /** How long the row and its floor took to measure. */
-  readonly seconds: number;
-}
+export const timedResultSchema = Type.Object({
+  kind: Type.Literal("timed"),
+  row: Type.String(),
+  per: Type.Number(),
+  operationsPerSample: Type.Number(),
+  samples: Type.Number(),
+  min: Type.Number(),
+  mean: Type.Number(),
+  p50: Type.Number(),
+  p75: Type.Number(),
+  p95: Type.Number(),
+  p99: Type.Union([Type.Number(), Type.Null()], { description: "Null with fewer than a thousand samples." }),
+  throughput: Type.Number({ description: "Operations a second, over the wall time of all rounds." }),
+  floor: Type.Union([timedFloor, noFloor]),
+  ratio: Type.Union([spread, Type.Null()], { description: "The row's median over its floor's, round by round." }),
+  curve: Type.Array(Type.Tuple([Type.Number(), Type.Number()]), {
+    description: "Nanoseconds below which a share of the samples lies: [0.5, 98].",
+  }),
+  seconds,
+});
+export type TimedResult = Described<typeof timedResultSchema>;
 
+const probeReading = Type.Object({
+  figure: Type.String(),
+  unit,
+  median: Type.Number(),
+  min: Type.Number(),
+  max: Type.Number(),
+  floor: Type.Union([spread, Type.Null()]),
+  ratio: Type.Union([spread, Type.Null()]),
+});
 /** What a probe read: the median, lowest and highest of its rounds. */
-export interface ProbeReading extends Spread {
-  readonly figure: string;
-  readonly unit: ProbeFigure["unit"];
-  readonly floor: Spread | null;
-  readonly ratio: Spread | null;
-}
+export type ProbeReading = Described<typeof probeReading>;
 
-export interface ProbeResult {
-  readonly kind: "probe";
-  readonly row: string;
-  readonly floor: { readonly name: string } | NoFloor;
-  readonly figures: readonly ProbeReading[];
-  /** Those of the last round. Left out where there is none. */
-  readonly series?: readonly Series[];
-  /** How long the row and its floor took to measure. */
-  readonly seconds: number;
-}
+/** The figures of a probe, each in its own unit. */
+export const probeResultSchema = Type.Object({
+  kind: Type.Literal("probe"),
+  row: Type.String(),
+  floor: Type.Union([Type.Object({ name: Type.String() }), noFloor]),
+  figures: Type.Array(probeReading),
+  series: Type.Optional(Type.Array(series, { description: "Those of the last round. Left out where there is none." })),
+  seconds,
+});
+export type ProbeResult = Described<typeof probeResultSchema>;
 
 export type RowResult = TimedResult | ProbeResult;
 
+const noise = Type.Object({
+  spread: Type.Number({
+    description: "How far a floor's rounds lie from their middle, as a share of it: the median over the rows.",
+  }),
+  floors: Type.Number({ description: "How many rows had a floor that tells." }),
+  isNoisy: Type.Boolean(),
+});
+/** How much the machine was disturbed while a run lasted. */
+export type Noise = Described<typeof noise>;
+
 /** One run of one suite, as `benchmarks/results/<suite>.json` keeps it. */
-export interface SuiteResult {
-  readonly suite: string;
-  readonly about: string;
-  readonly machine: Machine;
-  /** Rounds of floor and row in turn. */
-  readonly rounds: number;
-  readonly rows: readonly RowResult[];
-  /** Left out where there is none. */
-  readonly leftOut?: readonly LeftOut[];
-}
+export const suiteResultSchema = Type.Object({
+  suite: Type.String(),
+  about: Type.String(),
+  machine: machineSchema,
+  rounds: Type.Number({ description: "Rounds of floor and row in turn." }),
+  probeRounds: Type.Optional(
+    Type.Number({ description: "Rounds of the rows that are no loops. Left out where they had as many." }),
+  ),
+  rows: Type.Array(Type.Union([timedResultSchema, probeResultSchema])),
+  leftOut: Type.Optional(
+    Type.Array(Type.Object({ row: Type.String(), why: Type.String() }), {
+      description: "Rows that were not run. Left out where there is none.",
+    }),
+  ),
+  noise: Type.Optional(noise),
+});
+export type SuiteResult = Described<typeof suiteResultSchema>;
+
+/** A whole run, as `--json` prints it. */
+export const runResultSchema = Type.Object({
+  results: Type.Array(suiteResultSchema),
+  missed: Type.Array(Type.String(), { description: "A sentence for each target that was missed." }),
+  undecided: Type.Array(Type.String(), {
+    description: "A sentence for each target that was missed by no more than what the machine's noise may make.",
+  }),
+  failed: Type.Array(Type.Object({ suite: Type.String(), row: Type.String(), why: Type.String() })),
+  noise: Type.Optional(noise),
+  seconds: Type.Number({ description: "How long it took." }),
+  interrupted: Type.Boolean({ description: "Whether it was ended before its end." }),
+});
+export type RunResult = Described<typeof runResultSchema>;
+
+/**
+ * Reads the text of a suite's results.
+ *
+ * @param name What errors call the text: its file.
+ * @throws Error that says what does not fit, and to run the suite again.
+ */
+export const parseResults = (text: string, name = "The text"): SuiteResult =>
+  parseJson(suiteResultSchema, text, name, "results of a suite: run `bun run bench` again, which writes them anew");
+
+/**
+ * Reads what `--json` prints.
+ *
+ * @throws Error that says what does not fit.
+ */
+export const parseRun = (text: string, name = "The text"): RunResult =>
+  parseJson(runResultSchema, text, name, "what `envoi bench --json` of this version prints");
 
 /** A result's JSON text: five digits of each figure, which is more than a run can tell. */
-export function serialise(result: SuiteResult): string {
+export function serialise(result: SuiteResult | RunResult): string {
   const round = (_key: string, value: unknown) => (typeof value === "number" ? Number(value.toPrecision(5)) : value);
   return `${JSON.stringify(result, round, 2)}\n`;
 }
@@ -66,13 +150,13 @@ export async function writeResult(folder: string, result: SuiteResult): Promise<
   await Bun.write(join(folder, `${result.suite}.json`), serialise(result));
 }
 
-/** What results of other systems begin with, which have a page of their own. */
-const PEERS = "peers-";
+/** What has a shape of its own: other systems beside envoi, and load. */
+const isOther = (name: string): boolean => name.startsWith("peers-") || name === "stress.json";
 
 /** Reads all results of a folder, in the order of their names; none when there is no such folder. */
 export async function readResults(folder: string): Promise<SuiteResult[]> {
   const names = await readdir(folder).catch(() => []);
-  const files = names.filter((name) => name.endsWith(".json") && !name.startsWith(PEERS)).sort();
+  const files = names.filter((name) => name.endsWith(".json") && !isOther(name)).sort();
   // Written by `writeResult` alone.
   return Promise.all(files.map(async (name) => (await Bun.file(join(folder, name)).json()) as SuiteResult));
 }

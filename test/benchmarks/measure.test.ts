@@ -87,7 +87,7 @@ describe("a measured row", () => {
     expect(report).toMatchObject({ per: 10, operationsPerSample: 100, samples: 9, min: 200, p50: 300, p99: null });
     expect(report.throughput).toBeCloseTo((900 / 7e4) * 1e9, 3);
     expect(report.ratio).toEqual({ median: 2, min: 2, max: 3 });
-    expect(report.floor).toEqual({ name: "counting", about: "adds to a number", p50: 100 });
+    expect(report.floor).toEqual({ name: "counting", about: "adds to a number", p50: 100, rounds: [100, 400, 100] });
     expect(reportRow(row({ floor: { none: "why" } }), 100, rounds, []).ratio).toBeNull();
   });
 
