@@ -1,0 +1,70 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { stalePages, writePages } from "../../benchmarks/harness/documents";
+import { writeResult } from "../../benchmarks/harness/results";
+import { result } from "./sample-result";
+
+const project = join(import.meta.dir, "../..");
+
+const folders: string[] = [];
+afterEach(async () => {
+  for (const folder of folders.splice(0)) await rm(folder, { recursive: true });
+});
+
+/** A project with results and a README, whose documents are not written yet. */
+async function unwritten({ readme = "# envoi\n<!-- figures:begin -->\n<!-- figures:end -->\n" } = {}): Promise<string> {
+  const root = await mkdtemp(join(tmpdir(), "envoi-documents-"));
+  folders.push(root);
+  await writeResult(join(root, "benchmarks/results"), result({}));
+  if (readme !== "") await Bun.write(join(root, "README.md"), readme);
+  return root;
+}
+
+describe("the documents that results give", () => {
+  test("are stale until they are written", async () => {
+    const root = await unwritten();
+    const stale = await stalePages(root);
+    expect(stale).toContain("BENCHMARKS.md");
+    expect(stale).toContain("README.md");
+    await writePages(root);
+    expect(await stalePages(root)).toEqual([]);
+  });
+
+  test("are stale as soon as a figure of theirs is another", async () => {
+    const root = await unwritten();
+    await writePages(root);
+    await writeResult(join(root, "benchmarks/results"), result({ ratio: 1.49 }));
+    expect(await stalePages(root)).toContain("BENCHMARKS.md");
+  });
+
+  test("are stale when somebody typed in them", async () => {
+    const root = await unwritten();
+    await writePages(root);
+    const page = join(root, "BENCHMARKS.md");
+    await Bun.write(page, (await Bun.file(page).text()).replace("128 ns", "12 ns"));
+    expect(await stalePages(root)).toEqual(["BENCHMARKS.md"]);
+  });
+
+  test("leave no chart of a suite that is gone", async () => {
+    const root = await unwritten();
+    await writePages(root);
+    const chart = "benchmarks/results/charts/gone.light.svg";
+    await Bun.write(join(root, chart), "<svg/>");
+    expect(await stalePages(root)).toEqual([chart]);
+    await writePages(root);
+    expect(await Bun.file(join(root, chart)).exists()).toBe(false);
+  });
+
+  test("are no README where there is none", async () => {
+    const root = await unwritten({ readme: "" });
+    await writePages(root);
+    expect(await Bun.file(join(root, "README.md")).exists()).toBe(false);
+    expect(await stalePages(root)).toEqual([]);
+  });
+
+  test("are those of the repository: BENCHMARKS.md, README.md, charts, and the peers' page; `bun run bench --page` writes them", async () => {
+    expect(await stalePages(project)).toEqual([]);
+  });
+});
