@@ -1,15 +1,16 @@
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import type { Picture } from "../charts/picture";
+import { dark, light } from "../charts/theme";
 import type { CodePeerResults } from "../peers/code/results";
-import { renderPeers } from "../peers/page";
 import type { PeerResults } from "../peers/results";
+import { inReadme, published } from "../shown";
 import { targets as ownTargets } from "../targets";
-import { fillFigures, render } from "./page";
+import { CHARTS, fillFigures, render, type Section } from "./page";
 import { readResults } from "./results";
 import type { Target } from "./target";
 
 const RESULTS = "benchmarks/results";
-const CHARTS = "benchmarks/results/charts";
 
 /** Writes every document that is made from the results in `benchmarks/results`, and removes charts that nothing gives any more. */
 export async function writePages(root: string, targets: readonly Target[] = ownTargets): Promise<void> {
@@ -31,18 +32,47 @@ export async function stalePages(root: string, targets: readonly Target[] = ownT
 
 /** What each document must say, by its path from `root`. */
 async function documentsOf(root: string, targets: readonly Target[]): Promise<Map<string, string>> {
+  // Loaded where documents are made, and nowhere else: an installed package has neither what draws nor the peers.
+  const { picturesOf } = await import("../charts/pictures");
+  const { toolsPicture } = await import("../charts/rooms");
+  const { renderPeers } = await import("../peers/page");
   const results = await readResults(join(root, RESULTS));
-  const due = new Map([["BENCHMARKS.md", render(results, targets)]]);
+  const peers = await readPeers(root);
+  const pictures = new Map(results.map((result) => [result.suite, picturesOf(result, results, targets)]));
+  const rooms = [
+    peers.files && toolsPicture("files", peers.files.peers),
+    peers.code && toolsPicture("code", peers.code.peers),
+  ].filter((picture) => picture !== undefined);
+  const sections: Section[] = [];
+  if (rooms.length > 0) sections.push({ title: "Beside other libraries and tools", pictures: rooms, text: PEERS });
+
+  const due = new Map<string, string>();
+  due.set("BENCHMARKS.md", render(results, targets, { pictures, published, sections }));
   const readme = await textOf(join(root, "README.md"));
-  if (readme !== undefined) due.set("README.md", fillFigures(readme, results, targets));
-  const files = await textOf(join(root, RESULTS, "peers-files.json"));
-  const code = await textOf(join(root, RESULTS, "peers-code.json"));
-  if (files !== undefined && code !== undefined) {
-    // Both are written by `bun run bench:peers` alone.
-    const text = renderPeers(JSON.parse(files) as PeerResults, JSON.parse(code) as CodePeerResults);
-    due.set("benchmarks/peers/RESULTS.md", text);
+  if (readme !== undefined) due.set("README.md", fillFigures(readme, results, targets, inReadme));
+  if (peers.files !== undefined && peers.code !== undefined) {
+    due.set("benchmarks/peers/RESULTS.md", renderPeers(peers.files, peers.code));
+  }
+  const drawn: readonly Picture[] = [...pictures.values(), rooms].flat();
+  for (const { name, draw } of drawn) {
+    for (const theme of [light, dark]) due.set(`${CHARTS}/${name}.${theme.name}.svg`, draw(theme));
   }
   return due;
+}
+
+const PEERS = `One process each, in turns; lower is better unless a row says so. What each of them is and does not do, and all figures, are in
+[benchmarks/peers/RESULTS.md](benchmarks/peers/RESULTS.md).`;
+
+async function readPeers(root: string) {
+  const read = async (room: string): Promise<unknown> => {
+    const text = await textOf(join(root, RESULTS, `peers-${room}.json`));
+    return text === undefined ? undefined : JSON.parse(text);
+  };
+  // Both are written by `bun run bench:peers` alone.
+  return {
+    files: (await read("files")) as PeerResults | undefined,
+    code: (await read("code")) as CodePeerResults | undefined,
+  };
 }
 
 async function chartsIn(root: string): Promise<string[]> {

@@ -1,5 +1,8 @@
 import type { Spread } from "./statistics";
 
+/** How many nanoseconds a unit of time has. */
+export const NANOSECONDS: Readonly<Record<string, number>> = { ns: 1, µs: 1e3, ms: 1e6, s: 1e9 };
+
 /** Three digits that mean something: `0.0123`, `98.4`, `12,300`. */
 export function digits(value: number): string {
   if (value === 0) return "0";

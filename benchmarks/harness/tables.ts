@@ -1,7 +1,7 @@
 import { duration, quantity, range, rate, table } from "./format";
 import { publishedNote, publishedReading, publishedRow } from "./published";
 import type { ProbeResult, RowResult, SuiteResult, TimedResult } from "./results";
-import { limitBeside, type Target } from "./target";
+import { type FigureName, isSame, limitBeside, type Target } from "./target";
 
 const NONE = "–";
 const count = (value: number): string => value.toLocaleString("en");
@@ -12,7 +12,7 @@ export function suiteTables(result: SuiteResult, targets: readonly Target[]): st
   const timed = result.rows.filter(isTimed);
   const probes = result.rows.filter((row) => row.kind === "probe");
   const limits = (row: string, figure: string): readonly [string, string] => {
-    const target = targets.find((each) => each.suite === result.suite && each.row === row && each.figure === figure);
+    const target = targets.find((each) => isSame(each, { suite: result.suite, row, figure }));
     return target ? [limitBeside(target, [result]), String(target.aim)] : [NONE, NONE];
   };
   const tables: string[] = [];
@@ -78,27 +78,32 @@ export function suiteNotes(result: SuiteResult): string[] {
   return [...ofRows, ...leftOut];
 }
 
-/** The table of targets, for the README: row, floor, what was measured, limit. */
-export function targetTable(results: readonly SuiteResult[], targets: readonly Target[]): string {
-  const rows = targets.flatMap((target) => {
-    const row = results.find(({ suite }) => suite === target.suite)?.rows.find((each) => each.row === target.row);
-    const cells = row && targetCells(row, target);
-    return cells ? [[...cells, limitBeside(target, results)]] : [];
+/** A table of some figures: the row, its floor, what was measured, and the limit where there is one. */
+export function targetTable(
+  results: readonly SuiteResult[],
+  targets: readonly Target[],
+  figures: readonly FigureName[] = targets,
+): string {
+  const rows = figures.flatMap((named) => {
+    const row = results.find(({ suite }) => suite === named.suite)?.rows.find((each) => each.row === named.row);
+    const cells = row && figureCells(row, named.figure);
+    const target = targets.find((each) => isSame(each, named));
+    return cells ? [[...cells, target ? limitBeside(target, results) : NONE]] : [];
   });
   return table(["row", "floor", "here", "limit"], rows);
 }
 
-function targetCells(row: RowResult, target: Target): string[] | undefined {
+function figureCells(row: RowResult, name: string): string[] | undefined {
   if (row.kind === "timed") {
     if (row.ratio === null || "none" in row.floor) return undefined;
-    const name = row.per === 1 ? row.row : `${row.row} (${count(row.per)})`;
+    const named = row.per === 1 ? row.row : `${row.row} (${count(row.per)})`;
     return [
-      `${name}: ${duration(row.p50)}`,
+      `${named}: ${duration(row.p50)}`,
       `${row.floor.name}: ${duration(row.floor.p50)}`,
       `${range(row.ratio)} × floor`,
     ];
   }
-  const figure = row.figures.find((each) => each.figure === target.figure);
+  const figure = row.figures.find((each) => each.figure === name);
   if (figure === undefined) return undefined;
   const floor =
     figure.floor && "name" in row.floor ? `${row.floor.name}: ${quantity(figure.floor.median, figure.unit)}` : NONE;

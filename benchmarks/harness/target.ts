@@ -1,11 +1,15 @@
-import type { RowResult, SuiteResult } from "./results";
+import type { SuiteResult } from "./results";
 import type { Suite } from "./suite";
 
-interface Named {
+/** A figure, by its suite and row. */
+export interface FigureName {
   readonly suite: string;
   readonly row: string;
   /** `ratio` for a timed row, else the name of a probe's figure. */
   readonly figure: string;
+}
+
+interface Named extends FigureName {
   /** What would be good; shown, not checked. */
   readonly aim: number;
   /** Why this much and no less, in half a sentence. */
@@ -33,34 +37,47 @@ export function describeMiss({ target, measured }: Miss): string {
 
 /** Throws when a target names a suite, row or figure that does not exist: it would never be checked. */
 export function expectTargetsExist(targets: readonly Target[], suites: readonly Suite[]): void {
-  for (const { suite, row, figure } of targets) {
-    const named = `The target "${figure}" of row "${row}" in suite "${suite}"`;
-    const from = suites.find(({ name }) => name === suite);
-    if (from?.leftOut?.some((each) => each.row === row)) continue; // The page says why.
-    const rows = from?.rows;
-    if (rows === undefined) throw new Error(`${named} names no suite; there are: ${list(suites)}.`);
-    const found = rows.find(({ name }) => name === row);
-    if (found === undefined) throw new Error(`${named} names no row; there are: ${list(rows)}.`);
-    const has = found.kind === "timed" ? ["ratio"] : found.figures.map(({ name }) => name);
-    if (!has.includes(figure)) throw new Error(`${named} names no figure; there are: ${has.join(", ")}.`);
-    if (found.kind === "timed" && "none" in found.floor)
-      throw new Error(`${named} needs a floor, and the row has none.`);
+  for (const target of targets) expectExists(target, suites, "target");
+}
+
+/** Throws when there is no such suite, row or figure; `what` is what names it: `target`. */
+export function expectExists({ suite, row, figure }: FigureName, suites: readonly Suite[], what: string): void {
+  const named = `The ${what} "${figure}" of row "${row}" in suite "${suite}"`;
+  const from = suites.find(({ name }) => name === suite);
+  if (from?.leftOut?.some((each) => each.row === row)) return; // The page says why.
+  const rows = from?.rows;
+  if (rows === undefined) throw new Error(`${named} names no suite; there are: ${list(suites)}.`);
+  const found = rows.find(({ name }) => name === row);
+  if (found === undefined) throw new Error(`${named} names no row; there are: ${list(rows)}.`);
+  const has = found.kind === "timed" ? ["ratio"] : found.figures.map(({ name }) => name);
+  if (!has.includes(figure)) throw new Error(`${named} names no figure; there are: ${has.join(", ")}.`);
+  if (found.kind === "timed" && "none" in found.floor) throw new Error(`${named} needs a floor, and the row has none.`);
+}
+
+/** Whether two names are of one figure. */
+export const isSame = (one: FigureName, other: FigureName): boolean =>
+  one.suite === other.suite && one.row === other.row && one.figure === other.figure;
+
+/** The figure of this name, with its unit; undefined when these results do not hold it. */
+export function readingOf(
+  { suite, row, figure }: FigureName,
+  results: readonly SuiteResult[],
+): { readonly value: number; readonly unit: string } | undefined {
+  const found = results.find((each) => each.suite === suite)?.rows.find((each) => each.row === row);
+  if (found === undefined) return undefined;
+  if (found.kind === "timed") {
+    return figure === "ratio" && found.ratio !== null ? { value: found.ratio.median, unit: "" } : undefined;
   }
+  const reading = found.figures.find((each) => each.figure === figure);
+  return reading && { value: reading.median, unit: reading.unit };
 }
 
 /** The figure that a target is about, or undefined when these results do not hold it. */
-export function figureOf(target: Target, results: readonly SuiteResult[]): number | undefined {
-  const rows = results.find(({ suite }) => suite === target.suite)?.rows;
-  const row = rows?.find((each) => each.row === target.row);
-  return row && figureIn(row, target.figure);
-}
+export const figureOf = (target: Target, results: readonly SuiteResult[]): number | undefined =>
+  readingOf(target, results)?.value;
 
-function figureIn(row: RowResult, figure: string): number | undefined {
-  if (row.kind === "timed") return figure === "ratio" ? row.ratio?.median : undefined;
-  return row.figures.find((each) => each.figure === figure)?.median;
-}
-
-const isKept = (target: Target, measured: number): boolean =>
+/** Whether a figure is within its limit. */
+export const isKept = (target: Target, measured: number): boolean =>
   "atMost" in target ? measured <= target.atMost : measured >= target.atLeast;
 
 /** The limit beside a figure, which says so where it was missed: `≤ 1.6 (missed)`. */

@@ -1,17 +1,16 @@
 import { describe, expect, test } from "bun:test";
-import { join } from "node:path";
-import { fillFigures, render } from "../../benchmarks/harness/page";
-import { readResults, serialise } from "../../benchmarks/harness/results";
+import { type Beside, fillFigures, render } from "../../benchmarks/harness/page";
+import { serialise } from "../../benchmarks/harness/results";
 import { targetTable } from "../../benchmarks/harness/tables";
 import type { Target } from "../../benchmarks/harness/target";
-import { targets } from "../../benchmarks/targets";
 import { result } from "./sample-result";
 
-const root = join(import.meta.dir, "../..");
 const limits: readonly Target[] = [
   { suite: "routing", row: "ref.ask", figure: "ratio", atMost: 1.5, aim: 1.25, reason: "" },
   { suite: "routing", row: "timer", figure: "ticks", atLeast: 38, aim: 40, reason: "" },
 ];
+
+const beside: Beside = { pictures: new Map(), published: [], sections: [] };
 
 describe("the page", () => {
   const page = render([result({}), result({ suite: "message-creation" })], limits);
@@ -49,14 +48,32 @@ describe("the page", () => {
     expect(page).toContain("| timer: ticks | 39 (38–40) | raw: 2 | – | ≥ 38 | 40 | – |");
   });
 
+  test("links to each of its parts, as a code host names their headings", () => {
+    const sections = [{ title: "Beside other libraries", pictures: [], text: "What they take." }];
+    const text = render([result({}), result({ suite: "message-creation" })], limits, { ...beside, sections });
+    expect(text).toContain(
+      "[message-creation](#message-creation), [routing](#routing), [Beside other libraries](#beside-other-libraries).",
+    );
+    expect(text).toEndWith("## Beside other libraries\n\nWhat they take.\n");
+  });
+
+  test("shows a picture in the file that suits the page, before the table, and says what is on it", () => {
+    const pictures = new Map([["routing", [{ name: "routing", alt: 'all rows, "asks" too' }]]]);
+    const text = render([result({})], limits, { ...beside, pictures });
+    const folder = "benchmarks/results/charts";
+    expect(text).toContain(
+      [
+        "<picture>",
+        `  <source media="(prefers-color-scheme: dark)" srcset="${folder}/routing.dark.svg">`,
+        `  <img alt="all rows, &quot;asks&quot; too" src="${folder}/routing.light.svg">`,
+        "</picture>\n\n| row |",
+      ].join("\n"),
+    );
+  });
+
   test("names machine, versions, commit, date, and the machine of the published figures", () => {
     expect(page).toContain("A Processor, 2 cores, Linux 6 x64; Bun 1.4.5; commit abc1234; 2026-02-03; 9 rounds.");
     expect(page).toContain("Apple M4 Max, Bun 1.2.20");
-  });
-
-  test("in the repository is what its results give", async () => {
-    const committed = Bun.file(join(root, "BENCHMARKS.md"));
-    expect(await committed.text()).toBe(render(await readResults(join(root, "benchmarks/results")), targets));
   });
 });
 
@@ -79,17 +96,21 @@ describe("the README", () => {
     expect(targetTable([result({})], [missed])).toContain("≤ 1.1 (missed) |");
   });
 
+  test("shows the figures that it is told to, in that order, also those without a limit", () => {
+    const shown = [
+      { suite: "routing", row: "timer", figure: "ticks" },
+      { suite: "routing", row: "ref.ask", figure: "ratio" },
+      { suite: "routing", row: "not measured", figure: "ratio" },
+    ];
+    const [, , first, second, ...more] = targetTable([result({})], limits.slice(0, 1), shown).split("\n");
+    expect(first).toBe("| timer: ticks | raw: 2 | 39 (38–40) | – |");
+    expect(second).toStartWith("| ref.ask: 128 ns |");
+    expect(more).toEqual([]);
+  });
+
   test("without markers stays as it is", () => {
     for (const text of ["# envoi\n", "<!-- figures:begin -->\n", "<!-- figures:end --><!-- figures:begin -->"]) {
       expect(fillFigures(text, [result({})], limits)).toBe(text);
     }
-  });
-
-  test("in the repository has the figures of the committed results", async () => {
-    const readme = Bun.file(join(root, "README.md"));
-    const results = await readResults(join(root, "benchmarks/results"));
-    expect(results).not.toBeEmpty();
-    const text = await readme.text();
-    expect(text).toBe(fillFigures(text, results, targets));
   });
 });

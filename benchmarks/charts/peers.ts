@@ -1,0 +1,114 @@
+import { axisX, dot, type PlotOptions, ruleX, ruleY, text } from "@observablehq/plot";
+import { duration, NANOSECONDS, quantity } from "../harness/format";
+import { drawing, gridX, key, logTicks } from "./marks";
+import { compose, FONT_SIZE, type Picture, widthOf } from "./picture";
+import type { Theme } from "./theme";
+
+/** Systems beside each other in one row. */
+export interface Comparison {
+  readonly row: string;
+  /** `ns` or `ms` for a duration, `B` for bytes, empty for a count. */
+  readonly unit: string;
+  readonly isMoreBetter: boolean;
+  readonly figures: readonly { readonly name: string; readonly value: number }[];
+}
+
+/** How a system is drawn: what the chart is about, what does as much, what does less. */
+export type Rank = "own" | "peer" | "less";
+
+const COLUMN = 460;
+const GAP = 20;
+const LINE = 18;
+const HEAD = { title: 20, axis: 18 };
+const KEY = 26;
+
+/** What each system takes, row by row, on logarithmic axes. */
+export function peersPicture(
+  name: string,
+  alt: string,
+  rows: readonly Comparison[],
+  rankOf: (name: string) => Rank,
+): Picture | undefined {
+  const told = rows.filter(({ figures }) => figures.some(({ value }) => value > 0));
+  return told.length === 0 ? undefined : { name, alt, draw: (theme) => draw(told, rankOf, theme) };
+}
+
+function draw(rows: readonly Comparison[], rankOf: (name: string) => Rank, theme: Theme): string {
+  const heightOf = ({ figures }: Comparison) => HEAD.title + HEAD.axis + figures.length * LINE + GAP;
+  const bottoms = [KEY, KEY];
+  const panels = rows.map((row) => {
+    const column = (bottoms[1] ?? 0) < (bottoms[0] ?? 0) ? 1 : 0;
+    const y = bottoms[column] ?? 0;
+    bottoms[column] = y + heightOf(row);
+    return { x: column * (COLUMN + GAP), y, options: panel(row, rankOf, theme) };
+  });
+  const hasLess = rows.some(({ figures }) => figures.some(({ name }) => rankOf(name) === "less"));
+  const signs = [
+    { sign: "dot", color: theme.accent, says: "envoi" },
+    { sign: "dot", color: theme.other, says: hasLess ? "keeps one message at a time, and yields to timers" : "others" },
+    ...(hasLess ? [{ sign: "ring", color: theme.other, says: "does not" } as const] : []),
+  ] as const;
+  const width = 2 * COLUMN + GAP;
+  return compose({ width, height: Math.max(...bottoms) - GAP }, [key({ x: 0, y: 2, width }, theme, signs), ...panels]);
+}
+
+function panel(
+  { row, unit, isMoreBetter, figures }: Comparison,
+  rankOf: (name: string) => Rank,
+  theme: Theme,
+): PlotOptions {
+  const shown = figures
+    .filter(({ value }) => value > 0)
+    .sort((a, b) => (isMoreBetter ? b.value - a.value : a.value - b.value));
+  const { domain, ticks } = logTicks(shown.map(({ value }) => value));
+  const nanoseconds = NANOSECONDS[unit];
+  const say = (value: number) => (nanoseconds === undefined ? quantity(value, unit) : duration(value * nanoseconds));
+  const title = `${row}${isMoreBetter ? " (more is better)" : ""}`;
+  const labels = Math.max(...shown.map(({ name }) => widthOf(name))) + 12;
+  const color = ({ name }: { readonly name: string }) => (rankOf(name) === "own" ? theme.accent : theme.other);
+  const isLess = ({ name }: { readonly name: string }) => rankOf(name) === "less";
+  const every = ticks.length > 5 ? Math.ceil(ticks.length / 5) : 1;
+  return {
+    ...drawing({ width: COLUMN, height: HEAD.title + HEAD.axis + shown.length * LINE }, []),
+    ...{ marginLeft: labels, marginRight: 70, marginTop: HEAD.title + HEAD.axis, marginBottom: 0 },
+    x: { type: "log", domain, label: null },
+    y: { type: "point", domain: shown.map(({ name }) => name), padding: 0.5, axis: null, label: null },
+    marks: [
+      gridX(ticks, theme),
+      ruleX([domain[0]], { stroke: theme.grid }),
+      axisX({
+        anchor: "top",
+        ticks: ticks.filter((_, index) => index % every === 0),
+        tickFormat: say,
+        tickSize: 0,
+        color: theme.muted,
+        label: null,
+      }),
+      ruleY(shown, { y: "name", x1: domain[0], x2: "value", stroke: color, strokeWidth: 1.5, strokeOpacity: 0.5 }),
+      dot(
+        shown.filter((each) => !isLess(each)),
+        { x: "value", y: "name", r: 4, fill: color },
+      ),
+      dot(shown.filter(isLess), { x: "value", y: "name", r: 4, stroke: color, strokeWidth: 1.5 }),
+      text(shown, {
+        x: "value",
+        y: "name",
+        text: ({ value }) => say(value),
+        dx: 9,
+        textAnchor: "start",
+        fill: theme.text,
+      }),
+      text(shown, { x: () => domain[0], y: "name", text: "name", dx: -8, textAnchor: "end", fill: theme.text }),
+      text([title], {
+        frameAnchor: "top-left",
+        dx: -labels,
+        dy: -HEAD.title - HEAD.axis,
+        lineAnchor: "top",
+        text: [title],
+        fill: theme.text,
+        fontWeight: "bold",
+        fontSize: FONT_SIZE,
+      }),
+    ],
+  };
+}

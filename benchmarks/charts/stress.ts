@@ -1,0 +1,114 @@
+import { axisX, axisY, dot, lineY, type PlotOptions, ruleX, ruleY, text } from "@observablehq/plot";
+import { digits } from "../harness/format";
+import { drawing, key, logTicks } from "./marks";
+import { compose, FONT_SIZE, type Picture } from "./picture";
+import type { Theme } from "./theme";
+
+/** A load that was raised step by step until it broke something. */
+export interface LadderSteps {
+  readonly name: string;
+  readonly steps: readonly {
+    readonly window: {
+      /** Requests a second. */
+      readonly rate: number;
+      /** In milliseconds. */
+      readonly all: { readonly latency: { readonly p50: number; readonly p99: number | null } };
+    };
+    readonly verdict: string;
+  }[];
+  readonly held: number;
+}
+
+const SIZE = { width: 460, height: 260 };
+const GAP = 20;
+const TOP = 26;
+
+/** How long requests took as the load rose, a chart for each ladder; `limit` in milliseconds is what p99 may take. */
+export function laddersPicture(ladders: readonly LadderSteps[], limit: number): Picture | undefined {
+  const told = ladders.filter(({ steps }) => steps.length > 1);
+  if (told.length === 0) return undefined;
+  const held = told.map(({ name, held }) => `${name}: ${digits(held)} a second held`);
+  return {
+    name: "stress-ladders",
+    alt: `Latency by load, up to where something breaks; ${held.join("; ")}`,
+    draw: (theme) => draw(told, limit, theme),
+  };
+}
+
+function draw(ladders: readonly LadderSteps[], limit: number, theme: Theme): string {
+  const width = 2 * SIZE.width + GAP;
+  const signs = key({ x: 0, y: 2, width }, theme, [
+    { sign: "dot", color: theme.accent, says: "p99 of a step" },
+    { sign: "dot", color: theme.other, says: "its median" },
+    { sign: "dot", color: theme.limit, says: "p99 of one that broke" },
+    { sign: "span", color: theme.limit, says: "the limit of p99" },
+    { sign: "bar", color: theme.text, says: "the highest load that held" },
+  ]);
+  const panels = ladders.map((ladder, index) => ({
+    x: (index % 2) * (SIZE.width + GAP),
+    y: TOP + Math.floor(index / 2) * (SIZE.height + GAP),
+    options: panel(ladder, limit, theme),
+  }));
+  const height = TOP + Math.ceil(ladders.length / 2) * (SIZE.height + GAP) - GAP;
+  return compose({ width, height }, [signs, ...panels]);
+}
+
+function panel({ name, steps, held }: LadderSteps, limit: number, theme: Theme): PlotOptions {
+  const read = steps
+    .filter(({ verdict }) => verdict !== "void") // The generator was the limit there.
+    .map(({ window: { rate, all }, verdict }) => ({ rate, p50: all.latency.p50, p99: all.latency.p99, verdict }))
+    .sort((a, b) => a.rate - b.rate);
+  const slow = read.filter(({ p99 }) => p99 !== null);
+  const loads = logTicks(read.map(({ rate }) => rate));
+  const times = logTicks([
+    limit,
+    ...read.flatMap(({ p50, p99 }) => (p99 === null ? [p50] : [p50, p99])).filter((time) => time > 0),
+  ]);
+  const style = { strokeWidth: 2, strokeOpacity: 0.6 };
+  return {
+    ...drawing(SIZE, []),
+    ...{ marginLeft: 60, marginRight: 20, marginTop: 30, marginBottom: 38 },
+    x: { type: "log", domain: loads.domain, label: null },
+    y: { type: "log", domain: times.domain, label: null },
+    marks: [
+      ruleY(times.ticks, { stroke: theme.grid }),
+      axisY({
+        ticks: times.ticks,
+        tickFormat: (ms: number) => `${digits(ms)} ms`,
+        tickSize: 0,
+        color: theme.muted,
+        label: null,
+      }),
+      axisX({
+        ticks: loads.ticks,
+        tickFormat: digits,
+        tickSize: 3,
+        color: theme.muted,
+        label: "requests a second that were due",
+        labelAnchor: "center",
+        labelArrow: "none",
+      }),
+      ruleY([limit], { stroke: theme.limit, strokeWidth: 2 }),
+      ruleX([held], { stroke: theme.text, strokeWidth: 1.5 }),
+      lineY(read, { x: "rate", y: "p50", stroke: theme.other, ...style }),
+      lineY(slow, { x: "rate", y: "p99", stroke: theme.accent, ...style }),
+      dot(read, { x: "rate", y: "p50", r: 3, fill: theme.other }),
+      dot(slow, {
+        x: "rate",
+        y: "p99",
+        r: 3.5,
+        fill: ({ verdict }) => (verdict === "broke" ? theme.limit : theme.accent),
+      }),
+      text([name], {
+        frameAnchor: "top-left",
+        dx: -52,
+        dy: -26,
+        lineAnchor: "top",
+        text: [name],
+        fill: theme.text,
+        fontWeight: "bold",
+        fontSize: FONT_SIZE,
+      }),
+    ],
+  };
+}
