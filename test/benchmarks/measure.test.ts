@@ -91,6 +91,29 @@ describe("a measured row", () => {
     expect(reportRow(row({ floor: { none: "why" } }), 100, rounds, []).ratio).toBeNull();
   });
 
+  test("of work that is known to take a time takes that time: twice that of a floor of half as much", async () => {
+    const WAIT = 40_000;
+    const waiting = (nanoseconds: number, operations: number) => {
+      let completed = 0;
+      const run = () => {
+        for (let i = 0; i < operations; i++) {
+          for (const end = Bun.nanoseconds() + nanoseconds; Bun.nanoseconds() < end; );
+          completed++;
+        }
+      };
+      return { run, completed: () => completed };
+    };
+    const floor = { ...countingFloor, setup: (operations: number) => waiting(WAIT / 2, operations) };
+    const known = row({ operations: 5, per: 10, floor, setup: () => waiting(WAIT, 5) });
+    const result = await measureRow(known, { rounds: 5, turn: 4e6, warmUp: 1e6 });
+    if (result.kind !== "timed" || result.ratio === null) throw new Error("not a timed row");
+    expect(result.min).toBeGreaterThanOrEqual(10 * WAIT);
+    expect(result.throughput).toBeLessThanOrEqual(1e9 / WAIT);
+    expect(result.ratio.median).toBeGreaterThan(1.8);
+    expect(result.ratio.median).toBeLessThan(2.2);
+    expect(result.throughput * (result.mean / 10)).toBeGreaterThan(0.5e9);
+  });
+
   test("counts asynchronous work to its end", async () => {
     let completed = 0;
     const run = async () => {

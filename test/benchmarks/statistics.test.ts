@@ -40,6 +40,33 @@ describe("percentiles", () => {
   });
 });
 
+/** As many samples as asked for of a distribution, by its quantile function. */
+const drawn = (count: number, quantileAt: (share: number) => number): number[] =>
+  shuffled(Array.from({ length: count }, (_, i) => quantileAt((i + 0.5) / count)));
+
+describe("percentiles of distributions whose answers are known:", () => {
+  test("the exponential one, of response times", () => {
+    const summary = summarise(drawn(10_007, (share) => -100 * Math.log(1 - share)));
+    expect(summary.mean / 100).toBeCloseTo(1, 2);
+    expect(summary.p50 / (100 * Math.LN2)).toBeCloseTo(1, 2);
+    expect(summary.p95 / (100 * Math.log(20))).toBeCloseTo(1, 2);
+    expect((summary.p99 ?? 0) / (100 * Math.log(100))).toBeCloseTo(1, 2);
+  });
+
+  test("Pareto's, whose tail is so heavy that its mean is above its p75", () => {
+    const summary = summarise(drawn(10_007, (share) => (1 - share) ** (-1 / 1.1)));
+    expect(summary.p75 / 4 ** (1 / 1.1)).toBeCloseTo(1, 2);
+    expect(summary.p95 / 20 ** (1 / 1.1)).toBeCloseTo(1, 2);
+    expect((summary.p99 ?? 0) / 100 ** (1 / 1.1)).toBeCloseTo(1, 2);
+    expect(summary.mean).toBeGreaterThan(summary.p75);
+  });
+
+  test("two kinds of operation, one in four of which is slow: nothing lies between them", () => {
+    const summary = summarise(drawn(10_007, (share) => (share < 0.76 ? 10 : 1_000)));
+    expect([summary.p50, summary.p75, summary.p95, summary.p99]).toEqual([10, 10, 1_000, 1_000]);
+  });
+});
+
 test("throughput is what was completed over the wall time", () => {
   expect(throughput(3_000_000, 1.5e9)).toBe(2_000_000);
 });
