@@ -1,20 +1,49 @@
-/** Builds `dist`: JavaScript by tsup, declarations by tsc. */
-import { existsSync } from "node:fs";
-import { rm } from "node:fs/promises";
+/** Builds `dist`: JavaScript by tsup, declarations by tsc. With `--if-stale`, only where it is older than what it is made from. */
+import { existsSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { $, Glob } from "bun";
 
 const root = join(import.meta.dir, "..");
-const types = join(root, "dist/types");
+const dist = join(root, "dist");
+// Built elsewhere and then put in its place, so that whoever uses it meanwhile finds all of it.
+const made = join(root, `node_modules/.dist-${process.pid}`);
+const replaced = `${made}-replaced`;
+const types = join(made, "types");
 
-await rm(join(root, "dist"), { recursive: true, force: true });
+const INPUTS = ["src/**/*.ts", "package.json", "bun.lock", "tsconfig*.json", "tsup.config.ts", "scripts/build.ts"];
+
+function isBuilt(): boolean {
+  const built = statSync(join(dist, "types/index.d.ts"), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  return INPUTS.every((pattern) =>
+    [...new Glob(pattern).scanSync({ cwd: root })].every((path) => statSync(join(root, path)).mtimeMs <= built),
+  );
+}
+
+function cleanUp(): void {
+  for (const folder of [made, replaced]) rmSync(folder, { recursive: true, force: true });
+}
+
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  process.once(signal, () => {
+    cleanUp();
+    process.exit(1);
+  });
+}
+
+const isOnlyIfStale = process.argv.includes("--if-stale");
+if (isOnlyIfStale && isBuilt()) process.exit(0);
+
 const steps = [
-  $`${process.execPath} --bun tsup --silent`.cwd(root).nothrow(),
-  $`${process.execPath} --bun tsc -p tsconfig.build.json`.cwd(root).nothrow(),
+  $`${process.execPath} --bun tsup --silent --out-dir ${made}`.cwd(root).nothrow(),
+  $`${process.execPath} --bun tsc -p tsconfig.build.json --outDir ${types}`.cwd(root).nothrow(),
 ];
-for (const { exitCode } of await Promise.all(steps)) if (exitCode !== 0) process.exit(exitCode);
+for (const { exitCode } of await Promise.all(steps)) {
+  if (exitCode === 0) continue;
+  cleanUp();
+  process.exit(exitCode);
+}
 
-await Bun.write(join(root, "dist/typebox.license.txt"), Bun.file(join(root, "node_modules/typebox/license")));
+await Bun.write(join(made, "typebox.license.txt"), Bun.file(join(root, "node_modules/typebox/license")));
 
 // The sources leave the extension out of relative imports; Node's way to resolve declarations asks for it.
 const RELATIVE = /((?:from|import)\s*\(?\s*")(\.{1,2}\/[^"]*|\.{1,2})(")/g;
@@ -28,3 +57,10 @@ for await (const path of new Glob("**/*.d.ts").scan({ cwd: types, absolute: true
   });
   await Bun.write(path, complete);
 }
+
+// Two may have begun at the same time, and one is enough.
+if (!(isOnlyIfStale && isBuilt())) {
+  if (existsSync(dist)) renameSync(dist, replaced);
+  renameSync(made, dist);
+}
+cleanUp();

@@ -32,7 +32,7 @@ function sustained(name: string, subject: string): Probe {
     kind: "probe",
     name,
     figures: sustainedFigures,
-    floor: { name: "raw", measure: (scale) => inFreshProcess(SUSTAINED, "raw", sizes[scale]) },
+    floor: { name: "raw", measure: (scale) => inFreshProcess(SUSTAINED, "raw", sizes[scale] / 4) },
     measure: (scale) => inFreshProcess(SUSTAINED, subject, sizes[scale]),
   };
 }
@@ -50,7 +50,7 @@ const files: readonly Probe[] = [
   ]),
 ];
 
-const sandbox = each("execution, sandbox", "sandboxExecutions", "µs", 1_000);
+const sandbox = each("execution, sandbox", "sandboxExecutions", "µs", 5_000);
 const whyNoSandbox = await whyNot("sandbox");
 const whyNoTrusted = await whyNot("trusted");
 const trusted = each("execution, trusted", "trustedExecutions", "µs", 20_000);
@@ -72,7 +72,7 @@ export const suite: Suite = {
   about: [
     "Single operations, each timed by itself and one after the other, none of them left out: what *the clock* takes is in each time.",
     "Percentiles are of 100,000 messages or asks, 10,000 requests of files or batches of 100 asks, 20,000 trusted executions and",
-    "1,000 in the sandbox, in a process of their own each round. What the slowest ones wait for is mostly the collector, the turn that",
+    "5,000 in the sandbox, in a process of their own each round. What the slowest ones wait for is mostly the collector, the turn that",
     `an actor gives to timers and I/O, and the machine; on the disk (${disk.kind} here), the disk.`,
   ].join("\n"),
   rows: [

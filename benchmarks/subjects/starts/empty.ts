@@ -1,0 +1,1 @@
+// Nothing: what Bun takes to start and to end.
