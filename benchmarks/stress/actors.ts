@@ -1,0 +1,106 @@
+/** What `bun run stress` puts under load: one actor of each kind, asked through the router. */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { type AskResult, address, createMessage, createSystem, defineProtocol, StreamError, Type } from "envoi";
+import { spawnCodeExecution, spawnFileSystem } from "envoi/tools";
+import { letters } from "../harness/file-samples";
+import type { Open, Operation, Outcome } from "./operation";
+
+const Echo = defineProtocol("echo", { say: { payload: Type.Number(), reply: Type.Number() } });
+const Source = defineProtocol("source", { count: { payload: Type.Number(), stream: Type.Number() } });
+
+/** Most messages that wait for one actor. */
+const CAPACITY = 1_000;
+/** Items of a stream. */
+const ITEMS = 10;
+/** So many files are written and read in turn. */
+const FILES = 64;
+const BYTES = 100;
+/** A client gives up as soon, in milliseconds. */
+const TIMEOUT = 1_000;
+
+const silent = { warn: () => {}, error: () => {} };
+
+/** What a tool's reply says: its value, or the kind of its refusal. */
+type Reply<Value> =
+  | { readonly ok: true; readonly value: Value }
+  | { readonly ok: false; readonly error: { kind: string } };
+
+function outcomeOf<Value>(answer: AskResult, number: number, isDone: (value: Value) => boolean): Outcome {
+  if (answer.isErr()) return answer.error.kind;
+  const reply = answer.value as Reply<Value>; // The router knows no types; the protocols of tools say so.
+  if (!reply.ok) return reply.error.kind;
+  return isDone(reply.value) ? number : "wrong";
+}
+
+export const open: Open = (folder) => {
+  const system = createSystem({ logger: silent });
+  const { router } = system;
+  const bound = { capacity: CAPACITY, overflow: "reject" } as const;
+  const root = join(folder, "files");
+  mkdirSync(root);
+  system.spawn("echo", Echo, () => ({ say: (number) => number }), bound);
+  system.spawn(
+    "source",
+    Source,
+    () => ({
+      *count(from) {
+        for (let i = 1; i <= ITEMS; i++) yield from + i;
+      },
+    }),
+    bound,
+  );
+  spawnFileSystem(system, { root, ...bound });
+  spawnCodeExecution(system, bound);
+  const [echo, source, files, code] = [address("echo"), address("source"), address("files"), address("code")];
+  const asked = { timeout: TIMEOUT };
+
+  const ask: Operation = async (number) => {
+    const answer = await router.ask(createMessage(echo, "say", number), asked);
+    if (answer.isErr()) return answer.error.kind;
+    return answer.value === number ? number : "wrong";
+  };
+  const stream: Operation = async (number) => {
+    let next = number + 1;
+    try {
+      for await (const item of router.stream(createMessage(source, "count", number), asked)) {
+        if (item !== next++) return "wrong";
+      }
+    } catch (thrown) {
+      if (thrown instanceof StreamError) return thrown.kind;
+      throw thrown;
+    }
+    return next === number + ITEMS + 1 ? number : "wrong";
+  };
+  const contents = letters(BYTES, 0);
+  const write: Operation = async (number) => {
+    const payload = { path: `file-${number % FILES}.txt`, content: contents };
+    const answer = await router.ask(createMessage(files, "write", payload), asked);
+    return outcomeOf<{ size: number }>(answer, number, ({ size }) => size === BYTES);
+  };
+  const read: Operation = async (number) => {
+    const answer = await router.ask(createMessage(files, "read", { path: `file-${number % FILES}.txt` }), asked);
+    return outcomeOf<{ content: string }>(answer, number, ({ content }) => content === contents);
+  };
+  const execute: Operation = async (number) => {
+    const payload = { code: "(2 + 3) * 4 - 6 / 3 + input", input: number };
+    const answer = await router.ask(createMessage(code, "execute", payload), asked);
+    return outcomeOf<{ value: number }>(answer, number, ({ value }) => value === 18 + number);
+  };
+
+  return warm({
+    operations: { ask, stream, write, read, code: execute },
+    audit: () => router.audit(),
+    close: () => system.shutdown().then(() => {}),
+  });
+
+  /** All files are there, and so are the processes that run code. */
+  async function warm(subject: Awaited<ReturnType<Open>>) {
+    for (let number = 0; number < FILES; number++) await write(number);
+    for (const [name, operation] of Object.entries(subject.operations)) {
+      const outcome = await operation(1);
+      if (outcome !== 1) throw new Error(`The operation ${name} does not work here: ${outcome}.`);
+    }
+    return subject;
+  }
+};

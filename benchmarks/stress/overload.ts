@@ -1,0 +1,120 @@
+import { errorShare } from "./limits";
+import type { Load } from "./load";
+import type { Overload } from "./results";
+import { windowResult } from "./window-result";
+
+export interface OverloadOptions {
+  /** The highest load that held, in requests a second. */
+  readonly held: number;
+  /** The lowest load that broke. */
+  readonly broke: number;
+  /** Of each window, in milliseconds. */
+  readonly window: number;
+}
+
+/** How often what broke is offered in the overload. */
+const TIMES = 1.5;
+/** The share of what held that is offered before and after. */
+const CALM = 0.5;
+/** Length of the stretches that are looked at after the fall, in milliseconds. */
+const STRETCH = 200;
+/** After so many it does not recover. */
+const STRETCHES = 50;
+/** Bytes by which the live heap may be larger than before, for code that was compiled and tables that grew meanwhile. */
+const SLACK = 16e6;
+const SETTLE = 500;
+
+/** What a window must have to be as one before: hardly any errors, and a p95 of no more than this. */
+const usual = (before: number): number => before * 2 + 5;
+const MOST_ERRORS = 0.01;
+
+type Looked = Pick<Overload["before"], "all">;
+
+/** Whether a window is as one before the trouble was. */
+export const isAsBefore = (window: Looked, before: Looked): boolean =>
+  errorShare(window) <= MOST_ERRORS && window.all.latency.p95 <= usual(before.all.latency.p95);
+
+/**
+ * Waits until a load is borne as it was before.
+ *
+ * @returns Milliseconds from the call to the end of the first stretch that was.
+ * @throws Error when it is not for ten seconds.
+ */
+export async function recover(load: Load, before: Looked): Promise<number> {
+  const start = performance.now();
+  const stretches: Promise<{ readonly isOver: boolean; readonly end: number }>[] = [];
+  // Each is opened when the one before has ended, and known only when all its answers are there.
+  const open = async () => {
+    const window = load.window(STRETCH);
+    await Bun.sleep(STRETCH);
+    const end = performance.now() - start;
+    stretches.push(window.then((seen) => ({ isOver: isAsBefore(seen, before), end })));
+  };
+  for (let known = 0; known < STRETCHES; ) {
+    await open();
+    const stretch = stretches[known];
+    const first = await Promise.race([stretch, Promise.resolve(undefined)]);
+    if (first === undefined) continue;
+    if (first.isOver) return first.end;
+    known++;
+  }
+  throw new Error(`It did not recover within ${(STRETCH * STRETCHES) / 1_000} s.`);
+}
+
+/** Puts on more load than is borne, takes it away again, and looks whether all is as before. */
+export async function overload(load: Load, { held, broke, window }: OverloadOptions): Promise<Overload> {
+  const [calm, over] = [Math.round(held * CALM), Math.round(broke * TIMES)];
+  await load.rest();
+  await load.change({ rate: calm });
+  await Bun.sleep(SETTLE);
+  const before = windowResult(calm, await load.window(window));
+  const heap = { before: (await load.look()).heap, during: [] as number[], after: 0 };
+  const during: Overload["during"] = [];
+  await load.change({ rate: over });
+  for (let turn = 0; turn < 2; turn++) {
+    const [seen, look] = await Promise.all([load.window(window), Bun.sleep(window).then(() => load.look())]);
+    during.push(windowResult(over, seen));
+    heap.during.push(look.heap);
+  }
+  await load.change({ rate: calm });
+  const recovery = await recover(load, before);
+  const after = windowResult(calm, await load.window(window));
+  await load.rest();
+  const { audit, heap: end } = await load.look();
+  heap.after = end;
+  const result = { calm, over, before, during, after, recovery, heap, audit };
+  return { ...result, failed: complaints(result) };
+}
+
+/** What should hold past the break, and did not. */
+export function complaints({ before, during, after, heap, audit }: Omit<Overload, "failed">): string[] {
+  const failed: string[] = [];
+  if (!during.some((window) => errorShare(window) > 0)) {
+    failed.push("Nothing was refused, so this was no overload.");
+  }
+  if (!isAsBefore(after, before)) {
+    const [then, now] = [before.all.latency.p95, after.all.latency.p95].map((p95) => p95.toFixed(1));
+    const errors = (errorShare(after) * 100).toFixed(1);
+    failed.push(`After the load fell, the p95 was ${now} ms with ${errors} % errors; before it was ${then} ms.`);
+  }
+  const [first = 0, ...later] = heap.during;
+  if (Math.max(0, ...later) > first * 1.5 + SLACK) {
+    failed.push(`The heap went on growing under overload: ${heap.during.map(megabytes).join(", ")} MB.`);
+  }
+  if (heap.after > heap.before + SLACK) {
+    failed.push(`The heap had ${megabytes(heap.before)} MB before, and ${megabytes(heap.after)} MB after.`);
+  }
+  failed.push(...auditComplaints(audit));
+  return failed;
+}
+
+/** What an audit of a system at rest should say, and does not. */
+export function auditComplaints(audit: Overload["audit"]): string[] {
+  const { accepted, handled, failed, dead, queued, running } = audit;
+  const complaints: string[] = [];
+  if (accepted !== handled + failed + dead + queued + running) complaints.push("The audit does not balance.");
+  if (queued + running > 0) complaints.push(`${queued + running} messages wait or run, though nothing is asked.`);
+  return complaints;
+}
+
+const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(1);

@@ -1,0 +1,174 @@
+import { Latencies, type Latency } from "./latency";
+
+/** What became of the requests of one operation, or of all. */
+export interface Outcomes {
+  /** How many were due in the window. */
+  readonly due: number;
+  /** How many were answered, and rightly. */
+  readonly ok: number;
+  /** The others, by what became of them: the kind of an error, `wrong` for another value, `unanswered`. */
+  readonly errors: Readonly<Record<string, number>>;
+  /** Of all of them, from when they were due until they were answered or given up. */
+  readonly latency: Latency;
+}
+
+class Tally {
+  due = 0;
+  ok = 0;
+  readonly errors: Record<string, number> = {};
+  readonly latencies = new Latencies();
+
+  settle(error: string | undefined, milliseconds: number): void {
+    if (error === undefined) this.ok++;
+    else this.errors[error] = (this.errors[error] ?? 0) + 1;
+    this.latencies.record(milliseconds);
+  }
+
+  outcomes(): Outcomes {
+    return { due: this.due, ok: this.ok, errors: this.errors, latency: this.latencies.summary() };
+  }
+}
+
+/** The requests that were due in one stretch of time, wherever in time their answers are. */
+export class Window {
+  readonly all = new Tally();
+  readonly #byOperation = new Map<string, Tally>();
+  readonly #whole = Promise.withResolvers<void>();
+  #until = Number.POSITIVE_INFINITY;
+
+  constructor(readonly from: number) {}
+
+  /** Resolves once it has ended and all of its requests are settled. */
+  get whole(): Promise<void> {
+    return this.#whole.promise;
+  }
+
+  get isWhole(): boolean {
+    return this.#until !== Number.POSITIVE_INFINITY && this.all.latencies.count === this.#until - this.from;
+  }
+
+  has(id: number): boolean {
+    return id >= this.from && id < this.#until;
+  }
+
+  end(until: number): void {
+    this.#until = until;
+    this.#tellIfWhole();
+  }
+
+  add(operation: string): void {
+    this.all.due++;
+    this.#of(operation).due++;
+  }
+
+  settle(operation: string, error: string | undefined, milliseconds: number): void {
+    this.all.settle(error, milliseconds);
+    this.#of(operation).settle(error, milliseconds);
+    this.#tellIfWhole();
+  }
+
+  operations(): Record<string, Outcomes> {
+    return Object.fromEntries([...this.#byOperation].map(([name, tally]) => [name, tally.outcomes()]));
+  }
+
+  #of(operation: string): Tally {
+    let tally = this.#byOperation.get(operation);
+    if (tally === undefined) {
+      tally = new Tally();
+      this.#byOperation.set(operation, tally);
+    }
+    return tally;
+  }
+
+  #tellIfWhole(): void {
+    if (this.isWhole) this.#whole.resolve();
+  }
+}
+
+/** Every request that was due, until it is answered or given up; each settles once. */
+export class Requests {
+  readonly #patience: number;
+  // Rings: the place of a request is the lower bits of its id.
+  readonly #mask: number;
+  readonly #due: Float64Array;
+  readonly #operation: (string | undefined)[];
+  #oldest = 0;
+  #next = 0;
+  #open = 0;
+  #windows: Window[] = [];
+
+  /**
+   * @param patience Milliseconds after which a request that has no answer is given up, as its client would.
+   * @param bits So many requests as 2 to the power of it may be open.
+   */
+  constructor(patience: number, bits = 21) {
+    this.#patience = patience;
+    this.#mask = 2 ** bits - 1;
+    this.#due = new Float64Array(2 ** bits);
+    this.#operation = new Array<string | undefined>(2 ** bits).fill(undefined);
+  }
+
+  /** How many have no answer yet. */
+  get open(): number {
+    return this.#open;
+  }
+
+  /** Begins a window: what is added from now on is in it. */
+  begin(): Window {
+    const window = new Window(this.#next);
+    this.#windows.push(window);
+    return window;
+  }
+
+  /** Ends a window: what is added from now on is not in it. */
+  end(window: Window): void {
+    window.end(this.#next);
+    this.#forgetWhole();
+  }
+
+  /** Adds a request and returns its id; `due` rises from each to the next. */
+  add(operation: string, due: number): number {
+    const id = this.#next;
+    const place = id & this.#mask;
+    if (this.#operation[place] !== undefined) {
+      throw new Error(`More than ${this.#mask} requests are open: lower the rate, or the patience.`);
+    }
+    this.#next++;
+    this.#open++;
+    this.#due[place] = due;
+    this.#operation[place] = operation;
+    for (const window of this.#windows) if (window.has(id)) window.add(operation);
+    return id;
+  }
+
+  /** Settles a request, unless it was given up before. @param error What went wrong, if anything did. */
+  settle(id: number, error: string | undefined, now: number): void {
+    const place = id & this.#mask;
+    const operation = this.#operation[place];
+    if (operation === undefined || id < this.#oldest || id >= this.#next) return; // It was given up.
+    this.#operation[place] = undefined;
+    this.#open--;
+    const taken = now - (this.#due[place] ?? now);
+    let isOneWhole = false;
+    for (const window of this.#windows) {
+      if (!window.has(id)) continue;
+      window.settle(operation, error, taken);
+      isOneWhole ||= window.isWhole;
+    }
+    if (isOneWhole) this.#forgetWhole();
+  }
+
+  /** Gives up those that have waited too long. */
+  giveUp(now: number): void {
+    for (; this.#oldest < this.#next; this.#oldest++) {
+      const place = this.#oldest & this.#mask;
+      if (this.#operation[place] === undefined) continue;
+      if ((this.#due[place] ?? now) + this.#patience > now) return;
+      this.settle(this.#oldest, "unanswered", now);
+    }
+  }
+
+  #forgetWhole(): void {
+    this.#windows = this.#windows.filter((window) => !window.isWhole);
+  }
+}

@@ -1,0 +1,186 @@
+import { type Static, Type } from "envoi";
+import { Latency } from "./latency";
+
+// What `bun run stress` writes to benchmarks/results/stress.json. Milliseconds, bytes and requests a second throughout.
+
+const Count = Type.Integer({ minimum: 0 });
+const Share = Type.Number({ description: "A share of one: of the requests, or of one processor." });
+
+/** What became of requests; each of them is in it once. */
+export const Outcomes = Type.Object({
+  due: Count,
+  ok: Count,
+  errors: Type.Record(Type.String(), Count, {
+    description: "The kind of the error; `wrong` for another value, `unanswered` for no answer in time.",
+  }),
+  latency: Latency,
+});
+export type Outcomes = Static<typeof Outcomes>;
+
+/** What a window of load was. */
+export const WindowResult = Type.Object({
+  rate: Type.Number({ description: "Requests a second that were due." }),
+  milliseconds: Type.Number(),
+  all: Outcomes,
+  operations: Type.Record(Type.String(), Outcomes),
+  generator: Type.Object({
+    lag: Type.Number({ description: "99 in 100 requests were sent so soon after they were due." }),
+    processor: Share,
+  }),
+  subject: Type.Object({ processor: Share, rss: Type.Number() }),
+});
+export type WindowResult = Static<typeof WindowResult>;
+
+const Verdict = Type.Union([Type.Literal("held"), Type.Literal("broke"), Type.Literal("void")]);
+
+/** A step of a ladder, in the order in which it was taken. */
+export const Step = Type.Object({
+  window: WindowResult,
+  verdict: Verdict,
+  why: Type.String({ description: "Empty for a load that held; else the end of a sentence." }),
+});
+export type Step = Static<typeof Step>;
+
+/** Where the messages of a system are; see `router.audit()`. */
+export const Audit = Type.Object({
+  accepted: Count,
+  handled: Count,
+  failed: Count,
+  dead: Count,
+  queued: Count,
+  running: Count,
+});
+export type Audit = Static<typeof Audit>;
+
+/** More load than can be borne, and the time after. */
+export const Overload = Type.Object({
+  calm: Type.Number({ description: "The load before and after." }),
+  over: Type.Number({ description: "The load in between." }),
+  before: WindowResult,
+  during: Type.Array(WindowResult),
+  after: WindowResult,
+  recovery: Type.Number({
+    description: "From the fall of the load to the end of the first stretch that was as before.",
+  }),
+  heap: Type.Object({ before: Type.Number(), during: Type.Array(Type.Number()), after: Type.Number() }),
+  audit: Audit,
+  failed: Type.Array(Type.String(), { description: "What should have held and did not; a sentence each." }),
+});
+export type Overload = Static<typeof Overload>;
+
+/** A load that was raised until it broke something. */
+export const Ladder = Type.Object({
+  name: Type.String(),
+  about: Type.String(),
+  mix: Type.Record(Type.String(), Type.Number()),
+  steps: Type.Array(Step),
+  held: Type.Number({ description: "The highest load that held." }),
+  broke: Type.Number({ description: "The lowest load that broke." }),
+  why: Type.String({ description: "What broke there, as a sentence without its full stop." }),
+  overload: Overload,
+});
+export type Ladder = Static<typeof Ladder>;
+
+/** What sockets and lines bear without any actor, and what ended it. */
+export const Capacity = Type.Object({ steps: Type.Array(Step), held: Type.Number(), why: Type.String() });
+export type Capacity = Static<typeof Capacity>;
+
+/** Messages in batches, each batch awaited before the next, in one process. */
+export const Scenario = Type.Object({
+  messages: Count,
+  batch: Count,
+  isolation: Type.Union([Type.Literal("sandbox"), Type.Literal("trusted")]),
+  throughput: Type.Number({ description: "Messages a second over the wall time." }),
+  heapGrowth: Type.Number({ description: "Bytes, each end after a forced collection." }),
+  kinds: Type.Record(Type.String(), Latency),
+});
+export type Scenario = Static<typeof Scenario>;
+
+/** A stall of the process under load, as an open schedule sees it and as a closed loop does. */
+export const Stall = Type.Object({
+  milliseconds: Type.Number(),
+  rate: Type.Number(),
+  open: Latency,
+  closed: Latency,
+});
+export type Stall = Static<typeof Stall>;
+
+/** Something that goes wrong under load, and what comes of it. */
+export const Fault = Type.Object({
+  name: Type.String(),
+  about: Type.String(),
+  before: WindowResult,
+  during: WindowResult,
+  after: WindowResult,
+  recovery: Type.Number({
+    description: "From the end of the fault to the end of the first stretch that was as before.",
+  }),
+  audit: Audit,
+  failed: Type.Array(Type.String(), { description: "What should have held and did not; a sentence each." }),
+});
+export type Fault = Static<typeof Fault>;
+
+const Machine = Type.Object({
+  cpu: Type.String(),
+  cores: Count,
+  system: Type.String(),
+  bun: Type.String(),
+  commit: Type.String(),
+  date: Type.String(),
+});
+
+/** One run of `bun run stress`. */
+export const StressResults = Type.Object({
+  machine: Machine,
+  /** How long the run took. */
+  seconds: Type.Number(),
+  scenarios: Type.Array(Scenario),
+  stall: Stall,
+  capacity: Capacity,
+  ladders: Type.Array(Ladder),
+  faults: Type.Array(Fault),
+});
+export type StressResults = Static<typeof StressResults>;
+
+/** A figure that targets may be set for. */
+export interface StressFigure {
+  readonly row: string;
+  readonly figure: string;
+  readonly unit: string;
+  readonly value: number;
+}
+
+/** What a scenario is called. */
+export const scenarioName = ({ messages, isolation }: Pick<Scenario, "messages" | "isolation">): string =>
+  `${messages.toLocaleString("en")} messages, code in ${isolation === "sandbox" ? "the default tier" : "the trusted tier"}`;
+
+/** All figures of a run, by row and name. */
+export function figuresOf({ scenarios, stall, ladders, faults }: StressResults): StressFigure[] {
+  const figures: StressFigure[] = [];
+  for (const scenario of scenarios) {
+    const row = scenarioName(scenario);
+    figures.push({ row, figure: "throughput", unit: "/s", value: scenario.throughput });
+    figures.push({ row, figure: "heap growth", unit: "MB", value: scenario.heapGrowth / 1e6 });
+    for (const [kind, { p95 }] of Object.entries(scenario.kinds)) {
+      figures.push({ row, figure: `${kind} p95`, unit: "ms", value: p95 });
+    }
+  }
+  const { rate, milliseconds, open, closed } = stall;
+  const stalled = `a stall of ${milliseconds} ms at ${rate.toLocaleString("en")} a second`;
+  figures.push({ row: stalled, figure: "p95, open schedule", unit: "ms", value: open.p95 });
+  figures.push({ row: stalled, figure: "p95, closed loop", unit: "ms", value: closed.p95 });
+  for (const { name, held, overload } of ladders) {
+    figures.push({ row: name, figure: "load that held", unit: "/s", value: held });
+    figures.push({ row: name, figure: "recovery", unit: "ms", value: overload.recovery });
+  }
+  for (const { name, recovery } of faults) figures.push({ row: name, figure: "recovery", unit: "ms", value: recovery });
+  return figures;
+}
+
+/** The JSON text of results: five digits of each figure, which is more than a run can tell. */
+export function serialiseStress(results: StressResults): string {
+  const digits = (_key: string, value: unknown) => (typeof value === "number" ? round(value) : value);
+  return `${JSON.stringify(results, digits, 2)}\n`;
+}
+
+const round = (value: number): number => (Number.isInteger(value) ? value : Number(value.toPrecision(5)));
