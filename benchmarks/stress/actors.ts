@@ -10,7 +10,7 @@ const Echo = defineProtocol("echo", { say: { payload: Type.Number(), reply: Type
 const Source = defineProtocol("source", { count: { payload: Type.Number(), stream: Type.Number() } });
 
 /** Most messages that wait for one actor. */
-const CAPACITY = 1_000;
+const CAPACITY = 5_000;
 /** Items of a stream. */
 const ITEMS = 10;
 /** So many files are written and read in turn. */

@@ -1,4 +1,5 @@
 /** The process that makes load: `bun generator.ts SOCKET`. It sends what is due when it is due, whatever became of what it sent before. */
+import { setPriority } from "node:os";
 import type { Socket } from "bun";
 import { serveParent } from "./child";
 import { type ClosedLoop, closedLoop } from "./closed-loop";
@@ -145,8 +146,16 @@ async function connect(path: string, hear: (answers: readonly Answer[]) => void)
   return writer;
 }
 
+/** It needs little, but in time: where all processors are busy, it goes before what is under load, if it may. */
+const URGENT = -10;
+
 if (import.meta.main) {
   const path = process.argv[2] ?? "";
+  try {
+    setPriority(URGENT);
+  } catch {
+    // Only some users may. Windows tell when requests were sent late.
+  }
   let generator: Generator | undefined;
   const begun = (): Generator => {
     if (generator === undefined) throw new Error("It has not begun.");

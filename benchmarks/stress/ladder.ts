@@ -20,6 +20,9 @@ export interface LadderOptions<Step> {
   readonly judge: (step: Step) => Verdict;
 }
 
+/** Tries of a step that says nothing: what else the machine does may be over by then. */
+const VOIDS = 5;
+
 /** The steps in the order in which they were taken, and where it broke. */
 export interface Climb<Step> {
   readonly steps: readonly { readonly rate: number; readonly step: Step; readonly verdict: Verdict }[];
@@ -45,7 +48,7 @@ export class NotFound extends Error {
 /**
  * Raises the load until it breaks, and halves what is between the highest that held and the lowest that broke (in
  * proportion) until they are close. A load has broken when it broke twice, since a machine may falter once; one that was void
- * three times ends the search.
+ * five times ends the search.
  *
  * @throws NotFound when the breaking point cannot be found.
  */
@@ -64,7 +67,7 @@ export async function climb<Step>(options: LadderOptions<Step>): Promise<Climb<S
       const verdict = await take(rate);
       if (verdict.kind === "held" || (verdict.kind === "broke" && hasBroken)) return verdict;
       if (verdict.kind === "broke") hasBroken = true;
-      else if (++voids === 3) throw new NotFound(`At ${rate} requests a second, ${verdict.why}.`, steps);
+      else if (++voids === VOIDS) throw new NotFound(`At ${rate} requests a second, ${verdict.why}.`, steps);
     }
   };
   let held = 0;
@@ -92,3 +95,25 @@ function next(at: { held: number; broke: number; factor: number }): number {
 
 /** Four digits: a whole number would not do for the smallest loads. */
 const rounded = (rate: number): number => Number(rate.toPrecision(4));
+
+/**
+ * Raises the load for as long as it is borne: the highest one that was, and why the next one was not. What is void counts as
+ * not borne. Each load has two tries.
+ */
+export async function highest<Step>(
+  options: Pick<LadderOptions<Step>, "from" | "factor" | "step" | "judge">,
+): Promise<Pick<Climb<Step>, "steps" | "held" | "why">> {
+  const { from, factor = 1.6, step, judge } = options;
+  const steps: { rate: number; step: Step; verdict: Verdict }[] = [];
+  let held = 0;
+  for (let rate = from, tries = 0; ; ) {
+    const taken = await step(rate);
+    const verdict = judge(taken);
+    steps.push({ rate, step: taken, verdict });
+    if (verdict.kind === "held") {
+      held = rate;
+      rate = rounded(rate * factor);
+      tries = 0;
+    } else if (++tries === 2) return { steps, held, why: verdict.why };
+  }
+}

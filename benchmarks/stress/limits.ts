@@ -5,8 +5,11 @@ import type { WindowFigures } from "./load";
 export const MOST_ERRORS = 0.05;
 /** … or when one in a hundred took longer than this, in milliseconds. */
 export const MOST_P99 = 500;
-/** What makes the load is the limit when it sends one in a hundred requests later than this, in milliseconds … */
-export const MOST_LAG = 25;
+/**
+ * What makes the load is the limit when it sends one in a hundred requests later than this, in milliseconds: a tenth of what
+ * breaks, which decides nothing by itself …
+ */
+export const MOST_LAG = MOST_P99 / 10;
 /** … or when it uses more than this share of a processor. */
 export const MOST_PROCESSOR = 0.9;
 

@@ -20,6 +20,8 @@ export interface LoadOptions {
   readonly patience?: number;
   /** The module that opens what is under load; it exports an `Open` as `open`. Default: the actors of `actors.ts`. */
   readonly subject?: URL;
+  /** Stops the load when aborted; what waits for it rejects. Default: none. */
+  readonly signal?: AbortSignal;
 }
 
 /** The figures of one window. */
@@ -76,12 +78,15 @@ export async function startLoad(options: LoadOptions): Promise<Load> {
   const children: { end(): Promise<void> }[] = [subject];
   let ending: Promise<void> | undefined;
   const stop = () => {
+    options.signal?.removeEventListener("abort", stop);
     ending ??= Promise.all(children.map((child) => child.end())).then(() => {
       rmSync(folder, { recursive: true, force: true });
     });
     return ending;
   };
+  options.signal?.addEventListener("abort", stop, { once: true });
   try {
+    options.signal?.throwIfAborted();
     await subject.call("ready", undefined as never);
     const generator = new Child<GeneratorHandlers>(new URL("generator.ts", import.meta.url), [path]);
     children.push(generator);

@@ -44,19 +44,18 @@ export async function recover(load: Load, before: Looked): Promise<number> {
   const start = performance.now();
   const stretches: Promise<{ readonly isOver: boolean; readonly end: number }>[] = [];
   // Each is opened when the one before has ended, and known only when all its answers are there.
-  const open = async () => {
+  for (let known = 0; known < STRETCHES; ) {
     const window = load.window(STRETCH);
     await Bun.sleep(STRETCH);
     const end = performance.now() - start;
-    stretches.push(window.then((seen) => ({ isOver: isAsBefore(seen, before), end })));
-  };
-  for (let known = 0; known < STRETCHES; ) {
-    await open();
-    const stretch = stretches[known];
-    const first = await Promise.race([stretch, Promise.resolve(undefined)]);
-    if (first === undefined) continue;
-    if (first.isOver) return first.end;
-    known++;
+    const opened = window.then((seen) => ({ isOver: isAsBefore(seen, before), end }));
+    opened.catch(() => {}); // It is told below, unless one before it is.
+    stretches.push(opened);
+    for (; known < stretches.length; known++) {
+      const stretch = await Promise.race([stretches[known], Promise.resolve(undefined)]);
+      if (stretch === undefined) break;
+      if (stretch.isOver) return stretch.end;
+    }
   }
   throw new Error(`It did not recover within ${(STRETCH * STRETCHES) / 1_000} s.`);
 }

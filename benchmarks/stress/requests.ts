@@ -91,7 +91,9 @@ export class Requests {
   // Rings: the place of a request is the lower bits of its id.
   readonly #mask: number;
   readonly #due: Float64Array;
-  readonly #operation: (string | undefined)[];
+  /** Its operation's place among the names, or 0 once it is settled. */
+  readonly #operation: Uint8Array;
+  readonly #names: string[] = [""];
   #oldest = 0;
   #next = 0;
   #open = 0;
@@ -105,7 +107,7 @@ export class Requests {
     this.#patience = patience;
     this.#mask = 2 ** bits - 1;
     this.#due = new Float64Array(2 ** bits);
-    this.#operation = new Array<string | undefined>(2 ** bits).fill(undefined);
+    this.#operation = new Uint8Array(2 ** bits);
   }
 
   /** How many have no answer yet. */
@@ -130,13 +132,13 @@ export class Requests {
   add(operation: string, due: number): number {
     const id = this.#next;
     const place = id & this.#mask;
-    if (this.#operation[place] !== undefined) {
+    if (this.#operation[place] !== 0) {
       throw new Error(`More than ${this.#mask} requests are open: lower the rate, or the patience.`);
     }
     this.#next++;
     this.#open++;
     this.#due[place] = due;
-    this.#operation[place] = operation;
+    this.#operation[place] = this.#nameOf(operation);
     for (const window of this.#windows) if (window.has(id)) window.add(operation);
     return id;
   }
@@ -144,9 +146,10 @@ export class Requests {
   /** Settles a request, unless it was given up before. @param error What went wrong, if anything did. */
   settle(id: number, error: string | undefined, now: number): void {
     const place = id & this.#mask;
-    const operation = this.#operation[place];
-    if (operation === undefined || id < this.#oldest || id >= this.#next) return; // It was given up.
-    this.#operation[place] = undefined;
+    const name = this.#operation[place] ?? 0;
+    if (name === 0 || id < this.#oldest || id >= this.#next) return; // It was given up.
+    const operation = this.#names[name] ?? "";
+    this.#operation[place] = 0;
     this.#open--;
     const taken = now - (this.#due[place] ?? now);
     let isOneWhole = false;
@@ -162,10 +165,15 @@ export class Requests {
   giveUp(now: number): void {
     for (; this.#oldest < this.#next; this.#oldest++) {
       const place = this.#oldest & this.#mask;
-      if (this.#operation[place] === undefined) continue;
+      if (this.#operation[place] === 0) continue;
       if ((this.#due[place] ?? now) + this.#patience > now) return;
       this.settle(this.#oldest, "unanswered", now);
     }
+  }
+
+  #nameOf(operation: string): number {
+    const known = this.#names.indexOf(operation, 1);
+    return known > 0 ? known : this.#names.push(operation) - 1;
   }
 
   #forgetWhole(): void {

@@ -1,0 +1,105 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { align } from "../harness/format";
+import { limitOf, type Target } from "../harness/target";
+import { type Arguments, parseArguments, USAGE, UsageError } from "./arguments";
+import { NotFound } from "./ladder";
+import { renderStress } from "./page";
+import { figuresOf, type StressResults, serialiseStress } from "./results";
+import { type Effort, FULL, QUICK, type StressOptions } from "./stress";
+
+/** Everything that a run of the command touches. */
+export interface Surroundings {
+  readonly measure: (options: StressOptions) => Promise<StressResults>;
+  /** Those for stress. */
+  readonly targets: readonly Target[];
+  /** The project's folder. */
+  readonly root: string;
+  readonly out: (text: string) => void;
+  readonly err: (text: string) => void;
+  /** Shows where the run is; an empty text clears it. */
+  readonly progress: (text: string) => void;
+  /** Ends the run when aborted. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Runs the command and returns its exit status: 0, 1 when no breaking point is found, something does not hold past it or a target
+ * is missed, 2 for a wrong command line, 130 when it was ended.
+ */
+export async function main(argv: readonly string[], around: Surroundings): Promise<0 | 1 | 2 | 130> {
+  try {
+    const options = parseArguments(argv);
+    if (options.help) {
+      around.out(USAGE);
+      return 0;
+    }
+    return await stress(options, around);
+  } catch (thrown) {
+    around.progress("");
+    if (thrown instanceof UsageError) {
+      around.err(`${thrown.message}\n`);
+      return 2;
+    }
+    if (around.signal.aborted) {
+      around.err("Ended before it was over; nothing was written.\n");
+      return 130;
+    }
+    if (thrown instanceof NotFound) {
+      around.err(`The breaking point was not found: ${thrown.message}\n`);
+      return 1;
+    }
+    throw thrown;
+  }
+}
+
+async function stress(options: Arguments, around: Surroundings): Promise<0 | 1> {
+  const { root, progress, signal } = around;
+  const isFull = !options.quick && options.seconds === undefined;
+  around.err(`This takes some ${isFull ? "five minutes" : "minutes: less with --quick"}.\n`);
+  const results = await around.measure({ effort: effortOf(options), root, progress, signal });
+  progress("");
+  const complaints = complaintsAbout(results, around.targets);
+  if (options.json) around.out(serialiseStress(results));
+  else around.out(`${forTerminal(renderStress(results))}\n`);
+  if (isFull) await write(root, results);
+  for (const complaint of complaints.failed) around.err(`${complaint}\n`);
+  for (const missed of options.check ? complaints.missed : []) around.err(`missed: ${missed}\n`);
+  return complaints.failed.length + (options.check ? complaints.missed.length : 0) > 0 ? 1 : 0;
+}
+
+function effortOf({ quick, seconds }: Arguments): Effort {
+  const effort = quick ? QUICK : FULL;
+  return seconds === undefined ? effort : { ...effort, window: seconds * 1_000 };
+}
+
+/** What did not hold, and the targets that were missed. */
+export function complaintsAbout(results: StressResults, targets: readonly Target[]) {
+  const failed = [
+    ...results.ladders.flatMap(({ name, overload }) => overload.failed.map((sentence) => `${name}: ${sentence}`)),
+    ...results.faults.flatMap(({ name, failed: sentences }) => sentences.map((sentence) => `${name}: ${sentence}`)),
+  ];
+  const figures = figuresOf(results);
+  const missed = targets.flatMap((target) => {
+    const found = figures.find(({ row, figure }) => row === target.row && figure === target.figure);
+    if (found === undefined) return [`"${target.row}" has no ${target.figure}; its target is ${limitOf(target)}`];
+    const isKept = "atMost" in target ? found.value <= target.atMost : found.value >= target.atLeast;
+    if (isKept) return [];
+    return [
+      `"${target.row}" has ${target.figure} ${Number(found.value.toPrecision(4))}; its target is ${limitOf(target)}`,
+    ];
+  });
+  return { failed, missed };
+}
+
+async function write(root: string, results: StressResults): Promise<void> {
+  const folder = join(root, "benchmarks/results");
+  await mkdir(folder, { recursive: true });
+  await Bun.write(join(folder, "stress.json"), serialiseStress(results));
+}
+
+const forTerminal = (markdown: string): string =>
+  markdown
+    .split("\n\n")
+    .map((part) => (part.startsWith("|") ? align(part) : part))
+    .join("\n\n");
