@@ -1,0 +1,119 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { ProbeFigure } from "../harness/suite";
+import type { Target } from "../harness/target";
+import type { Builds } from "./build";
+import { BuildProcess } from "./build-process";
+import { type Better, betterOf } from "./direction";
+import type { Answers } from "./orders";
+import { CannotCompare } from "./revision";
+import type { Workshop } from "./workshop";
+
+/** A figure of a row that both builds are to give. */
+export interface ComparedFigure {
+  readonly name: string;
+  readonly unit: ProbeFigure["unit"];
+  readonly better: Better;
+}
+
+/** A row that both builds are to run. */
+export interface ComparedRow {
+  readonly suite: string;
+  readonly row: string;
+  readonly kind: "timed" | "probe";
+  readonly figures: readonly ComparedFigure[];
+}
+
+/** A row that is not compared. */
+export interface NotCompared {
+  readonly suite: string;
+  readonly row: string;
+  readonly why: string;
+  /** Whether it is the present build that could not run it: something was broken. */
+  readonly isBroken: boolean;
+}
+
+/** What is to be done, and what cannot be. */
+export interface Plan {
+  readonly rows: readonly ComparedRow[];
+  readonly notCompared: readonly NotCompared[];
+}
+
+const TIME: ComparedFigure = { name: "time", unit: "ns", better: "lower" };
+const ENDING = ".bench.ts";
+
+/** Looks which rows there are, and which of them both builds have. */
+export async function makePlan(
+  root: string,
+  builds: Builds,
+  chosen: { readonly suites: readonly string[]; readonly filter?: string | undefined },
+  targets: readonly Target[],
+  workshop: Workshop,
+): Promise<Plan> {
+  const names = await suitesIn(root, chosen.suites);
+  const rows: ComparedRow[] = [];
+  const notCompared: NotCompared[] = [];
+  const wanted = chosen.filter?.toLowerCase() ?? "";
+  for (const suite of names) {
+    const present = await loaded(builds.present, suite, workshop);
+    if (typeof present === "string") {
+      notCompared.push({ suite, row: "all", why: present, isBroken: true });
+      continue;
+    }
+    const base = await loaded(builds.base, suite, workshop);
+    for (const outline of present.rows) {
+      const { row, kind } = outline;
+      if (!row.toLowerCase().includes(wanted)) continue;
+      const why = typeof base === "string" ? base : whyNotIn(base, row);
+      const figures =
+        outline.kind === "timed"
+          ? [TIME]
+          : outline.figures.flatMap((figure) => {
+              const better = betterOf(suite, row, figure, targets);
+              return better === undefined ? [] : [{ name: figure.name, unit: figure.unit, better }];
+            });
+      if (why !== undefined) notCompared.push({ suite, row, why, isBroken: false });
+      else if (figures.length > 0) rows.push({ suite, row, kind, figures });
+      else
+        notCompared.push({
+          suite,
+          row,
+          why: "none of its figures is better when it is lower, or higher",
+          isBroken: false,
+        });
+    }
+  }
+  if (rows.length === 0 && notCompared.length === 0) {
+    throw new CannotCompare(`No row of ${names.join(", ")} contains "${chosen.filter}".`);
+  }
+  return { rows, notCompared };
+}
+
+async function suitesIn(root: string, chosen: readonly string[]): Promise<readonly string[]> {
+  const files = await readdir(join(root, "benchmarks/suites"));
+  const all = files
+    .filter((file) => file.endsWith(ENDING))
+    .map((file) => file.slice(0, -ENDING.length))
+    .sort();
+  const unknown = chosen.find((name) => !all.includes(name));
+  if (unknown !== undefined) throw new CannotCompare(`There is no suite "${unknown}"; there are ${all.join(", ")}.`);
+  return chosen.length === 0 ? all : chosen;
+}
+
+/** The rows of a suite, or why the build cannot load it. */
+async function loaded(build: Builds["base"], suite: string, workshop: Workshop): Promise<Answers["load"] | string> {
+  const process = new BuildProcess(workshop, build);
+  try {
+    return await process.ask<"load">({ order: "load", suite });
+  } catch (error) {
+    workshop.signal.throwIfAborted();
+    return error instanceof Error ? error.message : String(error);
+  } finally {
+    await process.stop();
+  }
+}
+
+function whyNotIn({ rows, leftOut }: Answers["load"], row: string): string | undefined {
+  if (rows.some((each) => each.row === row)) return undefined;
+  return leftOut.find((each) => each.row === row)?.why ?? "the base has no such row";
+}
