@@ -1,4 +1,5 @@
 import { type Static, Type } from "envoi";
+import { machineSchema } from "../harness/machine";
 import { Latency } from "./latency";
 
 // What `bun run stress` writes to benchmarks/results/stress.json. Milliseconds, bytes and requests a second throughout.
@@ -120,18 +121,9 @@ export const Fault = Type.Object({
 });
 export type Fault = Static<typeof Fault>;
 
-const Machine = Type.Object({
-  cpu: Type.String(),
-  cores: Count,
-  system: Type.String(),
-  bun: Type.String(),
-  commit: Type.String(),
-  date: Type.String(),
-});
-
 /** One run of `bun run stress`. */
 export const StressResults = Type.Object({
-  machine: Machine,
+  machine: machineSchema,
   /** How long the run took. */
   seconds: Type.Number(),
   scenarios: Type.Array(Scenario),
