@@ -21,6 +21,7 @@ export default defineConfig([
       index: "src/index.ts",
       testing: "src/testing/index.ts",
       tools: "src/tools/index.ts",
+      benchmarks: "benchmarks/index.ts",
       internals: "src/tools/internals.ts", // For the benchmarks that come along, as `#internals`.
       "sandbox-worker": "src/tools/code/sandbox/sandbox-worker.ts", // Started as a program, from beside the others.
       "source-worker": "src/tools/code/source/source-worker.ts", // Started as a thread, likewise.

@@ -1,3 +1,5 @@
+import { nearest } from "./nearest";
+
 /** What the command line asks for. */
 export interface Arguments {
   readonly suites: readonly string[];
@@ -6,60 +8,127 @@ export interface Arguments {
   readonly smoke: boolean;
   readonly json: boolean;
   readonly write: boolean;
+  readonly page: boolean;
   readonly help: boolean;
   readonly filter: string | undefined;
+  /** A folder for the results. */
+  readonly out: string | undefined;
+  /** A revision to compare with. */
+  readonly compare: string | undefined;
+  /** Minutes. */
+  readonly soak: number | undefined;
 }
 
 /** A command line that cannot be followed; the program ends with status 2. */
 export class UsageError extends Error {}
 
-const FLAGS = ["quick", "check", "smoke", "json", "write", "help"] as const;
+const FLAGS = ["quick", "check", "smoke", "json", "write", "page", "help"] as const;
 type Flag = (typeof FLAGS)[number];
 const isFlag = (name: string): name is Flag => (FLAGS as readonly string[]).includes(name);
 
-export const USAGE = `bun run bench [suite…] [options]
+/** Options that need a word, with what they call it and an example. */
+const VALUES = {
+  filter: ["TEXT", "a text: --filter 'ask'"],
+  out: ["FOLDER", "a folder: --out results"],
+  compare: ["REV", "a revision: --compare v0.1.0"],
+  soak: ["MINUTES", "a number of minutes above 0: --soak 60"],
+} as const;
+type Value = keyof typeof VALUES;
+const isValue = (name: string): name is Value => Object.hasOwn(VALUES, name);
+
+/** What does another thing than measuring suites, with the options that it takes. */
+const MODES: Readonly<Record<string, readonly string[]>> = {
+  smoke: ["suites", "filter"],
+  compare: ["suites", "filter", "quick", "json"],
+  soak: [],
+  page: [],
+};
+
+/** What `--help` prints; `command` is what was typed. */
+export const usage = (command: string): string => `${command} [suite…] [options]
 
   --quick         3 rounds instead of 9, a quarter of the time; writes nothing
-  --check         ends with status 1 when a target of benchmarks/targets.ts is missed
-  --smoke         a few calls of each row, its work asserted; nothing timed, nothing written
+  --check         ends with status 1 when a target of benchmarks/targets.ts is missed, and with 3 when the machine
+                  was too noisy to tell
   --filter TEXT   only rows whose name contains TEXT; writes nothing
-  --write         writes the results of a quick run, too
-  --json          the results as JSON on standard output
+  --json          the results as JSON on standard output, which \`parseRun\` of envoi/benchmarks reads
+  --out FOLDER    writes the results there, as FOLDER/<suite>.json, and nothing else
+  --smoke         a few calls of each row, its work asserted; nothing timed, nothing written
+  --soak MINUTES  mixed load for that long, and whether memory grew; no suites
   --help          this text
 
-A full run writes benchmarks/results/<suite>.json, BENCHMARKS.md and the figures of README.md.
+In a checkout of envoi:
+
+  --compare REV   builds that revision beside this tree and measures both in turns: faster, slower, or no difference
+  --write         writes the results of a quick run, too
+  --page          writes the pages and charts from the results that are there; measures nothing
+
+A full run in a checkout writes benchmarks/results/<suite>.json, BENCHMARKS.md and the figures of README.md.
+Ctrl-C gives up the row that runs and tells what is finished (status 130); once more ends at once.
 `;
 
 /** Reads the command line. */
 export function parseArguments(argv: readonly string[]): Arguments {
-  const flags: Record<Flag, boolean> = {
-    quick: false,
-    check: false,
-    smoke: false,
-    json: false,
-    write: false,
-    help: false,
-  };
+  const flags = Object.fromEntries(FLAGS.map((flag) => [flag, false])) as Record<Flag, boolean>; // All of them.
+  const values: Partial<Record<Value, string>> = {};
   const suites: string[] = [];
-  let filter: string | undefined;
   for (let i = 0; i < argv.length; i++) {
     const word = argv[i] ?? "";
-    const name = word.slice(2);
+    const [name = "", inline] = split(word);
     if (!word.startsWith("-")) suites.push(word);
-    else if (word.startsWith("--") && isFlag(name)) flags[name] = true;
-    else if (word === "--filter" || word.startsWith("--filter=")) {
-      filter = word === "--filter" ? argv[++i] : word.slice("--filter=".length);
-      if (!filter) throw new UsageError("--filter needs a text: --filter 'ask'.");
-    } else {
-      const known = [...FLAGS, "filter TEXT"].map((flag) => `--${flag}`).join(", ");
-      throw new UsageError(`There is no option ${word}; there are ${known}.`);
-    }
+    else if (isFlag(name) && inline === undefined) flags[name] = true;
+    else if (isValue(name)) values[name] = wordFor(name, inline ?? argv[++i]);
+    else throw new UsageError(noOption(word, name));
   }
-  if (flags.smoke && (flags.check || flags.quick || flags.write || flags.json)) {
-    throw new UsageError("--smoke times nothing, so it goes with no --check, --quick, --write or --json.");
+  const { soak, ...texts } = values;
+  const all: Arguments = {
+    suites,
+    ...flags,
+    filter: undefined,
+    out: undefined,
+    compare: undefined,
+    ...texts,
+    soak: soak === undefined ? undefined : Number(soak),
+  };
+  expectToGoTogether(all);
+  return all;
+}
+
+/** The name after two dashes, with what follows an equals sign: `--filter=ask`. */
+function split(word: string): readonly [name?: string, inline?: string] {
+  if (!word.startsWith("--")) return [];
+  const equals = word.indexOf("=");
+  return equals < 0 ? [word.slice(2)] : [word.slice(2, equals), word.slice(equals + 1)];
+}
+
+function wordFor(name: Value, text: string | undefined): string {
+  const isRight = name === "soak" ? Number(text) > 0 && Number.isFinite(Number(text)) : !text?.startsWith("-");
+  if (!text || !isRight) throw new UsageError(`--${name} needs ${VALUES[name][1]}.`);
+  return text;
+}
+
+function noOption(word: string, name: string): string {
+  const values = Object.entries(VALUES).map(([value, [what]]) => `${value} ${what}`);
+  const meant = nearest(name, [...FLAGS, ...Object.keys(VALUES)]);
+  const guess = meant === undefined ? "" : ` Did you mean --${meant}?`;
+  return `There is no option ${word}.${guess} There are ${[...FLAGS, ...values].map((flag) => `--${flag}`).join(", ")}.`;
+}
+
+function expectToGoTogether(all: Arguments): void {
+  const given = Object.entries(all).flatMap(([name, value]) =>
+    value === undefined || value === false || (Array.isArray(value) && value.length === 0) ? [] : [name],
+  );
+  for (const [mode, taken] of Object.entries(MODES)) {
+    if (!given.includes(mode)) continue;
+    const stranger = given.find((name) => name !== mode && name !== "help" && !taken.includes(name));
+    if (stranger !== undefined) throw new UsageError(`--${mode} goes with no ${nameOf(stranger)}.`);
   }
-  if (flags.write && filter !== undefined) {
+  if (all.write && all.filter !== undefined) {
     throw new UsageError("--write goes with no --filter: the results of a suite are written whole.");
   }
-  return { suites, filter, ...flags };
+  if (all.write && all.out !== undefined) {
+    throw new UsageError("--write goes with no --out: one writes into the project, the other elsewhere.");
+  }
 }
+
+const nameOf = (option: string): string => (option === "suites" ? "suite" : `--${option}`);

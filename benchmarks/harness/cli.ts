@@ -1,41 +1,21 @@
-import { join } from "node:path";
-import { type Arguments, parseArguments, USAGE, UsageError } from "./arguments";
-import { align } from "./format";
-import { describeMachine } from "./machine";
-import { FULL, measureRow, QUICK, smokeRow } from "./measure";
-import { fillFigures, render } from "./page";
+import { type Arguments, parseArguments, UsageError, usage } from "./arguments";
+import { bench } from "./bench";
+import { Interrupted, unlessInterrupted } from "./interruption";
+import { smokeRow } from "./measure";
+import { nearest } from "./nearest";
+import { compareRevisions, soakFor } from "./parts";
 import { RefusedRow } from "./proof";
-import { type RowResult, readResults, type SuiteResult, writeResult } from "./results";
 import type { Suite } from "./suite";
-import { suiteTables } from "./tables";
-import { checkTargets, describeMiss, expectTargetsExist, type Target } from "./target";
+import type { Status, Surroundings } from "./surroundings";
+import { expectTargetsExist } from "./target";
 
-/** Everything that a run of the command touches. */
-export interface Surroundings {
-  readonly suites: () => Promise<readonly Suite[]>;
-  readonly targets: readonly Target[];
-  /** The project's folder: `benchmarks/results`, `BENCHMARKS.md` and `README.md` are in it. */
-  readonly root: string;
-  readonly out: (text: string) => void;
-  readonly err: (text: string) => void;
-  /** Shows where the run is, on a terminal; an empty text clears it. */
-  readonly progress: (text: string) => void;
-}
-
-/** Runs the command and returns its exit status: 0, 1 when a row is refused or a target missed, 2 for a wrong command line. */
-export async function main(argv: readonly string[], around: Surroundings): Promise<0 | 1 | 2> {
+/** Runs the benchmarks as the command line says. */
+export async function main(argv: readonly string[], around: Surroundings): Promise<Status> {
   try {
-    const options = parseArguments(argv);
-    if (options.help) {
-      around.out(USAGE);
-      return 0;
-    }
-    const all = await around.suites();
-    expectTargetsExist(around.targets, all);
-    const chosen = choose(all, options);
-    return options.smoke ? await smoke(chosen, around) : await bench(chosen, options, around);
+    return await follow(parseArguments(argv), around);
   } catch (error) {
     around.progress("");
+    if (error instanceof Interrupted || around.signal.aborted) return 130;
     if (error instanceof UsageError) {
       around.err(`${error.message}\n`);
       return 2;
@@ -48,20 +28,52 @@ export async function main(argv: readonly string[], around: Surroundings): Promi
   }
 }
 
+async function follow(options: Arguments, around: Surroundings): Promise<Status> {
+  if (options.help) {
+    around.out(usage(around.command));
+    return 0;
+  }
+  if (options.soak !== undefined) return soakFor(options.soak, around);
+  if (options.page || options.write || options.compare !== undefined) expectCheckout(options, around);
+  if (options.compare !== undefined) return compareRevisions(options.compare, options, around);
+  if (options.page) {
+    const { writePages } = await import("./documents");
+    await writePages(around.root);
+    return 0;
+  }
+  const all = await unlessInterrupted(around.suites(), around.signal);
+  expectTargetsExist(around.targets, all);
+  const chosen = choose(all, options);
+  return options.smoke ? smoke(chosen, around) : bench(chosen, options, around);
+}
+
+function expectCheckout({ page, write }: Arguments, { isCheckout }: Surroundings): void {
+  if (isCheckout) return;
+  if (page) throw new UsageError("--page writes the pages of a checkout of envoi, and this is an installed package.");
+  if (write) throw new UsageError("--write writes into a checkout of envoi; in a package, --out FOLDER says where to.");
+  throw new UsageError(
+    "--compare builds revisions of envoi, so it needs a checkout, and this is an installed package.",
+  );
+}
+
 function choose(all: readonly Suite[], { suites: names, filter }: Arguments): Suite[] {
+  const there = all.map(({ name }) => name);
   for (const name of names) {
-    if (!all.some((suite) => suite.name === name)) {
-      throw new UsageError(`There is no suite "${name}"; there are ${all.map((suite) => suite.name).join(", ")}.`);
-    }
+    if (there.includes(name)) continue;
+    const meant = nearest(name, there);
+    const guess = meant === undefined ? "" : ` Did you mean ${meant}?`;
+    throw new UsageError(`There is no suite "${name}".${guess} There are ${there.join(", ")}.`);
   }
   const named = names.length === 0 ? all : all.filter(({ name }) => names.includes(name));
   if (filter === undefined) return [...named];
   const wanted = filter.toLowerCase();
+  const isWanted = (name: string) => name.toLowerCase().includes(wanted);
   const kept = named.map((suite) => ({
     ...suite,
-    rows: suite.rows.filter(({ name }) => name.toLowerCase().includes(wanted)),
+    rows: suite.rows.filter(({ name }) => isWanted(name)),
+    leftOut: (suite.leftOut ?? []).filter(({ row }) => isWanted(row)),
   }));
-  const found = kept.filter(({ rows }) => rows.length > 0);
+  const found = kept.filter(({ rows, leftOut }) => rows.length > 0 || leftOut.length > 0);
   if (found.length === 0)
     throw new UsageError(`No row of ${named.map(({ name }) => name).join(", ")} contains "${filter}".`);
   return found;
@@ -72,56 +84,12 @@ async function smoke(suites: readonly Suite[], around: Surroundings): Promise<0>
   for (const suite of suites) {
     for (const row of suite.rows) {
       around.progress(`${suite.name}: ${row.name}`);
-      await smokeRow(row);
+      await unlessInterrupted(smokeRow(row), around.signal);
+      if (around.signal.aborted) throw new Interrupted();
       ran++;
     }
   }
   around.progress("");
   around.out(`${ran} rows ran and did their work\n`);
   return 0;
-}
-
-async function bench(suites: readonly Suite[], options: Arguments, around: Surroundings): Promise<0 | 1> {
-  const results: SuiteResult[] = [];
-  for (const suite of suites) {
-    const result = await measureSuite(suite, options, around);
-    results.push(result);
-    if (!options.json) around.out(`\n${suite.name}\n\n${tablesForTerminal(result, around.targets)}\n`);
-  }
-  const { checked, misses } = checkTargets(around.targets, results);
-  const missed = misses.map(describeMiss);
-  if (options.json) around.out(`${JSON.stringify({ results, missed }, null, 2)}\n`);
-  if (options.write || !(options.quick || options.filter !== undefined)) await write(results, around);
-  if (!options.check) return 0;
-  for (const each of missed) around.err(`missed: ${each}\n`);
-  around.err(`${checked - missed.length} of ${checked} targets kept (${around.targets.length} in all)\n`);
-  return missed.length > 0 ? 1 : 0;
-}
-
-async function measureSuite(suite: Suite, { quick }: Arguments, around: Surroundings): Promise<SuiteResult> {
-  const effort = quick ? QUICK : FULL;
-  const rows: RowResult[] = [];
-  for (const [index, row] of suite.rows.entries()) {
-    around.progress(`${suite.name} ${index + 1}/${suite.rows.length}: ${row.name}`);
-    rows.push(await measureRow(row, effort));
-  }
-  around.progress("");
-  const machine = describeMachine(around.root);
-  const { name, about, leftOut = [] } = suite;
-  return { suite: name, about, machine, rounds: effort.rounds, rows, ...(leftOut.length > 0 && { leftOut }) };
-}
-
-const tablesForTerminal = (result: SuiteResult, targets: readonly Target[]): string =>
-  suiteTables(result, targets).split("\n\n").map(align).join("\n\n");
-
-async function write(results: readonly SuiteResult[], { root, targets }: Surroundings): Promise<void> {
-  const folder = join(root, "benchmarks/results");
-  for (const result of results) await writeResult(folder, result);
-  const all = await readResults(folder);
-  await Bun.write(join(root, "BENCHMARKS.md"), render(all, targets));
-  const readme = Bun.file(join(root, "README.md"));
-  if (!(await readme.exists())) return;
-  const text = await readme.text();
-  const filled = fillFigures(text, all, targets);
-  if (filled !== text) await Bun.write(readme, filled);
 }

@@ -1,3 +1,4 @@
+import { RefusedRow } from "./proof";
 import type { ProbeResult, RowResult, TimedResult } from "./results";
 import { type Round, Sampler } from "./sampling";
 import { curve, median, ratios, type Spread, spread, summarise, throughput } from "./statistics";
@@ -11,17 +12,27 @@ export interface Effort {
   readonly turn: number;
   /** Nanoseconds of warm-up, for each. */
   readonly warmUp: number;
+  /** Rounds of a probe; as many as of a timed row unless it says so. */
+  readonly probeRounds?: number;
 }
+
+/** How many rounds a probe has. */
+export const probeRoundsOf = ({ rounds, probeRounds = rounds }: Effort): number => probeRounds;
 
 /** A bit over a second for a row and its floor. */
 export const FULL: Effort = { rounds: 9, turn: 60e6, warmUp: 60e6 };
 /** About a third of a second for a row and its floor. */
-export const QUICK: Effort = { rounds: 3, turn: 45e6, warmUp: 30e6 };
+export const QUICK: Effort = { rounds: 3, turn: 45e6, warmUp: 30e6, probeRounds: 1 };
 
-/** Measures a row and its floor in turns: floor, row, floor, row … */
-export async function measureRow(row: Row | Probe, effort: Effort): Promise<RowResult> {
+/**
+ * Measures a row and its floor in turns: floor, row, floor, row …
+ *
+ * @param signal Where it is given, the row is given up between two rounds once it is aborted.
+ */
+export async function measureRow(row: Row | Probe, effort: Effort, signal?: AbortSignal): Promise<RowResult> {
   const start = performance.now();
-  const result = row.kind === "timed" ? await measureTimed(row, effort) : await measureProbe(row, effort);
+  const result =
+    row.kind === "timed" ? await measureTimed(row, effort, signal) : await measureProbe(row, effort, signal);
   return { ...result, seconds: (performance.now() - start) / 1_000 };
 }
 
@@ -38,13 +49,14 @@ export async function smokeRow(row: Row | Probe): Promise<void> {
   });
 }
 
-async function measureTimed(row: Row, effort: Effort): Promise<Untimed<TimedResult>> {
+async function measureTimed(row: Row, effort: Effort, signal?: AbortSignal): Promise<Untimed<TimedResult>> {
   return withSamplers(row, async (sampler, floor) => {
     await floor?.warmUp(effort.warmUp);
     await sampler.warmUp(effort.warmUp);
     const rounds: Round[] = [];
     const floors: Round[] = [];
     for (let i = 0; i < effort.rounds; i++) {
+      signal?.throwIfAborted();
       if (floor) floors.push(await floor.round(effort.turn));
       rounds.push(await sampler.round(effort.turn));
     }
@@ -95,11 +107,12 @@ async function withSamplers<T>(row: Row, use: (row: Sampler, floor: Sampler | un
   }
 }
 
-async function measureProbe(probe: Probe, effort: Effort): Promise<Untimed<ProbeResult>> {
+async function measureProbe(probe: Probe, effort: Effort, signal?: AbortSignal): Promise<Untimed<ProbeResult>> {
   const readings: Readings[] = [];
   let series: readonly Series[] = [];
   const floors: Readings[] = [];
-  for (let i = 0; i < effort.rounds; i++) {
+  for (let i = 0; i < probeRoundsOf(effort); i++) {
+    signal?.throwIfAborted();
     if (!hasNoFloor(probe.floor)) floors.push(expectReadings(probe, await probe.floor.measure("full")));
     const measured = await probe.measure("full");
     readings.push(expectReadings(probe, readingsOf(measured)));
@@ -125,7 +138,7 @@ const readingsOf = (measured: Readings | Charted): Readings => (isCharted(measur
 function expectReadings(probe: Probe, readings: Readings): Readings {
   for (const { name } of probe.figures) {
     if (!Number.isFinite(readings[name])) {
-      throw new Error(`Row "${probe.name}" is refused: it gave no number for its figure "${name}".`);
+      throw new RefusedRow(probe.name, `it gave no number for its figure "${name}"`);
     }
   }
   return readings;

@@ -3,7 +3,9 @@ import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { main } from "../../benchmarks/harness/cli";
+import { parseResults, parseRun } from "../../benchmarks/harness/results";
 import type { Suite } from "../../benchmarks/harness/suite";
+import type { Surroundings } from "../../benchmarks/harness/surroundings";
 import type { Target } from "../../benchmarks/harness/target";
 import { counting, probe, row } from "./rows";
 
@@ -18,13 +20,22 @@ const suites: readonly Suite[] = [
 ];
 const bytes: Target = { suite: "memory", row: "idle actor", figure: "bytes", atMost: 250, aim: 210, reason: "small" };
 
-async function run(argv: string[], { all = suites, targets = [bytes] as readonly Target[] } = {}) {
+interface Changes extends Partial<Omit<Surroundings, "suites">> {
+  readonly all?: readonly Suite[];
+}
+
+async function run(argv: string[], { all = suites, ...changes }: Changes = {}) {
   const root = await mkdtemp(join(tmpdir(), "envoi-bench-"));
   folders.push(root);
+  await Bun.write(join(root, "package.json"), '{ "version": "1.2.3" }');
   const said = { out: "", err: "" };
   const status = await main(argv, {
     suites: async () => all,
-    targets,
+    command: "bun run bench",
+    isCheckout: true,
+    isTerminal: true,
+    signal: new AbortController().signal,
+    targets: [bytes],
     root,
     out: (text) => {
       said.out += text;
@@ -33,9 +44,14 @@ async function run(argv: string[], { all = suites, targets = [bytes] as readonly
       said.err += text;
     },
     progress: () => {},
+    ...changes,
   });
-  return { status, ...said, root };
+  const [, start = "", err = ""] = /^(\d+ rows?.*: about .*\.\n)?([\s\S]*)$/.exec(said.err) ?? [];
+  return { status, out: said.out, start, err, root };
 }
+
+/** What a run left in its folder. */
+const written = async (root: string) => (await readdir(root)).filter((name) => name !== "package.json");
 
 const exists = (...path: string[]) => Bun.file(join(...path)).exists();
 
@@ -43,15 +59,27 @@ describe("a wrong command line ends with status 2 and says what there is:", () =
   const cases: [string[], string][] = [
     [
       ["--quik"],
-      "There is no option --quik; there are --quick, --check, --smoke, --json, --write, --help, --filter TEXT.",
+      "There is no option --quik. Did you mean --quick? There are --quick, --check, --smoke, --json, --write, --page, --help, " +
+        "--filter TEXT, --out FOLDER, --compare REV, --soak MINUTES.\n",
     ],
-    [["-q"], "There is no option -q;"],
-    [["routes"], 'There is no suite "routes"; there are routing, memory.'],
+    [["-q"], "There is no option -q. There are"],
+    [["--quick=yes"], "There is no option --quick=yes. Did you mean --quick?"],
+    [["rooting"], 'There is no suite "rooting". Did you mean routing? There are routing, memory.'],
+    [["cpu"], 'There is no suite "cpu". There are routing, memory.'],
     [["--filter"], "--filter needs a text"],
+    [["--filter", "--quick"], "--filter needs a text"],
     [["--filter", "nothing"], 'No row of routing, memory contains "nothing".'],
     [["memory", "--filter=ask"], 'No row of memory contains "ask".'],
-    [["--smoke", "--check"], "--smoke times nothing"],
+    [["--smoke", "--check"], "--smoke goes with no --check."],
     [["--write", "--filter", "ask"], "--write goes with no --filter"],
+    [["--write", "--out", "there"], "--write goes with no --out"],
+    [["--compare"], "--compare needs a revision"],
+    [["--compare", "v0.1.0", "--check"], "--compare goes with no --check."],
+    [["--soak", "an hour"], "--soak needs a number of minutes above 0: --soak 60."],
+    [["--soak=0"], "--soak needs a number of minutes above 0"],
+    [["routing", "--soak", "1"], "--soak goes with no suite."],
+    [["--page", "--quick"], "--page goes with no --quick."],
+    [["--out", "/dev/null/results", "memory"], "--out /dev/null/results: no folder can be made there"],
   ];
   for (const [argv, sentence] of cases) {
     test(argv.join(" "), async () => {
@@ -63,9 +91,21 @@ describe("a wrong command line ends with status 2 and says what there is:", () =
 });
 
 test("--help tells every option and runs nothing", async () => {
-  const { status, out } = await run(["--help"], { all: [] });
+  const { status, out } = await run(["--help"], { all: [], command: "envoi bench" });
   expect(status).toBe(0);
-  for (const option of ["--quick", "--check", "--smoke", "--filter TEXT", "--write", "--json"])
+  expect(out).toStartWith("envoi bench [suite…] [options]\n");
+  for (const option of [
+    "--quick",
+    "--check",
+    "--smoke",
+    "--filter TEXT",
+    "--write",
+    "--json",
+    "--page",
+    "--out FOLDER",
+    "--compare REV",
+    "--soak MINUTES",
+  ])
     expect(out).toContain(option);
 });
 
@@ -73,7 +113,7 @@ describe("--smoke", () => {
   test("runs each row, times nothing and writes nothing", async () => {
     const { status, out, err, root } = await run(["--smoke"]);
     expect({ status, out, err }).toEqual({ status: 0, out: "3 rows ran and did their work\n", err: "" });
-    expect(await readdir(root)).toEqual([]);
+    expect(await written(root)).toEqual([]);
   });
 
   test("ends with status 1 and names the row that does not do its work", async () => {
@@ -112,9 +152,9 @@ describe("what is written:", () => {
     const leftOut = [{ row: "ref.ask, tmpfs", why: "there is no tmpfs" }];
     const all = suites.map((suite) => (suite.name === "memory" ? { ...suite, leftOut } : suite));
     const { root } = await run(["--quick", "--write"], { all });
-    const written = (suite: string) => Bun.file(join(root, `benchmarks/results/${suite}.json`)).json();
-    expect(await written("memory")).toMatchObject({ leftOut });
-    expect(await written("routing")).not.toHaveProperty("leftOut");
+    const kept = (suite: string) => Bun.file(join(root, `benchmarks/results/${suite}.json`)).json();
+    expect(await kept("memory")).toMatchObject({ leftOut });
+    expect(await kept("routing")).not.toHaveProperty("leftOut");
   });
 
   test("nothing by a quick run or a filtered one", async () => {
@@ -124,7 +164,7 @@ describe("what is written:", () => {
     ]) {
       const { status, root } = await run(argv);
       expect(status).toBe(0);
-      expect(await readdir(root)).toEqual([]);
+      expect(await written(root)).toEqual([]);
     }
   });
 
@@ -140,7 +180,78 @@ describe("what is written:", () => {
 
 test("--json prints the results and what was missed, and nothing else", async () => {
   const { out } = await run(["memory", "--quick", "--json"]);
-  const { results, missed } = JSON.parse(out);
-  expect(results[0].rows[0].figures[0].median).toBe(300);
+  const { results, missed, interrupted } = parseRun(out);
+  expect(results[0]?.rows[0]).toMatchObject({ figures: [{ median: 300 }] });
+  expect(interrupted).toBe(false);
   expect(missed).toEqual(['memory: "idle actor" has bytes 300; its target is ≤ 250']);
+});
+
+describe("a row that fails", () => {
+  const idle = row({ name: "idle", setup: () => counting(10, 0) });
+  const wild = probe({
+    name: "wild",
+    measure: async () => {
+      throw new Error("it bit");
+    },
+  });
+  const all = [{ name: "routing", about: "", rows: [idle, wild, probe({ name: "tame" })] }];
+
+  test("is told, and the others are measured all the same; nothing is written, and the status is 1", async () => {
+    const { status, out, err, root } = await run(["routing"], { all, targets: [] });
+    expect(status).toBe(1);
+    expect(err).toStartWith('Row "idle" is refused: it did nothing: no operation was completed.\n');
+    expect(err).toContain('Row "wild" failed: ');
+    expect(err).toEndWith("2 rows failed: nothing was written.\n");
+    expect(out).toContain("\ntame: bytes  ");
+    expect(await written(root)).toEqual([]);
+  });
+
+  test("is among the JSON", async () => {
+    const { out } = await run(["--quick", "--json"], { all, targets: [] });
+    expect(parseRun(out).failed).toEqual([
+      { suite: "routing", row: "idle", why: 'Row "idle" is refused: it did nothing: no operation was completed.' },
+      { suite: "routing", row: "wild", why: "it bit" },
+    ]);
+  });
+});
+
+describe("in an installed package", () => {
+  const isCheckout = false;
+
+  test("nothing is written, and --out says where to", async () => {
+    const { status, err, root } = await run(["memory"], { isCheckout });
+    expect({ status, err }).toEqual({ status: 0, err: "The results were not written: --out FOLDER says where.\n" });
+    expect(await written(root)).toEqual([]);
+  });
+
+  test("--out writes the results there, of a quick run as well, and names the version in place of a commit", async () => {
+    const folder = join(await mkdtemp(join(tmpdir(), "envoi-out-")), "results");
+    folders.push(join(folder, ".."));
+    const { status, root } = await run(["memory", "--quick", "--out", folder], { isCheckout });
+    expect(status).toBe(0);
+    expect(await written(root)).toEqual([]);
+    const { machine } = parseResults(await Bun.file(join(folder, "memory.json")).text());
+    expect(machine).toMatchObject({ version: "1.2.3" });
+    expect(machine).not.toHaveProperty("commit");
+  });
+
+  for (const argv of [["--page"], ["--write", "--quick"], ["--compare", "v0.1.0"]]) {
+    test(`${argv[0]} is refused, which needs a checkout`, async () => {
+      const { status, err } = await run(argv, { isCheckout });
+      expect(status).toBe(2);
+      expect(err).toContain("checkout");
+    });
+  }
+});
+
+test("rows that were left out are told with their reason, also where all of a suite are", async () => {
+  const why = "the sandbox is not installed";
+  const leftOut = [
+    { row: "execute", why },
+    { row: "compile", why },
+  ];
+  const all = [...suites, { name: "code", about: "Code.", rows: [], leftOut }];
+  const { status, out } = await run(["code", "--quick"], { all });
+  expect(status).toBe(0);
+  expect(out).toContain(`2 rows are left out, because ${why}.`);
 });

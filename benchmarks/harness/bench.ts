@@ -1,0 +1,167 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { type Arguments, UsageError } from "./arguments";
+import { Times } from "./estimate";
+import { align } from "./format";
+import { Interrupted, unlessInterrupted } from "./interruption";
+import { describeMachine, revisionOf } from "./machine";
+import { type Effort, FULL, measureRow, probeRoundsOf, QUICK } from "./measure";
+import { describeNoise, isExplained, noiseOf } from "./noise";
+import { Progress } from "./progress";
+import { RefusedRow } from "./proof";
+import { type RowResult, type RunResult, type SuiteResult, serialise, writeResult } from "./results";
+import type { Suite } from "./suite";
+import type { Status, Surroundings } from "./surroundings";
+import { suiteTables } from "./tables";
+import { checkTargets, describeMiss } from "./target";
+
+/** Where results are kept, in the project. */
+export const RESULTS = "benchmarks/results";
+
+/** Measures suites, tells what came of it, and keeps it where that was asked for. */
+export async function bench(suites: readonly Suite[], options: Arguments, around: Surroundings): Promise<Status> {
+  if (options.out !== undefined) await expectFolder(options.out);
+  const effort = options.quick ? QUICK : FULL;
+  const run = await measureAll(suites, effort, options, around);
+  if (options.json) around.out(serialise(run));
+  const noise = describeNoise(run.noise);
+  if (noise !== undefined) around.err(`${noise}\n`);
+  if (run.interrupted) {
+    around.err("Interrupted: nothing was written.\n");
+    return 130;
+  }
+  await keep(run, options, around);
+  return options.check ? check(run, around) : run.failed.length > 0 ? 1 : 0;
+}
+
+async function expectFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true });
+  } catch (error) {
+    throw new UsageError(`--out ${folder}: no folder can be made there (${String(error)}).`);
+  }
+}
+
+async function measureAll(
+  suites: readonly Suite[],
+  effort: Effort,
+  options: Arguments,
+  around: Surroundings,
+): Promise<RunResult> {
+  const start = performance.now();
+  const progress = new Progress(around, suites, effort, await Times.read(join(around.root, RESULTS)));
+  const results: SuiteResult[] = [];
+  const failed: Failed[] = [];
+  let interrupted = false;
+  for (const suite of suites) {
+    if (interrupted) break;
+    const measured = await measureSuite(suite, effort, progress, around);
+    failed.push(...measured.failed);
+    interrupted = measured.interrupted;
+    const { result } = measured;
+    if (result.rows.length === 0 && (interrupted || result.leftOut === undefined)) continue;
+    results.push(result);
+    if (!options.json) around.out(tell(result, around));
+  }
+  const rows = results.flatMap((result) => result.rows);
+  const noise = noiseOf(rows);
+  const { misses } = checkTargets(around.targets, results);
+  const isOpen = Object.groupBy(misses, (miss) => String(isExplained(miss, noise, rowsOf(results, miss.target.suite))));
+  return {
+    results,
+    missed: (isOpen["false"] ?? []).map(describeMiss),
+    undecided: (isOpen["true"] ?? []).map(describeMiss),
+    failed,
+    ...(noise && { noise }),
+    seconds: (performance.now() - start) / 1_000,
+    interrupted,
+  };
+}
+
+const rowsOf = (results: readonly SuiteResult[], suite: string): readonly RowResult[] =>
+  results.find((result) => result.suite === suite)?.rows ?? [];
+
+type Failed = RunResult["failed"][number];
+
+async function measureSuite(suite: Suite, effort: Effort, progress: Progress, around: Surroundings) {
+  const rows: RowResult[] = [];
+  const failed: Failed[] = [];
+  let interrupted = around.signal.aborted;
+  progress.suite(suite);
+  for (const [index, row] of suite.rows.entries()) {
+    if (interrupted) break;
+    progress.row(suite, index);
+    try {
+      rows.push(await unlessInterrupted(measureRow(row, effort, around.signal), around.signal));
+    } catch (error) {
+      interrupted = error instanceof Interrupted;
+      if (!interrupted) failed.push({ suite: suite.name, row: row.name, why: tellFailure(row.name, error, around) });
+    }
+    progress.over(suite, index);
+    interrupted ||= around.signal.aborted;
+  }
+  const { name, about, leftOut = [] } = suite;
+  const probeRounds = probeRoundsOf(effort);
+  const noise = noiseOf(rows);
+  const result: SuiteResult = {
+    suite: name,
+    about,
+    machine: describeMachine(around.root),
+    rounds: effort.rounds,
+    ...(probeRounds !== effort.rounds && { probeRounds }),
+    rows,
+    ...(leftOut.length > 0 && { leftOut }),
+    ...(noise && { noise }),
+  };
+  return { result, failed, interrupted };
+}
+
+/** Tells of a row that has no figures; the others are measured all the same. */
+function tellFailure(row: string, error: unknown, around: Surroundings): string {
+  around.progress("");
+  if (error instanceof RefusedRow) {
+    around.err(`${error.message}\n`);
+    return error.message;
+  }
+  around.err(`Row "${row}" failed: ${Bun.inspect(error)}\n`); // With its stack: a fault of the row, or of envoi.
+  return error instanceof Error ? error.message : String(error);
+}
+
+function tell(result: SuiteResult, { targets }: Surroundings): string {
+  const parts = [`\n${result.suite}, ${revisionOf(result.machine)}\n`];
+  if (result.rows.length > 0) parts.push(suiteTables(result, targets).split("\n\n").map(align).join("\n\n"));
+  const reasons = Object.groupBy(result.leftOut ?? [], ({ why }) => why);
+  for (const [why, rows = []] of Object.entries(reasons)) {
+    const what = rows.length === 1 ? `"${rows[0]?.row}" is` : `${rows.length} rows are`;
+    parts.push(`${what} left out, because ${why}.`);
+  }
+  return `${parts.join("\n")}\n`;
+}
+
+async function keep(run: RunResult, options: Arguments, around: Surroundings): Promise<void> {
+  const isWhole = !options.quick && options.filter === undefined;
+  const isWanted = options.out !== undefined || options.write || isWhole;
+  if (!isWanted) return;
+  if (run.failed.length > 0) {
+    around.err(`${run.failed.length === 1 ? "A row" : `${run.failed.length} rows`} failed: nothing was written.\n`);
+  } else if (options.out !== undefined) {
+    for (const result of run.results) await writeResult(options.out, result);
+  } else if (around.isCheckout) {
+    for (const result of run.results) await writeResult(join(around.root, RESULTS), result);
+    const { writePages } = await import("./documents"); // Of charts, too, which a package does without.
+    await writePages(around.root);
+  } else {
+    around.err("The results were not written: --out FOLDER says where.\n");
+  }
+}
+
+function check(run: RunResult, { targets, err }: Surroundings): Status {
+  for (const each of run.missed) err(`missed: ${each}\n`);
+  for (const each of run.undecided) err(`could not be judged: ${each}\n`);
+  const { checked } = checkTargets(targets, run.results);
+  const kept = checked - run.missed.length - run.undecided.length;
+  const open = run.undecided.length > 0 ? `, ${run.undecided.length} could not be judged` : "";
+  err(`${kept} of ${checked} targets kept${open} (${targets.length} in all)\n`);
+  if (run.missed.length > 0 || run.failed.length > 0) return 1;
+  return run.undecided.length > 0 ? 3 : 0;
+}

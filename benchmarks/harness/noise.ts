@@ -1,0 +1,66 @@
+import type { Noise, RowResult } from "./results";
+import { median } from "./statistics";
+import type { Miss } from "./target";
+
+/**
+ * What a floor's rounds may differ by on a machine that is quiet, as a share. Full runs on a quiet machine of two cores stand at
+ * 0.03, and runs beside six busy processes at 0.09 to 0.26.
+ */
+export const QUIET = 0.06;
+
+/**
+ * How many times the spread a ratio may lie off by the noise alone: of 175 rows that were measured beside six busy processes,
+ * one in twenty lay further above the middle of its own runs.
+ */
+const EXPLAINED = 3;
+
+/**
+ * How much the machine was disturbed: how far the floors lie from their middle, over the rounds of each row and over the run,
+ * whichever is more. Undefined where no row tells.
+ */
+export function noiseOf(rows: readonly RowResult[]): Noise | undefined {
+  const floors = rows.flatMap(floorOf);
+  if (floors.length === 0) return undefined;
+  const within = median(floors.map(({ rounds }) => deviation(rounds)));
+  const repeated = Object.values(Object.groupBy(floors, ({ work }) => work)).flatMap((same = []) =>
+    same.length < 3 ? [] : [deviation(same.map(({ p50 }) => p50))],
+  );
+  const spread = Math.max(within, ...(repeated.length > 0 ? [median(repeated)] : []));
+  return { spread, floors: floors.length, isNoisy: spread > QUIET };
+}
+
+/** The floor of a row, if it has one with rounds that can differ, and what makes it the same work as that of another row. */
+function floorOf(row: RowResult) {
+  if (row.kind === "probe" || "none" in row.floor || row.floor.rounds.length < 3) return [];
+  const { name, p50, rounds } = row.floor;
+  return [{ work: `${name}, ${row.per}, ${row.operationsPerSample}`, p50, rounds }];
+}
+
+/**
+ * The standard deviation of values whose extremes are not trusted, as a share of their median: the median absolute deviation
+ * (Hampel 1974), made larger for few values, of which the one in the middle deviates by nothing.
+ */
+export function deviation(values: readonly number[]): number {
+  const middle = median(values);
+  const away = median(values.map((value) => Math.abs(value - middle)));
+  return (1.4826 * away) / (1 - 1.3 / values.length) / middle;
+}
+
+/** Whether a target may have been missed because of nothing but the noise; never on a quiet machine. */
+export function isExplained({ target, measured }: Miss, noise: Noise | undefined, rows: readonly RowResult[]): boolean {
+  if (!noise?.isNoisy) return false;
+  const own = rows.filter(({ row }) => row === target.row).flatMap(floorOf);
+  const spread = Math.max(noise.spread, ...own.map(({ rounds }) => deviation(rounds)));
+  const off = "atMost" in target ? measured / target.atMost : target.atLeast / measured;
+  return off - 1 <= EXPLAINED * spread;
+}
+
+/** What is told of the noise at the end of a run; undefined where the machine was quiet. */
+export function describeNoise(noise: Noise | undefined): string | undefined {
+  if (!noise?.isNoisy) return undefined;
+  const percent = (share: number) => `${Math.round(share * 100)} %`;
+  return (
+    `The machine was too noisy to judge by: the floors of ${noise.floors} rows lie ${percent(noise.spread)} from their ` +
+    `middle, and on a quiet machine ${percent(QUIET)} at most. Run again when nothing else runs.`
+  );
+}

@@ -1,0 +1,42 @@
+import { endDescendants } from "./interruption";
+import type { Status, Terminal } from "./surroundings";
+
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/**
+ * Runs a command on the terminal that this process was started on, and ends the process with its status. A first Ctrl-C ends the
+ * command, which tells what it has; a second one, or a command that does not end, ends everything at once.
+ */
+export async function runInTerminal(root: string, command: (around: Terminal) => Promise<Status>): Promise<void> {
+  const { stdout, stderr } = process;
+  const ending = new AbortController();
+  const onSignal = () => {
+    if (ending.signal.aborted) leave(130);
+    stderr.write("\nEnding: what is finished is told. Once more ends at once.\n");
+    ending.abort();
+  };
+  for (const signal of SIGNALS) process.on(signal, onSignal);
+  const isTerminal = Boolean(stderr.isTTY);
+  const status = await command({
+    root,
+    out: (text) => stdout.write(text),
+    err: (text) => stderr.write(text),
+    progress: (text) => {
+      if (isTerminal) stderr.write(`\r\x1b[K${text.slice(0, (stderr.columns ?? 80) - 1)}`);
+    },
+    isTerminal,
+    signal: ending.signal,
+  });
+  if (ending.signal.aborted) {
+    await new Promise<void>((resolve) => stdout.write("", () => resolve()));
+    leave(130);
+  }
+  for (const signal of SIGNALS) process.off(signal, onSignal);
+  process.exitCode = status;
+}
+
+/** Ends this process and all that it started; folders go with it. */
+function leave(status: Status): never {
+  endDescendants("SIGKILL");
+  process.exit(status);
+}

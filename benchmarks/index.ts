@@ -1,0 +1,16 @@
+export { type Machine, machineSchema } from "./harness/machine";
+export {
+  type Noise,
+  type ProbeReading,
+  type ProbeResult,
+  parseResults,
+  parseRun,
+  probeResultSchema,
+  type RowResult,
+  type RunResult,
+  runResultSchema,
+  type SuiteResult,
+  suiteResultSchema,
+  type TimedResult,
+  timedResultSchema,
+} from "./harness/results";
