@@ -23,10 +23,20 @@ export interface Folder {
   readonly remove: () => void;
 }
 
-/** Makes an empty folder. */
+/** Those that are to go with the process, where nobody removed them: a row may be given up. */
+const made = new Set<string>();
+process.once("exit", () => made.forEach(remove));
+
+function remove(path: string): void {
+  rmSync(path, { recursive: true, force: true });
+  made.delete(path);
+}
+
+/** Makes an empty folder; it is removed with the process at the latest. */
 export function makeFolder({ folder }: Place, prefix = "envoi-files-"): Folder {
   const path = mkdtempSync(join(folder, prefix));
-  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+  made.add(path);
+  return { path, remove: () => remove(path) };
 }
 
 /** What the names of shared folders begin with. */
@@ -39,9 +49,8 @@ export function sharedFolder(place: Place, name: string, fill: (path: string) =>
   const key = `${place.folder}/${name}`;
   const made = shared.get(key);
   if (made !== undefined) return made;
-  const { path, remove } = makeFolder(place, SHARED);
+  const { path } = makeFolder(place, SHARED);
   shared.set(key, path);
-  process.once("exit", remove);
   fill(path);
   return path;
 }

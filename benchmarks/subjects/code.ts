@@ -55,19 +55,13 @@ function once<Bench>(open: (isolation: Isolation) => Bench): (isolation: Isolati
   };
 }
 
-function folderUntilExit(): string {
-  const { path, remove } = makeFolder(disk, "envoi-code-");
-  process.once("exit", remove);
-  return path;
-}
-
 interface Actors extends Workbench<AskResult> {
   readonly router: Router;
 }
 
 /** A code actor and a file actor, asked through the router; they end with the process. */
 export const openActors = once(async (isolation: Isolation): Promise<Actors> => {
-  const folder = folderUntilExit();
+  const folder = makeFolder(disk, "envoi-code-").path;
   const system = createSystem();
   const { router } = system;
   spawnCodeExecution(system, { isolation });
@@ -92,7 +86,7 @@ export const openActors = once(async (isolation: Isolation): Promise<Actors> => 
 
 /** The same without actors: the tier by itself, and the bare calls of `node:fs`. */
 export const openByHand = once((isolation: Isolation): Workbench<Ended> => {
-  const folder = folderUntilExit();
+  const folder = makeFolder(disk, "envoi-code-").path;
   const bare = openBare(isolation);
   return {
     run: bare.run,
