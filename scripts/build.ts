@@ -10,7 +10,15 @@ const made = join(root, `node_modules/.dist-${process.pid}`);
 const replaced = `${made}-replaced`;
 const types = join(made, "types");
 
-const INPUTS = ["src/**/*.ts", "package.json", "bun.lock", "tsconfig*.json", "tsup.config.ts", "scripts/build.ts"];
+const INPUTS = [
+  "src/**/*.ts",
+  "benchmarks/{index,harness/*}.ts",
+  "package.json",
+  "bun.lock",
+  "tsconfig*.json",
+  "tsup.config.ts",
+  "scripts/build.ts",
+];
 
 function isBuilt(): boolean {
   const built = statSync(join(dist, "types/index.d.ts"), { throwIfNoEntry: false })?.mtimeMs ?? 0;
@@ -35,12 +43,31 @@ if (isOnlyIfStale && isBuilt()) process.exit(0);
 
 const steps = [
   $`${process.execPath} --bun tsup --silent --out-dir ${made}`.cwd(root).nothrow(),
-  $`${process.execPath} --bun tsc -p tsconfig.build.json --outDir ${types}`.cwd(root).nothrow(),
+  declarations(),
 ];
 for (const { exitCode } of await Promise.all(steps)) {
   if (exitCode === 0) continue;
   cleanUp();
   process.exit(exitCode);
+}
+
+/** Those of the benchmarks' results import the library by its name, so they are made from its own. */
+async function declarations() {
+  const ofLibrary = await $`${process.execPath} --bun tsc -p tsconfig.build.json --outDir ${types}`.cwd(root).nothrow();
+  if (ofLibrary.exitCode !== 0) return ofLibrary;
+  const project = join(root, `node_modules/.tsconfig-benchmarks-${process.pid}.json`);
+  const compilerOptions = {
+    paths: { envoi: [join(types, "index.d.ts")] },
+    rootDir: join(root, "benchmarks"),
+    outDir: join(types, "benchmarks"),
+  };
+  const include = [join(root, "benchmarks/index.ts")];
+  await Bun.write(project, JSON.stringify({ extends: join(root, "tsconfig.build.json"), compilerOptions, include }));
+  try {
+    return await $`${process.execPath} --bun tsc -p ${project}`.cwd(root).nothrow();
+  } finally {
+    rmSync(project, { force: true });
+  }
 }
 
 await Bun.write(join(made, "typebox.license.txt"), Bun.file(join(root, "node_modules/typebox/license")));

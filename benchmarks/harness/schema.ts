@@ -1,8 +1,7 @@
-import type { Static, Type } from "envoi";
-import { Errors } from "typebox/schema";
+import { defineProtocol, type Static, type Type } from "envoi";
 
 /** A type with all that is in it made readonly. */
-export type Immutable<Value> = { readonly [Key in keyof Value]: Immutable<Value[Key]> };
+type Immutable<Value> = { readonly [Key in keyof Value]: Immutable<Value[Key]> };
 
 /** What a schema describes, to be read and not changed. */
 export type Described<Schema extends Type.TSchema> = Immutable<Static<Schema>>;
@@ -26,24 +25,13 @@ export function parseJson<Schema extends Type.TSchema>(
   } catch (error) {
     throw new Error(`${name} is no JSON (${String(error)}); it should be ${wanted}.`, { cause: error });
   }
-  const [fits, errors] = Errors(schema, value);
-  if (fits) return value as Described<Schema>; // The schema said so.
-  throw new Error(`${name} does not fit: ${describe(errors)}; it should be ${wanted}.`);
-}
-
-type Fault = ReturnType<typeof Errors>[1][number];
-
-/** The one fault that tells most: of a union, none of a branch that another kind of thing is described by. */
-function describe(faults: readonly Fault[]): string {
-  const strangers = faults.flatMap(({ keyword, schemaPath }) =>
-    keyword === "const" && schemaPath.includes("/properties/")
-      ? [schemaPath.slice(0, schemaPath.lastIndexOf("/properties/"))]
-      : [],
-  );
-  const isOfStranger = ({ schemaPath }: Fault) =>
-    strangers.some((branch) => schemaPath === branch || schemaPath.startsWith(`${branch}/`));
-  const own = faults.filter((fault) => !isOfStranger(fault));
-  const depth = ({ instancePath, keyword }: Fault) => instancePath.split("/").length - (keyword === "anyOf" ? 0.5 : 0);
-  const [deepest] = [...(own.length > 0 ? own : faults)].sort((a, b) => depth(b) - depth(a));
-  return deepest === undefined ? "it is something else" : `${deepest.instancePath || "it"} ${deepest.message}`;
+  // A message's payload is checked as anything else may be, and its faults are told in the same words.
+  const { check } = defineProtocol("json", { check: { payload: schema as object } }).operations;
+  const parsed = check?.payload.parse(value);
+  if (parsed?.isOk()) return value as Described<Schema>; // The schema said so.
+  const faults = parsed?.isErr() ? parsed.error() : [];
+  // A choice of which nothing fits tells less than what it goes on with.
+  const fault = faults.find(({ message }) => !message.endsWith(":")) ?? faults[0];
+  const found = fault === undefined ? "it is something else" : `${fault.path || "it"} ${fault.message}`;
+  throw new Error(`${name} does not fit: ${found}; it should be ${wanted}.`);
 }
