@@ -41,14 +41,10 @@ async function benchOrSay(argv: readonly string[], around: Terminal): Promise<St
     around.out(usage("envoi bench"));
     return 0;
   }
-  const missing = missingPeers(around.root);
-  const timer = missing.find((name) => name.startsWith("mitata@"));
+  const timer = missingPeers(around.root).find((name) => name.startsWith("mitata@"));
   if (timer !== undefined) {
     around.err(`The benchmarks take their times by mitata, which is not installed: \`${commandFor([timer])}\`.\n`);
     return 1;
-  }
-  if (missing.length > 0) {
-    around.err(`Rows that need what is not installed are left out; \`${commandFor(missing)}\` brings it.\n`);
   }
   const { bench } = await import("./run"); // Which imports mitata.
   return bench("envoi bench", argv, around);

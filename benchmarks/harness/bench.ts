@@ -7,6 +7,7 @@ import { Interrupted, unlessInterrupted } from "./interruption";
 import { describeMachine, revisionOf } from "./machine";
 import { type Effort, FULL, measureRow, probeRoundsOf, QUICK } from "./measure";
 import { describeNoise, isExplained, noiseOf } from "./noise";
+import { commandFor, missingPeers } from "./packages";
 import { Progress } from "./progress";
 import { RefusedRow } from "./proof";
 import { type RowResult, type RunResult, type SuiteResult, serialise, writeResult } from "./results";
@@ -24,6 +25,7 @@ export async function bench(suites: readonly Suite[], options: Arguments, around
   const effort = options.quick ? QUICK : FULL;
   const run = await measureAll(suites, effort, options, around);
   if (options.json) around.out(serialise(run));
+  tellMissing(run, around);
   const noise = describeNoise(run.noise);
   if (noise !== undefined) around.err(`${noise}\n`);
   if (run.interrupted) {
@@ -136,6 +138,13 @@ function tell(result: SuiteResult, { targets }: Surroundings): string {
     parts.push(`${what} left out, because ${why}.`);
   }
   return `${parts.join("\n")}\n`;
+}
+
+/** Rows that were left out may want nothing but packages. */
+function tellMissing({ results }: RunResult, { root, err }: Surroundings): void {
+  if (results.every(({ leftOut }) => leftOut === undefined)) return;
+  const missing = missingPeers(root);
+  if (missing.length > 0) err(`What is not installed, \`${commandFor(missing)}\` brings.\n`);
 }
 
 async function keep(run: RunResult, options: Arguments, around: Surroundings): Promise<void> {

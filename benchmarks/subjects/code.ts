@@ -252,7 +252,8 @@ export async function whyNot(isolation: Isolation): Promise<string | undefined> 
     ran(await execute(system.router, "1"));
     return undefined;
   } catch (thrown) {
-    return `it was refused: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
+    const reason = thrown instanceof Error ? thrown.message : String(thrown);
+    return `it was refused: ${reason.replace(/\.$/, "")}`;
   } finally {
     await system.shutdown();
   }

@@ -155,7 +155,7 @@ async function partOf(isolation: Isolation, more: readonly (Row | Probe)[], watc
     ...(isReadAlike(kind) ? [] : [rowOf(isolation, kind, true)]),
   ]);
   const rows = [...published, ...others(isolation), ...more];
-  const why = isolation === "trusted" ? undefined : await whyNot(isolation);
+  const why = await whyNot(isolation);
   if (why === undefined) return { rows: [...rows, ...(watched?.rows ?? [])], leftOut: watched?.leftOut ?? [] };
   return { rows: [], leftOut: [...rows, ...(watched?.rows ?? [])].map(({ name }) => ({ row: name, why })) };
 }

@@ -255,3 +255,32 @@ test("rows that were left out are told with their reason, also where all of a su
   expect(status).toBe(0);
   expect(out).toContain(`2 rows are left out, because ${why}.`);
 });
+
+describe("what other parts do is handed to them:", () => {
+  /** A folder with a part that tells what it was given, and ends with a status of its own. */
+  async function rootWith(path: string, name: string): Promise<string> {
+    const root = await mkdtemp(join(tmpdir(), "envoi-parts-"));
+    folders.push(root);
+    const telling = `(...given) => { const { out } = given.at(-1); out(JSON.stringify(given.slice(0, -1))); return 3; }`;
+    await Bun.write(join(root, "benchmarks", path), `export const ${name} = ${telling};`);
+    return root;
+  }
+
+  test("--compare, with the revision, suites and options", async () => {
+    const root = await rootWith("compare/compare.ts", "compare");
+    const { status, out } = await run(["routing", "--compare", "v0.1.0", "--quick", "--filter", "ask"], { root });
+    expect(status).toBe(3);
+    expect(JSON.parse(out)).toEqual(["v0.1.0", { suites: ["routing"], quick: true, json: false, filter: "ask" }]);
+  });
+
+  test("--soak, with the minutes", async () => {
+    const { status, out } = await run(["--soak=1.5"], { root: await rootWith("soak/soak.ts", "soak") });
+    expect({ status, out }).toEqual({ status: 3, out: "[1.5]" });
+  });
+
+  test("one that is not there is an error of the command line", async () => {
+    const { status, err } = await run(["--soak", "1"]);
+    expect(status).toBe(2);
+    expect(err).toStartWith("benchmarks/soak/soak.ts is not part of this package");
+  });
+});

@@ -75,10 +75,11 @@ describe("the tarball, installed into an empty project", () => {
   }, 120_000);
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  test("has the code, the declarations, the pages and the licences, and nothing else", async () => {
+  test("has the code, the declarations, the benchmarks, the pages and the licences, and nothing else", async () => {
     const installed = join(folder, "node_modules/envoi");
     const names = (await readdir(installed)).filter((name) => !name.startsWith("."));
-    expect(names.sort()).toEqual(["BENCHMARKS.md", "LICENSE", "README.md", "SECURITY.md", "dist", "package.json"]);
+    const pages = ["BENCHMARKS.md", "LICENSE", "README.md", "SECURITY.md"];
+    expect(names.sort()).toEqual([...pages, "benchmarks", "dist", "package.json"]);
     expect(await readdir(join(installed, "dist"))).toContain("typebox.license.txt");
   });
 
@@ -142,7 +143,7 @@ describe("the tarball, installed into an empty project", () => {
       };
       await Bun.write(
         join(folder, "all.ts"),
-        ["core", "testing", "tools"]
+        ["core", "testing", "tools", "benchmarks"]
           .map((wing) => `export * as ${wing} from "${wing === "core" ? "envoi" : `envoi/${wing}`}";\n`)
           .join(""),
       );
