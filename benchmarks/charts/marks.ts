@@ -63,6 +63,15 @@ export function logTicks(values: readonly number[]): { readonly domain: [number,
 /** Values stand so many times inside of the ends of their axis. */
 const ROOM = 1.25;
 
+/** Those of the ticks of a horizontal axis that there is room to name. */
+export function named(ticks: readonly number[], width: number): number[] {
+  const every = Math.ceil((ticks.length * WIDEST) / width);
+  return ticks.filter((_, index) => index % every === 0);
+}
+
+/** Pixels of the name of a tick, with some space beside it. */
+const WIDEST = 58;
+
 /** A tick as a duration: `10 µs`. */
 export const durationTick = (nanoseconds: number): string => duration(nanoseconds);
 

@@ -1,6 +1,6 @@
 import { axisX, dot, type PlotOptions, ruleX, ruleY, text } from "@observablehq/plot";
 import { duration, NANOSECONDS, quantity } from "../harness/format";
-import { drawing, gridX, key, logTicks } from "./marks";
+import { drawing, gridX, key, logTicks, named } from "./marks";
 import { compose, FONT_SIZE, type Picture, widthOf } from "./picture";
 import type { Theme } from "./theme";
 
@@ -21,6 +21,8 @@ const GAP = 20;
 const LINE = 18;
 const HEAD = { title: 20, axis: 18 };
 const KEY = 26;
+/** Pixels of a value, right of the largest one. */
+const VALUE = 70;
 
 /** What each system takes, row by row, on logarithmic axes. */
 export function peersPicture(
@@ -29,9 +31,13 @@ export function peersPicture(
   rows: readonly Comparison[],
   rankOf: (name: string) => Rank,
 ): Picture | undefined {
-  const told = rows.filter(({ figures }) => figures.some(({ value }) => value > 0));
+  const told = rows.map(drawable).filter(({ figures }) => figures.some(({ value }) => value > 0));
   return told.length === 0 ? undefined : { name, alt, draw: (theme) => draw(told, rankOf, theme) };
 }
+
+/** A duration of nothing has no place on a logarithmic axis; a count of nothing stands at the beginning of its own. */
+const drawable = (row: Comparison): Comparison =>
+  row.unit === "" ? row : { ...row, figures: row.figures.filter(({ value }) => value > 0) };
 
 function draw(rows: readonly Comparison[], rankOf: (name: string) => Rank, theme: Theme): string {
   const heightOf = ({ figures }: Comparison) => HEAD.title + HEAD.axis + figures.length * LINE + GAP;
@@ -57,34 +63,33 @@ function panel(
   rankOf: (name: string) => Rank,
   theme: Theme,
 ): PlotOptions {
-  const shown = figures
-    .filter(({ value }) => value > 0)
-    .sort((a, b) => (isMoreBetter ? b.value - a.value : a.value - b.value));
-  const { domain, ticks } = logTicks(shown.map(({ value }) => value));
+  const shown = figures.toSorted((a, b) => (isMoreBetter ? b.value - a.value : a.value - b.value));
+  const values = shown.map(({ value }) => value);
+  const isCount = unit === "";
+  const { domain, ticks } = isCount ? { domain: [0, Math.max(...values)], ticks: [0] } : logTicks(values);
+  const [start = 0] = domain;
   const nanoseconds = NANOSECONDS[unit];
   const say = (value: number) => (nanoseconds === undefined ? quantity(value, unit) : duration(value * nanoseconds));
-  const title = `${row}${isMoreBetter ? " (more is better)" : ""}`;
-  const labels = Math.max(...shown.map(({ name }) => widthOf(name))) + 12;
+  const labels = Math.max(...shown.map(({ name }) => widthOf(name))) + 16;
   const color = ({ name }: { readonly name: string }) => (rankOf(name) === "own" ? theme.accent : theme.other);
   const isLess = ({ name }: { readonly name: string }) => rankOf(name) === "less";
-  const every = ticks.length > 5 ? Math.ceil(ticks.length / 5) : 1;
   return {
     ...drawing({ width: COLUMN, height: HEAD.title + HEAD.axis + shown.length * LINE }, []),
-    ...{ marginLeft: labels, marginRight: 70, marginTop: HEAD.title + HEAD.axis, marginBottom: 0 },
-    x: { type: "log", domain, label: null },
+    ...{ marginLeft: labels, marginRight: VALUE, marginTop: HEAD.title + HEAD.axis, marginBottom: 0 },
+    x: { type: isCount ? "linear" : "log", domain, label: null },
     y: { type: "point", domain: shown.map(({ name }) => name), padding: 0.5, axis: null, label: null },
     marks: [
       gridX(ticks, theme),
-      ruleX([domain[0]], { stroke: theme.grid }),
+      ruleX([start], { stroke: theme.grid }),
       axisX({
         anchor: "top",
-        ticks: ticks.filter((_, index) => index % every === 0),
+        ticks: named(ticks, COLUMN - labels - VALUE),
         tickFormat: say,
         tickSize: 0,
         color: theme.muted,
         label: null,
       }),
-      ruleY(shown, { y: "name", x1: domain[0], x2: "value", stroke: color, strokeWidth: 1.5, strokeOpacity: 0.5 }),
+      ruleY(shown, { y: "name", x1: start, x2: "value", stroke: color, strokeWidth: 1.5, strokeOpacity: 0.5 }),
       dot(
         shown.filter((each) => !isLess(each)),
         { x: "value", y: "name", r: 4, fill: color },
@@ -98,13 +103,20 @@ function panel(
         textAnchor: "start",
         fill: theme.text,
       }),
-      text(shown, { x: () => domain[0], y: "name", text: "name", dx: -8, textAnchor: "end", fill: theme.text }),
-      text([title], {
+      text(shown, { x: () => start, y: "name", text: "name", dx: -8, textAnchor: "end", fill: theme.text }),
+      text(isMoreBetter ? ["more is better"] : [], {
+        frameAnchor: "top-right",
+        dy: -HEAD.axis,
+        lineAnchor: "top",
+        text: ["more is better"],
+        fill: theme.muted,
+      }),
+      text([row], {
         frameAnchor: "top-left",
         dx: -labels,
         dy: -HEAD.title - HEAD.axis,
         lineAnchor: "top",
-        text: [title],
+        text: [row],
         fill: theme.text,
         fontWeight: "bold",
         fontSize: FONT_SIZE,

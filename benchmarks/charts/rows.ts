@@ -1,7 +1,7 @@
 import { axisX, axisY, dot, link, type PlotOptions, ruleX, text } from "@observablehq/plot";
 import type { SuiteResult, TimedResult } from "../harness/results";
 import { figureOf, isKept, isSame, type Target } from "../harness/target";
-import { drawing, durationTick, gridX, key, limitTick, logTicks } from "./marks";
+import { drawing, durationTick, gridX, key, limitTick, logTicks, named } from "./marks";
 import { compose, FONT_SIZE, type Panel, type Picture, widthOf } from "./picture";
 import type { Theme } from "./theme";
 
@@ -88,7 +88,14 @@ function times(
     y: rowsScale(lines),
     marks: [
       gridX(ticks, theme),
-      axisX({ anchor: "top", ticks, tickFormat: durationTick, tickSize: 0, color: theme.muted, label: null }),
+      axisX({
+        anchor: "top",
+        ticks: named(ticks, width),
+        tickFormat: durationTick,
+        tickSize: 0,
+        color: theme.muted,
+        label: null,
+      }),
       axisY({ tickSize: 0, color: theme.text, label: null, fontSize: FONT_SIZE }),
       link(lines, { x1: "from", x2: "to", y: "row", ...style, strokeOpacity: 0.45 }),
       dot(lines, { x: "floor", y: "row", r: 4, stroke: theme.other, strokeWidth: 1.5 }),
@@ -126,7 +133,7 @@ function ratios(
       ruleX([1], { stroke: theme.other, strokeWidth: 1.5 }),
       axisX({
         anchor: "top",
-        ticks,
+        ticks: named(ticks, width),
         tickFormat: (ratio: number) => `${ratio} ×`,
         tickSize: 0,
         color: theme.muted,
@@ -142,7 +149,7 @@ function ratios(
       dot(spread, { x: "at", y: "row", r: 3.5, fill: color }),
       text(
         lines.filter(({ ratio }) => ratio === null),
-        { x: () => 1, y: "row", text: () => "no floor", fill: theme.muted },
+        { x: () => 1, y: "row", text: () => "no floor", fill: theme.muted, dx: 8, textAnchor: "start" },
       ),
     ],
   };

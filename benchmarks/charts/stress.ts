@@ -1,5 +1,5 @@
 import { axisX, axisY, dot, lineY, type PlotOptions, ruleX, ruleY, text } from "@observablehq/plot";
-import { digits } from "../harness/format";
+import { digits, duration } from "../harness/format";
 import { drawing, key, logTicks } from "./marks";
 import { compose, FONT_SIZE, type Picture } from "./picture";
 import type { Theme } from "./theme";
@@ -74,7 +74,7 @@ function panel({ name, steps, held }: LadderSteps, limit: number, theme: Theme):
       ruleY(times.ticks, { stroke: theme.grid }),
       axisY({
         ticks: times.ticks,
-        tickFormat: (ms: number) => `${digits(ms)} ms`,
+        tickFormat: (ms: number) => duration(ms * 1e6),
         tickSize: 0,
         color: theme.muted,
         label: null,

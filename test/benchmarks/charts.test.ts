@@ -232,6 +232,17 @@ describe("peers beside each other", () => {
     expect(order(actors(true)).slice(-3)).toEqual(["rival", "envoi", "promise"]);
   });
 
+  test("that count nothing are shown at 0, and those that take no time not at all", () => {
+    const figures = [
+      { peer: "envoi", median: 39 },
+      { peer: "promise", median: 0 },
+    ];
+    const picture = (unit: string) => actorsPicture(peers, [{ row: "ticks", unit, isMoreBetter: true, figures }]);
+    expect(order(picture("")).slice(-2)).toEqual(["envoi", "promise"]);
+    expect(textsOf(picture("")?.draw(light) ?? "")).toContain("more is better");
+    expect(order(picture("ns"))).not.toContain("promise");
+  });
+
   test("are hollow where they do less", () => {
     const circles = [...parsed(actors()?.draw(light) ?? "").querySelectorAll("circle")];
     const isHollow = (each: (typeof circles)[number]) => each.closest("[fill='none']") !== null;
