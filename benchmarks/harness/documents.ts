@@ -5,9 +5,13 @@ import { dark, light } from "../charts/theme";
 import type { CodePeerResults } from "../peers/code/results";
 import type { PeerResults } from "../peers/results";
 import { inReadme, published } from "../shown";
+import { MOST_P99 } from "../stress/limits";
+import { renderStress } from "../stress/page";
+import { StressResults } from "../stress/results";
 import { targets as ownTargets } from "../targets";
 import { CHARTS, fillFigures, render, type Section } from "./page";
 import { readResults } from "./results";
+import { parseJson } from "./schema";
 import type { Target } from "./target";
 
 const RESULTS = "benchmarks/results";
@@ -35,6 +39,7 @@ async function documentsOf(root: string, targets: readonly Target[]): Promise<Ma
   // Loaded where documents are made, and nowhere else: an installed package has neither what draws nor the peers.
   const { picturesOf } = await import("../charts/pictures");
   const { toolsPicture } = await import("../charts/rooms");
+  const { laddersPicture } = await import("../charts/stress");
   const { renderPeers } = await import("../peers/page");
   const results = await readResults(join(root, RESULTS));
   const peers = await readPeers(root);
@@ -44,6 +49,10 @@ async function documentsOf(root: string, targets: readonly Target[]): Promise<Ma
     peers.code && toolsPicture("code", peers.code.peers),
   ].filter((picture) => picture !== undefined);
   const sections: Section[] = [];
+  const stress = await readStress(root);
+  const ladders = stress && laddersPicture(stress.ladders, MOST_P99);
+  const loads = ladders === undefined ? [] : [ladders];
+  if (stress !== undefined) sections.push({ title: "stress", pictures: loads, text: renderStress(stress) });
   if (rooms.length > 0) sections.push({ title: "Beside other libraries and tools", pictures: rooms, text: PEERS });
 
   const due = new Map<string, string>();
@@ -53,7 +62,7 @@ async function documentsOf(root: string, targets: readonly Target[]): Promise<Ma
   if (peers.files !== undefined && peers.code !== undefined) {
     due.set("benchmarks/peers/RESULTS.md", renderPeers(peers.files, peers.code));
   }
-  const drawn: readonly Picture[] = [...pictures.values(), rooms].flat();
+  const drawn: readonly Picture[] = [...pictures.values(), rooms, loads].flat();
   for (const { name, draw } of drawn) {
     for (const theme of [light, dark]) due.set(`${CHARTS}/${name}.${theme.name}.svg`, draw(theme));
   }
@@ -62,6 +71,18 @@ async function documentsOf(root: string, targets: readonly Target[]): Promise<Ma
 
 const PEERS = `One process each, in turns; lower is better unless a row says so. What each of them is and does not do, and all figures, are in
 [benchmarks/peers/RESULTS.md](benchmarks/peers/RESULTS.md).`;
+
+async function readStress(root: string): Promise<StressResults | undefined> {
+  const text = await textOf(join(root, RESULTS, "stress.json"));
+  if (text === undefined) return undefined;
+  // It is read, and not changed.
+  return parseJson(
+    StressResults,
+    text,
+    `${RESULTS}/stress.json`,
+    "results of stress: run `bun run stress` again",
+  ) as StressResults;
+}
 
 async function readPeers(root: string) {
   const read = async (room: string): Promise<unknown> => {

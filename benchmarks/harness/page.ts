@@ -1,3 +1,4 @@
+import { digits } from "./format";
 import { INTRODUCTION, METHOD } from "./method";
 import { type PublishedTarget, publishedTable } from "./published-targets";
 import type { SuiteResult } from "./results";
@@ -90,12 +91,28 @@ function floors(results: readonly SuiteResult[]): string {
 }
 
 function suitePart(result: SuiteResult, targets: readonly Target[], shown: readonly Shown[]): string {
-  const { cpu, cores, system, bun, commit, date } = result.machine;
-  const where = `${cpu}, ${cores} cores, ${system}; Bun ${bun}; commit ${commit}; ${date}; ${result.rounds} rounds.`;
-  const parts = [`## ${result.suite}`, result.about, where, ...shown.map(picture), suiteTables(result, targets)];
+  const parts = [
+    `## ${result.suite}`,
+    result.about,
+    where(result),
+    ...shown.map(picture),
+    suiteTables(result, targets),
+  ];
   const notes = suiteNotes(result);
   if (notes.length > 0) parts.push(notes.join("\n"));
   return parts.join("\n\n");
+}
+
+/** Where and when a suite was measured, how often, and whether the machine was quiet. */
+function where({ machine, rounds, probeRounds = rounds, noise }: SuiteResult): string {
+  const { cpu, cores, system, bun, commit, date } = machine;
+  const often = probeRounds === rounds ? `${rounds} rounds` : `${rounds} rounds, ${probeRounds} of what is no loop`;
+  const told = `${cpu}, ${cores} cores, ${system}; Bun ${bun}; commit ${commit}; ${date}; ${often}`;
+  if (noise === undefined) return `${told}.`;
+  const spread = `${digits(noise.spread * 100)} %`;
+  return noise.isNoisy
+    ? `${told}. **The machine was noisy**: its floors varied by ${spread}, and so may these figures.`
+    : `${told}; a quiet machine, whose floors varied by ${spread}.`;
 }
 
 /** Where the charts are, from the page. */

@@ -4,7 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stalePages, writePages } from "../../benchmarks/harness/documents";
 import { writeResult } from "../../benchmarks/harness/results";
+import { serialiseStress } from "../../benchmarks/stress/results";
 import { result } from "./sample-result";
+import { stressResult } from "./sample-stress";
 
 const project = join(import.meta.dir, "../..");
 
@@ -55,6 +57,27 @@ describe("the documents that results give", () => {
     expect(await stalePages(root)).toEqual([chart]);
     await writePages(root);
     expect(await Bun.file(join(root, chart)).exists()).toBe(false);
+  });
+
+  test("have what stress gave, once there is any: its text, and a chart for each theme of a page", async () => {
+    const root = await unwritten();
+    await writePages(root);
+    expect(await Bun.file(join(root, "BENCHMARKS.md")).text()).not.toContain("## stress");
+    await Bun.write(join(root, "benchmarks/results/stress.json"), serialiseStress(stressResult()));
+    const charts = ["dark", "light"].map((theme) => `benchmarks/results/charts/stress-ladders.${theme}.svg`);
+    expect(await stalePages(root)).toEqual(["BENCHMARKS.md", ...charts]);
+    await writePages(root);
+    const page = await Bun.file(join(root, "BENCHMARKS.md")).text();
+    expect(page).toContain("[stress](#stress).");
+    expect(page).toContain(`srcset="${charts[0]}"`);
+    expect(page).toContain("published: 1,000 messages");
+    for (const chart of charts) expect(await Bun.file(join(root, chart)).text()).toStartWith("<svg ");
+  });
+
+  test("are not made of results that are none: the error names the file, and what to do", async () => {
+    const root = await unwritten();
+    await Bun.write(join(root, "benchmarks/results/stress.json"), '{ "machine": {} }');
+    await expect(writePages(root)).rejects.toThrow(/benchmarks\/results\/stress\.json.*run `bun run stress` again/);
   });
 
   test("are no README where there is none", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type Beside, fillFigures, render } from "../../benchmarks/harness/page";
-import { serialise } from "../../benchmarks/harness/results";
+import { type SuiteResult, serialise } from "../../benchmarks/harness/results";
 import { targetTable } from "../../benchmarks/harness/tables";
 import type { Target } from "../../benchmarks/harness/target";
 import { result } from "./sample-result";
@@ -46,6 +46,17 @@ describe("the page", () => {
 
   test("shows a probe beside its floor", () => {
     expect(page).toContain("| timer: ticks | 39 (38–40) | raw: 2 | – | ≥ 38 | 40 | – |");
+  });
+
+  test("says how often the rows that are no loops were measured, and whether the machine was quiet", () => {
+    const told = (changes: Partial<SuiteResult>) => render([{ ...result({}), ...changes }], limits);
+    expect(told({ probeRounds: 3 })).toContain("2026-02-03; 9 rounds, 3 of what is no loop.");
+    expect(told({ noise: { spread: 0.0312, floors: 4, isNoisy: false } })).toContain(
+      "; 9 rounds; a quiet machine, whose floors varied by 3.12 %.",
+    );
+    expect(told({ noise: { spread: 0.12, floors: 4, isNoisy: true } })).toContain(
+      "9 rounds. **The machine was noisy**: its floors varied by 12 %, and so may these figures.",
+    );
   });
 
   test("links to each of its parts, as a code host names their headings", () => {
