@@ -1,9 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { duration } from "../../benchmarks/harness/format";
 import { loadSuites } from "../../benchmarks/harness/load";
-import { publishedRows } from "../../benchmarks/harness/published";
+import { render } from "../../benchmarks/harness/page";
+import { MEMORY_ROW, publishedReading, publishedRows } from "../../benchmarks/harness/published";
 import { expectTargetsExist } from "../../benchmarks/harness/target";
+import figures from "../../benchmarks/published-figures.json";
+import { inReadme } from "../../benchmarks/shown";
 import { targets } from "../../benchmarks/targets";
+import { result } from "./sample-result";
 
 const suites = await loadSuites(join(import.meta.dir, "../../benchmarks/suites"));
 
@@ -11,12 +16,40 @@ test("each target names a row and a figure that exist", () => {
   expect(() => expectTargetsExist(targets, suites)).not.toThrow();
 });
 
-describe("each published row is in its suite:", () => {
-  for (const name of ["message-creation", "routing", "patterns", "files", "code"]) {
+test("the README shows each suite's own kind of row, in a table that one can take in at a glance", () => {
+  expect(inReadme.length).toBeLessThan(15);
+  expect(new Set(inReadme.map(({ suite }) => suite)).size).toBeGreaterThanOrEqual(9);
+});
+
+/** What was published for timed rows, by the suite that has them. */
+const TIMED = ["message-creation", "routing", "patterns", "files", "code"];
+
+test("each published group of rows has its suite", () => {
+  expect(Object.entries(figures).flatMap(([name, rows]) => (Array.isArray(rows) ? name : []))).toEqual(TIMED);
+});
+
+describe("each published row is in its suite, and the page shows what was published beside it:", () => {
+  for (const name of TIMED) {
     test(name, () => {
-      const rows = suites.find((suite) => suite.name === name)?.rows.map((row) => row.name) ?? [];
+      const suite = suites.find((each) => each.name === name);
+      const rows = [...(suite?.rows ?? []), ...(suite?.leftOut ?? []).map(({ row }) => ({ name: row }))];
+      const names = rows.map((row) => row.name);
       expect(publishedRows(name)).not.toBeEmpty();
-      for (const { row } of publishedRows(name)) expect(rows).toContain(row);
+      for (const { row, avg, p75, p99 } of publishedRows(name)) {
+        expect(names).toContain(row);
+        const timed = result({ suite: name }).rows.flatMap((each) => (each.kind === "timed" ? [{ ...each, row }] : []));
+        const text = render([{ ...result({ suite: name }), rows: timed }], []);
+        expect(text).toContain(`| ${[avg, p75, p99].map(duration).join(" / ")} |`);
+      }
     });
   }
+
+  test("memory", () => {
+    const row = suites.find(({ name }) => name === "memory")?.rows.find(({ name }) => name === MEMORY_ROW);
+    const names = row?.kind === "probe" ? row.figures.map(({ name }) => name) : [];
+    const shown = names
+      .map((name) => publishedReading("memory", MEMORY_ROW, name))
+      .filter((each) => each !== undefined);
+    expect(shown).toEqual([figures.memory.heapGrowthMB, figures.memory.rssGrowthMB]);
+  });
 });
