@@ -1,5 +1,6 @@
 import type { Answer, LineWriter } from "./lines";
-import { type Outcomes, Requests } from "./requests";
+import { Requests } from "./requests";
+import type { Outcomes } from "./results";
 
 /** Requests one after the other, each sent when the one before is answered. */
 export interface ClosedLoop {

@@ -5,7 +5,8 @@ import { serveParent } from "./child";
 import { type ClosedLoop, closedLoop } from "./closed-loop";
 import { Latencies } from "./latency";
 import { type Answer, LineReader, LineWriter } from "./lines";
-import { type Outcomes, Requests, type Window } from "./requests";
+import { Requests, type Window } from "./requests";
+import type { Outcomes } from "./results";
 import { type Mix, Schedule, type ScheduleOptions } from "./schedule";
 
 /** What is made. */

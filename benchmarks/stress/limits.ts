@@ -14,7 +14,8 @@ export const MOST_LAG = MOST_P99 / 10;
 export const MOST_PROCESSOR = 0.9;
 
 /** The share of a window's requests that went wrong. */
-export const errorShare = ({ all }: Pick<WindowFigures, "all">): number => (all.due === 0 ? 0 : 1 - all.ok / all.due);
+export const errorShare = ({ all }: Pick<WindowFigures, "all">): number =>
+  all.due === 0 ? 0 : (all.due - all.ok) / all.due;
 
 /** What a window says of the load in it. */
 export function judge(window: Pick<WindowFigures, "all" | "lag" | "processor">): Verdict {

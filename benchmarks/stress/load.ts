@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Child } from "./child";
 import type { GeneratorHandlers, Seen } from "./generator";
-import type { Outcomes } from "./requests";
+import type { Outcomes } from "./results";
 import type { Arrivals, Mix } from "./schedule";
 import type { Look, SubjectHandlers, Usage } from "./subject";
 

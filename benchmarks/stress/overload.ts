@@ -1,6 +1,6 @@
 import { errorShare } from "./limits";
 import type { Load } from "./load";
-import type { Overload } from "./results";
+import type { Overload, WindowResult } from "./results";
 import { windowResult } from "./window-result";
 
 export interface OverloadOptions {
@@ -67,20 +67,21 @@ export async function overload(load: Load, { held, broke, window }: OverloadOpti
   await load.change({ rate: calm });
   await Bun.sleep(SETTLE);
   const before = windowResult(calm, await load.window(window));
-  const heap = { before: (await load.look()).heap, during: [] as number[], after: 0 };
-  const during: Overload["during"] = [];
+  const { heap: heapBefore } = await load.look();
+  const heapDuring: number[] = [];
+  const during: WindowResult[] = [];
   await load.change({ rate: over });
   for (let turn = 0; turn < 2; turn++) {
     const [seen, look] = await Promise.all([load.window(window), Bun.sleep(window).then(() => load.look())]);
     during.push(windowResult(over, seen));
-    heap.during.push(look.heap);
+    heapDuring.push(look.heap);
   }
   await load.change({ rate: calm });
   const recovery = await recover(load, before);
   const after = windowResult(calm, await load.window(window));
   await load.rest();
-  const { audit, heap: end } = await load.look();
-  heap.after = end;
+  const { audit, heap: heapAfter } = await load.look();
+  const heap = { before: heapBefore, during: heapDuring, after: heapAfter };
   const result = { calm, over, before, during, after, recovery, heap, audit };
   return { ...result, failed: complaints(result) };
 }

@@ -1,16 +1,5 @@
-import { Latencies, type Latency } from "./latency";
-
-/** What became of the requests of one operation, or of all. */
-export interface Outcomes {
-  /** How many were due in the window. */
-  readonly due: number;
-  /** How many were answered, and rightly. */
-  readonly ok: number;
-  /** The others, by what became of them: the kind of an error, `wrong` for another value, `unanswered`. */
-  readonly errors: Readonly<Record<string, number>>;
-  /** Of all of them, from when they were due until they were answered or given up. */
-  readonly latency: Latency;
-}
+import { Latencies } from "./latency";
+import type { Outcomes } from "./results";
 
 class Tally {
   due = 0;

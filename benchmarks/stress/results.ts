@@ -1,5 +1,6 @@
-import { type Static, Type } from "envoi";
+import { Type } from "envoi";
 import { machineSchema } from "../harness/machine";
+import { type Described, parseJson } from "../harness/schema";
 import { Latency } from "./latency";
 
 // What `bun run stress` writes to benchmarks/results/stress.json. Milliseconds, bytes and requests a second throughout.
@@ -16,7 +17,7 @@ export const Outcomes = Type.Object({
   }),
   latency: Latency,
 });
-export type Outcomes = Static<typeof Outcomes>;
+export type Outcomes = Described<typeof Outcomes>;
 
 /** What a window of load was. */
 export const WindowResult = Type.Object({
@@ -30,7 +31,7 @@ export const WindowResult = Type.Object({
   }),
   subject: Type.Object({ processor: Share, rss: Type.Number() }),
 });
-export type WindowResult = Static<typeof WindowResult>;
+export type WindowResult = Described<typeof WindowResult>;
 
 const Verdict = Type.Union([Type.Literal("held"), Type.Literal("broke"), Type.Literal("void")]);
 
@@ -40,7 +41,7 @@ export const Step = Type.Object({
   verdict: Verdict,
   why: Type.String({ description: "Empty for a load that held; else the end of a sentence." }),
 });
-export type Step = Static<typeof Step>;
+export type Step = Described<typeof Step>;
 
 /** Where the messages of a system are; see `router.audit()`. */
 export const Audit = Type.Object({
@@ -51,7 +52,7 @@ export const Audit = Type.Object({
   queued: Count,
   running: Count,
 });
-export type Audit = Static<typeof Audit>;
+export type Audit = Described<typeof Audit>;
 
 /** More load than can be borne, and the time after. */
 export const Overload = Type.Object({
@@ -67,7 +68,7 @@ export const Overload = Type.Object({
   audit: Audit,
   failed: Type.Array(Type.String(), { description: "What should have held and did not; a sentence each." }),
 });
-export type Overload = Static<typeof Overload>;
+export type Overload = Described<typeof Overload>;
 
 /** A load that was raised until it broke something. */
 export const Ladder = Type.Object({
@@ -80,11 +81,11 @@ export const Ladder = Type.Object({
   why: Type.String({ description: "What broke there, as a sentence without its full stop." }),
   overload: Overload,
 });
-export type Ladder = Static<typeof Ladder>;
+export type Ladder = Described<typeof Ladder>;
 
 /** What sockets and lines bear without any actor, and what ended it. */
 export const Capacity = Type.Object({ steps: Type.Array(Step), held: Type.Number(), why: Type.String() });
-export type Capacity = Static<typeof Capacity>;
+export type Capacity = Described<typeof Capacity>;
 
 /** Messages in batches, each batch awaited before the next, in one process. */
 export const Scenario = Type.Object({
@@ -95,7 +96,7 @@ export const Scenario = Type.Object({
   heapGrowth: Type.Number({ description: "Bytes, each end after a forced collection." }),
   kinds: Type.Record(Type.String(), Latency),
 });
-export type Scenario = Static<typeof Scenario>;
+export type Scenario = Described<typeof Scenario>;
 
 /** A stall of the process under load, as an open schedule sees it and as a closed loop does. */
 export const Stall = Type.Object({
@@ -104,7 +105,7 @@ export const Stall = Type.Object({
   open: Latency,
   closed: Latency,
 });
-export type Stall = Static<typeof Stall>;
+export type Stall = Described<typeof Stall>;
 
 /** Something that goes wrong under load, and what comes of it. */
 export const Fault = Type.Object({
@@ -119,7 +120,7 @@ export const Fault = Type.Object({
   audit: Audit,
   failed: Type.Array(Type.String(), { description: "What should have held and did not; a sentence each." }),
 });
-export type Fault = Static<typeof Fault>;
+export type Fault = Described<typeof Fault>;
 
 /** One run of `bun run stress`. */
 export const StressResults = Type.Object({
@@ -132,7 +133,7 @@ export const StressResults = Type.Object({
   ladders: Type.Array(Ladder),
   faults: Type.Array(Fault),
 });
-export type StressResults = Static<typeof StressResults>;
+export type StressResults = Described<typeof StressResults>;
 
 /** A figure that targets may be set for. */
 export interface StressFigure {
@@ -168,6 +169,15 @@ export function figuresOf({ scenarios, stall, ladders, faults }: StressResults):
   for (const { name, recovery } of faults) figures.push({ row: name, figure: "recovery", unit: "ms", value: recovery });
   return figures;
 }
+
+/**
+ * Reads what `serialiseStress` wrote.
+ *
+ * @param name What errors call the text: its file.
+ * @throws Error that says what does not fit, and to run it again.
+ */
+export const parseStress = (text: string, name = "The text"): StressResults =>
+  parseJson(StressResults, text, name, "results of stress: run `bun run stress` again, which writes them anew");
 
 /** The JSON text of results: five digits of each figure, which is more than a run can tell. */
 export function serialiseStress(results: StressResults): string {
