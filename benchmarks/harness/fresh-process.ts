@@ -6,15 +6,17 @@ import type { Charted, Readings } from "./suite";
  *
  * @param module URL of the module, such as `new URL("../subjects/idle.ts", import.meta.url)`.
  * @param name The exported function; it takes one number and gives `Readings`, or `Charted`.
+ * @param environment Variables that it is started with, beside those of this process.
  * @throws Error with the process's own words when it fails.
  */
 export async function inFreshProcess<Read extends Readings | Charted = Readings>(
   module: URL,
   name: string,
   argument: number,
+  environment: Readonly<Record<string, string>> = {},
 ): Promise<Read> {
   const command = [process.execPath, import.meta.path, module.href, name, String(argument)];
-  const child = Bun.spawn(command, { stdout: "pipe", stderr: "pipe" });
+  const child = Bun.spawn(command, { stdout: "pipe", stderr: "pipe", env: { ...process.env, ...environment } });
   const [text, complaint, status] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
   if (status !== 0) throw new Error(`${name} failed in its own process (status ${status}): ${complaint.trim()}`);
   return JSON.parse(text) as Read; // Printed below, and what it is the exported function says.

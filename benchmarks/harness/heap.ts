@@ -1,6 +1,6 @@
 import { heapStats } from "bun:jsc";
-import { slope } from "./statistics";
-import type { Readings } from "./suite";
+import type { Charted, Readings } from "./suite";
+import { type Point, trend } from "./trend";
 
 /** The live heap in bytes, after a forced collection. Repeated in fresh processes it varies by less than a byte in a hundred thousand. */
 export function liveHeap(): number {
@@ -24,23 +24,58 @@ export async function heapOfEach(
   return { bytes };
 }
 
-/**
- * How heap and RSS grow, in MB after the first `messages`, and how they go on: `heap slope` is bytes a message over 20 further
- * batches, by least squares. `send` completes that many messages, and throws when it does not.
- */
-export async function growth(messages: number, send: (messages: number) => Promise<void>): Promise<Readings> {
+/** Does so many pieces of work, and throws when they were not done. */
+export type Work = (count: number) => Promise<void>;
+
+/** How heap and RSS grow, in MB, with the first `count` pieces of work in a process: code and shapes included. */
+export async function growth(count: number, work: Work): Promise<Readings> {
   const heap = liveHeap();
   const rss = process.memoryUsage.rss();
-  await send(messages);
-  const points = [liveHeap()];
-  const heapGrowth = ((points[0] ?? 0) - heap) / 1e6;
-  const rssGrowth = (process.memoryUsage.rss() - rss) / 1e6;
-  for (let i = 0; i < 20; i++) {
-    await send(messages);
-    points.push(liveHeap());
-  }
-  return { "heap growth": heapGrowth, "RSS growth": rssGrowth, "heap slope": slope(points) / messages };
+  await work(count);
+  return { "heap growth": (liveHeap() - heap) / 1e6, "RSS growth": (process.memoryUsage.rss() - rss) / 1e6 };
 }
+
+/** How often memory is read on the way. */
+const READINGS = 100;
+/** The share of the way after which the compiler has seen what there is to see, and heap and RSS have found their size. */
+const SETTLED = 0.5;
+
+/**
+ * How heap and RSS go on growing with each piece of work, in bytes, over `count` of them: read 100 times on the way, each time
+ * after a forced collection; the trend is that of the second half.
+ *
+ * @param along What the work is counted in: `messages`.
+ */
+export async function slopes(along: string, count: number, work: Work): Promise<Charted> {
+  // Of a fixed size: what keeps the readings would otherwise grow by 130 bytes with each, and be found.
+  const done = new Float64Array(READINGS + 1);
+  const heap = new Float64Array(READINGS + 1);
+  const rss = new Float64Array(READINGS + 1);
+  for (let reading = 0; reading <= READINGS; reading++) {
+    const next = Math.round((count * reading) / READINGS);
+    if (reading > 0) await work(next - (done[reading - 1] ?? 0));
+    done[reading] = next;
+    heap[reading] = liveHeap();
+    rss[reading] = process.memoryUsage.rss();
+  }
+  const pointsOf = (memory: Float64Array) => Array.from(memory, (bytes, i): Point => [done[i] ?? 0, bytes]);
+  return {
+    readings: { ...slopeOf("heap", pointsOf(heap), count), ...slopeOf("RSS", pointsOf(rss), count) },
+    series: [lineOf("heap", along, pointsOf(heap)), lineOf("RSS", along, pointsOf(rss))],
+  };
+}
+
+function slopeOf(name: string, points: readonly Point[], count: number): Readings {
+  const { slope, least, most } = trend(points.filter(([done]) => done >= count * SETTLED));
+  return { [`${name} slope`]: slope, [`${name} slope, least`]: least, [`${name} slope, most`]: most };
+}
+
+const lineOf = (name: string, along: string, points: readonly Point[]): Charted["series"][number] => ({
+  name,
+  along,
+  unit: "MB",
+  points: points.map(([done, bytes]) => [done, bytes / 1e6]),
+});
 
 // Reads something of each after the measurement, so that the collector may not take it before.
 function keepAlive(...held: readonly object[]): void {

@@ -1,21 +1,25 @@
+import { NO_COLLECTION } from "./allocation";
 import { inFreshProcess } from "./fresh-process";
 import { MEMORY_ROW } from "./published";
 import type { Probe, ProbeFigure, Scale } from "./suite";
 
 const RAW = new URL("raw-subjects.ts", import.meta.url);
 
+type Sizes = Readonly<Record<Scale, number>>;
+
 const probe = (
   name: string,
   figures: readonly ProbeFigure[],
-  sizes: Readonly<Record<Scale, number>>,
+  sizes: Sizes,
   floor: string,
+  environment?: Readonly<Record<string, string>>,
 ) => {
   return (module: URL, subject: string): Probe => ({
     kind: "probe",
     name,
     figures,
-    floor: { name: "raw", measure: (scale) => inFreshProcess(RAW, floor, sizes[scale]) },
-    measure: (scale) => inFreshProcess(module, subject, sizes[scale]),
+    floor: { name: "raw", measure: (scale) => inFreshProcess(RAW, floor, sizes[scale], environment) },
+    measure: (scale) => inFreshProcess(module, subject, sizes[scale], environment),
   });
 };
 
@@ -32,6 +36,16 @@ export const idleHeapProbe = probe(
   "idleHeap",
 );
 
+/** Bytes that each piece of work allocates. `subject`, and `floor` of the raw ones, return `allocationOfEach(count, work)`. */
+export const allocationProbe = (name: string, floor: string, module: URL, subject: string): Probe =>
+  probe(
+    name,
+    [{ name: "bytes", unit: "B", ratio: true }],
+    { smoke: 20_000, full: 200_000 },
+    floor,
+    NO_COLLECTION,
+  )(module, subject);
+
 /** What a 5 ms timer gets beside a volley of 200 ms. `subject` returns `watchTimer(milliseconds, volley)`. */
 export const fairnessProbe = probe(
   "5 ms timer while two actors volley for 200 ms",
@@ -45,17 +59,32 @@ export const fairnessProbe = probe(
   "fairness",
 );
 
-/** Growth of heap and RSS over 10,000 messages, and the slope after them. `subject` returns `growth(messages, send)`. */
+/** Growth of heap and RSS over the first 10,000 messages. `subject` returns `growth(messages, send)`. */
 export const growthProbe = probe(
   MEMORY_ROW,
   [
     { name: "heap growth", unit: "MB", ratio: false },
     { name: "RSS growth", unit: "MB", ratio: false },
-    { name: "heap slope", unit: "B", ratio: false },
   ],
   { smoke: 100, full: 10_000 },
   "messageGrowth",
 );
+
+/**
+ * What each piece of work leaves on the heap and in RSS, with the ends of an interval of 99 % in which the true slope lies: a
+ * least one above 0 is a leak. `subject` returns `slopes(along, count, work)`.
+ */
+export const slopesProbe = (name: string, sizes: Sizes, module: URL, subject: string): Probe => ({
+  kind: "probe",
+  name,
+  figures: ["heap", "RSS"].flatMap((memory): ProbeFigure[] => [
+    { name: `${memory} slope`, unit: "B", ratio: false },
+    { name: `${memory} slope, least`, unit: "B", ratio: false },
+    { name: `${memory} slope, most`, unit: "B", ratio: false },
+  ]),
+  floor: { none: "what leaks nothing stands at 0" },
+  measure: (scale) => inFreshProcess(module, subject, sizes[scale]),
+});
 
 /** What a 5 ms timer gets beside work of 200 ms that has no floor. `subject` returns `watchTimer(milliseconds, work, counted)`. */
 export const timerProbe = (name: string, counted: string, none: string, module: URL, subject: string): Probe => ({

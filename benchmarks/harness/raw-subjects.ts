@@ -1,5 +1,6 @@
+import { allocationOfEach } from "./allocation";
 import { watchTimer } from "./fairness";
-import { growth, heapOfEach } from "./heap";
+import { growth, heapOfEach, type Work } from "./heap";
 import { RawMailbox } from "./raw-mailbox";
 import type { Readings } from "./suite";
 
@@ -34,15 +35,32 @@ export const fairness = (milliseconds: number): Promise<Readings> =>
   });
 
 /** Memory of messages through one raw mailbox. */
-export const messageGrowth = (messages: number): Promise<Readings> => {
+export const messageGrowth = (messages: number): Promise<Readings> => growth(messages, told());
+
+/** What a tell of a raw mailbox allocates. */
+export const tellAllocation = (messages: number): Promise<Readings> => allocationOfEach(messages, told());
+
+/** What an ask of a raw mailbox allocates, and the wait for its reply. */
+export const askAllocation = (asks: number): Promise<Readings> => {
+  const mailbox = new RawMailbox<number>((payload) => payload);
+  return allocationOfEach(asks, async (count) => {
+    for (let i = 0; i < count; i++) if ((await mailbox.ask(i)) !== i) throw new Error("a reply was wrong");
+  });
+};
+
+/** Messages told to one raw mailbox, a hundred at once. */
+function told(): Work {
   let handled = 0;
   const mailbox = new RawMailbox<number>(() => {
     handled++;
   });
-  return growth(messages, async (count) => {
+  return async (count) => {
     const before = handled;
-    for (let i = 0; i < count; i++) mailbox.tell(i);
-    await mailbox.ask(0);
-    if (handled !== before + count + 1) throw new Error(`${handled - before - 1} of ${count} messages were handled`);
-  });
-};
+    for (let i = 1; i <= count; i++) {
+      mailbox.tell(i);
+      if (i % 100 === 0) await undefined;
+    }
+    await undefined;
+    if (handled !== before + count) throw new Error(`${handled - before} of ${count} messages were handled`);
+  };
+}

@@ -78,19 +78,6 @@ export function throughput(operations: number, wallNanoseconds: number): number 
   return (operations / wallNanoseconds) * 1e9;
 }
 
-/** The slope of the least-squares line through `values` at 0, 1, 2 …: what each step adds. */
-export function slope(values: readonly number[]): number {
-  const middle = (values.length - 1) / 2;
-  const mean = values.reduce((sum, each) => sum + each, 0) / values.length;
-  let along = 0;
-  let square = 0;
-  values.forEach((value, index) => {
-    along += (index - middle) * (value - mean);
-    square += (index - middle) ** 2;
-  });
-  return along / square;
-}
-
 /**
  * The slope of `values` at 0, 1, 2 … by Theil and Sen: the median of the slopes between each two of them. A step here and
  * there, as memory makes when a page is taken or given back, moves it little.

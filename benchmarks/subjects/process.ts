@@ -1,19 +1,9 @@
 import { createSystem, type RefTo } from "envoi";
-import { Completion } from "../harness/completion";
 import { watchTimer } from "../harness/fairness";
-import { growth, heapOfEach } from "../harness/heap";
 import type { Readings } from "../harness/suite";
-import { Echo, Sink } from "./echo";
+import { Sink } from "./echo";
 
-// What the probes run in a process of its own.
-
-/** Heap of an idle actor: spawned under a name, with a handler of its own. */
-export const idleHeap = (count: number): Promise<Readings> =>
-  heapOfEach(count, (many) => {
-    const system = createSystem();
-    for (let i = 0; i < many; i++) system.spawn(`idle-${i}`, Echo, () => ({ say: (payload) => payload }));
-    return system;
-  });
+// What the probe about fairness runs in a process of its own.
 
 /** Two actors volley beside a timer. */
 export const fairness = (milliseconds: number): Promise<Readings> =>
@@ -41,19 +31,3 @@ export const fairness = (milliseconds: number): Promise<Readings> =>
     await done;
     return hops;
   });
-
-/** Memory of messages told to one actor, all of them handled. */
-export const messageGrowth = (messages: number): Promise<Readings> => {
-  const system = createSystem();
-  const completion = new Completion();
-  const sink = system.spawn("sink", Sink, () => ({
-    take() {
-      completion.arrive();
-    },
-  }));
-  return growth(messages, async (count) => {
-    const done = completion.expect(count);
-    for (let i = 0; i < count; i++) sink.tell("take", i);
-    await done;
-  });
-};

@@ -1,13 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import {
-  medianSlope,
-  quantile,
-  ratios,
-  slope,
-  spread,
-  summarise,
-  throughput,
-} from "../../benchmarks/harness/statistics";
+import { medianSlope, quantile, ratios, spread, summarise, throughput } from "../../benchmarks/harness/statistics";
 
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
 const shuffled = (values: readonly number[]) => [...values].sort((a, b) => ((a * 7919) % 1009) - ((b * 7919) % 1009));
@@ -84,11 +76,6 @@ describe("the ratio", () => {
 
 test("a spread tells median, lowest and highest", () => {
   expect(spread([9, 1, 5, 7])).toEqual({ median: 6, min: 1, max: 9 });
-});
-
-test("a slope is what each step adds, noise apart", () => {
-  expect(slope([3, 5, 7, 9])).toBe(2);
-  expect(slope([10, 12, 10, 12, 10])).toBe(0);
 });
 
 test("a median slope is what each step adds, jumps apart", () => {

@@ -1,0 +1,62 @@
+import { describe, expect, test } from "bun:test";
+import { NO_COLLECTION } from "../../../benchmarks/harness/allocation";
+import { inFreshProcess } from "../../../benchmarks/harness/fresh-process";
+import { smokeRow } from "../../../benchmarks/harness/measure";
+import type { Charted } from "../../../benchmarks/harness/suite";
+import { suite } from "../../../benchmarks/suites/memory.bench";
+
+const subjects = new URL("subjects.ts", import.meta.url);
+const LONG = process.env["ENVOI_LONG"] !== undefined;
+
+describe("a slope of memory", () => {
+  test("is surely above 0 where an actor keeps something of one message in fifty", async () => {
+    const { readings, series } = await inFreshProcess<Charted>(subjects, "keepsOneIn", 50);
+    // An entry of a map and an object, which it keeps; a 50th of that.
+    expect(readings["heap slope, least"]).toBeGreaterThan(0.5);
+    expect(readings["heap slope, most"]).toBeLessThan(4);
+    expect(series.map(({ name, along, unit }) => ({ name, along, unit }))).toEqual([
+      { name: "heap", along: "messages", unit: "MB" },
+      { name: "RSS", along: "messages", unit: "MB" },
+    ]);
+    expect(series[0]?.points).toHaveLength(101);
+    expect(series[0]?.points.at(-1)?.[0]).toBe(500_000);
+  });
+
+  test("is not, where it keeps nothing", async () => {
+    const { readings } = await inFreshProcess<Charted>(subjects, "keepsOneIn", 1e9);
+    expect(readings["heap slope, least"]).toBeLessThanOrEqual(0.02); // The compiler may still be at work.
+  });
+});
+
+describe("what is allocated", () => {
+  test("is what the objects take, and the heads of the blocks that they are in", async () => {
+    for (const each of [1, 2]) {
+      const { bytes = 0 } = await inFreshProcess(subjects, "objects", each, NO_COLLECTION);
+      expect(bytes / each).toBeGreaterThan(48);
+      expect(bytes / each).toBeLessThan(50);
+    }
+  });
+
+  test("is not told where the collector runs meanwhile", async () => {
+    await expect(inFreshProcess(subjects, "objects", 20)).rejects.toThrow("the collector ran");
+  });
+});
+
+describe("each row of the suite about memory does its work:", () => {
+  for (const row of suite.rows) test(row.name, () => smokeRow(row));
+});
+
+describe.if(LONG)("nothing of what envoi does leaks:", () => {
+  for (const row of suite.rows) {
+    if (row.kind !== "probe" || !row.figures.some(({ name }) => name === "heap slope, least")) continue;
+    test(row.name, async () => {
+      // One in a hundred flat ones is called a leak by chance; a leak is called one each time.
+      const leasts: number[] = [];
+      for (let round = 0; round < 3 && leasts.every((least) => least > 0); round++) {
+        const { readings } = (await row.measure("full")) as Charted; // As `slopesProbe` gives it.
+        leasts.push(readings["heap slope, least"] ?? Number.NaN);
+      }
+      expect(Math.min(...leasts)).toBeLessThanOrEqual(0);
+    }, 120_000);
+  }
+});
