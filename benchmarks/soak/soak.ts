@@ -1,0 +1,118 @@
+import { digits } from "../harness/format";
+import { type Point, trend } from "../harness/trend";
+import type { Sample } from "./process";
+
+/** What a soak touches. */
+export interface SoakAround {
+  out(text: string): void;
+  err(text: string): void;
+  /** Ends it: what it has seen by then is told. */
+  readonly signal: AbortSignal;
+}
+
+const MINUTE = 60_000;
+const PROCESS = new URL("process.ts", import.meta.url).pathname;
+const MIXED = new URL("mixed.ts", import.meta.url);
+/** Fewest samples of a soak; a long one takes one a minute. */
+const SAMPLES = 60;
+/** As long into it, in shares, the compiler is done, and heap and RSS have found their size. */
+const SETTLED = 0.5;
+/** Below this, what settles would be taken for what grows. */
+const FEWEST = 10;
+
+/**
+ * Has a process work for so many minutes of real time, at full load, and watches its memory: a line a minute, and the trends
+ * at the end.
+ *
+ * @param load URL of a module that exports `open: OpenLoad`. Default: all that envoi does, in turn.
+ * @returns the exit status: 0; 1 when something leaks, or the work went wrong; 2 when there is no such number of minutes; 130
+ * when it was ended by the signal.
+ */
+export async function soak(minutes: number, around: SoakAround, load = MIXED): Promise<0 | 1 | 2 | 130> {
+  if (!(minutes > 0 && Number.isFinite(minutes))) {
+    around.err(`A soak takes a number of minutes above 0, such as --soak 30; got ${minutes}.\n`);
+    return 2;
+  }
+  const duration = minutes * MINUTE;
+  const interval = Math.min(MINUTE, duration / SAMPLES);
+  const child = Bun.spawn({
+    cmd: [process.execPath, PROCESS, load.href, String(duration), String(interval)],
+    stdio: ["pipe", "pipe", "pipe"],
+    env: process.env,
+  });
+  const end = () => child.kill("SIGTERM");
+  around.signal.addEventListener("abort", end, { once: true });
+  if (around.signal.aborted) end();
+  const complaint = child.stderr.text();
+  try {
+    const samples: Sample[] = [];
+    for await (const line of linesOf(child.stdout)) {
+      const sample = JSON.parse(line) as Sample; // As its process prints it.
+      if (samples.length === 0 || minuteOf(sample) > minuteOf(samples.at(-1))) around.out(`${describe(sample)}\n`);
+      samples.push(sample);
+    }
+    if ((await child.exited) !== 0 && !around.signal.aborted) {
+      around.err(`The soak's process failed (status ${child.exitCode}): ${(await complaint).trim()}\n`);
+      return 1;
+    }
+    const leaks = judge(samples, duration, around);
+    if (around.signal.aborted) return 130;
+    return leaks > 0 ? 1 : 0;
+  } finally {
+    around.signal.removeEventListener("abort", end);
+    child.kill("SIGKILL");
+    await child.exited;
+  }
+}
+
+async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  let rest = "";
+  const decoder = new TextDecoder();
+  for await (const bytes of stream) {
+    const lines = (rest + decoder.decode(bytes, { stream: true })).split("\n");
+    rest = lines.pop() ?? "";
+    yield* lines;
+  }
+}
+
+const minuteOf = (sample: Sample | undefined): number => Math.floor((sample?.milliseconds ?? 0) / MINUTE);
+const megabytes = (bytes: number): string => `${digits(bytes / 1e6)} MB`;
+
+const describe = (sample: Sample): string =>
+  [
+    `${minuteOf(sample)} min`.padStart(8),
+    `${sample.operations.toLocaleString("en")} operations`.padStart(24),
+    `heap ${megabytes(sample.heap)}`,
+    `RSS ${megabytes(sample.rss)}`,
+    `its processes ${megabytes(sample.processes)}`,
+  ].join("  ");
+
+const WATCHED = [
+  ["heap", ({ heap }: Sample) => heap],
+  ["RSS", ({ rss }: Sample) => rss],
+  ["RSS of its processes", ({ processes }: Sample) => processes],
+] as const;
+
+/** Tells the trend of each kind of memory, and returns how many of them go up. */
+function judge(samples: readonly Sample[], duration: number, { out, err }: SoakAround): number {
+  const settled = samples.filter(({ milliseconds }) => milliseconds >= duration * SETTLED);
+  const last = samples.at(-1);
+  if (last === undefined || settled.length < FEWEST) {
+    err("It ended too early to tell whether memory grows.\n");
+    return 0;
+  }
+  const passed = digits(last.milliseconds / MINUTE);
+  out(
+    `\n${last.operations.toLocaleString("en")} operations in ${passed} minutes; a minute adds, with 99 % confidence:\n`,
+  );
+  let leaks = 0;
+  for (const [name, bytesOf] of WATCHED) {
+    const points = settled.map((sample): Point => [sample.milliseconds / MINUTE, bytesOf(sample) / 1e3]);
+    const { slope, least, most } = trend(points);
+    const isLeak = least > 0;
+    if (isLeak) leaks++;
+    const interval = `${digits(slope)} kB (${digits(least)} to ${digits(most)})`;
+    out(`  ${name}: ${interval}, ${megabytes(bytesOf(last))} at the end: ${isLeak ? "it leaks" : "no leak"}\n`);
+  }
+  return leaks;
+}

@@ -1,0 +1,59 @@
+import { describe, expect, test } from "bun:test";
+import { canSeeProcesses, descendants } from "../../../benchmarks/harness/processes";
+import { soak } from "../../../benchmarks/soak/soak";
+
+const load = (name: string) => new URL(`${name}.ts`, import.meta.url);
+
+/** Soaks for so many seconds, or until something was told. */
+async function run(seconds: number, name: string, { endsAtOnce = false } = {}) {
+  const ending = new AbortController();
+  let out = "";
+  let err = "";
+  const around = {
+    out(text: string) {
+      out += text;
+      if (endsAtOnce) ending.abort();
+    },
+    err(text: string) {
+      err += text;
+    },
+    signal: ending.signal,
+  };
+  return { status: await soak(seconds / 60, around, load(name)), out, err };
+}
+
+describe("a soak", () => {
+  test("of an actor that keeps something of each message ends with status 1, and says what leaks", async () => {
+    const { status, out, err } = await run(4, "leaking");
+    expect({ status, err }).toEqual({ status: 1, err: "" });
+    expect(out).toMatch(/^ {2}heap: .* at the end: it leaks$/m);
+  });
+
+  test("of one that keeps nothing finds no leak of its heap", async () => {
+    const { out, err } = await run(4, "steady");
+    expect(err).toBe("");
+    expect(out).toMatch(/^ {2}heap: .* at the end: no leak$/m);
+  });
+
+  test("whose work goes wrong ends with status 1, in the words of that", async () => {
+    const { status, err } = await run(4, "wrong");
+    expect(status).toBe(1);
+    expect(err).toContain("a reply was 4, not 5");
+  });
+
+  test("of no time is refused", async () => {
+    for (const seconds of [0, -1, Number.NaN, Number.POSITIVE_INFINITY]) {
+      const { status, err } = await run(seconds, "steady");
+      expect(status).toBe(2);
+      expect(err).toContain("such as --soak 30");
+    }
+  });
+
+  test("that is ended says what it has seen, and leaves no process", async () => {
+    const before = canSeeProcesses ? descendants(process.pid) : [];
+    const { status, out, err } = await run(60, "steady", { endsAtOnce: true });
+    expect({ status, err }).toEqual({ status: 130, err: "It ended too early to tell whether memory grows.\n" });
+    expect(out).toMatch(/^ +0 min .* operations +heap /);
+    if (canSeeProcesses) expect(descendants(process.pid)).toEqual(before);
+  });
+});
