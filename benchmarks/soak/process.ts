@@ -20,7 +20,8 @@ async function run(module: string, duration: number, interval: number): Promise<
   const end = () => {
     isOver = true;
   };
-  process.once("SIGTERM", end);
+  process.on("SIGTERM", end);
+  process.on("SIGINT", end); // Ctrl-C reaches all processes of a terminal.
   process.stdin.once("end", end).resume(); // Whoever started it is gone.
   const load = await open();
   try {

@@ -11,7 +11,7 @@ export interface SoakAround {
 }
 
 const MINUTE = 60_000;
-const PROCESS = new URL("process.ts", import.meta.url).pathname;
+const PROCESS = Bun.fileURLToPath(new URL("process.ts", import.meta.url));
 const MIXED = new URL("mixed.ts", import.meta.url);
 /** Fewest samples of a soak; a long one takes one a minute. */
 const SAMPLES = 60;
