@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { canSeeProcesses, descendants } from "../../../benchmarks/harness/processes";
-import { soak } from "../../../benchmarks/soak/soak";
+import { growsSurely, soak } from "../../../benchmarks/soak/soak";
 
 const load = (name: string) => new URL(`${name}.ts`, import.meta.url);
 
@@ -55,5 +55,20 @@ describe("a soak", () => {
     expect({ status, err }).toEqual({ status: 130, err: "It ended too early to tell whether memory grows.\n" });
     expect(out).toMatch(/^ +0 min .* operations +heap /);
     if (canSeeProcesses) expect(descendants(process.pid)).toEqual(before);
+  });
+});
+
+describe("what a soak calls a leak", () => {
+  const points = [0, 10, 20, 30].map((minute) => [minute, 10e6] as const);
+
+  test("is what surely grows by more than a hundredth in the second half", () => {
+    expect(growsSurely(4_000, points)).toBe(true);
+    expect(growsSurely(3_000, points)).toBe(false);
+  });
+
+  test("is nothing that may as well not grow", () => {
+    expect(growsSurely(0, points)).toBe(false);
+    expect(growsSurely(-4_000, points)).toBe(false);
+    expect(growsSurely(0, [[0, 0]])).toBe(false);
   });
 });
