@@ -349,6 +349,7 @@ export const targets: readonly Target[] = [
 const ONE_MB = "flat memory: what 1,000 messages leave, and 100,000, is code that was compiled";
 const RECOVERS = "its clients give up after a second: what is older than that keeps nobody waiting who is still there";
 const stress = { suite: "stress" } as const;
+const FAULTS = ["processes killed", "actors that crash", "a slow disk", "mailboxes full", "a flood of dead letters"];
 
 /** What `bun run stress --check` holds its figures against. */
 export const stressTargets: readonly Target[] = [
@@ -374,7 +375,7 @@ export const stressTargets: readonly Target[] = [
     reason:
       "a tenth of it is code and a seventh are files written whole, of which a machine does a few thousand a second",
   },
-  ...["messaging only", "all together"].map(
+  ...["messaging only", "all together", ...FAULTS].map(
     (row): Target => ({ ...stress, row, figure: "recovery", atMost: 5_000, aim: 500, reason: RECOVERS }),
   ),
   {

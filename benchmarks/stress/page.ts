@@ -136,9 +136,13 @@ function stallSentence({ milliseconds, rate: load, open, closed }: Stall): strin
   ].join("\n\n");
 }
 
-function faultSection({ name, about, before, during, after, recovery, failed }: Fault): string[] {
+function faultSection({ name, about, before, during, after, recovery, happened, audit, failed }: Fault): string[] {
+  const times = Object.entries(happened).map(([what, often]) => `${what}: ${count(often)}`);
+  const bystander = (window: WindowResult): string => time(window.operations["ask"]?.latency.p95 ?? null);
   const sentences = [
-    `${about} ${duration(recovery * 1e6)} after the end of it, the figures were as before.`,
+    `${about} ${duration(recovery * 1e6)} after the end of it, the figures were as before (${times.join("; ")}).`,
+    `An actor that has nothing to do with it answered 95 in 100 asks within ${bystander(during)} meanwhile, and within ${bystander(before)} before.`,
+    `Of ${count(audit.accepted)} messages, ${count(audit.handled)} were handled, ${count(audit.failed)} failed and ${count(audit.dead)} became dead letters.`,
     ...failed.map((sentence) => `**${sentence}**`),
   ];
   return [

@@ -117,6 +117,7 @@ export const Fault = Type.Object({
   recovery: Type.Number({
     description: "From the end of the fault to the end of the first stretch that was as before.",
   }),
+  happened: Type.Record(Type.String(), Count, { description: "How often what happened, from begin to end." }),
   audit: Audit,
   failed: Type.Array(Type.String(), { description: "What should have held and did not; a sentence each." }),
 });

@@ -1,10 +1,19 @@
 import { describeMachine } from "../harness/machine";
 import { Child } from "./child";
+import { FAULTS, measureFault } from "./faults/faults";
 import { type Climb, climb, highest, type LadderOptions } from "./ladder";
 import { judge } from "./limits";
 import { type Load, startLoad, type WindowFigures } from "./load";
 import { overload } from "./overload";
-import { type Capacity, type Ladder, type Scenario, type Step, type StressResults, scenarioName } from "./results";
+import {
+  type Capacity,
+  type Fault,
+  type Ladder,
+  type Scenario,
+  type Step,
+  type StressResults,
+  scenarioName,
+} from "./results";
 import type { ScenarioHandlers } from "./scenario";
 import type { Mix } from "./schedule";
 import { compareStalls } from "./stall";
@@ -41,6 +50,8 @@ interface LadderPlan {
 
 /** A share of a window passes before it, so that it begins with a load that is borne or not. */
 const SETTLE = 0.25;
+/** The share of a window that a fault goes on, and the times before and after it. */
+const FAULT = 0.6;
 /** Requests a second while the process under load stalls. */
 const STALL_RATE = 1_000;
 /** Requests of a mix, in parts of a hundred. */
@@ -80,9 +91,14 @@ export async function measureStress(options: StressOptions): Promise<StressResul
   const capacity = await loaded(signal, (load) => measureCapacity(load, options));
   const ladders: Ladder[] = [];
   for (const plan of LADDERS) ladders.push(await loaded(signal, (load) => climbLadder(load, plan, options)));
+  const faults: Fault[] = [];
+  for (const plan of FAULTS) {
+    progress(plan.name);
+    faults.push(await measureFault(plan, { window: Math.round(effort.window * FAULT), signal }));
+  }
   const machine = describeMachine(root);
   const seconds = (performance.now() - start) / 1_000;
-  return { machine, seconds, scenarios, stall, capacity, ladders, faults: [] };
+  return { machine, seconds, scenarios, stall, capacity, ladders, faults };
 }
 
 async function runScenario(asked: Parameters<ScenarioHandlers["run"]>[0], signal: AbortSignal): Promise<Scenario> {

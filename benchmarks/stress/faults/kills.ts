@@ -1,0 +1,50 @@
+import { createRandom } from "envoi/testing";
+import { spawnCodeExecution } from "envoi/tools";
+import { descendants } from "../../harness/processes";
+import type { FaultPlan, MakeTrouble } from "./fault";
+import { subjectOf, TIMEOUT } from "./subject";
+
+/** Milliseconds between two kills. */
+const PAUSE = 200;
+
+export const fault: FaultPlan = {
+  name: "processes killed",
+  about: "Every 200 ms one of the processes that run code, by chance, is killed (SIGKILL).",
+  rate: 200,
+  mix: { code: 1, ask: 1 },
+  allowed: { code: ["crashed", "unavailable"] },
+  module: import.meta.url,
+};
+
+const make: MakeTrouble = async ({ system }) => {
+  const code = spawnCodeExecution(system, { concurrency: 2 });
+  const random = createRandom(1);
+  let killed = 0;
+  let lost = 0;
+  let timer: Timer | undefined;
+  const execute = async (number: number) => {
+    const answer = await code.ask("execute", { code: "input + 1", input: number }, { timeout: TIMEOUT });
+    if (answer.isErr()) return answer.error.kind;
+    if (answer.value.ok) return answer.value.value.value === number + 1 ? number : "wrong";
+    lost++;
+    return answer.value.error.kind;
+  };
+  const kill = () => {
+    const pool = descendants(process.pid);
+    if (pool.length === 0) return; // The next ones are being started.
+    process.kill(random.pick(pool), "SIGKILL");
+    killed++;
+  };
+  await execute(0);
+  return {
+    operations: { code: execute },
+    begin() {
+      timer = setInterval(kill, PAUSE);
+    },
+    end: () => clearInterval(timer),
+    happened: () => ({ "processes killed": killed, "runs lost": lost }),
+    complaints: () => (lost > killed * 2 + 10 ? [`${killed} kills cost ${lost} runs.`] : []),
+  };
+};
+
+export const open = subjectOf(make);
