@@ -1,41 +1,38 @@
+import { type Static, Type } from "envoi";
 import type { Machine } from "../harness/machine";
+import { ascending, quantile } from "../harness/statistics";
 
-/** What was measured of the candidates, as `benchmarks/results/peers-files.json` keeps it. */
-export interface PeerResults {
-  readonly machine: Machine;
-  /** Rounds of all candidates in turn. */
-  readonly rounds: number;
-  /** How long each race lasted, in seconds. */
-  readonly seconds: number;
-  readonly peers: readonly PeerResult[];
-}
+// What the results of all rooms are made of. Each room has a schema of its whole file beside its runner.
 
-export interface PeerResult {
-  readonly name: string;
-  readonly how: string;
-  /** Package and version. */
-  readonly packages: readonly string[];
-  readonly rows: readonly PeerRow[];
-  readonly race: Race | Failure;
-  readonly fifo: { readonly answer: "refuses" | "reads" | "hangs" } | Failure;
-}
-
-/** The reads of a race: those that gave what is outside, those that gave what is inside, and the rest, which were refused. */
-export interface Race {
-  readonly reads: number;
-  readonly escapes: number;
-  readonly inside: number;
-}
+export const machine = Type.Object({
+  cpu: Type.String(),
+  cores: Type.Number(),
+  system: Type.String(),
+  bun: Type.String(),
+  commit: Type.String(),
+  date: Type.String(),
+});
 
 /** Why there is no figure: it could not be installed, started, or do its work. */
-export interface Failure {
-  readonly failed: string;
-}
+export const failure = Type.Object({ failed: Type.String() });
+export type Failure = Static<typeof failure>;
 
-export interface PeerRow {
-  readonly row: string;
-  /** In nanoseconds; null where the candidate has no such operation. */
-  readonly figure: { readonly median: number; readonly min: number; readonly samples: number } | Failure | null;
+/** Of the samples of all rounds. */
+export const summary = Type.Object({ median: Type.Number(), min: Type.Number(), samples: Type.Number() });
+export type PeerFigure = Static<typeof summary>;
+
+/** The figure of a row, in nanoseconds; null where a candidate has no such operation. */
+export const row = Type.Object({ row: Type.String(), figure: Type.Union([summary, failure, Type.Null()]) });
+export type PeerRow = Static<typeof row>;
+
+export function figureOf(samples: readonly number[]): PeerFigure {
+  const sorted = ascending(samples);
+  return { median: quantile(sorted, 0.5), min: quantile(sorted, 0), samples: sorted.length };
 }
 
 export const hasFailed = (outcome: object): outcome is Failure => "failed" in outcome;
+
+/** Says where and when, as the pages do. */
+export function whereAndWhen({ cpu, cores, system, bun, commit, date }: Machine, rounds: number): string {
+  return `${cpu}, ${cores} cores, ${system}; Bun ${bun}; commit ${commit}; ${date}; ${rounds} rounds of all in turn.`;
+}

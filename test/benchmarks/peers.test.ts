@@ -1,15 +1,17 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readResults } from "../../benchmarks/harness/results";
 import type { AttackResult, CodePeerResult, CodePeerResults } from "../../benchmarks/peers/code/results";
 import { attacks, COLD_START, operations as runs } from "../../benchmarks/peers/code/rows";
-import { renderPeers } from "../../benchmarks/peers/page";
-import type { PeerResult, PeerResults } from "../../benchmarks/peers/results";
-import { operations } from "../../benchmarks/peers/rows";
+import type { FilePeerResult, FilePeerResults } from "../../benchmarks/peers/files/results";
+import { operations } from "../../benchmarks/peers/files/rows";
+import { readPeers, renderPeers } from "../../benchmarks/peers/page";
 
 const root = join(import.meta.dir, "../..");
 
-const peer = (changes: Partial<PeerResult>): PeerResult => ({
+const peer = (changes: Partial<FilePeerResult>): FilePeerResult => ({
   name: "good",
   how: "in process",
   packages: ["good 1.2.3"],
@@ -28,7 +30,7 @@ const machine = {
   date: "2026-02-03",
 };
 
-const results = (peers: readonly PeerResult[]): PeerResults => ({ machine, rounds: 9, seconds: 5, peers });
+const results = (peers: FilePeerResult[]): FilePeerResults => ({ machine, rounds: 9, seconds: 5, peers });
 
 const coder = (name: string, outcome: AttackResult["outcome"]): CodePeerResult => ({
   name,
@@ -47,7 +49,7 @@ const good = coder("coder", {
   busy: 0.02,
 });
 
-const codeResults = (peers: readonly CodePeerResult[]): CodePeerResults => ({
+const codeResults = (peers: CodePeerResult[]): CodePeerResults => ({
   machine,
   rounds: 9,
   limits: { timeout: 500, memory: 64e6 },
@@ -55,9 +57,10 @@ const codeResults = (peers: readonly CodePeerResult[]): CodePeerResults => ({
   peers,
 });
 
-const pageOf = (...peers: readonly PeerResult[]): string => renderPeers(results(peers), codeResults([good]));
-const codePageOf = (...peers: readonly CodePeerResult[]): string =>
-  renderPeers(results([peer({})]), codeResults(peers));
+const pageOf = (...peers: FilePeerResult[]): string =>
+  renderPeers({ actors: undefined, files: results(peers), code: codeResults([good]) });
+const codePageOf = (...peers: CodePeerResult[]): string =>
+  renderPeers({ actors: undefined, files: results([peer({})]), code: codeResults(peers) });
 
 test("the page has each operation, escape and answer beside its candidate", () => {
   const other = peer({ name: "other", race: { reads: 900, escapes: 20, inside: 30 }, fifo: { answer: "hangs" } });
@@ -110,13 +113,38 @@ function outcomeOf({ attacks: [first] }: CodePeerResult) {
   return first.outcome;
 }
 
+test("what was not measured yet has no part on the page", () => {
+  const page = renderPeers({ actors: undefined, files: results([peer({})]), code: undefined });
+  expect(page).toContain("## Files");
+  expect(page).not.toContain("## Code");
+  expect(page).not.toContain("## Actors");
+});
+
 test("the page in the repository is what its results give, and they are no suite of envoi's own", async () => {
-  const folder = join(root, "benchmarks/results");
-  const files = (await Bun.file(join(folder, "peers-files.json")).json()) as PeerResults; // Written by the same command.
-  const code = (await Bun.file(join(folder, "peers-code.json")).json()) as CodePeerResults; // As above.
-  expect(await Bun.file(join(root, "benchmarks/peers/RESULTS.md")).text()).toBe(renderPeers(files, code));
-  expect((await readResults(folder)).map(({ suite }) => suite)).not.toContain(undefined);
-  expect(files.peers[0]?.rows.map(({ row }) => row)).toEqual(operations.map(({ row }) => row));
-  expect(code.peers[0]?.rows.map(({ row }) => row)).toEqual([...runs.map(({ row }) => row), COLD_START]);
-  expect(code.peers[0]?.attacks.map(({ attack }) => attack)).toEqual(attacks.map(({ name }) => name));
+  const peers = await readPeers();
+  expect(await Bun.file(join(root, "benchmarks/peers/RESULTS.md")).text()).toBe(renderPeers(peers));
+  expect((await readResults(join(root, "benchmarks/results"))).map(({ suite }) => suite)).not.toContain(undefined);
+  expect(peers.files?.peers[0]?.rows.map(({ row }) => row)).toEqual(operations.map(({ row }) => row));
+  expect(peers.code?.peers[0]?.rows.map(({ row }) => row)).toEqual([...runs.map(({ row }) => row), COLD_START]);
+  expect(peers.code?.peers[0]?.attacks.map(({ attack }) => attack)).toEqual(attacks.map(({ name }) => name));
+});
+
+describe("results that are not what a room writes are refused, with the file and what to do:", () => {
+  for (const [what, text, reason] of [
+    ["no JSON", "{", "JSON"],
+    ["another shape", '{ "machine": {} }', "must have required properties"],
+  ] as const) {
+    test(what, async () => {
+      const folder = await mkdtemp(join(tmpdir(), "envoi-peers-results-"));
+      try {
+        await Bun.write(join(folder, "peers-code.json"), text);
+        const refusal = await readPeers(folder).then(String, String);
+        expect(refusal).toContain("peers-code.json does not hold results of code (");
+        expect(refusal).toContain(reason);
+        expect(refusal).toEndWith("run `bun run bench:peers --only code` again.");
+      } finally {
+        await rm(folder, { recursive: true });
+      }
+    });
+  }
 });

@@ -103,6 +103,7 @@ async function attack(peer: CodePeer, name: string): Promise<void> {
 }
 
 const [name = "", mode, what = ""] = process.argv.slice(2);
+process.on("disconnect", () => process.exit(0)); // Nobody is there to tell.
 try {
   const peer = await openPeer(name);
   if (mode === "measure") serve(peer);

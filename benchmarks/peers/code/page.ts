@@ -1,5 +1,5 @@
 import { digits, duration, table } from "../../harness/format";
-import { hasFailed, type PeerRow } from "../results";
+import { hasFailed, type PeerRow, whereAndWhen } from "../results";
 import type { AttackResult, CodePeerResults, Outcome } from "./results";
 
 const NONE = "–";
@@ -11,7 +11,6 @@ const REST = 0.25;
 
 /** The part of RESULTS.md that is about code, from the results alone. */
 export function renderCode({ machine, rounds, limits, patience, peers }: CodePeerResults): string {
-  const { cpu, cores, system, bun, commit, date } = machine;
   const failures = new Set<string>();
   const failed = (reason: string): string => {
     failures.add(reason);
@@ -49,7 +48,7 @@ export function renderCode({ machine, rounds, limits, patience, peers }: CodePee
   };
   const parts = [
     "## Code",
-    `${cpu}, ${cores} cores, ${system}; Bun ${bun}; commit ${commit}; ${date}; ${rounds} rounds of all in turn.`,
+    whereAndWhen(machine, rounds),
     peers.map(({ name, how, packages }) => `- **${name}**: ${[how, ...packages].join("; ")}.`).join("\n"),
     "### Time of an operation, median (and shortest)",
     table(["operation", ...names], operations),

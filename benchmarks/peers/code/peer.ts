@@ -1,5 +1,4 @@
-import { join } from "node:path";
-import type { Candidate } from "../peer";
+import { type Candidate, named, openSubject } from "../room";
 
 /** The limits that each candidate is given, where it has them. */
 export const LIMITS = {
@@ -61,11 +60,5 @@ export const candidates: readonly Candidate[] = [
 
 /** Opens a candidate; what keeps it from starting is thrown. */
 export async function openPeer(name: string): Promise<CodePeer> {
-  const candidate = candidates.find((each) => each.name === name);
-  if (candidate === undefined) throw new Error(`There is no ${name}.`);
-  // Not known to the compiler: the packages behind it are installed where they are measured, and nowhere else.
-  const loaded = (await import(join(import.meta.dir, "../subjects/code", candidate.module))) as {
-    open: () => Promise<CodePeer>; // Every module there exports it.
-  };
-  return loaded.open();
+  return openSubject("code", named(candidates, name));
 }

@@ -1,44 +1,47 @@
-import type { Machine } from "../../harness/machine";
-import type { Failure, PeerRow } from "../results";
+import { type Static, Type } from "envoi";
+import { failure, machine, row } from "../results";
 
-/** What was measured of the candidates, as `benchmarks/results/peers-code.json` keeps it. */
-export interface CodePeerResults {
-  readonly machine: Machine;
-  /** Rounds of all candidates in turn. */
-  readonly rounds: number;
-  /** The limits that were set, in milliseconds and bytes. */
-  readonly limits: { readonly timeout: number; readonly memory: number };
-  /** Milliseconds after which a candidate under attack was killed. */
-  readonly patience: number;
-  readonly peers: readonly CodePeerResult[];
-}
-
-export interface CodePeerResult {
-  readonly name: string;
-  readonly how: string;
-  /** Package and version. */
-  readonly packages: readonly string[];
-  readonly rows: readonly PeerRow[];
-  readonly attacks: readonly AttackResult[];
-}
-
-export interface AttackResult {
-  readonly attack: string;
-  readonly outcome: Outcome | Failure;
-}
+const orNull = <Schema extends Parameters<typeof Type.Array>[0]>(schema: Schema) => Type.Union([schema, Type.Null()]);
 
 /** What became of an attack, and of the process that was attacked. */
-export interface Outcome {
+const outcome = Type.Object({
   /** Milliseconds until the run was over; null where it was not. */
-  readonly after: number | null;
+  after: orNull(Type.Number()),
   /** How it was over; `died` where its process was. */
-  readonly how: "value" | "error" | "died" | "killed";
+  how: Type.Union([Type.Literal("value"), Type.Literal("error"), Type.Literal("died"), Type.Literal("killed")]),
   /** The longest time, in milliseconds, that a 5 ms timer beside it did not fire. */
-  readonly gap: number;
+  gap: Type.Number(),
   /** Most bytes of all its processes together, and those before the attack; null where they cannot be seen. */
-  readonly memory: { readonly before: number; readonly peak: number } | null;
+  memory: orNull(Type.Object({ before: Type.Number(), peak: Type.Number() })),
   /** Milliseconds that the next trivial run took; null where it gave nothing. */
-  readonly usable: number | null;
+  usable: orNull(Type.Number()),
   /** Of one processor, how much was still used after all was over; null where it cannot be seen. */
-  readonly busy: number | null;
-}
+  busy: orNull(Type.Number()),
+});
+export type Outcome = Static<typeof outcome>;
+
+const attack = Type.Object({ attack: Type.String(), outcome: Type.Union([outcome, failure]) });
+export type AttackResult = Static<typeof attack>;
+
+const peer = Type.Object({
+  name: Type.String(),
+  how: Type.String(),
+  /** Package and version. */
+  packages: Type.Array(Type.String()),
+  rows: Type.Array(row),
+  attacks: Type.Array(attack),
+});
+export type CodePeerResult = Static<typeof peer>;
+
+/** What was measured of the tools for code, as `benchmarks/results/peers-code.json` keeps it. */
+export const codePeerResults = Type.Object({
+  machine,
+  /** Rounds of all candidates in turn. */
+  rounds: Type.Number(),
+  /** The limits that were set, in milliseconds and bytes. */
+  limits: Type.Object({ timeout: Type.Number(), memory: Type.Number() }),
+  /** Milliseconds after which a candidate under attack was killed. */
+  patience: Type.Number(),
+  peers: Type.Array(peer),
+});
+export type CodePeerResults = Static<typeof codePeerResults>;

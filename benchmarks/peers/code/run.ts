@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { describeMachine } from "../../harness/machine";
 import { canSeeProcesses, descendants, processorTime, residentBytes } from "../../harness/processes";
-import { ascending, quantile } from "../../harness/statistics";
-import type { Candidate } from "../peer";
-import type { Failure, PeerRow } from "../results";
-import type { Told, Turn } from "./host";
+import { HostProcess } from "../host-process";
+import { type Failure, figureOf, type PeerRow } from "../results";
+import { type Candidate, notInstalled, type RoomRun, versionsOf } from "../room";
+import type { Told } from "./host";
 import { candidates, LIMITS } from "./peer";
 import type { AttackResult, CodePeerResult, CodePeerResults, Outcome } from "./results";
 import { attacks, COLD_START, operations } from "./rows";
@@ -24,92 +24,15 @@ const LOOK = 10;
 const REST = 500;
 const WATCHED = 500;
 
-/** What a run needs of its command. */
-export interface CodeRun {
-  readonly root: string;
-  readonly rounds: number;
-  /** Why the candidates' packages are not there, if they are not. */
-  readonly missing: string | undefined;
-  readonly say: (text: string) => void;
-  readonly failure: (candidate: Candidate, what: string, reason: unknown) => Failure;
-  readonly versionOf: (name: string) => Promise<string>;
-}
-
-/** The process of a candidate, and what it tells. */
-class Host {
-  readonly #child: Bun.Subprocess;
-  readonly #told: Told[] = [];
-  #wake = (): void => {};
-  #hasEnded = false;
-
-  constructor(...args: readonly string[]) {
-    this.#child = Bun.spawn([process.execPath, join(import.meta.dir, "host.ts"), ...args], {
-      stdio: ["ignore", "ignore", "ignore"],
-      detached: true, // A process group of its own: what a candidate started ends with it.
-      ipc: (told: Told) => {
-        this.#told.push(told);
-        this.#wake();
-      },
-    });
-    void this.#child.exited.then(() => {
-      this.#hasEnded = true;
-      this.#wake();
-    });
-  }
-
-  get pid(): number {
-    return this.#child.pid;
-  }
-
-  ask(turn: Turn): void {
-    this.#child.send(turn);
-  }
-
-  /** What it tells next; undefined where it ended, or told nothing for so many milliseconds. */
-  async next(patience: number): Promise<Told | undefined> {
-    const deadline = performance.now() + patience;
-    while (this.#told.length === 0 && !this.#hasEnded) {
-      const left = deadline - performance.now();
-      if (left <= 0) return undefined;
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, left);
-        this.#wake = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
-    }
-    return this.#told.shift();
-  }
-
-  get hasEnded(): boolean {
-    return this.#hasEnded;
-  }
-
-  async end(): Promise<void> {
-    const all = [...descendants(this.pid), -this.pid];
-    for (const pid of all) {
-      try {
-        process.kill(pid, "SIGKILL");
-      } catch {
-        // It has ended.
-      }
-    }
-    await this.#child.exited;
-  }
-}
+const HOST = join(import.meta.dir, "host.ts");
 
 /** Measures the tools for code beside each other, and attacks each. */
-export async function measureCode(run: CodeRun): Promise<CodePeerResults> {
-  const gone = new Map<Candidate, Failure>();
-  for (const candidate of candidates) {
-    if (run.missing === undefined || candidate.packages.length === 0) continue;
-    gone.set(candidate, run.failure(candidate, "was not installed", run.missing));
-  }
+export async function measureCode(run: RoomRun): Promise<CodePeerResults> {
+  const gone = notInstalled(run, candidates);
   const rows = await compare(run, gone);
   const peers: CodePeerResult[] = [];
   for (const candidate of candidates) {
-    const { name, how, packages } = candidate;
+    const { name, how } = candidate;
     const results: AttackResult[] = [];
     for (const { name: attack } of attacks) {
       run.say(`${name}: ${attack}`);
@@ -118,7 +41,7 @@ export async function measureCode(run: CodeRun): Promise<CodePeerResults> {
     peers.push({
       name,
       how,
-      packages: await Promise.all(packages.map(run.versionOf)),
+      packages: await versionsOf(candidate),
       rows: rows.get(candidate) ?? [],
       attacks: results,
     });
@@ -128,16 +51,16 @@ export async function measureCode(run: CodeRun): Promise<CodePeerResults> {
 }
 
 interface Runner {
-  readonly host: Host;
+  readonly host: HostProcess<Told>;
   readonly rows: readonly string[];
 }
 
 /** All candidates in turn, round by round, each in a process of its own; and their cold starts. */
-async function compare(run: CodeRun, gone: Map<Candidate, Failure>): Promise<Map<Candidate, PeerRow[]>> {
+async function compare(run: RoomRun, gone: Map<Candidate, Failure>): Promise<Map<Candidate, PeerRow[]>> {
   const runners = new Map<Candidate, Runner>();
   for (const candidate of candidates) {
     if (gone.has(candidate)) continue;
-    const host = new Host(candidate.name, "measure");
+    const host = new HostProcess<Told>(HOST, candidate.name, "measure");
     const told = await host.next(START);
     if (told?.kind === "opened") runners.set(candidate, { host, rows: told.rows });
     else {
@@ -163,7 +86,7 @@ async function compare(run: CodeRun, gone: Map<Candidate, Failure>): Promise<Map
 type Figures = Map<Candidate, PeerRow["figure"]>;
 
 async function inTurns(
-  run: CodeRun,
+  run: RoomRun,
   runners: ReadonlyMap<Candidate, Runner>,
   gone: ReadonlyMap<Candidate, Failure>,
   row: string,
@@ -191,13 +114,13 @@ async function inTurns(
   return figures;
 }
 
-async function coldStarts(run: CodeRun, gone: ReadonlyMap<Candidate, Failure>): Promise<Figures> {
+async function coldStarts(run: RoomRun, gone: ReadonlyMap<Candidate, Failure>): Promise<Figures> {
   const figures: Figures = new Map(gone);
   const samples = new Map<Candidate, number[]>();
   for (let round = 0; round < run.rounds; round++) {
     for (const candidate of candidates) {
       if (figures.has(candidate)) continue;
-      const host = new Host(candidate.name, "cold");
+      const host = new HostProcess<Told>(HOST, candidate.name, "cold");
       const told = await host.next(START);
       await host.end();
       if (told?.kind === "cold") samples.set(candidate, [...(samples.get(candidate) ?? []), told.time * 1e6]);
@@ -208,11 +131,6 @@ async function coldStarts(run: CodeRun, gone: ReadonlyMap<Candidate, Failure>): 
   return figures;
 }
 
-function figureOf(all: readonly number[]): PeerRow["figure"] {
-  const sorted = ascending(all);
-  return { median: quantile(sorted, 0.5), min: quantile(sorted, 0), samples: sorted.length };
-}
-
 const reasonIn = (told: Told | undefined): string => (told?.kind === "failed" ? told.reason : "it told nothing");
 
 const memoryOf = (pid: number): number =>
@@ -221,8 +139,8 @@ const memoryOf = (pid: number): number =>
 const workOf = (pid: number): number => [pid, ...descendants(pid)].reduce((sum, each) => sum + processorTime(each), 0);
 
 /** One attack on one candidate, in a process of its own, which is killed at the end. */
-async function attacked(run: CodeRun, candidate: Candidate, attack: string): Promise<Outcome | Failure> {
-  const host = new Host(candidate.name, "attack", attack);
+async function attacked(run: RoomRun, candidate: Candidate, attack: string): Promise<Outcome | Failure> {
+  const host = new HostProcess<Told>(HOST, candidate.name, "attack", attack);
   let timer: ReturnType<typeof setInterval> | undefined;
   try {
     const first = await host.next(START);

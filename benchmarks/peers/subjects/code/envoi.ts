@@ -17,6 +17,8 @@ export async function open(isolation: Isolation = "sandbox"): Promise<CodePeer> 
       return { value: ran.value.value, logs: ran.value.logs.length };
     },
     call: "tools.adder.add",
-    close: () => system.shutdown(),
+    async close() {
+      await system.shutdown();
+    },
   };
 }

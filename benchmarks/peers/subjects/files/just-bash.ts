@@ -1,7 +1,7 @@
 import { Bash, ReadWriteFs } from "just-bash";
-import type { Peer } from "../peer";
+import type { FilePeer } from "../../files/peer";
 
-export async function open(folder: string): Promise<Peer> {
+export async function open(folder: string): Promise<FilePeer> {
   // What it patches against escapes of its JavaScript is not there in Bun; its file system is the same without.
   const bash = new Bash({ fs: new ReadWriteFs({ root: folder }), cwd: "/", defenseInDepth: false });
   const run = async (script: string, stdin?: string): Promise<string> => {

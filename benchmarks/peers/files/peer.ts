@@ -1,7 +1,7 @@
-import { join } from "node:path";
+import { type Candidate, openSubject } from "../room";
 
 /** A file tool over one directory, as its users call it. What cannot be done is thrown. */
-export interface Peer {
+export interface FilePeer {
   read(path: string): Promise<string>;
   write(path: string, content: string): Promise<void>;
   /** Replaces a text that occurs once. */
@@ -13,15 +13,7 @@ export interface Peer {
   close(): Promise<void>;
 }
 
-/** A file tool that is measured. Its module in `subjects/` exports `open(folder)`, which gives a `Peer`. */
-export interface Candidate {
-  readonly name: string;
-  readonly module: string;
-  /** The packages that it is made of; none for envoi. */
-  readonly packages: readonly string[];
-  readonly how: string;
-}
-
+/** Each module in `subjects/files/` exports `open(folder)`, which gives a `FilePeer`. */
 export const candidates: readonly Candidate[] = [
   {
     name: "envoi",
@@ -50,18 +42,5 @@ export const candidates: readonly Candidate[] = [
 ];
 
 /** Opens a candidate over a directory; what keeps it from starting is thrown. */
-export async function openPeer({ module }: Candidate, folder: string): Promise<Peer> {
-  // Not known to the compiler: the packages behind it are installed where they are measured, and nowhere else.
-  const loaded = (await import(join(import.meta.dir, "subjects", module))) as {
-    open: (folder: string) => Promise<Peer>; // Every module there exports it.
-  };
-  return loaded.open(folder);
-}
-
-/** The candidate of a name. */
-export function candidateOf(name: string): Candidate {
-  const found = candidates.find((each) => each.name === name);
-  if (found === undefined)
-    throw new Error(`There is no ${name}; there are ${candidates.map((c) => c.name).join(", ")}.`);
-  return found;
-}
+export const openPeer = (candidate: Candidate, folder: string): Promise<FilePeer> =>
+  openSubject("files", candidate, folder);

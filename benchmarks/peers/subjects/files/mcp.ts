@@ -1,15 +1,15 @@
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-import type { Peer } from "../peer";
+import type { FilePeer } from "../../files/peer";
 
 const SERVER = "@modelcontextprotocol/server-filesystem/dist/index.js";
 
-export async function open(folder: string): Promise<Peer> {
+export async function open(folder: string): Promise<FilePeer> {
   const client = new Client({ name: "envoi-benchmarks", version: "0.0.0" });
   const transport = new StdioClientTransport({
     command: process.execPath,
-    args: [join(import.meta.dir, "../node_modules", SERVER), folder],
+    args: [join(import.meta.dir, "../../node_modules", SERVER), folder],
     stderr: "ignore",
   });
   await client.connect(transport);

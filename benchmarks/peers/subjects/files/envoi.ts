@@ -1,8 +1,8 @@
 import { createSystem } from "envoi";
 import { resultOf, spawnFileSystem } from "envoi/tools";
-import type { Peer } from "../peer";
+import type { FilePeer } from "../../files/peer";
 
-export async function open(folder: string): Promise<Peer> {
+export async function open(folder: string): Promise<FilePeer> {
   const system = createSystem();
   const files = spawnFileSystem(system, { root: folder });
   return {

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { EDIT, fillDirectory, fillTree, letters, NEEDLE } from "../harness/file-samples";
-import type { Peer } from "./peer";
+import { EDIT, fillDirectory, fillTree, letters, NEEDLE } from "../../harness/file-samples";
+import type { FilePeer } from "./peer";
 
 /** What is measured of each candidate. */
 export interface Operation {
@@ -9,9 +9,9 @@ export interface Operation {
   /** Makes what it works on, in the candidate's own root. */
   readonly prepare: (root: string) => void;
   /** Whether a candidate has it; all of them unless this says otherwise. */
-  readonly isOf?: (peer: Peer) => boolean;
+  readonly isOf?: (peer: FilePeer) => boolean;
   /** Does it once, and throws unless it was done. */
-  readonly run: (peer: Peer, index: number) => Promise<void>;
+  readonly run: (peer: FilePeer, index: number) => Promise<void>;
   /** Looks at what is there after `done` of them, and throws unless it is as it should be. */
   readonly verify?: (root: string, done: number) => void;
 }

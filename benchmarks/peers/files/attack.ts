@@ -4,18 +4,11 @@
  */
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { candidateOf, openPeer, type Peer } from "./peer";
+import { named } from "../room";
+import { candidates, type FilePeer, openPeer } from "./peer";
+import type { Race } from "./results";
 
-/** What came of reads while a directory on the path was swapped for a link out of the root. */
-interface Race {
-  readonly reads: number;
-  /** Reads that gave what is outside. */
-  readonly escapes: number;
-  /** Reads that gave what is inside. */
-  readonly inside: number;
-}
-
-async function race(peer: Peer, folder: string, seconds: number): Promise<Race> {
+async function race(peer: FilePeer, folder: string, seconds: number): Promise<Race> {
   const [root, outside] = [join(folder, "root"), join(folder, "outside")];
   mkdirSync(join(root, "inner"));
   mkdirSync(outside);
@@ -44,7 +37,7 @@ async function race(peer: Peer, folder: string, seconds: number): Promise<Race> 
   return { reads, escapes, inside };
 }
 
-async function fifo(peer: Peer, root: string): Promise<{ readonly answer: "refuses" | "reads" }> {
+async function fifo(peer: FilePeer, root: string): Promise<{ readonly answer: "refuses" | "reads" }> {
   const { success } = Bun.spawnSync(["mkfifo", join(root, "pipe")]);
   if (!success) throw new Error("mkfifo failed");
   return peer.read("pipe").then(
@@ -56,7 +49,7 @@ async function fifo(peer: Peer, root: string): Promise<{ readonly answer: "refus
 const [folder = "", kind, name = "", seconds] = process.argv.slice(2);
 const root = join(folder, "root");
 mkdirSync(root);
-const peer = await openPeer(candidateOf(name), root);
+const peer = await openPeer(named(candidates, name), root);
 console.log("started");
 writeFileSync(join(root, "first.txt"), "first");
 // One that refuses everything would be safe from anything.

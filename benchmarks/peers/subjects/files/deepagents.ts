@@ -1,7 +1,7 @@
 import { FilesystemBackend } from "deepagents";
-import type { Peer } from "../peer";
+import type { FilePeer } from "../../files/peer";
 
-export async function open(folder: string): Promise<Peer> {
+export async function open(folder: string): Promise<FilePeer> {
   const backend = new FilesystemBackend({ rootDir: folder, virtualMode: true });
   return {
     async read(path) {

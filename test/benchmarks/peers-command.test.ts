@@ -1,0 +1,72 @@
+import { afterEach, expect, test } from "bun:test";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { canSeeProcesses, descendants } from "../../benchmarks/harness/processes";
+import { missed } from "../../benchmarks/peers/actors/standing";
+import { readPeers } from "../../benchmarks/peers/page";
+
+const command = join(import.meta.dir, "../../benchmarks/peers/run.ts");
+
+const folders: string[] = [];
+afterEach(async () => {
+  for (const folder of folders.splice(0)) await rm(folder, { recursive: true });
+});
+
+/** Starts the command where no package can be installed, with a temporary folder of its own. */
+async function start(...args: readonly string[]) {
+  const folder = await mkdtemp(join(tmpdir(), "envoi-peers-command-"));
+  folders.push(folder);
+  const child = Bun.spawn([process.execPath, command, ...args], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, TMPDIR: folder, ENVOI_PEERS_MISSING: "error: they are not to be had" },
+  });
+  return { child, folder };
+}
+
+test("a wrong command line ends with status 2 and says what there is", async () => {
+  for (const args of [["--only", "toys"], ["--rounds", "0"], ["--seconds", "none"], ["--quick"]]) {
+    const { child } = await start(...args);
+    expect(await child.stderr.text()).toBe(
+      "bench:peers takes --only actors, files, code; --rounds and --seconds, numbers above 0; --check; and --out, a folder.\n",
+    );
+    expect(await child.exited).toBe(2);
+  }
+});
+
+test.if(canSeeProcesses)("Ctrl-C ends it with all that it started, and nothing is written", async () => {
+  const out = await mkdtemp(join(tmpdir(), "envoi-peers-out-"));
+  folders.push(out);
+  const { child, folder } = await start("--only", "actors", "--out", out);
+  let started: readonly number[] = [];
+  for (; started.length === 0; await Bun.sleep(10)) started = descendants(child.pid);
+  child.kill("SIGINT");
+  expect(await child.exited).toBe(130);
+  for (const pid of started) expect(() => process.kill(pid, 0)).toThrow();
+  expect(await readdir(folder)).toEqual([]);
+  expect(await readdir(out)).toEqual([]);
+});
+
+test.if(process.env["ENVOI_LONG"] !== undefined)(
+  "a run without packages measures what needs none, and says of the others that they were not installed",
+  async () => {
+    const out = await mkdtemp(join(tmpdir(), "envoi-peers-out-"));
+    folders.push(out);
+    const { child, folder } = await start("--only", "actors", "--rounds", "1", "--out", out);
+    const [page, status] = await Promise.all([child.stdout.text(), child.exited]);
+    expect(status).toBe(0);
+    expect(await readdir(folder)).toEqual([]);
+    const { actors } = await readPeers(out);
+    if (actors === undefined) throw new Error("nothing was written");
+    expect(page).toContain("- nact was not installed: error: they are not to be had.");
+    for (const { row, figures } of actors.rows) {
+      for (const figure of figures) {
+        if (figure.peer === "envoi" || figure.peer === "mailbox")
+          expect({ row, figure }).toHaveProperty("figure.median");
+      }
+    }
+    expect(actors.peers[0]).toMatchObject({ name: "envoi", lacks: [], keepsOneAtATime: true, yieldsToTimers: true });
+    expect(missed(actors).filter((miss) => miss.includes("ahead"))).toEqual([]);
+  },
+  180_000,
+);
