@@ -41,10 +41,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
 const isOnlyIfStale = process.argv.includes("--if-stale");
 if (isOnlyIfStale && isBuilt()) process.exit(0);
 
-const steps = [
-  $`${process.execPath} --bun tsup --silent --out-dir ${made}`.cwd(root).nothrow(),
-  declarations(),
-];
+const steps = [$`${process.execPath} --bun tsup --silent --out-dir ${made}`.cwd(root).nothrow(), declarations()];
 for (const { exitCode } of await Promise.all(steps)) {
   if (exitCode === 0) continue;
   cleanUp();

@@ -2,8 +2,6 @@ import { mkdir, readdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Picture } from "../charts/picture";
 import { dark, light } from "../charts/theme";
-import type { CodePeerResults } from "../peers/code/results";
-import type { PeerResults } from "../peers/results";
 import { inReadme, published } from "../shown";
 import { MOST_P99 } from "../stress/limits";
 import { renderStress } from "../stress/page";
@@ -38,13 +36,14 @@ export async function stalePages(root: string, targets: readonly Target[] = ownT
 async function documentsOf(root: string, targets: readonly Target[]): Promise<Map<string, string>> {
   // Loaded where documents are made, and nowhere else: an installed package has neither what draws nor the peers.
   const { picturesOf } = await import("../charts/pictures");
-  const { toolsPicture } = await import("../charts/rooms");
+  const { actorsPicture, toolsPicture } = await import("../charts/rooms");
   const { laddersPicture } = await import("../charts/stress");
-  const { renderPeers } = await import("../peers/page");
+  const { readPeers, renderPeers } = await import("../peers/page");
   const results = await readResults(join(root, RESULTS));
-  const peers = await readPeers(root);
+  const peers = await readPeers(join(root, RESULTS));
   const pictures = new Map(results.map((result) => [result.suite, picturesOf(result, results, targets)]));
   const rooms = [
+    peers.actors && actorsPicture(peers.actors.peers, peers.actors.rows),
     peers.files && toolsPicture("files", peers.files.peers),
     peers.code && toolsPicture("code", peers.code.peers),
   ].filter((picture) => picture !== undefined);
@@ -59,9 +58,7 @@ async function documentsOf(root: string, targets: readonly Target[]): Promise<Ma
   due.set("BENCHMARKS.md", render(results, targets, { pictures, published, sections }));
   const readme = await textOf(join(root, "README.md"));
   if (readme !== undefined) due.set("README.md", fillFigures(readme, results, targets, inReadme));
-  if (peers.files !== undefined && peers.code !== undefined) {
-    due.set("benchmarks/peers/RESULTS.md", renderPeers(peers.files, peers.code));
-  }
+  due.set("benchmarks/peers/RESULTS.md", renderPeers(peers));
   const drawn: readonly Picture[] = [...pictures.values(), rooms, loads].flat();
   for (const { name, draw } of drawn) {
     for (const theme of [light, dark]) due.set(`${CHARTS}/${name}.${theme.name}.svg`, draw(theme));
@@ -82,18 +79,6 @@ async function readStress(root: string): Promise<StressResults | undefined> {
     `${RESULTS}/stress.json`,
     "results of stress: run `bun run stress` again",
   ) as StressResults;
-}
-
-async function readPeers(root: string) {
-  const read = async (room: string): Promise<unknown> => {
-    const text = await textOf(join(root, RESULTS, `peers-${room}.json`));
-    return text === undefined ? undefined : JSON.parse(text);
-  };
-  // Both are written by `bun run bench:peers` alone.
-  return {
-    files: (await read("files")) as PeerResults | undefined,
-    code: (await read("code")) as CodePeerResults | undefined,
-  };
 }
 
 async function chartsIn(root: string): Promise<string[]> {

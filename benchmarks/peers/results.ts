@@ -1,17 +1,8 @@
 import { type Static, Type } from "envoi";
-import type { Machine } from "../harness/machine";
+import { type Machine, revisionOf } from "../harness/machine";
 import { ascending, quantile } from "../harness/statistics";
 
 // What the results of all rooms are made of. Each room has a schema of its whole file beside its runner.
-
-export const machine = Type.Object({
-  cpu: Type.String(),
-  cores: Type.Number(),
-  system: Type.String(),
-  bun: Type.String(),
-  commit: Type.String(),
-  date: Type.String(),
-});
 
 /** Why there is no figure: it could not be installed, started, or do its work. */
 export const failure = Type.Object({ failed: Type.String() });
@@ -33,6 +24,7 @@ export function figureOf(samples: readonly number[]): PeerFigure {
 export const hasFailed = (outcome: object): outcome is Failure => "failed" in outcome;
 
 /** Says where and when, as the pages do. */
-export function whereAndWhen({ cpu, cores, system, bun, commit, date }: Machine, rounds: number): string {
-  return `${cpu}, ${cores} cores, ${system}; Bun ${bun}; commit ${commit}; ${date}; ${rounds} rounds of all in turn.`;
+export function whereAndWhen(machine: Machine, rounds: number): string {
+  const { cpu, cores, system, bun, date } = machine;
+  return `${cpu}, ${cores} cores, ${system}; Bun ${bun}; ${revisionOf(machine)}; ${date}; ${rounds} rounds of all in turn.`;
 }

@@ -1,5 +1,5 @@
 import { type Static, Type } from "envoi";
-import { machine } from "../results";
+import { machineSchema } from "../../harness/machine";
 
 /** What was measured of one peer at one row. */
 const figure = Type.Union([
@@ -47,7 +47,7 @@ export type ActorPeerResult = Static<typeof peer>;
 
 /** What was measured of the actors, as `benchmarks/results/peers-actors.json` keeps it. */
 export const actorPeerResults = Type.Object({
-  machine,
+  machine: machineSchema,
   /** Rounds of all peers in turn. */
   rounds: Type.Number(),
   peers: Type.Array(peer),

@@ -1,5 +1,6 @@
 import { type Static, Type } from "envoi";
-import { failure, machine, row } from "../results";
+import { machineSchema } from "../../harness/machine";
+import { failure, row } from "../results";
 
 const orNull = <Schema extends Parameters<typeof Type.Array>[0]>(schema: Schema) => Type.Union([schema, Type.Null()]);
 
@@ -35,7 +36,7 @@ export type CodePeerResult = Static<typeof peer>;
 
 /** What was measured of the tools for code, as `benchmarks/results/peers-code.json` keeps it. */
 export const codePeerResults = Type.Object({
-  machine,
+  machine: machineSchema,
   /** Rounds of all candidates in turn. */
   rounds: Type.Number(),
   /** The limits that were set, in milliseconds and bytes. */

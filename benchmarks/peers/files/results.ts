@@ -1,5 +1,6 @@
 import { type Static, Type } from "envoi";
-import { failure, machine, row } from "../results";
+import { machineSchema } from "../../harness/machine";
+import { failure, row } from "../results";
 
 /** The reads of a race: those that gave what is outside, those that gave what is inside, and the rest, which were refused. */
 const race = Type.Object({ reads: Type.Number(), escapes: Type.Number(), inside: Type.Number() });
@@ -22,7 +23,7 @@ export type FilePeerResult = Static<typeof peer>;
 
 /** What was measured of the tools for files, as `benchmarks/results/peers-files.json` keeps it. */
 export const filePeerResults = Type.Object({
-  machine,
+  machine: machineSchema,
   /** Rounds of all candidates in turn. */
   rounds: Type.Number(),
   /** How long each race lasted, in seconds. */

@@ -88,6 +88,7 @@ export const results: StressResults = {
       during: window(1_000, { ok: 29_000, errors: { crashed: 1_000 } }),
       after: window(1_000),
       recovery: 230,
+      happened: { "processes killed": 10 },
       audit: overload.audit,
       failed: [],
     },
