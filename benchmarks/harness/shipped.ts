@@ -1,0 +1,27 @@
+import { cpSync, symlinkSync } from "node:fs";
+import { basename, join } from "node:path";
+import { disk, sharedFolder } from "./places";
+
+/** What no row needs and may be large: what was measured, and what is installed for other systems. */
+const LEFT_OUT = ["results", "node_modules"];
+
+/**
+ * Builds a checkout where that is due, and lays its package and its benchmarks out as they are when installed: what is imported from
+ * there by the name of the package is what users get, and not the sources. The folder is removed when the process ends.
+ *
+ * @throws Error with the compiler's words when it cannot be built.
+ */
+export function layOut(root: string): string {
+  const build = Bun.spawnSync([process.execPath, join(root, "scripts/build.ts"), "--if-stale"], {
+    cwd: root,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  if (build.exitCode !== 0) throw new Error(`The package could not be built:\n${build.stdout}${build.stderr}`);
+  return sharedFolder(disk, "shipped", (folder) => {
+    for (const part of ["package.json", "dist", "benchmarks"]) {
+      const filter = (path: string) => !LEFT_OUT.includes(basename(path));
+      cpSync(join(root, part), join(folder, part), { recursive: true, filter });
+    }
+    symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+  });
+}
