@@ -47,7 +47,7 @@ const MODES: Readonly<Record<string, readonly string[]>> = {
 /** What `--help` prints; `command` is what was typed. */
 export const usage = (command: string): string => `${command} [suite…] [options]
 
-  --quick         3 rounds instead of 9, a quarter of the time; writes nothing
+  --quick         3 rounds instead of 9, and one of rows that are no loops; a fifth of the time; writes nothing
   --check         ends with status 1 when a target of benchmarks/targets.ts is missed, and with 3 when the machine
                   was too noisy to tell
   --filter TEXT   only rows whose name contains TEXT; writes nothing

@@ -21,8 +21,8 @@ export const probeRoundsOf = ({ rounds, probeRounds = rounds }: Effort): number 
 
 /** A bit over a second for a row and its floor. */
 export const FULL: Effort = { rounds: 9, turn: 60e6, warmUp: 60e6 };
-/** About a third of a second for a row and its floor. */
-export const QUICK: Effort = { rounds: 3, turn: 45e6, warmUp: 30e6, probeRounds: 1 };
+/** About a quarter of a second for a row and its floor. */
+export const QUICK: Effort = { rounds: 3, turn: 30e6, warmUp: 30e6, probeRounds: 1 };
 
 /**
  * Measures a row and its floor in turns: floor, row, floor, row …

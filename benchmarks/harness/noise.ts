@@ -3,8 +3,8 @@ import { median } from "./statistics";
 import type { Miss } from "./target";
 
 /**
- * What a floor's rounds may differ by on a machine that is quiet, as a share. Full runs on a quiet machine of two cores stand at
- * 0.03, and runs beside six busy processes at 0.09 to 0.26.
+ * What a floor's rounds may differ by on a machine that is quiet, as a share: twice what they did there in full runs (0.03, by
+ * the range of their ratios), and less than beside six busy processes on two cores (0.07 to 0.26).
  */
 export const QUIET = 0.06;
 

@@ -38,7 +38,7 @@ describe("how long a row will take", () => {
   test("at another effort, is its turns, and what it took beyond them in fewer rounds", async () => {
     const slow = { ...result({}).rows[0], seconds: 10.2 } as SuiteResult["rows"][number];
     const times = await timesOf(last({ rows: [slow, ...result({}).rows.slice(2)] }));
-    expect(times.of("routing", ask, QUICK)).toBeCloseTo(0.33 + (9 * 3) / 9);
+    expect(times.of("routing", ask, QUICK)).toBeCloseTo(0.24 + (9 * 3) / 9);
     expect(times.of("routing", timer, QUICK)).toBeCloseTo(2 / 9);
   });
 
@@ -57,7 +57,7 @@ describe("how long a row will take", () => {
   });
 
   test("without a folder of results is guessed, too", async () => {
-    expect((await Times.read("/nowhere")).of("routing", ask, QUICK)).toBeGreaterThan(0.33);
+    expect((await Times.read("/nowhere")).of("routing", ask, QUICK)).toBeGreaterThan(0.24);
   });
 });
 
