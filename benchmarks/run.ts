@@ -1,9 +1,8 @@
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { main } from "./harness/cli";
 import { loadSuites } from "./harness/load";
 import { layOut } from "./harness/shipped";
-import type { Status, Terminal } from "./harness/surroundings";
+import { isCheckout, type Status, type Terminal } from "./harness/surroundings";
 import { runInTerminal } from "./harness/terminal";
 import { targets } from "./targets";
 
@@ -16,7 +15,7 @@ export const bench = (command: string, argv: readonly string[], around: Terminal
     command,
     suites: () => loadSuites(join(import.meta.dir, "suites")),
     targets,
-    isCheckout: existsSync(join(around.root, "src/index.ts")),
+    isCheckout: isCheckout(around.root),
   });
 
 /** What these ask for needs no build, or makes its own. */

@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import type { Suite } from "./suite";
 import type { Target } from "./target";
 
@@ -24,6 +26,9 @@ export interface Surroundings extends Terminal {
   /** Whether `root` is a checkout of envoi, into which results may be written; not a package that somebody installed. */
   readonly isCheckout: boolean;
 }
+
+/** Whether a folder is a checkout of envoi: a package has no sources of the library. */
+export const isCheckout = (root: string): boolean => existsSync(join(root, "src/index.ts"));
 
 /**
  * How a command ended: 1 when a row failed or a target was missed, 2 for a wrong command line, 3 when the machine was too noisy

@@ -15,6 +15,8 @@ export interface Surroundings {
   readonly targets: readonly Target[];
   /** The project's folder. */
   readonly root: string;
+  /** Whether that is a package which somebody installed: nothing is written into it. Default: false. */
+  readonly isInstalled?: boolean;
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
   /** Shows where the run is; an empty text clears it. */
@@ -62,7 +64,7 @@ async function stress(options: Arguments, around: Surroundings): Promise<0 | 1> 
   const complaints = complaintsAbout(results, around.targets);
   if (options.json) around.out(serialiseStress(results));
   else around.out(`${forTerminal(renderStress(results))}\n`);
-  if (isFull) await write(root, results);
+  if (isFull && around.isInstalled !== true) await write(root, results);
   for (const complaint of complaints.failed) around.err(`${complaint}\n`);
   for (const missed of options.check ? complaints.missed : []) around.err(`missed: ${missed}\n`);
   return complaints.failed.length + (options.check ? complaints.missed.length : 0) > 0 ? 1 : 0;

@@ -1,27 +1,26 @@
 /** `bun run stress`: see `--help`. */
 import { join } from "node:path";
+import { isCheckout, type Status, type Terminal } from "../harness/surroundings";
+import { runInTerminal } from "../harness/terminal";
 import { stressTargets } from "../targets";
-import { main } from "./command";
+import { main as stress } from "./command";
 import { measureStress } from "./stress";
 
-const { stderr, stdout, argv } = process;
-const aborted = new AbortController();
-for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  process.on(signal, () => {
-    if (aborted.signal.aborted) process.exit(130);
-    aborted.abort();
+/** Runs the command on a terminal. */
+export function main(argv: readonly string[], around: Terminal): Promise<Status> {
+  const { isTerminal, progress, err, root } = around;
+  return stress(argv, {
+    ...around,
+    measure: measureStress,
+    targets: stressTargets,
+    isInstalled: !isCheckout(root),
+    progress: (text) => {
+      if (isTerminal) progress(text);
+      else if (text !== "") err(`${text}\n`);
+    },
   });
 }
 
-process.exitCode = await main(argv.slice(2), {
-  measure: measureStress,
-  targets: stressTargets,
-  root: join(import.meta.dir, "../.."),
-  out: (text) => stdout.write(text),
-  err: (text) => stderr.write(text),
-  progress: (text) => {
-    if (stderr.isTTY) stderr.write(`\r\x1b[K${text.slice(0, (stderr.columns ?? 80) - 1)}`);
-    else if (text !== "") stderr.write(`${text}\n`);
-  },
-  signal: aborted.signal,
-});
+if (import.meta.main) {
+  await runInTerminal(join(import.meta.dir, "../.."), (around) => main(process.argv.slice(2), around));
+}

@@ -55,6 +55,12 @@ describe("the program of the package, installed into an empty project", () => {
     expect({ status, out }).toEqual({ status: 0, out: expect.stringMatching(/^envoi bench \[suite…\] \[options\]\n/) });
   }, 60_000);
 
+  test("has the benchmarks' load, too, which needs no mitata", async () => {
+    const { status, out } = await envoi("stress", "--help");
+    expect({ status, out }).toEqual({ status: 0, out: expect.stringContaining("--seconds N") });
+    expect(await envoi("stress", "--quik")).toMatchObject({ status: 2, out: "" });
+  }, 60_000);
+
   test("ends with status 2 at a command that there is not, and says what was probably meant", async () => {
     expect(await envoi("bnech")).toEqual({
       status: 2,

@@ -22,9 +22,10 @@ interface Given {
   readonly targets?: readonly Target[];
   readonly measured?: StressResults | Error;
   readonly signal?: AbortSignal;
+  readonly isInstalled?: boolean;
 }
 
-async function run(argv: string[], { targets = [kept], measured = results, signal }: Given = {}) {
+async function run(argv: string[], { targets = [kept], measured = results, signal, isInstalled = false }: Given = {}) {
   const root = await mkdtemp(join(tmpdir(), "envoi-stress-command-"));
   folders.push(root);
   const said = { out: "", err: "" };
@@ -36,6 +37,7 @@ async function run(argv: string[], { targets = [kept], measured = results, signa
       return measured;
     },
     targets,
+    isInstalled,
     root,
     out: (text) => {
       said.out += text;
@@ -72,6 +74,10 @@ test("a full run writes what it measured, and prints it", async () => {
   expect({ status, effort }).toEqual({ status: 0, effort: FULL });
   expect(out).toContain("**It bore 100,000/s, and broke at 110,000/s**");
   expect(parseStress(written ?? "")).toEqual(results);
+});
+
+test("a run of an installed package writes nothing", async () => {
+  expect(await run([], { isInstalled: true })).toMatchObject({ status: 0, written: undefined });
 });
 
 test("a run that is quick, or of windows of another length, writes nothing", async () => {
