@@ -10,7 +10,7 @@ export interface Interval {
 
 /** The same figures give the same interval. */
 const SEED = 20_250_605;
-const FEWEST_RESAMPLES = 4_000;
+const FEWEST_RESAMPLES = 2_000;
 /** How many resamples shall lie outside of the interval: with fewer, its ends would be those of a handful. */
 const OUTSIDE = 20;
 const FEWEST_PAIRS = 3;
@@ -66,22 +66,29 @@ const FARTHEST = 1e6;
 
 /** Sorts what it is given. */
 function trimmedMean(logs: Float64Array): { readonly middle: number; readonly error: number } {
-  logs.sort();
+  sort(logs);
   const size = logs.length;
   const cut = size < ENOUGH_TO_TRIM ? 0 : Math.floor(TRIMMED * size);
+  const left = size - 2 * cut;
   const lowest = logs[cut] ?? 0;
   const highest = logs[size - 1 - cut] ?? 0;
   let kept = 0;
-  let all = 0;
-  for (let i = 0; i < size; i++) {
-    const each = Math.min(highest, Math.max(lowest, logs[i] ?? 0));
-    all += each;
-    if (i >= cut && i < size - cut) kept += each;
-  }
-  let squares = 0;
-  for (const each of logs) squares += (Math.min(highest, Math.max(lowest, each)) - all / size) ** 2;
-  const left = size - 2 * cut;
+  for (let i = cut; i < size - cut; i++) kept += logs[i] ?? 0;
+  // Those that are left out count as the nearest that is not, for the error.
+  const mean = (kept + cut * (lowest + highest)) / size;
+  let squares = cut * ((lowest - mean) ** 2 + (highest - mean) ** 2);
+  for (let i = cut; i < size - cut; i++) squares += ((logs[i] ?? 0) - mean) ** 2;
   return { middle: kept / left, error: (Math.sqrt(squares / (size - 1) / size) * size) / left };
+}
+
+/** By insertion: for so few numbers, as often as here, that is ten times as fast as their own way to sort. */
+function sort(numbers: Float64Array): void {
+  for (let i = 1; i < numbers.length; i++) {
+    const each = numbers[i] ?? 0;
+    let at = i - 1;
+    for (; at >= 0 && (numbers[at] ?? 0) > each; at--) numbers[at + 1] = numbers[at] ?? 0;
+    numbers[at + 1] = each;
+  }
 }
 
 function logOf(figure: number | undefined): number {

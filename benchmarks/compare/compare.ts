@@ -3,6 +3,7 @@ import { type Builds, buildBoth } from "./build";
 import { Course, expected, spoken } from "./course";
 import { type Judged, judge, suspectRows } from "./judge";
 import { type Look, lookAt, type Seen } from "./look";
+import { FULL, type Looks, QUICK } from "./looks";
 import { type ComparedRow, makePlan, type Plan } from "./plan";
 import { LIMITS, type Report, render, serialise, statusOf } from "./report";
 import { CannotCompare, Checkout } from "./revision";
@@ -29,22 +30,6 @@ export interface CompareSurroundings {
   /** Ends the run with what it has. */
   readonly signal: AbortSignal;
 }
-
-/** The two looks of a run. How many processes it takes, and how long a turn, was found out with like builds: see method.ts. */
-interface Looks {
-  readonly first: Look;
-  readonly second: Look;
-}
-
-const MS = 1e6;
-const FULL: Looks = {
-  first: { pairs: { timed: 8, probe: 6 }, turns: 3, turn: 25 * MS, warmUp: 50 * MS },
-  second: { pairs: { timed: 16, probe: 16 }, turns: 3, turn: 25 * MS, warmUp: 50 * MS },
-};
-const QUICK: Looks = {
-  first: { pairs: { timed: 5, probe: 5 }, turns: 2, turn: 20 * MS, warmUp: 40 * MS },
-  second: { pairs: { timed: 10, probe: 10 }, turns: 3, turn: 20 * MS, warmUp: 40 * MS },
-};
 
 /**
  * Builds a revision and the working tree, and measures both row by row.

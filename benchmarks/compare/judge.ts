@@ -1,7 +1,7 @@
 import type { Interval } from "./bootstrap";
 import type { Seen } from "./look";
 import type { ComparedFigure, ComparedRow, NotCompared } from "./plan";
-import { firstInterval, isSuspect, secondInterval, type Verdict, verdictOf } from "./verdict";
+import { firstInterval, isSuspect, type Pairs, secondInterval, type Verdict, verdictOf } from "./verdict";
 
 /** A figure of a row, compared. */
 export interface Comparison extends Interval {
@@ -30,46 +30,54 @@ type Looked = ReadonlyMap<ComparedRow, Seen>;
 
 /** Rows with a figure that is to be looked at again. */
 export function suspectRows(first: Looked): ComparedRow[] {
-  return [...first]
-    .filter(([row, seen]) => row.figures.some((figure) => isSuspected(seen, figure)))
-    .map(([row]) => row);
+  return [...first].filter(([row, seen]) => assess(row, seen).some((each) => each.isSuspect)).map(([row]) => row);
 }
 
-function isSuspected(seen: Seen, figure: ComparedFigure): boolean {
-  const pairs = pairsOf(seen, figure);
-  return seen.failed === undefined && isComparable(pairs) && isSuspect(firstInterval(pairs));
+/** A figure as the first look shows it; without an interval where there can be none. */
+interface Assessed {
+  readonly figure: ComparedFigure;
+  readonly pairs: Pairs;
+  readonly interval: Interval | undefined;
+  readonly isSuspect: boolean;
+}
+
+function assess(row: ComparedRow, seen: Seen): Assessed[] {
+  if (seen.failed) return [];
+  return row.figures.map((figure) => {
+    const pairs = pairsOf(seen, figure);
+    const interval = isComparable(pairs) ? firstInterval(pairs) : undefined;
+    return { figure, pairs, interval, isSuspect: interval !== undefined && isSuspect(pairs) };
+  });
 }
 
 /** Judges every figure by the second look where there is one, else by the first. */
 export function judge(first: Looked, second: Looked): Judged {
   const comparisons: Comparison[] = [];
   const notCompared: NotCompared[] = [];
-  const again = [...first].flatMap(([row, seen]) => row.figures.filter((figure) => isSuspected(seen, figure)));
-  for (const [row, seen] of first) {
-    const { suite, row: name } = row;
+  const assessed = [...first].map(([row, seen]) => [row, seen, assess(row, seen)] as const);
+  const suspects = assessed.flatMap(([, , figures]) => figures.filter((each) => each.isSuspect)).length;
+  for (const [row, seen, figures] of assessed) {
     const leave = (why: string, isBroken = false): void => {
-      notCompared.push({ suite, row: name, why, isBroken });
+      notCompared.push({ suite: row.suite, row: row.row, why, isBroken });
     };
-    const failed = seen.failed ?? second.get(row)?.failed;
+    const anew = second.get(row);
+    const failed = seen.failed ?? anew?.failed;
     if (failed) {
-      const build = failed.by === "present" ? "this tree" : "the base";
-      leave(`with ${build}: ${failed.why}`, failed.by === "present");
+      const isPresent = failed.by === "present";
+      leave(`with ${isPresent ? "this tree" : "the base"}: ${failed.why}`, isPresent);
       continue;
     }
-    for (const figure of row.figures) {
-      const pairs = pairsOf(seen, figure);
-      const anew = isSuspected(seen, figure) ? second.get(row) : undefined;
-      const repeated = anew && pairsOf(anew, figure);
+    for (const { figure, pairs, interval, isSuspect: isSuspected } of figures) {
+      const repeated = isSuspected && anew ? pairsOf(anew, figure) : undefined;
+      const isRepeated = repeated !== undefined && repeated.base.length >= FEWEST;
       if (pairs.base.length < FEWEST) leave("the run ended before it was measured often enough");
-      else if (!isComparable(pairs) || (repeated && repeated.base.length >= FEWEST && !isComparable(repeated))) {
+      else if (interval === undefined || (isRepeated && !isComparable(repeated))) {
         leave(`${figure.name}: a reading was not above zero, and of such there is no ratio`);
-      } else if (repeated && repeated.base.length >= FEWEST) {
-        const interval = secondInterval(repeated, again.length);
-        comparisons.push(tell(row, figure, repeated, interval, true, verdictOf(interval, figure.better)));
+      } else if (isRepeated) {
+        const again = secondInterval(repeated, suspects);
+        comparisons.push(tell(row, figure, repeated, again, true, verdictOf(again, figure.better)));
       } else {
-        const interval = firstInterval(pairs);
-        const verdict = isSuspect(interval) ? "seen once" : "no difference";
-        comparisons.push(tell(row, figure, pairs, interval, false, verdict));
+        comparisons.push(tell(row, figure, pairs, interval, false, isSuspected ? "seen once" : "no difference"));
       }
     }
   }
@@ -79,25 +87,19 @@ export function judge(first: Looked, second: Looked): Judged {
 /** Pairs below which there is no interval. */
 const FEWEST = 3;
 
-interface SeenPairs {
-  readonly better: ComparedFigure["better"];
-  readonly base: readonly number[];
-  readonly present: readonly number[];
-}
-
-const pairsOf = (seen: Seen, { name, better }: ComparedFigure): SeenPairs => ({
+const pairsOf = (seen: Seen, { name, better }: ComparedFigure): Pairs => ({
   better,
   base: seen.base.get(name) ?? [],
   present: seen.present.get(name) ?? [],
 });
 
-const isComparable = ({ base, present }: SeenPairs): boolean =>
+const isComparable = ({ base, present }: Pairs): boolean =>
   base.length >= FEWEST && [...base, ...present].every((each) => each > 0);
 
 function tell(
   { suite, row }: ComparedRow,
   { name, unit }: ComparedFigure,
-  { base, present }: SeenPairs,
+  { base, present }: Pairs,
   interval: Interval,
   isSecondLook: boolean,
   verdict: Comparison["verdict"],

@@ -55,12 +55,14 @@ export async function makePlan(
   const notCompared: NotCompared[] = [];
   const wanted = chosen.filter?.toLowerCase() ?? "";
   for (const suite of names) {
-    const present = await loaded(builds.present, suite, workshop);
+    const [base, present] = await Promise.all([
+      loaded(builds.base, suite, workshop),
+      loaded(builds.present, suite, workshop),
+    ]);
     if (typeof present === "string") {
       notCompared.push({ suite, row: "all", why: present, isBroken: true });
       continue;
     }
-    const base = await loaded(builds.base, suite, workshop);
     for (const outline of present.rows) {
       const { row, kind } = outline;
       if (!row.toLowerCase().includes(wanted)) continue;
