@@ -19,7 +19,10 @@ beforeAll(async () => {
   await Bun.write(join(folder, "dist/index.js"), DIST);
   for (const [name, text] of Object.entries(BENCHMARKS)) await Bun.write(join(folder, "benchmarks", name), text);
   for (const name of ["mitata", "@scope/pkg"]) {
-    await Bun.write(join(folder, "node_modules", name, "package.json"), JSON.stringify({ name, exports: "./index.js" }));
+    await Bun.write(
+      join(folder, "node_modules", name, "package.json"),
+      JSON.stringify({ name, exports: "./index.js" }),
+    );
     await Bun.write(join(folder, "node_modules", name, "index.js"), "export const measure = 1;");
   }
   const manifest = { exports: { ".": { types: "./x.d.ts", default: "./dist/index.js" } } };

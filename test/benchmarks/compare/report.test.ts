@@ -42,16 +42,23 @@ describe("a comparison ends with status", () => {
     [0, "when the base cannot run a row", { notCompared: [{ ...broken, isBroken: false }] }],
     [1, "when something is slower", { comparisons: [same, comparison()] }],
     [1, "when this tree cannot run a row", { notCompared: [broken] }],
-    [3, "when half of the figures could have changed by a tenth unseen", { comparisons: [comparison({ verdict: "no difference", low: 0.85, high: 1.2 })] }],
+    [
+      3,
+      "when half of the figures could have changed by a tenth unseen",
+      { comparisons: [comparison({ verdict: "no difference", low: 0.85, high: 1.2 })] },
+    ],
     [1, "when something is slower in spite of the noise", { comparisons: [comparison({ low: 1.5, high: 2.5 })] }],
     [130, "when it was interrupted, whatever it saw", { interrupted: true, comparisons: [comparison()] }],
   ];
-  for (const [status, what, changes] of cases) test(`${status} ${what}`, () => expect(statusOf(report(changes))).toBe(status as 0));
+  for (const [status, what, changes] of cases)
+    test(`${status} ${what}`, () => expect(statusOf(report(changes))).toBe(status as 0));
 });
 
 describe("its report", () => {
   test("has both figures, their ratio with its interval, and the verdict of each row", () => {
-    const text = render(report({ comparisons: [comparison(), comparison({ row: "memory", figure: "bytes", unit: "B" })] }));
+    const text = render(
+      report({ comparisons: [comparison(), comparison({ row: "memory", figure: "bytes", unit: "B" })] }),
+    );
     expect(text).toContain("base: v0.1.0 (0123456789)   this: abcdef012 with changes");
     expect(text).toMatch(/^ref\.ask +100 ns +110 ns +1\.100 +1\.050–1\.150 +2 × 16 +slower$/m);
     expect(text).toMatch(/^memory: bytes +100 B +110 B +1\.100 /m);
@@ -70,7 +77,9 @@ describe("its report", () => {
     expect(render(report({ comparisons: [comparison({ verdict: "no difference", low: 0.8, high: 1.25 })] }))).toContain(
       "Half of the figures would have shown a change of 25 % or less.",
     );
-    expect(render(report({ comparisons: [comparison({ verdict: "no difference", low: 0.8, high: 1.25 })] }))).toContain("too noisy");
+    expect(render(report({ comparisons: [comparison({ verdict: "no difference", low: 0.8, high: 1.25 })] }))).toContain(
+      "too noisy",
+    );
   });
 
   test("as JSON has the same, six digits of each figure", () => {
