@@ -1,7 +1,18 @@
 /** What `bun run stress` puts under load: one actor of each kind, asked through the router. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { type AskResult, address, createMessage, createSystem, defineProtocol, StreamError, Type } from "envoi";
+import {
+  type Address,
+  type AskResult,
+  address,
+  createSystem,
+  defineProtocol,
+  type Message,
+  type Pattern,
+  parseMessage,
+  StreamError,
+  Type,
+} from "envoi";
 import { spawnCodeExecution, spawnFileSystem } from "envoi/tools";
 import { letters } from "../harness/file-samples";
 import type { Open, Operation, Outcome } from "./operation";
@@ -20,6 +31,13 @@ const BYTES = 100;
 const TIMEOUT = 1_000;
 
 const silent = { warn: () => {}, error: () => {} };
+
+/** A message from outside, read as a gateway reads it: so its payload is checked, as that of a stranger. */
+function received(to: Address, pattern: Pattern, type: string, payload: unknown): Message {
+  const message = parseMessage({ id: "outside", pattern, to, type, payload, timestamp: Date.now() });
+  if (message.isErr()) throw new Error(message.error.message);
+  return message.value;
+}
 
 /** What a tool's reply says: its value, or the kind of its refusal. */
 type Reply<Value> =
@@ -56,14 +74,14 @@ export const open: Open = (folder) => {
   const asked = { timeout: TIMEOUT };
 
   const ask: Operation = async (number) => {
-    const answer = await router.ask(createMessage(echo, "say", number), asked);
+    const answer = await router.ask(received(echo, "ask", "say", number), asked);
     if (answer.isErr()) return answer.error.kind;
     return answer.value === number ? number : "wrong";
   };
   const stream: Operation = async (number) => {
     let next = number + 1;
     try {
-      for await (const item of router.stream(createMessage(source, "count", number), asked)) {
+      for await (const item of router.stream(received(source, "stream", "count", number), asked)) {
         if (item !== next++) return "wrong";
       }
     } catch (thrown) {
@@ -75,16 +93,16 @@ export const open: Open = (folder) => {
   const contents = letters(BYTES, 0);
   const write: Operation = async (number) => {
     const payload = { path: `file-${number % FILES}.txt`, content: contents };
-    const answer = await router.ask(createMessage(files, "write", payload), asked);
+    const answer = await router.ask(received(files, "ask", "write", payload), asked);
     return outcomeOf<{ size: number }>(answer, number, ({ size }) => size === BYTES);
   };
   const read: Operation = async (number) => {
-    const answer = await router.ask(createMessage(files, "read", { path: `file-${number % FILES}.txt` }), asked);
+    const answer = await router.ask(received(files, "ask", "read", { path: `file-${number % FILES}.txt` }), asked);
     return outcomeOf<{ content: string }>(answer, number, ({ content }) => content === contents);
   };
   const execute: Operation = async (number) => {
     const payload = { code: "(2 + 3) * 4 - 6 / 3 + input", input: number };
-    const answer = await router.ask(createMessage(code, "execute", payload), asked);
+    const answer = await router.ask(received(code, "ask", "execute", payload), asked);
     return outcomeOf<{ value: number }>(answer, number, ({ value }) => value === 18 + number);
   };
 

@@ -1,4 +1,4 @@
-import type { Answer, LineWriter } from "./lines";
+import { type Answers, eachAnswer, type LineWriter } from "./lines";
 import { Requests } from "./requests";
 import type { Outcomes } from "./results";
 
@@ -14,7 +14,7 @@ export interface ClosedLoop {
  */
 export async function closedLoop(
   { operation, milliseconds }: ClosedLoop,
-  connect: (hear: (answers: readonly Answer[]) => void) => Promise<LineWriter>,
+  connect: (hear: (answers: readonly Answers[]) => void) => Promise<LineWriter>,
 ): Promise<Outcomes> {
   const requests = new Requests(Number.POSITIVE_INFINITY, 4);
   const window = requests.begin();
@@ -26,10 +26,10 @@ export async function closedLoop(
     else writer.write(`[${requests.add(operation, now)},"${operation}"]\n`);
   };
   const writer = await connect((answers) => {
-    for (const [id, value] of answers) {
-      requests.settle(id, value === id ? undefined : String(value), performance.now());
+    eachAnswer(answers, (id, error) => {
+      requests.settle(id, error, performance.now());
       next();
-    }
+    });
   });
   next();
   await promise;

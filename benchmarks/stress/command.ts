@@ -4,6 +4,7 @@ import { align } from "../harness/format";
 import { limitOf, type Target } from "../harness/target";
 import { type Arguments, parseArguments, USAGE, UsageError } from "./arguments";
 import { NotFound } from "./ladder";
+import { NotRecovered } from "./overload";
 import { renderStress } from "./page";
 import { figuresOf, type StressResults, serialiseStress } from "./results";
 import { type Effort, FULL, QUICK, type StressOptions } from "./stress";
@@ -26,8 +27,8 @@ export interface Surroundings {
 }
 
 /**
- * Runs the command and returns its exit status: 0, 1 when no breaking point is found, something does not hold past it or a target
- * is missed, 2 for a wrong command line, 130 when it was ended.
+ * Runs the command and returns its exit status: 0, 1 when no breaking point is found, something does not hold past it or a
+ * target is missed, 2 for a wrong command line, 130 when it was ended.
  */
 export async function main(argv: readonly string[], around: Surroundings): Promise<0 | 1 | 2 | 130> {
   try {
@@ -49,6 +50,10 @@ export async function main(argv: readonly string[], around: Surroundings): Promi
     }
     if (thrown instanceof NotFound) {
       around.err(`The breaking point was not found: ${thrown.message}\n`);
+      return 1;
+    }
+    if (thrown instanceof NotRecovered) {
+      around.err(`After more than it bears: ${thrown.message}\n`);
       return 1;
     }
     throw thrown;

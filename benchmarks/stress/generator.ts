@@ -4,7 +4,7 @@ import type { Socket } from "bun";
 import { serveParent } from "./child";
 import { type ClosedLoop, closedLoop } from "./closed-loop";
 import { Latencies } from "./latency";
-import { type Answer, LineReader, LineWriter } from "./lines";
+import { type Answers, eachAnswer, LineReader, LineWriter } from "./lines";
 import { Requests, type Window } from "./requests";
 import type { Outcomes } from "./results";
 import { type Mix, Schedule, type ScheduleOptions } from "./schedule";
@@ -89,11 +89,9 @@ class Generator {
     while (this.#requests.open > 0) await Bun.sleep(TICK);
   }
 
-  hear(answers: readonly Answer[]): void {
+  hear(answers: readonly Answers[]): void {
     const now = performance.now();
-    for (const [id, value] of answers) {
-      this.#requests.settle(id, value === id ? undefined : typeof value === "string" ? value : "wrong", now);
-    }
+    eachAnswer(answers, (id, error) => this.#requests.settle(id, error, now));
   }
 
   #send(): void {
@@ -131,8 +129,8 @@ function processorTime(): number {
 }
 
 /** Connects; what comes is told to `hear`. */
-async function connect(path: string, hear: (answers: readonly Answer[]) => void): Promise<LineWriter> {
-  const reader = new LineReader<Answer>();
+async function connect(path: string, hear: (answers: readonly Answers[]) => void): Promise<LineWriter> {
+  const reader = new LineReader<Answers>();
   const writers: LineWriter[] = [];
   const socket: Socket = await Bun.connect({
     unix: path,

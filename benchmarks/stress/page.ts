@@ -2,6 +2,7 @@ import { digits, duration, rate, table } from "../harness/format";
 import published from "../published-figures.json";
 import type { Latency } from "./latency";
 import { errorShare, MOST_ERRORS, MOST_LAG, MOST_P99, MOST_PROCESSOR } from "./limits";
+import { refusals } from "./overload";
 import {
   type Fault,
   type Ladder,
@@ -113,9 +114,11 @@ function wrong(window: WindowResult): string {
   return `${percent(share)} (${kinds.map(([kind, times]) => `${kind} ${count(times)}`).join(", ")})`;
 }
 
-function overloadSentence({ over, recovery, heap, audit, failed }: Overload): string {
+function overloadSentence({ over, during, recovery, heap, audit, failed }: Overload): string {
+  const due = during.reduce((sum, { all }) => sum + all.due, 0);
+  const refused = during.reduce((sum, window) => sum + refusals(window), 0);
   const sentences = [
-    `Past the break, at ${perSecond(over)}, bounded mailboxes refuse what they cannot hold; ${duration(recovery * 1e6)} after the load fell, the figures were as before.`,
+    `Past the break, at ${perSecond(over)}, bounded mailboxes refused ${count(refused)} of ${count(due)} requests; ${duration(recovery * 1e6)} after the load fell, the figures were as before.`,
     `The live heap had ${megabytes(heap.before)} before, ${heap.during.map(megabytes).join(" and ")} meanwhile, and ${megabytes(heap.after)} after.`,
     `Of ${count(audit.accepted)} messages in all, ${count(audit.handled)} were handled, ${count(audit.failed)} failed and ${count(audit.dead)} became dead letters.`,
   ];

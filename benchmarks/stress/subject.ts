@@ -48,7 +48,7 @@ export interface SubjectHandlers extends Record<string, (argument: never) => unk
   readonly command: (command: { readonly name: string; readonly argument: unknown }) => unknown;
 }
 
-class Answers {
+class AnswerWriter {
   readonly #writer: LineWriter;
   #text = "";
 
@@ -57,12 +57,13 @@ class Answers {
   }
 
   add(id: number, outcome: Outcome): void {
-    if (this.#text === "") setImmediate(() => this.#flush());
-    this.#text += typeof outcome === "number" ? `[${id},${outcome}]\n` : `[${id},${JSON.stringify(outcome)}]\n`;
+    const isFirst = this.#text === "";
+    this.#text += `${isFirst ? "[" : ","}${id},${typeof outcome === "number" ? outcome : JSON.stringify(outcome)}`;
+    if (isFirst) setImmediate(() => this.#flush());
   }
 
   #flush(): void {
-    this.#writer.write(this.#text);
+    this.#writer.write(`${this.#text}]\n`);
     this.#text = "";
   }
 }
@@ -70,7 +71,7 @@ class Answers {
 interface Connection {
   readonly reader: LineReader<Request>;
   readonly writer: LineWriter;
-  readonly answers: Answers;
+  readonly answers: AnswerWriter;
 }
 
 async function listen(socket: string, subject: Subject): Promise<void> {
@@ -82,7 +83,7 @@ async function listen(socket: string, subject: Subject): Promise<void> {
     socket: {
       open(client) {
         const writer = new LineWriter(client);
-        client.data = { reader: new LineReader(), writer, answers: new Answers(writer) };
+        client.data = { reader: new LineReader(), writer, answers: new AnswerWriter(writer) };
       },
       data({ data: { reader, answers } }, bytes) {
         for (const [id, name] of reader.read(bytes)) {

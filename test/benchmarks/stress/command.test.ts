@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { Target } from "../../../benchmarks/harness/target";
 import { main } from "../../../benchmarks/stress/command";
 import { NotFound } from "../../../benchmarks/stress/ladder";
+import { NotRecovered } from "../../../benchmarks/stress/overload";
 import { parseStress, type StressResults } from "../../../benchmarks/stress/results";
 import { FULL, QUICK, type StressOptions } from "../../../benchmarks/stress/stress";
 import { overload, results } from "./sample";
@@ -112,6 +113,12 @@ test("a run that finds no breaking point fails, says why and writes nothing", as
   });
   expect({ status, written }).toEqual({ status: 1, written: undefined });
   expect(err).toContain("The breaking point was not found: At 5 a second, the generator was late.\n");
+});
+
+test("a run after whose overload nothing comes back fails, and says so", async () => {
+  const { status, err, written } = await run([], { measured: new NotRecovered("Not within 10 s.") });
+  expect({ status, written }).toEqual({ status: 1, written: undefined });
+  expect(err).toContain("After more than it bears: Not within 10 s.\n");
 });
 
 test("a run that is ended writes nothing and ends with status 130", async () => {

@@ -17,7 +17,11 @@ test("a window is as before with hardly any errors and a p95 near what it was", 
 describe("what should hold past the break is told when it does not:", () => {
   test("nothing, when all held", () => expect(complaints(overload)).toEqual([]));
   const cases: [string, Partial<Overload>, string][] = [
-    ["no overload", { during: [window(100)] }, "Nothing was refused"],
+    [
+      "no refusal",
+      { during: [window(100, { ok: 0, errors: { unanswered: 30_000 } })] },
+      "However much was asked for, nothing was refused",
+    ],
     ["no return", { after: window(100, { latency: slow }) }, "After the load fell, the p95 was 9.1 ms"],
     ["a heap that grows", { heap: { ...overload.heap, during: [12e6, 40e6] } }, "The heap went on growing"],
     ["a heap that stays", { heap: { ...overload.heap, after: 30e6 } }, "The heap had 8.0 MB before, and 30.0 MB after"],
