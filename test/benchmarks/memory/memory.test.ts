@@ -1,9 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { NO_COLLECTION } from "../../../benchmarks/harness/allocation";
 import { inFreshProcess } from "../../../benchmarks/harness/fresh-process";
-import { smokeRow } from "../../../benchmarks/harness/measure";
+import { measureRow, QUICK, smokeRow } from "../../../benchmarks/harness/measure";
+import { slopesProbe } from "../../../benchmarks/harness/probes";
 import type { Charted } from "../../../benchmarks/harness/suite";
+import { checkTargets } from "../../../benchmarks/harness/target";
 import { suite } from "../../../benchmarks/suites/memory.bench";
+import { targets } from "../../../benchmarks/targets";
+import { result } from "../sample-result";
 
 const subjects = new URL("subjects.ts", import.meta.url);
 const LONG = process.env["ENVOI_LONG"] !== undefined;
@@ -19,12 +23,30 @@ describe("a slope of memory", () => {
       { name: "RSS", along: "messages", unit: "MB" },
     ]);
     expect(series[0]?.points).toHaveLength(101);
-    expect(series[0]?.points.at(-1)?.[0]).toBe(500_000);
+    const [along = 0, megabytes = 0] = series[0]?.points.at(-1) ?? [];
+    expect(along).toBe(500_000);
+    expect(megabytes).toBeGreaterThan(1);
+    expect(megabytes).toBeLessThan(50);
   });
 
   test("is not, where it keeps nothing", async () => {
     const { readings } = await inFreshProcess<Charted>(subjects, "keepsOneIn", 1e9);
     expect(readings["heap slope, least"]).toBeLessThanOrEqual(0.02); // The compiler may still be at work.
+  });
+
+  test("is not, where it keeps something in the first two fifths, as what is filled once does", async () => {
+    const { readings } = await inFreshProcess<Charted>(subjects, "keepsFirst", 0.4);
+    expect(readings["heap slope"]).toBeLessThan(0.5);
+    expect(readings["heap slope, least"]).toBeLessThanOrEqual(0.02);
+  });
+
+  test("misses its target where it is surely above 0", async () => {
+    const sizes = { smoke: 50, full: 50 }; // One in so many is kept.
+    const leaking = slopesProbe("10,000,000 messages, told and asked", sizes, subjects, "keepsOneIn");
+    const row = await measureRow(leaking, { ...QUICK, rounds: 1 });
+    const { checked, misses } = checkTargets(targets, [{ ...result({}), suite: "memory", rows: [row] }]);
+    expect(checked).toBe(2);
+    expect(misses.map(({ target }) => target.figure)).toContain("heap slope, least");
   });
 });
 

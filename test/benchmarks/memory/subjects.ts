@@ -7,19 +7,26 @@ import { Sink } from "../../../benchmarks/subjects/echo";
 
 // What the tests of memory run in a process of its own.
 
+const MESSAGES = 500_000;
+
 /** An actor that keeps an empty object of one message in so many. */
-export const keepsOneIn = async (share: number): Promise<Charted> => {
+export const keepsOneIn = (share: number): Promise<Charted> => keeping((taken) => taken % share === 0);
+
+/** An actor that keeps an empty object of each of the first messages: of so large a share. */
+export const keepsFirst = (share: number): Promise<Charted> => keeping((taken) => taken < MESSAGES * share);
+
+const keeping = (isKept: (taken: number) => boolean): Promise<Charted> => {
   const system = createSystem();
   const completion = new Completion();
   const kept = new Map<number, object>();
   let taken = 0;
   const sink = system.spawn("sink", Sink, () => ({
     take() {
-      if (++taken % share === 0) kept.set(taken, {});
+      if (isKept(++taken)) kept.set(taken, {});
       completion.arrive();
     },
   }));
-  return slopes("messages", 500_000, async (count) => {
+  return slopes("messages", MESSAGES, async (count) => {
     const done = completion.expect(count);
     for (let i = 0; i < count; i++) sink.tell("take", i);
     await done;

@@ -22,6 +22,7 @@ describe.each(FAULTS)("$name, under load:", (plan) => {
         expect(all.ok + wrong).toBe(all.due);
         expect(operations["ask"]?.errors).toEqual({});
       }
+      expect(fault.after.all.errors).toEqual({});
       expect(fault.audit.accepted).toBeGreaterThan(fault.before.all.due);
     },
     60_000,
