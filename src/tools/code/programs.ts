@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { CodeRefusal } from "./code-refusal";
 import type { Language } from "./source/parser";
 import type { Program } from "./tier";
@@ -29,7 +28,7 @@ export class Programs {
   }
 
   keep(kept: KeptProgram): string {
-    const id = createHash("sha256").update(`${kept.language}\n${kept.code}`).digest("hex").slice(0, 32);
+    const id = new Bun.CryptoHasher("sha256").update(`${kept.language}\n${kept.code}`).digest("hex").slice(0, 32);
     this.#drop(id);
     this.#kept.set(id, kept);
     this.#length += kept.code.length;

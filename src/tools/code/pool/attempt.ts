@@ -1,4 +1,3 @@
-import { randomInt } from "node:crypto";
 import type { Clock, ClockTimer } from "../../../index";
 import type { Program, RunClock } from "../tier";
 import { MOST_CALLS } from "../tools/call-refusals";
@@ -23,13 +22,19 @@ export interface Naming {
   programOf(file: string): Program | undefined;
 }
 
+/** A whole number below 2^47. That of `node:crypto` would do, and takes 7 ms to load. */
+function unguessable(): number {
+  const [high = 0, low = 0] = crypto.getRandomValues(new Uint32Array(2));
+  return (high & 0x7fff) * 2 ** 32 + low;
+}
+
 /** A run in a process, from the order to the end. */
 export class Attempt {
   readonly active: ActiveRun;
   /** Whether the process said anything about it. */
   isHeard = false;
   /** Not to be guessed, so that no process can have answered an order before it came. */
-  readonly #number = randomInt(2 ** 47);
+  readonly #number = unguessable();
   readonly #process: PooledProcess;
   readonly #clock: Clock;
   readonly #naming: Naming;

@@ -1,4 +1,3 @@
-import { formatWithOptions } from "node:util";
 import type { Clock } from "../../../index";
 import { ENTRY_BYTES, LEVELS } from "../pool/channel";
 import type { LogEntry, Run } from "../tier";
@@ -6,6 +5,14 @@ import type { LogEntry, Run } from "../tier";
 /** What a console throws into code that has written too much, so that it ends; it may catch it, and is ended all the same. */
 export class OutputLimit extends Error {
   override readonly name = "OutputLimit";
+}
+
+let format: typeof import("node:util").formatWithOptions | undefined;
+
+/** As `console.log` shows it. What does so is loaded when something is first written: it takes 4 ms. */
+function display(parts: readonly unknown[]): string {
+  format ??= process.getBuiltinModule("node:util").formatWithOptions;
+  return format({ colors: false }, ...parts);
 }
 
 /** What one run writes: its logs are kept and shown nowhere, and whoever listens is told of them, and of its progress. */
@@ -23,7 +30,7 @@ export class Recorder {
 
   add(level: number, parts: readonly unknown[]): void {
     if (!this.#isOpen) return;
-    const text = formatWithOptions({ colors: false }, ...parts);
+    const text = display(parts);
     this.#count(Buffer.byteLength(text) + ENTRY_BYTES);
     const entry = { level: LEVELS[level] ?? "log", text, time: this.clock.monotonicTime() - this.start };
     this.logs.push(entry);

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import type { Timers } from "../../../index";
 import type { Written } from "../content";
 import { refuse } from "../file-error";
@@ -39,7 +38,7 @@ export class Uploads {
     if (this.count >= MOST) {
       refuse("too-large", path.given, `${MOST} files are being written in pieces already; finish or abort one first.`);
     }
-    const id = randomUUID(); // Nobody can guess it, and write to what another one began.
+    const id = crypto.randomUUID(); // Nobody can guess it, and write to what another one began.
     const upload = new Upload(this.#workspace, path, request);
     this.#open.set(id, upload);
     this.#watchIdleness(id, upload, LONGEST_IDLE);
