@@ -175,6 +175,101 @@ const memoryTargets: readonly Target[] = [
   ),
 ];
 
+const PUBLISHED = "the published limit, held by each operation by itself";
+
+/** In the unit of the row's figures. */
+const p95 = (row: string, limit: number, aim: number, reason = PUBLISHED): Target => ({
+  suite: "latency",
+  row,
+  figure: "p95",
+  atMost: limit,
+  aim,
+  reason,
+});
+
+const sustained = (row: string, aim: number): readonly Target[] => [
+  {
+    suite: "latency",
+    row,
+    figure: "rate",
+    atLeast: 1_000_000,
+    aim,
+    reason: "10,000 a second are published, of which this is a hundred times as much",
+  },
+  {
+    suite: "latency",
+    row,
+    figure: "slowest tenth of a second",
+    atLeast: 10_000,
+    aim: aim / 10,
+    reason: "no pause of the collector brings it below what is published",
+  },
+];
+
+const latency: readonly Target[] = [
+  p95("createMessage", 1_000, 150),
+  p95("router.ask(createMessage(…)), a round trip", 100_000, 1_000),
+  p95("ref.ask, a round trip", 100_000, 1_000),
+  p95(
+    "100 asks at once, until all have replied",
+    1_000,
+    50,
+    "a hundred operations at once, as published, in a millisecond",
+  ),
+  p95("read of 100 B", 1_000, 20),
+  p95("write of 100 B", 1_000, 100, `${PUBLISHED}; on a slow disk, it is the disk that misses it`),
+  p95("execution, sandbox", 5_000, 500),
+  ...sustained("sustained for 2 s: ref.tell", 10_000_000),
+  ...sustained("sustained for 2 s: router.tell(createMessage(…))", 2_000_000),
+];
+
+const overBare = (row: string, limit: number, aim: number, reason: string): Target => ({
+  suite: "startup",
+  row,
+  figure: "over bare Bun",
+  atMost: limit,
+  aim,
+  reason,
+});
+
+/** Kilobytes; a test holds them, too. */
+const budget = (row: string, minified: number, gzip: number, reason: string): readonly Target[] => [
+  { suite: "startup", row, figure: "minified", atMost: minified, aim: minified * 0.9, reason },
+  { suite: "startup", row, figure: "gzip", atMost: gzip, aim: gzip * 0.9, reason },
+];
+
+const startup: readonly Target[] = [
+  overBare('import "envoi", to the first reply', 20, 15, "a short program, such as a command, can afford it"),
+  overBare(
+    'import "envoi", to the first reply, checked by its schemas',
+    30,
+    25,
+    "TypeBox's compiler comes with the first schema that is checked",
+  ),
+  overBare('import "envoi/tools", to the first file read', 60, 45, "the file actor checks each request by its schema"),
+  overBare(
+    'import "envoi/tools", to the first execution in the sandbox',
+    100,
+    80,
+    "a process is started, and WebAssembly compiled in it",
+  ),
+  ...budget("bytes of the core", 290, 78, "two thirds are TypeBox, whole, since users write any schema"),
+  ...budget(
+    "bytes of the tools, the core included",
+    425,
+    126,
+    "two actors, and what they run in other processes apart",
+  ),
+  {
+    suite: "startup",
+    row: "tsc of a project with 200 protocols",
+    figure: "a protocol",
+    atMost: 5,
+    aim: 3,
+    reason: "types are inferred from schemas without making a project slow to check",
+  },
+];
+
 /**
  * What the figures must reach, with every promise switched on. `bun run bench --check` fails when one is missed. Ratios are to the
  * floor of the same rounds; *raw* is the ten-line mailbox of `harness/raw-mailbox.ts`.
@@ -344,6 +439,8 @@ export const targets: readonly Target[] = [
   ...files,
   ...codeTargets,
   ...memoryTargets,
+  ...latency,
+  ...startup,
 ];
 
 const ONE_MB = "flat memory: what 1,000 messages leave, and 100,000, is code that was compiled";

@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DONE, installation } from "../../benchmarks/subjects/installation";
+import { sandbox } from "../tools/code/sandbox/kit";
+import { runScript } from "./readme";
+
+const folder = mkdtempSync(join(tmpdir(), "envoi-cold-start-"));
+const dist = join(folder, "node_modules/envoi/dist");
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+beforeAll(() => cpSync(installation(), folder, { recursive: true }), 120_000);
+
+/** Does something while a file of the package is another one, or none. */
+async function withFile<Value>(name: string, content: Uint8Array | null, work: () => Promise<Value>): Promise<Value> {
+  const path = join(dist, name);
+  const before = readFileSync(path);
+  if (content === null) rmSync(path);
+  else writeFileSync(path, content);
+  try {
+    return await work();
+  } finally {
+    writeFileSync(path, before);
+  }
+}
+
+describe("a start of the built package", () => {
+  test("has nothing to transpile, but for the one file that loads another when it is needed", async () => {
+    const files = [...new Bun.Glob("*.js").scanSync({ cwd: dist })];
+    expect(files).toContain("index.js");
+    const other = files.filter((name) => !readFileSync(join(dist, name), "utf8").startsWith("// @bun\n"));
+    expect(other).toEqual(["compiler.js"]);
+  });
+
+  test("loads the compiler of schemas for who checks something, and for nobody else", async () => {
+    const start = (name: string) => runScript(folder, `${name}.ts`);
+    expect((await start("checked-reply")).exitCode).toBe(DONE);
+    await withFile("typebox-schema.js", null, async () => {
+      expect(await start("reply")).toEqual({ exitCode: DONE, stdout: "", stderr: "" });
+      expect((await start("checked-reply")).exitCode).not.toBe(DONE);
+    });
+  }, 60_000);
+
+  test("of a program that was bundled into one file needs nothing beside it", async () => {
+    const { success, outputs } = await Bun.build({ entrypoints: [join(folder, "checked-reply.ts")], target: "bun" });
+    expect([success, outputs.length]).toEqual([true, 1]);
+    const alone = mkdtempSync(join(tmpdir(), "envoi-bundle-"));
+    try {
+      await Bun.write(join(alone, "bundle.js"), (await outputs[0]?.text()) ?? "");
+      expect(await runScript(alone, "bundle.js")).toEqual({ exitCode: DONE, stdout: "", stderr: "" });
+    } finally {
+      rmSync(alone, { recursive: true, force: true });
+    }
+  }, 60_000);
+});
+
+const PROGRAMS = [
+  "return [1, 'two', { three: [undefined, null] }]",
+  "console.log('a', { b: [1n] }, new Map([[1, 2]])); console.error(new TypeError('no')); return 1",
+  "throw new RangeError('too far')",
+  "await null; return [typeof input, Object.keys(globalThis), Math.random() === Math.random()]",
+  "return tools.none.here()",
+  "progress({ at: 1 }); for (;;);",
+  "return 'x'.repeat(1e9)",
+  "globalThis.left = 1; return 2",
+  "return globalThis.left ?? 'nothing is left'",
+];
+
+describe("an interpreter that starts from its image", () => {
+  const ends = async (): Promise<unknown[]> => {
+    const kit = sandbox({ program: join(dist, "sandbox-worker.js") });
+    try {
+      const told: unknown[] = [];
+      for (const program of PROGRAMS) {
+        const { logs, durationMs: _, ...ended } = await kit.run(program, { timeout: 300 });
+        told.push(JSON.parse(JSON.stringify({ ...ended, logs: logs.map(({ level, text }) => [level, text]) })));
+      }
+      return told;
+    } finally {
+      await kit.tier.dispose();
+    }
+  };
+
+  test("does what one does that starts without, whatever it is given", async () => {
+    const fromImage = await ends();
+    expect(fromImage).toHaveLength(PROGRAMS.length);
+    expect(fromImage.at(-1)).toMatchObject({ kind: "value", value: '"nothing is left"' });
+    expect(await withFile("sandbox.image", null, ends)).toEqual(fromImage);
+  }, 60_000);
+
+  test("draws other random numbers in each process", async () => {
+    const drawn = new Set<string>();
+    for (let i = 0; i < 3; i++) {
+      const kit = sandbox({ program: join(dist, "sandbox-worker.js") });
+      drawn.add(String(await kit.value("return [Math.random(), Math.random()].join()")));
+      await kit.tier.dispose();
+    }
+    expect(drawn.size).toBe(3);
+  }, 60_000);
+
+  test("takes none that is of another interpreter, or that is not whole", async () => {
+    const image = readFileSync(join(dist, "sandbox.image"));
+    const ended = await ends();
+    const other = Buffer.from(image.toString("latin1").replace(/"fingerprint":"\w/, '"fingerprint":"-'), "latin1");
+    other.fill(1, other.indexOf(10) + 1); // Whoever took it would fail.
+    expect(other.length).toBe(image.length);
+    expect(await withFile("sandbox.image", other, ends)).toEqual(ended);
+    const cut = image.subarray(0, image.length - 100_000);
+    expect(await withFile("sandbox.image", cut, ends)).toEqual(ended);
+  }, 60_000);
+
+  test("is taken, where there is one", async () => {
+    const broken = readFileSync(join(dist, "sandbox.image"));
+    broken.fill(1, broken.indexOf(10) + 1);
+    const kit = await withFile("sandbox.image", broken, async () => {
+      const opened = sandbox({ program: join(dist, "sandbox-worker.js") });
+      const ended = await opened.run("return 1");
+      expect(ended.kind).not.toBe("value");
+      return opened;
+    });
+    await kit.tier.dispose();
+    expect(existsSync(join(dist, "sandbox.image"))).toBe(true);
+  }, 60_000);
+});
