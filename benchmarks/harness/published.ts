@@ -33,6 +33,7 @@ export const MEMORY_ROW = `${figures.memory.messages.toLocaleString("en")} messa
 
 /** What was published for a figure of a probe, in the figure's unit. */
 export function publishedReading(suite: string, row: string, figure: string): number | undefined {
+  if (suite === "startup" && row === figures.startup.row && figure === "time") return figures.startup.timeMs;
   if (suite !== "memory" || row !== MEMORY_ROW) return undefined;
   const { heapGrowthMB, rssGrowthMB } = figures.memory;
   return { "heap growth": heapGrowthMB, "RSS growth": rssGrowthMB }[figure];
@@ -41,5 +42,6 @@ export function publishedReading(suite: string, row: string, figure: string): nu
 /** What is to be said about the published figure of a row. */
 export function publishedNote(suite: string, row: string): string | undefined {
   if (suite === "memory" && row === MEMORY_ROW) return figures.memory.note;
+  if (suite === "startup" && row === figures.startup.row) return figures.startup.note;
   return publishedRow(suite, row)?.note;
 }

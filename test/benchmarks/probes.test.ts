@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { inFreshProcess } from "../../benchmarks/harness/fresh-process";
 import { publishedReading, publishedRow } from "../../benchmarks/harness/published";
+import { suite as startup } from "../../benchmarks/suites/startup.bench";
 
 const raw = new URL("../../benchmarks/harness/raw-subjects.ts", import.meta.url);
 
@@ -25,5 +26,11 @@ describe("published figures", () => {
   test("of memory are found by their figure", () => {
     expect(publishedReading("memory", "10,000 messages", "RSS growth")).toBe(415);
     expect(publishedReading("memory", "heap of an idle actor", "bytes")).toBeUndefined();
+  });
+
+  test("of a start are those of a row that there is", () => {
+    const [first] = startup.rows;
+    expect(publishedReading("startup", first?.name ?? "", "time")).toBe(29.3);
+    expect(publishedReading("startup", first?.name ?? "", "over bare Bun")).toBeUndefined();
   });
 });
