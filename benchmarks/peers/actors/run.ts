@@ -13,6 +13,8 @@ import { type RowName, readRows, timedRows } from "./rows";
 /** Of one peer, of one row, in one round, in milliseconds; and how many samples at least. */
 const TURN = 40;
 const FEWEST = 3;
+/** Before the first round, in milliseconds: more code takes longer to be compiled for good. */
+const WARM_UP = 250;
 /** For a peer to start, or to take a turn, in milliseconds. */
 const PATIENCE = 60_000;
 /** Whoever leaves a timer less than this share of the ticks that it gets when idle starves it: it gets one or none then. */
@@ -69,10 +71,10 @@ async function measureTimed(run: RoomRun, gone: Gone): Promise<ActorRowResult[]>
     for (let round = -1; round < run.rounds; round++) {
       for (const [candidate, all] of samples) {
         const host = hosts.get(candidate);
-        host?.ask({ row, time: TURN, fewest: FEWEST });
+        host?.ask({ row, time: round < 0 ? WARM_UP : TURN, fewest: FEWEST });
         const told = await host?.next(PATIENCE);
         if (told?.kind === "samples") {
-          if (round >= 0) all.push(...told.nanoseconds); // The first round warms up.
+          if (round >= 0) all.push(...told.nanoseconds);
           continue;
         }
         samples.delete(candidate);
