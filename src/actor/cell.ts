@@ -136,8 +136,11 @@ export class Cell implements Runnable {
 
   /** What is being handled. */
   envelopes(): Envelope[] {
-    const several = [...(this.extras?.concurrency?.running ?? [])].map((handling) => handling.envelope);
-    return this.current === null ? several : [this.current, ...several];
+    const { current, extras } = this;
+    const one = current === null ? [] : [current];
+    // Most handle one at a time, and each that stops itself comes by here.
+    if (extras === null || extras.concurrency === null) return one;
+    return [...one, ...[...extras.concurrency.running].map((handling) => handling.envelope)];
   }
 
   /** What is known of what is being handled. */

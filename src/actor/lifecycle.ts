@@ -306,9 +306,9 @@ function terminate(cell: Cell): void {
     const isFailed = extras !== null && extras.stopError !== null;
     environment.events.publish({ kind: "stopped", address, ...(isFailed ? { error } : {}) });
   }
-  for (const watch of extras?.watchers ?? []) watch.tell(error);
+  if (extras !== null && extras.watchers !== null) for (const watch of extras.watchers) watch.tell(error);
   if (parent !== null) childStopped(parent, cell);
-  for (const callback of extras?.whenStopped ?? []) callback();
+  if (extras !== null && extras.whenStopped !== null) for (const callback of extras.whenStopped) callback();
 }
 
 /** Ends an actor without waiting for its handler: the running message counts as failed, its asker gets `stopped`. */
