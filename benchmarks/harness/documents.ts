@@ -58,7 +58,9 @@ async function documentsOf(root: string, targets: readonly Target[]): Promise<Ma
   due.set("BENCHMARKS.md", render(results, targets, { pictures, published, sections }));
   const readme = await textOf(join(root, "README.md"));
   if (readme !== undefined) due.set("README.md", fillFigures(readme, results, targets, inReadme));
-  due.set("benchmarks/peers/RESULTS.md", renderPeers(peers));
+  if (Object.values(peers).some((room) => room !== undefined)) {
+    due.set("benchmarks/peers/RESULTS.md", renderPeers(peers));
+  }
   const drawn: readonly Picture[] = [...pictures.values(), rooms, loads].flat();
   for (const { name, draw } of drawn) {
     for (const theme of [light, dark]) due.set(`${CHARTS}/${name}.${theme.name}.svg`, draw(theme));

@@ -1,6 +1,6 @@
 import { join, relative } from "node:path";
-import type { Static, TSchema } from "typebox";
-import { Compile, Errors } from "typebox/schema";
+import type { Type } from "envoi";
+import { type Described, parseJson } from "../harness/schema";
 import type { Room } from "./room";
 
 const root = join(import.meta.dir, "../..");
@@ -20,26 +20,16 @@ export async function keep(folder: string, room: Room, results: object): Promise
  *
  * @throws Error when the file is not what the room writes.
  */
-export async function kept<Schema extends TSchema>(
+export async function kept<Schema extends Type.TSchema>(
   folder: string,
   room: Room,
   schema: Schema,
-): Promise<Static<Schema> | undefined> {
-  const file = Bun.file(fileOf(folder, room));
+): Promise<Described<Schema> | undefined> {
+  const path = fileOf(folder, room);
+  const file = Bun.file(path);
   if (!(await file.exists())) return undefined;
-  const refuse = (reason: string): Error => {
-    const again = `run \`bun run bench:peers --only ${room}\` again`;
-    return new Error(`${relative(root, fileOf(folder, room))} does not hold results of ${room} (${reason}); ${again}.`);
-  };
-  let value: unknown;
-  try {
-    value = JSON.parse(await file.text());
-  } catch (error) {
-    throw refuse(error instanceof Error ? error.message : String(error));
-  }
-  if (Compile(schema).Check(value)) return value as Static<Schema>; // As was just checked.
-  const [, errors] = Errors(schema, value);
-  throw refuse(errors.map(({ instancePath, message }) => `${instancePath || "/"} ${message}`)[0] ?? "another shape");
+  const wanted = `results of ${room}: run \`bun run bench:peers --only ${room}\` again, which writes them anew`;
+  return parseJson(schema, await file.text(), relative(root, path), wanted);
 }
 
 function rounded(_key: string, value: unknown): unknown {

@@ -1,13 +1,14 @@
 /**
  * Measures envoi beside its peers: actors, tools for files and for code.
  * `bun run bench:peers [--only actors|files|code] [--rounds N] [--seconds N] [--check] [--out FOLDER]`
- * writes `benchmarks/results/peers-*.json` and `benchmarks/peers/RESULTS.md`, or both to the folder.
+ * writes `benchmarks/results/peers-*.json`, `benchmarks/peers/RESULTS.md` and what else is made from them; or the first two to the folder.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { installIn } from "../../scripts/ensure-installed";
+import { writePages } from "../harness/documents";
 import { measureActors } from "./actors/run";
 import { missed } from "./actors/standing";
 import { endAll } from "./children";
@@ -101,7 +102,8 @@ async function measure(missing: string): Promise<number> {
   }
   const peers = await readPeers(options.out);
   const page = renderPeers(peers);
-  await Bun.write(join(options.out ?? import.meta.dir, "RESULTS.md"), page);
+  if (options.out === undefined) await writePages(root);
+  else await Bun.write(join(options.out, "RESULTS.md"), page);
   console.log(page);
   const misses = options.check && peers.actors !== undefined ? missed(peers.actors) : [];
   for (const miss of misses) console.error(miss);

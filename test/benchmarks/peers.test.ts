@@ -131,7 +131,7 @@ test("the page in the repository is what its results give, and they are no suite
 
 describe("results that are not what a room writes are refused, with the file and what to do:", () => {
   for (const [what, text, reason] of [
-    ["no JSON", "{", "JSON"],
+    ["no JSON", "{", "is no JSON"],
     ["another shape", '{ "machine": {} }', "must have required properties"],
   ] as const) {
     test(what, async () => {
@@ -139,9 +139,11 @@ describe("results that are not what a room writes are refused, with the file and
       try {
         await Bun.write(join(folder, "peers-code.json"), text);
         const refusal = await readPeers(folder).then(String, String);
-        expect(refusal).toContain("peers-code.json does not hold results of code (");
+        expect(refusal).toContain("peers-code.json");
         expect(refusal).toContain(reason);
-        expect(refusal).toEndWith("run `bun run bench:peers --only code` again.");
+        expect(refusal).toEndWith(
+          "results of code: run `bun run bench:peers --only code` again, which writes them anew.",
+        );
       } finally {
         await rm(folder, { recursive: true });
       }

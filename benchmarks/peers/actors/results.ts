@@ -1,5 +1,6 @@
-import { type Static, Type } from "envoi";
+import { Type } from "envoi";
 import { machineSchema } from "../../harness/machine";
+import type { Described } from "../../harness/schema";
 
 /** What was measured of one peer at one row. */
 const figure = Type.Union([
@@ -9,7 +10,7 @@ const figure = Type.Union([
   /** It has nothing of the kind, or nobody would do it with it. */
   Type.Object({ peer: Type.String(), none: Type.String() }),
 ]);
-export type ActorFigure = Static<typeof figure>;
+export type ActorFigure = Described<typeof figure>;
 
 const row = Type.Object({
   row: Type.String(),
@@ -19,14 +20,14 @@ const row = Type.Object({
   isMoreBetter: Type.Boolean(),
   figures: Type.Array(figure),
 });
-export type ActorRowResult = Static<typeof row>;
+export type ActorRowResult = Described<typeof row>;
 
 /** What came of a check: it held, it did not, or it could not be made, with the reason. */
 const checked = Type.Object({
   check: Type.String(),
   outcome: Type.Union([Type.Boolean(), Type.Object({ none: Type.String() }), Type.Object({ failed: Type.String() })]),
 });
-export type Checked = Static<typeof checked>;
+export type Checked = Described<typeof checked>;
 
 const peer = Type.Object({
   name: Type.String(),
@@ -43,7 +44,7 @@ const peer = Type.Object({
   leaves: Type.Number(),
   checks: Type.Array(checked),
 });
-export type ActorPeerResult = Static<typeof peer>;
+export type ActorPeerResult = Described<typeof peer>;
 
 /** What was measured of the actors, as `benchmarks/results/peers-actors.json` keeps it. */
 export const actorPeerResults = Type.Object({
@@ -53,4 +54,4 @@ export const actorPeerResults = Type.Object({
   peers: Type.Array(peer),
   rows: Type.Array(row),
 });
-export type ActorPeerResults = Static<typeof actorPeerResults>;
+export type ActorPeerResults = Described<typeof actorPeerResults>;

@@ -1,5 +1,6 @@
-import { type Static, Type } from "envoi";
+import { Type } from "envoi";
 import { machineSchema } from "../../harness/machine";
+import type { Described } from "../../harness/schema";
 import { failure, row } from "../results";
 
 const orNull = <Schema extends Parameters<typeof Type.Array>[0]>(schema: Schema) => Type.Union([schema, Type.Null()]);
@@ -19,10 +20,10 @@ const outcome = Type.Object({
   /** Of one processor, how much was still used after all was over; null where it cannot be seen. */
   busy: orNull(Type.Number()),
 });
-export type Outcome = Static<typeof outcome>;
+export type Outcome = Described<typeof outcome>;
 
 const attack = Type.Object({ attack: Type.String(), outcome: Type.Union([outcome, failure]) });
-export type AttackResult = Static<typeof attack>;
+export type AttackResult = Described<typeof attack>;
 
 const peer = Type.Object({
   name: Type.String(),
@@ -32,7 +33,7 @@ const peer = Type.Object({
   rows: Type.Array(row),
   attacks: Type.Array(attack),
 });
-export type CodePeerResult = Static<typeof peer>;
+export type CodePeerResult = Described<typeof peer>;
 
 /** What was measured of the tools for code, as `benchmarks/results/peers-code.json` keeps it. */
 export const codePeerResults = Type.Object({
@@ -45,4 +46,4 @@ export const codePeerResults = Type.Object({
   patience: Type.Number(),
   peers: Type.Array(peer),
 });
-export type CodePeerResults = Static<typeof codePeerResults>;
+export type CodePeerResults = Described<typeof codePeerResults>;

@@ -1,10 +1,11 @@
-import { type Static, Type } from "envoi";
+import { Type } from "envoi";
 import { machineSchema } from "../../harness/machine";
+import type { Described } from "../../harness/schema";
 import { failure, row } from "../results";
 
 /** The reads of a race: those that gave what is outside, those that gave what is inside, and the rest, which were refused. */
 const race = Type.Object({ reads: Type.Number(), escapes: Type.Number(), inside: Type.Number() });
-export type Race = Static<typeof race>;
+export type Race = Described<typeof race>;
 
 const fifo = Type.Object({
   answer: Type.Union([Type.Literal("refuses"), Type.Literal("reads"), Type.Literal("hangs")]),
@@ -19,7 +20,7 @@ const peer = Type.Object({
   race: Type.Union([race, failure]),
   fifo: Type.Union([fifo, failure]),
 });
-export type FilePeerResult = Static<typeof peer>;
+export type FilePeerResult = Described<typeof peer>;
 
 /** What was measured of the tools for files, as `benchmarks/results/peers-files.json` keeps it. */
 export const filePeerResults = Type.Object({
@@ -30,4 +31,4 @@ export const filePeerResults = Type.Object({
   seconds: Type.Number(),
   peers: Type.Array(peer),
 });
-export type FilePeerResults = Static<typeof filePeerResults>;
+export type FilePeerResults = Described<typeof filePeerResults>;
