@@ -53,11 +53,15 @@ export function logTicks(values: readonly number[]): { readonly domain: [number,
   const [low, high] = [Math.min(...values) / ROOM, Math.max(...values) * ROOM];
   const decades = Math.log10(high / low);
   const steps = decades < 1.2 ? [1, 2, 5] : decades < 2.5 ? [1, 3] : [1];
-  const ticks: number[] = [];
-  for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power++) {
-    for (const step of steps) ticks.push(Number((step * 10 ** power).toPrecision(1)));
+  const all: number[] = [];
+  for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(high)); power++) {
+    for (const step of steps) all.push(Number((step * 10 ** power).toPrecision(1)));
   }
-  return { domain: [low, high], ticks: ticks.filter((tick) => tick >= low && tick <= high) };
+  const ticks = all.filter((tick) => tick >= low && tick <= high);
+  if (ticks.length > 1) return { domain: [low, high], ticks };
+  // Values that lie between two ticks: the axis goes from the one to the other.
+  const around = [all.findLast((tick) => tick <= low) ?? low, ...ticks, all.find((tick) => tick >= high) ?? high];
+  return { domain: [Math.min(...around), Math.max(...around)], ticks: around };
 }
 
 /** Values stand so many times inside of the ends of their axis. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { parseHTML } from "linkedom";
+import { logTicks, named } from "../../benchmarks/charts/marks";
 import { percentilesPicture } from "../../benchmarks/charts/percentiles";
 import type { Picture } from "../../benchmarks/charts/picture";
 import { picturesOf } from "../../benchmarks/charts/pictures";
@@ -81,7 +82,7 @@ const pictures: readonly Picture[] = [
   laddersPicture([ladder], 500),
 ].filter((picture) => picture !== undefined);
 
-const named = (name: string): Picture => {
+const pictureOf = (name: string): Picture => {
   const found = pictures.find((picture) => picture.name === name);
   if (found === undefined) throw new Error(`there is no ${name}; there are ${pictures.map((each) => each.name)}`);
   return found;
@@ -147,7 +148,7 @@ describe.each([light, dark])("on a page that is $name, a chart", (theme: Theme) 
 });
 
 test("names of rows are text, not markup", () => {
-  const svg = named("memory-series").draw(light);
+  const svg = pictureOf("memory-series").draw(light);
   expect(svg).toContain("messages &lt;told&gt; &amp; asked");
   expect(textsOf(svg)).toContain("messages <told> & asked");
 });
@@ -196,6 +197,29 @@ test("percentile curves end before the longest of all, which is one sample", () 
   expect(draw([[1, 5]])).toBeUndefined();
 });
 
+describe("an axis holds its values, and has two ticks or more, also where the values", () => {
+  const cases: [what: string, values: number[], ticks: number[]][] = [
+    ["go far", [1.3, 900], [10, 100, 1_000]],
+    ["go less far", [12, 900], [10, 30, 100, 300, 1_000]],
+    ["lie close to each other", [29, 31], [20, 50]],
+    ["are one value", [100], [50, 100, 200]],
+  ];
+  test.each(cases)("%s", (_, values, expected) => {
+    const { domain, ticks } = logTicks(values);
+    expect(ticks).toEqual(expected);
+    for (const value of [...values, ...ticks]) {
+      expect(value).toBeGreaterThanOrEqual(domain[0]);
+      expect(value).toBeLessThanOrEqual(domain[1]);
+    }
+  });
+});
+
+test("the names of an axis' ticks have room beside each other", () => {
+  const ticks = [1, 10, 100, 1_000, 10_000, 100_000, 1e6];
+  expect(named(ticks, 600)).toEqual(ticks);
+  expect(named(ticks, 250)).toEqual([1, 100, 10_000, 1e6]);
+});
+
 test("names at the ends of percentile curves never overlap, however close the curves end", () => {
   const curves = Array.from({ length: 8 }, (_, i) => ({
     name: `operation ${i}`,
@@ -216,11 +240,38 @@ test("names at the ends of percentile curves never overlap, however close the cu
   expect(heights.at(-1)).toBeLessThan(420);
 });
 
+describe("which rows have a percentile curve:", () => {
+  test("of those that are timed, the ones with a limit, a figure by the operation each", () => {
+    const curves = result({}).rows.map((row) => (row.kind === "timed" ? { ...row, per: 1 } : row));
+    const allHaveLimits = ["ref.ask", "concurrent: 10 asks"].map((row) => ({ ...limits[0], row }) as Target);
+    const namesOf = (result: SuiteResult, targets: readonly Target[]) => {
+      const picture = picturesOf(result, [result], targets).find(({ name }) => name === "messaging-percentiles");
+      return textsOf(picture?.draw(light) ?? "").filter((text) => text.includes("ask"));
+    };
+    expect(namesOf(result({}), limits)).toEqual(["ref.ask"]);
+    expect(namesOf(result({}), allHaveLimits)).toEqual(["ref.ask"]); // The other one's figure is of 10 operations.
+    expect(namesOf({ ...result({}), rows: curves }, allHaveLimits)).toHaveLength(2);
+  });
+
+  test("of probes, those that timed single operations, in whatever unit", () => {
+    const [, latency] = charted.rows;
+    if (latency?.kind !== "probe") throw new Error("it is a probe");
+    const inUnit = (unit: "ns" | "µs") => {
+      const row = { ...latency, series: latency.series?.map((each) => ({ ...each, unit })) ?? [] };
+      const [picture] = picturesOf({ ...charted, rows: [row] }, [], limits);
+      return textsOf(picture?.draw(light) ?? "");
+    };
+    expect(inUnit("ns")).toContain("20 ns");
+    expect(inUnit("µs")).toContain("20 µs");
+  });
+});
+
 test("memory over time begins at 0, so that what is flat looks flat", () => {
-  const texts = textsOf(named("memory-series").draw(light));
-  expect(texts.filter((text) => text === "0").length).toBeGreaterThanOrEqual(2);
+  const texts = textsOf(pictureOf("memory-series").draw(light));
+  expect(texts.filter((text) => text === "0").length).toBe(2 * 2); // Of both axes of both lines.
   expect(texts).toContain("heap, MB");
   expect(texts).toContain("RSS, MB");
+  expect(texts.join()).not.toContain("latency");
 });
 
 describe("peers beside each other", () => {
@@ -249,6 +300,13 @@ describe("peers beside each other", () => {
     expect(circles.filter(isHollow)).toHaveLength(2); // One in the key, one at its value.
   });
 
+  test("do less where they starve timers, too", () => {
+    const starving = { name: "rival", keepsOneAtATime: true, yieldsToTimers: false };
+    const figures = [{ peer: "rival", median: 300 }];
+    const picture = actorsPicture([starving], [{ row: "tell", unit: "ns", isMoreBetter: false, figures }]);
+    expect(textsOf(picture?.draw(light) ?? "")).toContain("does not");
+  });
+
   test("have every row that any of them has", () => {
     const figure = { median: 2_000 };
     const picture = toolsPicture("files", [
@@ -270,7 +328,7 @@ describe("peers beside each other", () => {
 
 describe("the chart of a load that rises", () => {
   const circles = (color: string) =>
-    [...parsed(named("stress-ladders").draw(light)).querySelectorAll("circle")].filter(
+    [...parsed(pictureOf("stress-ladders").draw(light)).querySelectorAll("circle")].filter(
       (each) => each.getAttribute("fill") === color || each.closest(`[fill='${color}']`) !== null,
     );
 
@@ -282,6 +340,6 @@ describe("the chart of a load that rises", () => {
 
   test("is none without steps, and says in words what held", () => {
     expect(laddersPicture([{ ...ladder, steps: [] }], 500)).toBeUndefined();
-    expect(named("stress-ladders").alt).toContain("all kinds: 2,000 a second held");
+    expect(pictureOf("stress-ladders").alt).toContain("all kinds: 2,000 a second held");
   });
 });

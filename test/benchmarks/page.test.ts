@@ -59,6 +59,16 @@ describe("the page", () => {
     );
   });
 
+  test("shows the published targets, and which figure meets them", () => {
+    const published = [
+      { target: "tool overhead", about: "the tools", shownBy: [{ suite: "routing", row: "ref.ask", figure: "ratio" }] },
+    ] as const;
+    expect(page).not.toContain("Published targets");
+    const text = render([result({ ratio: 1.05 })], limits, { ...beside, published });
+    expect(text).toContain("## Published targets\n");
+    expect(text).toContain("| the tools | under 10 % | 4.76 % | met | routing: *ref.ask*, ratio |");
+  });
+
   test("links to each of its parts, as a code host names their headings", () => {
     const sections = [{ title: "Beside other libraries", pictures: [], text: "What they take." }];
     const text = render([result({}), result({ suite: "message-creation" })], limits, { ...beside, sections });
