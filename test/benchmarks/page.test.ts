@@ -95,6 +95,9 @@ describe("the page", () => {
   test("names machine, versions, commit, date, and the machine of the published figures", () => {
     expect(page).toContain("A Processor, 2 cores, Linux 6 x64; Bun 1.4.5; commit abc1234; 2026-02-03; 9 rounds.");
     expect(page).toContain("Apple M4 Max, Bun 1.2.20");
+    const { commit: _, ...machine } = result({}).machine;
+    const ofPackage = { ...result({}), machine: { ...machine, version: "0.1.0" } };
+    expect(render([ofPackage], limits)).toContain("Bun 1.4.5; envoi 0.1.0; 2026-02-03; 9 rounds.");
   });
 });
 
