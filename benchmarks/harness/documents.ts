@@ -5,14 +5,14 @@ import { dark, light } from "../charts/theme";
 import { inReadme, published } from "../shown";
 import { MOST_P99 } from "../stress/limits";
 import { renderStress } from "../stress/page";
-import { StressResults } from "../stress/results";
+import { parseStress } from "../stress/results";
 import { targets as ownTargets } from "../targets";
 import { CHARTS, fillFigures, render, type Section } from "./page";
 import { readResults } from "./results";
-import { parseJson } from "./schema";
 import type { Target } from "./target";
 
 const RESULTS = "benchmarks/results";
+const STRESS = "benchmarks/results/stress.json";
 
 /** Writes every document that is made from the results in `benchmarks/results`, and removes charts that nothing gives any more. */
 export async function writePages(root: string, targets: readonly Target[] = ownTargets): Promise<void> {
@@ -48,7 +48,8 @@ async function documentsOf(root: string, targets: readonly Target[]): Promise<Ma
     peers.code && toolsPicture("code", peers.code.peers),
   ].filter((picture) => picture !== undefined);
   const sections: Section[] = [];
-  const stress = await readStress(root);
+  const ran = await textOf(join(root, STRESS));
+  const stress = ran === undefined ? undefined : parseStress(ran, STRESS);
   const ladders = stress && laddersPicture(stress.ladders, MOST_P99);
   const loads = ladders === undefined ? [] : [ladders];
   if (stress !== undefined) sections.push({ title: "stress", pictures: loads, text: renderStress(stress) });
@@ -68,20 +69,8 @@ async function documentsOf(root: string, targets: readonly Target[]): Promise<Ma
   return due;
 }
 
-const PEERS = `One process each, in turns; lower is better unless a row says so. What each of them is and does not do, and all figures, are in
+const PEERS = `Measured in turns on one machine; lower is better unless a row says so. What each of them is and does not do, and all figures, are in
 [benchmarks/peers/RESULTS.md](benchmarks/peers/RESULTS.md).`;
-
-async function readStress(root: string): Promise<StressResults | undefined> {
-  const text = await textOf(join(root, RESULTS, "stress.json"));
-  if (text === undefined) return undefined;
-  // It is read, and not changed.
-  return parseJson(
-    StressResults,
-    text,
-    `${RESULTS}/stress.json`,
-    "results of stress: run `bun run stress` again",
-  ) as StressResults;
-}
 
 async function chartsIn(root: string): Promise<string[]> {
   const names = await readdir(join(root, CHARTS)).catch(() => []);

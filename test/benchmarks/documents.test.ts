@@ -4,9 +4,38 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stalePages, writePages } from "../../benchmarks/harness/documents";
 import { writeResult } from "../../benchmarks/harness/results";
+import type { ActorPeerResults } from "../../benchmarks/peers/actors/results";
 import { serialiseStress } from "../../benchmarks/stress/results";
 import { result } from "./sample-result";
-import { stressResult } from "./sample-stress";
+import { results as stress } from "./stress/sample";
+
+/** Other libraries of actors, as `bun run bench:peers` keeps them. */
+const actors: ActorPeerResults = {
+  machine: { commit: "abc1234", ...result({}).machine },
+  rounds: 3,
+  peers: ["envoi", "rival"].map((name) => ({
+    name,
+    how: "in process",
+    packages: [],
+    isFloor: false,
+    lacks: [],
+    keepsOneAtATime: true,
+    yieldsToTimers: true,
+    leaves: 10_000,
+    checks: [],
+  })),
+  rows: [
+    {
+      row: "ping-pong, a round trip",
+      unit: "ns",
+      isMoreBetter: false,
+      figures: [
+        { peer: "envoi", median: 90, min: 80, samples: 30 },
+        { peer: "rival", median: 300, min: 280, samples: 30 },
+      ],
+    },
+  ],
+};
 
 const project = join(import.meta.dir, "../..");
 
@@ -63,7 +92,7 @@ describe("the documents that results give", () => {
     const root = await unwritten();
     await writePages(root);
     expect(await Bun.file(join(root, "BENCHMARKS.md")).text()).not.toContain("## stress");
-    await Bun.write(join(root, "benchmarks/results/stress.json"), serialiseStress(stressResult()));
+    await Bun.write(join(root, "benchmarks/results/stress.json"), serialiseStress(stress));
     const charts = ["dark", "light"].map((theme) => `benchmarks/results/charts/stress-ladders.${theme}.svg`);
     expect(await stalePages(root)).toEqual(["BENCHMARKS.md", ...charts]);
     await writePages(root);
@@ -72,6 +101,17 @@ describe("the documents that results give", () => {
     expect(page).toContain(`srcset="${charts[0]}"`);
     expect(page).toContain("published: 1,000 messages");
     for (const chart of charts) expect(await Bun.file(join(root, chart)).text()).toStartWith("<svg ");
+  });
+
+  test("have other libraries of actors, once they were measured, on a page of their own and on a chart", async () => {
+    const root = await unwritten();
+    await Bun.write(join(root, "benchmarks/results/peers-actors.json"), JSON.stringify(actors));
+    await writePages(root);
+    expect(await stalePages(root)).toEqual([]);
+    const page = await Bun.file(join(root, "BENCHMARKS.md")).text();
+    expect(page).toContain('alt="actors: envoi beside rival, row by row, the best first"');
+    expect(await Bun.file(join(root, "benchmarks/peers/RESULTS.md")).text()).toContain("rival");
+    expect(await Bun.file(join(root, "benchmarks/results/charts/peers-actors.dark.svg")).text()).toContain("300 ns");
   });
 
   test("are not made of results that are none: the error names the file, and what to do", async () => {

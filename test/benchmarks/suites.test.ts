@@ -4,9 +4,9 @@ import { duration } from "../../benchmarks/harness/format";
 import { loadSuites } from "../../benchmarks/harness/load";
 import { render } from "../../benchmarks/harness/page";
 import { MEMORY_ROW, publishedReading, publishedRows } from "../../benchmarks/harness/published";
-import { expectTargetsExist } from "../../benchmarks/harness/target";
+import { expectExists, expectTargetsExist } from "../../benchmarks/harness/target";
 import figures from "../../benchmarks/published-figures.json";
-import { inReadme } from "../../benchmarks/shown";
+import { inReadme, published } from "../../benchmarks/shown";
 import { targets } from "../../benchmarks/targets";
 import { result } from "./sample-result";
 
@@ -14,6 +14,11 @@ const suites = await loadSuites(join(import.meta.dir, "../../benchmarks/suites")
 
 test("each target names a row and a figure that exist", () => {
   expect(() => expectTargetsExist(targets, suites)).not.toThrow();
+});
+
+test("each figure that the README or the table of published targets shows exists", () => {
+  const named = [...inReadme, ...published.flatMap(({ shownBy }) => shownBy)];
+  for (const figure of named) expect(() => expectExists(figure, suites, "shown figure")).not.toThrow();
 });
 
 test("the README shows each suite's own kind of row, in a table that one can take in at a glance", () => {
