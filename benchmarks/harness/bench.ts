@@ -118,8 +118,8 @@ async function measureSuite(suite: Suite, effort: Effort, progress: Progress, ar
   return { result, failed, interrupted };
 }
 
-/** Tells of a row that has no figures; the others are measured all the same. */
-function tellFailure(row: string, error: unknown, around: Surroundings): string {
+/** Tells of a row that failed, and gives what is kept of it; the others are run all the same. */
+export function tellFailure(row: string, error: unknown, around: Surroundings): string {
   around.progress("");
   if (error instanceof RefusedRow) {
     around.err(`${error.message}\n`);

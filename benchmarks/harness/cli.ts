@@ -1,10 +1,9 @@
 import { type Arguments, parseArguments, UsageError, usage } from "./arguments";
-import { bench } from "./bench";
+import { bench, tellFailure } from "./bench";
 import { Interrupted, unlessInterrupted } from "./interruption";
 import { smokeRow } from "./measure";
 import { nearest } from "./nearest";
 import { compareRevisions, soakFor } from "./parts";
-import { RefusedRow } from "./proof";
 import type { Suite } from "./suite";
 import type { Status, Surroundings } from "./surroundings";
 import { expectTargetsExist } from "./target";
@@ -19,10 +18,6 @@ export async function main(argv: readonly string[], around: Surroundings): Promi
     if (error instanceof UsageError) {
       around.err(`${error.message}\n`);
       return 2;
-    }
-    if (error instanceof RefusedRow) {
-      around.err(`${error.message}\n`);
-      return 1;
     }
     throw error;
   }
@@ -79,17 +74,24 @@ function choose(all: readonly Suite[], { suites: names, filter }: Arguments): Su
   return found;
 }
 
-async function smoke(suites: readonly Suite[], around: Surroundings): Promise<0> {
+async function smoke(suites: readonly Suite[], around: Surroundings): Promise<0 | 1> {
   let ran = 0;
+  let failed = 0;
   for (const suite of suites) {
     for (const row of suite.rows) {
       around.progress(`${suite.name}: ${row.name}`);
-      await unlessInterrupted(smokeRow(row), around.signal);
+      try {
+        await unlessInterrupted(smokeRow(row), around.signal);
+        ran++;
+      } catch (error) {
+        if (error instanceof Interrupted) throw error;
+        tellFailure(row.name, error, around);
+        failed++;
+      }
       if (around.signal.aborted) throw new Interrupted();
-      ran++;
     }
   }
   around.progress("");
-  around.out(`${ran} rows ran and did their work\n`);
-  return 0;
+  around.out(ran === 1 ? "1 row ran and did its work\n" : `${ran} rows ran and did their work\n`);
+  return failed > 0 ? 1 : 0;
 }
