@@ -1,4 +1,3 @@
-import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { Glob, Transpiler } from "bun";
 
@@ -76,14 +75,15 @@ export async function writeManifest(folder: string, manifest: Manifest, imported
     const has = entry === undefined ? [] : exportsOf(await Bun.file(join(folder, entry)).text());
     const absent = [...names].filter((name) => !has.includes(name)).sort();
     if (absent.length === 0 && entry !== undefined) continue;
-    const file = `./stand-ins/${specifier.replaceAll(/[#/]/g, "-")}.js`;
-    await mkdir(join(folder, "stand-ins"), { recursive: true });
+    // In `dist`, which rows copy that look at the package as it is installed.
+    const file = `./dist/stand-ins/${specifier.replaceAll(/[#/]/g, "-")}.js`;
     await Bun.write(join(folder, file), standIns(specifier, entry, absent));
     entries[key] = file;
     missing.push(...absent.map((name) => `${specifier} has no ${name}`));
   }
-  const text = JSON.stringify({ ...manifest, name: "envoi", type: "module", exports, imports }, null, 2);
-  await Bun.write(join(folder, "package.json"), text);
+  const needs = { dependencies: manifest.dependencies ?? {}, peerDependencies: manifest.peerDependencies ?? {} };
+  const written = { ...manifest, name: "envoi", type: "module", ...needs, exports, imports };
+  await Bun.write(join(folder, "package.json"), JSON.stringify(written, null, 2));
   return missing;
 }
 
@@ -93,7 +93,7 @@ const fileOf = (entry: Entry | undefined): string | undefined =>
 const exportsOf = (code: string): string[] => new Transpiler({ loader: "js" }).scan(code).exports;
 
 function standIns(specifier: string, entry: string | undefined, names: readonly string[]): string {
-  return `${entry === undefined ? "" : `export * from ${JSON.stringify(`../${entry}`)};\n`}
+  return `${entry === undefined ? "" : `export * from ${JSON.stringify(`../../${entry}`)};\n`}
 const standIn = (name) => {
   const fail = () => {
     throw new Error(\`${specifier} has no \${name} in this revision\`);
