@@ -22,7 +22,7 @@ export async function runInTerminal(root: string, command: (around: Terminal) =>
     out: (text) => stdout.write(text),
     err: (text) => stderr.write(text),
     progress: (text) => {
-      if (isTerminal) stderr.write(`\r\x1b[K${text.slice(0, (stderr.columns ?? 80) - 1)}`);
+      if (isTerminal) stderr.write(`\r\x1b[K${text.slice(0, (stderr.columns || 80) - 1)}`);
     },
     isTerminal,
     signal: ending.signal,

@@ -1,8 +1,10 @@
 /** `bun run stress`: see `--help`. */
 import { join } from "node:path";
+import { commandFor, missingPeers } from "../harness/packages";
 import { isCheckout, type Status, type Terminal } from "../harness/surroundings";
 import { runInTerminal } from "../harness/terminal";
 import { stressTargets } from "../targets";
+import { UsageError } from "./arguments";
 import { main as stress } from "./command";
 import { measureStress } from "./stress";
 
@@ -11,7 +13,11 @@ export function main(argv: readonly string[], around: Terminal): Promise<Status>
   const { isTerminal, progress, err, root } = around;
   return stress(argv, {
     ...around,
-    measure: measureStress,
+    async measure(options) {
+      const missing = missingPeers(root).filter((name) => !name.startsWith("mitata@"));
+      if (missing.length === 0) return measureStress(options);
+      throw new UsageError(`Some of the load is code, which needs what is not installed: \`${commandFor(missing)}\`.`);
+    },
     targets: stressTargets,
     isInstalled: !isCheckout(root),
     progress: (text) => {

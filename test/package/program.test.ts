@@ -9,6 +9,9 @@ import { runScript } from "./readme";
 
 const mitata = `mitata@${manifest.devDependencies.mitata}`;
 
+const peers = ["@jitl/quickjs-wasmfile-release-sync", "@sveltejs/acorn-typescript", "acorn"] as const;
+const commandForPeers = `bun add -d ${peers.map((name) => `${name}@${manifest.peerDependencies[name]}`).join(" ")}`;
+
 /** A user's script that reads what the program printed, by the package's own schemas. */
 const READER = `import { parseRun } from "envoi/benchmarks";
 const { results, interrupted } = parseRun(await Bun.file("printed.json").text());
@@ -58,7 +61,9 @@ describe("the program of the package, installed into an empty project", () => {
   test("has the benchmarks' load, too, which needs no mitata", async () => {
     const { status, out } = await envoi("stress", "--help");
     expect({ status, out }).toEqual({ status: 0, out: expect.stringContaining("--seconds N") });
-    expect(await envoi("stress", "--quik")).toMatchObject({ status: 2, out: "" });
+    expect(await envoi("stress", "--quik")).toMatchObject({ status: 2, err: expect.stringContaining("--quik") });
+    const missing = await envoi("stress", "--quick");
+    expect(missing).toMatchObject({ status: 2, out: "", err: expect.stringContaining(`\`${commandForPeers}\``) });
   }, 60_000);
 
   test("ends with status 2 at a command that there is not, and says what was probably meant", async () => {
@@ -112,9 +117,7 @@ describe("the program of the package, installed into an empty project", () => {
       expect(status).toBe(0);
       expect(out).toContain("\nrouter.tell() to echo handler ");
       expect(out).toContain("2 rows are left out, because it was refused: unavailable: Install acorn");
-      const peers = ["@jitl/quickjs-wasmfile-release-sync", "@sveltejs/acorn-typescript", "acorn"] as const;
-      const command = `bun add -d ${peers.map((name) => `${name}@${manifest.peerDependencies[name]}`).join(" ")}`;
-      expect(err).toContain(command);
+      expect(err).toContain(commandForPeers);
     }, 60_000);
   });
 });
