@@ -108,4 +108,31 @@ describe.if(canSeeProcesses)("a run that is interrupted", () => {
     child.kill("SIGINT");
     expect(await ended()).toMatchObject({ status: 130, out: "", left: [] });
   }, 30_000);
+
+  test("by Ctrl-C on a terminal, which showed its progress in one line that fits, does the same", async () => {
+    const [root, temporary] = [folder(), folder()];
+    writeFileSync(join(root, "package.json"), '{ "version": "1.2.3" }');
+    const decoder = new TextDecoder();
+    let seen = "";
+    const child = Bun.spawn([process.execPath, join(import.meta.dir, "interrupted/command.ts"), "patient"], {
+      cwd: root,
+      env: { ...process.env, TMPDIR: temporary, NO_COLOR: "1" },
+      terminal: {
+        cols: 24,
+        rows: 10,
+        data(_, bytes) {
+          seen += decoder.decode(bytes, { stream: true });
+        },
+      },
+    });
+    while (!existsSync(join(temporary, "begun"))) await Bun.sleep(5);
+    child.terminal?.write("\x03");
+    expect(await child.exited).toBe(130);
+    const [, ...lines] = seen.split("\r\x1b[K");
+    const shown = lines.map((line) => line.split(/[\r^]/, 1)[0] ?? "");
+    expect(shown[0]).toMatch(/^memory 1\/2, \d+ s left: /);
+    expect(Math.max(...shown.map((text) => text.length))).toBe(23);
+    expect(seen).toContain("\nfinished: bytes ");
+    expect(readdirSync(temporary)).toEqual(["begun"]);
+  }, 30_000);
 });
