@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { parseArguments } from "./harness/arguments";
 import { main } from "./harness/cli";
 import { loadSuites } from "./harness/load";
 import { layOut } from "./harness/shipped";
@@ -18,14 +19,20 @@ export const bench = (command: string, argv: readonly string[], around: Terminal
     isCheckout: isCheckout(around.root),
   });
 
-/** What these ask for needs no build, or makes its own. */
-const WITHOUT_BUILD = ["--smoke", "--help", "--page", "--compare"];
+/** Whether what is asked for needs no build, or makes its own; a wrong command line is told before anything is built. */
+function needsNoBuild(argv: readonly string[]): boolean {
+  try {
+    const { smoke, help, page, compare } = parseArguments(argv);
+    return smoke || help || page || compare !== undefined;
+  } catch {
+    return true;
+  }
+}
 
 if (import.meta.main) {
   const argv = process.argv.slice(2);
-  const isFromSources = argv.some((word) => WITHOUT_BUILD.some((flag) => word === flag || word.startsWith(`${flag}=`)));
   await runInTerminal(root, async (around) => {
-    if (isFromSources) return bench("bun run bench", argv, around);
+    if (needsNoBuild(argv)) return bench("bun run bench", argv, around);
     // What is measured is what is shipped: this file, imported from where envoi is the built one.
     const shipped: { readonly bench: typeof bench } = await import(join(layOut(root), "benchmarks/run.ts"));
     return shipped.bench("bun run bench", argv, around);
