@@ -1,5 +1,4 @@
-import { FULL } from "./looks";
-import { CONFIDENCE, RESOLUTION } from "./verdict";
+import { CONFIDENCE, FULL, RESOLUTION } from "./looks";
 
 const percent = (share: number): string => `${Math.round(share * 1_000) / 10} %`;
 const { first, second } = FULL;
@@ -14,7 +13,7 @@ export const COMPARE_METHOD = `\`bun run bench --compare REV\` tells whether a r
   row the other way round), so that a machine that gets slower is held against neither. A process's figure is the first decile of its
   shortest turn. Floors are not divided by here: both builds run in the same second, and a floor would only add its own noise.
 - The ratio is a trimmed geometric mean over the pairs, its interval a symmetric bootstrap-t that draws pairs of processes again.
-- The first look takes ${first.pairs.timed} pairs (${first.pairs.probe} of rows that are no loops). What seems to differ there is looked at again, by ${second.pairs.timed} fresh pairs; the first look
+- The first look takes ${first.pairs.timed} pairs (${first.pairs.probe} of rows that are no loops). What seems to differ there is looked at again, by ${second.pairs.timed} fresh pairs (${second.pairs.probe}); the first look
   has no further part in it. It is **faster** or **slower** when the whole interval of the second look lies beyond ${percent(RESOLUTION)}; that
   interval is widened so that all verdicts of a run hold together with ${percent(CONFIDENCE)} confidence, however many rows there are. Everything else is
   **no difference**: look at the interval for how much could have gone unnoticed.

@@ -1,8 +1,9 @@
 import { align, digits, duration, quantity, table } from "../harness/format";
 import { median } from "../harness/statistics";
 import type { Comparison, Judged } from "./judge";
+import { CONFIDENCE, RESOLUTION } from "./looks";
 import type { NotCompared } from "./plan";
-import { blindness, CONFIDENCE, RESOLUTION } from "./verdict";
+import { blindness } from "./verdict";
 
 /** A whole comparison, as `--json` prints it. */
 export interface Report extends Judged {

@@ -1,5 +1,6 @@
 import { type Interval, ratioInterval } from "./bootstrap";
 import type { Better } from "./direction";
+import { CONFIDENCE, RESOLUTION } from "./looks";
 
 /** What is said of a figure. */
 export type Verdict = "slower" | "faster" | "no difference";
@@ -10,11 +11,6 @@ export interface Pairs {
   readonly base: readonly number[];
   readonly present: readonly number[];
 }
-
-/** A ratio nearer to 1 than this is no difference, however certain it is. */
-export const RESOLUTION = 0.02;
-/** That of an interval for itself, and that of all verdicts of a run together. */
-export const CONFIDENCE = 0.95;
 
 /**
  * Whether a figure is to be looked at again: its ratio is beyond the resolution, and an interval of little confidence leaves out 1.
