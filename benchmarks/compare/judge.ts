@@ -30,23 +30,23 @@ type Looked = ReadonlyMap<ComparedRow, Seen>;
 
 /** Rows with a figure that is to be looked at again. */
 export function suspectRows(first: Looked): ComparedRow[] {
-  return [...first].filter(([row, seen]) => assess(row, seen).some((each) => each.isSuspect)).map(([row]) => row);
+  return [...first]
+    .filter(([row, seen]) => assess(row, seen).some(({ isSuspected }) => isSuspected))
+    .map(([row]) => row);
 }
 
-/** A figure as the first look shows it; without an interval where there can be none. */
+/** A figure as the first look shows it. */
 interface Assessed {
   readonly figure: ComparedFigure;
   readonly pairs: Pairs;
-  readonly interval: Interval | undefined;
-  readonly isSuspect: boolean;
+  readonly isSuspected: boolean;
 }
 
 function assess(row: ComparedRow, seen: Seen): Assessed[] {
   if (seen.failed) return [];
   return row.figures.map((figure) => {
     const pairs = pairsOf(seen, figure);
-    const interval = isComparable(pairs) ? firstInterval(pairs) : undefined;
-    return { figure, pairs, interval, isSuspect: interval !== undefined && isSuspect(pairs) };
+    return { figure, pairs, isSuspected: isComparable(pairs) && isSuspect(pairs) };
   });
 }
 
@@ -55,7 +55,7 @@ export function judge(first: Looked, second: Looked): Judged {
   const comparisons: Comparison[] = [];
   const notCompared: NotCompared[] = [];
   const assessed = [...first].map(([row, seen]) => [row, seen, assess(row, seen)] as const);
-  const suspects = assessed.flatMap(([, , figures]) => figures.filter((each) => each.isSuspect)).length;
+  const suspects = assessed.flatMap(([, , figures]) => figures.filter(({ isSuspected }) => isSuspected)).length;
   for (const [row, seen, figures] of assessed) {
     const leave = (why: string, isBroken = false): void => {
       notCompared.push({ suite: row.suite, row: row.row, why, isBroken });
@@ -67,16 +67,17 @@ export function judge(first: Looked, second: Looked): Judged {
       leave(`with ${isPresent ? "this tree" : "the base"}: ${failed.why}`, isPresent);
       continue;
     }
-    for (const { figure, pairs, interval, isSuspect: isSuspected } of figures) {
+    for (const { figure, pairs, isSuspected } of figures) {
       const repeated = isSuspected && anew ? pairsOf(anew, figure) : undefined;
       const isRepeated = repeated !== undefined && repeated.base.length >= FEWEST;
       if (pairs.base.length < FEWEST) leave("the run ended before it was measured often enough");
-      else if (interval === undefined || (isRepeated && !isComparable(repeated))) {
+      else if (!isComparable(pairs) || (isRepeated && !isComparable(repeated))) {
         leave(`${figure.name}: a reading was not above zero, and of such there is no ratio`);
       } else if (isRepeated) {
         const again = secondInterval(repeated, suspects);
         comparisons.push(tell(row, figure, repeated, again, true, verdictOf(again, figure.better)));
       } else {
+        const interval = firstInterval(pairs);
         comparisons.push(tell(row, figure, pairs, interval, false, isSuspected ? "seen once" : "no difference"));
       }
     }
