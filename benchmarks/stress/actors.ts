@@ -20,8 +20,10 @@ import type { Open, Operation, Outcome } from "./operation";
 const Echo = defineProtocol("echo", { say: { payload: Type.Number(), reply: Type.Number() } });
 const Source = defineProtocol("source", { count: { payload: Type.Number(), stream: Type.Number() } });
 
-/** Most messages that wait for one actor. */
+/** Most messages that wait for an actor which does little for each … */
 const CAPACITY = 5_000;
+/** … and for a tool: no more than it does in the time that its askers wait, or it would refuse nobody and answer nobody. */
+const TOOL_CAPACITY = 250;
 /** Items of a stream. */
 const ITEMS = 10;
 /** So many files are written and read in turn. */
@@ -55,6 +57,7 @@ export const open: Open = (folder) => {
   const system = createSystem({ logger: silent });
   const { router } = system;
   const bound = { capacity: CAPACITY, overflow: "reject" } as const;
+  const toolBound = { capacity: TOOL_CAPACITY, overflow: "reject" } as const;
   const root = join(folder, "files");
   mkdirSync(root);
   system.spawn("echo", Echo, () => ({ say: (number) => number }), bound);
@@ -68,8 +71,8 @@ export const open: Open = (folder) => {
     }),
     bound,
   );
-  spawnFileSystem(system, { root, ...bound });
-  spawnCodeExecution(system, bound);
+  spawnFileSystem(system, { root, ...toolBound });
+  spawnCodeExecution(system, { maxWaiting: TOOL_CAPACITY, ...toolBound });
   const [echo, source, files, code] = [address("echo"), address("source"), address("files"), address("code")];
   const asked = { timeout: TIMEOUT };
 

@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { descendants, residentBytes } from "../../../benchmarks/harness/processes";
+import { judge } from "../../../benchmarks/stress/limits";
 import { type Load, type LoadOptions, startLoad } from "../../../benchmarks/stress/load";
 import { overload } from "../../../benchmarks/stress/overload";
 import { compareStalls } from "../../../benchmarks/stress/stall";
@@ -76,6 +77,25 @@ test(
     expect(open.p95).toBeGreaterThan(50);
     expect(closed.max).toBeGreaterThan(190);
     expect(closed.p95).toBeLessThan(open.p95 / 3);
+  },
+  TIMEOUT,
+);
+
+test(
+  "a generator that is held up says so, and its requests count from when they were due",
+  async () => {
+    const before = descendants(process.pid);
+    const { pid, window } = await start({ rate: 500, mix: { bare: 1 } });
+    const generator = descendants(process.pid).find((each) => each !== pid && !before.includes(each)) ?? 0;
+    const seeing = window(1_000);
+    await Bun.sleep(300);
+    process.kill(generator, "SIGSTOP");
+    await Bun.sleep(300);
+    process.kill(generator, "SIGCONT");
+    const seen = await seeing;
+    expect(seen.lag).toBeGreaterThan(200);
+    expect(seen.all.latency.p95).toBeGreaterThan(200);
+    expect(judge(seen)).toMatchObject({ kind: "void" });
   },
   TIMEOUT,
 );
