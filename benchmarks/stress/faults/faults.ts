@@ -1,6 +1,6 @@
 import { errorShare } from "../limits";
 import { type Load, startLoad } from "../load";
-import { auditComplaints, isAsBefore, recover } from "../overload";
+import { auditComplaints, isAsBefore, NotRecovered, recover } from "../overload";
 import type { Fault } from "../results";
 import { windowResult } from "../window-result";
 import { fault as crashes } from "./crashes";
@@ -22,7 +22,7 @@ export interface FaultOptions {
 const PATIENCE = 5_000;
 const SETTLE = 500;
 /** So often the window after is taken again. */
-const AGAIN = 2;
+const AGAIN = 4;
 
 /** Has something go wrong under load for one window, and looks whether all is as before after it. */
 export async function measureFault(plan: FaultPlan, { window, signal }: FaultOptions): Promise<Fault> {
@@ -35,7 +35,7 @@ export async function measureFault(plan: FaultPlan, { window, signal }: FaultOpt
   seen.catch(() => {}); // It is told below, unless what comes before it fails.
   await Bun.sleep(window);
   await load.command("end");
-  const recovered = await recovery(load, before, signal);
+  const recovered = await recovery(load, before);
   const during = windowResult(rate, await seen);
   let after = windowResult(rate, await load.window(window));
   // A machine may falter once; what does not come back never does.
@@ -54,12 +54,11 @@ export async function measureFault(plan: FaultPlan, { window, signal }: FaultOpt
 /** What stands for no recovery: as long as `recover` waits, in milliseconds. */
 const NEVER = 10_000;
 
-async function recovery(load: Load, before: Fault["before"], signal: AbortSignal): Promise<number | undefined> {
+async function recovery(load: Load, before: Fault["before"]): Promise<number | undefined> {
   try {
     return await recover(load, before);
   } catch (thrown) {
-    signal.throwIfAborted();
-    if (thrown instanceof Error && thrown.message.startsWith("It did not recover")) return undefined;
+    if (thrown instanceof NotRecovered) return undefined;
     throw thrown;
   }
 }

@@ -59,8 +59,17 @@ test("percentiles that so few requests cannot tell are left out", () => {
 });
 
 test("faults have a part of their own, and none where there are none", () => {
-  expect(page).toContain(
-    "#### Pool processes killed\n\nA process of the pool is killed every 100 ms. 230 ms after the end of it",
+  const part = page.slice(page.indexOf("#### Processes killed"));
+  expect(part).toContain(
+    "is killed (SIGKILL). 230 ms after the end of it, the figures were as before (processes killed: 10; runs lost: 3).",
   );
+  expect(part).toContain("answered 95 in 100 asks within 2 ms meanwhile, and within 2 ms before");
+  expect(part).toContain("Of 100,000 messages, 81,000 were handled, 0 failed and 19,000 became dead letters.");
+  expect(part).toContain("| 1,000/s | meanwhile |");
   expect(renderStress({ ...results, faults: [] })).not.toContain("Faults under load");
+});
+
+test("what did not hold of a fault stands out", () => {
+  const faults = results.faults.map((fault) => ({ ...fault, failed: ["3 × ask came back as timeout."] }));
+  expect(renderStress({ ...results, faults })).toContain("**3 × ask came back as timeout.**");
 });

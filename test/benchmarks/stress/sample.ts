@@ -1,3 +1,4 @@
+import { FAULTS } from "../../../benchmarks/stress/faults/faults";
 import type { Ladder, Overload, StressResults, WindowResult } from "../../../benchmarks/stress/results";
 
 const latency = { count: 30_000, p50: 0.8, p95: 2, p99: 4, p999: 9, max: 12 };
@@ -80,17 +81,15 @@ export const results: StressResults = {
     why: "the generator used 95 % of a processor",
   },
   ladders: [ladder("messaging only"), ladder("all together")],
-  faults: [
-    {
-      name: "pool processes killed",
-      about: "A process of the pool is killed every 100 ms.",
-      before: window(1_000),
-      during: window(1_000, { ok: 29_000, errors: { crashed: 1_000 } }),
-      after: window(1_000),
-      recovery: 230,
-      happened: { "processes killed": 10 },
-      audit: overload.audit,
-      failed: [],
-    },
-  ],
+  faults: FAULTS.map(({ name, about }) => ({
+    name,
+    about,
+    before: window(1_000),
+    during: window(1_000, { ok: 29_000, errors: { crashed: 1_000 } }),
+    after: window(1_000),
+    recovery: 230,
+    happened: { "processes killed": 10, "runs lost": 3 },
+    audit: overload.audit,
+    failed: [],
+  })),
 };
