@@ -3,11 +3,12 @@ import { NO_COLLECTION } from "../../../benchmarks/harness/allocation";
 import { inFreshProcess } from "../../../benchmarks/harness/fresh-process";
 import { measureRow, QUICK, smokeRow } from "../../../benchmarks/harness/measure";
 import { slopesProbe } from "../../../benchmarks/harness/probes";
-import type { Charted } from "../../../benchmarks/harness/suite";
+import type { Charted, Probe } from "../../../benchmarks/harness/suite";
 import { checkTargets } from "../../../benchmarks/harness/target";
 import { suite } from "../../../benchmarks/suites/memory.bench";
 import { targets } from "../../../benchmarks/targets";
 import { result } from "../sample-result";
+import { markOf } from "./subjects";
 
 const subjects = new URL("subjects.ts", import.meta.url);
 const LONG = process.env["ENVOI_LONG"] !== undefined;
@@ -48,6 +49,22 @@ describe("a slope of memory", () => {
     expect(checked).toBe(2);
     expect(misses.map(({ target }) => target.figure)).toContain("heap slope, least");
   });
+});
+
+test("what grows once is measured again, and no leak; what grows again is one", async () => {
+  const number = process.pid;
+  const row = (subject: string, full: number) => slopesProbe("a row", { smoke: full, full }, subjects, subject);
+  const least = async (probe: Probe) => {
+    const { readings } = (await probe.measure("full")) as Charted; // As `slopesProbe` gives it.
+    return readings["heap slope, least"];
+  };
+  try {
+    expect(await least(row("keepsAtFirst", number))).toBeLessThan(0.1);
+    expect(await Bun.file(markOf(number)).exists()).toBe(true);
+  } finally {
+    await Bun.file(markOf(number)).delete();
+  }
+  expect(await least(row("keepsOneIn", 50))).toBeGreaterThan(0.5);
 });
 
 describe("what is allocated", () => {
