@@ -5,8 +5,8 @@ import { $, Glob } from "bun";
 
 const root = join(import.meta.dir, "..");
 const dist = join(root, "dist");
-// Built elsewhere and then put in its place, so that whoever uses it meanwhile finds all of it.
-const made = join(root, `node_modules/.dist-${process.pid}`);
+// Built beside it and then put in its place, so that whoever uses it meanwhile finds all of it, and maps lead to the sources.
+const made = join(root, `.dist-${process.pid}`);
 const replaced = `${made}-replaced`;
 const types = join(made, "types");
 

@@ -32,6 +32,16 @@ describe("a start of the built package", () => {
     expect(other).toEqual(["compiler.js"]);
   });
 
+  test("shows the source of what throws, as it was written", async () => {
+    const script = 'import { createMessage } from "envoi";\ncreateMessage("x" as never, "say", 1);\n';
+    await Bun.write(join(folder, "wrong.ts"), script);
+    const { exitCode, stderr } = await runScript(folder, "wrong.ts");
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('TypeError: "x" is not an address; make one with address("x").');
+    expect(stderr).toMatch(/at createMessage \(.*envoi\/src\/message\/message\.ts:\d+:\d+\)/);
+    expect(stderr).not.toContain("note:");
+  }, 60_000);
+
   test("loads the compiler of schemas for who checks something, and for nobody else", async () => {
     const start = (name: string) => runScript(folder, `${name}.ts`);
     expect((await start("checked-reply")).exitCode).toBe(DONE);
