@@ -1,0 +1,38 @@
+import { describe, expect, test } from "bun:test";
+import { startsOf } from "../../benchmarks/subjects/starts";
+import { typeCheck } from "../../benchmarks/subjects/type-check";
+
+const BUILD = 120_000;
+
+describe("starts of a process", () => {
+  test(
+    "are those of a program and of an empty one, in turns, and what they differ by",
+    () => {
+      const { time = 0, "bare Bun": bare = 0, "over bare Bun": over = 0 } = startsOf("reply", 1);
+      expect(bare).toBeGreaterThan(0);
+      expect(time - bare).toBeCloseTo(over, 6);
+    },
+    BUILD,
+  );
+
+  test(
+    "are refused where the program does not do its work, or is none",
+    () => {
+      expect(() => startsOf("empty", 1)).toThrow("empty.ts ended with 0, not 42");
+      expect(() => startsOf("nothing", 1)).toThrow("nothing.ts ended with 1, not 42");
+    },
+    BUILD,
+  );
+});
+
+describe("the compiler's time", () => {
+  test(
+    "is that of two projects, in each of which it found what is wrong; by protocol, it is what the one takes longer",
+    () => {
+      const { time = 0, "without envoi": without = 0, "a protocol": each = 0 } = typeCheck(2);
+      expect(without).toBeGreaterThan(0);
+      expect(each).toBeCloseTo(((time - without) * 1_000) / 2, 6);
+    },
+    BUILD,
+  );
+});
