@@ -118,6 +118,7 @@ function failureIn(folder: string) {
     const shown = line
       .trim()
       .replace(/\w+:\/\/\S+/g, "…")
+      .replace(/\.$/, "")
       .replaceAll(folder, "…")
       .replaceAll(root, ".");
     return { failed: `${name} ${what}: ${shown}` };

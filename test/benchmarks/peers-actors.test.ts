@@ -69,14 +69,19 @@ describe("how envoi stands:", () => {
     }
   });
 
-  test("more ticks are better; a difference too small to tell is none", () => {
-    const ticks = (own: number, others: number) =>
-      missed(
-        results(three, [row("ticks", { envoi: own, other: others, mailbox: 0 }, { unit: "", isMoreBetter: true })]),
-      );
-    expect(ticks(39, 40)).toEqual([]);
-    expect(ticks(40, 12)).toEqual([]);
-    expect(ticks(20, 40)).toEqual(["ticks: other is ahead of envoi."]);
+  test("a difference too small to tell is none: 3 %, or one tick of the timer", () => {
+    const ahead = (own: number, other: number, changes: Partial<ActorRowResult>) =>
+      missed(results(three, [row("row", { envoi: own, other }, changes)])).length > 0;
+    expect([ahead(100, 98, {}), ahead(100, 96, {})]).toEqual([false, true]);
+    const ticks = { unit: "", isMoreBetter: true } as const;
+    expect([ahead(39, 40, ticks), ahead(40, 12, ticks), ahead(37, 40, ticks)]).toEqual([false, false, true]);
+    const gap = { unit: "ms" } as const;
+    expect([ahead(6, 5, gap), ahead(15, 5.5, gap)]).toEqual([false, true]);
+  });
+
+  test("beside a mailbox that starves it, a timer is no multiple of anything", () => {
+    const all = results(three, [row("ticks", { envoi: 39, mailbox: 1 }, { unit: "", isMoreBetter: true })]);
+    expect(standings(all)).toEqual([{ row: "ticks", behind: [], ratio: undefined }]);
   });
 
   test("an envoi that overlapped messages or starved timers stands nowhere", () => {

@@ -4,6 +4,8 @@ import type { ActorFigure, ActorPeerResults, ActorRowResult } from "./results";
 export const MOST = 1.6;
 /** Figures that differ by less than this share are not told apart. */
 const RESOLUTION = 0.03;
+/** Nor are those of a 5 ms timer that differ by less than one tick: idle, it gets one more or less, too. */
+const TICK: Readonly<Record<ActorRowResult["unit"], number>> = { "": 1, ms: 5, ns: 0, B: 0 };
 
 const SELF = "envoi";
 const FLOOR = "mailbox";
@@ -37,10 +39,11 @@ export function standings(results: ActorPeerResults): Standing[] {
   });
 }
 
-function isAhead({ figures, isMoreBetter }: ActorRowResult, name: string, own: number): boolean {
+function isAhead({ figures, unit, isMoreBetter }: ActorRowResult, name: string, own: number): boolean {
   const other = medianOf(figures, name);
   if (other === undefined) return false;
-  return isMoreBetter ? other > own * (1 + RESOLUTION) : other < own * (1 - RESOLUTION);
+  const lead = isMoreBetter ? other - own : own - other;
+  return lead > Math.max(own * RESOLUTION, TICK[unit]);
 }
 
 function ratioOf({ figures, unit }: ActorRowResult, own: number): number | undefined {
