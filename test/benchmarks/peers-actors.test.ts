@@ -123,6 +123,20 @@ describe("the page of the actors", () => {
     expect(page).toContain("- **loose**: in process; loose 1.2.3.");
   });
 
+  test("says once what a peer lacks at several rows for one reason", () => {
+    const none = [{ peer: "envoi", none: "nobody would" }];
+    const lacking = renderActors(
+      results(
+        [peer("envoi")],
+        [
+          { ...row("tell", {}), figures: none },
+          { ...row("ask", {}), figures: none },
+        ],
+      ),
+    );
+    expect(lacking).toContain("- envoi has no *tell*, *ask*: nobody would.");
+  });
+
   test("says what each does and does not do, as it was found", () => {
     expect(page).toContain("| an ask times out | yes | **no** | failed | – |");
     expect(page).toContain("- **loose**: an ask has no timeout.");

@@ -9,25 +9,26 @@ const list = (lines: readonly string[]): string => lines.map((line) => `- ${line
 /** The part of RESULTS.md that is about actors, from the results alone. */
 export function renderActors(results: ActorPeerResults): string {
   const { machine, rounds, peers, rows } = results;
-  const notes = new Set<string>();
+  const failures = new Set<string>();
+  const absences = new Absences();
   const names = peers.map(({ name, isFloor }) => (isFloor ? `*${name}*` : name));
   const cell = (row: ActorRowResult, name: string): string => {
     const figure = row.figures.find(({ peer }) => peer === name);
     if (figure === undefined) return NONE;
     if ("failed" in figure) {
-      notes.add(figure.failed);
+      failures.add(figure.failed);
       return "failed";
     }
     if ("none" in figure) {
-      notes.add(`${name} has no *${row.row}*: ${figure.none}`);
+      absences.add(`${name} has no`, `*${row.row}*`, figure.none);
       return NONE;
     }
     return reading(figure, row.unit);
   };
   const cellOf = ({ check, outcome }: Checked, name: string): string => {
     if (typeof outcome === "boolean") return outcome ? "yes" : "**no**";
-    if ("failed" in outcome) notes.add(outcome.failed);
-    else notes.add(`*${check}* says nothing of ${name}: ${outcome.none}`);
+    if ("failed" in outcome) failures.add(outcome.failed);
+    else absences.add(`*${check}* says nothing of`, name, outcome.none);
     return "failed" in outcome ? "failed" : NONE;
   };
   const figures = rows.map((row) => [row.row, ...peers.map(({ name }) => cell(row, name))]);
@@ -60,8 +61,25 @@ export function renderActors(results: ActorPeerResults): string {
     "### How envoi stands",
     standing(results),
   ];
-  if (notes.size > 0) parts.push(`### What has no figure\n\n${list([...notes].map((note) => `${note}.`))}`);
+  const notes = [...failures, ...absences.sentences()];
+  if (notes.length > 0) parts.push(`### What has no figure\n\n${list(notes.map((note) => `${note}.`))}`);
   return parts.join("\n\n");
+}
+
+/** What there is not, said once for all that it is said of for the same reason. */
+class Absences {
+  readonly #said = new Map<string, { readonly head: string; readonly of: string[]; readonly reason: string }>();
+
+  add(head: string, of: string, reason: string): void {
+    const key = `${head}: ${reason}`;
+    const said = this.#said.get(key);
+    if (said === undefined) this.#said.set(key, { head, of: [of], reason });
+    else said.of.push(of);
+  }
+
+  sentences(): string[] {
+    return [...this.#said.values()].map(({ head, of, reason }) => `${head} ${of.join(", ")}: ${reason}`);
+  }
 }
 
 function reading({ median, min }: Extract<ActorFigure, { median: number }>, unit: ActorRowResult["unit"]): string {
