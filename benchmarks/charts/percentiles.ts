@@ -31,13 +31,16 @@ function draw(curves: readonly Curve[], theme: Theme): string {
   const { domain, ticks } = logTicks(all.map(([, time]) => time));
   const furthest = Math.max(...all.map(([share]) => nines(share)));
   const shares = SHARES.filter((share) => nines(share) <= furthest + 1e-9);
+  const { lines } = theme;
   const colored = curves.map((curve, index) => ({
     ...curve,
-    color: theme.lines[index % theme.lines.length] ?? theme.text,
+    color: lines[index % lines.length] ?? theme.text,
+    isDashed: index >= lines.length, // There are no more colours that can be told from each other.
   }));
-  const points = colored.flatMap(({ name, color, points }) =>
-    points.map(([share, time]) => ({ name, color, along: nines(share), time })),
+  const points = colored.flatMap(({ name, color, isDashed, points }) =>
+    points.map(([share, time]) => ({ name, color, isDashed, along: nines(share), time })),
   );
+  const drawn = { x: "along", y: "time", z: "name", stroke: "color", strokeWidth: 2 } as const;
   const chart: PlotOptions = {
     ...drawing({ width, height: SIZE.height }, []),
     ...{ marginLeft: MARGIN.left, marginRight: 20, marginTop: MARGIN.top, marginBottom: MARGIN.bottom },
@@ -56,11 +59,24 @@ function draw(curves: readonly Curve[], theme: Theme): string {
         labelAnchor: "center",
         labelArrow: "none",
       }),
-      line(points, { x: "along", y: "time", z: "name", stroke: "color", strokeWidth: 2 }),
+      line(
+        points.filter(({ isDashed }) => !isDashed),
+        drawn,
+      ),
+      line(
+        points.filter(({ isDashed }) => isDashed),
+        { ...drawn, strokeDasharray: "5 3" },
+      ),
     ],
   };
   const names = drawing({ width: labels, height: SIZE.height }, [
-    text(apart(colored, domain), { x: () => 6, y: "y", text: "name", fill: "color", textAnchor: "start" }),
+    text(apart(colored, domain), {
+      x: () => 6,
+      y: "y",
+      text: ({ name, isDashed }) => (isDashed ? `╌ ${name}` : name),
+      fill: "color",
+      textAnchor: "start",
+    }),
   ]);
   return compose(SIZE, [
     { x: 0, y: 0, options: chart },

@@ -220,6 +220,23 @@ test("the names of an axis' ticks have room beside each other", () => {
   expect(named(ticks, 250)).toEqual([1, 100, 10_000, 1e6]);
 });
 
+test("percentile curves beyond the colours that there are have dashes, and so have their names", () => {
+  const draw = (count: number) => {
+    const curves = Array.from({ length: count }, (_, i) => ({
+      name: `operation ${i}`,
+      points: [
+        [0, 100],
+        [0.9, 100 * (i + 2)],
+      ] as const,
+    }));
+    const svg = percentilesPicture("p", "", curves)?.draw(light) ?? "";
+    const dashed = [...parsed(svg).querySelectorAll("[stroke-dasharray] path")].length;
+    return { dashed, named: textsOf(svg).filter((text) => text.startsWith("╌ ")) };
+  };
+  expect(draw(light.lines.length)).toEqual({ dashed: 0, named: [] });
+  expect(draw(light.lines.length + 1)).toEqual({ dashed: 1, named: [`╌ operation ${light.lines.length}`] });
+});
+
 test("names at the ends of percentile curves never overlap, however close the curves end", () => {
   const curves = Array.from({ length: 8 }, (_, i) => ({
     name: `operation ${i}`,
