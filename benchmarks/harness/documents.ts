@@ -34,10 +34,11 @@ export async function stalePages(root: string, targets: readonly Target[] = ownT
 
 /** What each document must say, by its path from `root`. */
 async function documentsOf(root: string, targets: readonly Target[]): Promise<Map<string, string>> {
-  // Loaded where documents are made, and nowhere else: an installed package has neither what draws nor the peers.
+  // Loaded where documents are made, and nowhere else: an installed package has none of it.
   const { picturesOf } = await import("../charts/pictures");
   const { actorsPicture, toolsPicture } = await import("../charts/rooms");
   const { laddersPicture } = await import("../charts/stress");
+  const { COMPARE_METHOD } = await import("../compare/method");
   const { readPeers, renderPeers } = await import("../peers/page");
   const results = await readResults(join(root, RESULTS));
   const peers = await readPeers(join(root, RESULTS));
@@ -54,6 +55,7 @@ async function documentsOf(root: string, targets: readonly Target[]): Promise<Ma
   const loads = ladders === undefined ? [] : [ladders];
   if (stress !== undefined) sections.push({ title: "stress", pictures: loads, text: renderStress(stress) });
   if (rooms.length > 0) sections.push({ title: "Beside other libraries and tools", pictures: rooms, text: PEERS });
+  sections.push({ title: "Two revisions beside each other", pictures: [], text: COMPARE_METHOD });
 
   const due = new Map<string, string>();
   due.set("BENCHMARKS.md", render(results, targets, { pictures, published, sections }));

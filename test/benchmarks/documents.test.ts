@@ -63,6 +63,14 @@ describe("the documents that results give", () => {
     expect(await stalePages(root)).toEqual([]);
   });
 
+  test("say how two revisions are compared", async () => {
+    const root = await unwritten();
+    await writePages(root);
+    const page = await Bun.file(join(root, "BENCHMARKS.md")).text();
+    expect(page).toContain("[Two revisions beside each other](#two-revisions-beside-each-other)");
+    expect(page).toContain("`bun run bench --compare REV`");
+  });
+
   test("are stale as soon as a figure of theirs is another", async () => {
     const root = await unwritten();
     await writePages(root);
@@ -97,7 +105,7 @@ describe("the documents that results give", () => {
     expect(await stalePages(root)).toEqual(["BENCHMARKS.md", ...charts]);
     await writePages(root);
     const page = await Bun.file(join(root, "BENCHMARKS.md")).text();
-    expect(page).toContain("[stress](#stress).");
+    expect(page).toContain("[stress](#stress)");
     expect(page).toContain(`srcset="${charts[0]}"`);
     expect(page).toContain("published: 1,000 messages");
     for (const chart of charts) expect(await Bun.file(join(root, chart)).text()).toStartWith("<svg ");
