@@ -18,6 +18,7 @@ export const inReadme: readonly FigureName[] = [
   figure("memory", "heap of an idle actor", "bytes"),
   figure("files", "read 100 B", "ratio"),
   figure("latency", "execution, sandbox", "p95"),
+  figure("startup", 'import "envoi", to the first reply', "over bare Bun"),
 ];
 
 const nameOf = ({ suite, row, figure: name }: FigureName): FigureName => figure(suite, row, name);

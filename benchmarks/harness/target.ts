@@ -25,10 +25,12 @@ export interface Miss {
   readonly measured: number;
 }
 
-/** The limit as it stands in a table: `≤ 1.6`. */
+/** The limit as it stands in a table: `≤ 1.6`, `≥ 10,000`. */
 export function limitOf(target: Target): string {
-  return "atMost" in target ? `≤ ${target.atMost}` : `≥ ${target.atLeast}`;
+  return "atMost" in target ? `≤ ${whole(target.atMost)}` : `≥ ${whole(target.atLeast)}`;
 }
+
+const whole = (limit: number): string => limit.toLocaleString("en", { maximumFractionDigits: 20 });
 
 /** The sentence that tells of a miss: row, target and figure. */
 export function describeMiss({ target, measured }: Miss): string {

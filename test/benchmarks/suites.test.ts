@@ -4,7 +4,10 @@ import { duration } from "../../benchmarks/harness/format";
 import { loadSuites } from "../../benchmarks/harness/load";
 import { render } from "../../benchmarks/harness/page";
 import { MEMORY_ROW, publishedReading, publishedRows } from "../../benchmarks/harness/published";
-import { expectExists, expectTargetsExist } from "../../benchmarks/harness/target";
+import { publishedTable } from "../../benchmarks/harness/published-targets";
+import type { ProbeResult, SuiteResult } from "../../benchmarks/harness/results";
+import type { Suite } from "../../benchmarks/harness/suite";
+import { expectExists, expectTargetsExist, isSame } from "../../benchmarks/harness/target";
 import figures from "../../benchmarks/published-figures.json";
 import { inReadme, published } from "../../benchmarks/shown";
 import { targets } from "../../benchmarks/targets";
@@ -19,6 +22,28 @@ test("each target names a row and a figure that exist", () => {
 test("each figure that the README or the table of published targets shows exists", () => {
   const named = [...inReadme, ...published.flatMap(({ shownBy }) => shownBy)];
   for (const figure of named) expect(() => expectExists(figure, suites, "shown figure")).not.toThrow();
+});
+
+test("who keeps the targets meets all that was published as one", () => {
+  const limitsOf = (suite: Suite, row: Suite["rows"][number]) =>
+    targets.filter((each) => each.suite === suite.name && each.row === row.name);
+  const atTheirLimits = suites.map((suite): SuiteResult => {
+    const rows = suite.rows.map((row): ProbeResult => {
+      const figures = limitsOf(suite, row).map((target) => {
+        const unit = row.kind === "probe" ? (row.figures.find(({ name }) => name === target.figure)?.unit ?? "") : "";
+        const median = "atMost" in target ? target.atMost : target.atLeast;
+        return { figure: target.figure, unit, median, min: median, max: median, floor: null, ratio: null };
+      });
+      return { kind: "probe", row: row.name, floor: { none: "" }, figures, seconds: 1 };
+    });
+    return { ...result({ suite: suite.name }), rows };
+  });
+  for (const { shownBy } of published) {
+    for (const figure of shownBy) expect(targets.find((target) => isSame(target, figure))).toBeDefined();
+  }
+  const verdicts = publishedTable(published, atTheirLimits).split("\n").slice(2);
+  expect(verdicts).toHaveLength(published.length);
+  for (const verdict of verdicts) expect(verdict).toContain("| met |");
 });
 
 test("the README shows each suite's own kind of row, in a table that one can take in at a glance", () => {

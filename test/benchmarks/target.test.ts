@@ -37,6 +37,7 @@ describe("a target", () => {
 
   test("shows its limit with its direction", () => {
     expect([limitOf(target()), limitOf(ticks)]).toEqual(["≤ 1.5", "≥ 38"]);
+    expect(limitOf(target({ atMost: 12_345.678 }))).toBe("≤ 12,345.678");
   });
 });
 

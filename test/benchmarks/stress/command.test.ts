@@ -94,7 +94,7 @@ test("--check ends with status 1 when a target is missed, and names it; without 
   expect(await run(["--check"])).toMatchObject({ status: 0 });
   const { status, err } = await run(["--check"], { targets: [kept, missed] });
   expect(status).toBe(1);
-  expect(err).toContain('missed: "messaging only" has load that held 100000; its target is ≥ 100001');
+  expect(err).toContain('missed: "messaging only" has load that held 100000; its target is ≥ 100,001');
   expect(await run([], { targets: [missed] })).toMatchObject({ status: 0 });
   const elsewhere = { ...missed, row: "a row of full runs" };
   expect(await run(["--check", "--quick"], { targets: [elsewhere] })).toMatchObject({ status: 0 });
