@@ -1,3 +1,5 @@
+import { digits } from "./format";
+import { QUIET } from "./noise";
 import { publishedMachine } from "./published";
 
 /** The beginning of BENCHMARKS.md. */
@@ -25,6 +27,8 @@ export const METHOD = `## How to read it
   than 1,000 samples is not given.
 - **throughput** is the operations completed over the wall time that passed, collections and pauses between samples included.
 - **limit** is what \`bun run bench --check\` holds, and *aim* what would be good. They are in \`benchmarks/targets.ts\`, each with its reason.
+- **A machine is quiet** when its floors, which do the same work again and again, vary by ${digits(QUIET * 100)} % at most over the rounds and over the
+  run. On one that is not, \`--check\` calls a limit missed only where it is missed by more than the noise explains.
 - **published** figures are averages, p75 and p99 of an earlier layer for the same rows, from another machine (${publishedMachine}).
   They are there for orientation; no limit is about them.
 - Rows that are no loops (memory, latency, what a timer gets) run each round in a process of its own; heap is read after a forced
