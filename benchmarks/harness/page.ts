@@ -1,4 +1,5 @@
 import { digits } from "./format";
+import { revisionOf } from "./machine";
 import { INTRODUCTION, METHOD } from "./method";
 import { type PublishedTarget, publishedTable } from "./published-targets";
 import type { SuiteResult } from "./results";
@@ -105,10 +106,9 @@ function suitePart(result: SuiteResult, targets: readonly Target[], shown: reado
 
 /** Where and when a suite was measured, how often, and whether the machine was quiet. */
 function where({ machine, rounds, probeRounds = rounds, noise }: SuiteResult): string {
-  const { cpu, cores, system, bun, commit, version, date } = machine;
-  const of = commit === undefined ? `envoi ${version}` : `commit ${commit}`;
+  const { cpu, cores, system, bun, date } = machine;
   const often = probeRounds === rounds ? `${rounds} rounds` : `${rounds} rounds, ${probeRounds} of what is no loop`;
-  const told = `${cpu}, ${cores} cores, ${system}; Bun ${bun}; ${of}; ${date}; ${often}`;
+  const told = `${cpu}, ${cores} cores, ${system}; Bun ${bun}; ${revisionOf(machine)}; ${date}; ${often}`;
   if (noise === undefined) return `${told}.`;
   const spread = `${digits(noise.spread * 100)} %`;
   return noise.isNoisy

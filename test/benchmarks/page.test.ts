@@ -97,7 +97,7 @@ describe("the page", () => {
     expect(page).toContain("Apple M4 Max, Bun 1.2.20");
     const { commit: _, ...machine } = result({}).machine;
     const ofPackage = { ...result({}), machine: { ...machine, version: "0.1.0" } };
-    expect(render([ofPackage], limits)).toContain("Bun 1.4.5; envoi 0.1.0; 2026-02-03; 9 rounds.");
+    expect(render([ofPackage], limits)).toContain("Bun 1.4.5; version 0.1.0; 2026-02-03; 9 rounds.");
   });
 });
 
