@@ -67,6 +67,13 @@ async function declarations() {
   }
 }
 
+const prepared =
+  await $`${process.execPath} ${join(made, "sandbox-worker.js")} ${join(made, "sandbox.image")}`.nothrow();
+if (prepared.exitCode !== 0) {
+  cleanUp();
+  process.exit(prepared.exitCode);
+}
+
 await Bun.write(join(made, "typebox.license.txt"), Bun.file(join(root, "node_modules/typebox/license")));
 
 // The sources leave the extension out of relative imports; Node's way to resolve declarations asks for it.

@@ -7,6 +7,7 @@ const PAGE = 65_536;
 const MADV_DONTNEED = 4;
 const SYMBOLS = { madvise: { args: [T.u64, T.u64, T.i32], returns: T.i32 } } as const;
 
+/** What stands in a memory at a place. */
 interface Piece {
   readonly at: number;
   readonly bytes: Uint8Array;
@@ -19,14 +20,21 @@ interface Piece {
  * to the kernel, which puts zeros there when it is next used: it costs nothing where nothing was touched.
  */
 export class Image {
-  readonly #pieces: readonly Piece[];
+  readonly pieces: readonly Piece[];
   /** Where what is not zeros ends, with some of what is used next. */
   readonly end: number;
   readonly #libc = process.platform === "linux" ? openLibrary(SYMBOLS) : undefined;
   #buffer: ArrayBuffer | undefined;
   #address = 0;
 
-  constructor(memory: Uint8Array<ArrayBuffer>) {
+  constructor(pieces: readonly Piece[]) {
+    this.pieces = pieces;
+    const last = pieces.at(-1);
+    this.end = last === undefined ? 0 : last.at + last.bytes.length;
+  }
+
+  /** That of what a memory has in it now. */
+  static of(memory: Uint8Array<ArrayBuffer>): Image {
     const pieces: Piece[] = [];
     const zeros = Buffer.alloc(PAGE);
     const used: boolean[] = [];
@@ -41,14 +49,12 @@ export class Image {
       while (isTaken(page)) page++;
       if (page > from) pieces.push({ at: from * PAGE, bytes: memory.slice(from * PAGE, page * PAGE) });
     }
-    this.#pieces = pieces;
-    const last = pieces.at(-1);
-    this.end = last === undefined ? 0 : last.at + last.bytes.length;
+    return new Image(pieces);
   }
 
   /** Puts it into a memory that is all zeros. */
   write(memory: Uint8Array): void {
-    for (const { at, bytes } of this.#pieces) memory.set(bytes, at);
+    for (const { at, bytes } of this.pieces) memory.set(bytes, at);
   }
 
   /** Puts it into a memory, and zeros everywhere else; false where that cannot be done here, and the memory is of no use. */
@@ -59,7 +65,7 @@ export class Image {
       this.#address = ptr(memory) as number;
     }
     let end = 0;
-    for (const { at, bytes } of this.#pieces) {
+    for (const { at, bytes } of this.pieces) {
       if (!this.#clear(end, at)) return false;
       memory.set(bytes, at);
       end = at + bytes.length;

@@ -8,6 +8,7 @@ import { Places } from "./places";
 import type { Port } from "./port";
 import { prelude } from "./prelude";
 import { type Hooks, loadQuickJS, type Place, type QuickJS, type Result } from "./quickjs";
+import { type Parts, readSnapshot, type Snapshot, writeSnapshot } from "./snapshot";
 
 /** Bytes: with more, recursion would run into the end of the process's own stack, whose place the code cannot be told. */
 const STACK = 256 * 1024;
@@ -21,14 +22,6 @@ const LEAST = 1.5 * 1024 * 1024;
 const [WRITE, PROGRESS, CALL] = [1, 2, 3];
 
 const EXHAUSTED: Outcome = { kind: "out-of-memory", message: "" };
-
-/** Functions of the prelude. */
-interface Parts {
-  readonly begin: Place;
-  readonly serialize: Place;
-  readonly describe: Place;
-  readonly answer: Place;
-}
 
 /** Runs programs, one at a time: each in a context that nothing has happened in, or in that of the run before. */
 export class Interpreter {
@@ -58,22 +51,40 @@ export class Interpreter {
   /** Values that are let go after a run whose context stays. */
   #owned: Place[] = [];
 
-  private constructor(port: Port, quickjs: QuickJS, start: () => Promise<QuickJS>, hooks: Hooks) {
+  private constructor(
+    port: Port,
+    quickjs: QuickJS,
+    start: () => Promise<QuickJS>,
+    hooks: Hooks,
+    { parts, image }: Snapshot,
+  ) {
     this.#port = port;
     this.#start = start;
     this.#quickjs = quickjs;
-    this.#parts = makeParts(quickjs);
-    this.#image = new Image(quickjs.memory);
+    this.#parts = parts;
+    this.#image = image;
     hooks.called = (id, text) => this.#called(id, text);
     hooks.isToStop = () => this.#isToStop();
   }
 
   /** @throws where QuickJS is not installed, or is another version. */
   static async create(port: Port): Promise<Interpreter> {
-    const load = await loadQuickJS();
+    const loaded = await loadQuickJS();
     const hooks: Hooks = { called: () => 0, isToStop: () => false };
-    const start = () => load(hooks);
-    return new Interpreter(port, await start(), start, hooks);
+    const start = () => loaded.start(hooks);
+    const quickjs = await start();
+    const known = readSnapshot(new URL("./sandbox.image", import.meta.url), loaded.fingerprint);
+    if (known !== undefined) {
+      known.image.write(quickjs.memory);
+      quickjs.adopt(known.places);
+    }
+    return new Interpreter(port, quickjs, start, hooks, known ?? snapshotOf(quickjs));
+  }
+
+  /** Writes what one is like that has just started into a file, for those that will find it beside their program. */
+  static async prepare(file: string): Promise<void> {
+    const { start, fingerprint } = await loadQuickJS();
+    writeSnapshot(file, fingerprint, snapshotOf(await start({ called: () => 0, isToStop: () => false })));
   }
 
   /** Whether nothing has run there yet. */
@@ -115,7 +126,7 @@ export class Interpreter {
     const isRestored = this.#image.restore(quickjs.memory);
     if (this.#isBroken || !isRestored) {
       this.#quickjs = await this.#start();
-      this.#quickjs.adopt(quickjs);
+      this.#quickjs.adopt(quickjs.places);
       this.#image.write(this.#quickjs.memory);
     }
     this.#isBroken = false;
@@ -293,7 +304,7 @@ export class Interpreter {
 const refused = (why: keyof typeof REFUSALS): number => -Object.keys(REFUSALS).indexOf(why);
 
 /** Evaluates what stands ready before any code comes. */
-function makeParts(quickjs: QuickJS): Parts {
+function snapshotOf(quickjs: QuickJS): Snapshot {
   quickjs.makeContext(STACK);
   const made = quickjs.evaluate(
     `(write, progress, call) => (${prelude})({ write, progress, call }, ${JSON.stringify(Object.values(REFUSALS))}, ${display}, ${toolsInCode}, ${consoleOf})`,
@@ -307,5 +318,9 @@ function makeParts(quickjs: QuickJS): Parts {
   );
   if (made.thrown !== 0 || parts.thrown !== 0) throw new Error("The prelude failed.");
   const part = (index: number): Place => quickjs.itemOf(parts.value, index);
-  return { begin: part(0), serialize: part(1), describe: part(2), answer: part(3) };
+  return {
+    places: quickjs.places,
+    parts: { begin: part(0), serialize: part(1), describe: part(2), answer: part(3) },
+    image: Image.of(quickjs.memory),
+  };
 }

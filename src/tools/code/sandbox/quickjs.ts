@@ -22,7 +22,7 @@ export interface Result {
 }
 
 /** Where its own things are: the same in all instances whose memory has the same contents. */
-interface Places {
+export interface Places {
   readonly runtime: Place;
   readonly context: Place;
   /** Room for the arguments of a call. */
@@ -141,21 +141,21 @@ export class QuickJS {
     return context + index * 8;
   }
 
-  /** Takes over the memory of another one, from its beginning on, and knows what is where. */
-  adopt(other: QuickJS): void {
-    this.#places = other.#places;
+  /** Takes over the memory of another one, whose places these are, and knows what is where. */
+  adopt(places: Places): void {
+    this.#places = places;
   }
 
   /** Bytes that its stack may have. */
   setStack(bytes: number): void {
-    this.#module._QTS_RuntimeSetMaxStackSize(this.#at.runtime, bytes);
+    this.#module._QTS_RuntimeSetMaxStackSize(this.places.runtime, bytes);
   }
 
   /** Gives `Math.random` another state. */
   seed(bytes: Uint8Array): void {
-    this.memory.set(bytes, this.#at.random);
+    this.memory.set(bytes, this.places.random);
     // A state that is all zeros would stay so.
-    this.memory[this.#at.random] ||= 1;
+    this.memory[this.places.random] ||= 1;
   }
 
   /** Takes so many bytes from what the code may have; false where there are not as many. */
@@ -164,24 +164,24 @@ export class QuickJS {
   }
 
   makeFunction(name: string, id: number): Place {
-    return this.#withText(name, (at) => this.#module._QTS_NewFunction(this.#at.context, at, 1, 0, id));
+    return this.#withText(name, (at) => this.#module._QTS_NewFunction(this.places.context, at, 1, 0, id));
   }
 
   makeString(text: string): Place {
-    return this.#withText(text, (at) => this.#module._QTS_NewString(this.#at.context, at));
+    return this.#withText(text, (at) => this.#module._QTS_NewString(this.places.context, at));
   }
 
   makeNumber(value: number): Place {
-    return this.#module._QTS_NewFloat64(this.#at.context, value);
+    return this.#module._QTS_NewFloat64(this.places.context, value);
   }
 
   itemOf(list: Place, index: number): Place {
-    return this.#module._QTS_GetPropNumber(this.#at.context, list, index);
+    return this.#module._QTS_GetPropNumber(this.places.context, list, index);
   }
 
   /** Undefined where there is no memory for it. It ends where it has a NUL, which no JSON text has. */
   textOf(value: Place): string | undefined {
-    const { context } = this.#at;
+    const { context } = this.places;
     const at = this.#module._QTS_GetString(context, value);
     if (at === 0) return undefined;
     const { buffer } = this.memory;
@@ -192,18 +192,18 @@ export class QuickJS {
   }
 
   free(value: Place): void {
-    this.#module._QTS_FreeValuePointer(this.#at.context, value);
+    this.#module._QTS_FreeValuePointer(this.places.context, value);
   }
 
   evaluate(code: string, file: string): Result {
     const { _QTS_Eval } = this.#module;
     return this.#withText(code, (at, length) =>
-      this.#withText(file, (name) => this.#resultOf(_QTS_Eval(this.#at.context, at, length, name, 0, EVAL_GLOBAL))),
+      this.#withText(file, (name) => this.#resultOf(_QTS_Eval(this.places.context, at, length, name, 0, EVAL_GLOBAL))),
     );
   }
 
   call(callee: Place, ...values: readonly Place[]): Result {
-    const { context, scratch } = this.#at;
+    const { context, scratch } = this.places;
     const { memory } = this;
     for (let index = 0; index < values.length; index++) {
       const value = values[index] ?? 0;
@@ -213,17 +213,17 @@ export class QuickJS {
   }
 
   get hasJobs(): boolean {
-    return this.#module._QTS_IsJobPending(this.#at.runtime) !== 0;
+    return this.#module._QTS_IsJobPending(this.places.runtime) !== 0;
   }
 
   runJobs(most: number): void {
-    const { runtime, scratch } = this.#at;
+    const { runtime, scratch } = this.places;
     this.free(this.#module._QTS_ExecutePendingJob(runtime, most, scratch));
   }
 
   /** What is no promise counts as fulfilled with itself. */
   settled(promise: Place): Settled {
-    const { context } = this.#at;
+    const { context } = this.places;
     const state = this.#module._QTS_PromiseState(context, promise);
     if (state === 0) return { kind: "pending" };
     if (state !== 1 && state !== 2) return { kind: "fulfilled", value: promise };
@@ -231,13 +231,13 @@ export class QuickJS {
     return { kind: state === 1 ? "fulfilled" : "rejected", value };
   }
 
-  get #at(): Places {
+  get places(): Places {
     if (this.#places === undefined) throw new Error("It has no context yet.");
     return this.#places;
   }
 
   #resultOf(value: Place): Result {
-    const thrown = this.#module._QTS_ResolveException(this.#at.context, value);
+    const thrown = this.#module._QTS_ResolveException(this.places.context, value);
     if (thrown !== 0) this.free(value);
     return { value, thrown };
   }
@@ -266,24 +266,33 @@ function afterRandom(state: bigint): bigint {
 
 const encoder = new TextEncoder();
 
+/** What instances are made of. */
+export interface Loaded {
+  readonly start: (hooks: Hooks) => Promise<QuickJS>;
+  /** Of the code of the interpreter: the same where its memory means the same. */
+  readonly fingerprint: string;
+}
+
 /**
  * Loads what instances are made of.
  *
  * @throws where it is not installed.
  */
-export async function loadQuickJS(): Promise<(hooks: Hooks) => Promise<QuickJS>> {
+export async function loadQuickJS(): Promise<Loaded> {
   const { default: load } = await import("@jitl/quickjs-wasmfile-release-sync/emscripten-module");
   const path = Bun.fileURLToPath(import.meta.resolve("@jitl/quickjs-wasmfile-release-sync/wasm"));
-  const code = new WebAssembly.Module(await Bun.file(path).arrayBuffer());
+  const bytes = await Bun.file(path).arrayBuffer();
+  const code = new WebAssembly.Module(bytes);
   const instantiate = (imports: object, done: (instance: WebAssembly.Instance) => void): object => {
     done(new WebAssembly.Instance(code, imports as Bun.WebAssembly.Imports));
     return {};
   };
-  return async (hooks) => {
+  const start: Loaded["start"] = async (hooks) => {
     const memory = new WebAssembly.Memory({ initial: INITIAL, maximum: MOST });
     const options = { wasmMemory: memory, print: ignore, printErr: ignore, instantiateWasm: instantiate };
     // It is declared for the usual bindings, which use other parts of it.
     const module = (await load(options as object)) as unknown as Module;
     return new QuickJS(module, memory, hooks);
   };
+  return { start, fingerprint: Bun.hash(bytes).toString(36) };
 }

@@ -47,5 +47,8 @@ async function serve(): Promise<void> {
   }
 }
 
-await serve();
+const [, , file] = process.argv;
+// With the name of a file, which the build gives it: what is read at the start by those that run code.
+if (file === undefined) await serve();
+else await Interpreter.prepare(file);
 process.exit(0);

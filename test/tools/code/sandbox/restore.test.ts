@@ -118,7 +118,7 @@ describe("Sandbox: memory of the process", () => {
 
 describe("Sandbox: the image of a memory", () => {
   const load = loadQuickJS();
-  const start = async (): Promise<QuickJS> => (await load)({ called: () => 0, isToStop: () => false });
+  const start = async (): Promise<QuickJS> => (await load).start({ called: () => 0, isToStop: () => false });
   const evaluate = (quickjs: QuickJS, code: string): string | undefined => {
     const { value, thrown } = quickjs.evaluate(code, "x.js");
     return thrown === 0 ? quickjs.textOf(value) : `thrown: ${quickjs.textOf(thrown)}`;
@@ -132,7 +132,7 @@ describe("Sandbox: the image of a memory", () => {
     quickjs.makeContext(256 * 1024);
     expect(evaluate(quickjs, "globalThis.f = (n) => n + 1; f(1)")).toBe("2");
     const before = quickjs.memory.slice();
-    const image = new Image(quickjs.memory);
+    const image = Image.of(quickjs.memory);
     for (const code of [
       "f(2)",
       "globalThis.a = Array.from({ length: 1e5 }, (_, i) => ({ i })); a.length",
@@ -154,7 +154,7 @@ describe("Sandbox: the image of a memory", () => {
     const quickjs = await start();
     quickjs.makeContext(256 * 1024);
     const before = quickjs.memory.slice();
-    const image = new Image(quickjs.memory);
+    const image = Image.of(quickjs.memory);
     for (let at = 0; at < before.length; at += 4_093) quickjs.memory[at] = 255;
     image.restore(quickjs.memory);
     expect(same(quickjs.memory, before)).toBe(true);
@@ -172,7 +172,7 @@ describe("Sandbox: the image of a memory", () => {
       (_, index) => index * 6 * 65_536 + ((index * 37 * 4_096 + index) % 65_536),
     );
     for (const at of places) memory[at] = 7;
-    const image = new Image(memory);
+    const image = Image.of(memory);
     memory.fill(255);
     image.restore(memory);
     expect(places.map((at) => memory[at])).toEqual(places.map(() => 7));
@@ -183,10 +183,10 @@ describe("Sandbox: the image of a memory", () => {
     const [one, other] = [await start(), await start()];
     one.makeContext(256 * 1024);
     evaluate(one, "globalThis.x = [1, 2]");
-    const image = new Image(one.memory);
+    const image = Image.of(one.memory);
     evaluate(one, "x = null");
     image.write(other.memory);
-    other.adopt(one);
+    other.adopt(one.places);
     expect(evaluate(other, "x.push(3); x.join()")).toBe("1,2,3");
   });
 
