@@ -92,25 +92,25 @@ const WITH_SERVICE: Readonly<Record<Kind, string>> = {
  * Has the compiler look at a project of so many services, once with protocols and once with interfaces that say the same; what
  * a protocol takes is the difference, by their number, in milliseconds.
  */
-export function typeCheck(services: number): Readings {
-  const time = check("envoi", services);
-  const without = check("bare", services);
+export async function typeCheck(services: number): Promise<Readings> {
+  const time = await check("envoi", services);
+  const without = await check("bare", services);
   return { time, "without envoi": without, "a protocol": ((time - without) * 1_000) / services };
 }
 
 /** Seconds that the compiler takes. */
-function check(kind: Kind, services: number): number {
+async function check(kind: Kind, services: number): Promise<number> {
   const folder = project(kind, services);
   const compiler = join(folderOf(COMPILER) ?? COMPILER, "bin/tsc");
   const began = performance.now();
-  const { stdout } = Bun.spawnSync([process.execPath, compiler, "-p", folder, "--pretty", "false"], {
+  // Not waited for in the thread, which is to hear that the run is to end.
+  const child = Bun.spawn([process.execPath, compiler, "-p", folder, "--pretty", "false"], {
     cwd: folder,
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "ignore",
+    stdio: ["ignore", "pipe", "ignore"],
   });
+  const [text] = await Promise.all([child.stdout.text(), child.exited]);
   const time = (performance.now() - began) / 1_000;
-  const told = stdout.toString().trim();
+  const told = text.trim();
   if (!/^wrong\.ts\(\d+,\d+\): error TS2322[^\n]*(\n {2}[^\n]*)*$/.test(told)) {
     throw new Error(`The compiler was to find one wrong type, and said: ${told.slice(0, 1_000)}`);
   }

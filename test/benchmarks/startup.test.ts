@@ -28,8 +28,8 @@ describe("starts of a process", () => {
 describe("the compiler's time", () => {
   test(
     "is that of two projects, in each of which it found what is wrong; by protocol, it is what the one takes longer",
-    () => {
-      const { time = 0, "without envoi": without = 0, "a protocol": each = 0 } = typeCheck(2);
+    async () => {
+      const { time = 0, "without envoi": without = 0, "a protocol": each = 0 } = await typeCheck(2);
       expect(without).toBeGreaterThan(0);
       expect(each).toBeCloseTo(((time - without) * 1_000) / 2, 6);
     },
