@@ -12,7 +12,10 @@ const types = join(made, "types");
 
 const INPUTS = [
   "src/**/*.ts",
-  "benchmarks/{index,harness/*}.ts",
+  "benchmarks/index.ts",
+  "benchmarks/{harness,stress}/*.ts",
+  "benchmarks/peers/*results.ts",
+  "benchmarks/peers/*/results.ts",
   "package.json",
   "bun.lock",
   "tsconfig*.json",

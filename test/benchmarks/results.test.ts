@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { parseResults, parseRun, type RunResult, serialise } from "../../benchmarks/harness/results";
+import { parseJson } from "../../benchmarks/harness/schema";
+import * as published from "../../benchmarks/index";
 import { result } from "./sample-result";
 
 const text = serialise(result({}));
@@ -62,4 +64,12 @@ test("a whole run is read as it was printed", () => {
   };
   expect(parseRun(serialise(run))).toEqual(run);
   expect(() => parseRun("{}")).toThrow("is required");
+});
+
+test("each schema of results is published, and no schema takes another's results", () => {
+  const { actorPeerResultsSchema, codePeerResultsSchema, filePeerResultsSchema, stressResultsSchema } = published;
+  for (const schema of [actorPeerResultsSchema, codePeerResultsSchema, filePeerResultsSchema, stressResultsSchema]) {
+    expect(() => parseJson(schema, text, "routing.json", "something else")).toThrow("is required");
+  }
+  expect(parseJson(published.suiteResultSchema, text, "routing.json", "results of a suite")).toEqual(whole);
 });
