@@ -60,7 +60,7 @@ export function describeNoise(noise: Noise | undefined): string | undefined {
   if (!noise?.isNoisy) return undefined;
   const percent = (share: number) => `${Math.round(share * 100)} %`;
   return (
-    `The machine was too noisy to judge by: the floors of ${noise.floors} rows lie ${percent(noise.spread)} from their ` +
+    `The machine was too noisy to judge by: the floors of ${noise.floors} ${noise.floors === 1 ? "row" : "rows"} lie ${percent(noise.spread)} from their ` +
     `middle, and on a quiet machine ${percent(QUIET)} at most. Run again when nothing else runs.`
   );
 }

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { main } from "../../benchmarks/harness/cli";
 import { parseResults, parseRun } from "../../benchmarks/harness/results";
-import type { Suite } from "../../benchmarks/harness/suite";
+import type { Floor, Suite } from "../../benchmarks/harness/suite";
 import type { Surroundings } from "../../benchmarks/harness/surroundings";
 import type { Target } from "../../benchmarks/harness/target";
 import { counting, probe, row } from "./rows";
@@ -19,6 +19,22 @@ const suites: readonly Suite[] = [
   { name: "memory", about: "Memory.", rows: [probe({ name: "idle actor" })] },
 ];
 const bytes: Target = { suite: "memory", row: "idle actor", figure: "bytes", atMost: 250, aim: 210, reason: "small" };
+
+/** A floor that takes the longer the later it is: each of its rounds differs. */
+const slowing: Floor = {
+  name: "slowing",
+  about: "spins",
+  setup: () => {
+    const start = Bun.nanoseconds();
+    let completed = 0;
+    const run = () => {
+      const until = Bun.nanoseconds() + 20_000 + (Bun.nanoseconds() - start) / 100;
+      while (Bun.nanoseconds() < until);
+      completed += 10;
+    };
+    return { run, completed: () => completed };
+  },
+};
 
 interface Changes extends Partial<Omit<Surroundings, "suites">> {
   readonly all?: readonly Suite[];
@@ -138,6 +154,24 @@ describe("--check", () => {
   test("ends with status 0 when all are kept", async () => {
     const { status, err } = await run(memory, { targets: [{ ...bytes, atMost: 300 }] });
     expect({ status, err }).toEqual({ status: 0, err: "1 of 1 targets kept (1 in all)\n" });
+  });
+
+  test("ends with status 3 when the machine was too noisy to judge a miss, and with 1 when it is more than noise", async () => {
+    const all = [{ name: "routing", about: "", rows: [row({ name: "noisy", floor: slowing })] }, ...suites.slice(1)];
+    const barely = await run(["--quick", "--check"], { all, targets: [{ ...bytes, atMost: 299 }] });
+    expect(barely.status).toBe(3);
+    expect(barely.err).toContain("The machine was too noisy to judge by: the floors of 1 row lie");
+    expect(barely.err).toEndWith(
+      'could not be judged: memory: "idle actor" has bytes 300; its target is ≤ 299\n0 of 1 targets kept, 1 could not be judged (1 in all)\n',
+    );
+    const far = await run(["--quick", "--check"], { all, targets: [{ ...bytes, atMost: 1 }] });
+    expect(far.status).toBe(1);
+  });
+
+  test("ends with status 1 when a row failed, whose target nobody could look at", async () => {
+    const all = [{ name: "routing", about: "", rows: [row({ name: "idle", setup: () => counting(10, 0) })] }];
+    const { status } = await run(["--quick", "--check"], { all, targets: [] });
+    expect(status).toBe(1);
   });
 
   test("a target of a row that does not exist is an error, whatever is run", async () => {
