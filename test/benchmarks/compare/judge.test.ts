@@ -95,6 +95,18 @@ describe("a difference", () => {
     }
   });
 
+  test("must be the more certain, the more figures are looked at again", () => {
+    const varied = (value: number) => steady(value, 16).map((each, index) => each * (1 + (index % 4) / 20));
+    const among = (count: number) => {
+      const suspects = rows.slice(0, count);
+      const first = new Map(suspects.map((each) => [each, seen(steady(100), steady(120))]));
+      const second = new Map(suspects.map((each) => [each, seen(steady(100, 16), varied(120))]));
+      const [told] = judge(first, second).comparisons;
+      return (told?.high ?? 0) / (told?.low ?? 1);
+    };
+    expect(among(20)).toBeGreaterThan(1.02 * among(1));
+  });
+
   test("must lie beyond the resolution with its whole interval", () => {
     const first = new Map([[one, seen(steady(100), steady(120))]]);
     const varied = steady(104, 16).map((each, index) => each * (index % 2 === 0 ? 0.97 : 1.03));
