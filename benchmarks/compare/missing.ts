@@ -26,7 +26,8 @@ export async function importedBy(benchmarks: string): Promise<Imported> {
     return names;
   };
   for await (const path of new Glob("**/*.ts").scan(benchmarks)) {
-    const text = await Bun.file(join(benchmarks, path)).text();
+    // The transpiler takes no line that names the interpreter.
+    const text = (await Bun.file(join(benchmarks, path)).text()).replace(/^#!.*/, "");
     for (const each of transpiler.scanImports(text)) if (isPackage(each.path)) namesOf(each.path);
     for (const [, list = "", specifier = ""] of text.matchAll(STATIC)) {
       if (!imported.has(specifier)) continue;

@@ -104,10 +104,13 @@ describe("the plan", () => {
 test("a look measures each row in pairs of processes; one that is refused, or takes its process with it, spares the others", async () => {
   const { rows } = await plan();
   const seen = new Map<ComparedRow, Seen>();
-  await withWorkshop((workshop) => lookAt(rows, LOOK, builds, workshop, seen, () => {}));
+  const begun: string[] = [];
+  await withWorkshop((workshop) => lookAt(rows, LOOK, builds, workshop, seen, ({ row }) => begun.push(row)));
   const of = (name: string): Seen =>
     [...seen].find(([{ row }]) => row === name)?.[1] ?? { base: new Map(), present: new Map() };
 
+  const counted = Map.groupBy(begun, (name) => name).values();
+  expect([...counted].map((times) => times.length)).toEqual([1, 1, 3, 2, 2]); // What failed is not tried again.
   expect(of("dies").failed).toEqual({ why: "its process ended (3)", by: "present" });
   expect(of("idle here").failed?.by).toBe("present");
   expect(of("idle here").failed?.why).toContain("it did nothing");

@@ -7,6 +7,7 @@ import { importedBy, toolsOf, writeManifest } from "../../../benchmarks/compare/
 /** A build as it might have been some revisions ago: no `late`, no `envoi/tools`. */
 const DIST = `const a = () => "early"; export { a as early };\n`;
 const BENCHMARKS = {
+  "program.ts": `#!/usr/bin/env bun\nimport { early } from "envoi";\nearly();\n`,
   "suites/early.ts": `import { early, type Late } from "envoi";\nimport { measure } from "mitata";\nexport const run = (late?: Late) => [early(), late, measure];\n`,
   "suites/late.ts": `import {\n  early,\n  late as soon,\n} from "envoi";\nexport const run = () => [early(), soon()];\n`,
   "suites/tools.ts": `import { spawn } from "envoi/tools";\nimport { deep } from "@scope/pkg/deep";\nexport const run = () => new spawn(deep);\n`,
