@@ -11,6 +11,9 @@ import { type Outcome, type Step, takeSteps } from "./checklist";
 /** For what it runs to put away what it made once it is told to end, in milliseconds. */
 const GRACE = 10_000;
 
+/** Stale documents that are named; of charts there are dozens. */
+const FEW = 3;
+
 /** What statuses of the benchmarks mean; others are failures without a word. */
 const MEANINGS: Readonly<Record<number, string>> = {
   3: "the machine was too noisy to judge: run it again on a quiet one",
@@ -69,7 +72,9 @@ export function releaseSteps(root: string, results: string): Step[] {
 async function documents(root: string): Promise<Outcome> {
   const stale = await stalePages(root);
   if (stale.length === 0) return { isOk: true, note: "" };
-  return { isOk: false, note: `not what the results say: ${stale.join(", ")}; \`bun run bench --page\` writes them` };
+  const named =
+    stale.length > FEW ? `${stale.slice(0, FEW).join(", ")} and ${stale.length - FEW} more` : stale.join(", ");
+  return { isOk: false, note: `not what the results say: ${named}; \`bun run bench --page\` writes them` };
 }
 
 async function comparison(root: string, signal: AbortSignal): Promise<Outcome> {
