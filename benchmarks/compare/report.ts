@@ -76,10 +76,12 @@ function summary(report: Report): string[] {
   ];
   const noise = percent(noiseOf(report) - 1);
   const alone = percent(report.confidence);
-  lines.push(
-    `Half of the figures would have shown a change of ${noise} or less. Less than ${percent(report.resolution)} is no difference; ` +
-      `verdicts hold with ${alone} confidence for all rows together, intervals of "no difference" each by itself.`,
-  );
+  if (report.comparisons.length > 0) {
+    lines.push(
+      `Half of the figures would have shown a change of ${noise} or less. Less than ${percent(report.resolution)} is no difference; ` +
+        `verdicts hold with ${alone} confidence for all rows together, intervals of "no difference" each by itself.`,
+    );
+  }
   if (report.interrupted)
     lines.push("The run was interrupted: what was seen once was not confirmed, and some rows are not here.");
   else if (statusOf(report) === 3) {

@@ -74,6 +74,7 @@ describe("its report", () => {
   test("says so when it was interrupted, and when the machine was too noisy", () => {
     expect(render(report({ interrupted: true }))).toContain("The run was interrupted");
     expect(render(report())).not.toContain("too noisy");
+    expect(render(report({ interrupted: true, comparisons: [] }))).not.toContain("Half of the figures");
     expect(render(report({ comparisons: [comparison({ verdict: "no difference", low: 0.8, high: 1.25 })] }))).toContain(
       "Half of the figures would have shown a change of 25 % or less.",
     );
