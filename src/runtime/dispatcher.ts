@@ -36,12 +36,14 @@ const TURN = 1;
 const LONGEST = 10_000_000;
 /** Most messages between two looks at the clock (40 ns each here), and most of one actor before the next one's. */
 const MOST = 32;
+/** Who has taken longer than this, in milliseconds, lets the next one run before it has handled so many. */
+const QUICK = TURN / MOST;
 
 /**
  * Runs ready actors in turn, many in one microtask, and yields to the event loop after about a millisecond. A turn lasts
  * from its first message to the next macrotask, because a chain of microtasks never reaches the event loop either: one
  * macrotask for each turn (0.7 µs) tells where it ends. Between two looks at the clock it lets through as many messages
- * as fitted into the rest of the turn at the last pace, 32 at most.
+ * as fit into the rest of the turn at the pace of the slowest of late, 32 at most.
  */
 export class FairDispatcher implements Dispatcher {
   readonly #clock: Clock;
@@ -59,6 +61,11 @@ export class FairDispatcher implements Dispatcher {
   #lastLook = 0;
   #granted = 1;
   #credit = 1;
+  /** Milliseconds that a message takes of the slowest that were seen of late. */
+  #pace = 0;
+  /** Who runs: what it has left, it goes on with before it queues again. */
+  #running: Runnable | null = null;
+  #hasMore = false;
 
   isAwake = false;
 
@@ -73,6 +80,10 @@ export class FairDispatcher implements Dispatcher {
   }
 
   schedule(runnable: Runnable): void {
+    if (runnable === this.#running) {
+      this.#hasMore = true;
+      return;
+    }
     if (this.#last === null) this.#first = runnable;
     else this.#last.nextReady = runnable;
     this.#last = runnable;
@@ -94,6 +105,7 @@ export class FairDispatcher implements Dispatcher {
     this.#isOver = false;
     this.#turnStart = this.#lastLook = this.#clock.monotonicTime();
     this.#inTurn = 0;
+    this.#pace /= 2;
     this.#clock.macrotask(this.#onMacrotask);
   }
 
@@ -115,25 +127,50 @@ export class FairDispatcher implements Dispatcher {
       this.#first = runnable.nextReady;
       if (this.#first === null) this.#last = null;
       runnable.nextReady = null;
-      try {
-        this.#credit -= runnable.run(this.#credit);
-      } catch (thrown) {
-        this.#credit--;
-        this.#clock.macrotask(() => {
-          throw thrown; // Told as uncaught, where it cannot take the other actors with it.
-        });
-      }
+      if (this.#granted < MOST) this.#runInLooks(runnable);
+      else this.#credit -= this.#run(runnable, this.#credit);
       if (this.#credit <= 0) this.#look();
     }
     this.isAwake = false;
     this.#afterBurst();
   }
 
+  #run(runnable: Runnable, limit: number): number {
+    try {
+      return runnable.run(limit);
+    } catch (thrown) {
+      this.#clock.macrotask(() => {
+        throw thrown; // Told as uncaught, where it cannot take the other actors with it.
+      });
+      return 1;
+    }
+  }
+
+  /** Lets one handle as many messages as ever, with looks at the clock meanwhile, unless they show that it is slow. */
+  #runInLooks(runnable: Runnable): void {
+    const start = this.#lastLook;
+    let left = MOST;
+    this.#running = runnable;
+    for (;;) {
+      this.#hasMore = false;
+      const count = this.#run(runnable, Math.min(left, this.#credit));
+      left -= count;
+      this.#credit -= count;
+      if (this.#credit > 0 || left <= 0 || !this.#hasMore) break;
+      this.#look();
+      if (this.#isOver || this.#lastLook - start >= QUICK) break;
+    }
+    this.#running = null;
+    if (this.#hasMore) this.schedule(runnable);
+  }
+
   /** Looks at the clock: is the turn over, and how many messages go by until the next look? */
   #look(): void {
     const now = this.#clock.monotonicTime();
     const left = TURN - (now - this.#turnStart);
-    const pace = (now - this.#lastLook) / this.#granted;
+    // Who comes next may be the slowest of late, of whom as many as quick ones would take the time of many turns.
+    const pace = Math.max((now - this.#lastLook) / this.#granted, this.#pace);
+    this.#pace = pace;
     this.#lastLook = now;
     this.#inTurn += this.#granted;
     this.#granted = this.#credit = pace * MOST <= left ? MOST : Math.max(1, Math.floor(left / pace));

@@ -211,6 +211,33 @@ describe("P5: the dispatcher yields to the event loop", () => {
     expect(perTurn).toEqual([2, 1, 1, 1, 1, 1, 1, 1, 1]);
   });
 
+  describe("when a slow actor and a quick one have much to do:", () => {
+    const share = (name: string): number => handled.filter((each) => each === name).length;
+
+    test("the pace of the quick one is not taken for that of the slow one", () => {
+      new Worker("slow", 1).send(200);
+      new Worker("quick", 0.001).send(10_000);
+      const [, ...later] = turns();
+      expect(later.length).toBeGreaterThan(60);
+      expect(Math.max(...later)).toBeLessThan(3.1);
+    });
+
+    test("the quick one is not held to one message for each of the other's turns", () => {
+      new Worker("slow", 1).send(200);
+      new Worker("quick", 0.001).send(10_000);
+      while (share("slow") < 100) clock.turn();
+      expect(share("quick")).toBeGreaterThan(MOST * 30);
+    });
+
+    test("two slow ones go on in turn", () => {
+      new Worker("quick", 0.001).send(10_000);
+      for (const name of ["slow", "slower"]) new Worker(name, 1).send(100);
+      while (share("slow") < 50) clock.turn();
+      expect(share("slower")).toBeWithin(44, 57);
+      expect(share("quick")).toBeGreaterThan(MOST * 10);
+    });
+  });
+
   test("when many actors with one message each take it together, not each for itself", () => {
     for (let i = 0; i < 100; i++) new Worker(`actor ${i}`, 0.1).send();
     clock.runMicrotasks();
