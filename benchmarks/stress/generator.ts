@@ -98,7 +98,8 @@ class Generator {
     const now = performance.now();
     const schedule = this.#schedule;
     let text = "";
-    for (let taken = 0; schedule.due <= now && taken < AT_ONCE; taken++) {
+    // Where no more may be open, requests are sent late, which windows tell.
+    for (let taken = 0; schedule.due <= now && taken < AT_ONCE && this.#requests.hasRoom; taken++) {
       const { due } = schedule;
       this.#endWindows(due);
       const operation = schedule.take();

@@ -13,7 +13,7 @@ export interface OverloadOptions {
 }
 
 /** How often what broke is offered in the overload; and again, while that is borne: a machine that is less busy bears more. */
-const TIMES = 2;
+const TIMES = 1.5;
 const MOST_TIMES = 32;
 /** Windows of it. */
 const WINDOWS = 2;

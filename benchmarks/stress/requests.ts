@@ -104,6 +104,11 @@ export class Requests {
     return this.#open;
   }
 
+  /** Whether one more may be open. */
+  get hasRoom(): boolean {
+    return this.#operation[this.#next & this.#mask] === 0;
+  }
+
   /** Begins a window: what is added from now on is in it. */
   begin(): Window {
     const window = new Window(this.#next);
@@ -121,7 +126,7 @@ export class Requests {
   add(operation: string, due: number): number {
     const id = this.#next;
     const place = id & this.#mask;
-    if (this.#operation[place] !== 0) {
+    if (!this.hasRoom) {
       throw new Error(`More than ${this.#mask} requests are open: lower the rate, or the patience.`);
     }
     this.#next++;

@@ -47,7 +47,11 @@ test("a request is in the window in which it was due, wherever its answer is", a
 
 test("more open requests than there is room for are an error, not one forgotten", () => {
   const requests = new Requests(PATIENCE, 2);
-  for (let i = 0; i < 4; i++) requests.add("ask", i);
+  for (let i = 0; i < 4; i++) {
+    expect(requests.hasRoom).toBe(true);
+    requests.add("ask", i);
+  }
+  expect(requests.hasRoom).toBe(false);
   expect(() => requests.add("ask", 4)).toThrow("More than 3 requests are open");
 });
 
