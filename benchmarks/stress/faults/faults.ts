@@ -1,7 +1,7 @@
 import { errorShare } from "../limits";
 import { type Load, startLoad } from "../load";
 import { auditComplaints, isAsBefore, NotRecovered, recover } from "../overload";
-import type { Fault } from "../results";
+import type { Fault, WindowResult } from "../results";
 import { windowResult } from "../window-result";
 import { fault as crashes } from "./crashes";
 import { fault as deadLetters } from "./dead-letters";
@@ -21,15 +21,16 @@ export interface FaultOptions {
 /** A request without an answer is given up then, in milliseconds: later than any ask times out. */
 const PATIENCE = 5_000;
 const SETTLE = 500;
-/** So often the window after is taken again. */
-const AGAIN = 4;
+/** So often a window is taken, since the machine may falter: what does not come back never does. */
+const TRIES = 5;
 
 /** Has something go wrong under load for one window, and looks whether all is as before after it. */
 export async function measureFault(plan: FaultPlan, { window, signal }: FaultOptions): Promise<Fault> {
   const { name, about, rate, mix, module } = plan;
   await using load = await startLoad({ rate, mix, patience: PATIENCE, subject: new URL(module), signal });
   await Bun.sleep(SETTLE);
-  const before = windowResult(rate, await load.window(window));
+  const look = async () => windowResult(rate, await load.window(window));
+  const before = await until(look, (seen) => errorShare(seen) === 0);
   await load.command("begin");
   const seen = load.window(window);
   seen.catch(() => {}); // It is told below, unless what comes before it fails.
@@ -37,11 +38,7 @@ export async function measureFault(plan: FaultPlan, { window, signal }: FaultOpt
   await load.command("end");
   const recovered = await recovery(load, before);
   const during = windowResult(rate, await seen);
-  let after = windowResult(rate, await load.window(window));
-  // A machine may falter once; what does not come back never does.
-  for (let again = 0; again < AGAIN && !isAsBefore(after, before); again++) {
-    after = windowResult(rate, await load.window(window));
-  }
+  const after = await until(look, (seen) => isAsBefore(seen, before));
   await load.rest();
   const { audit } = await load.look();
   const { happened, failed } = (await load.command("told")) as Told; // As `subjectOf` tells it.
@@ -49,6 +46,16 @@ export async function measureFault(plan: FaultPlan, { window, signal }: FaultOpt
   const all = [...failed, ...complaints(plan, result)];
   if (recovered === undefined) all.push(`It was not as before ${NEVER / 1_000} s after.`);
   return { ...result, failed: all };
+}
+
+async function until(
+  look: () => Promise<WindowResult>,
+  isRight: (seen: WindowResult) => boolean,
+): Promise<WindowResult> {
+  for (let tries = 1; ; tries++) {
+    const seen = await look();
+    if (isRight(seen) || tries === TRIES) return seen;
+  }
 }
 
 /** What stands for no recovery: as long as `recover` waits, in milliseconds. */

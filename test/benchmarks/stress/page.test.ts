@@ -61,7 +61,7 @@ test("percentiles that so few requests cannot tell are left out", () => {
 test("faults have a part of their own, and none where there are none", () => {
   const part = page.slice(page.indexOf("#### Processes killed"));
   expect(part).toContain(
-    "is killed (SIGKILL). 230 ms after the end of it, the figures were as before (processes killed: 10; runs lost: 3).",
+    "which its asker is told. 230 ms after the end of it, the figures were as before (processes killed: 10; runs lost: 3).",
   );
   expect(part).toContain("answered 95 in 100 asks within 2 ms meanwhile, and within 2 ms before");
   expect(part).toContain("Of 100,000 messages, 81,000 were handled, 0 failed and 19,000 became dead letters.");
