@@ -10,13 +10,24 @@ export interface SoakAround {
   readonly signal: AbortSignal;
 }
 
+/** What a soak runs. */
+export interface Soaked {
+  readonly module: URL;
+  /** Minutes. */
+  readonly settling: number;
+}
+
 const MINUTE = 60_000;
 const PROCESS = Bun.fileURLToPath(new URL("process.ts", import.meta.url));
 const MIXED = new URL("mixed.ts", import.meta.url);
 /** Fewest samples of a soak; a long one takes one a minute. */
 const SAMPLES = 60;
-/** As long into it, in shares, the compiler is done, and heap and RSS have found their size. */
+/** The trends are those of the last half … */
 const SETTLED = 0.5;
+/** … and of nothing before so many minutes: until then the compiler finds much to do in all that envoi does. */
+const SETTLING = 2;
+/** Minutes that are enough. */
+const TOLD = 3;
 /**
  * What grows by a smaller share in the second half is no leak yet: the compiler finds something to do for minutes, and
  * added 0.3 % in the third one. A leak adds more the longer a soak lasts.
@@ -29,11 +40,16 @@ const FEWEST = 10;
  * Has a process work for so many minutes of real time, at full load, and watches its memory: a line a minute, and the trends
  * at the end.
  *
- * @param load URL of a module that exports `open: OpenLoad`. Default: all that envoi does, in turn.
+ * @param load URL of a module that exports `open: OpenLoad`, and after how many minutes its memory can be judged. Default: all
+ * that envoi does, in turn, after two.
  * @returns the exit status: 0; 1 when something leaks, or the work went wrong; 2 when there is no such number of minutes; 130
  * when it was ended by the signal.
  */
-export async function soak(minutes: number, around: SoakAround, load = MIXED): Promise<0 | 1 | 2 | 130> {
+export async function soak(
+  minutes: number,
+  around: SoakAround,
+  load: Soaked = { module: MIXED, settling: SETTLING },
+): Promise<0 | 1 | 2 | 130> {
   if (!(minutes > 0 && Number.isFinite(minutes))) {
     around.err(`A soak takes a number of minutes above 0, such as --soak 30; got ${minutes}.\n`);
     return 2;
@@ -41,7 +57,7 @@ export async function soak(minutes: number, around: SoakAround, load = MIXED): P
   const duration = minutes * MINUTE;
   const interval = Math.min(MINUTE, duration / SAMPLES);
   const child = Bun.spawn({
-    cmd: [process.execPath, PROCESS, load.href, String(duration), String(interval)],
+    cmd: [process.execPath, PROCESS, load.module.href, String(duration), String(interval)],
     stdio: ["pipe", "pipe", "pipe"],
     env: process.env,
   });
@@ -60,7 +76,7 @@ export async function soak(minutes: number, around: SoakAround, load = MIXED): P
       around.err(`The soak's process failed (status ${child.exitCode}): ${(await complaint).trim()}\n`);
       return 1;
     }
-    const leaks = judge(samples, duration, around);
+    const leaks = judge(samples, Math.max(duration * SETTLED, load.settling * MINUTE), around);
     if (around.signal.aborted) return 130;
     return leaks > 0 ? 1 : 0;
   } finally {
@@ -108,11 +124,11 @@ export function growsSurely(least: number, points: readonly Point[]): boolean {
 }
 
 /** Tells the trend of each kind of memory, and returns how many of them go up. */
-function judge(samples: readonly Sample[], duration: number, { out, err }: SoakAround): number {
-  const settled = samples.filter(({ milliseconds }) => milliseconds >= duration * SETTLED);
+function judge(samples: readonly Sample[], from: number, { out, err }: SoakAround): number {
+  const settled = samples.filter(({ milliseconds }) => milliseconds >= from);
   const last = samples.at(-1);
   if (last === undefined || settled.length < FEWEST) {
-    err("It ended too early to tell whether memory grows.\n");
+    err(`It ended too early to tell whether memory grows: ${TOLD} minutes tell.\n`);
     return 0;
   }
   const passed = digits(last.milliseconds / MINUTE);

@@ -2,10 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { canSeeProcesses, descendants } from "../../../benchmarks/harness/processes";
 import { growsSurely, soak } from "../../../benchmarks/soak/soak";
 
-const load = (name: string) => new URL(`${name}.ts`, import.meta.url);
+const load = (name: string, settling: number) => ({ module: new URL(`${name}.ts`, import.meta.url), settling });
 
 /** Soaks for so many seconds, or until something was told. */
-async function run(seconds: number, name: string, { endsAtOnce = false } = {}) {
+async function run(seconds: number, name: string, { endsAtOnce = false, settling = 0 } = {}) {
   const ending = new AbortController();
   let out = "";
   let err = "";
@@ -19,7 +19,7 @@ async function run(seconds: number, name: string, { endsAtOnce = false } = {}) {
     },
     signal: ending.signal,
   };
-  return { status: await soak(seconds / 60, around, load(name)), out, err };
+  return { status: await soak(seconds / 60, around, load(name, settling)), out, err };
 }
 
 describe("a soak", () => {
@@ -33,6 +33,15 @@ describe("a soak", () => {
     const { out, err } = await run(4, "steady");
     expect(err).toBe("");
     expect(out).toMatch(/^ {2}heap: .* at the end: no leak$/m);
+  });
+
+  test("that ends before its load has settled finds none, and says that it cannot", async () => {
+    const { status, out, err } = await run(1, "leaking", { settling: 2 });
+    expect({ status, err }).toEqual({
+      status: 0,
+      err: "It ended too early to tell whether memory grows: 3 minutes tell.\n",
+    });
+    expect(out).not.toContain("it leaks");
   });
 
   test("whose work goes wrong ends with status 1, in the words of that", async () => {
@@ -52,7 +61,10 @@ describe("a soak", () => {
   test("that is ended says what it has seen, and leaves no process", async () => {
     const before = canSeeProcesses ? descendants(process.pid) : [];
     const { status, out, err } = await run(60, "steady", { endsAtOnce: true });
-    expect({ status, err }).toEqual({ status: 130, err: "It ended too early to tell whether memory grows.\n" });
+    expect({ status, err }).toEqual({
+      status: 130,
+      err: "It ended too early to tell whether memory grows: 3 minutes tell.\n",
+    });
     expect(out).toMatch(/^ +0 min +[1-9][0-9,]* operations +heap /);
     if (canSeeProcesses) expect(descendants(process.pid)).toEqual(before);
   });
