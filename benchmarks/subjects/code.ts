@@ -244,8 +244,10 @@ function expectText(folder: string, name: string, text: string): void {
   if (readFileSync(join(folder, name), "utf8") !== text) throw new Error(`${name} does not hold what was written last`);
 }
 
-/** Why this machine cannot run code in a tier, as the end of a sentence; undefined where it can. */
-export async function whyNot(isolation: Isolation): Promise<string | undefined> {
+/** Why this machine cannot run code in a tier, as the end of a sentence; undefined where it can. Tried once for all suites. */
+export const whyNot = once(tryTier);
+
+async function tryTier(isolation: Isolation): Promise<string | undefined> {
   const system = createSystem();
   try {
     spawnCodeExecution(system, { isolation, concurrency: 1 });
