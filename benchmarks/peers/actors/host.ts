@@ -35,18 +35,18 @@ const reasonOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.
 function serve(name: string, peer: ActorPeer): void {
   const { leaves = LEAVES } = named(candidates, name);
   const ready = new Map<string, PreparedWork>();
-  const prepare = async (row: string): Promise<PreparedWork> => {
+  const prepare = async (row: string, time: number): Promise<PreparedWork> => {
     const timed = timedRows.find((each) => each.row === row);
     if (timed === undefined) throw new Error(`There is no row "${row}".`);
     const work = await (peer.own?.[timed.row]?.() ?? timed.prepare(peer, leaves));
     const isSkynet = timed.row === "skynet, a leaf";
     const prepared = new PreparedWork(work, isSkynet ? leaves : timed.operations);
-    if (timed.inSequence) await prepared.fit(timed.operations);
+    if (timed.inSequence) await prepared.fit(timed.operations, time);
     ready.set(row, prepared);
     return prepared;
   };
   const measure = async ({ row, time, fewest }: Turn): Promise<void> => {
-    const prepared = ready.get(row) ?? (await prepare(row));
+    const prepared = ready.get(row) ?? (await prepare(row, time));
     const nanoseconds: number[] = [];
     Bun.gc(true);
     const end = performance.now() + time;

@@ -10,11 +10,16 @@ export class PreparedWork {
     private operations: number,
   ) {}
 
-  /** Finds how many operations take about `BATCH`, and are no more than `most`. */
-  async fit(most: number): Promise<void> {
-    for (this.operations = 1; this.operations < most; this.operations = Math.min(2 * this.operations, most)) {
-      if ((await this.sample()) * this.operations > BATCH) break;
-    }
+  /**
+   * Finds how many operations take about `BATCH`, and are no more than `most`, in so many milliseconds: while code is compiled, and
+   * other processes come between, a few take long, which says nothing of later ones.
+   */
+  async fit(most: number, time: number): Promise<void> {
+    this.operations = 1;
+    const end = performance.now() + time;
+    do {
+      if ((await this.sample()) * this.operations < BATCH) this.operations = Math.min(2 * this.operations, most);
+    } while (performance.now() < end);
   }
 
   /** Nanoseconds an operation; throws unless all of them were complete. */
