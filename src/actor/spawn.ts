@@ -1,5 +1,6 @@
 import { type Address, address, idOf, quote } from "../message/address";
 import { sentenceOf } from "../message/delivery-error";
+import { loadCompiler } from "../protocol/compiler";
 import type { Protocol } from "../protocol/protocol";
 import { PriorityMailbox } from "../runtime/priority-mailbox";
 import { type Behaviour, Cell } from "./cell";
@@ -98,6 +99,7 @@ export function equip(cell: Cell, options: ActorOptions): void {
   }
   if (validate === "always") {
     extra.validates = true;
+    loadCompiler(); // Now, and not at the first message, when there may be no descriptor left to read it.
     extra.aliveAs = cell.life = GUARDED;
   }
   if (concurrency > 1) extra.concurrency = new Concurrency(concurrency);

@@ -1,5 +1,5 @@
 import type { Validator as TypeBoxValidator } from "typebox/schema";
-import { compiler } from "./compiler";
+import { loadCompiler } from "./compiler";
 import { isEntangled, rewriteUnions, type SchemaNode, type SplitUnion, splitUnion, type Tag } from "./discriminator";
 import { Explanation, type Finding, mergeExpected, nameLiteral, toFindings, toSegment } from "./issues";
 
@@ -16,7 +16,7 @@ export class CompiledSchema {
   }
 
   check(value: unknown): boolean {
-    this.#validator ??= compiler().Compile(
+    this.#validator ??= loadCompiler().Compile(
       this.#isEntangled ? this.#schema : withDispatch(this.#schema),
     ) as TypeBoxValidator;
     return this.#validator.Check(value);
@@ -25,7 +25,7 @@ export class CompiledSchema {
   /** What is wrong with a value that `check` refused. */
   explain(value: unknown): readonly Finding[] {
     this.#explainer ??= this.#isEntangled ? this.#schema : withExplanations(this.#schema);
-    return toFindings(compiler().Errors(this.#explainer, value)[1]);
+    return toFindings(loadCompiler().Errors(this.#explainer, value)[1]);
   }
 }
 

@@ -2,4 +2,4 @@
  * TypeBox's compiler, loaded when the first schema is: it takes 8 ms, which who checks nothing need not wait for. Of TypeBox it
  * is the compiler alone, since typebox/compile is four times as much.
  */
-export const compiler = (): typeof import("typebox/schema") => require("typebox/schema");
+export const loadCompiler = (): typeof import("typebox/schema") => require("typebox/schema");

@@ -45,8 +45,8 @@ export async function copyOfTree(): Promise<Tree> {
 export const slowDown = (tree: Tree): Promise<void> =>
   tree.patch(
     "src/runtime/dispatcher.ts",
-    "this.#credit -= runnable.run(this.#credit);",
-    "for (let i = 0, busy = 1; i < 3_000; i++) if ((busy = (busy * 31 + i) | 0) === 7) this.isAwake = true;\n        this.#credit -= runnable.run(this.#credit);",
+    "return runnable.run(limit);",
+    "for (let i = 0, busy = 1; i < 3_000; i++) if ((busy = (busy * 31 + i) | 0) === 7) this.isAwake = true;\n      return runnable.run(limit);",
   );
 
 /** Adds an export to the package, and a row of the suite `routing` that needs it. */
