@@ -3,20 +3,30 @@ import { parseArguments } from "./harness/arguments";
 import { main } from "./harness/cli";
 import { loadSuites } from "./harness/load";
 import { layOut } from "./harness/shipped";
-import { isCheckout, type Status, type Terminal } from "./harness/surroundings";
+import { isCheckout, type Status, type Surroundings, type Terminal } from "./harness/surroundings";
 import { runInTerminal } from "./harness/terminal";
 import { targets } from "./targets";
 
 const root = join(import.meta.dir, "..");
 
+/** Those of a checkout, by its own sources: loaded here, since a package has neither what draws charts nor the other systems. */
+const writePagesHere: Surroundings["writePages"] = async (root) =>
+  (await import("./harness/documents")).writePages(root);
+
 /** Runs the suites of this folder; `command` is what was typed to come here. */
-export const bench = (command: string, argv: readonly string[], around: Terminal): Promise<Status> =>
+export const bench = (
+  command: string,
+  argv: readonly string[],
+  around: Terminal,
+  writePages = writePagesHere,
+): Promise<Status> =>
   main(argv, {
     ...around,
     command,
     suites: () => loadSuites(join(import.meta.dir, "suites")),
     targets,
     isCheckout: isCheckout(around.root),
+    writePages,
   });
 
 /** Whether what is asked for needs no build, or makes its own; a wrong command line is told before anything is built. */
@@ -35,6 +45,6 @@ if (import.meta.main) {
     if (needsNoBuild(argv)) return bench("bun run bench", argv, around);
     // What is measured is what is shipped: this file, imported from where envoi is the built one.
     const shipped: { readonly bench: typeof bench } = await import(join(layOut(root), "benchmarks/run.ts"));
-    return shipped.bench("bun run bench", argv, around);
+    return shipped.bench("bun run bench", argv, around, writePagesHere);
   });
 }

@@ -157,8 +157,7 @@ async function keep(run: RunResult, options: Arguments, around: Surroundings): P
     for (const result of run.results) await writeResult(options.out, result);
   } else if (around.isCheckout) {
     for (const result of run.results) await writeResult(join(around.root, RESULTS), result);
-    const { writePages } = await import("./documents"); // Of charts, too, which a package does without.
-    await writePages(around.root);
+    await around.writePages(around.root);
   } else {
     around.err("The results were not written: --out FOLDER says where.\n");
   }

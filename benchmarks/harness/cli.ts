@@ -32,8 +32,7 @@ async function follow(options: Arguments, around: Surroundings): Promise<Status>
   if (options.page || options.write || options.compare !== undefined) expectCheckout(options, around);
   if (options.compare !== undefined) return compareRevisions(options.compare, options, around);
   if (options.page) {
-    const { writePages } = await import("./documents");
-    await writePages(around.root);
+    await around.writePages(around.root);
     return 0;
   }
   const all = await unlessInterrupted(around.suites(), around.signal);

@@ -1,9 +1,9 @@
 import { cpSync, symlinkSync } from "node:fs";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { disk, sharedFolder } from "./places";
 
-/** What no row needs and may be large: what was measured, and what is installed for other systems. */
-const LEFT_OUT = ["results", "node_modules"];
+/** What no row needs: what was measured, what draws it, and other systems with all that is installed for them. */
+const LEFT_OUT = ["results", "charts", "peers"];
 
 /**
  * Builds a checkout where that is due, and lays its package and its benchmarks out as they are when installed: what is imported from
@@ -17,10 +17,10 @@ export function layOut(root: string): string {
     stdio: ["ignore", "pipe", "pipe"],
   });
   if (build.exitCode !== 0) throw new Error(`The package could not be built:\n${build.stdout}${build.stderr}`);
+  const leftOut = LEFT_OUT.map((name) => join(root, "benchmarks", name));
   return sharedFolder(disk, "shipped", (folder) => {
     for (const part of ["package.json", "dist", "benchmarks"]) {
-      const filter = (path: string) => !LEFT_OUT.includes(basename(path));
-      cpSync(join(root, part), join(folder, part), { recursive: true, filter });
+      cpSync(join(root, part), join(folder, part), { recursive: true, filter: (path) => !leftOut.includes(path) });
     }
     symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
   });

@@ -25,6 +25,8 @@ export interface Surroundings extends Terminal {
   readonly targets: readonly Target[];
   /** Whether `root` is a checkout of envoi, into which results may be written; not a package that somebody installed. */
   readonly isCheckout: boolean;
+  /** Makes the pages of a checkout anew from the results that are there. */
+  readonly writePages: (root: string) => Promise<void>;
 }
 
 /** Whether a folder is a checkout of envoi: a package has no sources of the library. */

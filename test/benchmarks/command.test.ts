@@ -3,6 +3,7 @@ import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { main } from "../../benchmarks/harness/cli";
+import { writePages } from "../../benchmarks/harness/documents";
 import { parseResults, parseRun } from "../../benchmarks/harness/results";
 import type { Floor, Suite } from "../../benchmarks/harness/suite";
 import type { Surroundings } from "../../benchmarks/harness/surroundings";
@@ -49,6 +50,7 @@ async function run(argv: string[], { all = suites, ...changes }: Changes = {}) {
     suites: async () => all,
     command: "bun run bench",
     isCheckout: true,
+    writePages,
     isTerminal: true,
     signal: new AbortController().signal,
     targets: [bytes],

@@ -18,5 +18,6 @@ await runInTerminal(root, (around) =>
     suites: async () => [{ name: "memory", about: "", rows }],
     targets: [],
     isCheckout: true,
+    writePages: async () => {},
   }),
 );
