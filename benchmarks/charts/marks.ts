@@ -1,6 +1,6 @@
-import { dot, type Markish, type PlotOptions, ruleX, text, tickX } from "@observablehq/plot";
 import { duration } from "../harness/format";
 import { FONT_SIZE, type Panel, widthOf } from "./picture";
+import { dot, type Markish, type PlotOptions, ruleX, text, tickX } from "./plot";
 import type { Theme } from "./theme";
 
 /** What a sign of the key looks like. */

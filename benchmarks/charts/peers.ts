@@ -1,7 +1,7 @@
-import { axisX, dot, type PlotOptions, ruleX, ruleY, text } from "@observablehq/plot";
 import { duration, NANOSECONDS, quantity } from "../harness/format";
 import { drawing, gridX, key, logTicks, named } from "./marks";
 import { compose, FONT_SIZE, type Picture, widthOf } from "./picture";
+import { axisX, dot, type PlotOptions, ruleX, ruleY, text } from "./plot";
 import type { Theme } from "./theme";
 
 /** Systems beside each other in one row. */

@@ -1,6 +1,6 @@
-import { axisX, axisY, line, type PlotOptions, ruleX, ruleY, text } from "@observablehq/plot";
 import { drawing, durationTick, logTicks } from "./marks";
 import { compose, FONT_SIZE, type Picture, widthOf } from "./picture";
+import { axisX, axisY, line, type PlotOptions, ruleX, ruleY, text } from "./plot";
 import type { Theme } from "./theme";
 
 /** How the times of one operation lie: the time in nanoseconds below which a share of them is. */

@@ -1,5 +1,5 @@
-import { type PlotOptions, plot } from "@observablehq/plot";
 import { parseHTML } from "linkedom";
+import { type PlotOptions, plot } from "./plot";
 import type { Theme } from "./theme";
 
 /** A picture as it stands on a page: twice, for a light and for a dark one. */

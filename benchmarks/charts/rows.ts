@@ -1,8 +1,8 @@
-import { axisX, axisY, dot, link, type PlotOptions, ruleX, text } from "@observablehq/plot";
 import type { SuiteResult, TimedResult } from "../harness/results";
 import { figureOf, isKept, isSame, type Target } from "../harness/target";
 import { drawing, durationTick, gridX, key, limitTick, logTicks, named } from "./marks";
 import { compose, FONT_SIZE, type Panel, type Picture, widthOf } from "./picture";
+import { axisX, axisY, dot, link, type PlotOptions, ruleX, text } from "./plot";
 import type { Theme } from "./theme";
 
 const LINE = 22;

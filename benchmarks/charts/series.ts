@@ -1,9 +1,9 @@
-import { axisX, axisY, lineY, type PlotOptions, ruleY, text } from "@observablehq/plot";
 import { digits } from "../harness/format";
 import type { SuiteResult } from "../harness/results";
 import type { Series } from "../harness/suite";
 import { drawing } from "./marks";
 import { compose, FONT_SIZE, type Picture } from "./picture";
+import { axisX, axisY, lineY, type PlotOptions, ruleY, text } from "./plot";
 import type { Theme } from "./theme";
 
 const SIZE = { width: 460, height: 190 };

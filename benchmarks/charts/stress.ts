@@ -1,7 +1,7 @@
-import { axisX, axisY, dot, lineY, type PlotOptions, ruleX, ruleY, text } from "@observablehq/plot";
 import { digits, duration } from "../harness/format";
 import { drawing, key, logTicks } from "./marks";
 import { compose, FONT_SIZE, type Picture } from "./picture";
+import { axisX, axisY, dot, lineY, type PlotOptions, ruleX, ruleY, text } from "./plot";
 import type { Theme } from "./theme";
 
 /** A load that was raised step by step until it broke something. */

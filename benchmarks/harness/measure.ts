@@ -1,6 +1,6 @@
 import { RefusedRow } from "./proof";
 import type { ProbeResult, RowResult, TimedResult } from "./results";
-import { type Round, Sampler } from "./sampling";
+import { type Round, Sampler, whole } from "./sampling";
 import { curve, median, ratios, type Spread, spread, summarise, throughput } from "./statistics";
 import { type Charted, hasNoFloor, type Probe, type Readings, type Row, type Series } from "./suite";
 
@@ -57,11 +57,30 @@ async function measureTimed(row: Row, effort: Effort, signal?: AbortSignal): Pro
     const floors: Round[] = [];
     for (let i = 0; i < effort.rounds; i++) {
       signal?.throwIfAborted();
-      if (floor) floors.push(await floor.round(effort.turn));
-      rounds.push(await sampler.round(effort.turn));
+      const { pieces = 1 } = row;
+      if (pieces === 1) {
+        if (floor) floors.push(await floor.round(effort.turn));
+        rounds.push(await sampler.round(effort.turn));
+      } else {
+        const turn = await inPieces(sampler, floor, effort.turn, pieces);
+        rounds.push(turn.round);
+        if (turn.under !== undefined) floors.push(turn.under);
+      }
     }
     return reportRow(row, sampler.operationsPerSample, rounds, floors);
   });
+}
+
+/** A round of a row and one of its floor, a piece of each in turn. */
+async function inPieces(row: Sampler, floor: Sampler | undefined, turn: number, pieces: number) {
+  const rounds: Round[] = [];
+  const floors: Round[] = [];
+  Bun.gc(true);
+  for (let i = 0; i < pieces; i++) {
+    if (floor) floors.push(await floor.piece(turn / pieces));
+    rounds.push(await row.piece(turn / pieces));
+  }
+  return { round: whole(rounds), under: floor && whole(floors) };
 }
 
 /** A result that does not know yet how long it took. */

@@ -17,6 +17,13 @@ export interface Round {
   readonly wall: number;
 }
 
+/** One round of several pieces. */
+export const whole = (pieces: readonly Round[]): Round => ({
+  samples: pieces.flatMap(({ samples }) => samples),
+  operations: pieces.reduce((sum, { operations }) => sum + operations, 0),
+  wall: pieces.reduce((sum, { wall }) => sum + wall, 0),
+});
+
 /** One piece of prepared work, its account, and how mitata is to sample it. */
 export class Sampler {
   private batch = 1;
@@ -61,7 +68,12 @@ export class Sampler {
   /** One round of about `budget` nanoseconds, after a forced collection; its work is checked before it counts. */
   async round(budget: number): Promise<Round> {
     Bun.gc(true);
-    return this.sample(this.batch, 3, budget);
+    return this.piece(budget, 3);
+  }
+
+  /** A part of a round. */
+  piece(budget: number, fewest = 1): Promise<Round> {
+    return this.sample(this.batch, fewest, budget);
   }
 
   private async sample(batch: number, fewest: number, budget: number): Promise<Round> {

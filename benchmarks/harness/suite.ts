@@ -55,6 +55,11 @@ export interface Row {
   /** How many of those operations one figure covers: 1 for a figure by the message, 10 for "concurrent: 10 asks". */
   readonly per: number;
   readonly floor: Floor | NoFloor;
+  /**
+   * How many pieces a round is cut into, the floor's and the row's in turn. Default: 1. For work that waits for another process:
+   * where the kernel lets the two run changes their pace by a half, and does so within a round.
+   */
+  readonly pieces?: number;
   readonly setup: () => Prepared | Promise<Prepared>;
 }
 

@@ -105,9 +105,13 @@ function rowOf(isolation: Isolation, kind: Kind, isUnique: boolean): Row {
     operations,
     per,
     floor: isUnique ? READ_ANEW : isBesideAsk ? echoAsk(per) : byHand(isolation, kind),
+    ...(!isUnique && !isBesideAsk && { pieces: PIECES[isolation] }),
     setup: async () => job(await openActors(isolation), operations, isUnique),
   };
 }
+
+/** Of a round: each has a few executions. */
+const PIECES = { sandbox: 12, process: 6, trusted: 6 } as const;
 
 /** One execution after the other, beside a floor of another kind. */
 const beside = (isolation: Isolation, floor: Floor): Row => ({
@@ -129,6 +133,7 @@ function others(isolation: Isolation): Row[] {
     operations,
     per: 1,
     floor,
+    ...(!isTrusted && { pieces: PIECES[isolation] }),
     setup,
   });
   const least = isTrusted ? echoAsk(1) : lineThereAndBack;

@@ -213,3 +213,26 @@ describe("what a row's result tells beside its figures", () => {
     expect((await measureRow(probe({ measure }), BRIEF)).seconds).toBeGreaterThanOrEqual(0.006);
   });
 });
+
+describe("a row whose rounds are cut into pieces", () => {
+  test("takes turns with its floor piece by piece, and its work is checked after each", async () => {
+    const order: string[] = [];
+    const noting = (name: string, operations: number) => {
+      const prepared = counting(operations);
+      const completed = () => {
+        if (order.at(-1) !== name) order.push(name);
+        return prepared.completed();
+      };
+      return { ...prepared, completed };
+    };
+    const floor = { ...countingFloor, setup: (operations: number) => noting("floor", operations) };
+    const cut = row({ floor, pieces: 4, setup: () => noting("row", 10) });
+    const result = await measureRow(cut, { ...BRIEF, rounds: 2 });
+    expect(order.slice(-16)).toEqual(Array.from({ length: 16 }, (_, index) => (index % 2 === 0 ? "floor" : "row")));
+    expect(result).toMatchObject({ kind: "timed", ratio: { median: expect.any(Number) } });
+
+    let calls = 0;
+    const late = row({ pieces: 4, setup: () => ({ ...counting(10), completed: () => Math.min(++calls, 3) * 0 + 7 }) });
+    expect(measureRow(late, BRIEF)).rejects.toThrow("is refused");
+  });
+});
