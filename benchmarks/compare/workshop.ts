@@ -2,7 +2,7 @@ import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
-import { descendants } from "../harness/processes";
+import { descendants, signalAll } from "../harness/processes";
 
 /** How long a process may take to put away what it made, once it was told to end, in milliseconds. */
 const GRACE = 2_000;
@@ -62,7 +62,7 @@ export class Workshop {
     const timer = setTimeout(() => kill(child), GRACE);
     await child.exited;
     clearTimeout(timer);
-    endAll([-child.pid]);
+    signalAll([-child.pid], "SIGKILL");
   }
 
   async close(): Promise<void> {
@@ -78,15 +78,5 @@ export class Workshop {
 }
 
 function kill(child: Child): void {
-  endAll([-child.pid, ...descendants(child.pid)]); // A pool's processes may lead groups of their own.
-}
-
-function endAll(pids: readonly number[]): void {
-  for (const pid of pids) {
-    try {
-      process.kill(pid, "SIGKILL");
-    } catch {
-      // It ended meanwhile.
-    }
-  }
+  signalAll([-child.pid, ...descendants(child.pid)], "SIGKILL"); // A pool's processes may lead groups of their own.
 }

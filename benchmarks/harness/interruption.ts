@@ -1,4 +1,4 @@
-import { descendants } from "./processes";
+import { descendants, signalAll } from "./processes";
 
 /** What work that was given up has to clear up by itself, in milliseconds. */
 const GRACE = 2_000;
@@ -37,11 +37,5 @@ export async function unlessInterrupted<T>(work: Promise<T>, signal: AbortSignal
 
 /** Ends the processes that this one has started, and theirs, where they can be found. */
 export function endDescendants(signal: NodeJS.Signals): void {
-  for (const pid of descendants(process.pid)) {
-    try {
-      process.kill(pid, signal);
-    } catch {
-      // It ended meanwhile.
-    }
-  }
+  signalAll(descendants(process.pid), signal);
 }

@@ -26,6 +26,17 @@ function childrenOf(pid: number): number[] {
   }
 }
 
+/** Sends a signal to processes, and to groups of them where a number is negative; those that have ended are passed over. */
+export function signalAll(pids: readonly number[], signal: NodeJS.Signals): void {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, signal);
+    } catch {
+      // It ended meanwhile.
+    }
+  }
+}
+
 /** Bytes of memory that a process holds (RSS); 0 once it has ended. */
 export function residentBytes(pid: number): number {
   try {

@@ -77,17 +77,3 @@ export function curve(samples: readonly number[]): (readonly [share: number, val
 export function throughput(operations: number, wallNanoseconds: number): number {
   return (operations / wallNanoseconds) * 1e9;
 }
-
-/**
- * The slope of `values` at 0, 1, 2 … by Theil and Sen: the median of the slopes between each two of them. A step here and
- * there, as memory makes when a page is taken or given back, moves it little.
- */
-export function medianSlope(values: readonly number[]): number {
-  const slopes: number[] = [];
-  values.forEach((value, index) => {
-    for (let other = index + 1; other < values.length; other++) {
-      slopes.push(((values[other] ?? value) - value) / (other - index));
-    }
-  });
-  return median(slopes);
-}

@@ -1,4 +1,4 @@
-import { descendants } from "../harness/processes";
+import { descendants, signalAll } from "../harness/processes";
 
 const alive = new Set<Bun.Subprocess>();
 let isEnding = false;
@@ -16,13 +16,7 @@ export function adopt<Child extends Bun.Subprocess>(child: Child): Child {
 
 /** Ends a process by force, with its group and all that it started. */
 export function endByForce({ pid }: Bun.Subprocess): void {
-  for (const each of [...descendants(pid), -pid]) {
-    try {
-      process.kill(each, "SIGKILL");
-    } catch {
-      // It has ended.
-    }
-  }
+  signalAll([...descendants(pid), -pid], "SIGKILL");
 }
 
 /** Ends all that are still there, and waits until they have ended. */

@@ -38,7 +38,8 @@ describe("a row completes as many operations as it is told, on", () => {
 
 describe("a row is refused where", () => {
   test("its work is not complete", async () => {
-    expect(new PreparedWork((count) => count - 1, 100).sample()).rejects.toThrow("99 of 100 operations were complete");
+    const incomplete = new PreparedWork((count) => count - 1, 100);
+    await expect(incomplete.sample()).rejects.toThrow("99 of 100 operations were complete");
   });
 
   test("replies are wrong", async () => {

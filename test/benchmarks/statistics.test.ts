@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { medianSlope, quantile, ratios, spread, summarise, throughput } from "../../benchmarks/harness/statistics";
+import { quantile, ratios, spread, summarise, throughput } from "../../benchmarks/harness/statistics";
+import { medianSlope } from "../../benchmarks/harness/trend";
 
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
 const shuffled = (values: readonly number[]) => [...values].sort((a, b) => ((a * 7919) % 1009) - ((b * 7919) % 1009));

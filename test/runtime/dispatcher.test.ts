@@ -222,6 +222,14 @@ describe("P5: the dispatcher yields to the event loop", () => {
       expect(Math.max(...later)).toBeLessThan(3.1);
     });
 
+    test("nor that of several quick ones in a row", () => {
+      new Worker("slow", 1).send(200);
+      for (const name of ["quick", "other", "third"]) new Worker(name, 0.001).send(10_000);
+      const [, ...later] = turns();
+      expect(later.length).toBeGreaterThan(60);
+      expect(Math.max(...later)).toBeLessThan(3.1);
+    });
+
     test("the quick one is not held to one message for each of the other's turns", () => {
       new Worker("slow", 1).send(200);
       new Worker("quick", 0.001).send(10_000);

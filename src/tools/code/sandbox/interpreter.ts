@@ -76,7 +76,7 @@ export class Interpreter {
     const known = readSnapshot(new URL("./sandbox.image", import.meta.url), loaded.fingerprint);
     if (known !== undefined) {
       known.image.write(quickjs.memory);
-      quickjs.adopt(known.places);
+      quickjs.adopt(known.layout);
     }
     return new Interpreter(port, quickjs, start, hooks, known ?? snapshotOf(quickjs));
   }
@@ -126,7 +126,7 @@ export class Interpreter {
     const isRestored = this.#image.restore(quickjs.memory);
     if (this.#isBroken || !isRestored) {
       this.#quickjs = await this.#start();
-      this.#quickjs.adopt(quickjs.places);
+      this.#quickjs.adopt(quickjs.layout);
       this.#image.write(this.#quickjs.memory);
     }
     this.#isBroken = false;
@@ -319,7 +319,7 @@ function snapshotOf(quickjs: QuickJS): Snapshot {
   if (made.thrown !== 0 || parts.thrown !== 0) throw new Error("The prelude failed.");
   const part = (index: number): Place => quickjs.itemOf(parts.value, index);
   return {
-    places: quickjs.places,
+    layout: quickjs.layout,
     parts: { begin: part(0), serialize: part(1), describe: part(2), answer: part(3) },
     image: Image.of(quickjs.memory),
   };

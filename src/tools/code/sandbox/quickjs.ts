@@ -22,7 +22,7 @@ export interface Result {
 }
 
 /** Where its own things are: the same in all instances whose memory has the same contents. */
-export interface Places {
+export interface Layout {
   readonly runtime: Place;
   readonly context: Place;
   /** Room for the arguments of a call. */
@@ -84,7 +84,7 @@ export class QuickJS {
   isExhausted = false;
   readonly undefined: Place;
   readonly #module: Module;
-  #places: Places | undefined;
+  #layout: Layout | undefined;
   #bytes: Buffer | undefined;
 
   constructor(module: Module, memory: WebAssembly.Memory, hooks: Hooks) {
@@ -123,10 +123,10 @@ export class QuickJS {
     const runtime = _QTS_NewRuntime();
     _QTS_RuntimeEnableInterruptHandler(runtime);
     const context = _QTS_NewContext(runtime, 0);
-    const places = { runtime, context, scratch: _malloc(SCRATCH * 4), random: 0 };
-    this.#places = places;
+    const layout = { runtime, context, scratch: _malloc(SCRATCH * 4), random: 0 };
+    this.#layout = layout;
     this.setStack(stackBytes);
-    this.#places = { ...places, random: this.#findRandom(context) };
+    this.#layout = { ...layout, random: this.#findRandom(context) };
   }
 
   /** The only number of a context that one call of `Math.random` changes as that does. */
@@ -141,21 +141,21 @@ export class QuickJS {
     return context + index * 8;
   }
 
-  /** Takes over the memory of another one, whose places these are, and knows what is where. */
-  adopt(places: Places): void {
-    this.#places = places;
+  /** Takes over the memory of another one, whose layout this is. */
+  adopt(layout: Layout): void {
+    this.#layout = layout;
   }
 
   /** Bytes that its stack may have. */
   setStack(bytes: number): void {
-    this.#module._QTS_RuntimeSetMaxStackSize(this.places.runtime, bytes);
+    this.#module._QTS_RuntimeSetMaxStackSize(this.layout.runtime, bytes);
   }
 
   /** Gives `Math.random` another state. */
   seed(bytes: Uint8Array): void {
-    this.memory.set(bytes, this.places.random);
+    this.memory.set(bytes, this.layout.random);
     // A state that is all zeros would stay so.
-    this.memory[this.places.random] ||= 1;
+    this.memory[this.layout.random] ||= 1;
   }
 
   /** Takes so many bytes from what the code may have; false where there are not as many. */
@@ -164,24 +164,24 @@ export class QuickJS {
   }
 
   makeFunction(name: string, id: number): Place {
-    return this.#withText(name, (at) => this.#module._QTS_NewFunction(this.places.context, at, 1, 0, id));
+    return this.#withText(name, (at) => this.#module._QTS_NewFunction(this.layout.context, at, 1, 0, id));
   }
 
   makeString(text: string): Place {
-    return this.#withText(text, (at) => this.#module._QTS_NewString(this.places.context, at));
+    return this.#withText(text, (at) => this.#module._QTS_NewString(this.layout.context, at));
   }
 
   makeNumber(value: number): Place {
-    return this.#module._QTS_NewFloat64(this.places.context, value);
+    return this.#module._QTS_NewFloat64(this.layout.context, value);
   }
 
   itemOf(list: Place, index: number): Place {
-    return this.#module._QTS_GetPropNumber(this.places.context, list, index);
+    return this.#module._QTS_GetPropNumber(this.layout.context, list, index);
   }
 
   /** Undefined where there is no memory for it. It ends where it has a NUL, which no JSON text has. */
   textOf(value: Place): string | undefined {
-    const { context } = this.places;
+    const { context } = this.layout;
     const at = this.#module._QTS_GetString(context, value);
     if (at === 0) return undefined;
     const { buffer } = this.memory;
@@ -192,18 +192,18 @@ export class QuickJS {
   }
 
   free(value: Place): void {
-    this.#module._QTS_FreeValuePointer(this.places.context, value);
+    this.#module._QTS_FreeValuePointer(this.layout.context, value);
   }
 
   evaluate(code: string, file: string): Result {
     const { _QTS_Eval } = this.#module;
     return this.#withText(code, (at, length) =>
-      this.#withText(file, (name) => this.#resultOf(_QTS_Eval(this.places.context, at, length, name, 0, EVAL_GLOBAL))),
+      this.#withText(file, (name) => this.#resultOf(_QTS_Eval(this.layout.context, at, length, name, 0, EVAL_GLOBAL))),
     );
   }
 
   call(callee: Place, ...values: readonly Place[]): Result {
-    const { context, scratch } = this.places;
+    const { context, scratch } = this.layout;
     const { memory } = this;
     for (let index = 0; index < values.length; index++) {
       const value = values[index] ?? 0;
@@ -213,17 +213,17 @@ export class QuickJS {
   }
 
   get hasJobs(): boolean {
-    return this.#module._QTS_IsJobPending(this.places.runtime) !== 0;
+    return this.#module._QTS_IsJobPending(this.layout.runtime) !== 0;
   }
 
   runJobs(most: number): void {
-    const { runtime, scratch } = this.places;
+    const { runtime, scratch } = this.layout;
     this.free(this.#module._QTS_ExecutePendingJob(runtime, most, scratch));
   }
 
   /** What is no promise counts as fulfilled with itself. */
   settled(promise: Place): Settled {
-    const { context } = this.places;
+    const { context } = this.layout;
     const state = this.#module._QTS_PromiseState(context, promise);
     if (state === 0) return { kind: "pending" };
     if (state !== 1 && state !== 2) return { kind: "fulfilled", value: promise };
@@ -231,13 +231,13 @@ export class QuickJS {
     return { kind: state === 1 ? "fulfilled" : "rejected", value };
   }
 
-  get places(): Places {
-    if (this.#places === undefined) throw new Error("It has no context yet.");
-    return this.#places;
+  get layout(): Layout {
+    if (this.#layout === undefined) throw new Error("It has no context yet.");
+    return this.#layout;
   }
 
   #resultOf(value: Place): Result {
-    const thrown = this.#module._QTS_ResolveException(this.places.context, value);
+    const thrown = this.#module._QTS_ResolveException(this.layout.context, value);
     if (thrown !== 0) this.free(value);
     return { value, thrown };
   }

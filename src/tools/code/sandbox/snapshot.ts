@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { Image } from "./image";
-import type { Place, Places } from "./quickjs";
+import type { Layout, Place } from "./quickjs";
 
 /** Functions of the prelude. */
 export interface Parts {
@@ -15,7 +15,7 @@ export interface Parts {
  * meanwhile; the package has it in a file, which takes 1 ms to read.
  */
 export interface Snapshot {
-  readonly places: Places;
+  readonly layout: Layout;
   readonly parts: Parts;
   readonly image: Image;
 }
@@ -45,11 +45,11 @@ export function readSnapshot(file: string | URL, fingerprint: string): Snapshot 
     return piece;
   });
   if (from !== bytes.length) return undefined;
-  return { places: head.places, parts: head.parts, image: new Image(pieces) };
+  return { layout: head.layout, parts: head.parts, image: new Image(pieces) };
 }
 
-export function writeSnapshot(file: string, fingerprint: string, { places, parts, image }: Snapshot): void {
-  const head: Head = { fingerprint, places, parts, pieces: image.pieces.map(({ at, bytes }) => [at, bytes.length]) };
+export function writeSnapshot(file: string, fingerprint: string, { layout, parts, image }: Snapshot): void {
+  const head: Head = { fingerprint, layout, parts, pieces: image.pieces.map(({ at, bytes }) => [at, bytes.length]) };
   const line = Buffer.from(`${JSON.stringify(head)}\n`);
   writeFileSync(file, Buffer.concat([line, ...image.pieces.map(({ bytes }) => bytes)]));
 }

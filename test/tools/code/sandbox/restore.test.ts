@@ -186,7 +186,7 @@ describe("Sandbox: the image of a memory", () => {
     const image = Image.of(one.memory);
     evaluate(one, "x = null");
     image.write(other.memory);
-    other.adopt(one.places);
+    other.adopt(one.layout);
     expect(evaluate(other, "x.push(3); x.join()")).toBe("1,2,3");
   });
 
