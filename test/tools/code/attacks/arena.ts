@@ -19,6 +19,8 @@ export const walls = ways.flatMap(({ isolation, isIsolated, language }) =>
   isIsolated && (isolation !== "process" || isOffered) ? [{ isolation: isolation as Wall, language }] : [],
 );
 
+/** Of a run that is to end by itself, in milliseconds: on a machine that others keep busy, what takes 1 s took 6. */
+const PATIENCE = 20_000;
 const REPOSITORY = join(import.meta.dir, "../../../..");
 
 const Desk = defineProtocol("desk", {
@@ -87,7 +89,7 @@ export function inEachArena(title: string, options: CodeExecutionOptions, body: 
       host = new Host();
       // One process for all runs, where they share one; another that stands ready, where each has its own.
       const concurrency = isolation === "sandbox" ? 1 : 2;
-      code = spawnCodeExecution(system, { isolation, concurrency, tools, ...options });
+      code = spawnCodeExecution(system, { isolation, concurrency, tools, timeout: PATIENCE, ...options });
       await next();
     });
     beforeEach(() => there(pulse).reset());

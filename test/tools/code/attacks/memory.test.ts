@@ -54,7 +54,7 @@ const SLOW = new Set(["objects"]);
 const endOf = (what: string): Pick<Attack, "fate" | "with"> =>
   SLOW.has(what) ? { fate: ["out-of-memory", "timeout"], with: { timeout: 500 } } : { fate: ["out-of-memory"] };
 
-attacks("Memory", { memory: 24 * MB, timeout: 5_000 }, [
+attacks("Memory", { memory: 24 * MB }, [
   ...[...Object.entries(HOARDS), ...Object.entries(CHUNKS)].map(
     ([what, body]): Attack => ({ name: `filled with ${what} ends the run`, body, ...endOf(what) }),
   ),
@@ -92,6 +92,7 @@ attacks("Memory", { memory: 24 * MB, timeout: 5_000 }, [
     name: "is not taken by recursion of async functions",
     body: "const f = async (n) => { await f(n + 1) }; return f(0)",
     fate: ["runtime-error", "out-of-memory", "timeout"],
+    with: { timeout: 2_000 },
   },
   {
     name: "is not taken by recursion in native functions",

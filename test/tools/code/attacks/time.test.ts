@@ -90,7 +90,7 @@ attacks("Time", { toolLimits: { calls: 1_000_000 } }, [
 inEachArena("Time that is up", {}, ({ run }) => {
   test("ends a run with what it had logged", async () => {
     for (const body of [LOOPS["code"], LOOPS["a native search"], LOOPS["a regular expression"]]) {
-      const outcome = await run(`console.log("begun"); ${body}`, { timeout: 60 });
+      const outcome = await run(`console.log("begun"); ${body}`, { timeout: 250 });
       expect(outcome).toMatchObject({ ok: false, error: { kind: "timeout", logs: [{ text: "begun" }] } });
     }
   });
