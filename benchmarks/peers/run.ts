@@ -9,11 +9,8 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { installIn } from "../../scripts/ensure-installed";
 import { writePages } from "../harness/documents";
-import { measureActors } from "./actors/run";
+import { layOut } from "../harness/shipped";
 import { missed } from "./actors/standing";
-import { endAll } from "./children";
-import { measureCode } from "./code/run";
-import { measureFiles } from "./files/run";
 import { readPeers, renderPeers } from "./page";
 import { keep, RESULTS } from "./results-file";
 import { type Candidate, ROOMS, type RoomRun } from "./room";
@@ -24,7 +21,6 @@ const MISSING = "ENVOI_PEERS_MISSING";
 
 const usage = `bench:peers takes --only ${ROOMS.join(", ")}; --rounds and --seconds, numbers above 0; --check; and --out, a folder.`;
 const options = readArguments();
-const measuring = { actors: measureActors, files: measureFiles, code: measureCode } as const;
 
 process.exit(process.env[MISSING] === undefined ? await installAndMeasure() : await measure(process.env[MISSING]));
 
@@ -66,9 +62,10 @@ async function installAndMeasure(): Promise<number> {
 
 async function measure(missing: string): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), "envoi-peers-"));
+  let rooms: typeof import("./rooms") | undefined;
   let isInterrupted = false;
   const leave = async (): Promise<void> => {
-    await endAll();
+    await rooms?.endAll();
     rmSync(folder, { recursive: true, force: true });
   };
   for (const [signal, status] of [
@@ -80,6 +77,7 @@ async function measure(missing: string): Promise<number> {
       void leave().finally(() => process.exit(status));
     });
   }
+  const shipped = layOut(root, { withPeers: true });
   const { seconds, rounds } = options;
   const run: RoomRun = {
     root,
@@ -88,11 +86,13 @@ async function measure(missing: string): Promise<number> {
     seconds,
     missing: missing || undefined,
     say,
-    failure: failureIn(folder),
+    failure: failureIn(folder, shipped),
   };
   try {
+    // What is measured is what is shipped: the rooms, imported from where envoi is the built one.
+    rooms = (await import(join(shipped, "benchmarks/peers/rooms.ts"))) as typeof import("./rooms"); // It is a copy of it.
     for (const room of options.rooms) {
-      const results = await measuring[room](run);
+      const results = await rooms.measuring[room](run);
       if (isInterrupted) return await new Promise(() => {}); // Whoever was told of it ends the process.
       await keep(options.out ?? RESULTS, room, results);
       say("");
@@ -112,7 +112,7 @@ async function measure(missing: string): Promise<number> {
 }
 
 /** Tells of failures without an address, or a folder of this machine. */
-function failureIn(folder: string) {
+function failureIn(folder: string, shipped: string) {
   return ({ name }: Candidate, what: string, reason: unknown) => {
     const lines = (reason instanceof Error ? reason.message : String(reason)).split("\n").filter((line) => line.trim());
     const line = lines.find((each) => /error/i.test(each)) ?? lines[0] ?? "no reason given";
@@ -121,6 +121,7 @@ function failureIn(folder: string) {
       .replace(/\w+:\/\/\S+/g, "…")
       .replace(/\.$/, "")
       .replaceAll(folder, "…")
+      .replaceAll(shipped, ".")
       .replaceAll(root, ".");
     return { failed: `${name} ${what}: ${shown}` };
   };

@@ -3,6 +3,7 @@ import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { canSeeProcesses, descendants } from "../../benchmarks/harness/processes";
+import { layOut } from "../../benchmarks/harness/shipped";
 import { missed } from "../../benchmarks/peers/actors/standing";
 import { readPeers } from "../../benchmarks/peers/page";
 
@@ -34,12 +35,30 @@ test("a wrong command line ends with status 2 and says what there is", async () 
   }
 });
 
+test("what is measured is the build, beside the other systems, and not the sources", () => {
+  const folder = layOut(join(import.meta.dir, "../.."), { withPeers: true });
+  const { exitCode, stdout, stderr } = Bun.spawnSync(
+    [process.execPath, "-e", 'console.log(Bun.resolveSync("envoi", process.cwd()))'],
+    { cwd: join(folder, "benchmarks/peers/subjects/actors") },
+  );
+  expect([stderr.toString(), exitCode]).toEqual(["", 0]);
+  expect(stdout.toString().trim()).toBe(join(folder, "dist/index.js"));
+});
+
 test.if(canSeeProcesses)("Ctrl-C ends it with all that it started, and nothing is written", async () => {
   const out = await mkdtemp(join(tmpdir(), "envoi-peers-out-"));
   folders.push(out);
   const { child, folder } = await start("--only", "actors", "--out", out);
   let started: readonly number[] = [];
-  for (; started.length === 0; await Bun.sleep(10)) started = descendants(child.pid);
+  const isHost = (pid: number): Promise<boolean> =>
+    Bun.file(`/proc/${pid}/cmdline`)
+      .text()
+      .then((line) => line.includes("actors/host.ts"))
+      .catch(() => false);
+  for (let isMeasuring = false; !isMeasuring; await Bun.sleep(10)) {
+    started = descendants(child.pid);
+    isMeasuring = (await Promise.all(started.map(isHost))).includes(true);
+  }
   child.kill("SIGINT");
   expect(await child.exited).toBe(130);
   for (const pid of started) expect(() => process.kill(pid, 0)).toThrow();
