@@ -1,6 +1,6 @@
 import type { Behaviour, Cell } from "./cell";
 import { CellContext } from "./cell-context";
-import { checkHandlers } from "./handlers";
+import { checkHandlers, FROM_FACTORY } from "./handlers";
 
 /** Runs the factory of an actor. */
 export function makeBehaviour(cell: Cell): Behaviour {
@@ -9,5 +9,5 @@ export function makeBehaviour(cell: Cell): Behaviour {
     if (cell.behaviour === null) throw new Error(`${of} has no factory.`);
     return cell.behaviour;
   }
-  return checkHandlers(factory(new CellContext<never>(cell)), operations, `The factory of ${of}`, "returns");
+  return checkHandlers(factory(new CellContext<never>(cell)), operations, of, FROM_FACTORY);
 }

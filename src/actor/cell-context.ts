@@ -8,7 +8,7 @@ import type { Behaviour, Cell } from "./cell";
 import type { Context, Factory } from "./context";
 import { isMessage, messageIn } from "./envelope";
 import { endedSentence, stopReason } from "./extras";
-import { checkHandlers } from "./handlers";
+import { checkHandlers, FROM_BECOME } from "./handlers";
 import { HANDLING, SUSPENDED } from "./life";
 import { stop } from "./lifecycle";
 import type { ActorOptions } from "./options";
@@ -126,7 +126,7 @@ export class CellContext<Signatures> implements Context<Signatures> {
       throw new TypeError(`${cell.address} is registered with a router and has one handler: it cannot become another.`);
     }
     // Handlers<Signatures> has a function for each operation, which checkHandlers looks at.
-    const next = checkHandlers(handlers, cell.operations, `ctx.become() of ${cell.address}`, "takes");
+    const next = checkHandlers(handlers, cell.operations, cell.address, FROM_BECOME);
     if (cell.behaviour === null) {
       throw new Error(
         `${cell.address} has no handlers that it could change now: return them from the factory, and become in a handler.`,

@@ -19,8 +19,20 @@ import type { Directive } from "./supervision";
 export function start(cell: Cell, behaviour: Behaviour): void {
   cell.behaviour = behaviour;
   const restart = cell.extras?.restart ?? null;
-  const signals: Signal[] = [];
   const onStart = hookOf(behaviour, "onStart");
+  const onRestart = restart === null ? null : hookOf(behaviour, "onRestart");
+  if (onStart !== null || onRestart !== null) putHooks(cell, behaviour, onStart, onRestart, restart?.error);
+  cell.goOn();
+}
+
+function putHooks(
+  cell: Cell,
+  behaviour: Behaviour,
+  onStart: HookFunction | null,
+  onRestart: HookFunction | null,
+  error: unknown,
+): void {
+  const signals: Signal[] = [];
   if (onStart !== null) {
     const { extra, generation } = cell;
     extra.isUnstarted = true;
@@ -36,16 +48,15 @@ export function start(cell: Cell, behaviour: Behaviour): void {
       ),
     );
   }
-  const onRestart = restart === null ? null : hookOf(behaviour, "onRestart");
   if (onRestart !== null) {
-    const error = restart?.error;
     signals.push(new Signal("onRestart", cell.generation, () => onRestart.call(behaviour, error), "onRestart"));
   }
-  if (signals.length > 0) cell.mailbox.putFirst(signals);
-  cell.goOn();
+  cell.mailbox.putFirst(signals);
 }
 
-function hookOf(behaviour: Behaviour | null, hook: Hook): ((error?: unknown) => unknown) | null {
+type HookFunction = (error?: unknown) => unknown;
+
+function hookOf(behaviour: Behaviour | null, hook: Hook): HookFunction | null {
   if (behaviour === null || typeof behaviour === "function") return null;
   const found = behaviour[hook];
   return typeof found === "function" ? found : null;
@@ -182,6 +193,11 @@ export function stop(cell: Cell, isDraining: boolean, whenStopped?: () => void):
     whenStopped?.();
     return;
   }
+  if (cell.activity === IDLE && hasNothingToEnd(cell)) {
+    terminate(cell); // Most: to write down who waits for it would take 700 bytes.
+    whenStopped?.();
+    return;
+  }
   if (whenStopped !== undefined) {
     const { extra } = cell;
     extra.whenStopped ??= new Set();
@@ -211,7 +227,7 @@ export function stop(cell: Cell, isDraining: boolean, whenStopped?: () => void):
  * it begins anew or is gone.
  */
 export function proceed(cell: Cell): void {
-  if (cell.extras === null && hookOf(cell.behaviour, "onStop") === null) {
+  if (hasNothingToEnd(cell)) {
     terminate(cell);
     return;
   }
@@ -241,6 +257,10 @@ export function proceed(cell: Cell): void {
   if (cell.life === STOPPING) terminate(cell);
   else beginAnew(cell);
 }
+
+/** Whether it has neither children, watches, a stash and the like, nor a hook that is to run at its end. */
+const hasNothingToEnd = ({ extras, behaviour }: Cell): boolean =>
+  extras === null && hookOf(behaviour, "onStop") === null;
 
 function stopChildren(cell: Cell, children: ReadonlySet<Cell>): void {
   const { extra, environment } = cell;

@@ -1,4 +1,4 @@
-import { type Address, address, idOf, quote } from "../message/address";
+import { type Address, address, addressUnder, quote } from "../message/address";
 import { sentenceOf } from "../message/delivery-error";
 import { loadCompiler } from "../protocol/compiler";
 import type { Protocol } from "../protocol/protocol";
@@ -40,7 +40,7 @@ export function spawnCell<Signatures>(
   if (typeof protocol?.operations !== "object") {
     throw new TypeError(`The protocol of ${quote(name)} is what defineProtocol() returned; got ${quote(protocol)}.`);
   }
-  const wanted = address(parent === null ? name : `${idOf(parent.address)}/${name}`);
+  const wanted = parent === null ? address(name) : addressUnder(parent.address, name);
   if (parent !== null && !parent.isAlive) {
     throw new Error(`${parent.address} is stopping and cannot spawn ${wanted}.`);
   }

@@ -64,6 +64,13 @@ export function isAddress(value: unknown): value is Address {
   return typeof value === "string" && value.startsWith("@(") && value.endsWith(")") && isId(value.slice(2, -1));
 }
 
+/** The address of what is below another one, whose id was looked at before. */
+export function addressUnder(parent: Address, name: string): Address {
+  const isWellFormed = typeof name === "string" && parent.length + name.length <= MAX_ID_LENGTH && isPlainId(name);
+  // Otherwise address() looks at the whole, and says what is wrong with it.
+  return isWellFormed ? `${parent.slice(0, -1) as "@("}/${name})` : address(`${idOf(parent)}/${name}`);
+}
+
 /** The id of an address that is known to be one. */
 export const idOf = (canonical: Address): string => canonical.slice(2, -1);
 
