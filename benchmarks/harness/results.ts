@@ -153,10 +153,15 @@ export async function writeResult(folder: string, result: SuiteResult): Promise<
 /** What has a shape of its own: other systems beside envoi, and load. */
 const isOther = (name: string): boolean => name.startsWith("peers-") || name === "stress.json";
 
-/** Reads all results of a folder, in the order of their names; none when there is no such folder. */
+/**
+ * Reads all results of a folder, in the order of their names; none when there is no such folder.
+ *
+ * @throws Error that names a file which does not fit, and says to run its suite again.
+ */
 export async function readResults(folder: string): Promise<SuiteResult[]> {
   const names = await readdir(folder).catch(() => []);
   const files = names.filter((name) => name.endsWith(".json") && !isOther(name)).sort();
-  // Written by `writeResult` alone.
-  return Promise.all(files.map(async (name) => (await Bun.file(join(folder, name)).json()) as SuiteResult));
+  return Promise.all(
+    files.map(async (name) => parseResults(await Bun.file(join(folder, name)).text(), join(folder, name))),
+  );
 }

@@ -1,5 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { parseResults, parseRun, type RunResult, serialise } from "../../benchmarks/harness/results";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Type } from "envoi";
+import { parseResults, parseRun, type RunResult, readResults, serialise } from "../../benchmarks/harness/results";
 import { parseJson } from "../../benchmarks/harness/schema";
 import * as published from "../../benchmarks/index";
 import { result } from "./sample-result";
@@ -66,10 +70,42 @@ test("a whole run is read as it was printed", () => {
   expect(() => parseRun("{}")).toThrow("is required");
 });
 
+describe("each file of benchmarks/results", () => {
+  const folder = join(import.meta.dir, "../../benchmarks/results");
+  const schemas: Readonly<Record<string, Type.TSchema>> = {
+    "peers-actors.json": published.actorPeerResultsSchema,
+    "peers-code.json": published.codePeerResultsSchema,
+    "peers-files.json": published.filePeerResultsSchema,
+    "stress.json": published.stressResultsSchema,
+  };
+  for (const name of readdirSync(folder).filter((each) => each.endsWith(".json"))) {
+    test(`is as the published schema says: ${name}`, async () => {
+      const text = await Bun.file(join(folder, name)).text();
+      parseJson(schemas[name] ?? published.suiteResultSchema, text, name, "as it is published");
+    });
+  }
+});
+
 test("each schema of results is published, and no schema takes another's results", () => {
   const { actorPeerResultsSchema, codePeerResultsSchema, filePeerResultsSchema, stressResultsSchema } = published;
   for (const schema of [actorPeerResultsSchema, codePeerResultsSchema, filePeerResultsSchema, stressResultsSchema]) {
     expect(() => parseJson(schema, text, "routing.json", "something else")).toThrow("is required");
   }
   expect(parseJson(published.suiteResultSchema, text, "routing.json", "results of a suite")).toEqual(whole);
+});
+
+test("a folder with a file of another version is not read: the error says which file, and what to do", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "envoi-results-"));
+  try {
+    await Bun.write(join(folder, "routing.json"), changed("rows", 0, "curve", undefined));
+    const reading = readResults(folder);
+    await expect(reading).rejects.toThrow(`${join(folder, "routing.json")} does not fit: /rows/0/curve is required`);
+    await expect(reading).rejects.toThrow("run `bun run bench` again");
+    await Bun.write(join(folder, "routing.json"), text);
+    await Bun.write(join(folder, "stress.json"), "{}");
+    await Bun.write(join(folder, "peers-actors.json"), "{}");
+    expect(await readResults(folder)).toEqual([whole]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
