@@ -2,10 +2,12 @@
  * Checks what a release must keep, on a quiet machine: `bun run release:check`. Everything that `verify` checks, the targets of all
  * benchmarks, the speed beside that of the last tag, and the pages. All of it is run, whatever fails, and nothing in the tree is changed.
  */
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stalePages } from "../benchmarks/harness/documents";
+import { endDescendants } from "../benchmarks/harness/interruption";
+import { onEnding } from "../benchmarks/harness/signals";
 import { type Outcome, type Step, takeSteps } from "./checklist";
 
 /** For what it runs to put away what it made once it is told to end, in milliseconds. */
@@ -87,12 +89,14 @@ async function comparison(root: string, signal: AbortSignal): Promise<Outcome> {
 if (import.meta.main) {
   const root = join(import.meta.dir, "..");
   const controller = new AbortController();
-  // The first one ends what runs, and the summary follows; a second one ends this at once.
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => controller.abort());
-  const scratch = await mkdtemp(join(tmpdir(), "envoi-release-"));
-  try {
-    process.exitCode = await takeSteps(releaseSteps(root, scratch), (line) => console.log(line), controller.signal);
-  } finally {
-    await rm(scratch, { recursive: true, force: true });
-  }
+  // The first one ends what runs, and the summary follows.
+  const atOnce = (): never => {
+    endDescendants("SIGKILL");
+    process.exit(130);
+  };
+  const stopListening = onEnding(() => controller.abort(), atOnce);
+  const scratch = mkdtempSync(join(tmpdir(), "envoi-release-"));
+  process.on("exit", () => rmSync(scratch, { recursive: true, force: true }));
+  process.exitCode = await takeSteps(releaseSteps(root, scratch), (line) => console.log(line), controller.signal);
+  stopListening();
 }

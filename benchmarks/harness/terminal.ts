@@ -1,7 +1,6 @@
 import { endDescendants } from "./interruption";
+import { onEnding } from "./signals";
 import type { Status, Terminal } from "./surroundings";
-
-const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /**
  * Runs a command on the terminal that this process was started on, and ends the process with its status. A first Ctrl-C ends the
@@ -10,12 +9,13 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 export async function runInTerminal(root: string, command: (around: Terminal) => Promise<Status>): Promise<void> {
   const { stdout, stderr } = process;
   const ending = new AbortController();
-  const onSignal = () => {
-    if (ending.signal.aborted) leave(130);
-    stderr.write("\nEnding: what is finished is told. Once more ends at once.\n");
-    ending.abort();
-  };
-  for (const signal of SIGNALS) process.on(signal, onSignal);
+  const stopListening = onEnding(
+    () => {
+      stderr.write("\nEnding: what is finished is told. Once more ends at once.\n");
+      ending.abort();
+    },
+    () => leave(130),
+  );
   const isTerminal = Boolean(stderr.isTTY);
   const status = await command({
     root,
@@ -31,7 +31,7 @@ export async function runInTerminal(root: string, command: (around: Terminal) =>
     await new Promise<void>((resolve) => stdout.write("", () => resolve()));
     leave(130);
   }
-  for (const signal of SIGNALS) process.off(signal, onSignal);
+  stopListening();
   process.exitCode = status;
 }
 

@@ -10,6 +10,7 @@ import { parseArgs } from "node:util";
 import { installIn } from "../../scripts/ensure-installed";
 import { writePages } from "../harness/documents";
 import { layOut } from "../harness/shipped";
+import { onEnding } from "../harness/signals";
 import { missed } from "./actors/standing";
 import { readPeers, renderPeers } from "./page";
 import { keep, RESULTS } from "./results-file";
@@ -56,7 +57,7 @@ async function installAndMeasure(): Promise<number> {
     env: { ...process.env, [MISSING]: missing },
   });
   // A terminal tells both of Ctrl-C; whoever tells this one alone means the other.
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => child.kill(signal));
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => child.kill(signal));
   return child.exited;
 }
 
@@ -68,15 +69,13 @@ async function measure(missing: string): Promise<number> {
     await rooms?.endAll();
     rmSync(folder, { recursive: true, force: true });
   };
-  for (const [signal, status] of [
-    ["SIGINT", 130],
-    ["SIGTERM", 143],
-  ] as const) {
-    process.once(signal, () => {
+  onEnding(
+    () => {
       isInterrupted = true;
-      void leave().finally(() => process.exit(status));
-    });
-  }
+      void leave().finally(() => process.exit(130));
+    },
+    () => {}, // To end all by force takes a moment, and whoever is impatient waits for that.
+  );
   const shipped = layOut(root, { withPeers: true });
   const { seconds, rounds } = options;
   const run: RoomRun = {

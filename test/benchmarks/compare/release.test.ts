@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { canSeeProcesses, descendants, residentBytes } from "../../../benchmarks/harness/processes";
 import { type Step, takeSteps } from "../../../scripts/checklist";
 import { lastTag, releaseSteps } from "../../../scripts/release-check";
 
@@ -58,6 +59,26 @@ describe("a release check", () => {
     ]);
   });
 });
+
+test.if(canSeeProcesses)(
+  "a Ctrl-C that comes more than once, as through `bun run`, ends what runs and sums up",
+  async () => {
+    const temporary = await mkdtemp(join(tmpdir(), "envoi-release-test-"));
+    folders.push(temporary);
+    const child = Bun.spawn([process.execPath, join(import.meta.dir, "../../../scripts/release-check.ts")], {
+      env: { ...process.env, TMPDIR: temporary },
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    while (!(await readdir(temporary)).some((name) => name.startsWith("envoi-verify-"))) await Bun.sleep(5);
+    const started = descendants(child.pid);
+    for (let times = 0; times < 5; times++, await Bun.sleep(2)) child.kill("SIGINT");
+    const [text, status] = await Promise.all([child.stdout.text(), child.exited]);
+    expect(text).toEndWith("interrupted; 3 of 4 steps were not taken\n");
+    expect({ status, left: await readdir(temporary) }).toEqual({ status: 130, left: [] });
+    while (started.some((pid) => residentBytes(pid) > 0)) await Bun.sleep(5); // The kernel takes a moment.
+  },
+  30_000,
+);
 
 describe("the tag to compare with", () => {
   async function repository() {
