@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { parseArguments } from "./harness/arguments";
 import { main } from "./harness/cli";
+import { Interrupted, unlessInterrupted } from "./harness/interruption";
 import { loadSuites } from "./harness/load";
 import { layOut } from "./harness/shipped";
 import { isCheckout, type Status, type Surroundings, type Terminal } from "./harness/surroundings";
@@ -44,7 +45,14 @@ if (import.meta.main) {
   await runInTerminal(root, async (around) => {
     if (needsNoBuild(argv)) return bench("bun run bench", argv, around);
     // What is measured is what is shipped: this file, imported from where envoi is the built one.
-    const shipped: { readonly bench: typeof bench } = await import(join(layOut(root), "benchmarks/run.ts"));
-    return shipped.bench("bun run bench", argv, around, writePagesHere);
+    try {
+      const folder = await unlessInterrupted(layOut(root), around.signal);
+      const shipped: { readonly bench: typeof bench } = await import(join(folder, "benchmarks/run.ts"));
+      return await shipped.bench("bun run bench", argv, around, writePagesHere);
+    } catch (error) {
+      if (!(error instanceof Interrupted)) throw error; // Only a build is given up here: what was built tells it by its status.
+      around.err("Interrupted before anything was measured.\n");
+      return 130;
+    }
   });
 }

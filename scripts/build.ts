@@ -2,6 +2,7 @@
 import { existsSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { $, Glob } from "bun";
+import { descendants, residentBytes, signalAll } from "../benchmarks/harness/processes";
 
 const root = join(import.meta.dir, "..");
 const dist = join(root, "dist");
@@ -9,6 +10,8 @@ const dist = join(root, "dist");
 const made = join(root, `.dist-${process.pid}`);
 const replaced = `${made}-replaced`;
 const types = join(made, "types");
+/** Of the declarations of the benchmarks' results; where it lies, it finds what is installed. */
+const project = join(root, `node_modules/.tsconfig-benchmarks-${process.pid}.json`);
 
 const INPUTS = [
   "src/**/*.ts",
@@ -31,13 +34,17 @@ function isBuilt(): boolean {
 }
 
 function cleanUp(): void {
-  for (const folder of [made, replaced]) rmSync(folder, { recursive: true, force: true });
+  for (const path of [made, replaced, project]) rmSync(path, { recursive: true, force: true });
 }
 
-for (const signal of ["SIGINT", "SIGTERM"] as const) {
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   process.once(signal, () => {
+    // The compilers hear nothing of a Ctrl-C, and would go on writing.
+    const compilers = descendants(process.pid);
+    signalAll(compilers, "SIGKILL");
+    while (compilers.some((pid) => residentBytes(pid) > 0)) Bun.sleepSync(1);
     cleanUp();
-    process.exit(1);
+    process.exit(130);
   });
 }
 
@@ -55,7 +62,6 @@ for (const { exitCode } of await Promise.all(steps)) {
 async function declarations() {
   const ofLibrary = await $`${process.execPath} --bun tsc -p tsconfig.build.json --outDir ${types}`.cwd(root).nothrow();
   if (ofLibrary.exitCode !== 0) return ofLibrary;
-  const project = join(root, `node_modules/.tsconfig-benchmarks-${process.pid}.json`);
   const compilerOptions = {
     paths: { envoi: [join(types, "index.d.ts")] },
     rootDir: join(root, "benchmarks"),
@@ -63,11 +69,7 @@ async function declarations() {
   };
   const include = [join(root, "benchmarks/index.ts")];
   await Bun.write(project, JSON.stringify({ extends: join(root, "tsconfig.build.json"), compilerOptions, include }));
-  try {
-    return await $`${process.execPath} --bun tsc -p ${project}`.cwd(root).nothrow();
-  } finally {
-    rmSync(project, { force: true });
-  }
+  return $`${process.execPath} --bun tsc -p ${project}`.cwd(root).nothrow();
 }
 
 const prepared =

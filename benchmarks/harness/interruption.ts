@@ -2,6 +2,8 @@ import { descendants, signalAll } from "./processes";
 
 /** What work that was given up has to clear up by itself, in milliseconds. */
 const GRACE = 2_000;
+/** A Ctrl-C is told to processes, too: one that ended of it may be seen before the signal is. In milliseconds. */
+const LATE = 20;
 
 /** The run was ended before its end. */
 export class Interrupted extends Error {
@@ -28,6 +30,7 @@ export async function unlessInterrupted<T>(work: Promise<T>, signal: AbortSignal
   try {
     return await Promise.race([work, late.promise]);
   } catch (error) {
+    if (!signal.aborted) await Bun.sleep(LATE);
     throw signal.aborted ? new Interrupted() : error;
   } finally {
     signal.removeEventListener("abort", giveUp);

@@ -1,5 +1,6 @@
 import { cpSync, existsSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
+import { ensureBuilt } from "./built";
 import { disk, sharedFolder } from "./places";
 
 /** What no row needs: what was measured, and what draws it. */
@@ -14,12 +15,11 @@ const LEFT_OUT_OF_PEERS = ["peers/tsconfig.json", "peers/package.json", "peers/n
  * @param options `withPeers`: whether the other systems are to be there too. Default: false.
  * @throws Error with the compiler's words when it cannot be built.
  */
-export function layOut(root: string, { withPeers = false }: { readonly withPeers?: boolean } = {}): string {
-  const build = Bun.spawnSync([process.execPath, join(root, "scripts/build.ts"), "--if-stale"], {
-    cwd: root,
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  if (build.exitCode !== 0) throw new Error(`The package could not be built:\n${build.stdout}${build.stderr}`);
+export async function layOut(
+  root: string,
+  { withPeers = false }: { readonly withPeers?: boolean } = {},
+): Promise<string> {
+  await ensureBuilt(root);
   const unwanted = [...LEFT_OUT, ...(withPeers ? LEFT_OUT_OF_PEERS : ["peers"])];
   const leftOut = unwanted.map((name) => join(root, "benchmarks", name));
   return sharedFolder(disk, withPeers ? "shipped with peers" : "shipped", (folder) => {

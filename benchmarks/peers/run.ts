@@ -76,7 +76,7 @@ async function measure(missing: string): Promise<number> {
     },
     () => {}, // To end all by force takes a moment, and whoever is impatient waits for that.
   );
-  const shipped = layOut(root, { withPeers: true });
+  const shipped = await layOut(root, { withPeers: true });
   const { seconds, rounds } = options;
   const run: RoomRun = {
     root,

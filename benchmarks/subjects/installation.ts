@@ -1,22 +1,19 @@
 import { cpSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import manifest from "../../package.json";
+import { ensureBuilt } from "../harness/built";
 import { disk, sharedFolder } from "../harness/places";
 
 /** The folder of the package: that of a checkout, or of an installed package, from which the benchmarks came. */
-const home = join(import.meta.dir, "../..");
+export const home = join(import.meta.dir, "../..");
 const STARTS = join(import.meta.dir, "starts");
 
 /** What every program of `starts` ends with as its status, once it has done its work. */
 export const DONE = 42;
 
-/** What a package without its optional peers lacks. */
-export const missingPeers = (): string[] =>
-  Object.keys(manifest.peerDependencies).filter((name) => folderOf(name) === undefined);
-
 /** A folder with a program of each kind and the package installed, as it is published; it is removed when the process ends. */
-export function installation(): string {
-  build();
+export async function installation(): Promise<string> {
+  await ensureBuilt(home);
   return sharedFolder(disk, "installation", (folder) => {
     const modules = join(folder, "node_modules");
     const own = join(modules, manifest.name);
@@ -40,20 +37,4 @@ export function folderOf(name: string): string | undefined {
     if (existsSync(folder)) return folder;
     if (at === dirname(at)) return undefined;
   }
-}
-
-let isBuilt = false;
-
-/** Builds what is missing or older than its sources; an installed package has no sources. */
-function build(): void {
-  const script = join(home, "scripts/build.ts");
-  if (isBuilt || !existsSync(script)) return;
-  const { exitCode, stdout, stderr } = Bun.spawnSync([process.execPath, script, "--if-stale"], {
-    cwd: home,
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  if (exitCode !== 0) throw new Error(`The package could not be built:\n${stdout}${stderr}`);
-  isBuilt = true;
 }

@@ -20,7 +20,7 @@ export async function sizeOf(entry: "index" | "tools"): Promise<Readings> {
 
 async function bundle(entry: string, external: RegExp): Promise<Uint8Array<ArrayBuffer>> {
   const { outputs } = await Bun.build({
-    entrypoints: [join(installation(), `node_modules/envoi/dist/${entry}.js`)],
+    entrypoints: [join(await installation(), `node_modules/envoi/dist/${entry}.js`)],
     target: "bun",
     minify: true,
     plugins: [

@@ -100,7 +100,7 @@ export async function typeCheck(services: number): Promise<Readings> {
 
 /** Seconds that the compiler takes. */
 async function check(kind: Kind, services: number): Promise<number> {
-  const folder = project(kind, services);
+  const folder = await project(kind, services);
   const compiler = join(folderOf(COMPILER) ?? COMPILER, "bin/tsc");
   const began = performance.now();
   // Not waited for in the thread, which is to hear that the run is to end.
@@ -117,8 +117,8 @@ async function check(kind: Kind, services: number): Promise<number> {
   return time;
 }
 
-function project(kind: Kind, services: number): string {
-  const envoi = join(installation(), "node_modules/envoi");
+async function project(kind: Kind, services: number): Promise<string> {
+  const envoi = join(await installation(), "node_modules/envoi");
   return sharedFolder(disk, `${services} services, ${kind}`, (folder) => {
     const modules = join(folder, "node_modules");
     mkdirSync(dirname(join(modules, TYPES)), { recursive: true });

@@ -1,5 +1,6 @@
+import { commandFor, missingPeers } from "../harness/packages";
 import type { LeftOut, Probe, ProbeFigure, Scale, Suite } from "../harness/suite";
-import { missingPeers } from "../subjects/installation";
+import { home } from "../subjects/installation";
 import { sizeOf } from "../subjects/size";
 import { startsOf } from "../subjects/starts";
 import { missingCompiler, typeCheck } from "../subjects/type-check";
@@ -15,7 +16,7 @@ const started = (name: string, program: string, full = 15): Probe => ({
   name,
   figures: figures("ms", "time", "bare Bun", "over bare Bun"),
   floor: { none: BESIDE },
-  measure: async (scale) => startsOf(program, { smoke: 1, full }[scale]),
+  measure: (scale) => startsOf(program, { smoke: 1, full }[scale]),
 });
 
 const sized = (name: string, entry: "index" | "tools"): Probe => ({
@@ -45,7 +46,7 @@ interface Needing {
 const needing: readonly Needing[] = [
   {
     probe: started('import "envoi/tools", to the first execution in the sandbox', "execution", 9),
-    lacks: missingPeers(),
+    lacks: missingPeers(home),
   },
   { probe: checked, lacks: missingCompiler() },
 ];
@@ -54,7 +55,7 @@ const leftOut: readonly LeftOut[] = needing
   .filter(({ lacks }) => lacks.length > 0)
   .map(({ probe, lacks }) => ({
     row: probe.name,
-    why: `${lacks.join(" and ")} ${lacks.length > 1 ? "are" : "is"} not installed: \`bun add -d ${lacks.join(" ")}\``,
+    why: `${lacks.join(" and ")} ${lacks.length > 1 ? "are" : "is"} not installed: \`${commandFor(lacks)}\``,
   }));
 
 export const suite: Suite = {

@@ -1,7 +1,17 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
+import { Interrupted, unlessInterrupted } from "../../benchmarks/harness/interruption";
 import { canSeeProcesses, descendants } from "../../benchmarks/harness/processes";
 import { parseRun } from "../../benchmarks/harness/results";
 
@@ -15,6 +25,18 @@ function folder(): string {
   folders.push(path);
   return path;
 }
+
+const HOME = join(import.meta.dir, "../..");
+/** What is built, and what builds it. */
+const COPIED = [
+  "benchmarks",
+  "package.json",
+  "scripts",
+  "src",
+  "tsconfig.build.json",
+  "tsconfig.json",
+  "tsup.config.ts",
+];
 
 const command = join(import.meta.dir, "interrupted/command.ts");
 
@@ -58,6 +80,32 @@ function isAlive(pid: number): boolean {
     return false;
   }
 }
+
+test("work that failed of the Ctrl-C, before that was heard here, was interrupted; other work failed", async () => {
+  const ending = new AbortController();
+  const failing = () => unlessInterrupted(Promise.reject(new Error("its process ended")), ending.signal);
+  await expect(failing()).rejects.toThrow("its process ended");
+  setImmediate(() => ending.abort());
+  await expect(failing()).rejects.toThrow(Interrupted);
+});
+
+test.if(canSeeProcesses)(
+  "a build that is interrupted leaves no process, and nothing of what it made",
+  async () => {
+    const root = folder();
+    const filter = (path: string): boolean => basename(path) !== "node_modules";
+    for (const name of COPIED) cpSync(join(HOME, name), join(root, name), { recursive: true, filter });
+    symlinkSync(join(HOME, "node_modules"), join(root, "node_modules"));
+    const child = Bun.spawn([process.execPath, join(root, "scripts/build.ts")], { cwd: root, detached: true });
+    while (!readdirSync(root).some((name) => name.startsWith(".dist-"))) await Bun.sleep(5);
+    const started = descendants(child.pid);
+    process.kill(-child.pid, "SIGINT");
+    expect(await child.exited).toBe(130);
+    while (started.some(isAlive)) await Bun.sleep(5);
+    expect(readdirSync(root).sort()).toEqual([...COPIED, "node_modules"].sort());
+  },
+  60_000,
+);
 
 describe.if(canSeeProcesses)("a run that is interrupted", () => {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {

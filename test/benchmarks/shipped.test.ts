@@ -9,7 +9,7 @@ const shipped = join(root, "benchmarks/harness/shipped.ts");
 const PROGRAM = `
 import { join } from "node:path";
 const { layOut } = await import(${JSON.stringify(shipped)});
-const folder = layOut(${JSON.stringify(root)});
+const folder = await layOut(${JSON.stringify(root)});
 const here = ${JSON.stringify(join(root, "benchmarks/suites/routing.bench.ts"))};
 const there = join(folder, "benchmarks/suites/routing.bench.ts");
 const { suite } = await import(there);

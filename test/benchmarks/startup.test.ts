@@ -7,8 +7,8 @@ const BUILD = 120_000;
 describe("starts of a process", () => {
   test(
     "are those of a program and of an empty one, in turns, and what they differ by",
-    () => {
-      const { time = 0, "bare Bun": bare = 0, "over bare Bun": over = 0 } = startsOf("reply", 1);
+    async () => {
+      const { time = 0, "bare Bun": bare = 0, "over bare Bun": over = 0 } = await startsOf("reply", 1);
       expect(bare).toBeGreaterThan(0);
       expect(time - bare).toBeCloseTo(over, 6);
     },
@@ -17,9 +17,9 @@ describe("starts of a process", () => {
 
   test(
     "are refused where the program does not do its work, or is none",
-    () => {
-      expect(() => startsOf("empty", 1)).toThrow("empty.ts ended with 0, not 42");
-      expect(() => startsOf("nothing", 1)).toThrow("nothing.ts ended with 1, not 42");
+    async () => {
+      await expect(startsOf("empty", 1)).rejects.toThrow("empty.ts ended with 0, not 42");
+      await expect(startsOf("nothing", 1)).rejects.toThrow("nothing.ts ended with 1, not 42");
     },
     BUILD,
   );

@@ -9,7 +9,7 @@ import { runScript } from "./readme";
 const folder = mkdtempSync(join(tmpdir(), "envoi-cold-start-"));
 const dist = join(folder, "node_modules/envoi/dist");
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
-beforeAll(() => cpSync(installation(), folder, { recursive: true }), 120_000);
+beforeAll(async () => cpSync(await installation(), folder, { recursive: true }), 120_000);
 
 /** Does something while a file of the package is another one, or none. */
 async function withFile<Value>(name: string, content: Uint8Array | null, work: () => Promise<Value>): Promise<Value> {
