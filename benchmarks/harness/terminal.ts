@@ -16,6 +16,12 @@ export async function runInTerminal(root: string, command: (around: Terminal) =>
     },
     () => leave(130),
   );
+  stdout.on("error", (error: NodeJS.ErrnoException) => {
+    // Who reads may have seen enough, as `head` has.
+    if (error.code !== "EPIPE") stderr.write(`The results could not be told: ${error.message}\n`);
+    leave(1);
+  });
+  stderr.on("error", () => {}); // Where nobody hears of the way, the results are told all the same.
   const isTerminal = Boolean(stderr.isTTY);
   const status = await command({
     root,

@@ -107,6 +107,29 @@ test.if(canSeeProcesses)(
   60_000,
 );
 
+test.if(canSeeProcesses)(
+  "a run whose results nobody takes ends, and leaves nothing",
+  async () => {
+    for (const [where, said] of [
+      ["| true", ""],
+      ["> /dev/full", "The results could not be told: ENOSPC: no space left on device, write\n"],
+    ]) {
+      const [root, temporary] = [folder(), folder()];
+      writeFileSync(join(root, "package.json"), '{ "version": "1.2.3" }');
+      const line = `"${process.execPath}" "${command}" patient --filter finished ${where}; exit \${PIPESTATUS[0]}`;
+      const child = Bun.spawn(["bash", "-c", line], {
+        cwd: root,
+        env: { ...process.env, TMPDIR: temporary },
+        stdio: ["ignore", "pipe", "pipe"],
+      });
+      const [err, status] = await Promise.all([child.stderr.text(), child.exited]);
+      expect(err.split("\n").slice(2).join("\n")).toBe(said ?? ""); // After how long it takes, and what it does.
+      expect({ status, left: readdirSync(temporary) }).toEqual({ status: 1, left: [] });
+    }
+  },
+  30_000,
+);
+
 describe.if(canSeeProcesses)("a run that is interrupted", () => {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     test(`by ${signal} tells what is finished, writes nothing, leaves no process and no folder, and ends with 130`, async () => {
