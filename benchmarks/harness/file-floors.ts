@@ -31,6 +31,7 @@ const floor =
   (place) => ({
     name,
     about,
+    varies: true, // By the size of what is read or written, and by the file system.
     setup: (operations) => {
       const folder = makeFolder(place);
       return { ...prepare(folder.path, operations), teardown: folder.remove };
@@ -229,6 +230,7 @@ const onDirectory =
   (place) => ({
     name,
     about,
+    varies: true, // By the size of what is read or written, and by the file system.
     setup: (operations) => {
       const folder = directoryOf(place, entries);
       return loop(() => () => isDone(folder))(folder, operations);

@@ -108,7 +108,13 @@ export function reportRow(
     ),
     floor: hasNoFloor(row.floor)
       ? row.floor
-      : { name: row.floor.name, about: row.floor.about, p50: median(samplesOf(floors)), rounds: mediansOf(floors) },
+      : {
+          name: row.floor.name,
+          about: row.floor.about,
+          ...(row.floor.varies && { varies: true }),
+          p50: median(samplesOf(floors)),
+          rounds: mediansOf(floors),
+        },
     ratio: hasNoFloor(row.floor) ? null : ratios(mediansOf(rounds), mediansOf(floors)),
     curve: curve(samplesOf(rounds)),
   };

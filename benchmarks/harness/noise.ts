@@ -22,7 +22,8 @@ export function noiseOf(rows: readonly RowResult[]): Noise | undefined {
   const floors = rows.flatMap(floorOf);
   if (floors.length === 0) return undefined;
   const within = median(floors.map(({ rounds }) => deviation(rounds)));
-  const repeated = Object.values(Object.groupBy(floors, ({ work }) => work)).flatMap((same = []) =>
+  const alike = floors.filter(({ varies }) => varies !== true);
+  const repeated = Object.values(Object.groupBy(alike, ({ work }) => work)).flatMap((same = []) =>
     same.length < 3 ? [] : [deviation(same.map(({ p50 }) => p50))],
   );
   const spread = Math.max(within, ...(repeated.length > 0 ? [median(repeated)] : []));
@@ -32,8 +33,8 @@ export function noiseOf(rows: readonly RowResult[]): Noise | undefined {
 /** The floor of a row, if it has one with rounds that can differ, and what makes it the same work as that of another row. */
 function floorOf(row: RowResult) {
   if (row.kind === "probe" || "none" in row.floor || row.floor.rounds.length < 3) return [];
-  const { name, p50, rounds } = row.floor;
-  return [{ work: `${name}, ${row.per}, ${row.operationsPerSample}`, p50, rounds }];
+  const { name, p50, rounds, varies } = row.floor;
+  return [{ work: `${name}, ${row.per}, ${row.operationsPerSample}`, p50, rounds, varies }];
 }
 
 /**

@@ -24,6 +24,11 @@ const series = Type.Object(
 const timedFloor = Type.Object({
   name: Type.String(),
   about: Type.String(),
+  varies: Type.Optional(
+    Type.Literal(true, {
+      description: "Floors of this name do other work for other rows. Left out where they do not.",
+    }),
+  ),
   p50: Type.Number(),
   rounds: Type.Array(Type.Number(), {
     description: "The median of each round; how they differ tells how busy the machine was.",

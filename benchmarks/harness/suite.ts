@@ -32,6 +32,8 @@ export interface Floor {
   readonly name: string;
   /** One sentence for the page: what the floor does. */
   readonly about: string;
+  /** Whether floors of this name differ from row to row, as by the size of a file: two of them tell nothing of the machine. Default: false. */
+  readonly varies?: boolean;
   /** Prepares a `run` that does `operations` operations a call. */
   readonly setup: (operations: number) => Prepared;
 }

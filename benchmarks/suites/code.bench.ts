@@ -81,6 +81,7 @@ const byHand = (isolation: Isolation, { job }: Kind): Floor => ({
   name: "by hand",
   about:
     "the same code run by the same tier directly, without an actor, a message, or a check of either; files by bare calls of `node:fs`",
+  varies: true, // By the code.
   setup: (operations) => job(openByHand(isolation), operations, false),
 });
 

@@ -88,6 +88,8 @@ describe("a measured row", () => {
     expect(report.throughput).toBeCloseTo((900 / 7e4) * 1e9, 3);
     expect(report.ratio).toEqual({ median: 2, min: 2, max: 3 });
     expect(report.floor).toEqual({ name: "counting", about: "adds to a number", p50: 100, rounds: [100, 400, 100] });
+    const varying = reportRow(row({ floor: { ...countingFloor, varies: true } }), 100, rounds, floors);
+    expect(varying.floor).toMatchObject({ varies: true });
     expect(reportRow(row({ floor: { none: "why" } }), 100, rounds, []).ratio).toBeNull();
   });
 

@@ -46,6 +46,15 @@ test("who keeps the targets meets all that was published as one", () => {
   for (const verdict of verdicts) expect(verdict).toContain("| met |");
 });
 
+test("floors of one name that do other work in other rows say so, since they tell nothing of the machine's pace", () => {
+  const floors = suites.flatMap(({ rows }) =>
+    rows.flatMap((row) => (row.kind === "probe" || "none" in row.floor ? [] : [row.floor])),
+  );
+  const varying = floors.filter(({ varies }) => varies).map(({ name }) => name);
+  for (const name of ["raw read", "raw write whole", "raw list", "by hand"]) expect(varying).toContain(name);
+  expect(floors.filter(({ name, varies }) => varying.includes(name) && !varies)).toEqual([]);
+});
+
 test("the README shows each suite's own kind of row, in a table that one can take in at a glance", () => {
   expect(inReadme.length).toBeLessThan(15);
   expect(new Set(inReadme.map(({ suite }) => suite)).size).toBeGreaterThanOrEqual(9);
