@@ -18,7 +18,7 @@ const FEW = 3;
 
 /** What statuses of the benchmarks mean; others are failures without a word. */
 const MEANINGS: Readonly<Record<number, string>> = {
-  3: "the machine was too noisy to judge: run it again on a quiet one",
+  3: "not all could be judged: run it again on a quiet machine, with all that is to be installed",
 };
 
 /** Runs one of the project's programs, its output shown as it comes. */

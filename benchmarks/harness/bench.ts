@@ -14,7 +14,7 @@ import { type RowResult, type RunResult, type SuiteResult, serialise, writeResul
 import type { Suite } from "./suite";
 import type { Status, Surroundings } from "./surroundings";
 import { suiteTables } from "./tables";
-import { checkTargets, describeMiss } from "./target";
+import { checkTargets, describeLeftOut, describeMiss } from "./target";
 
 /** Where results are kept, in the project. */
 export const RESULTS = "benchmarks/results";
@@ -67,12 +67,12 @@ async function measureAll(
   }
   const rows = results.flatMap((result) => result.rows);
   const noise = noiseOf(rows);
-  const { misses } = checkTargets(around.targets, results);
+  const { misses, leftOut } = checkTargets(around.targets, results);
   const isOpen = Object.groupBy(misses, (miss) => String(isExplained(miss, noise, rowsOf(results, miss.target.suite))));
   return {
     results,
     missed: (isOpen["false"] ?? []).map(describeMiss),
-    undecided: (isOpen["true"] ?? []).map(describeMiss),
+    undecided: [...(isOpen["true"] ?? []).map(describeMiss), ...leftOut.map(describeLeftOut)],
     failed,
     ...(noise && { noise }),
     seconds: (performance.now() - start) / 1_000,
@@ -166,10 +166,10 @@ async function keep(run: RunResult, options: Arguments, around: Surroundings): P
 function check(run: RunResult, { targets, err }: Surroundings): Status {
   for (const each of run.missed) err(`missed: ${each}\n`);
   for (const each of run.undecided) err(`could not be judged: ${each}\n`);
-  const { checked } = checkTargets(targets, run.results);
-  const kept = checked - run.missed.length - run.undecided.length;
+  const { checked, misses, leftOut } = checkTargets(targets, run.results);
+  const kept = checked - misses.length;
   const open = run.undecided.length > 0 ? `, ${run.undecided.length} could not be judged` : "";
-  err(`${kept} of ${checked} targets kept${open} (${targets.length} in all)\n`);
+  err(`${kept} of ${checked + leftOut.length} targets kept${open} (${targets.length} in all)\n`);
   if (run.missed.length > 0 || run.failed.length > 0) return 1;
   return run.undecided.length > 0 ? 3 : 0;
 }

@@ -117,7 +117,8 @@ export const runResultSchema = Type.Object({
   results: Type.Array(suiteResultSchema),
   missed: Type.Array(Type.String(), { description: "A sentence for each target that was missed." }),
   undecided: Type.Array(Type.String(), {
-    description: "A sentence for each target that was missed by no more than what the machine's noise may make.",
+    description:
+      "A sentence for each target that was missed by no more than what the machine's noise may make, or whose row was left out.",
   }),
   failed: Type.Array(Type.Object({ suite: Type.String(), row: Type.String(), why: Type.String() })),
   noise: Type.Optional(noise),

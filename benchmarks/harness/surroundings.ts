@@ -33,7 +33,7 @@ export interface Surroundings extends Terminal {
 export const isCheckout = (root: string): boolean => existsSync(join(root, "src/index.ts"));
 
 /**
- * How a command ended: 1 when a row failed or a target was missed, 2 for a wrong command line, 3 when the machine was too noisy
- * to judge a target, 130 when it was interrupted.
+ * How a command ended: 1 when a row failed or a target was missed, 2 for a wrong command line, 3 when a target could not be
+ * judged, 130 when it was interrupted.
  */
 export type Status = 0 | 1 | 2 | 3 | 130;

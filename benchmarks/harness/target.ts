@@ -37,6 +37,10 @@ export function describeMiss({ target, measured }: Miss): string {
   return `${target.suite}: "${target.row}" has ${target.figure} ${Number(measured.toPrecision(4))}; its target is ${limitOf(target)}`;
 }
 
+/** The sentence that tells of a target whose row was left out. */
+export const describeLeftOut = ({ suite, row, figure }: Target): string =>
+  `${suite}: "${row}" was left out, and with it its ${figure}`;
+
 /** Throws when a target names a suite, row or figure that does not exist: it would never be checked. */
 export function expectTargetsExist(targets: readonly Target[], suites: readonly Suite[]): void {
   for (const target of targets) expectExists(target, suites, "target");
@@ -88,11 +92,14 @@ export function limitBeside(target: Target, results: readonly SuiteResult[]): st
   return measured === undefined || isKept(target, measured) ? limitOf(target) : `${limitOf(target)} (missed)`;
 }
 
-/** What the results say of the targets that they hold a figure for. */
-export function checkTargets(
-  targets: readonly Target[],
-  results: readonly SuiteResult[],
-): { readonly checked: number; readonly misses: readonly Miss[] } {
+/** What the results say of the targets that they hold a figure for, and which they hold none for, as their row was left out. */
+export interface Checked {
+  readonly checked: number;
+  readonly misses: readonly Miss[];
+  readonly leftOut: readonly Target[];
+}
+
+export function checkTargets(targets: readonly Target[], results: readonly SuiteResult[]): Checked {
   let checked = 0;
   const misses: Miss[] = [];
   for (const target of targets) {
@@ -101,8 +108,11 @@ export function checkTargets(
     checked++;
     if (!isKept(target, measured)) misses.push({ target, measured });
   }
-  return { checked, misses };
+  return { checked, misses, leftOut: targets.filter((target) => isLeftOut(target, results)) };
 }
+
+const isLeftOut = ({ suite, row }: FigureName, results: readonly SuiteResult[]): boolean =>
+  results.some((each) => each.suite === suite && each.leftOut?.some((left) => left.row === row));
 
 const list = (named: readonly { readonly name: string }[]): string =>
   named.length === 0 ? "none" : named.map(({ name }) => `"${name}"`).join(", ");

@@ -176,6 +176,21 @@ describe("--check", () => {
     expect(status).toBe(1);
   });
 
+  test("ends with status 3 when the row of a target was left out, and names it; not where that was not asked for", async () => {
+    const leftOut = [{ row: "execute", why: "the sandbox is not installed" }];
+    const all = [...suites, { name: "code", about: "Code.", rows: [], leftOut }];
+    const targets = [
+      { ...bytes, atMost: 300 },
+      { ...bytes, suite: "code", row: "execute" },
+    ];
+    const { status, err } = await run(["memory", "code", "--quick", "--check"], { all, targets });
+    expect(status).toBe(3);
+    expect(err).toEndWith(
+      'could not be judged: code: "execute" was left out, and with it its bytes\n1 of 2 targets kept, 1 could not be judged (2 in all)\n',
+    );
+    expect((await run(memory, { all, targets })).status).toBe(0);
+  });
+
   test("a target of a row that does not exist is an error, whatever is run", async () => {
     await expect(run(["routing", "--smoke"], { targets: [{ ...bytes, row: "busy actor" }] })).rejects.toThrow(
       'of row "busy actor" in suite "memory" names no row',

@@ -1,6 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import type { SuiteResult } from "../../benchmarks/harness/results";
-import { checkTargets, describeMiss, expectTargetsExist, limitOf, type Target } from "../../benchmarks/harness/target";
+import {
+  checkTargets,
+  describeLeftOut,
+  describeMiss,
+  expectTargetsExist,
+  limitOf,
+  type Target,
+} from "../../benchmarks/harness/target";
 import { probe, row } from "./rows";
 import { result } from "./sample-result";
 
@@ -21,7 +28,7 @@ const sentences = (targets: readonly Target[], results: readonly SuiteResult[]) 
 describe("a target", () => {
   test("is kept by a figure at its limit", () => {
     const results = [result({ ratio: 1.5, ticks: 38 })];
-    expect(checkTargets([target(), ticks], results)).toEqual({ checked: 2, misses: [] });
+    expect(checkTargets([target(), ticks], results)).toEqual({ checked: 2, misses: [], leftOut: [] });
   });
 
   test("that is missed names its row, figure, measurement and limit", () => {
@@ -33,6 +40,16 @@ describe("a target", () => {
 
   test("of a row that did not run is not judged", () => {
     expect(checkTargets([target({ row: "other" }), target({ suite: "other" })], [result({})]).checked).toBe(0);
+  });
+
+  test("of a row that was left out is told, since nobody knows whether it is kept", () => {
+    const left = { ...result({}), leftOut: [{ row: "other", why: "there is no sandbox" }] };
+    const targets = [target({ row: "other" }), target({ suite: "other", row: "other" }), target()];
+    const { checked, leftOut } = checkTargets(targets, [left]);
+    expect({ checked, leftOut: leftOut.map(describeLeftOut) }).toEqual({
+      checked: 1,
+      leftOut: ['routing: "other" was left out, and with it its ratio'],
+    });
   });
 
   test("shows its limit with its direction", () => {
