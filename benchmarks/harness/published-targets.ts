@@ -28,7 +28,11 @@ interface Demand {
   readonly say: (value: number, unit: string) => string;
 }
 
-const inNanoseconds = (value: number, unit: string): number => value * (NANOSECONDS[unit] ?? Number.NaN);
+function inNanoseconds(value: number, unit: string): number {
+  const size = NANOSECONDS[unit];
+  if (size === undefined) throw new Error(`A published target about a time is shown by a figure in "${unit}".`);
+  return value * size;
+}
 
 const time = (nanoseconds: number): Demand => ({
   limit: `p95 under ${duration(nanoseconds)}`,
@@ -84,8 +88,9 @@ export function publishedTable(published: readonly PublishedTarget[], results: r
         return reading ? [{ name, ...reading, share: share(reading.value, reading.unit) }] : [];
       });
       const [worst] = read.toSorted((a, b) => b.share - a.share);
-      if (worst === undefined) return [about, limit, "–", "not measured", namesOf(shownBy)];
-      const verdict = worst.share > 1 ? "missed" : "met";
+      const isWhole = read.length === shownBy.length;
+      if (worst === undefined || !isWhole) return [about, limit, "–", "not measured", namesOf(shownBy)];
+      const verdict = worst.share <= 1 ? "met" : "missed";
       const among = read.length > 1 ? `, the worst of ${read.length}` : "";
       return [about, limit, say(worst.value, worst.unit), verdict, `${nameOf(worst.name)}${among}`];
     }),

@@ -72,6 +72,16 @@ describe("a published target", () => {
     ]);
   });
 
+  test("is not met while one of its figures is not there", () => {
+    const results = [measured({ read: [2, "µs"] })];
+    expect(cellsOf("files p95", results, "read", "write").slice(2, 4)).toEqual(["–", "not measured"]);
+  });
+
+  test("is not met by what is no time, or no number", () => {
+    expect(() => cellsOf("files p95", [measured({ read: [2, "B"] })], "read")).toThrow('is shown by a figure in "B"');
+    expect(cellsOf("files p95", [measured({ read: [Number.NaN, "µs"] })], "read")).toContain("missed");
+  });
+
   test("without a figure is told as not measured", () => {
     expect(cellsOf("files p95", [measured({})], "p95").slice(2)).toEqual(["–", "not measured", "latency: *read*, p95"]);
   });
