@@ -1,4 +1,4 @@
-import { mkdir } from "node:fs/promises";
+import { mkdir, mkdtemp, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Arguments, UsageError } from "./arguments";
 import { Times } from "./estimate";
@@ -36,11 +36,13 @@ export async function bench(suites: readonly Suite[], options: Arguments, around
   return options.check ? check(run, around) : run.failed.length > 0 ? 1 : 0;
 }
 
+/** Before anything is measured: to find at the end that nothing can be written there would be late. */
 async function expectFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true });
+    await rmdir(await mkdtemp(join(folder, ".envoi-")));
   } catch (error) {
-    throw new UsageError(`--out ${folder}: no folder can be made there (${String(error)}).`);
+    throw new UsageError(`--out ${folder}: nothing can be written there (${String(error)}).`);
   }
 }
 

@@ -97,7 +97,8 @@ describe("a wrong command line ends with status 2 and says what there is:", () =
     [["--soak=0"], "--soak needs a number of minutes above 0"],
     [["routing", "--soak", "1"], "--soak goes with no suite."],
     [["--page", "--quick"], "--page goes with no --quick."],
-    [["--out", "/dev/null/results", "memory"], "--out /dev/null/results: no folder can be made there"],
+    [["--out", "/dev/null/results", "memory"], "--out /dev/null/results: nothing can be written there"],
+    [["--out", "/proc", "memory"], "--out /proc: nothing can be written there"],
   ];
   for (const [argv, sentence] of cases) {
     test(argv.join(" "), async () => {
