@@ -2,7 +2,7 @@
 /** The command-line program of the package: `bunx envoi`. */
 import { join } from "node:path";
 import { UsageError, usage } from "./harness/arguments";
-import { nearest } from "./harness/nearest";
+import { instead } from "./harness/nearest";
 import { commandFor, missingPeers } from "./harness/packages";
 import { stress } from "./harness/parts";
 import type { Status, Terminal } from "./harness/surroundings";
@@ -28,9 +28,7 @@ async function run([command = "", ...rest]: readonly string[], around: Terminal)
     return 0;
   }
   if (!names.includes(command)) {
-    const meant = nearest(command, names);
-    const guess = meant === undefined ? "" : ` Did you mean ${meant}?`;
-    around.err(`envoi knows no command "${command}".${guess} There are ${names.join(", ")}.\n`);
+    around.err(`envoi knows no command "${command}".${instead(command, names)}\n`);
     return 2;
   }
   return command === "stress" ? stressOrSay(rest, around) : benchOrSay(rest, around);

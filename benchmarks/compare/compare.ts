@@ -4,7 +4,7 @@ import { Course, expected, spoken } from "./course";
 import { type Judged, judge, suspectRows } from "./judge";
 import { type Look, lookAt, type Seen } from "./look";
 import { FULL, type Looks, QUICK } from "./looks";
-import { type ComparedRow, makePlan, type Plan } from "./plan";
+import { type ComparedRow, makePlan, type Plan, suitesIn } from "./plan";
 import { LIMITS, type Report, render, serialise, statusOf } from "./report";
 import { CannotCompare, Checkout } from "./revision";
 import { Workshop } from "./workshop";
@@ -35,7 +35,7 @@ export interface CompareSurroundings {
  * Builds a revision and the working tree, and measures both row by row.
  *
  * @returns 0; 1 when something got slower or no longer runs; 2 when there is nothing to compare; 3 when the machine was too noisy
- * to tell; 130 when the signal was aborted.
+ * to tell, or no row could be compared; 130 when the signal was aborted.
  */
 export async function compare(
   revision: string,
@@ -68,6 +68,7 @@ async function compareIn(
   const { root } = around;
   const checkout = await Checkout.open(root);
   const commit = await checkout.commitOf(revision);
+  await suitesIn(root, options.suites); // A name that is wrong is told before anything is built.
   around.progress(`building ${revision} and this tree`);
   const builds = await buildBoth(checkout, commit, workshop);
   around.progress("looking at the rows of both");

@@ -1,6 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { ProbeFigure } from "../harness/suite";
+import { instead } from "../harness/nearest";
+import type { LeftOut, ProbeFigure } from "../harness/suite";
 import type { Target } from "../harness/target";
 import type { Builds } from "./build";
 import { BuildProcess } from "./build-process";
@@ -63,6 +64,11 @@ export async function makePlan(
       notCompared.push({ suite, row: "all", why: present, isBroken: true });
       continue;
     }
+    const before = typeof base === "string" ? [] : base.rows;
+    for (const { row, why } of [...present.leftOut, ...goneFrom(present, before)]) {
+      if (!row.toLowerCase().includes(wanted)) continue;
+      notCompared.push({ suite, row, why, isBroken: before.some((each) => each.row === row) });
+    }
     for (const outline of present.rows) {
       const { row, kind } = outline;
       if (!row.toLowerCase().includes(wanted)) continue;
@@ -91,14 +97,15 @@ export async function makePlan(
   return { rows, notCompared };
 }
 
-async function suitesIn(root: string, chosen: readonly string[]): Promise<readonly string[]> {
+/** The suites to compare: those chosen, or all. */
+export async function suitesIn(root: string, chosen: readonly string[]): Promise<readonly string[]> {
   const files = await readdir(join(root, "benchmarks/suites"));
   const all = files
     .filter((file) => file.endsWith(ENDING))
     .map((file) => file.slice(0, -ENDING.length))
     .sort();
   const unknown = chosen.find((name) => !all.includes(name));
-  if (unknown !== undefined) throw new CannotCompare(`There is no suite "${unknown}"; there are ${all.join(", ")}.`);
+  if (unknown !== undefined) throw new CannotCompare(`There is no suite "${unknown}".${instead(unknown, all)}`);
   return chosen.length === 0 ? all : chosen;
 }
 
@@ -113,6 +120,12 @@ async function loaded(build: Builds["base"], suite: string, workshop: Workshop):
   } finally {
     await process.stop();
   }
+}
+
+/** Rows that were there before, and are not even left out. */
+function goneFrom({ rows, leftOut }: Answers["load"], before: Answers["load"]["rows"]): LeftOut[] {
+  const there = [...rows, ...leftOut].map(({ row }) => row);
+  return before.flatMap(({ row }) => (there.includes(row) ? [] : [{ row, why: "this tree has no such row" }]));
 }
 
 function whyNotIn({ rows, leftOut }: Answers["load"], row: string): string | undefined {

@@ -29,7 +29,7 @@ export function statusOf(report: Report): 0 | 1 | 3 | 130 {
   if (report.interrupted) return 130;
   const isWorse = report.comparisons.some(({ verdict }) => verdict === "slower");
   if (isWorse || report.notCompared.some(({ isBroken }) => isBroken)) return 1;
-  return noiseOf(report) > TOO_NOISY ? 3 : 0;
+  return report.comparisons.length === 0 || noiseOf(report) > TOO_NOISY ? 3 : 0;
 }
 
 /** The report for a terminal. */
@@ -84,6 +84,7 @@ function summary(report: Report): string[] {
   }
   if (report.interrupted)
     lines.push("The run was interrupted: what was seen once was not confirmed, and some rows are not here.");
+  else if (report.comparisons.length === 0) lines.push("Nothing was compared, so nothing is known.");
   else if (statusOf(report) === 3) {
     lines.push("The machine was too noisy to judge: end what else runs on it, and compare again.");
   }

@@ -1,4 +1,4 @@
-import { nearest } from "./nearest";
+import { instead } from "./nearest";
 
 /** What the command line asks for. */
 export interface Arguments {
@@ -109,9 +109,8 @@ function wordFor(name: Value, text: string | undefined): string {
 
 function noOption(word: string, name: string): string {
   const values = Object.entries(VALUES).map(([value, [what]]) => `${value} ${what}`);
-  const meant = nearest(name, [...FLAGS, ...Object.keys(VALUES)]);
-  const guess = meant === undefined ? "" : ` Did you mean --${meant}?`;
-  return `There is no option ${word}.${guess} There are ${[...FLAGS, ...values].map((flag) => `--${flag}`).join(", ")}.`;
+  const withDashes = (list: readonly string[]) => [...FLAGS, ...list].map((flag) => `--${flag}`);
+  return `There is no option ${word}.${instead(`--${name}`, withDashes(Object.keys(VALUES)), withDashes(values))}`;
 }
 
 function expectToGoTogether(all: Arguments): void {

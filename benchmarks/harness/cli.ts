@@ -2,7 +2,7 @@ import { type Arguments, parseArguments, UsageError, usage } from "./arguments";
 import { bench, tellFailure } from "./bench";
 import { Interrupted, unlessInterrupted } from "./interruption";
 import { smokeRow } from "./measure";
-import { nearest } from "./nearest";
+import { instead } from "./nearest";
 import { compareRevisions, soakFor } from "./parts";
 import type { Suite } from "./suite";
 import type { Status, Surroundings } from "./surroundings";
@@ -53,10 +53,7 @@ function expectCheckout({ page, write }: Arguments, { isCheckout }: Surroundings
 function choose(all: readonly Suite[], { suites: names, filter }: Arguments): Suite[] {
   const there = all.map(({ name }) => name);
   for (const name of names) {
-    if (there.includes(name)) continue;
-    const meant = nearest(name, there);
-    const guess = meant === undefined ? "" : ` Did you mean ${meant}?`;
-    throw new UsageError(`There is no suite "${name}".${guess} There are ${there.join(", ")}.`);
+    if (!there.includes(name)) throw new UsageError(`There is no suite "${name}".${instead(name, there)}`);
   }
   const named = names.length === 0 ? all : all.filter(({ name }) => names.includes(name));
   if (filter === undefined) return [...named];

@@ -1,5 +1,5 @@
 /** The name that a mistyped word was probably meant to be: the nearest of them, if no more than a third of it is mistyped. */
-export function nearest(word: string, names: readonly string[]): string | undefined {
+function nearest(word: string, names: readonly string[]): string | undefined {
   const [best] = names
     .map((name) => ({ name, away: distance(word.toLowerCase(), name.toLowerCase()) }))
     .sort((a, b) => a.away - b.away);
@@ -20,8 +20,8 @@ function distance(from: string, to: string): number {
   return row[to.length] ?? 0;
 }
 
-/** The end of a sentence about a name that there is not: what was probably meant, and what there is. */
-export function instead(word: string, names: readonly string[]): string {
+/** What is said after the sentence about a name that there is not: what was probably meant, and what there is. */
+export function instead(word: string, names: readonly string[], shown = names): string {
   const meant = nearest(word, names);
-  return `${meant === undefined ? "" : `did you mean ${meant}? `}${meant === undefined ? "t" : "T"}here are ${names.join(", ")}.`;
+  return `${meant === undefined ? "" : ` Did you mean ${meant}?`} There are ${shown.join(", ")}.`;
 }

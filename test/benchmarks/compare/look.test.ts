@@ -33,9 +33,9 @@ const rows = [
   { kind: "probe", name: "reads", figures, floor, measure: async () => readings },
   { kind: "probe", name: "reads, with a chart", figures, floor, measure: async () => ({ readings, series: [] }) },
   { kind: "probe", name: "counts", figures: figures.slice(2), floor, measure: async () => readings },
-  ...(isHere ? [timed("new", () => counting(() => {})), timed("left out", () => nothing)] : []),
+  ...(isHere ? [timed("new", () => counting(() => {})), timed("left out", () => nothing)] : [timed("lost", () => nothing), timed("gone", () => nothing)]),
 ];
-const leftOut = isHere ? [] : [{ row: "left out", why: "there is no tmpfs" }];
+const leftOut = isHere ? [{ row: "lost", why: "the sandbox is broken" }, { row: "never", why: "there is no disk" }] : [{ row: "left out", why: "there is no tmpfs" }];
 export const suite = { name: "own", about: "", rows, leftOut };
 `;
 
@@ -80,10 +80,13 @@ describe("the plan", () => {
       ["time", "lower"],
       ["rate", "higher"],
     ]);
-    expect(notCompared.map(({ row, why }) => [row, why])).toEqual([
-      ["counts", "none of its figures is better when it is lower, or higher"],
-      ["new", "the base has no such row"],
-      ["left out", "there is no tmpfs"],
+    expect(notCompared.map(({ row, why, isBroken }) => [row, why, isBroken])).toEqual([
+      ["lost", "the sandbox is broken", true],
+      ["never", "there is no disk", false],
+      ["gone", "this tree has no such row", true],
+      ["counts", "none of its figures is better when it is lower, or higher", false],
+      ["new", "the base has no such row", false],
+      ["left out", "there is no tmpfs", false],
     ]);
   });
 
@@ -96,7 +99,7 @@ describe("the plan", () => {
     const chosen = { suites: ["other"] };
     await withWorkshop(async (workshop) => {
       const planned = makePlan(builds.present.folder, builds, chosen, [], workshop);
-      await expect(planned).rejects.toThrow('There is no suite "other"; there are own.');
+      await expect(planned).rejects.toThrow('There is no suite "other". There are own.');
     });
   });
 });

@@ -47,6 +47,7 @@ describe("a comparison ends with status", () => {
       "when half of the figures could have changed by a tenth unseen",
       { comparisons: [comparison({ verdict: "no difference", low: 0.85, high: 1.2 })] },
     ],
+    [3, "when nothing could be compared", { comparisons: [], notCompared: [{ ...broken, isBroken: false }] }],
     [1, "when something is slower in spite of the noise", { comparisons: [comparison({ low: 1.5, high: 2.5 })] }],
     [130, "when it was interrupted, whatever it saw", { interrupted: true, comparisons: [comparison()] }],
   ];
