@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { UsageError } from "../harness/arguments";
 
 /** What the command line asks for. */
 export interface Arguments {
@@ -10,10 +11,8 @@ export interface Arguments {
   readonly seconds: number | undefined;
 }
 
-/** A command line that cannot be followed. */
-export class UsageError extends Error {}
-
-export const USAGE = `bun run stress [options]
+/** What `--help` prints; `command` is what was typed. */
+export const usage = (command: string): string => `${command} [options]
 
   --quick       windows of one second and larger steps; writes nothing
   --check       ends with status 1 when a target for stress in benchmarks/targets.ts is missed
@@ -21,8 +20,8 @@ export const USAGE = `bun run stress [options]
   --json        the results as JSON on standard output
   --help        this text
 
-Raises load on actors until something breaks. A full run writes benchmarks/results/stress.json.
-The status is 1, too, when no breaking point is found or something does not hold past it.
+Raises load on actors until something breaks. In a checkout of envoi, a full run writes benchmarks/results/stress.json, and the
+pages made from it. The status is 1, too, when no breaking point is found or something does not hold past it.
 `;
 
 /** Reads the command line. */
@@ -37,14 +36,16 @@ export function parseArguments(argv: readonly string[]): Arguments {
   for (const word of argv) {
     const name = word.replace(/^--/, "").replace(/=.*$/, "");
     if (word.startsWith("-") && !Object.hasOwn(options, name)) {
-      throw new UsageError(`There is no option ${word}; there are ${KNOWN}.`);
+      throw new UsageError(`There is no option ${word}. There are ${KNOWN}.`);
     }
   }
   try {
     const { values } = parseArgs({ args: [...argv], options, allowPositionals: false });
     const { seconds, ...flags } = values;
-    if (seconds !== undefined && !(Number(seconds) > 0)) {
-      throw new UsageError(`--seconds takes a number above 0, such as --seconds 3; got ${seconds}.`);
+    if (seconds !== undefined && !(Number(seconds) > 0 && Number(seconds) <= LONGEST)) {
+      throw new UsageError(
+        `--seconds takes a number above 0, at most ${LONGEST}, such as --seconds 3; got ${seconds}.`,
+      );
     }
     return { ...flags, seconds: seconds === undefined ? undefined : Number(seconds) };
   } catch (thrown) {
@@ -53,4 +54,6 @@ export function parseArguments(argv: readonly string[]): Arguments {
   }
 }
 
+/** Of a window, in seconds. */
+const LONGEST = 3_600;
 const KNOWN = "--quick, --check, --seconds N, --json, --help";

@@ -1,8 +1,9 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { UsageError } from "../harness/arguments";
 import { align } from "../harness/format";
 import { limitOf, type Target } from "../harness/target";
-import { type Arguments, parseArguments, USAGE, UsageError } from "./arguments";
+import { type Arguments, parseArguments, usage } from "./arguments";
 import { NotFound } from "./ladder";
 import { NotRecovered } from "./overload";
 import { renderStress } from "./page";
@@ -16,8 +17,10 @@ export interface Surroundings {
   readonly targets: readonly Target[];
   /** The project's folder. */
   readonly root: string;
-  /** Whether that is a package which somebody installed: nothing is written into it. Default: false. */
-  readonly isInstalled?: boolean;
+  /** Whether that is a package which somebody installed: nothing is written into it. */
+  readonly isInstalled: boolean;
+  /** Makes the pages of a checkout anew from the results that are there. */
+  readonly writePages: (root: string) => Promise<void>;
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
   /** Shows where the run is; an empty text clears it. */
@@ -34,7 +37,7 @@ export async function main(argv: readonly string[], around: Surroundings): Promi
   try {
     const options = parseArguments(argv);
     if (options.help) {
-      around.out(USAGE);
+      around.out(usage(around.isInstalled ? "envoi stress" : "bun run stress"));
       return 0;
     }
     return await stress(options, around);
@@ -63,13 +66,15 @@ export async function main(argv: readonly string[], around: Surroundings): Promi
 async function stress(options: Arguments, around: Surroundings): Promise<0 | 1> {
   const { root, progress, signal } = around;
   const isFull = !options.quick && options.seconds === undefined;
-  around.err(`This takes some ${isFull ? "five minutes" : "minutes: less with --quick"}.\n`);
   const results = await around.measure({ effort: effortOf(options), root, progress, signal });
   progress("");
-  const complaints = complaintsAbout(results, around.targets);
+  const complaints = complaintsAbout(results, around.targets, options.quick);
   if (options.json) around.out(serialiseStress(results));
   else around.out(`${forTerminal(renderStress(results))}\n`);
-  if (isFull && around.isInstalled !== true) await write(root, results);
+  if (isFull && !around.isInstalled) {
+    await write(root, results);
+    await around.writePages(root);
+  }
   for (const complaint of complaints.failed) around.err(`${complaint}\n`);
   for (const missed of options.check ? complaints.missed : []) around.err(`missed: ${missed}\n`);
   return complaints.failed.length + (options.check ? complaints.missed.length : 0) > 0 ? 1 : 0;
@@ -80,8 +85,8 @@ function effortOf({ quick, seconds }: Arguments): Effort {
   return seconds === undefined ? effort : { ...effort, window: seconds * 1_000 };
 }
 
-/** What did not hold, and the targets that were missed. */
-export function complaintsAbout(results: StressResults, targets: readonly Target[]) {
+/** What did not hold, and the targets that were missed; a quick run has not all rows. */
+export function complaintsAbout(results: StressResults, targets: readonly Target[], isQuick: boolean) {
   const failed = [
     ...results.ladders.flatMap(({ name, overload }) => overload.failed.map((sentence) => `${name}: ${sentence}`)),
     ...results.faults.flatMap(({ name, failed: sentences }) => sentences.map((sentence) => `${name}: ${sentence}`)),
@@ -89,7 +94,7 @@ export function complaintsAbout(results: StressResults, targets: readonly Target
   const figures = figuresOf(results);
   const missed = targets.flatMap((target) => {
     const found = figures.find(({ row, figure }) => row === target.row && figure === target.figure);
-    if (found === undefined) return []; // A quick run has not all rows.
+    if (found === undefined) return isQuick ? [] : [`"${target.row}" has no ${target.figure}, which has a target`];
     const isKept = "atMost" in target ? found.value <= target.atMost : found.value >= target.atLeast;
     if (isKept) return [];
     return [

@@ -1,12 +1,12 @@
 /** `bun run stress`: see `--help`. */
 import { join } from "node:path";
+import { UsageError } from "../harness/arguments";
 import { commandFor, missingPeers } from "../harness/packages";
 import { isCheckout, type Status, type Terminal } from "../harness/surroundings";
 import { runInTerminal } from "../harness/terminal";
 import { stressTargets } from "../targets";
-import { UsageError } from "./arguments";
 import { main as stress } from "./command";
-import { measureStress } from "./stress";
+import { FULL, measureStress, QUICK } from "./stress";
 
 /** Runs the command on a terminal. */
 export function main(argv: readonly string[], around: Terminal): Promise<Status> {
@@ -15,11 +15,20 @@ export function main(argv: readonly string[], around: Terminal): Promise<Status>
     ...around,
     async measure(options) {
       const missing = missingPeers(root).filter((name) => !name.startsWith("mitata@"));
-      if (missing.length === 0) return measureStress(options);
-      throw new UsageError(`Some of the load is code, which needs what is not installed: \`${commandFor(missing)}\`.`);
+      if (missing.length > 0) {
+        const command = commandFor(missing);
+        throw new UsageError(`Some of the load is code, which needs what is not installed: \`${command}\`.`);
+      }
+      const times = new Map([
+        [FULL, "five minutes"],
+        [QUICK, "a minute"],
+      ]);
+      err(`This takes about ${times.get(options.effort) ?? "a hundred windows of that length"}.\n`);
+      return measureStress(options);
     },
     targets: stressTargets,
     isInstalled: !isCheckout(root),
+    writePages: async () => (await import("../harness/documents")).writePages(root), // Not part of a package.
     progress: (text) => {
       if (isTerminal) progress(text);
       else if (text !== "") err(`${text}\n`);

@@ -30,6 +30,7 @@ async function run(argv: string[], { targets = [kept], measured = results, signa
   const root = await mkdtemp(join(tmpdir(), "envoi-stress-command-"));
   folders.push(root);
   const said = { out: "", err: "" };
+  const pages: string[] = [];
   let asked: StressOptions | undefined;
   const status = await main(argv, {
     async measure(options) {
@@ -39,6 +40,7 @@ async function run(argv: string[], { targets = [kept], measured = results, signa
     },
     targets,
     isInstalled,
+    writePages: async (of) => void pages.push(of),
     root,
     out: (text) => {
       said.out += text;
@@ -50,16 +52,19 @@ async function run(argv: string[], { targets = [kept], measured = results, signa
     signal: signal ?? new AbortController().signal,
   });
   const file = Bun.file(join(root, "benchmarks/results/stress.json"));
-  return { status, ...said, effort: asked?.effort, written: (await file.exists()) ? await file.text() : undefined };
+  const written = (await file.exists()) ? await file.text() : undefined;
+  expect(pages).toEqual(written === undefined ? [] : [root]);
+  return { status, ...said, effort: asked?.effort, written };
 }
 
 describe("a wrong command line ends with status 2, says what there is and measures nothing:", () => {
   const cases: [string[], string][] = [
-    [["--quik"], "There is no option --quik; there are --quick, --check, --seconds N, --json, --help."],
-    [["-q"], "There is no option -q;"],
+    [["--quik"], "There is no option --quik. There are --quick, --check, --seconds N, --json, --help."],
+    [["-q"], "There is no option -q."],
     [["messaging"], "Unexpected argument 'messaging'"],
-    [["--seconds", "soon"], "--seconds takes a number above 0, such as --seconds 3; got soon."],
+    [["--seconds", "soon"], "--seconds takes a number above 0, at most 3600, such as --seconds 3; got soon."],
     [["--seconds=0"], "--seconds takes a number above 0"],
+    [["--seconds", "Infinity"], "--seconds takes a number above 0"],
   ];
   for (const [argv, sentence] of cases) {
     test(argv.join(" "), async () => {
@@ -81,6 +86,13 @@ test("a run of an installed package writes nothing", async () => {
   expect(await run([], { isInstalled: true })).toMatchObject({ status: 0, written: undefined });
 });
 
+test("--help tells every option, of what was typed", async () => {
+  const { status, out } = await run(["--help"], { isInstalled: true });
+  expect({ status, first: out.split("\n")[0] }).toEqual({ status: 0, first: "envoi stress [options]" });
+  for (const option of ["--quick", "--check", "--seconds N", "--json"]) expect(out).toContain(option);
+  expect((await run(["--help"])).out).toStartWith("bun run stress [options]\n");
+});
+
 test("a run that is quick, or of windows of another length, writes nothing", async () => {
   expect(await run(["--quick"])).toMatchObject({ status: 0, effort: QUICK, written: undefined });
   expect(await run(["--seconds", "2.5"])).toMatchObject({ effort: { ...FULL, window: 2_500 }, written: undefined });
@@ -98,6 +110,9 @@ test("--check ends with status 1 when a target is missed, and names it; without 
   expect(await run([], { targets: [missed] })).toMatchObject({ status: 0 });
   const elsewhere = { ...missed, row: "a row of full runs" };
   expect(await run(["--check", "--quick"], { targets: [elsewhere] })).toMatchObject({ status: 0 });
+  const gone = await run(["--check"], { targets: [elsewhere] });
+  expect(gone.status).toBe(1);
+  expect(gone.err).toContain('missed: "a row of full runs" has no load that held, which has a target\n');
 });
 
 test("what does not hold past the break ends every run with status 1", async () => {
