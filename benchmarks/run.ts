@@ -45,6 +45,7 @@ if (import.meta.main) {
   await runInTerminal(root, async (around) => {
     if (needsNoBuild(argv)) return bench("bun run bench", argv, around);
     // What is measured is what is shipped: this file, imported from where envoi is the built one.
+    around.progress("building the package");
     try {
       const folder = await unlessInterrupted(layOut(root), around.signal);
       const shipped: { readonly bench: typeof bench } = await import(join(folder, "benchmarks/run.ts"));

@@ -54,7 +54,7 @@ export const usage = (command: string): string => `${command} [suite…] [option
   --json          the results as JSON on standard output, which \`parseRun\` of envoi/benchmarks reads
   --out FOLDER    writes the results there, as FOLDER/<suite>.json, and nothing else
   --smoke         a few calls of each row, its work asserted; nothing timed, nothing written
-  --soak MINUTES  mixed load for that long, and whether memory grew; no suites
+  --soak MINUTES  mixed load for that long, and whether memory grew, which 3 minutes tell; no suites
   --help          this text
 
 In a checkout of envoi:

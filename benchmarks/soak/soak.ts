@@ -42,18 +42,19 @@ const FEWEST = 10;
  *
  * @param load URL of a module that exports `open: OpenLoad`, and after how many minutes its memory can be judged. Default: all
  * that envoi does, in turn, after two.
- * @returns the exit status: 0; 1 when something leaks, or the work went wrong; 2 when there is no such number of minutes; 130
- * when it was ended by the signal.
+ * @returns the exit status: 0; 1 when something leaks, or the work went wrong; 2 when there is no such number of minutes; 3 when
+ * they were too few to tell; 130 when it was ended by the signal.
  */
 export async function soak(
   minutes: number,
   around: SoakAround,
   load: Soaked = { module: MIXED, settling: SETTLING },
-): Promise<0 | 1 | 2 | 130> {
+): Promise<0 | 1 | 2 | 3 | 130> {
   if (!(minutes > 0 && Number.isFinite(minutes))) {
     around.err(`A soak takes a number of minutes above 0, such as --soak 30; got ${minutes}.\n`);
     return 2;
   }
+  if (minutes < TOLD && load.module === MIXED) around.err(`Whether memory grows, no less than ${TOLD} minutes tell.\n`);
   const duration = minutes * MINUTE;
   const interval = Math.min(MINUTE, duration / SAMPLES);
   const child = Bun.spawn({
@@ -78,6 +79,7 @@ export async function soak(
     }
     const leaks = judge(samples, Math.max(duration * SETTLED, load.settling * MINUTE), around);
     if (around.signal.aborted) return 130;
+    if (leaks === undefined) return 3;
     return leaks > 0 ? 1 : 0;
   } finally {
     around.signal.removeEventListener("abort", end);
@@ -123,13 +125,13 @@ export function growsSurely(least: number, points: readonly Point[]): boolean {
   return least * (end - begin) > memory * FAINT;
 }
 
-/** Tells the trend of each kind of memory, and returns how many of them go up. */
-function judge(samples: readonly Sample[], from: number, { out, err }: SoakAround): number {
+/** Tells the trend of each kind of memory, and returns how many of them go up; undefined where nothing can be told. */
+function judge(samples: readonly Sample[], from: number, { out, err }: SoakAround): number | undefined {
   const settled = samples.filter(({ milliseconds }) => milliseconds >= from);
   const last = samples.at(-1);
   if (last === undefined || settled.length < FEWEST) {
     err(`It ended too early to tell whether memory grows: ${TOLD} minutes tell.\n`);
-    return 0;
+    return undefined;
   }
   const passed = digits(last.milliseconds / MINUTE);
   out(
