@@ -66,6 +66,24 @@ async function withTool(options: CodeExecutionOptions, body: (desk: Desk) => Pro
 describe.each(ways)("$isolation, $language", (way) => {
   const { isolation, language } = way;
 
+  test("a call that fails, and that nobody catches, has its place in the code, as what the code throws has", async () => {
+    await withTool({ isolation }, async ({ execute }) => {
+      const failing = [
+        "1\n  await tools.text.upper(5)",
+        "async function f() {\n  return await tools.text.upper(5)\n}\n\nawait f()",
+        "'the items of a stream'\nfor await (const letter of tools.text.letters(5)) letter",
+        "await Promise.all([1].map(async () => {\n  await tools.text.upper(5)\n}))",
+      ];
+      for (const code of failing) {
+        const error = errorIn(await execute(code, { language }));
+        expect([code, error]).toMatchObject([code, { kind: "runtime-error", name: "ToolError", line: 2 }]);
+      }
+      const caught =
+        "try { await tools.text.upper(5) } catch (error) { [error.name, error.kind, error instanceof Error] }";
+      expect(valueIn(await execute(caught, { language }))).toEqual(["ToolError", "invalid-payload", true]);
+    });
+  });
+
   test("code asks its tools and reads their streams, and many calls are one message from outside", async () => {
     await withTool({ isolation }, async ({ execute, seen }) => {
       const code = `const got = []

@@ -99,7 +99,7 @@ export function prelude(
       defineProperty(global, name, descriptor(undefined, true));
     }
     const table = start[2];
-    if (table !== 1) tools = table === 0 ? undefined : makeTools(table, call);
+    if (table !== 1) tools = table === 0 ? undefined : makeTools(table, call, true);
     // What is no function, because the body closed the one that was put around it, fails here as it would anywhere.
     return apply(program as () => unknown, undefined, [start.length === 4 ? start[3] : undefined, tools, progress]);
   };

@@ -20,10 +20,14 @@ export type CallAnswer =
  * language it takes at the start, and afterwards it looks at no prototype, which the code may have changed by then: not for
  * what it sends, nor for what came back. What code can gain by changes of its own is nothing, since the host reads each
  * request as if it came from a stranger; what is kept from it is to be broken by those of an earlier run of its session.
+ *
+ * @param isPlacedLate whether the engine gives an error that has no stack one where it is thrown, and none of the calls
+ * that wait for it: so does QuickJS.
  */
 export function toolsInCode(
   table: ToolTable,
   call: (request: string) => Promise<string>,
+  isPlacedLate = false,
 ): Readonly<Record<string, unknown>> {
   // Carried as a text, it is no module, and has a `caller` otherwise.
   const { parse, stringify } = JSON;
@@ -31,6 +35,7 @@ export function toolsInCode(
   const { asyncIterator } = Symbol;
   const ErrorOf = Error;
   const PromiseOf = Promise;
+  const { then } = PromiseOf.prototype;
 
   const member = (of: object, key: "value"): unknown => (hasOwn(of, key) ? (of as { value: unknown })[key] : undefined);
   /** A descriptor, or a request, inherits nothing, such as a `get` or a `toJSON`. */
@@ -48,7 +53,20 @@ export function toolsInCode(
     const error = new ErrorOf(answer.message);
     defineProperty(error, "name", hidden("ToolError"));
     defineProperty(error, "kind", bare({ value: answer.kind, enumerable: true }));
+    if (isPlacedLate) return unplaced(error);
     throw error;
+  };
+
+  const isRefusal = (thrown: unknown): thrown is Error =>
+    typeof thrown === "object" && thrown !== null && hasOwn(thrown, "kind");
+
+  /** Rejected without a throw, the error has no stack until it is thrown where code awaits it. */
+  const unplaced = (error: Error): Promise<never> => {
+    delete error.stack;
+    const promise = new PromiseOf<never>((_, reject) => reject(error));
+    // Whoever returns it asks for both.
+    defineProperty(promise, "then", hidden(then));
+    return defineProperty(promise, "constructor", hidden(undefined));
   };
 
   const stream = (tool: string, operation: string, payload: unknown) => {
@@ -66,6 +84,7 @@ export function toolsInCode(
         return { done: item.done, value: member(item, "value") };
       } catch (thrown) {
         isOver = true;
+        if (isPlacedLate && isRefusal(thrown)) return unplaced(thrown);
         throw thrown;
       }
     };
