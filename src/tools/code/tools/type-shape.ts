@@ -46,7 +46,7 @@ const KINDS: Readonly<Record<string, Shape>> = {
 const isNode = (value: unknown): value is Node => typeof value === "object" && value !== null && !Array.isArray(value);
 const nodeIn = (value: unknown): Node => (isNode(value) ? value : {});
 const listIn = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-const textIn = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
+export const textIn = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
 
 /** Makes types of schemas: what of a schema no type can say is left out, and what is not known is `unknown`. */
 export class Shapes {

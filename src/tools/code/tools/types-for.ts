@@ -1,5 +1,5 @@
 import { readTools, type Tools } from "./tool-set";
-import { type Shape, Shapes } from "./type-shape";
+import { type Shape, Shapes, textIn } from "./type-shape";
 import { commentText, keyText, TypeTexts } from "./type-text";
 
 const SURROUNDINGS = `/** What the code was handed. */
@@ -50,7 +50,7 @@ export function typesFor(tools: Tools): string {
       const result = isStream ? item.schema : reply.schema;
       lines.push({
         name,
-        comment: given !== undefined && "description" in given ? String(given.description) : undefined,
+        comment: given !== undefined && "description" in given ? textIn(given.description) : undefined,
         payload: given === undefined ? null : look(shapes.of(given, "input", `${name}Payload`), tool, `${name}Payload`),
         result: result === undefined ? null : look(shapes.of(result, "output", `${name}Reply`), tool, `${name}Reply`),
         isStream,

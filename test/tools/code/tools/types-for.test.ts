@@ -24,7 +24,7 @@ function refOf(protocol: Protocol<string, unknown>) {
 function typeOf(payload: Schema): { type: string; names: string } {
   const text = typesFor({ t: refOf(defineProtocol("p", { o: { payload } })) });
   const [, names = "", type = ""] =
-    /\}\n((?:type [\s\S]*?;\n)*)declare const tools: \{\n {2}readonly t: \{\n(?: {4}\/\*\*.*\n)? {4}o\(payload\??: ([\s\S]*)\): Promise<void>;/.exec(
+    /\}\n((?:type [\s\S]*?;\n)*)declare const tools: \{\n {2}readonly t: \{\n {4}o\(payload\??: ([\s\S]*)\): Promise<void>;/.exec(
       text,
     ) ?? [];
   return { type: type.replaceAll(/\s+/g, " "), names: names.replaceAll(/\s+/g, " ") };
@@ -103,7 +103,13 @@ describe("a schema", () => {
   test("of a Standard Schema is told by what goes in, and by what comes out", () => {
     const schema = z.string().transform(Number).pipe(z.number());
     const text = typesFor({ t: refOf(defineProtocol("p", { o: { payload: schema, reply: schema } })) });
-    expect(text).toContain("o(payload: string): Promise<number>;");
+    expect(text).toContain("  readonly t: {\n    o(payload: string): Promise<number>;");
+  });
+
+  test("of a Standard Schema has the description that it was given, or none", () => {
+    const operations = { o: { payload: z.object({}) }, p: { payload: z.object({}).describe("Says */ why.") } };
+    const text = typesFor({ t: refOf(defineProtocol("p", operations)) });
+    expect(text).toContain("  readonly t: {\n    o(payload: {}): Promise<void>;\n    /** Says *\\/ why. */\n    p(");
   });
 
   test("that refers to itself by its root has a name", () => {
