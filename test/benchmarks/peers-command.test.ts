@@ -35,7 +35,7 @@ test("a wrong command line ends with status 2 and says what there is", async () 
   }
 });
 
-test("what is measured is the build, beside the other systems, and not the sources", () => {
+test("what is measured is the build, beside the other systems, and not the sources", async () => {
   const folder = await layOut(join(import.meta.dir, "../.."), { withPeers: true });
   const { exitCode, stdout, stderr } = Bun.spawnSync(
     [process.execPath, "-e", 'console.log(Bun.resolveSync("envoi", process.cwd()))'],

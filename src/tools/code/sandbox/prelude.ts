@@ -72,13 +72,10 @@ export function prelude(
 
   const call = (request: string): Promise<string> => {
     const id = tellCall(request);
-    const promise = new PromiseOf<string>((resolve) => {
+    return new PromiseOf<string>((resolve) => {
       if (id > 0) waiting[id] = resolve;
       else resolve(refusals[-id] as string); // By `Natives`.
     });
-    // So that `await` takes it for what it is, and does not ask a prototype that the code may have changed.
-    defineProperty(promise, "constructor", descriptor(PromiseOf, false));
-    return promise;
   };
 
   const answer: Prelude[3] = (id, text) => {
