@@ -174,9 +174,9 @@ export class Interpreter {
     }
   }
 
-  /** Runs all that can run. */
+  /** Runs all that can run. Calls that are made meanwhile are told with what comes next, or once it takes a while. */
   #drain(): void {
-    while (!this.#isToStop() && this.#quickjs.hasJobs) this.#quickjs.runJobs(JOBS);
+    while (!this.#isOver() && this.#quickjs.hasJobs) this.#quickjs.runJobs(JOBS);
   }
 
   /** Waits for what the host has to say, and lets the code know. */
@@ -293,8 +293,13 @@ export class Interpreter {
     return this.#stop === undefined;
   }
 
+  /** Asked while code runs, every now and then. */
   #isToStop(): boolean {
     this.#port.flush();
+    return this.#isOver();
+  }
+
+  #isOver(): boolean {
     if (this.#stop === undefined && performance.now() > this.#deadline) this.#stop = "timeout";
     return this.#stop !== undefined;
   }
