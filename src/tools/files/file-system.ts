@@ -43,7 +43,7 @@ type Told<Value> = { readonly ok: true; readonly value: Value } | { readonly ok:
 export function spawnFileSystem(spawner: Spawner, options: FileSystemOptions): FileSystemRef {
   const limits = limitsOf(options);
   const { name = "files", supervision, phase, capacity, overflow } = options;
-  return spawner.spawn(name, FileSystem, factoryOf(options, limits), {
+  const files = spawner.spawn(name, FileSystem, factoryOf(options, limits), {
     concurrency: limits.concurrency,
     validate: "always", // Whoever asks: what an agent makes up comes from within, too.
     ...(supervision && { supervision }),
@@ -51,6 +51,9 @@ export function spawnFileSystem(spawner: Spawner, options: FileSystemOptions): F
     ...(capacity !== undefined && { capacity }),
     ...(overflow !== undefined && { overflow }),
   });
+  // The first schema that a process compiles takes it 4 ms: now, and not while the first request is served.
+  FileSystem.operations["read"]?.payload.parse({ path: "" });
+  return files;
 }
 
 function factoryOf(options: FileSystemOptions, limits: Limits): Factory<Signatures> {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { createSystem } from "../../../src";
 import { itemsOf, resultOf, spawnFileSystem } from "../../../src/tools";
 import { type FileSystemOptions, limitsOf } from "../../../src/tools/files/options";
+import { program } from "./programs/run";
 import { everyWay, withFiles } from "./ways";
 
 /** What an option is refused with, by a caller who does not heed the types. */
@@ -76,6 +77,11 @@ test("a glob that would match nothing is refused, lest what it should close be o
 test("what is wrong is told when the actor is spawned, and not to the first who asks", async () => {
   await using system = createSystem();
   expect(() => spawnFileSystem(system, { root: tmpdir(), maxEntries: 0 })).toThrow(RangeError);
+});
+
+test("the turn of the first request does not wait for the first schema to be compiled: that was when it was spawned", async () => {
+  const child = await program("compiled", [], "compiled: true"); // In a process where nobody has compiled any.
+  await child.ended();
 });
 
 test.each(everyWay)("concurrency bounds watches and other streams each for themselves, by %s", (way) =>

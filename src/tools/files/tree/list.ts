@@ -126,6 +126,7 @@ class Listing {
     const { root, status } = this.#workspace;
     const leftOut = this.#leftOut;
     for (;;) {
+      yield;
       const count = root.entries(at, names.add);
       if (count < 0) return count;
       if (count === 0) break;
@@ -135,7 +136,6 @@ class Listing {
         yield;
       }
       if (names.endBatch()) yield* names.settle();
-      yield;
     }
     if (names.isSmall) names.settleNow();
     else yield* names.settle();
