@@ -70,6 +70,14 @@ describe.each(everyWay)("read, by %s", (way) => {
       expect((await contentOf(files, { encoding: "bytes" }, "large")).content).toEqual(new Uint8Array(large));
     }));
 
+  test("a text may have the character that stands for what is no UTF-8", () =>
+    withFiles(way, async ({ files, directory, disk }) => {
+      disk.writeFileSync(join(directory, "a"), "what\uFFFD");
+      expect((await contentOf(files, {})).content).toBe("what\uFFFD");
+      disk.writeFileSync(join(directory, "a"), Buffer.concat([Buffer.from("\uFFFD"), Buffer.from([0xed, 0xa0, 0x80])]));
+      expect(await kindOf(files, { path: "a" })).toBe("not-text"); // Half of a surrogate pair.
+    }));
+
   test("a character that lies on the border of two pieces stays whole", () =>
     withFiles(way, async ({ files, directory, disk }) => {
       const text = `${"x".repeat(PIECE - 1)}ä€😀${"y".repeat(PIECE)}`;
