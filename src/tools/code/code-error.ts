@@ -51,7 +51,7 @@ const StackPlace = Type.Object({
  * | `timeout` | it had not ended when its time was up |
  * | `out-of-memory` | it needed more memory than it may have |
  * | `output-limit` | its logs and its value are more bytes than the actor's limit |
- * | `unserializable-value` | its value, or the input, is nothing that JSON can hold |
+ * | `unserializable-value` | its value, or the input, is nothing that JSON can hold, or is nested too deep |
  * | `crashed` | what ran it ended in the middle, or its asker gave up |
  * | `unavailable` | this actor or this machine does not run code in that way, or what the request names is not there any more |
  * | `busy` | too many runs wait, or too many sessions are open; ask again later |

@@ -1,5 +1,6 @@
 import type { CodeError } from "./code-error";
 import { CodeRefusal } from "./code-refusal";
+import { DEEPEST, isTooDeep } from "./depth";
 import type { ExecuteReply } from "./protocol";
 import type { Ended, Isolation, Program } from "./tier";
 
@@ -16,27 +17,46 @@ export const refused = ({ error }: CodeRefusal): Told<never> => ({ ok: false, er
 /** A value as JSON; undefined stays so. */
 export function textOf(input: unknown): string | undefined | CodeRefusal {
   if (input === undefined) return undefined;
-  let fault = `a ${typeof input}`;
+  let fault = typeof input === "object" ? "its toJSON gives nothing" : `a ${typeof input}`;
   try {
-    const text: string | undefined = JSON.stringify(input);
-    if (text !== undefined) return text;
+    if (isTooDeep(input)) {
+      fault = `it goes round in a circle, or is nested more than ${DEEPEST} deep`;
+    } else {
+      const text: string | undefined = JSON.stringify(input);
+      if (text !== undefined) return text;
+    }
   } catch (thrown) {
-    fault = thrown instanceof Error ? thrown.message : "its toJSON threw";
+    fault = sentenceOf(thrown);
   }
-  return new CodeRefusal("unserializable-value", `The input is nothing that JSON can hold: ${fault}`);
+  return new CodeRefusal("unserializable-value", `The input is nothing that JSON can hold: ${fault}.`);
+}
+
+/** Whatever was thrown, also what throws when it is looked at: an input may be anything. */
+function sentenceOf(thrown: unknown): string {
+  try {
+    if (thrown instanceof Error && typeof thrown.message === "string") return thrown.message.replace(/\.$/, "");
+  } catch {
+    // Told below.
+  }
+  return "a getter or toJSON of it threw";
 }
 
 /** What is told of a run of a program, whose places are those in its own source. */
 export function outcomeOf(ended: Ended, program: Program, isolation: Isolation): Told<ExecuteReply> {
   const logs = ended.logs as ExecuteReply["logs"]; // Nobody writes to it any more.
   if (ended.kind === "value") {
+    const { value: text, durationMs } = ended;
     try {
-      const value: unknown = ended.value === undefined ? undefined : JSON.parse(ended.value);
-      return { ok: true, value: { value, logs, durationMs: ended.durationMs, isolation } };
+      const value: unknown = text === undefined ? undefined : JSON.parse(text);
+      // Each level takes two characters at least.
+      if (text === undefined || text.length <= 2 * DEEPEST || !isTooDeep(value)) {
+        return { ok: true, value: { value, logs, durationMs, isolation } };
+      }
     } catch {
-      const message = "The value is nested too deeply; return a flatter one.";
-      return { ok: false, error: { kind: "unserializable-value", message, logs } };
+      // Too deep to be read.
     }
+    const message = `The value is nested more than ${DEEPEST} deep; return a flatter one.`;
+    return { ok: false, error: { kind: "unserializable-value", message, logs } };
   }
   const { kind, message, name, stack } = ended;
   const places = stack?.map(({ program: of, line, column }) => ({

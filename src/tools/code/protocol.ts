@@ -19,7 +19,7 @@ const source = {
 };
 
 const howToRun = {
-  /** What the code sees as `input`; as JSON holds it. Default: undefined. */
+  /** What the code sees as `input`; as JSON holds it, nested no more than 1,000 deep. Default: undefined. */
   input: Type.Optional(Type.Unknown()),
   /** Longest run, in milliseconds; no more than the actor's own. Default: the session's, or the actor's. */
   timeout: Type.Optional(Positive),
@@ -44,7 +44,10 @@ export type RunRequest = Static<typeof RunRequest>;
 
 /** What became of code that ran to its end. */
 export const ExecuteReply = Type.Object({
-  /** As JSON holds it: a `Date` is a string, a `Map` is `{}`, `NaN` is null. Left out or undefined where there is none. */
+  /**
+   * As JSON holds it, nested no more than 1,000 deep: a `Date` is a string, a `Map` is `{}`, `NaN` is null. Left out or
+   * undefined where there is none.
+   */
   value: Type.Unknown(),
   /** In the order in which they were written. */
   logs: Type.Array(LogEntry),

@@ -32,7 +32,51 @@ describe.each(ways)("$isolation, $language", ({ isolation, language }) => {
       }
       expect(valueIn(await execute("'well'"))).toBe("well");
     };
+    // The engine takes seconds to find one that goes round through toJSON.
+    await withCode({ isolation, timeout: 20_000 }, body, language);
+  });
+
+  test("a value and an input may be nested 1,000 deep, and what is deeper is refused before the host writes a text of it", async () => {
+    const body = async (execute: Execute) => {
+      const nested = (depth: number): unknown => JSON.parse("[".repeat(depth) + "]".repeat(depth));
+      const text = JSON.stringify(nested(1_000));
+      const echo = "input";
+      expect(JSON.stringify(valueIn(await execute(echo, { input: nested(1_000) })))).toBe(text);
+      for (const depth of [1_001, 40_000]) {
+        const { kind, message } = errorIn(await execute("1", { input: nested(depth) }));
+        expect([kind, message]).toEqual(["unserializable-value", expect.stringContaining("more than 1000 deep")]);
+      }
+      for (const part of ["[a]", "{ a }"]) {
+        const { kind, message } = errorIn(await execute(`let a = []; for (let i = 0; i < 1000; i++) a = ${part}; a`));
+        expect([kind, message]).toEqual(["unserializable-value", expect.stringContaining("more than 1000 deep")]);
+      }
+    };
     await withCode({ isolation }, body, language);
+  });
+
+  test("an input that throws in whatever way is refused, and takes no session with it", async () => {
+    await withCode({ isolation }, async (execute, code) => {
+      const opened = (await code.ask("session", {}))._unsafeUnwrap();
+      if (!opened.ok) throw new Error(opened.error.message);
+      const { session } = opened.value;
+      await execute("let kept = 5", { session });
+      const trap = {
+        get: () => {
+          throw 1;
+        },
+      };
+      const odd = Object.defineProperty(new Error(), "message", { get: trap.get });
+      for (const thrown of [new Error("why"), 1, null, new Proxy(new Error(), trap), odd, new Proxy({}, trap)]) {
+        const input = {
+          toJSON: () => {
+            throw thrown;
+          },
+        };
+        expect(errorIn(await execute("1", { input, session })).kind).toBe("unserializable-value");
+      }
+      expect(errorIn(await execute("1", { input: { toJSON() {} } })).message).toContain("its toJSON gives nothing");
+      expect(valueIn(await execute("kept", { session, language }))).toBe(5);
+    });
   });
 
   test("what is written to the log, whatever it is, is a text", async () => {

@@ -1,7 +1,5 @@
+import { DEEPEST } from "../depth";
 import type { CallRequest } from "./tools-in-code";
-
-/** How deeply a payload or a reply may be nested. */
-export const DEEPEST = 1_000;
 
 const NO_REQUEST = "The request is none: call a tool by its methods.";
 

@@ -1,4 +1,4 @@
-import { DEEPEST } from "./call-request";
+import { DEEPEST } from "../depth";
 
 /** Why a reply does not come across. */
 export class Unserializable {
