@@ -1,4 +1,5 @@
 import type { Ended, LogEntry } from "../tier";
+import { display } from "./recorder";
 
 export type Failure = Exclude<Ended, { kind: "value" }>;
 
@@ -18,10 +19,10 @@ export const tooMuch = (most: number): Failure =>
 /** What was thrown, which may be anything, also what throws when it is looked at. */
 export function describe(thrown: unknown): { name?: string; message: string; stack?: string } {
   try {
-    if (!(thrown instanceof Error)) return { message: `The code threw ${Bun.inspect(thrown, { depth: 2 })}.` };
+    if (!(thrown instanceof Error)) return { message: display([thrown]) };
     const { name, message, stack } = thrown;
     return { name: String(name), message: String(message), ...(typeof stack === "string" && { stack }) };
   } catch {
-    return { message: "The code threw what cannot be looked at." };
+    return { message: "What was thrown cannot be shown." };
   }
 }

@@ -10,7 +10,7 @@ export class OutputLimit extends Error {
 let format: typeof import("node:util").formatWithOptions | undefined;
 
 /** As `console.log` shows it. What does so is loaded when something is first written: it takes 4 ms. */
-function display(parts: readonly unknown[]): string {
+export function display(parts: readonly unknown[]): string {
   format ??= process.getBuiltinModule("node:util").formatWithOptions;
   return format({ colors: false }, ...parts);
 }

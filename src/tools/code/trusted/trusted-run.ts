@@ -127,7 +127,9 @@ export class TrustedRun implements RunClock {
     if (value !== undefined) {
       try {
         text = JSON.stringify(value);
-        if (text === undefined) fault = `A ${typeof value} is nothing that JSON can hold; return what it gives.`;
+        if (text === undefined && typeof value !== "object") {
+          fault = `A ${typeof value} is nothing that JSON can hold; return what it gives.`;
+        }
       } catch (thrown) {
         fault = `The value is nothing that JSON can hold: ${describe(thrown).message}`;
       }
