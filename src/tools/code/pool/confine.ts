@@ -52,10 +52,13 @@ export function confine(kernel: Kernel | undefined = openKernel()): Hold[] {
   return held;
 }
 
-/** Bounds a resource of this process, so that nobody raises it again. */
+/** Bounds a resource of this process, so that nobody raises it again; one that has less already keeps that. */
 export function limit(kernel: Kernel, resource: number, most: number): boolean {
-  const both = new Uint8Array(BigUint64Array.of(BigInt(most), BigInt(most)).buffer);
-  return calls !== undefined && kernel(calls.prlimit64, 0, resource, both) === 0;
+  if (calls === undefined) return false;
+  const both = BigUint64Array.of(BigInt(most), BigInt(most));
+  if (kernel(calls.prlimit64, 0, resource, new Uint8Array(both.buffer)) === 0) return true;
+  // Refused to whoever would raise what it has.
+  return kernel(calls.prlimit64, 0, resource, 0, new Uint8Array(both.buffer)) === 0 && (both[1] ?? 0n) <= BigInt(most);
 }
 
 /** A ruleset that handles all that this version of Landlock knows, and has no rule that allows any of it. */

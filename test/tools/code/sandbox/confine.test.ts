@@ -16,6 +16,13 @@ describe("Sandbox: its processes", () => {
     expect(works).toBe(1e6);
   });
 
+  test.if(isLinux)("hold as well where the host itself may open less than they", () => {
+    const host = ["sh", "-c", 'ulimit -n 32; exec "$0" "$1"', process.execPath, program("confined")];
+    const { held, done } = JSON.parse(Bun.spawnSync(host).stdout.toString());
+    expect(held).toContain("limits");
+    expect(done).toEqual([]);
+  });
+
   test("keep nothing alive while they are idle, and end with their host", async () => {
     const host = Bun.spawn([process.execPath, program("idle")], { stdout: "pipe" });
     const { ended } = JSON.parse(await host.stdout.text());
