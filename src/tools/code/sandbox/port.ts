@@ -1,4 +1,6 @@
+import { FFIType as T } from "bun:ffi";
 import { readSync, writeSync } from "node:fs";
+import { openLibrary } from "../../c-library";
 import { CHANNEL, type News, type Word } from "../pool/channel";
 
 /** News that can wait for others, in characters. */
@@ -9,6 +11,9 @@ const READ_BYTES = 64 * 1024;
 export class Port {
   readonly #piece = Buffer.alloc(READ_BYTES);
   readonly #room = Buffer.alloc(MOST_WAITING);
+  readonly #libc = openLibrary({ poll: { args: [T.ptr, T.u64, T.i32], returns: T.i32 } } as const);
+  /** A `pollfd`: the channel, and POLLIN. */
+  readonly #polled = new Int16Array([CHANNEL, 0, 1, 0]);
   #unread = Buffer.alloc(0);
   #waiting = "";
 
@@ -29,6 +34,11 @@ export class Port {
 
   flush(): void {
     if (this.#waiting !== "") this.#write("");
+  }
+
+  /** Whether something comes within so many milliseconds; true where that cannot be known. */
+  hears(milliseconds: number): boolean {
+    return this.#libc === undefined || this.#libc.poll(this.#polled, 1, milliseconds) !== 0;
   }
 
   /** Whether a word is there already. */

@@ -19,6 +19,24 @@ const REHEARSAL: Omit<Order, "body"> = {
   isKept: false,
 };
 
+/** Milliseconds without an order after which there is time to make those that will come quicker. */
+const IDLE = 3;
+/** How often a run is rehearsed then: more would take more of the processor than it spares. */
+const TIMES = 30;
+
+/**
+ * Runs something before any order has come, in the time that there is until one does: an actor's first executions take
+ * half as long by what the engine has compiled then. Nothing is left of it.
+ */
+async function rehearse(interpreter: Interpreter): Promise<void> {
+  const body =
+    "const list = input.map((n) => ({ n, text: String(n) })); await null; return list.reduce((sum, { n }) => sum + n, 0)";
+  for (let time = 0; time < TIMES && !port.hears(time === 0 ? IDLE : 0); time++) {
+    interpreter.run({ ...REHEARSAL, body, input: "[1, 2, 3]" });
+    await interpreter.reset();
+  }
+}
+
 async function serve(): Promise<void> {
   let interpreter: Interpreter;
   try {
@@ -32,6 +50,7 @@ async function serve(): Promise<void> {
     await interpreter.reset();
   }
   port.tell(["ready", confine()]);
+  await rehearse(interpreter);
   for (let runs = 1; ; ) {
     const word = port.read();
     // What comes for a run that has ended.

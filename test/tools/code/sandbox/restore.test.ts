@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { Image } from "../../../../src/tools/code/sandbox/image";
 import { loadQuickJS, type QuickJS } from "../../../../src/tools/code/sandbox/quickjs";
+import { until } from "./kit";
 import { Worker } from "./worker";
 
 const MB = 1024 * 1024;
@@ -56,6 +57,24 @@ describe("Sandbox: what a run leaves", () => {
       await fresh.close();
     }
   });
+
+  test.if(process.platform === "linux")(
+    "is not there for the next: what a process rehearses while it rests",
+    async () => {
+      const fresh = new Worker();
+      try {
+        expect((await fresh.hear())[0]).toBe("ready");
+        const atReady = fresh.busy;
+        await until(() => fresh.busy > atReady + 1e6);
+        const look = "return [typeof list, input === undefined, Object.keys(globalThis).length]";
+        expect(await fresh.value(look)).toEqual(["undefined", true, 0]);
+        // It has ended with the first order, and no news of it are there.
+        expect((await fresh.run("return 2")).news).toMatchObject([["end", 2, { value: "2" }]]);
+      } finally {
+        await fresh.close();
+      }
+    },
+  );
 
   test("is no sequence of random numbers: each run has its own", async () => {
     const drawn: unknown[] = [];

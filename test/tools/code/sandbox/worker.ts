@@ -60,6 +60,11 @@ export class Worker {
     return Number(kilobytes) * 1024;
   }
 
+  /** Nanoseconds that its main thread has been at work. */
+  get busy(): number {
+    return Number(readFileSync(`/proc/${this.#child.pid}/schedstat`, "utf8").split(" ")[0]);
+  }
+
   async say(...words: readonly Word[]): Promise<void> {
     const socket = await this.#socket;
     const bytes = Buffer.from(words.map((word) => `${JSON.stringify(word)}\n`).join(""));
