@@ -1,3 +1,4 @@
+import { counted } from "../harness/progress";
 import { targets } from "../targets";
 import { type Builds, buildBoth } from "./build";
 import { Course, expected, spoken } from "./course";
@@ -77,7 +78,7 @@ async function compareIn(
   around.progress("");
   const time = spoken(expected(plan.rows, looks.first));
   around.err(
-    `${plan.rows.length} rows of ${revision} and of this tree take ${time}; what differs is then looked at again.\n`,
+    `${counted(plan.rows.length)} of ${revision} and of this tree: ${time}; what differs is then looked at again.\n`,
   );
   const { judged, interrupted } = await measure(plan, looks, builds, workshop, around);
   const report: Report = {

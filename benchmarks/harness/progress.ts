@@ -8,7 +8,7 @@ const PACED = 5;
 
 type Told = Pick<Terminal, "err" | "progress" | "isTerminal">;
 
-const counted = (rows: number): string => `${rows} ${rows === 1 ? "row" : "rows"}`;
+export const counted = (rows: number): string => `${rows} ${rows === 1 ? "row" : "rows"}`;
 
 /** Tells where a run is: a line that changes on a terminal, else a line for each suite. */
 export class Progress {
