@@ -36,7 +36,7 @@ export function ratios(figures: readonly number[], floors: readonly number[]): S
 }
 
 /** A p99 of fewer samples than this is an anecdote. */
-export const SAMPLES_FOR_P99 = 1000;
+const SAMPLES_FOR_P99 = 1000;
 
 /** What is told about a row's samples, all rounds together. */
 export interface Summary {

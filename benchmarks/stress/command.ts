@@ -86,7 +86,7 @@ function effortOf({ quick, seconds }: Arguments): Effort {
 }
 
 /** What did not hold, and the targets that were missed; a quick run has not all rows. */
-export function complaintsAbout(results: StressResults, targets: readonly Target[], isQuick: boolean) {
+function complaintsAbout(results: StressResults, targets: readonly Target[], isQuick: boolean) {
   const failed = [
     ...results.ladders.flatMap(({ name, overload }) => overload.failed.map((sentence) => `${name}: ${sentence}`)),
     ...results.faults.flatMap(({ name, failed: sentences }) => sentences.map((sentence) => `${name}: ${sentence}`)),

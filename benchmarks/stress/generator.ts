@@ -3,7 +3,7 @@ import { setPriority } from "node:os";
 import type { Socket } from "bun";
 import { serveParent } from "./child";
 import { type ClosedLoop, closedLoop } from "./closed-loop";
-import { Latencies } from "./latency";
+import { RequestTimes } from "./latency";
 import { type Answers, eachAnswer, LineReader, LineWriter } from "./lines";
 import { Requests, type Window } from "./requests";
 import type { Outcomes } from "./results";
@@ -46,7 +46,7 @@ interface OpenWindow {
   readonly window: Window;
   readonly end: number;
   readonly ended: (at: number) => void;
-  readonly lags: Latencies;
+  readonly lags: RequestTimes;
 }
 
 class Generator {
@@ -74,7 +74,7 @@ class Generator {
     const start = performance.now();
     const before = processorTime();
     const window = this.#requests.begin();
-    const lags = new Latencies();
+    const lags = new RequestTimes();
     const end = await new Promise<number>((ended) => {
       this.#windows.push({ window, end: start + milliseconds, ended, lags });
     });

@@ -1,5 +1,5 @@
-import { createHistogram, type RecordableHistogram } from "node:perf_hooks";
 import { type Static, Type } from "envoi";
+import { Latencies } from "../harness/latency";
 
 /** How long requests took, in milliseconds. */
 export const Latency = Type.Object({
@@ -18,31 +18,29 @@ export type Latency = Static<typeof Latency>;
 const ABOVE = 10;
 const NANOSECONDS = 1e6;
 
-/** Times in logarithmic bins with three digits each. */
-export class Latencies {
-  readonly #histogram: RecordableHistogram = createHistogram({ lowest: 1, highest: 1e11, figures: 3 });
-  #max = 0;
-  #count = 0;
+/** How long requests took, in milliseconds, each of them kept. */
+export class RequestTimes {
+  readonly #latencies = new Latencies();
+  #max = 0; // As it was; a bin would tell its end.
 
   get count(): number {
-    return this.#count;
+    return this.#latencies.count;
   }
 
   record(milliseconds: number): void {
-    this.#histogram.record(Math.max(1, Math.round(milliseconds * NANOSECONDS)));
-    this.#count++;
+    this.#latencies.record(milliseconds * NANOSECONDS);
     if (milliseconds > this.#max) this.#max = milliseconds;
   }
 
   /** The time below which a share of them lies, in milliseconds. */
   percentile(percent: number): number {
-    return this.#count === 0 ? 0 : this.#histogram.percentile(percent) / NANOSECONDS;
+    return this.count === 0 ? 0 : this.#latencies.percentile(percent) / NANOSECONDS;
   }
 
   summary(): Latency {
-    const told = (percent: number) =>
-      this.#count * (1 - percent / 100) >= ABOVE - 1e-6 ? this.percentile(percent) : null;
+    const { count } = this;
+    const told = (percent: number) => (count * (1 - percent / 100) >= ABOVE - 1e-6 ? this.percentile(percent) : null);
     const [p50, p95] = [this.percentile(50), this.percentile(95)];
-    return { count: this.#count, p50, p95, p99: told(99), p999: told(99.9), max: this.#max };
+    return { count, p50, p95, p99: told(99), p999: told(99.9), max: this.#max };
   }
 }

@@ -1,11 +1,11 @@
-import { Latencies } from "./latency";
+import { RequestTimes } from "./latency";
 import type { Outcomes } from "./results";
 
 class Tally {
   due = 0;
   ok = 0;
   readonly errors: Record<string, number> = {};
-  readonly latencies = new Latencies();
+  readonly latencies = new RequestTimes();
 
   settle(error: string | undefined, milliseconds: number): void {
     if (error === undefined) this.ok++;

@@ -5,7 +5,7 @@ import { letters } from "../harness/file-samples";
 import { liveHeap } from "../harness/heap";
 import { disk, makeFolder } from "../harness/places";
 import { serveParent } from "./child";
-import { Latencies, type Latency } from "./latency";
+import { type Latency, RequestTimes } from "./latency";
 import type { Scenario } from "./results";
 
 export const BATCH = 50;
@@ -87,7 +87,7 @@ async function scenario(messages: number, isolation: Scenario["isolation"]): Pro
       await system.router.ask(createMessage(FILES, "write", { path: `file-${index}.txt`, content: CONTENT }));
     }
     await run(BATCH * 4, () => {});
-    const latencies = new Map(kinds.map(([kind]) => [kind, new Latencies()]));
+    const latencies = new Map(kinds.map(([kind]) => [kind, new RequestTimes()]));
     const heap = liveHeap();
     const start = performance.now();
     await run(messages, (kind, milliseconds) => latencies.get(kind)?.record(milliseconds));

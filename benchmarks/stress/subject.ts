@@ -11,7 +11,7 @@ import { LineReader, LineWriter, type Request } from "./lines";
 import type { Open, Operation, Outcome, Subject } from "./operation";
 
 /** Answered without any actor: what sockets, lines and promises cost. */
-export const BARE = "bare";
+const BARE = "bare";
 
 /** For messages whose askers gave up to be done with, in milliseconds. */
 const PATIENCE = 10_000;

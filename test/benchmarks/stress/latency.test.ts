@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createRandom } from "envoi/testing";
-import { Latencies } from "../../../benchmarks/stress/latency";
+import { RequestTimes } from "../../../benchmarks/stress/latency";
 
 const COUNT = 100_000;
 
@@ -13,7 +13,7 @@ describe("percentiles are those of a distribution whose answers are known, to th
   ];
   for (const [name, quantile] of cases) {
     test(name, () => {
-      const latencies = new Latencies();
+      const latencies = new RequestTimes();
       const shares = Array.from({ length: COUNT }, (_, index) => (index + 0.5) / COUNT);
       for (const share of createRandom(5).shuffle(shares)) latencies.record(quantile(share));
       const { count, p50, p95, p99, p999, max } = latencies.summary();
@@ -28,7 +28,7 @@ describe("percentiles are those of a distribution whose answers are known, to th
 
 test("a percentile is told when ten of the samples are above it", () => {
   const summaryOf = (count: number) => {
-    const latencies = new Latencies();
+    const latencies = new RequestTimes();
     for (let i = 0; i < count; i++) latencies.record(1);
     return latencies.summary();
   };
@@ -38,7 +38,7 @@ test("a percentile is told when ten of the samples are above it", () => {
 });
 
 test("a time of nothing, and none at all, are figures too", () => {
-  const latencies = new Latencies();
+  const latencies = new RequestTimes();
   expect(latencies.summary()).toEqual({ count: 0, p50: 0, p95: 0, p99: null, p999: null, max: 0 });
   latencies.record(0);
   expect(latencies.summary()).toMatchObject({ count: 1, max: 0 });
