@@ -30,8 +30,8 @@ export function discard(cell: Cell): void {
   // One by one: whoever sees a dead letter may count the others (P1).
   for (let envelope = instance?.stash.shift(); envelope !== undefined; envelope = instance?.stash.shift())
     refuseStopped(cell, envelope);
-  for (let envelope = cell.mailbox.take(); envelope !== null; envelope = cell.mailbox.take())
-    refuseStopped(cell, envelope);
+  const { queue } = cell;
+  if (queue !== null) for (let next = queue.take(); next !== null; next = queue.take()) refuseStopped(cell, next);
   if (flow === null) return;
   flow.size = 0;
   for (const envelope of flow.waiting) {

@@ -67,13 +67,13 @@ export function succeed(cell: Cell, envelope: Envelope, result: unknown, handlin
   if (handling === null)
     cell.current = null; // Nothing else is to be put away.
   else finish(cell, envelope, handling);
-  cell.handled++;
+  cell.mailbox.handled++;
   counts.handled++;
   if (!envelope.complete(reply)) buryLateReply(cell, envelope, reply);
 }
 
 function countHandled(cell: Cell): void {
-  cell.handled++;
+  cell.mailbox.handled++;
   cell.environment.counts.handled++;
 }
 

@@ -92,7 +92,7 @@ export function equip(cell: Cell, options: ActorOptions): void {
     extra.aliveAs = cell.life = GUARDED;
   }
   if (priority !== undefined) {
-    cell.mailbox = new PriorityMailbox<Envelope>((envelope) =>
+    cell.queue = new PriorityMailbox<Envelope>((envelope) =>
       envelope instanceof Signal ? null : priorityOf(cell, priority, envelope),
     );
     extra.aliveAs = cell.life = GUARDED;

@@ -84,7 +84,7 @@ function runHandlers(cell: Cell, limit: number, handlers: HandlerTable): number 
     count++;
     if (count >= limit || cell.activity !== HANDLING) break;
   }
-  cell.handled += handled;
+  mailbox.handled += handled;
   return count;
 }
 

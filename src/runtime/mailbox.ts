@@ -5,6 +5,8 @@ export interface Mail<Item> {
 
 /** Where messages wait for their actor. */
 export interface MessageQueue<Item> extends Iterable<Item> {
+  /** How many of those that it gave have been handled, for its actor. */
+  handled: number;
   readonly isEmpty: boolean;
   put(item: Item): void;
   /** Puts items before all others, the first of them first. */
@@ -25,6 +27,7 @@ export interface MessageQueue<Item> extends Iterable<Item> {
 export class Mailbox<Item extends Mail<Item>> implements MessageQueue<Item> {
   #first: Item | null = null;
   #last: Item | null = null;
+  handled = 0;
 
   get isEmpty(): boolean {
     return this.#first === null;

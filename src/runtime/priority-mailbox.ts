@@ -17,6 +17,7 @@ export class PriorityMailbox<Item> implements MessageQueue<Item> {
   readonly #priorityOf: (item: Item) => number | null;
   #nextOrder = 0;
   #nextFirstOrder = -1;
+  handled = 0;
 
   /** `priorityOf` gives null for what is to come after all that waits now. */
   constructor(priorityOf: (item: Item) => number | null) {
