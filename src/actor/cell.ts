@@ -5,6 +5,7 @@ import type { Operation } from "../protocol/protocol";
 import type { Runnable } from "../runtime/dispatcher";
 import { Mailbox, type MessageQueue } from "../runtime/mailbox";
 import { checkPayload } from "./checking";
+import { Children } from "./children";
 import type { Factory } from "./context";
 import { type Envelope, EnvelopeSource, letterOf } from "./envelope";
 import type { Environment } from "./environment";
@@ -67,7 +68,7 @@ export class Cell implements Runnable {
     this.operations = operations;
     this.factory = factory;
     if (parent !== null) {
-      parent.extra.children ??= new Set();
+      parent.extra.children ??= new Children();
       parent.extra.children.add(this);
     }
     environment.cells.set(address, this);

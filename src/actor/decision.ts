@@ -57,7 +57,7 @@ function concernedBy(cell: Cell, { strategy }: Policy): readonly Cell[] {
       ? [...environment.cells.values()].filter(
           (other) => other === cell || (other.parent === null && other.factory !== null),
         )
-      : [...(parent.extras?.children ?? [])];
+      : (parent.extras?.children?.all() ?? []);
   return strategy === "one-for-all" ? all : all.slice(all.indexOf(cell));
 }
 

@@ -1,6 +1,6 @@
 import type { Address } from "../message/address";
 import type { Timeout } from "../runtime/timer-wheel";
-import type { Cell } from "./cell";
+import type { Children } from "./children";
 import type { Flow } from "./flow";
 import type { Concurrency, Handling } from "./handling";
 import type { Instance } from "./instance";
@@ -31,7 +31,7 @@ export class Extras {
   onRejected: ((thrown: unknown) => void) | null = null;
 
   // ——— Of its life
-  children: Set<Cell> | null = null;
+  children: Children | null = null;
   /** What ends with a restart. */
   instance: Instance | null = null;
   /** How many instances there were before this one, and how many of these it had begun anew. */

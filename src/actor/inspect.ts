@@ -42,7 +42,7 @@ export function inspect(cell: Cell): ActorReport {
     failed: extras?.failed ?? 0,
     restarts: extras?.restarts ?? 0,
     current: runningIn(cell),
-    children: [...(extras?.children ?? [])].map(inspect),
+    children: (extras?.children?.all() ?? []).map(inspect),
   };
 }
 

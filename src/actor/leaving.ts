@@ -8,6 +8,7 @@ import { Signal } from "./signal";
 
 /** A stream has no end of its own that could be waited for. */
 export function endStreams(cell: Cell): void {
+  if (cell.extras === null && cell.current?.pattern !== "stream") return; // Most: without a list of them.
   for (const envelope of cell.envelopes()) {
     const isOwn = envelope.pattern === "stream" && cell.handlingOf(envelope)?.passedOn !== "forwarded";
     if (isOwn) envelope.fail(deliveryError("stopped", new EnvelopeSource(envelope, cell), "streamed"));

@@ -1,6 +1,7 @@
 import { type HandlerFailedError, sentenceOf } from "../message/delivery-error";
 import { Timeout } from "../runtime/timer-wheel";
 import type { Behaviour, Cell } from "./cell";
+import type { Children } from "./children";
 import { decisionFor, report } from "./decision";
 import type { Envelope } from "./envelope";
 import { stopReason } from "./extras";
@@ -262,28 +263,28 @@ export function proceed(cell: Cell): void {
 const hasNothingToEnd = ({ extras, behaviour }: Cell): boolean =>
   extras === null && hookOf(behaviour, "onStop") === null;
 
-function stopChildren(cell: Cell, children: ReadonlySet<Cell>): void {
+function stopChildren(cell: Cell, children: Children): void {
   const { extra, environment } = cell;
   extra.isStoppingChildren = true;
   if (cell.life === RESTARTING && environment.hookTimeout !== Number.POSITIVE_INFINITY) {
     setTimer(cell, environment.hookTimeout, () => {
-      const late = [...children].map((child) => child.address);
+      const late = children.all().map((child) => child.address);
       environment.logger.warn(
         `${cell.address} restarts without waiting longer for ${late.join(", ")}, which did not stop within ` +
           `${environment.hookTimeout} ms: abandoned.`,
         { unfinished: late },
       );
-      for (const child of [...children]) abandon(child);
+      for (const child of children.all()) abandon(child);
     });
   }
-  for (const child of [...children]) stop(child, extra.isDraining);
+  for (const child of children.all()) stop(child, extra.isDraining);
 }
 
-function childStopped(parent: Cell, child: Cell): void {
+function childStopped(parent: Cell): void {
   const { extras } = parent;
-  if (extras === null) return;
-  extras.children?.delete(child);
-  if (extras.children?.size !== 0 || !extras.isStoppingChildren) return;
+  if (extras === null || extras.children === null) return;
+  extras.children.drop();
+  if (extras.children.size > 0 || !extras.isStoppingChildren) return;
   extras.isStoppingChildren = false;
   endTimer(parent);
   if (parent.activity === SUSPENDED) proceed(parent);
@@ -327,7 +328,7 @@ function terminate(cell: Cell): void {
     environment.events.publish({ kind: "stopped", address, ...(isFailed ? { error } : {}) });
   }
   if (extras !== null && extras.watchers !== null) for (const watch of extras.watchers) watch.tell(error);
-  if (parent !== null) childStopped(parent, cell);
+  if (parent !== null) childStopped(parent);
   if (extras !== null && extras.whenStopped !== null) for (const callback of extras.whenStopped) callback();
 }
 
@@ -335,7 +336,7 @@ function terminate(cell: Cell): void {
 export function abandon(cell: Cell): void {
   if (cell.life === STOPPED) return;
   cell.life = STOPPING;
-  for (const child of [...(cell.extras?.children ?? [])]) abandon(child);
+  for (const child of cell.extras?.children?.all() ?? []) abandon(child);
   discard(cell);
   endTimer(cell);
   cell.extras?.instance?.end();
