@@ -1,9 +1,40 @@
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { defineConfig, type Options } from "tsup";
 
-// TypeBox goes into the package: imported from node_modules it costs 58 ms at start, from these files 13. It is minified
+// TypeBox goes into the package: imported from node_modules it costs 58 ms at start, from these files 4. It is minified
 // (to 0.4 of its size); our own code is not. (Shorter names saved no time at start; esbuild's keepNames cost 7 ms.)
 const typebox = ["typebox", "typebox/schema"];
 const fileOf = (specifier: string) => `./${specifier.replaceAll("/", "-")}`;
+const entryOf = (specifier: string) => Bun.resolveSync(specifier, process.cwd());
+
+// Of TypeBox's `Type`, most programs use only what makes a plain schema, a fifth of its code. What computes types (Script, Pick,
+// Record …) is in a file of its own, which the first use of one of them loads: to read it took 5 ms of each start. Whoever needs
+// it waits 1 ms longer than where all is one file.
+const TYPES = join(dirname(entryOf("typebox")), "typebox.mjs");
+const COMPUTING = /^type\/(?!types\/)|\/(call|record|template_literal)\.mjs$/;
+
+/** The lines of TypeBox's `Type` that export what makes a schema, and those that export what computes one. */
+function exportsOfType(): { readonly plain: string[]; readonly computing: string[] } {
+  const lines = readFileSync(TYPES, "utf8").matchAll(/^export \{ .* \} from '\.\/(.*)';$/gm);
+  const { plain = [], computing = [] } = Object.groupBy(lines, ([, path = ""]) =>
+    COMPUTING.test(path) ? "computing" : "plain",
+  );
+  return { plain: plain.map(([line]) => line), computing: computing.map(([line]) => line) };
+}
+
+/** `Type` as the package has it, with all its names. */
+function typeOfPackage(): string {
+  const { plain, computing } = exportsOfType();
+  const names = (lines: readonly string[]) => lines.flatMap((line) => line.slice(9, line.indexOf(" }")).split(", "));
+  return `
+    import { loadComputedTypes } from "./compiler.js";
+    ${plain.map((line, index) => line.replace(/^export .* from/, `import * as module${index} from`)).join("\n")}
+    export const Type = { ${plain.flatMap((line, index) => names([line]).map((name) => `${name}: module${index}.${name}`)).join(", ")} };
+    for (const name of ${JSON.stringify(names(computing).join(" "))}.split(" "))
+      Object.defineProperty(Type, name, { enumerable: true, get: () => loadComputedTypes()[name] });
+  `;
+}
 
 const shared: Options = {
   format: "esm",
@@ -59,10 +90,9 @@ export default defineConfig([
         name: "compiler",
         setup(build) {
           build.onLoad({ filter: /compiler\.ts$/ }, async ({ path }) => ({
-            contents: (await Bun.file(path).text()).replace(
-              'require("typebox/schema")',
-              `require("${fileOf("typebox/schema")}.js")`,
-            ),
+            contents: (await Bun.file(path).text())
+              .replace('require("typebox/schema")', `require("${fileOf("typebox/schema")}.js")`)
+              .concat('export const loadComputedTypes = () => require("./typebox-types.js");'),
             loader: "ts",
           }));
         },
@@ -78,10 +108,37 @@ export default defineConfig([
   },
   {
     ...shared,
-    entry: Object.fromEntries(
-      typebox.map((specifier) => [fileOf(specifier).slice(2), Bun.resolveSync(specifier, process.cwd())]),
-    ),
+    entry: {
+      ...Object.fromEntries(typebox.map((specifier) => [fileOf(specifier).slice(2), entryOf(specifier)])),
+      "typebox-types": TYPES,
+    },
     noExternal: [/^typebox/],
     minify: true,
+    esbuildPlugins: [
+      {
+        name: "types",
+        setup(build) {
+          build.onResolve({ filter: /^\.\/compiler\.js$/ }, ({ path }) => ({ path, external: true }));
+          build.onLoad({ filter: /typebox\/build\/index\.mjs$/ }, () => ({ contents: typeOfPackage() }));
+          build.onLoad({ filter: /typebox\/build\/typebox\.mjs$/ }, () => ({
+            contents: exportsOfType().computing.join("\n"),
+          }));
+          // What Optional, Readonly and Immutable do is in one file with how such types are computed, and is taken out of it.
+          build.onResolve({ filter: /\/instantiate_add\.mjs$/ }, ({ importer, path }) =>
+            /\/_add_\w+\.mjs$/.test(importer) ? { path: join(dirname(importer), path), suffix: "?plain" } : undefined,
+          );
+          build.onLoad({ filter: /\/instantiate_add\.mjs$/ }, ({ path, suffix }) => {
+            const whole = readFileSync(path, "utf8");
+            if (suffix !== "?plain") return { contents: whole };
+            const contents = whole.replace(
+              /^import .*InstantiateType.*$|^export function \w+Instantiate\([\s\S]*?^\}$/gm,
+              "",
+            );
+            if (contents.includes("Instantiate")) throw new Error(`${path} is not as it was: see tsup.config.ts.`);
+            return { contents };
+          });
+        },
+      },
+    ],
   },
 ]);

@@ -3,6 +3,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DONE, installation } from "../../benchmarks/subjects/installation";
+import { Type } from "../../src";
 import { sandbox } from "../tools/code/sandbox/kit";
 import { runScript } from "./readme";
 
@@ -23,6 +24,21 @@ async function withFile<Value>(name: string, content: Uint8Array | null, work: (
     writeFileSync(path, before);
   }
 }
+
+/** Uses a type that is computed from others, and is checked by it. */
+const COMPUTED = `
+import { createSystem, defineProtocol, Type } from "envoi";
+const Counts = Type.Record(Type.String(), Type.Partial(Type.Object({ n: Type.Number() })));
+const Sum = defineProtocol("sum", { of: { payload: Counts, reply: Type.Number() } });
+const sum = createSystem().spawn("sum", Sum, () => ({ of: ({ a, b }) => (a?.n ?? 0) + (b?.n ?? 2) }), { validate: "always" });
+const refused = await sum.ask("of", { a: { n: "1" } } as never);
+const reply = await sum.ask("of", { a: { n: ${DONE - 2} }, b: {} });
+process.exit(refused.isErr() ? reply.unwrapOr(1) : 1);
+`;
+
+/** The files of the package that one of them imports. */
+const importedBy = (name: string): string[] =>
+  [...readFileSync(join(dist, name), "utf8").matchAll(/(?:from|import)\s*"\.\/([^"]+)"/g)].map(([, path = ""]) => path);
 
 describe("a start of the built package", () => {
   test("has nothing to transpile, but for the one file that loads another when it is needed", async () => {
@@ -51,17 +67,55 @@ describe("a start of the built package", () => {
     });
   }, 60_000);
 
-  test("of a program that was bundled into one file needs nothing beside it", async () => {
-    const { success, outputs } = await Bun.build({ entrypoints: [join(folder, "checked-reply.ts")], target: "bun" });
-    expect([success, outputs.length]).toEqual([true, 1]);
-    const alone = mkdtempSync(join(tmpdir(), "envoi-bundle-"));
-    try {
-      await Bun.write(join(alone, "bundle.js"), (await outputs[0]?.text()) ?? "");
-      expect(await runScript(alone, "bundle.js")).toEqual({ exitCode: DONE, stdout: "", stderr: "" });
-    } finally {
-      rmSync(alone, { recursive: true, force: true });
-    }
+  test("loads what computes types for who writes such a type, and for nobody else", async () => {
+    await Bun.write(join(folder, "computed.ts"), COMPUTED);
+    expect(await runScript(folder, "computed.ts")).toEqual({ exitCode: DONE, stdout: "", stderr: "" });
+    await withFile("typebox-types.js", null, async () => {
+      expect(await runScript(folder, "checked-reply.ts")).toEqual({ exitCode: DONE, stdout: "", stderr: "" });
+      expect((await runScript(folder, "computed.ts")).exitCode).not.toBe(DONE);
+    });
   }, 60_000);
+
+  test("reads a third of TypeBox's types, and no more", () => {
+    const bytes = ["typebox.js", ...importedBy("typebox.js")].map((name) => readFileSync(join(dist, name)).length);
+    expect(bytes.length).toBeGreaterThan(2);
+    expect(bytes.reduce((sum, each) => sum + each)).toBeLessThan(35_000);
+  });
+
+  test("has all of TypeBox's types, by the same names, that make the same schemas", async () => {
+    const { Type: built } = (await import(join(dist, "index.js"))) as { Type: typeof Type };
+    const kinds = (types: typeof Type) =>
+      Object.entries(types)
+        .map(([name, value]) => `${name}: ${typeof value}`)
+        .sort();
+    expect(kinds(built)).toEqual(kinds(Type));
+    const schemas = (types: typeof Type) => [
+      types.Object({ a: types.Optional(types.String()), b: types.Readonly(types.Array(types.Integer())) }),
+      types.Immutable(types.Tuple([types.Null(), types.Union([types.Literal(1), types.Literal("2")])])),
+      types.Partial(types.Object({ a: types.Readonly(types.Number()), b: types.Optional(types.Boolean()) })),
+      types.Record(types.String(), types.Pick(types.Object({ a: types.Optional(types.Any()), b: types.Any() }), ["a"])),
+      types.Call(types.Generic([types.Parameter("X")], types.Array(types.Ref("X"))), [types.Unknown()]),
+      types.Script("{ readonly a?: string, b: number[] }"),
+    ];
+    expect(JSON.stringify(schemas(built))).toBe(JSON.stringify(schemas(Type)));
+  });
+
+  test.each(["checked-reply", "computed"])(
+    "of %s, bundled into one file, needs nothing beside it",
+    async (name) => {
+      await Bun.write(join(folder, "computed.ts"), COMPUTED);
+      const { success, outputs } = await Bun.build({ entrypoints: [join(folder, `${name}.ts`)], target: "bun" });
+      expect([success, outputs.length]).toEqual([true, 1]);
+      const alone = mkdtempSync(join(tmpdir(), "envoi-bundle-"));
+      try {
+        await Bun.write(join(alone, "bundle.js"), (await outputs[0]?.text()) ?? "");
+        expect(await runScript(alone, "bundle.js")).toEqual({ exitCode: DONE, stdout: "", stderr: "" });
+      } finally {
+        rmSync(alone, { recursive: true, force: true });
+      }
+    },
+    60_000,
+  );
 });
 
 const PROGRAMS = [
