@@ -5,8 +5,11 @@ import { CHANNEL, type News, parseNews, type Word } from "./channel";
 export interface ProcessEvents {
   /** Something well-formed came, in so many bytes; the process is ended by whoever finds that it should not have. */
   news(news: News, bytes: number): void;
-  /** It broke off, or was killed, by somebody else where `isStruck`: told once, and nothing after it. */
-  ended(isStruck: boolean): void;
+  /**
+   * It broke off, or was killed, by somebody else where `isStruck`, or was never there, for that `fault`: told once, and
+   * nothing after it.
+   */
+  ended(isStruck: boolean, fault?: string): void;
 }
 
 const NOTHING = Buffer.alloc(0);
@@ -17,7 +20,8 @@ const FAULTS: ReadonlySet<unknown> = new Set(["SIGSEGV", "SIGBUS", "SIGILL", "SI
 export class PooledProcess {
   /** The longest line, in bytes, that is read of it; one that is longer ends the process. */
   longestLine = 64 * 1024;
-  readonly #child: Subprocess;
+  /** Undefined where it could not be started. */
+  readonly #child: Subprocess | undefined;
   readonly #events: ProcessEvents;
   #socket: Socket | undefined;
   /** What the socket had no room for, or came before there was one. */
@@ -30,23 +34,31 @@ export class PooledProcess {
 
   constructor(events: ProcessEvents, program: string) {
     this.#events = events;
-    this.#child = Bun.spawn({
-      cmd: [process.execPath, "--no-install", "--no-env-file", program],
-      cwd: "/",
-      env: {},
-      stdio: ["ignore", "ignore", "ignore", "pipe"],
-      onExit: ({ signalCode }) => this.#end(signalCode !== null && !FAULTS.has(signalCode)),
-    });
+    try {
+      this.#child = Bun.spawn({
+        cmd: [process.execPath, "--no-install", "--no-env-file", program],
+        cwd: "/",
+        env: {},
+        stdio: ["ignore", "ignore", "ignore", "pipe"],
+        onExit: ({ signalCode }) => this.#end(signalCode !== null && !FAULTS.has(signalCode)),
+      });
+    } catch (thrown) {
+      // The host has no descriptor or memory left, or may start no process. Its sentence has a path of the host.
+      const { code } = thrown as { code?: unknown };
+      queueMicrotask(() => this.#end(false, String(code ?? "unknown")));
+      return;
+    }
     this.#child.unref();
-    void this.#connect();
+    void this.#connect(this.#child);
   }
 
   get exited(): Promise<number> {
-    return this.#child.exited;
+    return this.#child?.exited ?? Promise.resolve(0);
   }
 
+  /** Of one that has started. */
   get pid(): number {
-    return this.#child.pid;
+    return this.#child?.pid ?? 0;
   }
 
   /** False where the process is known to be gone, and has not read it; that it ended is told later. */
@@ -70,35 +82,35 @@ export class PooledProcess {
   hold(): void {
     if (this.#isHeld) return;
     this.#isHeld = true;
-    this.#child.ref();
+    this.#child?.ref();
     this.#socket?.ref();
   }
 
   release(): void {
     if (!this.#isHeld) return;
     this.#isHeld = false;
-    this.#child.unref();
+    this.#child?.unref();
     this.#socket?.unref();
   }
 
   /** Has it do nothing, on none of its threads, until it may go on. */
   stand(): void {
-    this.#child.kill("SIGSTOP");
+    this.#child?.kill("SIGSTOP");
   }
 
   goOn(): void {
-    this.#child.kill("SIGCONT");
+    this.#child?.kill("SIGCONT");
   }
 
   /** Ends it at once; `ended` is told before this returns. */
   kill(): void {
-    this.#child.kill("SIGKILL");
+    this.#child?.kill("SIGKILL");
     this.#end(false);
   }
 
-  async #connect(): Promise<void> {
+  async #connect(child: Subprocess): Promise<void> {
     // With more than three entries of `stdio`, those from the third on are the host's descriptors; Bun's types say so of none.
-    const fd = (this.#child.stdio as readonly unknown[])[CHANNEL] as number;
+    const fd = (child.stdio as readonly unknown[])[CHANNEL] as number;
     try {
       await Bun.connect({
         fd,
@@ -178,15 +190,15 @@ export class PooledProcess {
 
   /** Without its channel a process is of no use; how it ended, its exit tells. */
   #lose(): void {
-    if (!this.#isEnded) this.#child.kill("SIGKILL");
+    if (!this.#isEnded) this.#child?.kill("SIGKILL");
   }
 
-  #end(isStruck: boolean): void {
+  #end(isStruck: boolean, fault?: string): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
     this.#unsent = [];
     this.#part = NOTHING;
     this.#socket?.terminate();
-    this.#events.ended(isStruck);
+    this.#events.ended(isStruck, fault);
   }
 }

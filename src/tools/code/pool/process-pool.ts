@@ -40,6 +40,8 @@ export class ProcessPool implements Tier, SeatOwner, RoomHost {
   /** How many processes in a row ended before they were ready, and what the last one said. */
   #failures = 0;
   #reason: string | undefined;
+  /** Why the last one could not be started at all. */
+  #fault: string | undefined;
   #isToFill = false;
   #isDisposed = false;
 
@@ -108,12 +110,13 @@ export class ProcessPool implements Tier, SeatOwner, RoomHost {
   }
 
   /** @internal A process is no more. */
-  gone(seat: Seat, { isEarly, isStruck, reason, unbegun }: Gone): void {
+  gone(seat: Seat, { isEarly, isStruck, reason, fault, unbegun }: Gone): void {
     this.#seats.delete(seat);
     this.#idle.delete(seat);
     if (this.#isDisposed) return;
     if (isEarly) {
       this.#reason = reason;
+      this.#fault = fault;
       this.#failures += isStruck ? 0.1 : 1;
       if (reason !== undefined) this.#failures = MOST_FAILURES;
       if (this.#failures >= MOST_FAILURES) this.#giveUp();
@@ -223,10 +226,11 @@ export class ProcessPool implements Tier, SeatOwner, RoomHost {
   #giveUp(): void {
     const { isolation, remedy } = this.#options;
     const reason = this.#reason;
+    const fault = this.#fault === undefined ? "" : `, since the host can start none (${this.#fault}); ask again later`;
     this.#reason = undefined;
     const message =
       reason === undefined
-        ? `A process of the tier "${isolation}" cannot start here.`
+        ? `A process of the tier "${isolation}" cannot start here${fault}.`
         : `The tier "${isolation}" cannot start: ${remedy}. (${reason})`;
     for (const active of this.#waiting.splice(0)) active.fail("unavailable", message);
     for (const room of [...this.#claims.keys()]) {

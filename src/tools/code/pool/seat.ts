@@ -29,9 +29,10 @@ export interface SeatOwner {
 
 /** How a process went. */
 export interface Gone {
-  /** Whether it had not yet said that it is ready; then, what it said instead. */
+  /** Whether it had not yet said that it is ready; then, what it said instead, or why it could not be started. */
   readonly isEarly: boolean;
   readonly reason?: string;
+  readonly fault?: string;
   /** Whether somebody else killed it. */
   readonly isStruck: boolean;
   /** A run that it can be taken not to have begun: it is to run elsewhere. */
@@ -69,7 +70,7 @@ export class Seat {
     this.owner = owner;
     this.#options = options;
     this.#process = new PooledProcess(
-      { news: (news, bytes) => this.#hear(news, bytes), ended: (isStruck) => this.#end(isStruck) },
+      { news: (news, bytes) => this.#hear(news, bytes), ended: (isStruck, fault) => this.#end(isStruck, fault) },
       options.program,
     );
     this.#startup = options.clock.setTimer(() => this.#process.kill(), STARTUP);
@@ -184,7 +185,7 @@ export class Seat {
     }, LOOK);
   }
 
-  #end(isStruck: boolean): void {
+  #end(isStruck: boolean, fault?: string): void {
     const attempt = this.#attempt;
     const isEarly = this.#state === "starting";
     const reason = this.#reason;
@@ -202,6 +203,7 @@ export class Seat {
       isEarly,
       isStruck,
       ...(reason !== undefined && { reason }),
+      ...(fault !== undefined && { fault }),
       ...(unbegun !== undefined && { unbegun }),
     });
     if (unbegun === undefined) active?.fail("crashed", "The process of the run ended before the run did.");

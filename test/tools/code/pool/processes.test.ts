@@ -62,6 +62,41 @@ describe("Pool: which processes there are", () => {
   });
 });
 
+describe("Pool: processes that the host cannot start", () => {
+  const { execPath } = process;
+  afterEach(() => {
+    process.execPath = execPath;
+  });
+
+  test("are told to those who wait, without a path of the host, and are started once they can be", async () => {
+    process.execPath = "/nowhere/bun";
+    open({ size: 2 });
+    const room = pool.open(64 * MB);
+    const told = await Promise.all([pool.run(runOf("return 1")), room.run(runOf("return 2"))]);
+    for (const ended of told) {
+      expect(ended).toMatchObject({ kind: "unavailable", message: expect.stringContaining("(ENOENT)") });
+      expect(JSON.stringify(ended)).not.toContain("nowhere");
+    }
+    process.execPath = execPath;
+    expect(await valueFrom(pool.run(runOf("return 3")))).toBe(3);
+    expect(await valueFrom(room.run(runOf("return 4")))).toBe(4);
+    await room.close();
+  });
+
+  test("leave the others at work, and are tried again when they are needed", async () => {
+    open({ size: 2 });
+    await ready();
+    process.execPath = "/nowhere/bun";
+    const [pid] = children();
+    strike(pid);
+    await until(() => !children().includes(pid as number));
+    for (let n = 0; n < 5; n++) expect(await valueFrom(pool.run(runOf(`return ${n}`)))).toBe(n);
+    process.execPath = execPath;
+    expect(await Promise.all([1, 2].map((n) => valueFrom(pool.run(runOf(`return ${n}`)))))).toEqual([1, 2]);
+    await ready();
+  });
+});
+
 describe("Pool: processes that were killed while they were idle", () => {
   test("are not seen by those who ask then", async () => {
     open({ size: 3 });
