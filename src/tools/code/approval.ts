@@ -31,7 +31,7 @@ export type Approval =
   | { readonly code: string }
   | { readonly payload: unknown };
 
-export type Approve = (request: ApprovalRequest) => Approval | Promise<Approval>;
+export type Approve = (request: ApprovalRequest) => Approval | PromiseLike<Approval>;
 
 /** What is told to whoever does not wait any more. */
 export const GONE = new CodeRefusal(
@@ -45,27 +45,33 @@ export async function approveRun(
   request: ApprovalRequest & { readonly kind: "run" },
 ): Promise<string | CodeRefusal> {
   if (request.signal.aborted) return GONE;
-  let approval: Approval | typeof GONE;
   try {
-    approval = await unlessAborted(approve(request), request.signal);
+    const approval = await unlessAborted(approve(request), request.signal);
+    return approval === GONE ? GONE : codeOf(approval, request.code);
   } catch {
     // What it threw is the host's own, and not for whoever asks.
     return refusal("The run was not approved, because whoever approves runs failed.");
   }
-  if (approval instanceof CodeRefusal) return approval;
-  if (approval === true) return request.code;
+}
+
+/** What an answer lets run. One that refuses does so whatever else it says. */
+function codeOf(approval: unknown, own: string): string | CodeRefusal {
+  if (approval === true) return own;
   if (approval === false) return refusal("The run was not approved; write other code.");
   if (typeof approval === "object" && approval !== null) {
-    if ("code" in approval && typeof approval.code === "string") return approval.code;
-    if ("refuse" in approval && typeof approval.refuse === "string") {
-      return refusal(`The run was not approved: ${approval.refuse}`);
+    if ("refuse" in approval && approval.refuse !== undefined) {
+      return refusal(`The run was not approved: ${String(approval.refuse)}`);
     }
+    if ("code" in approval && typeof approval.code === "string") return approval.code;
   }
   return refusal('The run was not approved: whoever approves answers true, false, { refuse: "why" } or { code }.');
 }
 
 /** What is waited for, or GONE as soon as nobody waits any more. */
-export function unlessAborted<Value>(value: Value | Promise<Value>, signal: AbortSignal): Promise<Value | typeof GONE> {
+export function unlessAborted<Value>(
+  value: Value | PromiseLike<Value>,
+  signal: AbortSignal,
+): Promise<Value | typeof GONE> {
   return new Promise((resolve, reject) => {
     const onAbort = () => resolve(GONE);
     signal.addEventListener("abort", onAbort, { once: true });

@@ -85,6 +85,18 @@ test("whoever approves and fails, or gives what is no answer, refuses", async ()
         },
       };
     },
+    // A refusal counts, whatever else is said.
+    () => ({ refuse: "no", code: "2" }),
+    () => ({ refuse: false, code: "2" }),
+    () =>
+      new Proxy(
+        {},
+        {
+          has: () => {
+            throw new Error("broken");
+          },
+        },
+      ),
     ...[undefined, null, 1, "true", {}, [], { code: 1 }, { refuse: 1 }, { payload: 1 }].map((answer) => () => answer),
   ];
   for (const answer of answers) {

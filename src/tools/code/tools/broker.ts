@@ -145,15 +145,15 @@ export class Broker implements Calls {
     let approval: Approval;
     try {
       const given = approve({ kind: "call", tool, operation: operation.name, payload, signal: this.#signal });
-      approval = given instanceof Promise ? await untimed(given, clock) : given;
+      approval = isThenable(given) ? await untimed(given, clock) : given;
     } catch {
       // What it threw is the host's own, and not for code.
       return refusal("refused", `${nameOf(of)} was refused: whoever approves calls failed.`);
     }
     if (approval === true) return this.#begin(of, payload);
     if (typeof approval === "object" && approval !== null) {
-      if ("refuse" in approval && typeof approval.refuse === "string") {
-        return refusal("refused", `${nameOf(of)} was refused: ${approval.refuse.slice(0, LONGEST_REASON)}`);
+      if ("refuse" in approval && approval.refuse !== undefined) {
+        return refusal("refused", `${nameOf(of)} was refused: ${String(approval.refuse).slice(0, LONGEST_REASON)}`);
       }
       if ("payload" in approval) {
         const parsed = operation.payload.parse(approval.payload);
@@ -210,8 +210,12 @@ export class Broker implements Calls {
   }
 }
 
+/** What `await` waits for, which may be another library's promise. */
+const isThenable = (value: Approval | PromiseLike<Approval>): value is PromiseLike<Approval> =>
+  typeof value === "object" && value !== null && "then" in value;
+
 /** Waits while the run's clock stands still. */
-async function untimed<Value>(value: Promise<Value>, clock: RunClock): Promise<Value> {
+async function untimed<Value>(value: PromiseLike<Value>, clock: RunClock): Promise<Value> {
   clock.stop();
   try {
     return await value;

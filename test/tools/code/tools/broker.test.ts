@@ -466,7 +466,9 @@ describe("approval", () => {
       throw new Error("secret");
     };
     const rejected = () => Promise.reject(new Error("secret"));
-    for (const approval of [undefined, null, 1, "yes", {}, { code: "1" }, { refuse: 1 }, thrown, rejected]) {
+    // A refusal counts, whatever else is said.
+    const both = { refuse: 1, payload: { n: 5 } };
+    for (const approval of [undefined, null, 1, "yes", {}, { code: "1" }, { refuse: 1 }, both, thrown, rejected]) {
       await asked(approval, (answer) => {
         expect(fault(answer).kind).toBe("refused");
         expect(fault(answer).message).not.toContain("secret");
@@ -478,6 +480,11 @@ describe("approval", () => {
     await asked(
       () => Promise.resolve(true),
       (_, seen) => expect(seen).toEqual(["stop", "start"]),
+    );
+    await asked(
+      // biome-ignore lint/suspicious/noThenProperty: what is awaited like a promise, and is none, is the subject.
+      () => Object.fromEntries([["then", (resolve: (answer: boolean) => void) => resolve(true)]]),
+      (answer, seen) => expect([answer, seen]).toEqual([{ ok: true, value: 4 }, ["stop", "start"]]),
     );
     await asked(
       () => Promise.reject(new Error()),
