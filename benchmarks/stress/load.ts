@@ -1,6 +1,5 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { disk, makeFolder } from "../harness/places";
 import { Child } from "./child";
 import type { GeneratorHandlers, Seen } from "./generator";
 import type { Outcomes } from "./results";
@@ -72,16 +71,14 @@ export interface Load extends AsyncDisposable {
 export async function startLoad(options: LoadOptions): Promise<Load> {
   const { rate, mix, arrivals = "poisson", seed = 1, patience = 1_000 } = options;
   const { subject: module = new URL("actors.ts", import.meta.url) } = options;
-  const folder = mkdtempSync(join(tmpdir(), "envoi-stress-"));
+  const { path: folder, remove } = makeFolder(disk, "envoi-stress-");
   const path = join(folder, "socket");
   const subject = new Child<SubjectHandlers>(new URL("subject.ts", import.meta.url), [module.href, path, folder]);
   const children: { end(): Promise<void> }[] = [subject];
   let ending: Promise<void> | undefined;
   const stop = () => {
     options.signal?.removeEventListener("abort", stop);
-    ending ??= Promise.all(children.map((child) => child.end())).then(() => {
-      rmSync(folder, { recursive: true, force: true });
-    });
+    ending ??= Promise.all(children.map((child) => child.end())).then(remove);
     return ending;
   };
   options.signal?.addEventListener("abort", stop, { once: true });

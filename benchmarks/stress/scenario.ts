@@ -60,7 +60,6 @@ function kindsOf(router: Router): readonly (readonly [kind: string, work: (index
 
 async function scenario(messages: number, isolation: Scenario["isolation"]): Promise<Scenario> {
   const folder = makeFolder(disk, "envoi-scenario-");
-  process.once("exit", folder.remove); // The run may be ended in the middle.
   const system = createSystem();
   try {
     system.spawn("source", Source, () => ({
