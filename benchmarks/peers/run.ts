@@ -20,12 +20,16 @@ const root = join(import.meta.dir, "../..");
 /** What the process that measures is told: that the candidates are installed, or why they are not. */
 const MISSING = "ENVOI_PEERS_MISSING";
 
-const usage = `bench:peers takes --only ${ROOMS.join(", ")}; --rounds and --seconds, numbers above 0; --check; and --out, a folder.`;
+const usage = `bench:peers takes --only ${ROOMS.join(", ")}; --rounds and --seconds, numbers above 0; --check, of actors; and --out, a folder.`;
 const options = readArguments();
 
 process.exit(process.env[MISSING] === undefined ? await installAndMeasure() : await measure(process.env[MISSING]));
 
 function readArguments() {
+  if (process.argv.includes("--help")) {
+    console.log(usage);
+    process.exit(0);
+  }
   const fail = (): never => {
     console.error(usage);
     process.exit(2);
@@ -43,6 +47,7 @@ function readArguments() {
     const [seconds, rounds] = [Number(values.seconds), Number(values.rounds)];
     const only = ROOMS.find((room) => room === values.only);
     if (!(seconds > 0) || !(Number.isInteger(rounds) && rounds > 0) || only !== values.only) return fail();
+    if (values.check && (only ?? "actors") !== "actors") return fail();
     return { seconds, rounds, rooms: only === undefined ? ROOMS : [only], check: values.check, out: values.out };
   } catch {
     return fail();

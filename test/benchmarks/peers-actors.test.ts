@@ -65,7 +65,7 @@ describe("how envoi stands:", () => {
   test("whoever overlaps messages, starves timers, or is a floor is not compared with", () => {
     for (const changes of [{ keepsOneAtATime: false }, { yieldsToTimers: false }, { isFloor: true }]) {
       const all = results([peer("envoi"), peer("other", changes)], [row("tell", { envoi: 30, other: 20 })]);
-      expect(missed(all)).toEqual([]);
+      expect(missed(all)).toEqual(["There is nobody to compare envoi with."]);
     }
   });
 
@@ -82,6 +82,20 @@ describe("how envoi stands:", () => {
   test("beside a mailbox that starves it, a timer is no multiple of anything", () => {
     const all = results(three, [row("ticks", { envoi: 39, mailbox: 1 }, { unit: "", isMoreBetter: true })]);
     expect(standings(all)).toEqual([{ row: "ticks", behind: [], ratio: undefined }]);
+  });
+
+  test("a row without a figure of envoi, or whose mailbox failed, is not kept", () => {
+    const failed = (name: string) => ({ peer: name, failed: "it died" });
+    const own = row("ask", { other: 30, mailbox: 20 });
+    const floors = row("tell", { envoi: 30, other: 40 });
+    const all = results(three, [
+      { ...own, figures: [...own.figures, failed("envoi")] },
+      { ...floors, figures: [...floors.figures, failed("mailbox")] },
+    ]);
+    expect(missed(all)).toEqual([
+      "ask: envoi has no figure.",
+      "tell: the bare mailbox failed, so nobody knows how near envoi is to it.",
+    ]);
   });
 
   test("an envoi that overlapped messages or starved timers stands nowhere", () => {

@@ -26,10 +26,16 @@ async function start(...args: readonly string[]) {
 }
 
 test("a wrong command line ends with status 2 and says what there is", async () => {
-  for (const args of [["--only", "toys"], ["--rounds", "0"], ["--seconds", "none"], ["--quick"]]) {
+  for (const args of [
+    ["--only", "toys"],
+    ["--rounds", "0"],
+    ["--seconds", "none"],
+    ["--quick"],
+    ["--only", "code", "--check"],
+  ]) {
     const { child } = await start(...args);
     expect(await child.stderr.text()).toBe(
-      "bench:peers takes --only actors, files, code; --rounds and --seconds, numbers above 0; --check; and --out, a folder.\n",
+      "bench:peers takes --only actors, files, code; --rounds and --seconds, numbers above 0; --check, of actors; and --out, a folder.\n",
     );
     expect(await child.exited).toBe(2);
   }

@@ -52,14 +52,24 @@ function ratioOf({ figures, unit }: ActorRowResult, own: number): number | undef
   return floor === undefined || unit === "" || unit === "ms" ? undefined : own / floor;
 }
 
-/** Where envoi is not first, or further from the bare mailbox than it may be, in words. */
+/** Where envoi is not first, or further from the bare mailbox than it may be, or where that is not known, in words. */
 export function missed(results: ActorPeerResults): string[] {
-  if (!comparable(results).includes(SELF)) return ["envoi did not keep one message at a time, or starved timers."];
-  return standings(results).flatMap(({ row, behind, ratio }) => {
+  const among = comparable(results);
+  if (!among.includes(SELF)) return ["envoi did not keep one message at a time, or starved timers."];
+  const unknown = results.rows.flatMap(({ row, figures }) => [
+    ...(medianOf(figures, SELF) === undefined ? [`${row}: envoi has no figure.`] : []),
+    ...(hasFailed(figures, FLOOR) ? [`${row}: the bare mailbox failed, so nobody knows how near envoi is to it.`] : []),
+  ]);
+  if (among.length === 1) unknown.push("There is nobody to compare envoi with.");
+  const known = standings(results).flatMap(({ row, behind, ratio }) => {
     const words = behind.map((name) => `${row}: ${name} is ahead of envoi.`);
     if (ratio !== undefined && ratio > MOST) {
       words.push(`${row}: envoi takes ${ratio.toFixed(2)} times the bare mailbox; at most ${MOST} are allowed.`);
     }
     return words;
   });
+  return [...unknown, ...known];
 }
+
+const hasFailed = (figures: readonly ActorFigure[], name: string): boolean =>
+  figures.some((each) => each.peer === name && "failed" in each);
