@@ -137,7 +137,7 @@ describe.each(ways)("$isolation, $language", (way) => {
   });
 
   test("whatever is open of a run's calls is given up when the run ends, in each way", async () => {
-    await withTool({ isolation, timeout: 60 }, async ({ execute, seen, code }) => {
+    await withTool({ isolation }, async ({ execute, seen, code }) => {
       const left = async () => {
         while (seen.at(-1) !== "given up" && seen.at(-1) !== "left") await inspectionOf(code);
         return seen.splice(0);
@@ -146,10 +146,13 @@ describe.each(ways)("$isolation, $language", (way) => {
       expect(await left()).toEqual(["begun", "a", "given up"]);
       errorIn(await execute("tools.text.never(); await tools.text.upper('a'); throw 1"));
       expect(await left()).toEqual(["begun", "a", "given up"]);
-      expect(errorIn(await execute("await tools.text.never()", { language })).kind).toBe("timeout");
+      expect(errorIn(await execute("await tools.text.never()", { language, timeout: 400 })).kind).toBe("timeout");
       expect(await left()).toEqual(["begun", "given up"]);
-      const asked = await code.ask("execute", { code: "await tools.text.never()", language }, { timeout: 20 });
-      expect(asked.isErr()).toBe(true);
+      const asker = new AbortController();
+      const asked = code.ask("execute", { code: "await tools.text.never()", language }, { signal: asker.signal });
+      while (!seen.includes("begun")) await inspectionOf(code);
+      asker.abort();
+      expect((await asked).isErr()).toBe(true);
       expect(await left()).toEqual(["begun", "given up"]);
       valueIn(await execute("await tools.text.letters('abcdefgh').next(); 1"));
       expect(await left()).toEqual(["left"]);

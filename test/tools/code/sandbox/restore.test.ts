@@ -51,7 +51,8 @@ describe("Sandbox: what a run leaves", () => {
       const depth = "let n = 0; const f = () => f(n++); try { f() } catch {} return n";
       const before = await fresh.value(depth);
       const { outcome } = await fresh.run("JSON.parse('['.repeat(1e6))");
-      expect(outcome).toMatchObject({ name: "RangeError" });
+      // The engine's end of the stack; seldom, when its compiler has come far, the interpreter finds its own first.
+      expect(outcome).toMatchObject({ name: expect.stringMatching(/^(Range|Syntax)Error$/) });
       expect(await fresh.value(depth)).toBe(before);
     } finally {
       await fresh.close();
