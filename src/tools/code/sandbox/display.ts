@@ -9,6 +9,9 @@ export interface Display {
   told(thrown: unknown): { readonly name?: string; readonly message: string; readonly stack?: string };
 }
 
+/** What is told of a value that throws when it is looked at; said again below, which uses nothing from around it. */
+export const UNSHOWN = "a value that cannot be shown";
+
 /**
  * Carried into the interpreter as its own source text, so that it uses nothing from around it. Everything that it needs
  * of the language it takes at the start, and afterwards calls no method of a prototype, because by then the code may have

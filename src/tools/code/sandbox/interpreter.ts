@@ -2,7 +2,7 @@ import { consoleOf } from "../console";
 import { ENTRY_BYTES, type Order, type Outcome } from "../pool/channel";
 import { MOST_CALLS, REFUSALS } from "../tools/call-refusals";
 import { toolsInCode } from "../tools/tools-in-code";
-import { display } from "./display";
+import { display, UNSHOWN } from "./display";
 import { Image } from "./image";
 import { Places } from "./places";
 import type { Port } from "./port";
@@ -240,10 +240,11 @@ export class Interpreter {
     }
     // Written by the prelude: three texts or nulls.
     const [name, message, stack] = JSON.parse(text) as (string | null)[];
-    // Where no memory is left to make an error, null is thrown, or one without its message.
-    const isNull = name === null && message === "null" && quickjs.isExhausted;
+    // Where no memory is left to make an error, null is thrown, or one without its message, or what is no value at all.
+    const isNone = name === null && (message === "null" || message === UNSHOWN) && quickjs.isExhausted;
     const isBare = message === "" && quickjs.isExhausted;
-    if (isNull || (name === "InternalError" && (isBare || message === "out of memory"))) return EXHAUSTED;
+    // One of its kinds goes on: "… in regexp execution".
+    if (isNone || (name === "InternalError" && (isBare || message?.startsWith("out of memory")))) return EXHAUSTED;
     return {
       kind: "runtime-error",
       message: message ?? "",

@@ -95,6 +95,16 @@ describe("Sandbox: errors", () => {
     }
   });
 
+  test("are of memory, in whatever way the engine tells of that", async () => {
+    for (const body of [
+      "return 'a'.repeat(1e7).normalize('NFKD').length",
+      "return 'a'.repeat(1e6).match(/(a)*$/).length",
+      "return encodeURIComponent('\u00e9'.repeat(5e6)).length",
+    ]) {
+      expect([body, (await run(body)).kind]).toEqual([body, "out-of-memory"]);
+    }
+  });
+
   test("of a promise that never settles are told at once", async () => {
     const ended = await run("console.log('waits'); await new Promise(() => {})", { timeout: 1e9 });
     expect(ended).toMatchObject({ kind: "runtime-error", logs: [{ text: "waits" }] });
