@@ -1,12 +1,12 @@
-import { mkdir, mkdtemp, rmdir } from "node:fs/promises";
 import { join } from "node:path";
-import { type Arguments, UsageError } from "./arguments";
+import type { Arguments } from "./arguments";
 import { Times } from "./estimate";
 import { align } from "./format";
 import { Interrupted, unlessInterrupted } from "./interruption";
 import { describeMachine, revisionOf } from "./machine";
 import { type Effort, FULL, measureRow, probeRoundsOf, QUICK } from "./measure";
 import { describeNoise, isExplained, noiseOf } from "./noise";
+import { expectFolder } from "./out-folder";
 import { commandFor, missingPeers } from "./packages";
 import { Progress } from "./progress";
 import { RefusedRow } from "./proof";
@@ -34,16 +34,6 @@ export async function bench(suites: readonly Suite[], options: Arguments, around
   }
   await keep(run, options, around);
   return options.check ? check(run, around) : run.failed.length > 0 ? 1 : 0;
-}
-
-/** Before anything is measured: to find at the end that nothing can be written there would be late. */
-async function expectFolder(folder: string): Promise<void> {
-  try {
-    await mkdir(folder, { recursive: true });
-    await rmdir(await mkdtemp(join(folder, ".envoi-")));
-  } catch (error) {
-    throw new UsageError(`--out ${folder}: nothing can be written there (${String(error)}).`);
-  }
 }
 
 async function measureAll(

@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { installIn } from "../../scripts/ensure-installed";
 import { writePages } from "../harness/documents";
+import { expectFolder } from "../harness/out-folder";
 import { layOut } from "../harness/shipped";
 import { onEnding } from "../harness/signals";
 import { missed } from "./actors/standing";
@@ -56,6 +57,13 @@ function readArguments() {
 
 /** A process that has looked for a package does not find it once it is installed: a fresh one measures. */
 async function installAndMeasure(): Promise<number> {
+  if (options.out !== undefined) {
+    const complaint = await expectFolder(options.out).catch((error: Error) => error.message);
+    if (complaint !== undefined) {
+      console.error(complaint);
+      return 2;
+    }
+  }
   const missing = (await installIn(import.meta.dir)) ?? "";
   const child = Bun.spawn([process.execPath, import.meta.path, ...process.argv.slice(2)], {
     stdio: ["ignore", "inherit", "inherit"],

@@ -51,6 +51,15 @@ test("what is measured is the build, beside the other systems, and not the sourc
   expect(stdout.toString().trim()).toBe(join(folder, "dist/index.js"));
 });
 
+test("a folder that takes no files is told before anything is installed or measured", async () => {
+  const command = Bun.spawn([process.execPath, "benchmarks/peers/run.ts", "--out", "/dev/null/there"], {
+    cwd: join(import.meta.dir, "../.."),
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  expect(await command.stderr.text()).toStartWith("--out /dev/null/there: nothing can be written there");
+  expect(await command.exited).toBe(2);
+});
+
 test.if(canSeeProcesses)("Ctrl-C ends it with all that it started, and nothing is written", async () => {
   const out = await mkdtemp(join(tmpdir(), "envoi-peers-out-"));
   folders.push(out);
