@@ -63,6 +63,24 @@ describe.each(ways)("$isolation, $language", ({ isolation, language, pause }) =>
     await withCode({ isolation }, body, language);
   });
 
+  test("any name that code can have lasts, and code that leaves no room for one fails by itself", async () => {
+    const body = async (execute: Execute, code: CodeExecutionRef) => {
+      const session = await open(code);
+      for (const name of ["__proto__", "constructor", "Object", "Promise", "eval", "async", "π"]) {
+        expect(valueIn(await execute(`let ${name} = 7; ${name}`, { session, language: "javascript" }))).toBe(7);
+        expect([name, valueIn(await execute(name, { session }))]).toEqual([name, 7]);
+      }
+      if (isolation === "trusted") return; // There it would be the host's own.
+      const frozen = await open(code);
+      await execute("Object.freeze(globalThis); 0", { session: frozen });
+      expect(errorIn(await execute("let late = 1; late", { session: frozen }))).toMatchObject({
+        kind: "runtime-error",
+      });
+      expect(valueIn(await execute("2", { session: frozen }))).toBe(2);
+    };
+    await withCode({ isolation }, body, language);
+  });
+
   test("an error's place is in the source of its execution, and its stack tells which calls are in earlier ones", async () => {
     const body = async (execute: Execute, code: CodeExecutionRef) => {
       const session = await open(code);

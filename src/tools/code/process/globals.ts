@@ -16,6 +16,14 @@ const KEPT: ReadonlySet<PropertyKey> = new Set(
 const scope = globalThis as Record<PropertyKey, unknown>; // Any name may be there.
 
 const { hasOwn } = Object;
+const { defineProperty } = Reflect;
+/** It inherits nothing: code may have given all objects a `get`. */
+const NOTHING: PropertyDescriptor = Object.assign(Object.create(null), {
+  value: undefined,
+  writable: true,
+  enumerable: true,
+  configurable: true,
+});
 
 /**
  * Takes the other names out of code's sight: process, fetch and the like. That is tidiness and no boundary, since modules
@@ -28,11 +36,11 @@ export function hideGlobals(): void {
   }
 }
 
-/** Makes what the code of a session declares, where it is not there yet. */
+/** Makes what the code of a session declares, where it is not there yet, and can be: code may have frozen all. */
 export function declare(names: readonly string[]): void {
   for (let index = 0; index < names.length; index++) {
     const name = names[index] ?? "";
-    if (!hasOwn(scope, name)) scope[name] = undefined;
+    if (!hasOwn(scope, name)) defineProperty(scope, name, NOTHING);
   }
 }
 
