@@ -81,6 +81,11 @@ describe.each(ways)("$isolation, $language", (way) => {
       const caught =
         "try { await tools.text.upper(5) } catch (error) { [error.name, error.kind, error instanceof Error] }";
       expect(valueIn(await execute(caught, { language }))).toEqual(["ToolError", "invalid-payload", true]);
+      if (isolation !== "sandbox") return; // Where a failed call is handed over without a throw.
+      const species = "Object.defineProperty(Promise, Symbol.species, { get() { throw 1 } })";
+      const changed = `Promise.prototype.then = function () {}; ${species}; ${caught}`;
+      const found = valueIn(await execute(changed, { language: "javascript" }));
+      expect(found).toEqual(["ToolError", "invalid-payload", true]);
     });
   });
 
