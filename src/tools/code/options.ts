@@ -14,7 +14,10 @@ export interface CodeExecutionOptions extends Pick<ActorOptions, "supervision" |
   readonly isolation?: Isolation;
   /** Longest run, and that of a request which names none, in milliseconds. Default: 5,000. */
   readonly timeout?: number;
-  /** Most memory of a run, and that of a request which names none, in bytes. `"trusted"` does not hold it. Default: 64 MB. */
+  /**
+   * Most memory of a run, and that of a request which names none, in bytes. A run in `"sandbox"` has 1.5 MB in any case;
+   * `"trusted"` does not hold it. Default: 64 MB.
+   */
   readonly memory?: number;
   /** Most bytes of a run's logs, progress and value together. Default: 1 MB. */
   readonly maxOutput?: number;
