@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { Cell } from "../../src/actor/cell";
 import { Children } from "../../src/actor/children";
 import { cellOf } from "../../src/actor/ref";
-import { createSystem, defineProtocol, type System } from "../../src/index";
+import { createSystem, defineProtocol, type System, Type } from "../../src/index";
 
 const Quiet = defineProtocol("quiet", {});
 
@@ -28,4 +28,53 @@ test("P14: of a thousand children that came and went, a handful is kept; those t
   await Bun.sleep(0);
   Bun.gc(true);
   expect(kept.filter((ref) => ref.deref() !== undefined).length).toBeLessThan(100);
+});
+
+test("the name of a child is looked at like that of any actor, and its address is as long as an address may be", async () => {
+  await using system = createSystem();
+  const names: unknown[] = [
+    "",
+    "two words",
+    "a//b",
+    "/a",
+    "a/",
+    "(a)",
+    "a".repeat(511),
+    "a",
+    "a/b",
+    "日本",
+    "a".repeat(510),
+  ];
+  const told: unknown[] = [];
+  system.spawn("p", Quiet, (ctx) => {
+    for (const name of names) {
+      try {
+        // A name that no type stops.
+        told.push(ctx.spawn(name as string, Quiet, () => ({})).address.length);
+      } catch (thrown) {
+        told.push(String(thrown).slice(0, 14));
+      }
+    }
+    return {};
+  });
+  const wrong = 'TypeError: "p/';
+  expect(told).toEqual([wrong, wrong, wrong, wrong, wrong, wrong, wrong, 6, 8, 7, 515]);
+});
+
+test("P13: a stream is ended by a handler that stops its actor before it returns what would yield", async () => {
+  await using system = createSystem();
+  const Ticks = defineProtocol("ticks", { ticks: { stream: Type.Number() } });
+  const ticks = system.spawn("ticks", Ticks, (ctx) => ({
+    ticks() {
+      ctx.stop();
+      return [1, 2, 3];
+    },
+  }));
+  let failure: unknown;
+  try {
+    for await (const _ of ticks.stream("ticks"));
+  } catch (thrown) {
+    failure = thrown;
+  }
+  expect(failure).toMatchObject({ kind: "stopped" });
 });
