@@ -45,7 +45,7 @@ export class PooledProcess {
     } catch (thrown) {
       // The host has no descriptor or memory left, or may start no process. Its sentence has a path of the host.
       const { code } = thrown as { code?: unknown };
-      queueMicrotask(() => this.#end(false, String(code ?? "unknown")));
+      void this.exited.then(() => this.#end(false, String(code ?? "unknown")));
       return;
     }
     this.#child.unref();
