@@ -15,7 +15,6 @@ const deadline = performance.now() + (isLong ? 3600 : 470) * SECOND;
 const TEST_TIMEOUT = (isLong ? 300 : 30) * SECOND;
 /** Files that are tested at once, each in a process of its own; more would starve the timers that some of them watch. */
 const WORKERS = Math.min(2, availableParallelism());
-const scratch = mkdtempSync(join(tmpdir(), "envoi-verify-"));
 
 let passed = 0;
 let failed = 0;
@@ -33,6 +32,8 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.exit(1);
   });
 }
+// After them: told to end in between, it would leave the folder.
+const scratch = mkdtempSync(join(tmpdir(), "envoi-verify-"));
 
 function killRunning(): void {
   try {
