@@ -146,7 +146,7 @@ const memory = (row: string, figure: string, limit: number, aim: number, reason:
 
 const LASTING = [
   "10,000,000 messages, told and asked",
-  "1,000,000 actors spawned and stopped",
+  "5,000,000 actors spawned and stopped",
   "an hour of asks that time out, 100 a second",
   "a day of timers, 60 of 5 s each",
 ];

@@ -19,7 +19,7 @@ export const suite: Suite = {
       "routedAllocation",
     ),
     slopesProbe("10,000,000 messages, told and asked", { smoke: 10_000, full: 10_000_000 }, subjects, "messages"),
-    slopesProbe("1,000,000 actors spawned and stopped", { smoke: 1_000, full: 1_000_000 }, subjects, "spawned"),
+    slopesProbe("5,000,000 actors spawned and stopped", { smoke: 1_000, full: 5_000_000 }, subjects, "spawned"),
     slopesProbe("an hour of asks that time out, 100 a second", { smoke: 100, full: 3_600 }, subjects, "timeouts"),
     slopesProbe("a day of timers, 60 of 5 s each", { smoke: 500, full: 86_400 }, subjects, "timers"),
   ],

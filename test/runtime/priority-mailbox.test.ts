@@ -108,20 +108,20 @@ describe("a priority mailbox", () => {
   });
 
   test("grows by little more than its messages: of eight times as many, it compares far less than 64 times as many", () => {
-    const comparisonsOf = (count: number): number => {
+    const comparisonsOf = (messages: number): number => {
       let compared = 0;
       // A number to whoever compares it, which counts how often.
       const counted = (urgency: number) => {
-        const valueOf = () => {
+        const count = () => {
           compared++;
           return urgency;
         };
-        return { valueOf } as unknown as number;
+        return { valueOf: count } as unknown as number;
       };
       const mailbox = new PriorityMailbox<Letter>(({ urgency }) => counted(urgency ?? 0));
       // No two are equal: 7,919 is a prime, and divides neither count.
-      for (let i = 0; i < count; i++) mailbox.put(new Letter(String(i), (i * 7_919) % count));
-      for (let expected = count - 1; expected >= 0; expected--) {
+      for (let i = 0; i < messages; i++) mailbox.put(new Letter(String(i), (i * 7_919) % messages));
+      for (let expected = messages - 1; expected >= 0; expected--) {
         if (mailbox.take()?.urgency !== expected) throw new Error("out of order");
       }
       return compared;
