@@ -80,10 +80,16 @@ export const trustedOverAsk = (turns: number): Promise<Readings> =>
     return { "over an ask": execution - ask, "compiled, over an ask": compiled - ask, execution, ask };
   });
 
-/** Microseconds of so many executions, back to back, after a tenth as many that are not counted. */
+/**
+ * How many executions go before each that is counted. What is asked for is how long they take warm, and the engines of both
+ * processes compile for some 550 executions, in which they take twice as much of a processor; a cold start has rows of its own.
+ */
+const WARMING = 2;
+
+/** Microseconds of so many executions, back to back. */
 async function timesOf(system: System, all: readonly Sample[], executions: number): Promise<number[]> {
   const times: number[] = [];
-  for (let i = -executions / 10; i < executions; i++) {
+  for (let i = -executions * WARMING; i < executions; i++) {
     const sample = all[Math.abs(i) % all.length] ?? arithmetic;
     const start = Bun.nanoseconds();
     await once(system, sample);
@@ -119,7 +125,7 @@ export const toolCall = async (runs: number): Promise<Readings> => {
   const adder = system.spawn("adder", Adder, () => ({ add: ({ n }) => n + 1 }));
   spawnCodeExecution(system, { tools: { adder } });
   const subjects = [calling(1), calling(11)].map((code) => ({ code, times: [] as number[] }));
-  for (let i = -runs / 10; i < runs; i++) {
+  for (let i = -runs * WARMING; i < runs; i++) {
     for (const { code, times } of subjects) {
       const start = Bun.nanoseconds();
       await once(system, code);
