@@ -51,13 +51,13 @@ export async function smokeRow(row: Row | Probe): Promise<void> {
 
 async function measureTimed(row: Row, effort: Effort, signal?: AbortSignal): Promise<Untimed<TimedResult>> {
   return withSamplers(row, async (sampler, floor) => {
-    await floor?.warmUp(effort.warmUp);
-    await sampler.warmUp(effort.warmUp);
+    const { pieces = 1, warmUp = 1 } = row;
+    await floor?.warmUp(effort.warmUp * warmUp);
+    await sampler.warmUp(effort.warmUp * warmUp);
     const rounds: Round[] = [];
     const floors: Round[] = [];
     for (let i = 0; i < effort.rounds; i++) {
       signal?.throwIfAborted();
-      const { pieces = 1 } = row;
       if (pieces === 1) {
         if (floor) floors.push(await floor.round(effort.turn));
         rounds.push(await sampler.round(effort.turn));

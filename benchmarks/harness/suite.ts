@@ -62,6 +62,8 @@ export interface Row {
    * where the kernel lets the two run changes their pace by a half, and does so within a round.
    */
   readonly pieces?: number;
+  /** How many times as long as others it and its floor warm up: for calls that are long, and run through much code. Default: 1. */
+  readonly warmUp?: number;
   readonly setup: () => Prepared | Promise<Prepared>;
 }
 

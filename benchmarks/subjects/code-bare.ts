@@ -1,11 +1,14 @@
 import { systemClock } from "envoi";
-import { CodeRefusal, type Ended, type Isolation, openTier, Sources } from "#internals";
+import { CodeRefusal, type Ended, type Isolation, openTier, Sources, type Tier } from "#internals";
 
 const never = new AbortController().signal;
 
-/** A tier that is handed its programs directly: no actor, no message, no check of either. It ends with the process. */
-export function openBare(isolation: Isolation) {
-  const tier = openTier(isolation, { size: navigator.hardwareConcurrency, maxWaiting: 1_000, clock: systemClock });
+/** Opens a tier as a code actor does by default. */
+export const openAlone = (isolation: Isolation): Tier =>
+  openTier(isolation, { size: navigator.hardwareConcurrency, maxWaiting: 1_000, clock: systemClock });
+
+/** A tier that is handed its programs directly: no actor, no message, no check of either. */
+export function openBare(tier: Tier) {
   const sources = new Sources();
   const run = async (code: string, input?: unknown): Promise<Ended> => {
     const read = sources.compile(code, "javascript");

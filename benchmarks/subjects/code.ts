@@ -2,12 +2,12 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type AskResult, address, createMessage, createSystem, type Router } from "envoi";
 import { type Isolation, spawnCodeExecution, spawnFileSystem, spawnProgram } from "envoi/tools";
-import type { Ended } from "#internals";
+import { type Ended, spawnCodeOver } from "#internals";
 import { asUnique, report, type Sample, total } from "../harness/code-samples";
 import { writeWhole } from "../harness/file-floors";
 import { disk, makeFolder } from "../harness/places";
 import type { Prepared } from "../harness/suite";
-import { openBare } from "./code-bare";
+import { openAlone, openBare } from "./code-bare";
 
 /** The address that a code actor has unless it is given a name. */
 export const CODE = address("code");
@@ -55,6 +55,12 @@ function once<Bench>(open: (isolation: Isolation) => Bench): (isolation: Isolati
   };
 }
 
+/**
+ * Both ways of running code go to the same processes: of two pools, one may be a tenth slower than the other for as long
+ * as it lives, and more rarely a third.
+ */
+const tierOf = once(openAlone);
+
 interface Actors extends Workbench<AskResult> {
   readonly router: Router;
 }
@@ -64,7 +70,7 @@ export const openActors = once(async (isolation: Isolation): Promise<Actors> => 
   const folder = makeFolder(disk, "envoi-code-").path;
   const system = createSystem();
   const { router } = system;
-  spawnCodeExecution(system, { isolation });
+  spawnCodeOver(system, { isolation }, tierOf);
   spawnFileSystem(system, { root: folder });
   ran(await execute(router, "1")); // The first one waits until there is a process.
   return {
@@ -87,7 +93,7 @@ export const openActors = once(async (isolation: Isolation): Promise<Actors> => 
 /** The same without actors: the tier by itself, and the bare calls of `node:fs`. */
 export const openByHand = once((isolation: Isolation): Workbench<Ended> => {
   const folder = makeFolder(disk, "envoi-code-").path;
-  const bare = openBare(isolation);
+  const bare = openBare(tierOf(isolation));
   return {
     run: bare.run,
     told: bare.told,

@@ -3,6 +3,7 @@ import { Executor } from "./executor";
 import { type CodeExecutionOptions, type CodeLimits, limitsOf } from "./options";
 import { CodeExecution, type CodeExecutionRef, CodeStreams } from "./protocol";
 import { runStream } from "./run-stream";
+import { openTier } from "./tiers";
 
 /**
  * Spawns an actor that runs JavaScript and TypeScript: in a sandbox, unless it is told to trust what it runs.
@@ -15,9 +16,18 @@ import { runStream } from "./run-stream";
  * if (ran.isOk()) console.log(ran.value.value); // 6
  */
 export function spawnCodeExecution(spawner: Spawner, options: CodeExecutionOptions = {}): CodeExecutionRef {
+  return spawnCodeOver(spawner, options, openTier);
+}
+
+/** @internal The same over tiers of somebody else, which are closed with the actor. */
+export function spawnCodeOver(
+  spawner: Spawner,
+  options: CodeExecutionOptions,
+  open: typeof openTier,
+): CodeExecutionRef {
   const limits = limitsOf(options);
   const { name = "code", supervision, phase, capacity, overflow } = options;
-  return spawner.spawn(name, CodeExecution, factoryOf(limits), {
+  return spawner.spawn(name, CodeExecution, factoryOf(limits, open), {
     ...handlingOf(limits),
     ...(supervision && { supervision }),
     ...(phase !== undefined && { phase }),
@@ -26,9 +36,9 @@ export function spawnCodeExecution(spawner: Spawner, options: CodeExecutionOptio
   });
 }
 
-function factoryOf(limits: CodeLimits): Factory<SignaturesOf<typeof CodeExecution>> {
+function factoryOf(limits: CodeLimits, open: typeof openTier): Factory<SignaturesOf<typeof CodeExecution>> {
   return (ctx) => {
-    const executor = new Executor(limits, ctx.clock);
+    const executor = new Executor(limits, ctx.clock, open);
     // Streams last as long as their readers like: an actor of their own keeps them from holding up the requests.
     const streams = ctx.spawn("streams", CodeStreams, streamsOf(executor), handlingOf(limits));
     return {

@@ -27,7 +27,7 @@ import {
   type Run,
   type Tier,
 } from "./tier";
-import { openTier } from "./tiers";
+import type { openTier } from "./tiers";
 
 /** The request that is worked on: it ends when the asker gives up. */
 export type Task = Pick<Context<never>, "signal">;
@@ -59,15 +59,17 @@ const IN_SESSION = { isSession: true };
 export class Executor {
   readonly #limits: CodeLimits;
   readonly #clock: Clock;
+  readonly #open: typeof openTier;
   readonly #sources = new Sources();
   readonly #programs: Programs;
   readonly #sessions: Sessions;
   readonly #tiers = new Map<Isolation, Tier>();
   #held = 0;
 
-  constructor(limits: CodeLimits, clock: Clock) {
+  constructor(limits: CodeLimits, clock: Clock, open: typeof openTier) {
     this.#limits = limits;
     this.#clock = clock;
+    this.#open = open;
     this.#programs = new Programs(limits.maxPrograms);
     this.#sessions = new Sessions(limits.maxSessions, clock);
   }
@@ -238,7 +240,7 @@ export class Executor {
     const known = this.#tiers.get(isolation);
     if (known !== undefined) return known;
     const { concurrency, maxWaiting } = this.#limits;
-    const tier = openTier(isolation, { size: concurrency, maxWaiting, clock: this.#clock });
+    const tier = this.#open(isolation, { size: concurrency, maxWaiting, clock: this.#clock });
     this.#tiers.set(isolation, tier);
     return tier;
   }
