@@ -5,6 +5,8 @@ export interface ClockTimer {
   cancel(): void;
   /** Lets the process exit while this timer waits. */
   unref(): void;
+  /** Undoes `unref`. Where a clock has none, what rests is cancelled and set anew. */
+  ref?(): void;
 }
 
 /**
@@ -33,7 +35,7 @@ export const systemClock: Clock = {
   monotonicTime: () => performance.now(),
   setTimer(callback, delay) {
     const timer = setTimeout(callback, Math.min(delay, LONGEST_DELAY));
-    return { cancel: () => clearTimeout(timer), unref: () => timer.unref() };
+    return { cancel: () => clearTimeout(timer), unref: () => void timer.unref(), ref: () => void timer.ref() };
   },
   microtask: (callback) => queueMicrotask(callback),
   macrotask: (callback) => void setImmediate(callback),

@@ -130,6 +130,43 @@ describe("the dispatcher", () => {
     }
   });
 
+  test("P5: messages that come one by one, with time between them, need one macrotask in many", () => {
+    const a = new Worker("a");
+    let macrotasks = 0;
+    for (let message = 1; message <= 160; message++) {
+      a.send();
+      clock.runMicrotasks();
+      expect(handled.length).toBe(message);
+      macrotasks += clock.macrotasks.length;
+      clock.turn();
+      clock.now += 0.005;
+    }
+    expect(macrotasks).toBeGreaterThan(0);
+    expect(macrotasks).toBeLessThanOrEqual(160 / 8);
+  });
+
+  test("P5: a chain of bursts, each ready when the one before it is done, lets the event loop turn", () => {
+    for (const cost of [0, 0.01, 0.2, 3]) {
+      const link = new Worker("link", cost, new FairDispatcher(clock, () => undefined));
+      const start = clock.now;
+      let links = 0;
+      const go = (): void => {
+        links++;
+        link.send();
+        // The chain ends where the event loop would have its turn next.
+        clock.microtask(() => {
+          if (clock.macrotasks.length === 0 && links < 1_000) go();
+        });
+      };
+      go();
+      clock.runMicrotasks();
+      expect([cost, clock.macrotasks.length]).toEqual([cost, 1]);
+      expect(links).toBeLessThanOrEqual(32);
+      expect(clock.now - start).toBeLessThanOrEqual(Math.max(1, cost));
+      clock.settle();
+    }
+  });
+
   test("P5: work outside of actors counts too, and is told when the turn is over", () => {
     let items = 0;
     const produce = (): void => {

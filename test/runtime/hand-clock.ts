@@ -13,11 +13,15 @@ export class HandClock implements Clock {
   readonly alarms = new Set<Alarm>();
   /** Each delay that a timer was set with. */
   readonly delays: number[] = [];
+  /** How many alarms keep the process alive; only of a clock that can undo `unref`. */
+  referenced = 0;
+  readonly #canRef: boolean;
   /** As with `setTimeout`, a longer delay is cut to this. */
   readonly longestDelay: number;
 
-  constructor(now = 0, longestDelay = Number.POSITIVE_INFINITY) {
+  constructor(now = 0, longestDelay = Number.POSITIVE_INFINITY, canRef = false) {
     this.now = now;
+    this.#canRef = canRef;
     this.longestDelay = longestDelay;
   }
 
@@ -28,10 +32,25 @@ export class HandClock implements Clock {
     return this.now;
   }
   setTimer(callback: () => void, delay: number): ClockTimer {
-    const alarm = { due: this.now + Math.min(delay, this.longestDelay), callback };
+    let isReferenced = true;
+    const refer = (is: boolean): void => {
+      if (is !== isReferenced) this.referenced += is ? 1 : -1;
+      isReferenced = is;
+    };
+    const ring = (): void => {
+      refer(false);
+      callback();
+    };
+    const alarm = { due: this.now + Math.min(delay, this.longestDelay), callback: ring };
     this.delays.push(delay);
     this.alarms.add(alarm);
-    return { cancel: () => void this.alarms.delete(alarm), unref: () => undefined };
+    this.referenced++;
+    const cancel = (): void => {
+      refer(false);
+      this.alarms.delete(alarm);
+    };
+    const unref = () => refer(false);
+    return this.#canRef ? { cancel, unref, ref: () => refer(true) } : { cancel, unref };
   }
   microtask(callback: () => void): void {
     this.microtasks.push(callback);

@@ -289,6 +289,60 @@ describe("P6: the wheel leaves nothing on the clock", () => {
   });
 });
 
+describe("where a clock can reference a timer again, the wheel's own", () => {
+  let hand: HandClock;
+  let own: TimerWheel;
+
+  beforeEach(() => {
+    hand = new HandClock(0, Number.POSITIVE_INFINITY, true);
+    own = new TimerWheel(hand);
+  });
+
+  const addAndRemove = (delay: number): void => {
+    const timer = timeout("it", delay);
+    own.add(timer);
+    own.remove(timer);
+  };
+
+  test("stays for asks that follow each other, needs no macrotask, and keeps no process alive between them", () => {
+    for (let ask = 0; ask < 100; ask++) {
+      addAndRemove(5_000);
+      expect([hand.macrotasks.length, hand.alarms.size, hand.referenced]).toEqual([0, 1, 0]);
+      hand.turn();
+      hand.now += 0.05;
+    }
+    expect(hand.delays.length).toBe(1);
+  });
+
+  test("keeps the process alive again with the next timer, which fires when it is due", () => {
+    addAndRemove(5_000);
+    hand.now = 1_000;
+    own.add(timeout("it", 5_000));
+    expect(hand.referenced).toBe(1);
+    hand.leap(4_999);
+    expect(fired).toEqual([]);
+    hand.leap(1);
+    expect([fired, hand.alarms.size, hand.referenced]).toEqual([["it"], 0, 0]);
+  });
+
+  test("gives way to an earlier one", () => {
+    addAndRemove(5_000);
+    own.add(timeout("it", 10));
+    expect([hand.alarms.size, hand.referenced]).toEqual([1, 1]);
+    hand.leap(10);
+    expect(fired).toEqual(["it"]);
+  });
+
+  test("is gone after ten seconds at most, and sooner where it would be set for longer", () => {
+    addAndRemove(5_000);
+    hand.leap(10_000);
+    expect([hand.alarms.size, hand.referenced]).toEqual([0, 0]);
+    addAndRemove(3_600_000);
+    hand.settle();
+    expect([hand.alarms.size, hand.referenced]).toEqual([0, 0]);
+  });
+});
+
 describe("a staged timer", () => {
   test("P6: that is over by the end of the turn is never placed", async () => {
     const timer = new Waiting("it", 10);
