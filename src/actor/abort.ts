@@ -7,6 +7,13 @@ interface Watch {
 // One listener for each signal, however many wait for it: to take 40,000 off one by one took seconds.
 const watches = new WeakMap<AbortSignal, Watch>();
 
+/** Calls back once when a signal is aborted, at once where it is already; what it returns ends that. */
+export function whenAborted(signal: AbortSignal, callback: () => void): () => void {
+  if (!signal.aborted) return onAbort(signal, callback);
+  callback();
+  return () => {};
+}
+
 /** Calls back once when a signal is aborted; what it returns ends that. */
 export function onAbort(signal: AbortSignal, callback: () => void): () => void {
   const watch = watches.get(signal) ?? beginWatch(signal);

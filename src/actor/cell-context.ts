@@ -72,6 +72,12 @@ export class CellContext<Signatures> implements Context<Signatures> {
     return this.#isReplaced ? AbortSignal.abort(stopReason(this.#cell.address)) : this.#cell.signal;
   }
 
+  onAbort(callback: () => void): () => void {
+    if (!this.#isReplaced) return this.#cell.onAbort(callback);
+    callback();
+    return () => {};
+  }
+
   get timers(): Timers {
     const cell = this.#own;
     return cell.instance.timersOf(cell);

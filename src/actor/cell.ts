@@ -4,6 +4,7 @@ import type { Message } from "../message/message";
 import type { Operation } from "../protocol/protocol";
 import type { Runnable } from "../runtime/dispatcher";
 import { Mailbox, type MessageQueue } from "../runtime/mailbox";
+import { whenAborted } from "./abort";
 import { checkPayload } from "./checking";
 import { Children } from "./children";
 import type { Factory } from "./context";
@@ -326,5 +327,12 @@ export class Cell implements Runnable {
       else if (!this.isAlive) handling.controller.abort(stopReason(this.address));
     }
     return handling.controller.signal;
+  }
+
+  /** Calls back when `signal` would be aborted, at once where it would be already. */
+  onAbort(callback: () => void): () => void {
+    const { handling } = this;
+    if (handling === null || handling.envelope instanceof Signal) return whenAborted(this.signal, callback);
+    return handling.onAbort(callback, handling.envelope.failure !== null || !this.isAlive);
   }
 }

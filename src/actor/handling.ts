@@ -31,6 +31,7 @@ export class Handling {
   passedOn: "stashed" | "forwarded" | null = null;
   #waits: Wait | null = null;
   #hasLostWait = false;
+  #onAbort: Set<() => void> | null = null;
 
   constructor(cell: Cell, envelope: Envelope) {
     this.cell = cell;
@@ -55,7 +56,33 @@ export class Handling {
 
   /** Whether its handler could know that its sender gave up: it has read its signal, or lost what it waited for. */
   get isToldOfEnd(): boolean {
-    return this.controller !== null || this.#hasLostWait;
+    return this.controller !== null || this.#onAbort !== null || this.#hasLostWait;
+  }
+
+  /** Calls back once when it is aborted, at once where it is already; what it returns ends that. */
+  onAbort(callback: () => void, isAborted: boolean): () => void {
+    const callbacks = this.#onAbort ?? new Set();
+    this.#onAbort = callbacks;
+    if (isAborted) callback();
+    else callbacks.add(callback);
+    return () => callbacks.delete(callback);
+  }
+
+  /** Tells its handler that nobody waits for it any more (P7). */
+  abort(reason: unknown): void {
+    this.controller?.abort(reason);
+    if (this.#onAbort === null) return;
+    for (const callback of this.#onAbort) {
+      this.#onAbort.delete(callback);
+      try {
+        callback();
+      } catch (thrown) {
+        // As of a listener of a signal: told as uncaught, and the others are called.
+        this.cell.environment.clock.macrotask(() => {
+          throw thrown;
+        });
+      }
+    }
   }
 
   /** What it asked for came back at once, because its sender had given up. */
@@ -69,7 +96,7 @@ export class Handling {
       this.#hasLostWait = true;
       wait.endWith(error);
     }
-    this.controller?.abort(error);
+    this.abort(error);
   }
 }
 

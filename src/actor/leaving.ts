@@ -20,7 +20,7 @@ export function abortSignals(cell: Cell): void {
   const { extras, address } = cell;
   if (extras === null) return;
   const handlings = extras.handling === null ? [...(extras.concurrency?.running ?? [])] : [extras.handling];
-  for (const { controller } of handlings) controller?.abort(stopReason(address));
+  for (const handling of handlings) handling.abort(stopReason(address));
   extras.instance?.lifetime?.abort(stopReason(address));
 }
 

@@ -94,6 +94,13 @@ export class KitContext<Signatures> implements Context<Signatures>, KitRecord {
     return (this.present?.controller ?? this.#lifetime).signal;
   }
 
+  onAbort(callback: () => void): () => void {
+    const { signal } = this;
+    if (signal.aborted) callback();
+    else signal.addEventListener("abort", callback, { once: true });
+    return () => signal.removeEventListener("abort", callback);
+  }
+
   spawn<Child>(
     name: string,
     protocol: Protocol<string, Child>,

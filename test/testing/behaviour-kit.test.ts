@@ -90,8 +90,10 @@ describe("a run", () => {
         return {
           async later(n) {
             seen.push(ctx.message, ctx.sender, ctx.signal.aborted);
-            await new Promise((resolve) => ctx.signal.addEventListener("abort", resolve));
+            ctx.onAbort(() => seen.push("forgotten"))();
+            await new Promise<void>((resolve) => void ctx.onAbort(resolve));
             seen.push(ctx.signal.reason);
+            ctx.onAbort(() => seen.push("at once"));
             return n;
           },
         };
@@ -101,9 +103,9 @@ describe("a run", () => {
     const run = kit.run("later", 2, { sender: asker });
     kit.abort("gave up");
     expect(await run.reply).toBe(2);
-    const [message, sender, isAborted, reason] = seen;
+    const [message, sender, isAborted, reason, after] = seen;
     expect(message).toMatchObject({ pattern: "ask", to: "@(counter)", from: "@(asker)", type: "later", payload: 2 });
-    expect([sender === asker, isAborted, reason]).toEqual([true, false, "gave up"]);
+    expect([sender === asker, isAborted, reason, after]).toEqual([true, false, "gave up", "at once"]);
     // It was set by the factory.
     const ctx = context as unknown as Context<Counting>;
     expect(() => ctx.message).toThrow("@(counter) handles no message now");

@@ -18,6 +18,7 @@ import { Sessions } from "./sessions";
 import type { Language } from "./source/parser";
 import { Sources } from "./source/sources";
 import {
+  type Asker,
   type Calls,
   type Ended,
   ISOLATIONS,
@@ -30,7 +31,8 @@ import {
 import type { openTier } from "./tiers";
 
 /** The request that is worked on: it ends when the asker gives up. */
-export type Task = Pick<Context<never>, "signal">;
+export type Task = Handled | Pick<Context<never>, "signal">;
+type Handled = Pick<Context<never>, "signal" | "onAbort">;
 
 /** What a run reaches its tools by, and what closes it. */
 export interface OpenCalls extends Calls {
@@ -170,9 +172,9 @@ export class Executor {
     if (program instanceof CodeRefusal) return refused(program);
     // What comes later takes its turn in a session after this one, also while a parser is loaded for it.
     if (session !== null || this.#limits.approve !== undefined) return this.#hold(program, job, task.signal);
-    if (!(program instanceof Promise)) return this.#run(program, job, task);
+    if (!(program instanceof Promise)) return this.#run(program, job, () => askerOf(task));
     const { signal } = task;
-    return program.then((read) => (read instanceof CodeRefusal ? refused(read) : this.#run(read, job, { signal })));
+    return program.then((read) => (read instanceof CodeRefusal ? refused(read) : this.#run(read, job, () => signal)));
   }
 
   #read(code: string, { language, session }: Job): Reading {
@@ -194,7 +196,7 @@ export class Executor {
       const program = await reading;
       const approved = program instanceof CodeRefusal ? program : await this.#approve(program, job, signal);
       letGo();
-      return approved instanceof CodeRefusal ? refused(approved) : this.#run(approved, job, { signal });
+      return approved instanceof CodeRefusal ? refused(approved) : this.#run(approved, job, () => signal);
     };
     this.#held++;
     try {
@@ -220,9 +222,9 @@ export class Executor {
   }
 
   /** No promise where it has not waited, which spares it a timer of the ask: 0.5 µs. */
-  #run(program: Program, job: Job, task: Task): Outcome | Promise<Outcome> {
+  #run(program: Program, job: Job, asker: () => Asker): Outcome | Promise<Outcome> {
     const { isolation, session } = job;
-    const run = new Asked(program, job, session?.limits ?? this.#limits, task);
+    const run = new Asked(program, job, session?.limits ?? this.#limits, asker);
     const place = session ?? this.#tier(isolation);
     const { openCalls } = this.#limits;
     const ended = openCalls === undefined ? place.run(run) : withCalls(place, run, openCalls);
@@ -249,6 +251,31 @@ export class Executor {
 const whenEnded = (ended: Promise<Ended>, program: Program, isolation: Isolation): Promise<Outcome> =>
   ended.then((end) => outcomeOf(end, program, isolation));
 
+/** The asker of the message that is handled. An AbortSignal in its place takes 1.2 µs of a sandboxed run of 46. */
+class LightAsker implements Asker {
+  aborted = false;
+  #listener: (() => void) | null = null;
+  readonly #forget: () => void;
+
+  constructor(task: Handled) {
+    this.#forget = task.onAbort(() => {
+      this.aborted = true;
+      this.#listener?.();
+    });
+  }
+
+  addEventListener(_type: "abort", listener: () => void): void {
+    this.#listener = listener;
+  }
+
+  removeEventListener(): void {
+    this.#listener = null;
+    this.#forget();
+  }
+}
+
+const askerOf = (task: Task): Asker => ("onAbort" in task ? new LightAsker(task) : task.signal);
+
 /** A run as it was asked for, within its limits. */
 class Asked implements Run {
   readonly program: Program;
@@ -258,9 +285,10 @@ class Asked implements Run {
   readonly maxOutput: number;
   readonly onLog?: (entry: LogEntry) => void;
   readonly onProgress?: (value: string) => void;
-  readonly #task: Task;
+  readonly #makeAsker: () => Asker;
+  #asker: Asker | undefined;
 
-  constructor(program: Program, { request, input, listeners }: Job, limits: Limits, task: Task) {
+  constructor(program: Program, { request, input, listeners }: Job, limits: Limits, asker: () => Asker) {
     const { timeout, memory } = request;
     this.program = program;
     this.input = input;
@@ -271,12 +299,13 @@ class Asked implements Run {
       this.onLog = listeners.onLog;
       this.onProgress = listeners.onProgress;
     }
-    this.#task = task;
+    this.#makeAsker = asker;
   }
 
-  /** Made when it is read (0.5 µs), as a tier does before it first waits. */
-  get signal(): AbortSignal {
-    return this.#task.signal;
+  /** Made when it is read, as a tier does before it first waits. */
+  get signal(): Asker {
+    this.#asker ??= this.#makeAsker();
+    return this.#asker;
   }
 }
 

@@ -42,6 +42,13 @@ export interface Calls {
   call(request: string, clock: RunClock): Promise<string>;
 }
 
+/** Tells whether whoever asked for a run gave up: an AbortSignal, or what costs less. */
+export interface Asker {
+  readonly aborted: boolean;
+  addEventListener(type: "abort", listener: () => void): void;
+  removeEventListener(type: "abort", listener: () => void): void;
+}
+
 /** One run of a program. `input` and the value are JSON texts: what cannot be one does not cross. */
 export interface Run {
   readonly program: Program;
@@ -52,7 +59,7 @@ export interface Run {
   readonly memory: number;
   /** Most bytes of logs, progress and value together. */
   readonly maxOutput: number;
-  readonly signal: AbortSignal;
+  readonly signal: Asker;
   /** Default: the code has no `tools`. */
   readonly calls?: Calls;
   /** Told as it happens, before the run's end; the end has the same entries. */

@@ -96,7 +96,7 @@ export class TrustedRun implements RunClock {
       };
       this.#home.waiting.add(this);
       if (this.#stops === 0) this.#setTimer();
-      signal.addEventListener("abort", onAbort, { once: true });
+      signal.addEventListener("abort", onAbort);
       promise.then(
         (value) => this.#isOver || this.#finish(this.#end(value)),
         (thrown) => this.#isOver || this.#finish(this.#fail(thrown)),
