@@ -138,7 +138,7 @@ describe.if(isOffered)("Process: code", () => {
       "for (;;);",
       "const f = () => Promise.resolve().then(f); await f()",
     ]) {
-      const ended = await run(`console.log('begun'); ${body}`, { timeout: 40 });
+      const ended = await run(`console.log('begun'); ${body}`, { timeout: 150 });
       expect(ended).toMatchObject({ kind: "timeout", logs: [{ text: "begun" }] });
     }
     const late = "for (const end = Date.now() + 45; Date.now() < end; );";
