@@ -154,7 +154,7 @@ class Listing {
     const matches = this.#matches;
     const isRoot = whole === "";
     const isDeep = whole.length * 3 + LONGEST_NAME >= LONGEST_PATH;
-    if (!isRoot && !isDeep && matches === null && rules.areOpen) return null;
+    if (!isDeep && matches === null && rules.areOpen) return isRoot ? isShown : null;
     const before = isRoot ? "" : `${whole}/`;
     return (name, kind) => {
       if (isRoot && isStaging(name)) return false;
@@ -229,6 +229,8 @@ class Listing {
     level.at = -1;
   }
 }
+
+const isShown = (name: string): boolean => !isStaging(name);
 
 /** The path that a cursor stands for. It comes from outside: whatever it is, it only says where a page begins. */
 function pathIn(cursor: unknown, given: string): string {

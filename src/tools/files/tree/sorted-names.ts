@@ -110,7 +110,7 @@ export class SortedNames {
   }
 
   #endRun(): void {
-    const run = this.#fresh.sort();
+    const run = inOrder(this.#fresh);
     const { most } = this.#wanted;
     this.#drop(run, most);
     if (run.length > most) run.length = most;
@@ -120,6 +120,8 @@ export class SortedNames {
   }
 
   *#merge(a: readonly string[], b: readonly string[]): Steps<string[]> {
+    if (isBefore(a, b)) return this.#join(a, b);
+    if (isBefore(b, a)) return this.#join(b, a);
     const merged: string[] = [];
     const { most } = this.#wanted;
     let i = 0;
@@ -145,9 +147,38 @@ export class SortedNames {
     return merged;
   }
 
+  /** Of two runs, none of whose names are between those of the other. */
+  #join(first: readonly string[], second: readonly string[]): string[] {
+    const left = this.#wanted.most - first.length; // No run is longer than what is kept.
+    this.#drop(second, left);
+    return first.concat(second.slice(0, left));
+  }
+
   #drop(run: readonly string[], start: number): void {
     if (start >= run.length) return;
     this.isCut = true;
     if (this.#kinds.size > 0) for (let i = start; i < run.length; i++) this.#kinds.delete(run[i] as string);
   }
 }
+
+/**
+ * Sorts names. Many file systems give them in the order in which they were made, or the other way round, and many are made in
+ * their order: to see that takes a quarter of a sort, and to see that it is not so a few looks.
+ */
+function inOrder(names: string[]): string[] {
+  const last = names.length - 1;
+  let i = 0;
+  while (i < last && isAscending(names, i)) i++;
+  if (i >= last) return names;
+  if (i > 0) return names.sort();
+  while (i < last && !isAscending(names, i)) i++;
+  return i >= last ? names.reverse() : names.sort();
+}
+
+const isAscending = (names: readonly string[], i: number): boolean => (names[i] as string) <= (names[i + 1] as string); // Both are there.
+
+/** Whether no name of the one comes after any of the other. */
+const isBefore = (a: readonly string[], b: readonly string[]): boolean => {
+  const [last, first] = [a.at(-1), b[0]];
+  return last === undefined || first === undefined || last <= first;
+};
