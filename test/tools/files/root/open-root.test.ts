@@ -47,7 +47,7 @@ describe.if(linux)("which root is opened", () => {
     const { libc } = here;
     if (libc === undefined) return;
     // As under seccomp: the call itself fails. (A plain function has no mark of the FFI, which nothing looks at.)
-    const refusing = { ...here, libc: { ...libc, syscall: () => -1, errno: () => 38 } } as unknown as Machine;
+    const refusing = { ...here, libc: { ...libc, openat2: () => -1, errno: () => 38 } } as unknown as Machine;
     expect(open(at("root"), refusing)).toBe("proc-fd");
     expect(() => open({ ...at("root"), resolution: "openat2" }, refusing)).toThrow(/openat2: .*errno 38/);
   });
