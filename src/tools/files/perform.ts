@@ -1,11 +1,13 @@
 import type { Steps } from "./steps";
 import type { Task, Workspace } from "./workspace";
 
-/** How long steps follow each other without a pause, in milliseconds: half of the dispatcher's own turn. */
-const TURN = 0.4;
+/** How long work may take that is done at once, in milliseconds: half of the dispatcher's own turn. */
+const AT_ONCE = 0.4;
+/** How long steps of longer work follow each other between two pauses, in milliseconds: a timer waits for half of it. */
+const PIECE = 0.2;
 
 /**
- * Does work that yields after each step, none of which takes long: at once if all of it takes no longer than a turn, with
+ * Does work that yields after each step, none of which takes long: at once if all of it takes no longer than that may, with
  * pauses where it yields if it does. Once the asker has given up, the reason is thrown into the steps, which may clean up
  * in further steps.
  */
@@ -15,7 +17,7 @@ export function perform<Value>(workspace: Workspace, steps: Steps<Value>, task: 
   for (;;) {
     const step = steps.next();
     if (step.done === true) return step.value;
-    if (clock.monotonicTime() - start >= TURN) return performSlowly(workspace, steps, task?.signal ?? null);
+    if (clock.monotonicTime() - start >= AT_ONCE) return performSlowly(workspace, steps, task?.signal ?? null);
   }
 }
 
@@ -34,7 +36,7 @@ async function performSlowly<Value>(
         hasEnded ||= isAborted;
         const step = isAborted ? steps.throw(signal?.reason) : steps.next();
         if (step.done === true) return step.value;
-      } while (clock.monotonicTime() - start < TURN);
+      } while (clock.monotonicTime() - start < PIECE);
     }
   } finally {
     // Where the actor is gone after a pause, the steps have still to close what they have open.
