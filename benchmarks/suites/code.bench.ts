@@ -80,7 +80,7 @@ const echoAsk = (per: number): Floor => ({
 const byHand = (isolation: Isolation, { job }: Kind): Floor => ({
   name: "by hand",
   about:
-    "the same code run by the same tier directly, without an actor, a message, or a check of either; files by bare calls of `node:fs`",
+    "the same code run by the same tier directly, in the same processes, without an actor, a message, or a check of either; files by bare calls of `node:fs`",
   varies: true, // By the code.
   setup: (operations) => job(openByHand(isolation), operations, false),
 });
