@@ -9,9 +9,9 @@ const watches = new WeakMap<AbortSignal, Watch>();
 
 /** Calls back once when a signal is aborted, at once where it is already; what it returns ends that. */
 export function whenAborted(signal: AbortSignal, callback: () => void): () => void {
-  if (!signal.aborted) return onAbort(signal, callback);
-  callback();
-  return () => {};
+  if (signal.aborted) callback();
+  else signal.addEventListener("abort", callback, { once: true });
+  return () => signal.removeEventListener("abort", callback);
 }
 
 /** Calls back once when a signal is aborted; what it returns ends that. */

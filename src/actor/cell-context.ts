@@ -4,6 +4,7 @@ import type { Message } from "../message/message";
 import type { Protocol } from "../protocol/protocol";
 import type { AskName, Handlers, ItemOf, PassedOn, PayloadArgs, ReplyOf, StreamName } from "../protocol/signatures";
 import type { Clock } from "../runtime/clock";
+import { whenAborted } from "./abort";
 import type { Behaviour, Cell } from "./cell";
 import type { Context, Factory } from "./context";
 import { isMessage, messageIn } from "./envelope";
@@ -73,9 +74,7 @@ export class CellContext<Signatures> implements Context<Signatures> {
   }
 
   onAbort(callback: () => void): () => void {
-    if (!this.#isReplaced) return this.#cell.onAbort(callback);
-    callback();
-    return () => {};
+    return this.#isReplaced ? whenAborted(this.signal, callback) : this.#cell.onAbort(callback);
   }
 
   get timers(): Timers {
