@@ -120,6 +120,11 @@ export default defineConfig([
         setup(build) {
           build.onResolve({ filter: /^\.\/compiler\.js$/ }, ({ path }) => ({ path, external: true }));
           build.onLoad({ filter: /typebox\/build\/index\.mjs$/ }, () => ({ contents: typeOfPackage() }));
+          // The rest is a third of it, above all the schemas of six drafts of JSON Schema; of a module that is required, no
+          // bundler can leave anything out.
+          build.onLoad({ filter: /typebox\/build\/schema\/index\.mjs$/ }, () => ({
+            contents: 'export { Compile, Errors } from "./schema.mjs";',
+          }));
           build.onLoad({ filter: /typebox\/build\/typebox\.mjs$/ }, () => ({
             contents: exportsOfType().computing.join("\n"),
           }));
