@@ -55,6 +55,8 @@ export default defineConfig([
       index: "src/index.ts",
       testing: "src/testing/index.ts",
       tools: "src/tools/index.ts",
+      "file-actor": "src/tools/files/file-actor.ts", // Loaded by the tools, when the first of each is spawned.
+      "code-actor": "src/tools/code/code-actor.ts",
       benchmarks: "benchmarks/index.ts",
       internals: "src/tools/internals.ts", // For the benchmarks that come along, as `#internals`.
       "sandbox-worker": "src/tools/code/sandbox/sandbox-worker.ts", // Started as a program, from beside the others.
@@ -75,6 +77,7 @@ export default defineConfig([
             path: "./compiler.js",
             external: true,
           }));
+          build.onResolve({ filter: /^\.{1,2}\/(\.\.\/)?late$/ }, () => ({ path: "./late.js", external: true }));
         },
       },
     ],
@@ -84,15 +87,19 @@ export default defineConfig([
     // As it is, so that both Bun and its bundler see what is loaded late; Bun has to make something else of a `require`.
     banner: {},
     bundle: false,
-    entry: { compiler: "src/protocol/compiler.ts" },
+    entry: { compiler: "src/protocol/compiler.ts", late: "src/tools/late.ts" },
     esbuildPlugins: [
       {
-        name: "compiler",
+        name: "late",
         setup(build) {
           build.onLoad({ filter: /compiler\.ts$/ }, async ({ path }) => ({
             contents: (await Bun.file(path).text())
               .replace('require("typebox/schema")', `require("${fileOf("typebox/schema")}.js")`)
               .concat('export const loadComputedTypes = () => require("./typebox-types.js");'),
+            loader: "ts",
+          }));
+          build.onLoad({ filter: /late\.ts$/ }, async ({ path }) => ({
+            contents: (await Bun.file(path).text()).replace(/require\("\.\/\w+\/([\w-]+)"\)/g, 'require("./$1.js")'),
             loader: "ts",
           }));
         },

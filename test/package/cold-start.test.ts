@@ -36,16 +36,24 @@ const reply = await sum.ask("of", { a: { n: ${DONE - 2} }, b: {} });
 process.exit(refused.isErr() ? reply.unwrapOr(1) : 1);
 `;
 
+/** Spawns an actor that is made of source text. */
+const PROGRAM = `
+import { createSystem } from "envoi";
+import { spawnProgram } from "envoi/tools";
+const reply = await spawnProgram(createSystem(), "six", "(by) => 6 * by").ask("run", 7);
+process.exit(Number(reply.unwrapOr(1)));
+`;
+
 /** The files of the package that one of them imports. */
 const importedBy = (name: string): string[] =>
   [...readFileSync(join(dist, name), "utf8").matchAll(/(?:from|import)\s*"\.\/([^"]+)"/g)].map(([, path = ""]) => path);
 
 describe("a start of the built package", () => {
-  test("has nothing to transpile, but for the one file that loads another when it is needed", async () => {
+  test("has nothing to transpile, but for the two files that load others when they are needed", async () => {
     const files = [...new Bun.Glob("*.js").scanSync({ cwd: dist })];
     expect(files).toContain("index.js");
     const other = files.filter((name) => !readFileSync(join(dist, name), "utf8").startsWith("// @bun\n"));
-    expect(other).toEqual(["compiler.js"]);
+    expect(other.sort()).toEqual(["compiler.js", "late.js"]);
   });
 
   test("shows the source of what throws, as it was written", async () => {
@@ -76,6 +84,19 @@ describe("a start of the built package", () => {
     });
   }, 60_000);
 
+  test("loads what serves files, and what runs code, for who spawns such an actor, and for nobody else", async () => {
+    const codeOf = async (name: string) => (await runScript(folder, `${name}.ts`)).exitCode;
+    await Bun.write(join(folder, "program.ts"), PROGRAM);
+    await withFile("file-actor.js", null, async () => {
+      expect([await codeOf("execution"), await codeOf("program")]).toEqual([DONE, DONE]);
+      expect(await codeOf("file-read")).not.toBe(DONE);
+    });
+    await withFile("code-actor.js", null, async () => {
+      expect(await codeOf("file-read")).toBe(DONE);
+      expect(await codeOf("execution")).not.toBe(DONE);
+    });
+  }, 60_000);
+
   test("reads a third of TypeBox's types, and no more", () => {
     const bytes = ["typebox.js", ...importedBy("typebox.js")].map((name) => readFileSync(join(dist, name)).length);
     expect(bytes.length).toBeGreaterThan(2);
@@ -100,7 +121,7 @@ describe("a start of the built package", () => {
     expect(JSON.stringify(schemas(built))).toBe(JSON.stringify(schemas(Type)));
   });
 
-  test.each(["checked-reply", "computed"])(
+  test.each(["checked-reply", "computed", "file-read"])(
     "of %s, bundled into one file, needs nothing beside it",
     async (name) => {
       await Bun.write(join(folder, "computed.ts"), COMPUTED);
@@ -109,6 +130,7 @@ describe("a start of the built package", () => {
       const alone = mkdtempSync(join(tmpdir(), "envoi-bundle-"));
       try {
         await Bun.write(join(alone, "bundle.js"), (await outputs[0]?.text()) ?? "");
+        await Bun.write(join(alone, "number.txt"), String(DONE)); // What one of them reads.
         expect(await runScript(alone, "bundle.js")).toEqual({ exitCode: DONE, stdout: "", stderr: "" });
       } finally {
         rmSync(alone, { recursive: true, force: true });

@@ -8,16 +8,16 @@ import {
   type Spawner,
   Type,
 } from "../../../index";
+import { loadCodeActor } from "../../late";
 import type { Approve } from "../approval";
 import type { LogEntry } from "../code-error";
 import { CodeRefusal } from "../code-refusal";
 import { type CodeExecutionOptions, limitsOf } from "../options";
 import type { Language } from "../source/parser";
-import { Sources } from "../source/sources";
 import type { Program as Code } from "../tier";
 import { type ToolLimits, toolLimitsOf } from "../tools/tool-limits";
 import { ToolSet, type Tools } from "../tools/tool-set";
-import { ProgramInstance, type ProgramSettings } from "./program-instance";
+import type { ProgramInstance, ProgramSettings } from "./program-instance";
 
 /** What a program actor can be asked that has no protocol of its own. */
 export const Program = defineProtocol("program", { run: { payload: Type.Unknown(), reply: Type.Unknown() } });
@@ -103,6 +103,7 @@ export function spawnProgram(
   if (language !== "javascript" && language !== "typescript") {
     throw new TypeError(`The language of a program is "javascript" or "typescript"; got ${Bun.inspect(language)}.`);
   }
+  const parts = loadCodeActor();
   /** Kept for restarts, unless another try may find something else. */
   let compiled: Code | CodeRefusal | undefined;
   return spawner.spawn(
@@ -111,7 +112,7 @@ export function spawnProgram(
     (ctx) => {
       const { signal } = ctx; // Read here, it is the instance's.
       let instance: ProgramInstance | undefined;
-      const sources = new Sources();
+      const sources = new parts.Sources();
       const keep = (found: Code | CodeRefusal): Promise<void> => {
         if (!(found instanceof CodeRefusal) || found.error.kind === "compile-error") compiled = found;
         return sources.dispose();
@@ -124,7 +125,7 @@ export function spawnProgram(
         onStart() {
           const reading = compiled ?? sources.compile(source, language);
           void Promise.resolve(reading).then(keep, () => {}); // The instance tells of it.
-          instance = new ProgramInstance(settings, reading, ctx.clock, signal);
+          instance = new parts.ProgramInstance(settings, reading, ctx.clock, signal);
         },
         onStop: () => Promise.all([sources.dispose(), instance?.dispose()]),
       };

@@ -1,0 +1,185 @@
+import type { Clock, Factory, SignaturesOf } from "../../index";
+import { edit } from "./edit/edit";
+import { type FileError, FileRefusal } from "./file-error";
+import type { FileSystemOptions, Limits } from "./options";
+import { Order } from "./order";
+import { parsePath } from "./path";
+import { FileStreams, type FileSystem, type Inspection } from "./protocol";
+import { read } from "./read";
+import { readStream } from "./read-stream";
+import { openRoot } from "./root/open-root";
+import { Rules } from "./rules";
+import { search } from "./search/search";
+import { copy } from "./tree/copy";
+import { remove } from "./tree/delete";
+import { list } from "./tree/list";
+import { makeDirectory } from "./tree/make-directory";
+import { move } from "./tree/move";
+import { exists, stat } from "./tree/stat";
+import { countBytes } from "./tree/tree";
+import { watch } from "./watch/watch";
+import { type Task, Workspace } from "./workspace";
+import { Quota } from "./write/quota";
+import { Staging } from "./write/staging";
+import { type ClosedUpload, Uploads } from "./write/uploads";
+import { append, write } from "./write/write";
+import { WriteLock } from "./write/write-lock";
+
+type Signatures = SignaturesOf<typeof FileSystem>;
+type Told<Value> = { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly error: FileError };
+
+/** Makes the handlers of a file actor. */
+export function factoryOf(options: FileSystemOptions, limits: Limits): Factory<Signatures> {
+  return (ctx) => {
+    const workspace = openWorkspace(options, limits, ctx.clock);
+    const uploads = new Uploads(workspace, ctx.timers);
+    // Streams last as long as their readers like, and watches as long as their programs: actors of their own keep them
+    // from holding up the requests, and each other.
+    const { concurrency } = limits;
+    const streams = ctx.spawn("streams", FileStreams, streamsOf(workspace), { concurrency });
+    const watches = ctx.spawn("watches", FileStreams, streamsOf(workspace), { concurrency });
+    const { look, change } = handling(ctx);
+    const finish = change((upload: ClosedUpload) => uploads.finish(upload));
+    return {
+      read: look((request) => read(workspace, request, ctx)),
+      write: change((request) => write(workspace, request, ctx)),
+      append: change((request) => append(workspace, request, ctx)),
+      edit: change((request) => edit(workspace, request, ctx)),
+      list: look((request) => list(workspace, request, ctx)),
+      stat: look((request) => stat(workspace, request)),
+      exists: look((request) => exists(workspace, request)),
+      mkdir: change((request) => makeDirectory(workspace, request)),
+      move: change((request) => move(workspace, request, ctx)),
+      copy: change((request) => copy(workspace, request, ctx)),
+      delete: change((request) => remove(workspace, request, ctx)),
+      search: () => ctx.forward(streams),
+      readStream: () => ctx.forward(streams),
+      watch: () => ctx.forward(watches),
+      beginWrite: look((request) => uploads.begin(request)),
+      // What an upload writes is nobody else's until it is finished, so that nothing has to wait for it.
+      writeChunk: atOnce((request) => uploads.write(request, ctx)),
+      finishWrite: (request) => orRefused(() => finish(uploads.close(request)), request),
+      abortWrite: atOnce((request) => uploads.abort(request)),
+      inspect: () => ({ ok: true, value: inspectionOf(workspace, uploads) }),
+      onStop() {
+        uploads.dispose();
+        workspace.dispose();
+      },
+    };
+  };
+}
+
+function streamsOf(workspace: Workspace): Factory<SignaturesOf<typeof FileStreams>> {
+  return (ctx) => ({
+    search: (request) => told(ctx, (task) => search(workspace, request, task)),
+    readStream: (request) => told(ctx, () => readStream(workspace, request)),
+    watch: (request) => told(ctx, (task) => watch(workspace, request, task)),
+  });
+}
+
+function openWorkspace(options: FileSystemOptions, limits: Limits, clock: Clock): Workspace {
+  const root = openRoot(options, clock);
+  const staging = new Staging(root);
+  if (!limits.readOnly) staging.sweep();
+  const workspace: Workspace = new Workspace({
+    root,
+    staging,
+    limits,
+    rules: new Rules(options),
+    lock: new WriteLock(staging, clock),
+    quota: limits.quotaBytes === undefined ? null : new Quota(limits.quotaBytes, () => countBytes(workspace, null)),
+    clock,
+  });
+  return workspace;
+}
+
+function inspectionOf({ root, limits, quota }: Workspace, uploads: Uploads): Inspection {
+  const { readOnly, maxReadBytes, maxWriteBytes, maxEntries, quotaBytes } = limits;
+  return {
+    resolution: root.resolution,
+    readOnly,
+    limits: { maxReadBytes, maxWriteBytes, maxEntries, ...(quotaBytes !== undefined && { quotaBytes }) },
+    ...(quota !== null && quota.used !== null && { usedBytes: quota.used }),
+    uploads: uploads.count,
+  };
+}
+
+/** Makes handlers of operations: what they refuse is a reply, and requests for one path keep their order. */
+function handling(task: Task) {
+  const order = new Order();
+  const perform = <Request, Value>(
+    work: (request: Request) => Value | Promise<Value>,
+    isChange: boolean,
+  ): ((request: Request) => Told<Value> | Promise<Told<Value>>) => {
+    const inOrder = async (request: Request): Promise<Value> => {
+      const { signal } = task;
+      await order.before(pathsOf(request));
+      signal.throwIfAborted();
+      return work(request);
+    };
+    return (request) => {
+      try {
+        const value = order.isBusy ? inOrder(request) : work(request);
+        if (!(value instanceof Promise)) return { ok: true, value };
+        const told = value.then(tell, (thrown) => refused(thrown, request));
+        if (isChange) order.note(pathsOf(request), told);
+        return told;
+      } catch (thrown) {
+        return refused(thrown, request);
+      }
+    };
+  };
+  return {
+    /** For what changes nothing. */
+    look: <Request, Value>(work: (request: Request) => Value | Promise<Value>) => perform(work, false),
+    /** For what later requests for its paths are to wait for. */
+    change: <Request, Value>(work: (request: Request) => Value | Promise<Value>) => perform(work, true),
+  };
+}
+
+/** Makes a handler of what waits for no other request. */
+function atOnce<Request, Value>(work: (request: Request) => Value | Promise<Value>) {
+  return (request: Request) =>
+    orRefused((): Told<Value> | Promise<Told<Value>> => {
+      const value = work(request);
+      return value instanceof Promise ? value.then(tell, (thrown) => refused(thrown, request)) : tell(value);
+    }, request);
+}
+
+function orRefused<Reply>(work: () => Reply, request: unknown): Reply | ReturnType<typeof refused> {
+  try {
+    return work();
+  } catch (thrown) {
+    return refused(thrown, request);
+  }
+}
+
+/** The items of a stream, and what it was refused for as the last one. */
+function told<Item>({ signal }: Task, begin: (task: Task) => AsyncGenerator<Item>): AsyncGenerator<Told<Item>> {
+  return itemsOf(() => begin({ signal })); // Read here, because a generator's body is no part of its handler any more.
+}
+
+async function* itemsOf<Item>(begin: () => AsyncGenerator<Item>): AsyncGenerator<Told<Item>> {
+  try {
+    for await (const value of begin()) yield { ok: true, value };
+  } catch (thrown) {
+    yield refused(thrown, null);
+  }
+}
+
+const tell = <Value>(value: Value): Told<Value> => ({ ok: true, value });
+
+function refused(thrown: unknown, request: unknown): { readonly ok: false; readonly error: FileError } {
+  if (thrown instanceof FileRefusal) return { ok: false, error: thrown.error };
+  if (!(thrown instanceof DOMException && thrown.name === "AbortError")) throw thrown;
+  // Its asker waits still, and is owed more than a handler that failed: what is under way ends with the actor.
+  const { path, from } = (request ?? {}) as { path?: string; from?: string };
+  const message = "The file actor was stopped before this was done; look at what is there, and ask again.";
+  return { ok: false, error: { kind: "io", path: path ?? from ?? "", message } };
+}
+
+/** The paths that a request is about; the root where it names none. */
+function pathsOf(request: unknown): string[] {
+  const { path, from, to } = request as { path?: unknown; from?: unknown; to?: unknown };
+  return from === undefined ? [parsePath(path ?? "").whole] : [parsePath(from).whole, parsePath(to).whole];
+}
