@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { Glob } from "bun";
 import manifest from "../../package.json";
 import { pack } from "../../scripts/pack";
 import { type Block, blocksOf, fill, runScript } from "./readme";
@@ -81,6 +83,22 @@ describe("the tarball, installed into an empty project", () => {
     const pages = ["BENCHMARKS.md", "LICENSE", "README.md", "SECURITY.md"];
     expect(names.sort()).toEqual([...pages, "benchmarks", "dist", "package.json"]);
     expect(await readdir(join(installed, "dist"))).toContain("typebox.license.txt");
+  });
+
+  test("whatever its pages show or lead to in the package is there, the charts among it", async () => {
+    const installed = join(folder, "node_modules/envoi");
+    const found: string[] = [];
+    const missing: string[] = [];
+    for await (const page of new Glob("**/*.md").scan({ cwd: installed })) {
+      const text = await Bun.file(join(installed, page)).text();
+      for (const [, shown, led] of text.matchAll(/(?:src|srcset|href)="([^"]+)"|\]\(([^)\s]+)\)/g)) {
+        const [path = ""] = (shown ?? led ?? "").split("#");
+        if (path === "" || /^\w+:/.test(path)) continue;
+        (existsSync(join(installed, dirname(page), path)) ? found : missing).push(`${page}: ${path}`);
+      }
+    }
+    expect(missing).toEqual([]);
+    expect(found.filter((each) => each.endsWith(".svg")).length).toBeGreaterThan(20);
   });
 
   test("no class of ours is in two of its files, so that a class is one class whichever entry it came by", async () => {
