@@ -21,7 +21,7 @@ export function main(argv: readonly string[], around: Terminal): Promise<Status>
       }
       const times = new Map([
         [FULL, "five minutes"],
-        [QUICK, "a minute"],
+        [QUICK, "two minutes"],
       ]);
       err(`This takes about ${times.get(options.effort) ?? "a hundred windows of that length"}.\n`);
       return measureStress(options);
