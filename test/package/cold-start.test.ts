@@ -103,6 +103,12 @@ describe("a start of the built package", () => {
     expect(bytes.reduce((sum, each) => sum + each)).toBeLessThan(35_000);
   });
 
+  test("has of TypeBox's compiler what is called, and what that needs: two thirds", async () => {
+    const path = join(dist, "typebox-schema.js");
+    expect(Object.keys((await import(path)) as object).sort()).toEqual(["Compile", "Errors"]);
+    expect(readFileSync(path).length).toBeLessThan(70_000);
+  });
+
   test("has all of TypeBox's types, by the same names, that make the same schemas", async () => {
     const { Type: built } = (await import(join(dist, "index.js"))) as { Type: typeof Type };
     const kinds = (types: typeof Type) =>
