@@ -71,15 +71,17 @@ class KernelRoot implements Root {
   }
 
   open(path: string, opening: Opening): number {
-    if (!path.includes("/") && !path.startsWith(".") && path !== "") return this.openAt(this.top, path, opening);
-    put(path === "" ? "." : path, this.#path);
-    return this.#openat2(this.top, opening);
+    return this.openAt(this.top, path === "" ? "." : path, opening);
   }
 
   openAt(at: number, name: Name, opening: Opening): number {
     put(name, this.#path);
-    if (opening === "place" || opening === "directory") return this.#openat2(at, opening);
-    // One name leads nowhere but through a link, which O_NOFOLLOW refuses: 60 ns less than by the rules of openat2.
+    const isFile = opening !== "place" && opening !== "directory";
+    return isFile && isPlain(name) ? this.#openat(at, opening) : this.#openat2(at, opening);
+  }
+
+  /** Opens a file by a plain name: O_NOFOLLOW is enough, and takes 60 ns less than the rules of openat2. */
+  #openat(at: number, opening: Opening): number {
     for (let tries = 0; ; tries++) {
       const opened = this.#libc.openat(at, this.#pathAt, FLAGS[opening], NEW_FILE);
       if (opened >= 0) return opened;
@@ -231,6 +233,12 @@ class KernelRoot implements Root {
 const MOST_TRIES = 64;
 const DOT = 46;
 const SLASH = 47;
+
+/** Whether a name leads nowhere but through a link: it is one name, and neither `.` nor `..`. */
+const isPlain = (name: Name): boolean =>
+  typeof name === "string"
+    ? name.charCodeAt(0) !== DOT && !name.includes("/")
+    : name[0] !== DOT && !name.includes(SLASH);
 
 /** Writes a name with its NUL; one that does not fit is written without, so that the kernel refuses it (ENAMETOOLONG). */
 function put(name: Name, into: Buffer): void {

@@ -5,7 +5,8 @@ import { constants } from "node:os";
 import { type EntryKind, type Name, type Opening, type Root, Status } from "../../../../src/tools/files/root/root";
 import { rootWays, withRoot } from "../ways";
 
-const { ENOENT, EEXIST, ELOOP, ENOTDIR, EISDIR, ENOTEMPTY, EINVAL, ENXIO, ENAMETOOLONG, EAGAIN } = constants.errno;
+const { ENOENT, EEXIST, ELOOP, ENOTDIR, EISDIR, ENOTEMPTY, EINVAL, ENXIO, ENAMETOOLONG, EAGAIN, EXDEV } =
+  constants.errno;
 const OPENINGS: readonly Opening[] = ["place", "directory", "read", "write", "writeOrCreate", "append"];
 const onDisk = rootWays.filter((way) => way !== "memory");
 
@@ -108,6 +109,25 @@ describe.each([...rootWays])("a root by %s", (way) => {
       expect(disk.readFileSync(`${directory}/real/file`, "utf8")).toBe("text");
     },
   );
+
+  // The other ways are only ever handed names that were looked through; the kernel's looks itself.
+  if (way === "openat2") {
+    promise("opens nothing above it, whatever a name says", (root, directory, disk) => {
+      disk.mkdirSync(`${directory}/a`);
+      const at = root.open("a", "place");
+      for (const opening of [...OPENINGS, "create"] as const) {
+        for (const name of ["..", "../..", "../a/../..", "x/../../..", "/etc/passwd", Buffer.from("..")]) {
+          expect([name, opening, root.openAt(at, name, opening)]).toEqual([
+            name,
+            opening,
+            name[0] === "x" ? -ENOENT : -EXDEV,
+          ]);
+        }
+        for (const path of ["..", "../outside", "a/../.."]) expect(tryOpen(root, path, opening)).toBe(-EXDEV);
+      }
+      root.close(at);
+    });
+  }
 
   promise("reads and writes where it is told", (root, directory, disk) => {
     const file = root.openAt(root.top, "f", "create");
