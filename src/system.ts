@@ -130,7 +130,7 @@ class ActorSystem implements System {
   }
 
   inspect(): readonly ActorReport[] {
-    return [...this.#environment.cells.values()].filter((cell) => cell.parent === null).map(inspect);
+    return this.#environment.directory.roots().map(inspect);
   }
 
   shutdownOnSignals({ signals = ["SIGINT", "SIGTERM"], onShutdown, ...options }: SignalOptions = {}): () => void {

@@ -4,10 +4,10 @@ import { checkHandlers, FROM_FACTORY } from "./handlers";
 
 /** Runs the factory of an actor. */
 export function makeBehaviour(cell: Cell): Behaviour {
-  const { factory, operations, address: of } = cell;
+  const { factory, operations } = cell;
   if (factory === null || operations === null) {
-    if (cell.behaviour === null) throw new Error(`${of} has no factory.`);
+    if (cell.behaviour === null) throw new Error(`${cell.address} has no factory.`);
     return cell.behaviour;
   }
-  return checkHandlers(factory(new CellContext<never>(cell)), operations, of, FROM_FACTORY);
+  return checkHandlers(factory(new CellContext<never>(cell)), operations, cell, FROM_FACTORY);
 }

@@ -65,7 +65,7 @@ export class CellContext<Signatures> implements Context<Signatures> {
     if (present === null || present.origin === null) return undefined;
     if (!isMessage(present.origin)) return refTo(present.origin);
     const { from } = present.origin;
-    const cell = from === undefined ? undefined : environment.cells.get(from);
+    const cell = from === undefined ? undefined : environment.directory.get(from);
     return cell === undefined ? undefined : refTo(cell);
   }
 
@@ -131,7 +131,7 @@ export class CellContext<Signatures> implements Context<Signatures> {
       throw new TypeError(`${cell.address} is registered with a router and has one handler: it cannot become another.`);
     }
     // Handlers<Signatures> has a function for each operation, which checkHandlers looks at.
-    const next = checkHandlers(handlers, cell.operations, cell.address, FROM_BECOME);
+    const next = checkHandlers(handlers, cell.operations, cell, FROM_BECOME);
     if (cell.behaviour === null) {
       throw new Error(
         `${cell.address} has no handlers that it could change now: return them from the factory, and become in a handler.`,

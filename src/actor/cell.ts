@@ -56,27 +56,32 @@ export class Cell implements Runnable {
   life = ALIVE;
   extras: Extras | null = null;
 
+  /** @param name its address; of a child, its name where that is plain. */
   constructor(
     environment: Environment,
-    address: Address,
+    name: string,
     parent: Cell | null,
     operations: Operations | null,
     factory: AnyFactory,
   ) {
     this.environment = environment;
-    this.ref = new ActorRef(this, address);
+    this.ref = new ActorRef(this, name);
     this.parent = parent;
     this.operations = operations;
     this.factory = factory;
     if (parent !== null) {
-      parent.extra.children ??= new Children();
+      parent.extra.children ??= new Children(parent);
       parent.extra.children.add(this);
     }
-    environment.cells.set(address, this);
   }
 
   get address(): Address {
     return this.ref.address;
+  }
+
+  /** Of how many characters its address is; known without the address. */
+  get addressLength(): number {
+    return this.extras?.children?.parentLength ?? ActorRef.lengthOf(this.ref);
   }
 
   get mailbox(): MessageQueue<Envelope> {

@@ -54,9 +54,7 @@ function concernedBy(cell: Cell, { strategy }: Policy): readonly Cell[] {
   const { parent, environment } = cell;
   const all =
     parent === null
-      ? [...environment.cells.values()].filter(
-          (other) => other === cell || (other.parent === null && other.factory !== null),
-        )
+      ? environment.directory.roots().filter((other) => other === cell || other.factory !== null)
       : (parent.extras?.children?.all() ?? []);
   return strategy === "one-for-all" ? all : all.slice(all.indexOf(cell));
 }

@@ -5,6 +5,7 @@ import type { Clock } from "../runtime/clock";
 import type { Dispatcher } from "../runtime/dispatcher";
 import type { TimerWheel } from "../runtime/timer-wheel";
 import type { Behaviour, Cell } from "./cell";
+import type { Directory } from "./directory";
 import type { Events } from "./events";
 import type { Policy } from "./supervision";
 
@@ -65,7 +66,7 @@ export interface Environment {
   readonly clock: Clock;
   readonly dispatcher: Dispatcher;
   readonly timers: TimerWheel;
-  readonly cells: Map<Address, Cell>;
+  readonly directory: Directory;
   readonly counts: { accepted: number; handled: number; failed: number; dead: number };
   readonly logger: Logger;
   /** Milliseconds. */
@@ -96,7 +97,7 @@ export interface Environment {
 export function audit(environment: Environment): Audit {
   let queued = 0;
   let running = 0;
-  for (const cell of environment.cells.values()) {
+  for (const cell of environment.directory.all()) {
     queued += cell.queued;
     running += cell.running;
   }

@@ -1,5 +1,6 @@
-import { type Address, quote } from "../message/address";
+import { quote } from "../message/address";
 import type { HandlerTable, Operations } from "./cell";
+import type { AnyRef } from "./ref";
 
 /** The hooks that stand beside the handlers. */
 const HOOKS = ["onStart", "onRestart", "onStop"] as const;
@@ -16,31 +17,33 @@ export const FROM_BECOME: Source = { what: "ctx.become()", gives: "takes" };
 export function checkHandlers(
   handlers: unknown,
   operations: Operations,
-  of: Address,
+  of: AnyRef,
   { what, gives }: Source,
 ): HandlerTable {
   if (handlers instanceof Promise) {
     handlers.catch(() => undefined); // What is thrown below tells of it.
     throw new TypeError(
-      `${what} of ${of} ${gives} a promise; return the handlers at once, and await in onStart or in a handler.`,
+      `${what} of ${of.address} ${gives} a promise; return the handlers at once, and await in onStart or in a handler.`,
     );
   }
   if (typeof handlers !== "object" || handlers === null) {
     throw new TypeError(
-      `${what} of ${of} ${gives} an object with a handler for each operation; got ${quote(handlers)}.`,
+      `${what} of ${of.address} ${gives} an object with a handler for each operation; got ${quote(handlers)}.`,
     );
   }
   const table = handlers as HandlerTable; // The loop looks at each handler that will be called.
   for (const operation in operations) {
     if (typeof table[operation] !== "function") {
       throw new TypeError(
-        `${what} of ${of} has no handler for "${operation}"; add ${operation}() to what it ${gives}.`,
+        `${what} of ${of.address} has no handler for "${operation}"; add ${operation}() to what it ${gives}.`,
       );
     }
   }
   for (const hook of HOOKS) {
     if (table[hook] !== undefined && typeof table[hook] !== "function") {
-      throw new TypeError(`${what} of ${of} ${gives} a ${hook} that is no function; got ${quote(table[hook])}.`);
+      throw new TypeError(
+        `${what} of ${of.address} ${gives} a ${hook} that is no function; got ${quote(table[hook])}.`,
+      );
     }
   }
   return table;

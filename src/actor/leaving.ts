@@ -17,11 +17,11 @@ export function endStreams(cell: Cell): void {
 
 /** Tells the handlers that run (P7). */
 export function abortSignals(cell: Cell): void {
-  const { extras, address } = cell;
+  const { extras } = cell;
   if (extras === null) return;
   const handlings = extras.handling === null ? [...(extras.concurrency?.running ?? [])] : [extras.handling];
-  for (const handling of handlings) handling.abort(stopReason(address));
-  extras.instance?.lifetime?.abort(stopReason(address));
+  for (const handling of handlings) handling.abort(stopReason(cell.address));
+  extras.instance?.lifetime?.abort(stopReason(cell.address));
 }
 
 /** Dead-letters what waits: in the mailbox, for room in it, and in the stash. */

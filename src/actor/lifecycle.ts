@@ -280,10 +280,10 @@ function stopChildren(cell: Cell, children: Children): void {
   for (const child of children.all()) stop(child, extra.isDraining);
 }
 
-function childStopped(parent: Cell): void {
+function childStopped(parent: Cell, child: Cell): void {
   const { extras } = parent;
   if (extras === null || extras.children === null) return;
-  extras.children.drop();
+  extras.children.drop(child);
   if (extras.children.size > 0 || !extras.isStoppingChildren) return;
   extras.isStoppingChildren = false;
   endTimer(parent);
@@ -313,7 +313,7 @@ function endTimer({ extras, environment }: Cell): void {
 }
 
 function terminate(cell: Cell): void {
-  const { extras, environment, address, parent } = cell;
+  const { extras, environment, parent } = cell;
   const hasBegun = cell.behaviour !== null || cell.generation > 0; // Not where its first factory threw.
   cell.life = STOPPED;
   cell.activity = SUSPENDED;
@@ -321,14 +321,14 @@ function terminate(cell: Cell): void {
   cell.behaviour = null;
   cell.factory = null;
   cell.extras = null;
-  environment.cells.delete(address);
+  environment.directory.remove(cell);
   const error = extras?.stopError?.error;
   if (hasBegun && environment.events.hasSubscribers) {
     const isFailed = extras !== null && extras.stopError !== null;
-    environment.events.publish({ kind: "stopped", address, ...(isFailed ? { error } : {}) });
+    environment.events.publish({ kind: "stopped", address: cell.address, ...(isFailed ? { error } : {}) });
   }
   if (extras !== null && extras.watchers !== null) for (const watch of extras.watchers) watch.tell(error);
-  if (parent !== null) childStopped(parent);
+  if (parent !== null) childStopped(parent, cell);
   if (extras !== null && extras.whenStopped !== null) for (const callback of extras.whenStopped) callback();
 }
 

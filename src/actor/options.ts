@@ -1,4 +1,4 @@
-import { type Address, quote } from "../message/address";
+import { quote } from "../message/address";
 import { checkSupervision, type Supervision } from "./supervision";
 
 /**
@@ -65,7 +65,7 @@ export const ACTOR_OPTIONS = [
 const KNOWN: ReadonlySet<string> = new Set(ACTOR_OPTIONS);
 
 /** Refuses options that cannot be ones, and says what to write. */
-export function checkActorOptions(options: ActorOptions, of: Address): void {
+export function checkActorOptions(options: ActorOptions, of: string): void {
   if (typeof options !== "object" || options === null) {
     throw new TypeError(`The options of ${of} are an object, such as { capacity: 100 }; got ${quote(options)}.`);
   }
@@ -95,5 +95,5 @@ export function checkActorOptions(options: ActorOptions, of: Address): void {
   if (phase !== undefined && !Number.isFinite(phase)) {
     throw new RangeError(`The phase of ${of} is a number; got ${quote(phase)}.`);
   }
-  if (supervision !== undefined) checkSupervision(supervision, String(of));
+  if (supervision !== undefined) checkSupervision(supervision, of);
 }

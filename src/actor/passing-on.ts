@@ -89,7 +89,7 @@ function isOrHas(wait: Wait, envelope: Envelope & Wait): boolean {
 function askerOf({ origin }: Envelope, { environment }: Cell): Cell | undefined {
   if (origin === null) return undefined;
   if (!isMessage(origin)) return origin;
-  return origin.from === undefined ? undefined : environment.cells.get(origin.from);
+  return origin.from === undefined ? undefined : environment.directory.get(origin.from);
 }
 
 function presentOf(cell: Cell, verb: "stash" | "forward"): { handling: Handling; envelope: Envelope } {

@@ -1,5 +1,5 @@
 import type { Result } from "neverthrow";
-import type { Address } from "../message/address";
+import { type Address, addressUnder, isWritten } from "../message/address";
 import type { DeliveryError } from "../message/delivery-error";
 import type { Protocol, SignaturesOf } from "../protocol/protocol";
 import type { AskName, ItemOf, PayloadArgs, ReplyOf, StreamName } from "../protocol/signatures";
@@ -88,14 +88,42 @@ export type AnySignatures = Record<string, (payload?: unknown) => unknown>;
 
 /** What has an address. In a class of its own, since with a getter of its own a reference would take 48 bytes instead of 32. */
 class Addressed implements AnyRef {
-  readonly #address: Address;
+  /** Its address; of a child, its name below its parent until the address is read. */
+  #name: string;
 
-  constructor(address: Address) {
-    this.#address = address;
+  constructor(name: string) {
+    this.#name = name;
   }
 
   get address(): Address {
-    return this.#address;
+    if (isWritten(this.#name)) return this.#name;
+    const { parent } = cellOf(this);
+    if (parent === null) throw new Error(`"${this.#name}" is below nobody.`);
+    const address = addressUnder(parent.address, this.#name);
+    this.#name = address;
+    return address;
+  }
+
+  /** Whether its address was read. */
+  static isWritten(ref: Addressed): boolean {
+    return isWritten(ref.#name);
+  }
+
+  /** How long its address is. */
+  static lengthOf(ref: Addressed): number {
+    const { parent } = cellOf(ref);
+    return isWritten(ref.#name) || parent === null ? ref.#name.length : parent.addressLength + 1 + ref.#name.length;
+  }
+
+  /** Its name below an address of so many characters. */
+  static nameBelow(ref: Addressed, length: number): string {
+    return isWritten(ref.#name) ? ref.#name.slice(length, -1) : ref.#name;
+  }
+
+  /** Whether that is its name; it makes no text. */
+  static isNamed(ref: Addressed, name: string, length: number): boolean {
+    const own = ref.#name;
+    return own === name || (own.length === length + name.length + 1 && own.startsWith(name, length) && isWritten(own));
   }
 }
 
@@ -103,8 +131,8 @@ class Addressed implements AnyRef {
 export class ActorRef extends Addressed {
   readonly #cell: Cell;
 
-  constructor(cell: Cell, address: Address) {
-    super(address);
+  constructor(cell: Cell, name: string) {
+    super(name);
     this.#cell = cell;
   }
 

@@ -13,9 +13,9 @@ export async function shutDown(
   timeout: number,
   isDraining: boolean,
 ): Promise<readonly Address[]> {
-  const { cells, timers, logger } = environment;
+  const { directory, timers, logger } = environment;
   environment.isClosed = true;
-  const roots = [...cells.values()].filter((cell) => cell.parent === null);
+  const roots = directory.roots();
   await new Promise<void>((resolve) => {
     const timer = new Timeout(timeout, resolve);
     if (timeout !== Number.POSITIVE_INFINITY && roots.length > 0) timers.add(timer);
@@ -24,7 +24,7 @@ export async function shutDown(
       resolve();
     });
   });
-  const unfinished = [...cells.keys()];
+  const unfinished = [...directory.all()].map(({ address }) => address);
   for (const root of roots) abandon(root);
   if (unfinished.length > 0) {
     const who = unfinished.length === 1 ? "An actor" : `${unfinished.length} actors`;

@@ -1,4 +1,4 @@
-import { type Address, address, addressUnder, quote } from "../message/address";
+import { address, addressUnder, idOf, isPlainName, MAX_ID_LENGTH, quote } from "../message/address";
 import { sentenceOf } from "../message/delivery-error";
 import { loadCompiler } from "../protocol/compiler";
 import type { Protocol } from "../protocol/protocol";
@@ -16,17 +16,34 @@ import { type Ref, refTo } from "./ref";
 import { Signal } from "./signal";
 import { policyOf } from "./supervision";
 
-/** Refuses an address that is in use, or a system that has shut down. */
-export function claim(environment: Environment, wanted: Address, parent: Cell | null): Address {
-  // One that is still alive may go on as it does until its own phase comes, and ends its children then.
+/**
+ * What an actor is called until its address is read: a child by its name alone, where that is plain; otherwise it is the address.
+ * To write the address of each child, and to keep it in a map, took a third of what a child of skynet takes.
+ */
+function calledBelow(parent: Cell | null, name: string, isPlain: boolean): string {
+  if (parent === null) return isPlain ? `@(${name})` : address(name);
+  const isShort = isPlain && parent.addressLength + name.length <= MAX_ID_LENGTH;
+  return isShort ? name : address(`${idOf(parent.address)}/${name}`);
+}
+
+/**
+ * Refuses an address that is in use, or a system that has shut down.
+ *
+ * @param name what `calledBelow` gave.
+ */
+export function claim(environment: Environment, parent: Cell | null, name: string, isPlain: boolean): void {
+  // A parent that is still alive may go on as it does until its own phase comes, and ends its children then.
   if (environment.isClosed && parent === null) {
-    throw new Error(`Nothing can be added at ${wanted}: the system has shut down; create another one.`);
+    throw new Error(`Nothing can be added at ${name}: the system has shut down; create another one.`);
   }
-  if (environment.cells.has(wanted)) {
+  if (environment.directory.isTaken(parent, name, isPlain)) {
+    const wanted = addressBelow(parent, name);
     throw new Error(`${wanted} is in use; stop that actor first and wait for it, or choose another name.`);
   }
-  return wanted;
 }
+
+const addressBelow = (parent: Cell | null, name: string): string =>
+  parent === null ? name : addressUnder(parent.address, name);
 
 /** Makes an actor under a parent, or at the root, and starts it. */
 export function spawnCell<Signatures>(
@@ -40,22 +57,20 @@ export function spawnCell<Signatures>(
   if (typeof protocol?.operations !== "object") {
     throw new TypeError(`The protocol of ${quote(name)} is what defineProtocol() returned; got ${quote(protocol)}.`);
   }
-  const wanted = parent === null ? address(name) : addressUnder(parent.address, name);
+  const isPlain = isPlainName(name);
+  const called = calledBelow(parent, name, isPlain);
   if (parent !== null && !parent.isAlive) {
-    throw new Error(`${parent.address} is stopping and cannot spawn ${wanted}.`);
+    throw new Error(`${parent.address} is stopping and cannot spawn ${addressBelow(parent, called)}.`);
   }
   if (typeof factory !== "function") {
-    throw new TypeError(`The factory of ${wanted} is a function that returns its handlers; got ${quote(factory)}.`);
+    const of = addressBelow(parent, called);
+    throw new TypeError(`The factory of ${of} is a function that returns its handlers; got ${quote(factory)}.`);
   }
-  if (options !== NO_OPTIONS) checkActorOptions(options, wanted);
+  if (options !== NO_OPTIONS) checkActorOptions(options, addressBelow(parent, called));
+  claim(environment, parent, called, isPlain);
   // It gets a context of its own protocol, which the cell does not know the type of.
-  const cell = new Cell(
-    environment,
-    claim(environment, wanted, parent),
-    parent,
-    protocol.operations,
-    factory as unknown as Factory<never>,
-  );
+  const cell = new Cell(environment, called, parent, protocol.operations, factory as unknown as Factory<never>);
+  environment.directory.add(cell, isPlain);
   if (options !== NO_OPTIONS) equip(cell, options);
   begin(cell);
   return refTo(cell);
@@ -63,10 +78,10 @@ export function spawnCell<Signatures>(
 
 /** Makes the first instance of an actor; what its factory throws is thrown on. */
 export function begin(cell: Cell, behaviour?: Behaviour): void {
-  const { environment, address: at } = cell;
+  const { environment } = cell;
   try {
     const made = behaviour ?? environment.makeBehaviour(cell);
-    if (environment.events.hasSubscribers) environment.events.publish({ kind: "started", address: at });
+    if (environment.events.hasSubscribers) environment.events.publish({ kind: "started", address: cell.address });
     start(cell, made);
   } catch (thrown) {
     abandon(cell); // What it was told while it was made is dead-lettered, and its children stop.

@@ -36,6 +36,13 @@ function isPlainId(id: string): boolean {
   return before === 1;
 }
 
+/** Whether a name is well formed, by a short look at it, and has no slash. */
+export function isPlainName(name: unknown): name is string {
+  if (typeof name !== "string" || name.length > MAX_ID_LENGTH) return false;
+  for (let i = 0; i < name.length; i++) if (PLAIN[name.charCodeAt(i)] !== 1) return false;
+  return name !== "";
+}
+
 const isId = (id: string): boolean => id.length <= MAX_ID_LENGTH && (isPlainId(id) || ID.test(id));
 
 const RULE =
@@ -64,12 +71,14 @@ export function isAddress(value: unknown): value is Address {
   return typeof value === "string" && value.startsWith("@(") && value.endsWith(")") && isId(value.slice(2, -1));
 }
 
-/** The address of what is below another one, whose id was looked at before. */
-export function addressUnder(parent: Address, name: string): Address {
-  const isWellFormed = typeof name === "string" && parent.length + name.length <= MAX_ID_LENGTH && isPlainId(name);
-  // Otherwise address() looks at the whole, and says what is wrong with it.
-  return isWellFormed ? `${parent.slice(0, -1) as "@("}/${name})` : address(`${idOf(parent)}/${name}`);
-}
+const AT = "@".charCodeAt(0);
+
+/** Whether an actor is called by its whole address: no plain name has an @. */
+export const isWritten = (name: string): name is Address => name.charCodeAt(0) === AT;
+
+/** The address of what is called so below another one. */
+export const addressUnder = (parent: Address, name: string): Address =>
+  isWritten(name) ? name : `${parent.slice(0, -1) as "@("}/${name})`;
 
 /** The id of an address that is known to be one. */
 export const idOf = (canonical: Address): string => canonical.slice(2, -1);

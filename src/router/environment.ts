@@ -1,4 +1,5 @@
 import { makeBehaviour } from "../actor/behaviour";
+import { Directory } from "../actor/directory";
 import type { Environment, Handled, Logger } from "../actor/environment";
 import { Events } from "../actor/events";
 import { checkSupervision, policyOf, type Supervision } from "../actor/supervision";
@@ -107,7 +108,7 @@ export function createEnvironment(options: SystemOptions): { environment: Enviro
     clock,
     timers,
     dispatcher,
-    cells: new Map(),
+    directory: new Directory(),
     counts: { accepted: 0, handled: 0, failed: 0, dead: 0 },
     logger,
     askTimeout,

@@ -106,7 +106,9 @@ export class AddressRouter implements Router {
       throw new TypeError(`The handler of ${at} is a function of a message, such as (message) => message.payload.`);
     }
     checkActorOptions(options, at);
-    const cell = new Cell(this.#environment, claim(this.#environment, at, null), null, null, null);
+    claim(this.#environment, null, at, false);
+    const cell = new Cell(this.#environment, at, null, null, null);
+    this.#environment.directory.add(cell, false);
     equip(cell, options);
     const ctx = new CellContext<AnySignatures>(cell);
     begin(cell, (message) => handler(message, ctx));
@@ -114,13 +116,13 @@ export class AddressRouter implements Router {
   }
 
   unregister(at: Address): Promise<boolean> {
-    const cell = this.#environment.cells.get(at);
+    const cell = this.#environment.directory.get(at);
     if (cell === undefined) return Promise.resolve(false);
     return new Promise((resolve) => stop(cell, false, () => resolve(true)));
   }
 
   has(at: Address): boolean {
-    return this.#environment.cells.has(at);
+    return this.#environment.directory.get(at) !== undefined;
   }
 
   tell(message: Message): void {
@@ -130,7 +132,7 @@ export class AddressRouter implements Router {
         this.#interceptors.tell(message);
         return;
       }
-      const cell = this.#environment.cells.get(message.to);
+      const cell = this.#environment.directory.get(message.to);
       if (cell === undefined) this.#returnToSender(message, false);
       else tell(cell, message, message.type, message.payload);
     } catch (thrown) {
@@ -141,7 +143,7 @@ export class AddressRouter implements Router {
   ask(message: Message, options?: AskOptions): Promise<AskResult> {
     if (!isMessage(message)) throw new TypeError(notMessage(message));
     if (this.#interceptors !== null) return this.#interceptors.ask(message, options);
-    const cell = this.#environment.cells.get(message.to);
+    const cell = this.#environment.directory.get(message.to);
     if (cell === undefined) {
       if (options !== undefined) checkAskOptions(options);
       return Promise.resolve(err(this.#returnToSender(message, true)));
@@ -162,7 +164,7 @@ export class AddressRouter implements Router {
 
   /** Sends the message of a stream now. */
   open(message: Message, options: StreamOptions): PendingStream | DeliveryError {
-    const cell = this.#environment.cells.get(message.to);
+    const cell = this.#environment.directory.get(message.to);
     if (cell === undefined) return this.#returnToSender(message, true);
     return openStream(cell, message, message.type, message.payload, options);
   }
@@ -170,7 +172,7 @@ export class AddressRouter implements Router {
   offer(message: Message, options: OfferOptions = {}): Promise<Result<void, DeliveryError>> {
     if (!isMessage(message)) throw new TypeError(notMessage(message));
     if (this.#interceptors !== null) return this.#interceptors.offer(message, options);
-    const cell = this.#environment.cells.get(message.to);
+    const cell = this.#environment.directory.get(message.to);
     if (cell === undefined) {
       checkAskOptions(options);
       return Promise.resolve(err(this.#returnToSender(message, true)));
@@ -180,7 +182,7 @@ export class AddressRouter implements Router {
 
   /** Tells, and says why the mailbox did not take it. */
   put(message: Message): DeliveryError | null {
-    const cell = this.#environment.cells.get(message.to);
+    const cell = this.#environment.directory.get(message.to);
     if (cell === undefined) return this.#returnToSender(message, false);
     return tell(cell, message, message.type, message.payload);
   }

@@ -10,7 +10,7 @@ const spawn = (system: System, name: string) => system.spawn(name, Quiet, () => 
 
 test("P14: of a thousand children that came and went, a handful is kept; those that are left are in order", async () => {
   await using system = createSystem();
-  const children = new Children();
+  const children = new Children(cellOf(system.spawn("parent", Quiet, () => ({}))));
   const kept: WeakRef<Cell>[] = [];
   const first = spawn(system, "first");
   children.add(cellOf(first));
@@ -19,7 +19,7 @@ test("P14: of a thousand children that came and went, a handful is kept; those t
     children.add(cellOf(child));
     kept.push(new WeakRef(cellOf(child)));
     await system.stop(child);
-    children.drop();
+    children.drop(cellOf(child));
   }
   const last = spawn(system, "last");
   children.add(cellOf(last));
