@@ -240,6 +240,11 @@ export function proceed(cell: Cell): void {
   }
   if (cell.life === DRAINING) cell.life = STOPPING; // All that waited is handled.
   if (cell.life === STOPPING) discard(cell); // What a handler stashed since, and signals that came.
+  const isLast = cell.life === STOPPING && extras.instance === null && (extras.children?.size ?? 0) === 0;
+  if (isLast && hookOf(cell.behaviour, "onStop") === null) {
+    terminate(cell); // Most parents: with nothing to run before it, nothing can begin that would have to be refused.
+    return;
+  }
   cell.instance.end(); // Made where there is none, so that what onStop begins is refused.
   if (extras.children !== null && extras.children.size > 0) {
     if (!extras.isStoppingChildren) stopChildren(cell, extras.children);
