@@ -8,7 +8,7 @@ import { whenAborted } from "./abort";
 import { checkPayload } from "./checking";
 import { Children } from "./children";
 import type { Factory } from "./context";
-import { type Envelope, EnvelopeSource, letterOf } from "./envelope";
+import { type Envelope, EnvelopeSource, letterOf, Tell, tellOf } from "./envelope";
 import type { Environment } from "./environment";
 import { Extras, stopReason } from "./extras";
 import { admit, forget } from "./flow";
@@ -52,8 +52,8 @@ export class Cell implements Runnable {
   behaviour: Behaviour | null = null;
   /** What it is doing. */
   activity = SUSPENDED;
-  /** How far its life has got. */
-  life = ALIVE;
+  /** How far its life has got; changed by live(). */
+  readonly life: number = ALIVE;
   extras: Extras | null = null;
 
   /** @param name its address; of a child, its name where that is plain. */
@@ -125,6 +125,12 @@ export class Cell implements Runnable {
     return this.life === STOPPED;
   }
 
+  /** Its life goes on to its next part: what its mailbox may take, it may not have to look at. */
+  live(life: number): void {
+    (this as { life: number }).life = life; // Nowhere else.
+    if (this.queue !== null) this.queue.close();
+  }
+
   // ——— What is known of it
 
   /** Messages that wait: in the mailbox, for room in it, or stashed. Counted when asked for. */
@@ -189,37 +195,34 @@ export class Cell implements Runnable {
     return this.operations === null ? null : this.operations[type];
   }
 
-  /** Puts an envelope into the mailbox, or refuses it and says why. */
-  accept(envelope: Envelope, operation: Operation | null | undefined): DeliveryError | null {
-    const { environment } = this;
-    environment.counts.accepted++;
-    const { queue } = this;
-    // Short, so that it is compiled into its callers: what is rare is looked at behind one test.
-    if (
-      this.life !== ALIVE ||
-      operation === undefined ||
-      operation === null ||
-      operation.isStream ||
-      environment.validatesAlways ||
-      envelope.origin !== null ||
-      queue === null
-    ) {
-      return this.#acceptChecked(envelope, operation);
-    }
-    queue.put(envelope);
-    if (this.activity === IDLE) {
-      this.activity = READY;
-      environment.dispatcher.schedule(this);
-    }
-    return null;
+  /** Takes a tell from outside of actors. */
+  tell(type: string, payload: unknown): void {
+    const { activity, queue } = this;
+    const envelope = new Tell(type, payload, null);
+    const operation = this.operation(type);
+    if (!this.takes(envelope, operation)) this.accept(envelope, operation);
+    // What comes behind it, the mailbox may take by itself where it is the same.
+    else if (activity !== IDLE) queue?.open(type, tellOf, this.environment.counts);
   }
 
-  #acceptChecked(envelope: Envelope, operation: Operation | null | undefined): DeliveryError | null {
+  /** Takes what most messages from outside of actors are; false where more than this has to be looked at. */
+  takes(envelope: Envelope, operation: Operation | null | undefined): boolean {
+    const { queue, environment } = this;
+    if (this.life !== ALIVE || queue === null || operation?.isStream !== false || environment.validatesAlways)
+      return false;
+    environment.counts.accepted++;
+    queue.put(envelope);
+    if (this.activity === IDLE) this.schedule();
+    return true;
+  }
+
+  /** Puts an envelope into the mailbox, or refuses it and says why. */
+  accept(envelope: Envelope, operation: Operation | null | undefined): DeliveryError | null {
+    // In parts that are short, so that they are compiled into their callers.
+    if (envelope.origin === null && this.takes(envelope, operation)) return null;
     const { extras } = this;
-    if (extras !== null && extras.relay !== null && this.isAlive) {
-      this.environment.counts.accepted--; // Who gets it counts it.
-      return extras.relay.accept(envelope, operation);
-    }
+    if (extras !== null && extras.relay !== null && this.isAlive) return extras.relay.accept(envelope, operation); // Who gets it counts it.
+    this.environment.counts.accepted++;
     const error = this.#objection(envelope, operation);
     if (error !== null) return this.refuse(envelope, error);
     if (extras !== null && extras.flow !== null) return admit(this, extras.flow, envelope);

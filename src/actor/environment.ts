@@ -98,6 +98,7 @@ export function audit(environment: Environment): Audit {
   let queued = 0;
   let running = 0;
   for (const cell of environment.directory.all()) {
+    cell.queue?.settle();
     queued += cell.queued;
     running += cell.running;
   }

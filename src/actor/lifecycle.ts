@@ -125,7 +125,7 @@ function stopFailed(cell: Cell, error: unknown): void {
 /** Makes an actor anew once its running message is finished; what waits in its mailbox is kept (P10). */
 function restart(cell: Cell, error: unknown, delay: number): void {
   if (!cell.isAlive || cell.factory === null) return;
-  cell.life = RESTARTING;
+  cell.live(RESTARTING);
   cell.extra.restart = { error, delay };
   if (cell.activity === IDLE) cell.schedule();
   else if (cell.activity === HANDLING) cell.activity = SUSPENDED; // Its turn ends here, and goes on in proceed().
@@ -168,7 +168,7 @@ function renew(cell: Cell): void {
   extra.onFulfilled = null; // A handler that was abandoned and ends now must not end what is handled then.
   extra.onRejected = null;
   cell.behaviour = null; // The next instance goes back to nothing of this one.
-  cell.life = extra.aliveAs;
+  cell.live(extra.aliveAs);
   let behaviour: Behaviour;
   try {
     behaviour = environment.makeBehaviour(cell);
@@ -211,7 +211,7 @@ export function stop(cell: Cell, isDraining: boolean, whenStopped?: () => void):
     endTimer(cell);
   }
   // One that waits to restart has nobody to drain its mailbox.
-  cell.life = isDraining && cell.life !== RESTARTING ? DRAINING : STOPPING;
+  cell.live(isDraining && cell.life !== RESTARTING ? DRAINING : STOPPING);
   abortSignals(cell);
   if (isDraining || extras !== null) cell.extra.isDraining = isDraining; // The later word counts, for its children too.
   if (cell.current !== null || cell.isConcurrent) endStreams(cell);
@@ -238,7 +238,7 @@ export function proceed(cell: Cell): void {
     extras.isWaitingForHandlers = false;
     endTimer(cell);
   }
-  if (cell.life === DRAINING) cell.life = STOPPING; // All that waited is handled.
+  if (cell.life === DRAINING) cell.live(STOPPING); // All that waited is handled.
   if (cell.life === STOPPING) discard(cell); // What a handler stashed since, and signals that came.
   const isLast = cell.life === STOPPING && extras.instance === null && (extras.children?.size ?? 0) === 0;
   if (isLast && hookOf(cell.behaviour, "onStop") === null) {
@@ -320,7 +320,7 @@ function endTimer({ extras, environment }: Cell): void {
 function terminate(cell: Cell): void {
   const { extras, environment, parent } = cell;
   const hasBegun = cell.behaviour !== null || cell.generation > 0; // Not where its first factory threw.
-  cell.life = STOPPED;
+  cell.live(STOPPED);
   cell.activity = SUSPENDED;
   // A reference to a stopped actor keeps nothing of it alive (P14).
   cell.behaviour = null;
@@ -340,7 +340,7 @@ function terminate(cell: Cell): void {
 /** Ends an actor without waiting for its handler: the running message counts as failed, its asker gets `stopped`. */
 export function abandon(cell: Cell): void {
   if (cell.life === STOPPED) return;
-  cell.life = STOPPING;
+  cell.live(STOPPING);
   for (const child of cell.extras?.children?.all() ?? []) abandon(child);
   discard(cell);
   endTimer(cell);

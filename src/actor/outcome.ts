@@ -72,7 +72,7 @@ export function succeed(cell: Cell, envelope: Envelope, result: unknown, handlin
   if (!envelope.complete(reply)) buryLateReply(cell, envelope, reply);
 }
 
-function countHandled(cell: Cell): void {
+export function countHandled(cell: Cell): void {
   cell.mailbox.handled++;
   cell.environment.counts.handled++;
 }

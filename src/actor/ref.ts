@@ -6,7 +6,7 @@ import type { AskName, ItemOf, PayloadArgs, ReplyOf, StreamName } from "../proto
 import type { Cell } from "./cell";
 import type { AskOptions, AskResult } from "./pending-ask";
 import type { OfferOptions } from "./pending-offer";
-import { ask, asWritten, offer, stream, tell } from "./sending";
+import { ask, asWritten, offer, stream } from "./sending";
 import type { StreamOptions } from "./stream";
 import type { ActorStream } from "./stream-reader";
 
@@ -137,7 +137,9 @@ export class ActorRef extends Addressed {
   }
 
   tell(operation: string, payload?: unknown): void {
-    tell(this.#cell, null, operation, payload);
+    const cell = this.#cell;
+    const { queue } = cell;
+    if (queue === null || !queue.add(operation, payload)) cell.tell(operation, payload);
   }
 
   ask(operation: string, first?: unknown, second?: unknown): Promise<AskResult> {

@@ -49,7 +49,7 @@ export function ask(
   const promise = new Promise(capture);
   const pending = new PendingAsk(cell, type, payload, origin, delay, captured);
   if (options?.signal !== undefined) pending.listenTo(options.signal);
-  if (pending.isWaiting) cell.accept(pending, operation);
+  if (pending.isWaiting && !(origin === null && cell.takes(pending, operation))) cell.accept(pending, operation);
   setTimer(pending, environment);
   return promise;
 }

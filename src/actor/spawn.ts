@@ -104,18 +104,21 @@ export function equip(cell: Cell, options: ActorOptions): void {
   const { extra } = cell;
   if (capacity !== undefined) {
     extra.flow = new Flow(capacity, overflow);
-    extra.aliveAs = cell.life = GUARDED;
+    extra.aliveAs = GUARDED;
+    cell.live(GUARDED);
   }
   if (priority !== undefined) {
     cell.queue = new PriorityMailbox<Envelope>((envelope) =>
       envelope instanceof Signal ? null : priorityOf(cell, priority, envelope),
     );
-    extra.aliveAs = cell.life = GUARDED;
+    extra.aliveAs = GUARDED;
+    cell.live(GUARDED);
   }
   if (validate === "always") {
     extra.validates = true;
     loadCompiler(); // Now, and not at the first message, when there may be no descriptor left to read it.
-    extra.aliveAs = cell.life = GUARDED;
+    extra.aliveAs = GUARDED;
+    cell.live(GUARDED);
   }
   if (concurrency > 1) extra.concurrency = new Concurrency(concurrency);
   if (stashCapacity !== undefined) extra.stashCapacity = stashCapacity;

@@ -1,3 +1,5 @@
+import type { Burst } from "../runtime/burst";
+import type { Mailbox } from "../runtime/mailbox";
 import type { Cell, HandlerTable } from "./cell";
 import { callAsSignal, handleConcurrently } from "./concurrency";
 import { type Envelope, Tell } from "./envelope";
@@ -5,7 +7,7 @@ import type { Extras } from "./extras";
 import { release } from "./flow";
 import { Handling } from "./handling";
 import { ALIVE, AWAITING, HANDLING } from "./life";
-import { buryLateReply, call, fail, outcomeOf, succeed } from "./outcome";
+import { buryLateReply, call, countHandled, fail, outcomeOf, succeed } from "./outcome";
 import { PendingAsk } from "./pending-ask";
 import { Signal } from "./signal";
 import { watchSlowness } from "./slow-handler";
@@ -27,8 +29,38 @@ export function runMessages(cell: Cell, limit: number): number {
   const { extras, environment } = cell;
   if (extras !== null && extras.instance !== null) extras.instance.timers?.onBusy();
   const isPlain = cell.life === ALIVE && cell.operations !== null && !environment.isObserved && !cell.isConcurrent;
-  // An actor with operations has a table of handlers.
-  return isPlain ? runHandlers(cell, limit, cell.behaviour as HandlerTable) : runEach(cell, limit);
+  return isPlain ? runPlain(cell, limit) : runEach(cell, limit);
+}
+
+/** What runEach does, for what comes most. */
+function runPlain(cell: Cell, limit: number): number {
+  const handlers = cell.behaviour as HandlerTable; // Of an actor with operations.
+  const mailbox = cell.mailbox as Mailbox<Envelope>; // Those with priorities are guarded.
+  const count = runHandlers(cell, mailbox, limit, handlers);
+  return mailbox.tail === null ? count : runBehind(cell, mailbox, limit, handlers, count);
+}
+
+/** Handles what is behind the list, and what was put into the list meanwhile. */
+function runBehind(
+  cell: Cell,
+  mailbox: Mailbox<Envelope>,
+  limit: number,
+  handlers: HandlerTable,
+  before: number,
+): number {
+  let count = before;
+  while (count < limit && cell.activity === HANDLING) {
+    const burst = mailbox.tail === null ? null : mailbox.tail.next;
+    if (mailbox.first !== null) count += runHandlers(cell, mailbox, limit - count, handlers);
+    else if (burst === null) break;
+    else if (burst.slots[burst.read] === undefined) count += runBurst(cell, mailbox, burst, limit - count, handlers);
+    else {
+      const envelope = mailbox.take();
+      if (envelope !== null) handle(cell, envelope);
+      count++;
+    }
+  }
+  return count;
 }
 
 function runEach(cell: Cell, limit: number): number {
@@ -48,16 +80,15 @@ function take(cell: Cell): Envelope | null {
   return envelope;
 }
 
-/** What runEach does, for what comes most: in one loop, because a call for each message cost a quarter of a tell. */
-function runHandlers(cell: Cell, limit: number, handlers: HandlerTable): number {
-  const { mailbox } = cell;
+/** In one loop, because a call for each message cost a quarter of a tell. */
+function runHandlers(cell: Cell, mailbox: Mailbox<Envelope>, limit: number, handlers: HandlerTable): number {
   const { counts } = cell.environment;
   let type = "";
   let handler: HandlerTable[string] | undefined;
   let hasReply = false;
   let count = 0;
   let handled = 0;
-  for (let envelope = mailbox.take(); envelope !== null; envelope = mailbox.take()) {
+  for (let envelope = mailbox.takeFirst(); envelope !== null; envelope = mailbox.takeFirst()) {
     const isTell = envelope instanceof Tell;
     if (isTell || (envelope instanceof PendingAsk && envelope.isWaiting)) {
       cell.current = envelope;
@@ -86,6 +117,57 @@ function runHandlers(cell: Cell, limit: number, handlers: HandlerTable): number 
   }
   mailbox.handled += handled;
   return count;
+}
+
+/** Handles tells without envelopes: one is made for all of them, and another one behind each that may be kept. */
+function runBurst(cell: Cell, mailbox: Mailbox<Envelope>, burst: Burst, limit: number, handlers: HandlerTable): number {
+  const { slots, type } = burst;
+  const handler = handlers[type];
+  const start = burst.read;
+  const end = Math.min(burst.write, start + 2 * limit);
+  let tell: Tell | null = null;
+  let read = start;
+  burst.isHeld = true;
+  burst.handledCounted = start;
+  while (read < end && slots[read] === undefined) {
+    const payload = slots[read + 1];
+    slots[read + 1] = undefined;
+    read += 2;
+    burst.read = read;
+    if (tell === null) cell.current = tell = new Tell(type, payload, null);
+    else {
+      tell.payload = payload;
+      tell.origin = null;
+    }
+    let result: unknown;
+    try {
+      result = handler?.call(handlers, payload);
+    } catch (thrown) {
+      fail(cell, tell, thrown, handlingIn(cell));
+    }
+    const isPlain = cell.extras === null || cell.extras.handling === null;
+    if (!isPlain || cell.current !== tell || (typeof result === "object" && result !== null)) {
+      countBefore(mailbox, burst, read);
+      if (cell.current === tell) conclude(cell, tell, result);
+      tell = null;
+    }
+    if (cell.activity !== HANDLING || burst.read !== read) break; // Where it was stopped, what waited has been taken.
+  }
+  if (tell !== null) {
+    cell.current = null;
+    if (burst.read === read) mailbox.countHandled(burst, read);
+    else countHandled(cell); // Those before it were counted when the rest was taken.
+  }
+  burst.isHeld = false;
+  mailbox.leave(burst);
+  return (read - start) >> 1;
+}
+
+/** Counts what was handled of a burst before its present message, which is counted by whatever becomes of it. */
+function countBefore(mailbox: Mailbox<Envelope>, burst: Burst, read: number): void {
+  if (burst.read !== read) return;
+  mailbox.countHandled(burst, read - 2);
+  burst.handledCounted = read;
 }
 
 function handle(cell: Cell, envelope: Envelope): void {

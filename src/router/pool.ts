@@ -107,14 +107,14 @@ export function spawnPool<Signatures>(
 function guard(pool: Cell, relay: Relay): void {
   pool.extra.relay = relay;
   pool.extra.aliveAs = GUARDED;
-  pool.life = GUARDED;
+  pool.live(GUARDED);
 }
 
 /** Lets the load of a worker be read in constant time. */
 function count(worker: Cell): void {
   worker.extra.flow ??= new Flow(Number.POSITIVE_INFINITY, "reject");
   worker.extra.aliveAs = GUARDED;
-  worker.life = GUARDED;
+  worker.live(GUARDED);
 }
 
 function relayOf(pool: Cell, workers: readonly Cell[], routing: Routing, key: PoolOptions["key"]): Relay {

@@ -32,6 +32,14 @@ export class PriorityMailbox<Item> implements MessageQueue<Item> {
     this.#insert({ item, priority: this.#priorityOf(item) ?? this.#lowest(), order: this.#nextOrder++ });
   }
 
+  /** Each has a priority of its own. */
+  add(): false {
+    return false;
+  }
+  open(): void {}
+  close(): void {}
+  settle(): void {}
+
   putFirst(items: readonly Item[]): void {
     for (let i = items.length - 1; i >= 0; i--) {
       // The index is within.

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { type AskResult, address, createMessage, defineProtocol, type RefTo, Type } from "../../src/index";
+import { type AskResult, type Audit, address, createMessage, defineProtocol, type RefTo, Type } from "../../src/index";
 import { expectBalance, reasonsOf, testSystems } from "./test-system";
 
 const { createTestSystem } = testSystems();
@@ -121,3 +121,89 @@ test("P1, P6: whatever is sent, stopped and waited for, the audit balances and e
   });
   await fc.assert(property, { numRuns: 200 });
 });
+
+const Bulk = defineProtocol("bulk", { take: { payload: Type.Number() } });
+/** What the handler of a message does. */
+const doing = fc.oneof(
+  { weight: 6, arbitrary: fc.constant("return" as const) },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(
+      "look",
+      "throw",
+      "promise",
+      "message",
+      "ask",
+      "stash",
+      "tell",
+      "become",
+      "stop",
+      "drain",
+      "fail",
+    ),
+  },
+);
+
+test("P1, P2: what many tells at once come to is told at each moment, and none is lost or passes another", async () => {
+  const property = fc.asyncProperty(fc.array(doing, { minLength: 40, maxLength: 300, size: "max" }), async (plan) => {
+    const { system, router, clock, takeLog, deadLetters } = createTestSystem({
+      supervision: { decide: (thrown) => (thrown === "restart" ? "restart" : "resume") },
+    });
+    const seen: number[] = [];
+    const audits: Audit[] = []; // What is thrown in a handler is its failure, and not that of the test.
+    const echo = system.spawn("echo", Job, () => ({ work: () => 1, fail() {}, wait: (n) => n }));
+    const bulk = system.spawn("bulk", Bulk, (ctx) => {
+      const take = (n: number): unknown => {
+        seen.push(n);
+        if (n % 5 === 0) audits.push(router.audit()); // Not always: to look is to count.
+        switch (plan[n]) {
+          case "throw":
+            throw new Error("failed");
+          case "fail":
+            throw "restart";
+          case "promise":
+            return Promise.resolve();
+          case "message":
+            seen.push(ctx.message.payload === n && ctx.sender === undefined ? -2 : -3);
+            return undefined;
+          case "ask":
+            return ctx.ask(echo, "work");
+          case "tell":
+            ctx.self.tell("take", plan.length + n);
+            return undefined;
+          case "become":
+            ctx.become({ take });
+            return undefined;
+          case "stop":
+          case "drain":
+            if (n < plan.length / 2) return undefined;
+            void system.stop(bulk, { drain: plan[n] === "drain" });
+            bulk.tell("take", -1);
+            break;
+          case "look":
+            audits.push(router.audit());
+            break;
+          case "stash":
+            return ctx.stash();
+        }
+        return undefined;
+      };
+      return { take: take as (n: number) => void };
+    });
+    for (let n = 0; n < plan.length; n++) bulk.tell("take", n);
+    expect(router.audit()).toMatchObject({ accepted: plan.length, queued: plan.length });
+    await clock.settle();
+    for (const audit of [...audits, router.audit()]) expectBalance(audit);
+    const firsts = seen.filter((n) => n >= 0 && n < plan.length);
+    expect(seen).not.toContain(-3); // Another message than its own.
+    // A restart puts what was stashed before the rest.
+    if (!plan.includes("fail")) expect(firsts).toEqual([...firsts].sort((a, b) => a - b));
+    expect(seen).not.toContain(-1);
+    await system.stop(bulk);
+    expect(router.audit()).toMatchObject({ queued: 0, running: 0, dead: deadLetters.length });
+    takeLog();
+    await clock.advance(1_000); // Tells of the dead letters that were not logged one by one.
+    takeLog();
+  });
+  await fc.assert(property, { numRuns: 150 });
+}, 30_000);

@@ -107,3 +107,16 @@ test("P5: ten thousand actors with one message each all get their turn, in the o
   await clock.settle();
   expect(seen).toEqual(refs.map((_, i) => i));
 });
+
+test("P5: who is told much at once handles no more in a row than others do", async () => {
+  const { system, clock } = createTestSystem();
+  const order: string[] = [];
+  const [busy, other] = ["busy", "other"].map((name) =>
+    system.spawn(name, Player, () => ({ hit: () => void order.push(name) })),
+  ) as [RefTo<typeof Player>, RefTo<typeof Player>];
+  for (let i = 0; i < 500; i++) busy.tell("hit", i);
+  for (let i = 0; i < 5; i++) other.tell("hit", i);
+  await clock.settle();
+  expect(order).toHaveLength(505);
+  expect(order.indexOf("other")).toBeLessThanOrEqual(32);
+});

@@ -209,3 +209,28 @@ test("P14: a name that cannot be in an address is refused", () => {
     expect(spawn).toThrow(/is not an actor id/);
   }
 });
+
+test("P14: of many messages at once, what was handled is not kept while the rest waits", async () => {
+  const { system, router } = createTestSystem();
+  const payloads: WeakRef<object>[] = [];
+  const gate = Promise.withResolvers<void>();
+  const holder = system.spawn("holder", Holder, () => ({
+    size: () => 0,
+    wait: (payload) => (payload === "gate" ? gate.promise : undefined),
+  }));
+  const tellMany = (): void => {
+    for (let i = 0; i < MANY; i++) {
+      const payload = { text: `payload ${i}` };
+      payloads.push(new WeakRef(payload));
+      holder.tell("wait", payload);
+    }
+  };
+  tellMany();
+  holder.tell("wait", "gate");
+  holder.tell("wait", "behind it");
+  const collected = await countCollected(payloads);
+  expect(router.audit()).toMatchObject({ handled: MANY, running: 1, queued: 1 });
+  expect(collected).toBeGreaterThan(MANY - 20);
+  gate.resolve();
+  await system.stop(holder, { drain: true });
+});

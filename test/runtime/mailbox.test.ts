@@ -94,3 +94,104 @@ describe("a mailbox that something is taken out of", () => {
     expect(namesOf(empty)).toBe("xyz");
   });
 });
+
+describe("a mailbox that is open", () => {
+  const counted = () => ({ accepted: 0, handled: 0 });
+  const make = (name: string, payload: unknown) => new Letter(`${name}${String(payload)}`);
+  /** As many put behind others as it takes. */
+  const crowded = (counts = counted(), type = "x") => {
+    const mailbox = new Mailbox<Letter>();
+    for (let i = 0; i < 18; i++) {
+      mailbox.put(new Letter("o"));
+      mailbox.open(type, make, counts);
+    }
+    return { mailbox, counts };
+  };
+
+  test("is open for one type only, once many have come behind others", () => {
+    const few = new Mailbox<Letter>();
+    for (let i = 0; i < 17; i++) {
+      expect(few.add("x", i)).toBe(false);
+      few.put(new Letter("o"));
+      few.open("x", make, counted());
+    }
+    expect(few.add("x", 0)).toBe(false);
+    const { mailbox } = crowded();
+    expect([mailbox.add("y", 0), mailbox.add("x", 1)]).toEqual([false, true]);
+  });
+
+  test("is not open for those that come and go one by one", () => {
+    const mailbox = new Mailbox<Letter>();
+    for (let i = 0; i < 100; i++) {
+      mailbox.put(new Letter("o"));
+      mailbox.open("x", make, counted());
+      mailbox.take();
+    }
+    expect(mailbox.add("x", 0)).toBe(false);
+  });
+
+  test("is closed when it has run empty, or is told to, and can be opened again", () => {
+    const { mailbox, counts } = crowded();
+    mailbox.close();
+    expect(mailbox.add("x", 0)).toBe(false);
+    mailbox.open("x", make, counts);
+    expect(mailbox.add("x", 0)).toBe(true);
+    while (mailbox.take() !== null);
+    expect([mailbox.isEmpty, mailbox.add("x", 0)]).toEqual([true, false]);
+  });
+
+  test("is empty once it has been looked at, where nothing was added", () => {
+    const { mailbox } = crowded();
+    for (let i = 0; i < 18; i++) expect(mailbox.take()?.name).toBe("o");
+    expect([mailbox.take(), mailbox.isEmpty, mailbox.add("x", 0)]).toEqual([null, true, false]);
+  });
+
+  test("closed, it stays so, however many are put", () => {
+    const { mailbox } = crowded();
+    mailbox.close();
+    for (let i = 0; i < 200; i++) mailbox.put(new Letter("o"));
+    expect(mailbox.add("x", 0)).toBe(false);
+  });
+
+  test("P14: keeps nothing alive of what was taken", async () => {
+    const taken: WeakRef<object>[] = [];
+    const { mailbox } = crowded();
+    (() => {
+      for (let i = 0; i < 40; i++) {
+        const payload = {};
+        taken.push(new WeakRef(payload));
+        mailbox.add("x", payload);
+      }
+      mailbox.add("x", "last");
+      for (let i = 0; i < 18 + 40; i++) mailbox.take();
+    })();
+    await Bun.sleep(0); // What a WeakRef gave lives as long as the task that made it.
+    Bun.gc(true);
+    // A few may be found on the stack.
+    expect(taken.filter((each) => each.deref() !== undefined).length).toBeLessThan(5);
+    expect(mailbox.take()?.name).toBe("xlast");
+  });
+
+  test("leaves a burst that is held to whoever holds it", () => {
+    const { mailbox } = crowded();
+    mailbox.add("x", 0);
+    const held = mailbox.tail?.next ?? null;
+    if (held === null) throw new Error("It has no burst.");
+    held.isHeld = true;
+    while (mailbox.take() !== null);
+    expect(mailbox.isEmpty).toBe(true);
+    const others = [crowded(), crowded(), crowded()].map((other) => other.mailbox.tail);
+    expect(others.some((burst) => burst === null || burst === held)).toBe(false);
+  });
+
+  test("P1: counts what was added when it is asked, and not what was put", () => {
+    const { mailbox, counts } = crowded();
+    for (let i = 0; i < 100; i++) mailbox.add("x", i);
+    mailbox.put(new Letter("o"));
+    mailbox.settle();
+    mailbox.settle();
+    const { accepted } = counts;
+    expect(accepted).toBeGreaterThan(60);
+    expect([...mailbox].length).toBe(18 + accepted + 1);
+  });
+});
