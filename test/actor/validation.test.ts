@@ -84,6 +84,21 @@ test("P1: under validate: always a payload that does not fit is refused, whichev
   expect((await ref.ask("buy", { count: 2 }))._unsafeUnwrap()).toBe(2);
 });
 
+test("P1: under validate: always what does not fit is refused also among many that do", async () => {
+  const systems = createTestSystem({ validate: "always" });
+  const { ref, seen } = spawnShop(systems);
+  for (let count = 0; count < 100; count++) {
+    ref.tell("buy", { count });
+    if (count % 10 === 0) ref.tell("buy", WRONG[3] as { count: number });
+  }
+  await systems.clock.settle();
+  expect(seen).toHaveLength(100);
+  expect(reasonsOf(systems.deadLetters)).toEqual(new Array(10).fill("invalid-payload"));
+  systems.takeLog();
+  await systems.clock.advance(1_000);
+  systems.takeLog();
+});
+
 test("P1: an actor's own validate: always refuses what does not fit, whichever way it comes, and no other actor's does", async () => {
   const { system, router, takeLog } = createTestSystem();
   const seen: unknown[] = [];
