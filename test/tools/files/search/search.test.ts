@@ -473,12 +473,15 @@ test("a search for a pattern agrees with the native one, over any text", async (
       fc.tuple(tie("pattern"), count).map(([inside, times]) => `(${inside})${times}`),
     ),
   }));
-  // Hardly any: on more letters the native one takes seconds for some, and on a line of a file it would for ever.
-  const text = fc.string({ unit: letters, maxLength: 5 });
+  // Not more: the native one goes back and forth in repeated groups, on eight letters for half a minute, and on a line of a
+  // file for ever. With more than two of them in a pattern, five letters have to do.
+  const text = fc.string({ unit: letters, maxLength: 8 });
+  const isLong = (pattern: string): boolean => (pattern.match(/\)[*+{]/g) ?? []).length > 2;
   const files = over({});
   await fc.assert(
-    fc.asyncProperty(pattern, text, fc.boolean(), async (pattern, text, ignoreCase) => {
+    fc.asyncProperty(pattern, text, fc.boolean(), async (pattern, drawn, ignoreCase) => {
       fc.pre(pattern !== "");
+      const text = isLong(pattern) ? [...drawn].slice(0, 5).join("") : drawn;
       writeFileSync(join(files.directory, "a.txt"), text);
       const native = new RegExp(pattern, ignoreCase ? "iu" : "u");
       const expected = linesOf(text).flatMap((excerpt, i) => {
