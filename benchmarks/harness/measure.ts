@@ -51,9 +51,9 @@ export async function smokeRow(row: Row | Probe): Promise<void> {
 
 async function measureTimed(row: Row, effort: Effort, signal?: AbortSignal): Promise<Untimed<TimedResult>> {
   return withSamplers(row, async (sampler, floor) => {
-    const { pieces = 1, warmUp = 1 } = row;
-    await floor?.warmUp(effort.warmUp * warmUp);
-    await sampler.warmUp(effort.warmUp * warmUp);
+    const { pieces = 1, warmUp } = row;
+    await floor?.warmUp(effort.warmUp, warmUp);
+    await sampler.warmUp(effort.warmUp, warmUp);
     const rounds: Round[] = [];
     const floors: Round[] = [];
     for (let i = 0; i < effort.rounds; i++) {

@@ -42,8 +42,11 @@ export class Sampler {
     return this.batch * this.operations;
   }
 
-  /** Runs for about `budget` nanoseconds, so that the code is compiled, and chooses how many calls make a sample. */
-  async warmUp(budget: number): Promise<void> {
+  /**
+   * Runs for about `budget` nanoseconds, and for `fewest` calls, so that the code is compiled, and chooses how many calls make a
+   * sample.
+   */
+  async warmUp(budget: number, fewest = 3): Promise<void> {
     const start = Bun.nanoseconds();
     let calls = 0;
     let taken = 0;
@@ -52,7 +55,7 @@ export class Sampler {
       await this.proof.call();
       taken = Bun.nanoseconds() - before;
       calls++;
-    } while (Bun.nanoseconds() - start < budget || calls < 3);
+    } while (Bun.nanoseconds() - start < budget || calls < fewest);
     this.batch = taken >= SHORTEST_SAMPLE ? 1 : await this.fillSample();
   }
 

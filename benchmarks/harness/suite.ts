@@ -62,7 +62,7 @@ export interface Row {
    * where the kernel lets the two run changes their pace by a half, and does so within a round.
    */
   readonly pieces?: number;
-  /** How many times as long as others it and its floor warm up: for calls that are long, and run through much code. Default: 1. */
+  /** How many calls it and its floor warm up with at least: for those that are long, and run through much code. Default: 3. */
   readonly warmUp?: number;
   readonly setup: () => Prepared | Promise<Prepared>;
 }

@@ -106,7 +106,8 @@ function rowOf(isolation: Isolation, kind: Kind, isUnique: boolean): Row {
     operations,
     per,
     floor: isUnique ? READ_ANEW : isBesideAsk ? echoAsk(per) : byHand(isolation, kind),
-    ...(!isUnique && !isBesideAsk && { pieces: PIECES[isolation], warmUp: WARM_UP[isolation] }),
+    ...(!isUnique && !isBesideAsk && { pieces: PIECES[isolation] }),
+    ...(!isUnique && isolation === "sandbox" && { warmUp: (kind === ARITHMETIC ? COMPILED : AGAIN) / per }),
     setup: async () => job(await openActors(isolation), operations, isUnique),
   };
 }
@@ -115,10 +116,12 @@ function rowOf(isolation: Isolation, kind: Kind, isUnique: boolean): Row {
 const PIECES = { sandbox: 12, process: 6, trusted: 6 } as const;
 
 /**
- * The engine compiles what a sandboxed execution runs through in the host for its first 20,000 (Bun 1.4.5, by CPU time), and
- * what the actors add for longer than what is by hand. A process for each execution is too slow for so many.
+ * The engine compiles what an execution in the sandbox runs through in the host for its first 20,000 (Bun 1.4.5, by CPU time), and
+ * what the actors add for longer than what is by hand: the first row has as many, those after it what is left to their own code.
+ * In a process for each, an execution is too slow for so many.
  */
-const WARM_UP = { sandbox: 15, process: 1, trusted: 1 } as const;
+const COMPILED = 30_000;
+const AGAIN = 5_000;
 
 /** One execution after the other, beside a floor of another kind. */
 const beside = (isolation: Isolation, floor: Floor): Row => ({
@@ -140,7 +143,8 @@ function others(isolation: Isolation): Row[] {
     operations,
     per: 1,
     floor,
-    ...(!isTrusted && { pieces: PIECES[isolation], warmUp: WARM_UP[isolation] }),
+    ...(!isTrusted && { pieces: PIECES[isolation] }),
+    ...(isolation === "sandbox" && { warmUp: AGAIN }),
     setup,
   });
   const least = isTrusted ? echoAsk(1) : lineThereAndBack;
