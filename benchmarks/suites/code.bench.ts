@@ -113,7 +113,7 @@ function rowOf(isolation: Isolation, kind: Kind, isUnique: boolean): Row {
 }
 
 /** Of a round: each has a few executions. */
-const PIECES = { sandbox: 12, process: 6, trusted: 6 } as const;
+const PIECES = { sandbox: 48, process: 6, trusted: 24 } as const;
 
 /**
  * The engine compiles what an execution in the sandbox runs through in the host for its first 20,000 (Bun 1.4.5, by CPU time), and
