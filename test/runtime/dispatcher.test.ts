@@ -130,6 +130,16 @@ describe("the dispatcher", () => {
     }
   });
 
+  test("P5: nor is it where no macrotask came in between: all that comes after it is handled in the next microtask", () => {
+    const a = new Worker("a").send();
+    clock.runMicrotasks();
+    expect([handled.length, clock.macrotasks.length]).toEqual([1, 0]);
+    clock.now += 1_000;
+    a.send(100);
+    clock.runMicrotasks();
+    expect(handled.length).toBe(101);
+  });
+
   test("P5: messages that come one by one, with time between them, need one macrotask in many", () => {
     const a = new Worker("a");
     let macrotasks = 0;
