@@ -20,7 +20,7 @@ import { type AnyRef, type AnySignatures, cellOf, type Ref, refTo } from "./ref"
 import { ask, askFor, asWritten, offer, stream, tell } from "./sending";
 import { Signal } from "./signal";
 import { spawnCell } from "./spawn";
-import type { StreamOptions } from "./stream";
+import type { StreamOptions } from "./stream-options";
 import type { ActorStream } from "./stream-reader";
 import type { Timers } from "./timers";
 import { type Terminated, Watch } from "./watch";

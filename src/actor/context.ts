@@ -8,7 +8,7 @@ import type { ActorOptions } from "./options";
 import type { AskOptions, AskResult } from "./pending-ask";
 import type { OfferOptions } from "./pending-offer";
 import type { AnyRef, AnySignatures, Ref } from "./ref";
-import type { StreamOptions } from "./stream";
+import type { StreamOptions } from "./stream-options";
 import type { ActorStream } from "./stream-reader";
 import type { Timers } from "./timers";
 import type { Terminated } from "./watch";

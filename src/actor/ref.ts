@@ -7,7 +7,7 @@ import type { Cell } from "./cell";
 import type { AskOptions, AskResult } from "./pending-ask";
 import type { OfferOptions } from "./pending-offer";
 import { ask, asWritten, offer, stream } from "./sending";
-import type { StreamOptions } from "./stream";
+import type { StreamOptions } from "./stream-options";
 import type { ActorStream } from "./stream-reader";
 
 declare const signatures: unique symbol;

@@ -8,7 +8,8 @@ import type { Handling } from "./handling";
 import { type AskOptions, type AskResult, capture, captured, checkAskOptions, PendingAsk } from "./pending-ask";
 import { type OfferOptions, PendingOffer } from "./pending-offer";
 import { recipientOf } from "./relay";
-import { checkStreamOptions, PendingStream, type StreamOptions } from "./stream";
+import { PendingStream } from "./stream";
+import { checkStreamOptions, type StreamOptions } from "./stream-options";
 import { type ActorStream, StreamReader } from "./stream-reader";
 import { circleOf } from "./waiting";
 

@@ -8,16 +8,7 @@ import type { Cell } from "./cell";
 import { checkedItem } from "./checking";
 import { type Envelope, EnvelopeSource, type Origin } from "./envelope";
 import type { Wait } from "./handling";
-
-/** How a stream is read. */
-export interface StreamOptions {
-  /** How many items the producer may be ahead of the reader (P12), a whole number from 1. Default: 16. */
-  readonly credit?: number;
-  /** Longest wait for one item, in milliseconds. Default: `Infinity`. */
-  readonly timeout?: number;
-  /** Ends the stream when aborted: the loop throws a StreamError of the kind `cancelled`. Default: none. */
-  readonly signal?: AbortSignal;
-}
+import type { StreamOptions } from "./stream-options";
 
 /** What a loop over a stream throws: a delivery error as an Error, with its kind. */
 export class StreamError extends Error {
@@ -46,11 +37,17 @@ const capture = (resolve: Read): void => {
   captured = resolve;
 };
 
+/** In place of an item: that it is over. */
+const END: unique symbol = Symbol("the end of a stream");
+
 /** Why a stream ends whose reader wants no more. */
 export const LEFT: unique symbol = Symbol("its reader left the stream");
 
-/** Most items that are handed over between two looks at the turn. Some 8,000 fit into one. */
-const LONGEST_STRIDE = 128;
+/** Most items of one end between two looks at the turn. Some 8,000 fit into one. */
+const LONGEST_STRIDE = 32;
+/** How many go by until the next look: few behind one that showed that the turn is over, then more and more. */
+const strideBehind = (stride: number, isTurnOver: boolean): number =>
+  isTurnOver ? 1 : Math.min(stride * 2, LONGEST_STRIDE);
 
 /** The envelope of a stream, and the channel between its two ends. */
 export class PendingStream implements Envelope, Wait {
@@ -76,9 +73,14 @@ export class PendingStream implements Envelope, Wait {
   #read: Read | null = null;
   #laterReads: Queue<Read> | null = null;
   #wakeProducer: (() => void) | null = null;
-  /** Items that are handed over from one look at the turn to the next. */
+  /** Items from one look at the turn to the next, and those that are left until then. */
   #stride = 1;
   #untilLook = 1;
+  /** The reader's own: that it reads quickly does not tell how quickly the next items are made. */
+  #readStride = 1;
+  #untilReadLook = 1;
+  /** Reads that are answered in the next turn: until then, none that came behind them is answered. */
+  #late = 0;
   /** Whether nothing more will be produced. */
   #isClosed = false;
   /** Whether the reader knows that it is over: it was told, or left. */
@@ -146,32 +148,55 @@ export class PendingStream implements Envelope, Wait {
 
   read(): Promise<Step> {
     if (this.#items.size > 0) return this.#readItem();
-    if (this.#isClosed) return this.#tellEnd();
+    if (this.#isClosed) return this.#end();
     const promise = new Promise<Step>(capture);
-    if (this.#read !== null) {
-      this.#laterReads ??= new Queue<Read>();
-      this.#laterReads.put(captured);
-    } else {
+    if (this.#read === null) {
       this.#read = captured;
       if (this.#timer !== null) this.cell.environment.timers.add(this.#timer);
-    }
+    } else this.#readLater(captured);
     return promise;
   }
 
   #readItem(): Promise<Step> {
-    const step: Step = { value: this.#items.take(), done: false };
+    const value = this.#items.take();
     // Half of the credit at once: woken for each item, the producer and the reader would take turns.
     if (this.#wakeProducer !== null && this.#items.size <= this.#credit / 2) this.#goOn();
-    // The reader's own work counts too: a long row of items may not keep the event loop waiting.
-    if (!this.#dispatcher.spend(1)) return Promise.resolve(step);
+    return --this.#untilReadLook <= 0 && this.#isReadersTurnOver()
+      ? this.#inNextTurn(value)
+      : Promise.resolve({ value, done: false });
+  }
+
+  /** Whether the turn is over behind what was read: a long row of items may not keep the event loop waiting. */
+  #isReadersTurnOver(): boolean {
+    const isOver = this.#dispatcher.spend(this.#readStride) || this.#late > 0;
+    this.#readStride = this.#untilReadLook = strideBehind(this.#readStride, isOver);
+    return isOver;
+  }
+
+  #readLater(read: Read): void {
+    this.#laterReads ??= new Queue<Read>();
+    this.#laterReads.put(read);
+  }
+
+  #inNextTurn(value: unknown): Promise<Step> {
     const promise = new Promise<Step>(capture);
-    this.#resolveLater(captured, step);
+    this.#resolveLater(captured, value);
     return promise;
   }
 
   /** In a method of its own: a closure over the variables of its callers would cost them 10 ns an item. */
-  #resolveLater(read: Read, step: Step): void {
-    this.#nextTurn(() => read(step));
+  #resolveLater(read: Read, value: unknown): false {
+    this.#late++;
+    this.#untilLook = this.#untilReadLook = 1;
+    this.#nextTurn(() => {
+      this.#late--;
+      read(value === END ? this.#tellEnd() : { value, done: false });
+    });
+    return false;
+  }
+
+  #end(): Promise<Step> {
+    return this.#late > 0 ? this.#inNextTurn(END) : this.#tellEnd();
   }
 
   #tellEnd(): Promise<Step> {
@@ -211,11 +236,17 @@ export class PendingStream implements Envelope, Wait {
     // Loops of the language: they return from the iterator when they are left, and over an asynchronous generator one
     // costs 59 ns an item where calls of its next() cost 79. One over a synchronous iterable awaits nothing.
     if (isAsyncIterable(items)) {
-      for await (const item of items) if (!this.#push(item) && !(await this.#mayGoOn())) return;
+      for await (const item of items) {
+        if (this.#push(item)) continue;
+        await this.#rest();
+        if (this.#isClosed) return;
+      }
     } else if (isIterable(items)) {
       for (const item of items) {
         const value = item instanceof Promise ? await item : item; // As `for await` does.
-        if (!this.#push(value) && !(await this.#mayGoOn())) return;
+        if (this.#push(value)) continue;
+        await this.#rest();
+        if (this.#isClosed) return;
       }
     } else {
       throw new TypeError(
@@ -228,44 +259,41 @@ export class PendingStream implements Envelope, Wait {
   #push(item: unknown): boolean {
     if (this.#isClosed) return false;
     const value = this.#schema === null ? item : checkedItem(this.#schema, item, true);
+    const isTurnOver = --this.#untilLook <= 0 && this.#isTurnOver();
     const read = this.#read;
     if (read === null) {
       this.#items.put(value);
-      return !this.#dispatcher.spend(1) && this.#items.size < this.#credit;
+      return !isTurnOver && this.#items.size < this.#credit;
     }
-    this.#read = this.#laterReads === null ? null : (this.#laterReads.take() ?? null);
-    if (this.#timer !== null) this.#restart(this.#timer);
-    const isTurnOver = --this.#untilLook <= 0 && this.#look();
-    if (isTurnOver) this.#resolveLater(read, { value, done: false });
-    else read({ value, done: false });
-    return !isTurnOver;
+    this.#read = null;
+    if (this.#laterReads !== null || this.#timer !== null) this.#nextRead();
+    if (isTurnOver) return this.#resolveLater(read, value);
+    read({ value, done: false });
+    return true;
   }
 
-  #restart(timer: Timeout): void {
+  #nextRead(): void {
+    this.#read = this.#laterReads?.take() ?? null;
+    if (this.#timer === null) return;
     const { timers } = this.cell.environment;
-    timers.remove(timer);
-    if (this.#read !== null) timers.add(timer);
+    timers.remove(this.#timer);
+    if (this.#read !== null) timers.add(this.#timer);
   }
 
-  /** Waits for credit, and for the event loop's turn; false when the stream has ended meanwhile. */
-  async #mayGoOn(): Promise<boolean> {
-    if (!this.#isClosed && this.#items.size >= this.#credit) {
-      await new Promise<void>((resolve) => {
-        this.#wakeProducer = resolve;
-      });
-    }
-    if (!this.#isClosed && this.#dispatcher.spend(0)) {
-      await new Promise<void>((resolve) => this.#nextTurn(resolve));
-    }
-    return !this.#isClosed;
+  /** Waits for credit, or for the event loop's turn. */
+  #rest(): Promise<void> | undefined {
+    if (this.#isClosed) return undefined;
+    return new Promise<void>((resolve) => {
+      if (this.#items.size >= this.#credit) this.#wakeProducer = resolve;
+      else this.#nextTurn(resolve);
+    });
   }
 
-  /** Whether the turn is over. Asked for each item that is handed over, it cost 7 ns an item. */
-  #look(): boolean {
-    const isTurnOver = this.#dispatcher.spend(this.#stride);
-    this.#stride = isTurnOver ? 1 : Math.min(this.#stride * 2, LONGEST_STRIDE);
-    this.#untilLook = this.#stride;
-    return isTurnOver;
+  /** Whether the turn is over behind what was produced. Asked for each item, it cost 7 ns an item. */
+  #isTurnOver(): boolean {
+    const isOver = this.#dispatcher.spend(this.#stride) || this.#late > 0;
+    this.#stride = this.#untilLook = strideBehind(this.#stride, isOver);
+    return isOver;
   }
 
   #nextTurn(callback: () => void): void {
@@ -276,8 +304,11 @@ export class PendingStream implements Envelope, Wait {
   }
 
   #goOn(): void {
-    this.#wakeProducer?.();
+    const wake = this.#wakeProducer;
     this.#wakeProducer = null;
+    if (wake === null) return;
+    if (!this.#isClosed && this.#dispatcher.spend(0)) this.#nextTurn(wake);
+    else wake();
   }
 
   /** The producer has come to its end. */
@@ -296,7 +327,7 @@ export class PendingStream implements Envelope, Wait {
     this.failure = failure;
     if (this.#timer !== null) this.cell.environment.timers.remove(this.#timer);
     this.#goOn();
-    for (let read = this.#read; read !== null; read = this.#laterReads?.take() ?? null) read(this.#tellEnd());
+    for (let read = this.#read; read !== null; read = this.#laterReads?.take() ?? null) read(this.#end());
     this.#read = null;
   }
 }
@@ -306,18 +337,3 @@ const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
 
 const isIterable = (value: unknown): value is Iterable<unknown> =>
   typeof value === "object" && value !== null && Symbol.iterator in value;
-
-/** Refuses options that cannot be ones, before anything is sent. */
-export function checkStreamOptions({ credit = 1, timeout = 1, signal }: StreamOptions): void {
-  if (!Number.isInteger(credit) || credit < 1) {
-    throw new RangeError(`The credit of a stream is a whole number of items from 1; got ${String(credit)}.`);
-  }
-  if (typeof timeout !== "number" || !(timeout > 0)) {
-    throw new RangeError(
-      `The timeout of a stream is a number of milliseconds above 0, or Infinity; got ${String(timeout)}.`,
-    );
-  }
-  if (signal !== undefined && !(signal instanceof AbortSignal)) {
-    throw new TypeError("The signal of a stream is an AbortSignal, such as new AbortController().signal.");
-  }
-}

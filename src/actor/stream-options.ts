@@ -1,0 +1,24 @@
+/** How a stream is read. */
+export interface StreamOptions {
+  /** How many items the producer may be ahead of the reader (P12), a whole number from 1. Default: 16. */
+  readonly credit?: number;
+  /** Longest wait for one item, in milliseconds. Default: `Infinity`. */
+  readonly timeout?: number;
+  /** Ends the stream when aborted: the loop throws a StreamError of the kind `cancelled`. Default: none. */
+  readonly signal?: AbortSignal;
+}
+
+/** Refuses options that cannot be ones, before anything is sent. */
+export function checkStreamOptions({ credit = 1, timeout = 1, signal }: StreamOptions): void {
+  if (!Number.isInteger(credit) || credit < 1) {
+    throw new RangeError(`The credit of a stream is a whole number of items from 1; got ${String(credit)}.`);
+  }
+  if (typeof timeout !== "number" || !(timeout > 0)) {
+    throw new RangeError(
+      `The timeout of a stream is a number of milliseconds above 0, or Infinity; got ${String(timeout)}.`,
+    );
+  }
+  if (signal !== undefined && !(signal instanceof AbortSignal)) {
+    throw new TypeError("The signal of a stream is an AbortSignal, such as new AbortController().signal.");
+  }
+}
