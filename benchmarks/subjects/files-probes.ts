@@ -16,7 +16,7 @@ const share: Probe = {
     { name: "system calls", unit: "ns", ratio: false },
   ],
   floor: {
-    none: "it is what is left of one: a read less openat, statx, pread and close, made by the same root in turns",
+    none: "it is what is left of one: a read less openat, fstat, pread and close, made by the same root in turns",
   },
   measure: (scale) => inFreshProcess(MODULE, "ownShare", { smoke: 2, full: 100 }[scale]),
 };

@@ -24,9 +24,7 @@ const NEW_FILE = 0o666;
 const RESOLVE = 0x08 | 0x04 | 0x02;
 const SIZE_OF_OPEN_HOW = 24;
 const AT_SYMLINK_NOFOLLOW = 0x100;
-const AT_EMPTY_PATH = 0x1000;
 const AT_REMOVEDIR = 0x200;
-const STATX_BASIC_STATS = 0x7ff;
 const RENAME_NOREPLACE = 1;
 const EINTR = 4;
 const EAGAIN = 11;
@@ -47,15 +45,14 @@ class KernelRoot implements Root {
   top: number;
   readonly #libc: Libc;
   readonly #calls: SystemCalls;
-  // The C library reads and writes here; JavaScript does so between the calls. Two paths, for a rename.
-  readonly #path = Buffer.alloc(LONGEST_PATH);
-  readonly #pathAt = ptr(this.#path);
-  readonly #other = Buffer.alloc(LONGEST_PATH);
-  readonly #otherAt = ptr(this.#other);
+  // The C library reads and writes here; JavaScript does so between the calls. A file that is written whole is opened in
+  // `#path` and looked at in `#other`, as they are renamed, so that each name is written once.
+  readonly #path = new NameBuffer();
+  readonly #other = new NameBuffer();
   readonly #how = new DataView(new ArrayBuffer(SIZE_OF_OPEN_HOW));
   readonly #howAt = ptr(this.#how);
-  readonly #statx = new DataView(new ArrayBuffer(256));
-  readonly #statxAt = ptr(this.#statx);
+  readonly #stat = new DataView(new ArrayBuffer(256));
+  readonly #statAt = ptr(this.#stat);
   readonly #names = Buffer.alloc(ENTRIES_BUFFER);
   readonly #namesAt = ptr(this.#names);
   readonly #errno: () => number;
@@ -75,7 +72,7 @@ class KernelRoot implements Root {
   }
 
   openAt(at: number, name: Name, opening: Opening): number {
-    put(name, this.#path);
+    this.#path.put(name);
     const isFile = opening !== "place" && opening !== "directory";
     return isFile && isPlain(name) ? this.#openat(at, opening) : this.#openat2(at, opening);
   }
@@ -83,7 +80,7 @@ class KernelRoot implements Root {
   /** Opens a file by a plain name: O_NOFOLLOW is enough, and takes 60 ns less than the rules of openat2. */
   #openat(at: number, opening: Opening): number {
     for (let tries = 0; ; tries++) {
-      const opened = this.#libc.openat(at, this.#pathAt, FLAGS[opening], NEW_FILE);
+      const opened = this.#libc.openat(this.#calls.openat, at, this.#path.address, FLAGS[opening], NEW_FILE);
       if (opened >= 0) return opened;
       const errno = this.#errno();
       if (errno !== EINTR || tries === MOST_TRIES) return -errno;
@@ -95,7 +92,7 @@ class KernelRoot implements Root {
     // The kernel refuses a mode for what it does not create.
     this.#how.setUint32(8, opening === "create" || opening === "writeOrCreate" ? NEW_FILE : 0, true);
     for (let tries = 0; ; tries++) {
-      const opened = this.#libc.openat2(this.#calls.openat2, at, this.#pathAt, this.#howAt, SIZE_OF_OPEN_HOW);
+      const opened = this.#libc.openat2(this.#calls.openat2, at, this.#path.address, this.#howAt, SIZE_OF_OPEN_HOW);
       if (opened >= 0) return opened;
       const errno = this.#errno();
       // EAGAIN: something was renamed meanwhile and the kernel asks for another try (openat2(2)).
@@ -104,38 +101,40 @@ class KernelRoot implements Root {
   }
 
   close(descriptor: number): void {
-    this.#libc.close(descriptor);
+    this.#libc.close(this.#calls.close, descriptor);
   }
 
   stat(descriptor: number, into: Status): number {
-    this.#path[0] = 0;
-    return this.#status(descriptor, AT_EMPTY_PATH, into);
+    return this.#fill(into, this.#libc.fstat(this.#calls.fstat, descriptor, this.#statAt));
   }
 
   statAt(at: number, name: Name, into: Status): number {
-    put(name, this.#path);
-    return this.#status(at, AT_SYMLINK_NOFOLLOW, into);
+    this.#other.put(name);
+    const { newfstatat } = this.#calls;
+    return this.#fill(
+      into,
+      this.#libc.newfstatat(newfstatat, at, this.#other.address, this.#statAt, AT_SYMLINK_NOFOLLOW),
+    );
   }
 
-  #status(at: number, flags: number, into: Status): number {
-    const done = this.#libc.statx(this.#calls.statx, at, this.#pathAt, flags, STATX_BASIC_STATS, this.#statxAt);
+  #fill(into: Status, done: number): number {
     if (done < 0) return -this.#errno();
-    const view = this.#statx;
-    const mode = view.getUint16(28, true);
+    const view = this.#stat;
+    const mode = view.getUint32(this.#calls.mode, true);
     into.kind = KINDS[mode >> 12] ?? "other";
     into.mode = mode & 0o7777;
-    into.links = view.getUint32(16, true);
-    into.size = long(view, 40);
-    into.inode = long(view, 32);
-    into.changed = milliseconds(view, 96);
-    into.modified = milliseconds(view, 112);
-    into.device = view.getUint32(136, true) * 2 ** 20 + view.getUint32(140, true);
+    into.links = view.getUint32(this.#calls.links, true);
+    into.size = long(view, 48);
+    into.inode = long(view, 8);
+    into.changed = milliseconds(view, 104);
+    into.modified = milliseconds(view, 88);
+    into.device = long(view, 0);
     return 0;
   }
 
   read(descriptor: number, into: Uint8Array, length: number, position: number): number {
     for (;;) {
-      const count = Number(this.#libc.pread(descriptor, into, length, position));
+      const count = this.#libc.pread64(this.#calls.pread64, descriptor, into, length, position);
       if (count >= 0) return count;
       const errno = this.#errno();
       if (errno !== EINTR) return -errno;
@@ -144,7 +143,7 @@ class KernelRoot implements Root {
 
   write(descriptor: number, from: Uint8Array, length: number): number {
     for (;;) {
-      const count = Number(this.#libc.write(descriptor, from, length));
+      const count = this.#libc.write(this.#calls.write, descriptor, from, length);
       if (count >= 0) return count;
       const errno = this.#errno();
       if (errno !== EINTR) return -errno;
@@ -191,25 +190,26 @@ class KernelRoot implements Root {
   }
 
   makeDirectory(at: number, name: Name, mode: number): number {
-    put(name, this.#path);
-    return this.#code(this.#libc.mkdirat(at, this.#pathAt, mode));
+    this.#path.put(name);
+    return this.#code(this.#libc.mkdirat(at, this.#path.address, mode));
   }
 
   unlink(at: number, name: Name): number {
-    put(name, this.#path);
-    return this.#code(this.#libc.unlinkat(at, this.#pathAt, 0));
+    this.#path.put(name);
+    return this.#code(this.#libc.unlinkat(at, this.#path.address, 0));
   }
 
   removeDirectory(at: number, name: Name): number {
-    put(name, this.#path);
-    return this.#code(this.#libc.unlinkat(at, this.#pathAt, AT_REMOVEDIR));
+    this.#path.put(name);
+    return this.#code(this.#libc.unlinkat(at, this.#path.address, AT_REMOVEDIR));
   }
 
   rename(from: number, name: Name, to: number, newName: Name, replace: boolean): number {
-    put(name, this.#path);
-    put(newName, this.#other);
+    const [path, other] = [this.#path, this.#other];
+    path.put(name);
+    other.put(newName);
     const flags = replace ? 0 : RENAME_NOREPLACE;
-    return this.#code(this.#libc.renameat2(this.#calls.renameat2, from, this.#pathAt, to, this.#otherAt, flags));
+    return this.#code(this.#libc.renameat2(this.#calls.renameat2, from, path.address, to, other.address, flags));
   }
 
   lock(descriptor: number): number {
@@ -240,14 +240,27 @@ const isPlain = (name: Name): boolean =>
     ? name.charCodeAt(0) !== DOT && !name.includes("/")
     : name[0] !== DOT && !name.includes(SLASH);
 
-/** Writes a name with its NUL; one that does not fit is written without, so that the kernel refuses it (ENAMETOOLONG). */
-function put(name: Name, into: Buffer): void {
-  if (name.length * 3 >= LONGEST_PATH && Buffer.byteLength(name) >= LONGEST_PATH) {
-    into.fill(SLASH);
-    return;
+/** Where the C library finds a name. */
+class NameBuffer {
+  readonly #bytes = Buffer.alloc(LONGEST_PATH);
+  /** What is there; null where it is bytes, which others may change. */
+  #present: string | null = "";
+  readonly address = ptr(this.#bytes);
+
+  /** Writes a name with its NUL; one that does not fit is written without, so that the kernel refuses it (ENAMETOOLONG). */
+  put(name: Name): void {
+    if (name === this.#present) return;
+    const bytes = this.#bytes;
+    if (name.length * 3 >= LONGEST_PATH && Buffer.byteLength(name) >= LONGEST_PATH) {
+      bytes.fill(SLASH);
+      this.#present = null;
+      return;
+    }
+    const isText = typeof name === "string";
+    const end = isText ? bytes.write(name) : Buffer.from(name).copy(bytes);
+    bytes[end] = 0;
+    this.#present = isText ? name : null;
   }
-  const end = typeof name === "string" ? into.write(name) : Buffer.from(name).copy(into);
-  into[end] = 0;
 }
 
 /** A name up to its NUL; its bytes where they are no UTF-8. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { constants } from "node:os";
 import { type EntryKind, type Name, type Opening, type Root, Status } from "../../../../src/tools/files/root/root";
 import { rootWays, withRoot } from "../ways";
@@ -164,6 +164,7 @@ describe.each([...rootWays])("a root by %s", (way) => {
     disk.linkSync(`${directory}/f`, `${directory}/g`);
     const [byName, open] = [new Status(), new Status()];
     const file = root.open("f", "write");
+    if (way !== "memory") utimesSync(`${directory}/f`, 1, 2.5); // The content is older than the rights.
     expect(root.chmod(file, 0o640)).toBe(0);
     expect(root.statAt(root.top, "f", byName)).toBe(0);
     expect(root.stat(file, open)).toBe(0);
@@ -172,8 +173,8 @@ describe.each([...rootWays])("a root by %s", (way) => {
     expect(root.statAt(root.top, "g", byName)).toBe(0);
     expect(byName.inode).toBe(open.inode);
     if (way !== "memory") {
-      const { ino, mtimeMs, ctimeMs } = disk.lstatSync(`${directory}/f`);
-      expect(open.inode).toBe(ino);
+      const { ino, dev, mtimeMs, ctimeMs } = disk.lstatSync(`${directory}/f`);
+      expect([open.inode, open.device, open.modified]).toEqual([ino, dev, 2_500]);
       expect(open.modified).toBeCloseTo(mtimeMs, 2);
       expect(open.changed).toBeCloseTo(ctimeMs, 2);
     }
@@ -391,6 +392,35 @@ describe.each([...rootWays])("a root by %s", (way) => {
 });
 
 describe.each([...onDisk])("a root on the disk by %s", (way) => {
+  test("a name is the one that is given, whatever was named before", () =>
+    withRoot(way, (root, directory) => {
+      const bytes = Buffer.from([0x66, 0xe9]);
+      const status = new Status();
+      for (const [size, name] of ["a", "a name", bytes].entries()) {
+        const file = root.openAt(root.top, name, "create");
+        expect(root.write(file, Buffer.alloc(size), size)).toBe(size);
+        root.close(file);
+      }
+      const sizeOf = (name: Name): number => root.statAt(root.top, name, status) || status.size;
+      const openedSizeOf = (name: Name): number => {
+        const file = root.openAt(root.top, name, "read");
+        const size = file < 0 ? file : root.stat(file, status) || status.size;
+        if (file >= 0) root.close(file);
+        return size;
+      };
+      const tooLong = "/a".repeat(3_000);
+      for (const ofName of [sizeOf, openedSizeOf]) {
+        const sizes = ["a name", "a", "a", bytes, "a", tooLong, "a", "a name"].map(ofName);
+        expect(sizes).toEqual([1, 0, 0, 2, 0, -ENAMETOOLONG, 0, 1]);
+        bytes[1] = 0xea; // The same bytes no more.
+        expect(ofName(bytes)).toBe(-ENOENT);
+        bytes[1] = 0xe9;
+      }
+      expect(root.rename(root.top, "a name", root.top, "a", true)).toBe(0);
+      expect(root.rename(root.top, "a", root.top, "a name", true)).toBe(0);
+      expect([sizeOf("a"), sizeOf("a name"), readdirSync(directory).length]).toEqual([-ENOENT, 1, 2]);
+    }));
+
   test("names that are no UTF-8 come as bytes, and open", () =>
     withRoot(way, (root, directory) => {
       const odd = [Buffer.from([0xff, 0xfe]), Buffer.from([0x61, 0x80]), Buffer.from("\uFFFD")];
