@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { Arguments } from "./arguments";
 import { Times } from "./estimate";
+import { failureOf } from "./failure";
 import { align } from "./format";
 import { Interrupted, unlessInterrupted } from "./interruption";
 import { describeMachine, revisionOf } from "./machine";
@@ -9,9 +10,9 @@ import { describeNoise, isExplained, noiseOf } from "./noise";
 import { expectFolder } from "./out-folder";
 import { commandFor, missingPeers } from "./packages";
 import { Progress } from "./progress";
-import { RefusedRow } from "./proof";
 import { type RowResult, type RunResult, type SuiteResult, serialise, writeResult } from "./results";
 import type { Suite } from "./suite";
+import { SuiteProcess } from "./suite-process";
 import type { Status, Surroundings } from "./surroundings";
 import { suiteTables } from "./tables";
 import { checkTargets, describeLeftOut, describeMiss } from "./target";
@@ -82,11 +83,13 @@ async function measureSuite(suite: Suite, effort: Effort, progress: Progress, ar
   const failed: Failed[] = [];
   let interrupted = around.signal.aborted;
   progress.suite(suite);
+  const apart = suite.file === undefined ? undefined : new SuiteProcess(suite.file);
   for (const [index, row] of suite.rows.entries()) {
     if (interrupted) break;
     progress.row(suite, index);
     try {
-      rows.push(await unlessInterrupted(measureRow(row, effort, around.signal), around.signal));
+      const measured = apart?.measure(row.name, effort) ?? measureRow(row, effort, around.signal);
+      rows.push(await unlessInterrupted(measured, around.signal));
     } catch (error) {
       interrupted = error instanceof Interrupted;
       if (!interrupted) failed.push({ suite: suite.name, row: row.name, why: tellFailure(row.name, error, around) });
@@ -94,6 +97,7 @@ async function measureSuite(suite: Suite, effort: Effort, progress: Progress, ar
     progress.over(suite, index);
     interrupted ||= around.signal.aborted;
   }
+  await apart?.end();
   const { name, about, leftOut = [] } = suite;
   const probeRounds = probeRoundsOf(effort);
   const noise = noiseOf(rows);
@@ -112,13 +116,10 @@ async function measureSuite(suite: Suite, effort: Effort, progress: Progress, ar
 
 /** Tells of a row that failed, and gives what is kept of it; the others are run all the same. */
 export function tellFailure(row: string, error: unknown, around: Surroundings): string {
+  const { why, told } = failureOf(row, error);
   around.progress("");
-  if (error instanceof RefusedRow) {
-    around.err(`${error.message}\n`);
-    return error.message;
-  }
-  around.err(`Row "${row}" failed: ${Bun.inspect(error)}\n`); // With its stack: a fault of the row, or of envoi.
-  return error instanceof Error ? error.message : String(error);
+  around.err(`${told}\n`);
+  return why;
 }
 
 function tell(result: SuiteResult, { targets }: Surroundings): string {

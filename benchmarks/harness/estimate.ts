@@ -1,6 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { type Effort, FULL, probeRoundsOf, QUICK } from "./measure";
+import { type Effort, FULL, probeRoundsOf, QUICK, roundsOf } from "./measure";
 import { parseResults } from "./results";
 import { hasNoFloor, type Probe, type Row, type Suite } from "./suite";
 
@@ -43,7 +43,7 @@ export class Times {
       return last === undefined ? rounds * PROBE : (last.seconds * rounds) / last.probeRounds;
     }
     const turns = turnsOf(row, effort);
-    if (last === undefined) return turns + BETWEEN * effort.rounds;
+    if (last === undefined) return turns + BETWEEN * roundsOf(row, effort);
     // What it took beyond its turns, it takes each round: rows that take long a call, and collections.
     const beyond = Math.max(0, last.seconds - turnsOf(row, last.effort)) / last.effort.rounds;
     return turns + beyond * effort.rounds;
@@ -59,8 +59,8 @@ export class Times {
 const keyOf = (suite: string, row: string): string => `${suite}\n${row}`;
 
 /** The turns of a timed row and its floor, and their warm-up, in seconds. */
-function turnsOf({ floor }: Row, { rounds, turn, warmUp }: Effort): number {
-  return ((hasNoFloor(floor) ? 1 : 2) * (warmUp + rounds * turn)) / 1e9;
+function turnsOf(row: Row, effort: Effort): number {
+  return ((hasNoFloor(row.floor) ? 1 : 2) * (effort.warmUp + roundsOf(row, effort) * effort.turn)) / 1e9;
 }
 
 /** A time as one says it: `45 s`, `2 min 10 s`, `1 h 5 min`. */

@@ -7,13 +7,14 @@ const ENDING = ".bench.ts";
 
 /** Loads the suites of a folder, each from its `NAME.bench.ts`, which exports it as `suite`. */
 export async function loadSuites(folder: string): Promise<Suite[]> {
-  const files = (await readdir(folder)).filter((file) => file.endsWith(ENDING));
+  const names = (await readdir(folder)).filter((name) => name.endsWith(ENDING));
   const suites = await Promise.all(
-    files.map(async (file) => {
-      const { suite }: { suite?: Suite } = await import(join(folder, file));
-      if (suite === undefined) throw new Error(`${file} exports no \`suite\`.`);
-      expectNames(file, suite);
-      return suite;
+    names.map(async (name) => {
+      const file = join(folder, name);
+      const { suite }: { suite?: Suite } = await import(file);
+      if (suite === undefined) throw new Error(`${name} exports no \`suite\`.`);
+      expectNames(name, suite);
+      return { ...suite, file };
     }),
   );
   return inOrder(suites, ({ name }) => name);

@@ -5,6 +5,8 @@ export interface Suite {
   /** One sentence for the page: what this suite is about. */
   readonly about: string;
   readonly rows: readonly (Row | Probe)[];
+  /** The module that it was loaded from: it is measured in a process of its own. Default: in this one. */
+  readonly file?: string;
   /** Rows that this machine cannot run. */
   readonly leftOut?: readonly LeftOut[];
 }
@@ -58,10 +60,12 @@ export interface Row {
   readonly per: number;
   readonly floor: Floor | NoFloor;
   /**
-   * How many pieces a round is cut into, the floor's and the row's in turn. Default: 1. For work that waits for another process:
+   * How many pieces a round is cut into, the floor's and the row's in turn, each of them first every second time. Default: 1. For work that waits for another process:
    * where the kernel lets the two run changes their pace by a half, and does so within a round.
    */
   readonly pieces?: number;
+  /** How many rounds it has for each of another row. Default: 1. For work whose pace the machine changes from one round to the next. */
+  readonly rounds?: number;
   /** How many calls it and its floor warm up with at least: for those that are long, and run through much code. Default: 3. */
   readonly warmUp?: number;
   readonly setup: () => Prepared | Promise<Prepared>;

@@ -42,6 +42,12 @@ describe("how long a row will take", () => {
     expect(times.of("routing", timer, QUICK)).toBeCloseTo(2 / 9);
   });
 
+  test("of one that has more rounds than others, is that much longer", async () => {
+    const times = await timesOf({});
+    const long = { ...ask, rounds: 3 };
+    expect(times.of("routing", long, FULL)).toBeGreaterThan(2.5 * times.of("routing", ask, FULL));
+  });
+
   test("of one that was measured quickly, is more in a full run", async () => {
     const times = await timesOf(last({ rounds: 3, probeRounds: 1 }));
     expect(times.of("routing", timer, FULL)).toBeCloseTo(18);

@@ -217,12 +217,12 @@ describe("what a row's result tells beside its figures", () => {
 });
 
 describe("a row whose rounds are cut into pieces", () => {
-  test("takes turns with its floor piece by piece, and its work is checked after each", async () => {
+  test("takes turns with its floor piece by piece, the other one first each time, and its work is checked after each", async () => {
     const order: string[] = [];
     const noting = (name: string, operations: number) => {
       const prepared = counting(operations);
       const completed = () => {
-        if (order.at(-1) !== name) order.push(name);
+        order.push(name);
         return prepared.completed();
       };
       return { ...prepared, completed };
@@ -230,7 +230,35 @@ describe("a row whose rounds are cut into pieces", () => {
     const floor = { ...countingFloor, setup: (operations: number) => noting("floor", operations) };
     const cut = row({ floor, pieces: 4, setup: () => noting("row", 10) });
     const result = await measureRow(cut, { ...BRIEF, rounds: 2 });
-    expect(order.slice(-16)).toEqual(Array.from({ length: 16 }, (_, index) => (index % 2 === 0 ? "floor" : "row")));
+    const round = ["floor", "row", "row", "floor", "floor", "row", "row", "floor"];
+    expect(order.slice(-16)).toEqual([...round, ...round]);
     expect(result).toMatchObject({ kind: "timed", ratio: { median: expect.any(Number) } });
+  });
+});
+
+describe("a row that says so", () => {
+  test("has more rounds than others, and so has its floor; not in a quick run", async () => {
+    const result = await measureRow(row({ rounds: 2 }), BRIEF);
+    expect(result).toMatchObject({ floor: { rounds: { length: 2 * BRIEF.rounds } } });
+    const quick = await measureRow(row({ rounds: 2 }), { ...BRIEF, beyond: 0.1 });
+    expect(quick).toMatchObject({ floor: { rounds: { length: BRIEF.rounds } } });
+  });
+
+  test("warms up by so many calls at least, of which a quick run makes a share", async () => {
+    const callsOf = async (beyond: number) => {
+      let completed = 0;
+      const run = () => {
+        const end = Bun.nanoseconds() + 25_000; // As long as a sample, so that none is made of many calls.
+        while (Bun.nanoseconds() < end);
+        completed++;
+      };
+      const setup = () => ({ run, completed: () => completed });
+      const slow = row({ warmUp: 400, operations: 1, floor: { none: "it is not needed" }, setup });
+      await measureRow(slow, { ...BRIEF, beyond });
+      return completed;
+    };
+    const [all, share] = [await callsOf(1), await callsOf(0.1)];
+    expect(all).toBeWithin(400, 440);
+    expect(share).toBeWithin(40, 80);
   });
 });

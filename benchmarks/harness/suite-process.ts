@@ -1,0 +1,94 @@
+import type { Subprocess } from "bun";
+import { FailedRow, type Failure, failureOf } from "./failure";
+import { endDescendants } from "./interruption";
+import { type Effort, measureRow } from "./measure";
+import type { RowResult } from "./results";
+import type { Suite } from "./suite";
+
+/** Of a process that died, the end of what it said, in characters. */
+const LAST_WORDS = 2_000;
+/** How long it may take to put away what it made, in milliseconds. */
+const GRACE = 2_000;
+
+interface Order {
+  readonly row: string;
+  readonly effort: Effort;
+}
+
+type Answer = { readonly result: RowResult } | { readonly failed: Failure };
+
+type Child = Subprocess<"ignore", "ignore", "pipe">;
+
+/**
+ * A process in which the rows of one suite are measured: what the compiler learnt from other suites, and what they left on the heap,
+ * has no part in them. One that dies fails its row, and the next row has another.
+ */
+export class SuiteProcess {
+  #child: Child | undefined;
+  #row = "";
+  #onAnswer: (answer: Answer) => void = () => {};
+
+  /** @param file The module that exports the suite. */
+  constructor(private readonly file: string) {}
+
+  /** @throws FailedRow as the row failed there. */
+  async measure(row: string, effort: Effort): Promise<RowResult> {
+    const { promise, resolve } = Promise.withResolvers<Answer>();
+    this.#onAnswer = resolve;
+    this.#row = row;
+    this.#child ??= this.#start();
+    this.#child.send({ row, effort } satisfies Order);
+    const answer = await promise;
+    if ("failed" in answer) throw new FailedRow(answer.failed);
+    return answer.result;
+  }
+
+  #start(): Child {
+    const child: Child = Bun.spawn([process.execPath, import.meta.path, this.file], {
+      stdio: ["ignore", "ignore", "pipe"],
+      ipc: (answer: Answer) => this.#onAnswer(answer),
+    });
+    void this.#watch(child);
+    return child;
+  }
+
+  async #watch(child: Child): Promise<void> {
+    const [text] = await Promise.all([child.stderr.text(), child.exited]);
+    if (this.#child === child) this.#child = undefined;
+    const words = text.trim().slice(-LAST_WORDS);
+    const why = `its process ended (${child.signalCode ?? child.exitCode})`;
+    this.#onAnswer({ failed: { why, told: `Row "${this.#row}" failed: ${why}${words && `: ${words}`}` } });
+  }
+
+  /** Lets it put away what it made, and ends it where it does not. */
+  async end(): Promise<void> {
+    const child = this.#child;
+    if (child === undefined) return;
+    child.disconnect();
+    const timer = setTimeout(() => child.kill("SIGKILL"), GRACE);
+    await child.exited;
+    clearTimeout(timer);
+  }
+}
+
+if (import.meta.main) {
+  // To leave by the door: what is to go with the process, such as its folders, goes.
+  const leave = () => {
+    endDescendants("SIGTERM");
+    process.exit(0);
+  };
+  for (const event of ["SIGINT", "SIGTERM", "disconnect"]) process.on(event, leave);
+  const loading: Promise<{ readonly suite: Suite }> = import(process.argv[2] ?? "");
+  process.on("message", async ({ row: name, effort }: Order) => {
+    let answer: Answer;
+    try {
+      const { suite } = await loading;
+      const row = suite.rows.find((each) => each.name === name);
+      if (row === undefined) throw new Error("it is not there in a process of its own");
+      answer = { result: await measureRow(row, effort) };
+    } catch (error) {
+      answer = { failed: failureOf(name, error) };
+    }
+    process.send?.(answer);
+  });
+}

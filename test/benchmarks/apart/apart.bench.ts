@@ -1,0 +1,35 @@
+/** Rows that tell where they are measured, and what ends a process. */
+import { disk, makeFolder } from "../../../benchmarks/harness/places";
+import type { Probe, Suite } from "../../../benchmarks/harness/suite";
+import { counting, probe, row } from "../rows";
+
+const own = (name: string, measure: Probe["measure"]): Probe =>
+  probe({
+    name,
+    figures: [{ name: "process", unit: "", ratio: false }],
+    floor: { none: "it is no figure to compare" },
+    measure,
+  });
+
+const here = async () => ({ process: process.pid });
+
+export const suite: Suite = {
+  name: "apart",
+  about: "",
+  rows: [
+    own("first", here),
+    own("dies", () => {
+      console.error("no more of this");
+      process.exit(7);
+    }),
+    row({ name: "idle", setup: () => counting(10, 0) }),
+    own("second", here),
+    own("keeps a folder", async () => {
+      makeFolder(disk, `envoi-apart-${process.pid}-`);
+      return here();
+    }),
+    own("hears nothing", () => {
+      for (;;);
+    }),
+  ],
+};
