@@ -33,7 +33,13 @@ const row = (
   row: name,
   unit: "ns",
   isMoreBetter: false,
-  figures: Object.entries(medians).map(([each, median]) => ({ peer: each, median, min: median / 2, samples: 90 })),
+  figures: Object.entries(medians).map(([each, median]) => ({
+    peer: each,
+    median,
+    min: median / 2,
+    samples: 90,
+    rounds: [median / 2, median, median],
+  })),
   ...changes,
 });
 
@@ -52,6 +58,13 @@ describe("how envoi stands:", () => {
     const all = results(three, [row("tell", { envoi: 30, other: 400, mailbox: 20 })]);
     expect(standings(all)).toEqual([{ row: "tell", behind: [], ratio: 1.5 }]);
     expect(missed(all)).toEqual([]);
+  });
+
+  test("how far it is from the bare mailbox is found round by round: a busy moment of one of them counts once", () => {
+    const busy = { ...row("tell", { envoi: 60, mailbox: 20 }) };
+    const rounds: Readonly<Record<string, number[]>> = { envoi: [30, 90, 60], mailbox: [20, 60, 20] };
+    const figures = busy.figures.map((each) => ({ ...each, rounds: rounds[each.peer] ?? [] }));
+    expect(standings(results(three, [{ ...busy, figures }]))).toMatchObject([{ ratio: 1.5 }]);
   });
 
   test("who keeps one message at a time and lets timers fire may be ahead; that is told, and so is who is too far from the mailbox", () => {

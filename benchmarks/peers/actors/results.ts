@@ -4,7 +4,14 @@ import type { Described } from "../../harness/schema";
 
 /** What was measured of one peer at one row. */
 const figure = Type.Union([
-  Type.Object({ peer: Type.String(), median: Type.Number(), min: Type.Number(), samples: Type.Number() }),
+  Type.Object({
+    peer: Type.String(),
+    median: Type.Number(),
+    min: Type.Number(),
+    samples: Type.Number(),
+    /** The median of each round, in which all took their turns. */
+    rounds: Type.Array(Type.Number()),
+  }),
   /** It could not be installed, started, or do its work. */
   Type.Object({ peer: Type.String(), failed: Type.String() }),
   /** It has nothing of the kind, or nobody would do it with it. */

@@ -1,7 +1,7 @@
 import { describeMachine } from "../../harness/machine";
 import { median } from "../../harness/statistics";
 import type { HostProcess } from "../host-process";
-import { figureOf } from "../results";
+import { type Failure, figureOf } from "../results";
 import { notInstalled, type RoomRun, versionsOf } from "../room";
 import { checkPeer } from "./checking";
 import type { Told } from "./host";
@@ -9,6 +9,7 @@ import { hostOf, reasonIn } from "./hosts";
 import { type ActorCandidate, candidates } from "./peer";
 import type { ActorFigure, ActorPeerResult, ActorPeerResults, ActorRowResult, Checked } from "./results";
 import { type RowName, readRows, timedRows } from "./rows";
+import { FLOOR, SELF } from "./standing";
 
 /** Of one peer, of one row, in one round, in milliseconds; and how many samples at least. */
 const TURN = 40;
@@ -20,7 +21,17 @@ const PATIENCE = 60_000;
 /** Whoever leaves a timer less than this share of the ticks that it gets when idle starves it: it gets one or none then. */
 const FAIR = 0.25;
 
-type Gone = Map<ActorCandidate, { readonly failed: string }>;
+/** How many processes each candidate has for the timed rows. */
+const PROCESSES = 3;
+
+/** The bare mailbox right after envoi, which is compared with it: what the machine does changes from one moment to the next. */
+const inTurn = candidates.toSorted((a, b) => order(a) - order(b));
+
+function order({ name }: ActorCandidate): number {
+  return name === SELF ? 0 : name === FLOOR ? 1 : 2;
+}
+
+type Gone = Map<ActorCandidate, Failure>;
 
 /** Measures the libraries of actors, and the floors, beside each other; and finds out what each does not do. */
 export async function measureActors(run: RoomRun): Promise<ActorPeerResults> {
@@ -47,8 +58,44 @@ function withoutMeasuring(candidate: ActorCandidate, row: RowName, gone: Gone): 
   return none === undefined ? undefined : { peer: candidate.name, none };
 }
 
-/** All peers in turn, round by round, each in a process of its own for all rows. */
+/** What was measured of one candidate at one row: the samples of each round. */
+type Rounds = readonly (readonly number[])[];
+
+/**
+ * All candidates in turn, round by round. Each has a few processes, one after the other, since what a compiler makes of the same
+ * code differs from one to the next.
+ */
 async function measureTimed(run: RoomRun, gone: Gone): Promise<ActorRowResult[]> {
+  const measured = new Map(timedRows.map(({ row }) => [row, new Map<ActorCandidate, Rounds | Failure>()]));
+  const processes = Math.min(PROCESSES, run.rounds);
+  for (let i = 0; i < processes; i++) {
+    const rounds = Math.floor(run.rounds / processes) + (i < run.rounds % processes ? 1 : 0);
+    await measureOnce(run, gone, rounds, measured);
+  }
+  return timedRows.map(({ row }): ActorRowResult => {
+    const figures = candidates.map((candidate): ActorFigure => {
+      const peer = candidate.name;
+      const of = measured.get(row)?.get(candidate);
+      if (of !== undefined) return "failed" in of ? { peer, failed: of.failed } : figureOfRounds(peer, of);
+      return withoutMeasuring(candidate, row, gone) ?? { peer, failed: "it was not measured" };
+    });
+    return { row, unit: "ns", isMoreBetter: false, figures };
+  });
+}
+
+const figureOfRounds = (peer: string, rounds: Rounds): ActorFigure => ({
+  peer,
+  ...figureOf(rounds.flat()),
+  rounds: rounds.map(median),
+});
+
+/** Some rounds of all rows, in one process of each candidate. */
+async function measureOnce(
+  run: RoomRun,
+  gone: Gone,
+  rounds: number,
+  measured: ReadonlyMap<RowName, Map<ActorCandidate, Rounds | Failure>>,
+): Promise<void> {
   const hosts = new Map<ActorCandidate, HostProcess<Told>>();
   const start = async (candidate: ActorCandidate): Promise<void> => {
     const host = hostOf(candidate, "measure");
@@ -59,43 +106,28 @@ async function measureTimed(run: RoomRun, gone: Gone): Promise<ActorRowResult[]>
       await host.end();
     }
   };
-  for (const candidate of candidates) if (!gone.has(candidate)) await start(candidate);
-  const results: ActorRowResult[] = [];
-  for (const { row } of timedRows) {
+  for (const candidate of inTurn) if (!gone.has(candidate)) await start(candidate);
+  for (const [row, of] of measured) {
     run.say(row);
-    const samples = new Map<ActorCandidate, number[]>();
-    const failed = new Map<ActorCandidate, string>();
-    for (const candidate of hosts.keys()) {
-      if (candidate.without[row] === undefined) samples.set(candidate, []);
-    }
-    for (let round = -1; round < run.rounds; round++) {
-      for (const [candidate, all] of samples) {
+    for (let round = -1; round < rounds; round++) {
+      for (const candidate of inTurn) {
         const host = hosts.get(candidate);
-        host?.ask({ row, time: round < 0 ? WARM_UP : TURN, fewest: FEWEST });
-        const told = await host?.next(PATIENCE);
+        const before = of.get(candidate) ?? [];
+        if (host === undefined || candidate.without[row] !== undefined || "failed" in before) continue;
+        host.ask({ row, time: round < 0 ? WARM_UP : TURN, fewest: FEWEST });
+        const told = await host.next(PATIENCE);
         if (told?.kind === "samples") {
-          if (round >= 0) all.push(...told.nanoseconds);
+          if (round >= 0) of.set(candidate, [...before, told.nanoseconds]);
           continue;
         }
-        samples.delete(candidate);
-        failed.set(candidate, run.failure(candidate, `failed at "${row}"`, reasonIn(told)).failed);
-        await host?.end();
+        of.set(candidate, run.failure(candidate, `failed at "${row}"`, reasonIn(told)));
+        await host.end();
         hosts.delete(candidate);
         await start(candidate); // What failed may have left anything behind.
       }
     }
-    const figures = candidates.map((candidate): ActorFigure => {
-      const all = samples.get(candidate);
-      const peer = candidate.name;
-      if (all !== undefined) return { peer, ...figureOf(all) };
-      const reason = failed.get(candidate);
-      if (reason !== undefined) return { peer, failed: reason };
-      return withoutMeasuring(candidate, row, gone) ?? { peer, failed: "it was not measured" };
-    });
-    results.push({ row, unit: "ns", isMoreBetter: false, figures });
   }
   for (const host of hosts.values()) await host.end();
-  return results;
 }
 
 /** What is read in a process of its own, once a round; and who lets a timer fire. */
@@ -126,7 +158,7 @@ async function readOnce(run: RoomRun, gone: Gone) {
       const failed = failures.get(key(candidate, reading === "heap" ? "heap" : "fairness"));
       if (failed !== undefined) return { peer, failed };
       const all = readings.get(key(candidate, reading));
-      if (all !== undefined) return { peer, ...figureOf(all) };
+      if (all !== undefined) return { peer, ...figureOf(all), rounds: all };
       return withoutMeasuring(candidate, row, gone) ?? { peer, failed: "it was not measured" };
     });
     return { row, unit, isMoreBetter, figures };

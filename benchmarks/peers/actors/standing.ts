@@ -1,3 +1,4 @@
+import { ratios } from "../../harness/statistics";
 import type { ActorFigure, ActorPeerResults, ActorRowResult } from "./results";
 
 /** How many times the bare mailbox envoi may take. */
@@ -7,13 +8,15 @@ const RESOLUTION = 0.03;
 /** Nor are those of a 5 ms timer that differ by less than one tick: idle, it gets one more or less, too. */
 const TICK: Readonly<Record<ActorRowResult["unit"], number>> = { "": 1, ms: 5, ns: 0, B: 0 };
 
-const SELF = "envoi";
-const FLOOR = "mailbox";
+export const SELF = "envoi";
+export const FLOOR = "mailbox";
 
-const medianOf = (figures: readonly ActorFigure[], name: string): number | undefined => {
+function figureOf(figures: readonly ActorFigure[], name: string) {
   const found = figures.find(({ peer }) => peer === name);
-  return found !== undefined && "median" in found ? found.median : undefined;
-};
+  return found !== undefined && "median" in found ? found : undefined;
+}
+
+const medianOf = (figures: readonly ActorFigure[], name: string): number | undefined => figureOf(figures, name)?.median;
 
 /** Those that keep one message at a time and let timers fire: what envoi is to be first among. */
 export const comparable = ({ peers }: ActorPeerResults): string[] =>
@@ -26,7 +29,10 @@ export interface Standing {
   readonly row: string;
   /** Who is ahead of it among those it is compared with. */
   readonly behind: readonly string[];
-  /** Its figure over that of the bare mailbox; undefined where less is no time or memory, or one of them has none. */
+  /**
+   * Its figure over that of the bare mailbox, the median over the rounds; undefined where less is no time or memory, or one of
+   * them has none.
+   */
   readonly ratio: number | undefined;
 }
 
@@ -35,7 +41,7 @@ export function standings(results: ActorPeerResults): Standing[] {
   return results.rows.flatMap((row) => {
     const own = medianOf(row.figures, SELF);
     if (own === undefined) return [];
-    return [{ row: row.row, behind: among.filter((name) => isAhead(row, name, own)), ratio: ratioOf(row, own) }];
+    return [{ row: row.row, behind: among.filter((name) => isAhead(row, name, own)), ratio: ratioOf(row) }];
   });
 }
 
@@ -46,10 +52,12 @@ function isAhead({ figures, unit, isMoreBetter }: ActorRowResult, name: string, 
   return lead > Math.max(own * RESOLUTION, TICK[unit]);
 }
 
-function ratioOf({ figures, unit }: ActorRowResult, own: number): number | undefined {
-  const floor = medianOf(figures, FLOOR);
+function ratioOf({ figures, unit }: ActorRowResult): number | undefined {
+  const [own, floor] = [figureOf(figures, SELF), figureOf(figures, FLOOR)];
   // What a timer gets beside a mailbox that starves it is nothing to be near to.
-  return floor === undefined || unit === "" || unit === "ms" ? undefined : own / floor;
+  if (own === undefined || floor === undefined || unit === "" || unit === "ms") return undefined;
+  // One that no longer started has fewer.
+  return ratios(own.rounds.slice(0, floor.rounds.length), floor.rounds).median;
 }
 
 /** Where envoi is not first, or further from the bare mailbox than it may be, or where that is not known, in words. */
