@@ -18,6 +18,8 @@ const WORKERS = Math.min(2, availableParallelism());
 
 let passed = 0;
 let failed = 0;
+/** What was told of each test that failed, to be told once more at the end, where one looks. */
+let failures: readonly string[] = [];
 
 interface Outcome {
   readonly isOk: boolean;
@@ -110,6 +112,19 @@ async function tests(seconds: number): Promise<void> {
   report("tests", isOk && bad === 0, start, `${good} passed, ${bad} failed${skipped}`);
   const table = output.split("\n").filter((line) => /^-+\|| \| /.test(line));
   console.log(isOk ? table.join("\n") : output);
+  failures = failuresIn(output);
+}
+
+/** Bun writes why a test failed before its name, and after the name of the one before it; the names alone once more at the end. */
+function failuresIn(output: string): string[] {
+  const [told = ""] = output.split(/^\d+ tests failed:$/m);
+  const ofEach = told.split(/^(?=\((?:pass|skip|todo|fail)\) )/m);
+  return ofEach.flatMap((text, index) => {
+    const [name = ""] = text.split("\n");
+    if (!name.startsWith("(fail) ")) return [];
+    const before = ofEach[index - 1] ?? "";
+    return `${before.replace(/^\(\w+\) .*\n/, "").trim()}\n${name}`;
+  });
 }
 
 const tool = (name: string, ...args: readonly string[]) => ["--bun", "run", name, ...args];
@@ -128,5 +143,6 @@ if (await step("install", 120, "install", "--frozen-lockfile")) {
 }
 
 rmSync(scratch, { recursive: true, force: true });
+if (failures.length > 0) console.log(["", ...failures, ""].join("\n\n"));
 console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 ? 0 : 1;

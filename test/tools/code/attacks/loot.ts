@@ -10,6 +10,8 @@ export class Loot {
   readonly place = mkdtempSync(join(tmpdir(), "envoi-loot-"));
   readonly file = join(this.place, "secret.txt");
   readonly socket = join(this.place, "socket");
+  /** Of this machine, and nobody else's: at 127.0.0.1 it may be a port for which another test, or a program, still looks. */
+  readonly address = "127.83.1.9";
   readonly port: number;
   /** How often somebody connected. */
   visits = 0;
@@ -20,14 +22,14 @@ export class Loot {
     process.env["ENVOI_SECRET"] = SECRET;
     Reflect.set(globalThis, "envoiSecret", SECRET);
     const socket = { open: () => void this.visits++, data() {} };
-    const tcp = Bun.listen({ hostname: "127.0.0.1", port: 0, socket });
+    const tcp = Bun.listen({ hostname: this.address, port: 0, socket });
     this.port = tcp.port;
     this.#listeners = [tcp, Bun.listen({ unix: this.socket, socket })];
   }
 
   /** An expression whose value is the names of the ways by which code got hold of any of it, in time. */
   get grab(): string {
-    const { port } = this;
+    const { address, port } = this;
     const [file, socket, made] = [this.file, this.socket, join(this.place, "made")].map((path) => JSON.stringify(path));
     return `(async () => {
       const ways = {
@@ -41,8 +43,8 @@ export class Loot {
         memory: () => globalThis.envoiSecret,
         spawned: () => Bun.spawnSync(["cat", ${file}]).success,
         executed: () => import("node:child_process").then((all) => all.execFileSync("cat", [${file}])),
-        fetched: () => fetch("http://127.0.0.1:${port}/", { signal: AbortSignal.timeout(100) }),
-        connected: () => Bun.connect({ hostname: "127.0.0.1", port: ${port}, socket: { data() {} } }),
+        fetched: () => fetch("http://${address}:${port}/", { signal: AbortSignal.timeout(100) }),
+        connected: () => Bun.connect({ hostname: "${address}", port: ${port}, socket: { data() {} } }),
         local: () => Bun.connect({ unix: ${socket}, socket: { data() {} } }),
       }
       const got = []

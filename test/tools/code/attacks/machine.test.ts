@@ -87,20 +87,21 @@ const WAYS: Readonly<Record<string, (arena: Arena) => string>> = {
   "start a thread with a file": () =>
     "new Promise((done, fail) => import('node:worker_threads').then(({ Worker }) => new Worker('/etc/hostname').on('message', done).on('error', fail)))",
   connect: ({ loot }) =>
-    `new Promise((done, fail) => import('node:net').then(({ connect }) => connect(${loot.port}, '127.0.0.1').on('connect', () => done(1)).on('error', fail)))`,
+    `new Promise((done, fail) => import('node:net').then(({ connect }) => connect(${loot.port}, '${loot.address}').on('connect', () => done(1)).on('error', fail)))`,
   "connect by Bun": ({ loot }) =>
-    `globalThis.Bun.connect({ hostname: '127.0.0.1', port: ${loot.port}, socket: { data() {} } })`,
+    `globalThis.Bun.connect({ hostname: '${loot.address}', port: ${loot.port}, socket: { data() {} } })`,
   "connect to a socket of the machine": ({ loot }) =>
     `globalThis.Bun.connect({ unix: '${loot.socket}', socket: { data() {} } })`,
   listen: () => "globalThis.Bun.serve({ port: 0, fetch: () => new Response() }).port",
   "listen by Node's module": () =>
     "new Promise((done, fail) => import('node:net').then(({ createServer }) => createServer().on('error', fail).listen(0, () => done(1))))",
   "send a datagram": ({ loot }) =>
-    `new Promise((done, fail) => import('node:dgram').then(({ createSocket }) => createSocket('udp4').on('error', fail).send('x', ${loot.port}, '127.0.0.1', (e) => (e ? fail(e) : done(1)))))`,
-  fetch: ({ loot }) => `globalThis.Bun.fetch('http://127.0.0.1:${loot.port}/', { signal: AbortSignal.timeout(100) })`,
+    `new Promise((done, fail) => import('node:dgram').then(({ createSocket }) => createSocket('udp4').on('error', fail).send('x', ${loot.port}, '${loot.address}', (e) => (e ? fail(e) : done(1)))))`,
+  fetch: ({ loot }) =>
+    `globalThis.Bun.fetch('http://${loot.address}:${loot.port}/', { signal: AbortSignal.timeout(100) })`,
   "fetch a file": () => "globalThis.Bun.fetch('file:///etc/passwd').then((r) => r.text())",
   "fetch by a socket of the web": ({ loot }) =>
-    `new Promise((done, fail) => { const s = new (globalThis.Bun.WebSocket ?? globalThis.WebSocket)('ws://127.0.0.1:${loot.port}/'); s.onopen = done; s.onerror = fail })`,
+    `new Promise((done, fail) => { const s = new (globalThis.Bun.WebSocket ?? globalThis.WebSocket)('ws://${loot.address}:${loot.port}/'); s.onopen = done; s.onerror = fail })`,
   "look up a name": () => "(await import('node:dns/promises')).lookup('localhost')",
   "open a library": () => "(await import('bun:ffi')).dlopen('libresolv.so.2', {})",
   "compile C": () =>

@@ -133,11 +133,7 @@ describe.if(isOffered)("Process: code", () => {
   });
 
   test("whose time is up is ended, whether it waits or works", async () => {
-    for (const body of [
-      "await new Promise(() => {})",
-      "for (;;);",
-      "const f = () => Promise.resolve().then(f); await f()",
-    ]) {
+    for (const body of ["await new Promise(() => {})", "for (;;);", "for (;;) await null"]) {
       const ended = await run(`console.log('begun'); ${body}`, { timeout: 150 });
       expect(ended).toMatchObject({ kind: "timeout", logs: [{ text: "begun" }] });
     }
