@@ -21,16 +21,18 @@ const suites: readonly Suite[] = [
 ];
 const bytes: Target = { suite: "memory", row: "idle actor", figure: "bytes", atMost: 250, aim: 210, reason: "small" };
 
-/** A floor that takes the longer the later it is: each of its rounds differs. */
+/** A floor that takes the longer the longer it has run: each of its rounds differs, whatever came between them. */
 const slowing: Floor = {
   name: "slowing",
   about: "spins",
   setup: () => {
-    const start = Bun.nanoseconds();
+    let spent = 0;
     let completed = 0;
     const run = () => {
-      const until = Bun.nanoseconds() + 20_000 + (Bun.nanoseconds() - start) / 100;
+      const turn = 20_000 + spent / 100;
+      const until = Bun.nanoseconds() + turn;
       while (Bun.nanoseconds() < until);
+      spent += turn;
       completed += 10;
     };
     return { run, completed: () => completed };
