@@ -106,15 +106,18 @@ function rowOf(isolation: Isolation, kind: Kind, isUnique: boolean): Row {
     operations,
     per,
     floor: isUnique ? READ_ANEW : isBesideAsk ? echoAsk(per) : byHand(isolation, kind),
-    ...(!isUnique && !isBesideAsk && { pieces: Math.ceil(PIECES[isolation] / per) }),
     ...(!isUnique &&
-      isolation === "sandbox" && { rounds: ROUNDS, warmUp: (kind === ARITHMETIC ? COMPILED : AGAIN) / per }),
+      !isBesideAsk && { pieces: Math.ceil(PIECES / per), ...(isolation !== "process" && { rounds: ROUNDS }) }),
+    ...(!isUnique && isolation === "sandbox" && { warmUp: (kind === ARITHMETIC ? COMPILED : AGAIN) / per }),
     setup: async () => job(await openActors(isolation), operations, isUnique),
   };
 }
 
-/** Of a round: each has a few executions. */
-const PIECES = { sandbox: 16, process: 6, trusted: 24 } as const;
+/**
+ * Of a round: the kernel changes the pace of processes within one. Not more, since mitata allocates 8 MB for each, after
+ * which the caches are cold; in 24 pieces a write to a file took 131 µs by hand, in 3 of them 97 to 116.
+ */
+const PIECES = 6;
 
 /** By hand beside by hand, a row of the sandbox was measured 0.99 to 1.07 times itself, and single rounds 0.86 to 1.6 times. */
 const ROUNDS = 3;
@@ -147,7 +150,7 @@ function others(isolation: Isolation): Row[] {
     operations,
     per: 1,
     floor,
-    ...(!isTrusted && { pieces: PIECES[isolation] }),
+    ...(!isTrusted && { pieces: PIECES }),
     ...(isolation === "sandbox" && { rounds: ROUNDS, warmUp: AGAIN }),
     setup,
   });
