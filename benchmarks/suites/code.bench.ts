@@ -114,13 +114,14 @@ function rowOf(isolation: Isolation, kind: Kind, isUnique: boolean): Row {
 }
 
 /**
- * Of a round: the kernel changes the pace of processes within one. Not more, since mitata allocates 8 MB for each, after
- * which the caches are cold; in 24 pieces a write to a file took 131 µs by hand, in 3 of them 97 to 116.
+ * Of a round: the kernel changes the pace of processes within one. Few, since mitata allocates 8 MB for each, after which the
+ * caches are cold: in 24 pieces a write to a file took 131 µs by hand, in 3 of them 97 to 116. By hand beside by hand, the
+ * sandbox was 0.985 times itself with 2 pieces, 0.998 with 4, 1.016 with 6 and 0.988 with 16 (means of six).
  */
-const PIECES = 6;
+const PIECES = 4;
 
-/** By hand beside by hand, a row of the sandbox was measured 0.99 to 1.07 times itself, and single rounds 0.86 to 1.6 times. */
-const ROUNDS = 3;
+/** By hand beside by hand, single rounds were 0.86 to 1.6 times themselves, and medians of 27 of them 0.99 to 1.03 times. */
+const ROUNDS = 4;
 
 /**
  * The engine compiles what an execution in the sandbox runs through in the host for its first 20,000 (Bun 1.4.5, by CPU time), and

@@ -18,6 +18,10 @@ export interface Wait {
 /** Whether a wait is an envelope: it is the one that was sent. */
 export const isOf = (wait: Wait, envelope: Envelope | Wait): boolean => wait === envelope;
 
+interface Listener {
+  readonly callback: () => void;
+}
+
 /** What only some handlings of a message need, made when it is needed. */
 export class Handling {
   readonly cell: Cell;
@@ -31,7 +35,11 @@ export class Handling {
   passedOn: "stashed" | "forwarded" | null = null;
   #waits: Wait | null = null;
   #hasLostWait = false;
-  #onAbort: Set<() => void> | null = null;
+  #isListened = false;
+  /** The first one: a Set for the one that there usually is took 0.3 µs. */
+  #listener: Listener | null = null;
+  /** Those that came after it. */
+  #listeners: Set<Listener> | null = null;
 
   constructor(cell: Cell, envelope: Envelope) {
     this.cell = cell;
@@ -56,32 +64,45 @@ export class Handling {
 
   /** Whether its handler could know that its sender gave up: it has read its signal, or lost what it waited for. */
   get isToldOfEnd(): boolean {
-    return this.controller !== null || this.#onAbort !== null || this.#hasLostWait;
+    return this.controller !== null || this.#isListened || this.#hasLostWait;
   }
 
   /** Calls back once when it is aborted, at once where it is already; what it returns ends that. */
   onAbort(callback: () => void, isAborted: boolean): () => void {
-    const callbacks = this.#onAbort ?? new Set();
-    this.#onAbort = callbacks;
-    if (isAborted) callback();
-    else callbacks.add(callback);
-    return () => callbacks.delete(callback);
+    this.#isListened = true;
+    const listener = { callback };
+    if (isAborted) {
+      callback();
+    } else if (this.#listener === null && this.#listeners === null) {
+      this.#listener = listener;
+    } else {
+      this.#listeners ??= new Set();
+      this.#listeners.add(listener);
+    }
+    return () => this.#forget(listener);
+  }
+
+  #forget(listener: Listener): void {
+    if (this.#listener === listener) this.#listener = null;
+    else this.#listeners?.delete(listener);
   }
 
   /** Tells its handler that nobody waits for it any more (P7). */
   abort(reason: unknown): void {
     this.controller?.abort(reason);
-    if (this.#onAbort === null) return;
-    for (const callback of this.#onAbort) {
-      this.#onAbort.delete(callback);
-      try {
-        callback();
-      } catch (thrown) {
-        // As of a listener of a signal: told as uncaught, and the others are called.
-        this.cell.environment.clock.macrotask(() => {
-          throw thrown;
-        });
-      }
+    if (this.#listener !== null) this.#call(this.#listener);
+    if (this.#listeners !== null) for (const listener of this.#listeners) this.#call(listener);
+  }
+
+  #call(listener: Listener): void {
+    this.#forget(listener);
+    try {
+      listener.callback();
+    } catch (thrown) {
+      // As of a listener of a signal: told as uncaught, and the others are called.
+      this.cell.environment.clock.macrotask(() => {
+        throw thrown;
+      });
     }
   }
 

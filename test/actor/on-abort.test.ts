@@ -177,3 +177,35 @@ test("P9: what an onAbort throws is told as uncaught, and the others are called"
   gate.reject(new Error("ended early"));
   expect((await ask).isErr()).toBe(true);
 });
+
+test("P7: of several onAbort of a message, those that were not forgotten are called, once each and in their order", async () => {
+  const systems = createTestSystem();
+  const told: string[] = [];
+  const gates: PromiseWithResolvers<string>[] = [];
+  const same = () => told.push("same");
+  const ref = systems.system.spawn("worker", Work, (ctx) => ({
+    work(name) {
+      const forget = ["a", "b", "c", "d"].map((each) => ctx.onAbort(() => told.push(each)));
+      forget[2]?.();
+      if (name === "not the first") forget[0]?.();
+      ctx.onAbort(same)();
+      ctx.onAbort(same);
+      forget[2]?.();
+      ctx.onAbort(() => told.push("last"));
+      const gate = Promise.withResolvers<string>();
+      gates.push(gate);
+      return gate.promise;
+    },
+  }));
+  for (const name of ["the first", "not the first"]) {
+    const ask = ref.ask("work", name, { timeout: 10 });
+    await systems.clock.advance(10);
+    expect(told.splice(0)).toEqual([...(name === "the first" ? ["a"] : []), "b", "d", "same", "last"]);
+    const stopped = name === "not the first" ? systems.system.stop(ref) : undefined;
+    gates.pop()?.reject(new Error("ended early"));
+    expect((await ask).isErr()).toBe(true);
+    await systems.clock.settle();
+    await stopped;
+    expect(told).toEqual([]);
+  }
+});

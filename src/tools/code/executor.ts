@@ -172,9 +172,9 @@ export class Executor {
     if (program instanceof CodeRefusal) return refused(program);
     // What comes later takes its turn in a session after this one, also while a parser is loaded for it.
     if (session !== null || this.#limits.approve !== undefined) return this.#hold(program, job, task.signal);
-    if (!(program instanceof Promise)) return this.#run(program, job, () => askerOf(task));
+    if (!(program instanceof Promise)) return this.#run(program, job, task);
     const { signal } = task;
-    return program.then((read) => (read instanceof CodeRefusal ? refused(read) : this.#run(read, job, () => signal)));
+    return program.then((read) => (read instanceof CodeRefusal ? refused(read) : this.#run(read, job, { signal })));
   }
 
   #read(code: string, { language, session }: Job): Reading {
@@ -196,7 +196,7 @@ export class Executor {
       const program = await reading;
       const approved = program instanceof CodeRefusal ? program : await this.#approve(program, job, signal);
       letGo();
-      return approved instanceof CodeRefusal ? refused(approved) : this.#run(approved, job, () => signal);
+      return approved instanceof CodeRefusal ? refused(approved) : this.#run(approved, job, { signal });
     };
     this.#held++;
     try {
@@ -222,9 +222,9 @@ export class Executor {
   }
 
   /** No promise where it has not waited, which spares it a timer of the ask: 0.5 µs. */
-  #run(program: Program, job: Job, asker: () => Asker): Outcome | Promise<Outcome> {
+  #run(program: Program, job: Job, task: Task): Outcome | Promise<Outcome> {
     const { isolation, session } = job;
-    const run = new Asked(program, job, session?.limits ?? this.#limits, asker);
+    const run = new Asked(program, job, session?.limits ?? this.#limits, task);
     const place = session ?? this.#tier(isolation);
     const { openCalls } = this.#limits;
     const ended = openCalls === undefined ? place.run(run) : withCalls(place, run, openCalls);
@@ -285,10 +285,10 @@ class Asked implements Run {
   readonly maxOutput: number;
   readonly onLog?: (entry: LogEntry) => void;
   readonly onProgress?: (value: string) => void;
-  readonly #makeAsker: () => Asker;
+  readonly #task: Task;
   #asker: Asker | undefined;
 
-  constructor(program: Program, { request, input, listeners }: Job, limits: Limits, asker: () => Asker) {
+  constructor(program: Program, { request, input, listeners }: Job, limits: Limits, task: Task) {
     const { timeout, memory } = request;
     this.program = program;
     this.input = input;
@@ -299,12 +299,12 @@ class Asked implements Run {
       this.onLog = listeners.onLog;
       this.onProgress = listeners.onProgress;
     }
-    this.#makeAsker = asker;
+    this.#task = task;
   }
 
   /** Made when it is read, as a tier does before it first waits. */
   get signal(): Asker {
-    this.#asker ??= this.#makeAsker();
+    this.#asker ??= askerOf(this.#task);
     return this.#asker;
   }
 }
