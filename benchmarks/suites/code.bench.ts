@@ -106,8 +106,7 @@ function rowOf(isolation: Isolation, kind: Kind, isUnique: boolean): Row {
     operations,
     per,
     floor: isUnique ? READ_ANEW : isBesideAsk ? echoAsk(per) : byHand(isolation, kind),
-    ...(!isUnique &&
-      !isBesideAsk && { pieces: Math.ceil(PIECES / per), ...(isolation !== "process" && { rounds: ROUNDS }) }),
+    ...(!isUnique && !isBesideAsk && { pieces: Math.ceil(PIECES[isolation] / per), rounds: ROUNDS }),
     ...(!isUnique && isolation === "sandbox" && { warmUp: (kind === ARITHMETIC ? COMPILED : AGAIN) / per }),
     setup: async () => job(await openActors(isolation), operations, isUnique),
   };
@@ -116,11 +115,12 @@ function rowOf(isolation: Isolation, kind: Kind, isUnique: boolean): Row {
 /**
  * Of a round: the kernel changes the pace of processes within one. Few, since mitata allocates 8 MB for each, after which the
  * caches are cold: in 24 pieces a write to a file took 131 µs by hand, in 3 of them 97 to 116. By hand beside by hand, the
- * sandbox was 0.985 times itself with 2 pieces, 0.998 with 4, 1.016 with 6 and 0.988 with 16 (means of six).
+ * sandbox was 0.985 times itself with 2 pieces, 0.998 with 4, 1.016 with 6 and 0.988 with 16 (means of six), and processes 0.984
+ * with 2, 1.007 with 4 and 1.034 with 6 (means of four).
  */
-const PIECES = 4;
+const PIECES = { sandbox: 4, process: 2, trusted: 4 } as const;
 
-/** By hand beside by hand, single rounds were 0.86 to 1.6 times themselves, and medians of 27 of them 0.99 to 1.03 times. */
+/** By hand beside by hand, single rounds were 0.6 to 1.6 times themselves, and medians of 27 of them 0.95 to 1.03 times. */
 const ROUNDS = 4;
 
 /**
@@ -151,8 +151,8 @@ function others(isolation: Isolation): Row[] {
     operations,
     per: 1,
     floor,
-    ...(!isTrusted && { pieces: PIECES }),
-    ...(isolation === "sandbox" && { rounds: ROUNDS, warmUp: AGAIN }),
+    ...(!isTrusted && { pieces: PIECES[isolation], rounds: ROUNDS }),
+    ...(isolation === "sandbox" && { warmUp: AGAIN }),
     setup,
   });
   const least = isTrusted ? echoAsk(1) : lineThereAndBack;
