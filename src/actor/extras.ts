@@ -1,4 +1,5 @@
 import type { Address } from "../message/address";
+import type { Few } from "../runtime/few";
 import type { Timeout } from "../runtime/timer-wheel";
 import type { Children } from "./children";
 import type { Flow } from "./flow";
@@ -56,7 +57,7 @@ export class Extras {
   stopError: { readonly error: unknown } | null = null;
   // Made when the first one comes: empty, they cost each actor that ever awaited 63 bytes.
   whenStopped: Set<() => void> | null = null;
-  watchers: Set<Watch> | null = null;
+  watchers: Few<Watch> = null;
 }
 
 /** What the signals of an actor that is stopped are aborted with. */

@@ -1,5 +1,6 @@
 import type { AsyncLocalStorage } from "node:async_hooks";
 import type { DeliveryError } from "../message/delivery-error";
+import { each, type Few, withOne, without } from "../runtime/few";
 import type { Timeout } from "../runtime/timer-wheel";
 import type { Cell } from "./cell";
 import type { Envelope } from "./envelope";
@@ -36,10 +37,7 @@ export class Handling {
   #waits: Wait | null = null;
   #hasLostWait = false;
   #isListened = false;
-  /** The first one: a Set for the one that there usually is took 0.3 µs. */
-  #listener: Listener | null = null;
-  /** Those that came after it. */
-  #listeners: Set<Listener> | null = null;
+  #listeners: Few<Listener> = null;
 
   constructor(cell: Cell, envelope: Envelope) {
     this.cell = cell;
@@ -71,27 +69,19 @@ export class Handling {
   onAbort(callback: () => void, isAborted: boolean): () => void {
     this.#isListened = true;
     const listener = { callback };
-    if (isAborted) {
-      callback();
-    } else if (this.#listener === null && this.#listeners === null) {
-      this.#listener = listener;
-    } else {
-      this.#listeners ??= new Set();
-      this.#listeners.add(listener);
-    }
+    if (isAborted) callback();
+    else this.#listeners = withOne(this.#listeners, listener);
     return () => this.#forget(listener);
   }
 
   #forget(listener: Listener): void {
-    if (this.#listener === listener) this.#listener = null;
-    else this.#listeners?.delete(listener);
+    this.#listeners = without(this.#listeners, listener);
   }
 
   /** Tells its handler that nobody waits for it any more (P7). */
   abort(reason: unknown): void {
     this.controller?.abort(reason);
-    if (this.#listener !== null) this.#call(this.#listener);
-    if (this.#listeners !== null) for (const listener of this.#listeners) this.#call(listener);
+    each(this.#listeners, (listener) => this.#call(listener));
   }
 
   #call(listener: Listener): void {

@@ -1,4 +1,5 @@
 import { type HandlerFailedError, sentenceOf } from "../message/delivery-error";
+import { each } from "../runtime/few";
 import { Timeout } from "../runtime/timer-wheel";
 import type { Behaviour, Cell } from "./cell";
 import type { Children } from "./children";
@@ -332,7 +333,7 @@ function terminate(cell: Cell): void {
     const isFailed = extras !== null && extras.stopError !== null;
     environment.events.publish({ kind: "stopped", address: cell.address, ...(isFailed ? { error } : {}) });
   }
-  if (extras !== null && extras.watchers !== null) for (const watch of extras.watchers) watch.tell(error);
+  if (extras !== null && extras.watchers !== null) each(extras.watchers, (watch) => watch.tell(error));
   if (parent !== null) childStopped(parent, cell);
   if (extras !== null && extras.whenStopped !== null) for (const callback of extras.whenStopped) callback();
 }

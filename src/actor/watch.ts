@@ -1,4 +1,5 @@
 import type { Address } from "../message/address";
+import { withOne, without } from "../runtime/few";
 import type { Cell } from "./cell";
 import { putSignal } from "./flow";
 import { Signal } from "./signal";
@@ -28,8 +29,8 @@ export class Watch {
       this.tell(undefined);
       return;
     }
-    watched.extra.watchers ??= new Set();
-    watched.extra.watchers.add(this);
+    const { extra } = watched;
+    extra.watchers = withOne(extra.watchers, this);
     watcher.instance.watching.add(this);
   }
 
@@ -42,7 +43,8 @@ export class Watch {
 
   /** Ends it: nothing is told any more, not even what waits in the mailbox. */
   end(): void {
-    this.#watched.extras?.watchers?.delete(this);
+    const { extras } = this.#watched;
+    if (extras !== null) extras.watchers = without(extras.watchers, this);
     this.#watcher.extras?.instance?.watching.delete(this);
     this.#signal?.cancel();
   }
