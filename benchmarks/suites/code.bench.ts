@@ -106,7 +106,7 @@ function rowOf(isolation: Isolation, kind: Kind, isUnique: boolean): Row {
     operations,
     per,
     floor: isUnique ? READ_ANEW : isBesideAsk ? echoAsk(per) : byHand(isolation, kind),
-    ...(!isUnique && !isBesideAsk && { pieces: Math.ceil(PIECES[isolation] / per), rounds: ROUNDS }),
+    ...(!isUnique && !isBesideAsk && { pieces: PIECES[isolation], rounds: ROUNDS }),
     ...(!isUnique && isolation === "sandbox" && { warmUp: (kind === ARITHMETIC ? COMPILED : AGAIN) / per }),
     setup: async () => job(await openActors(isolation), operations, isUnique),
   };
