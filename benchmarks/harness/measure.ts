@@ -1,8 +1,9 @@
 import { RefusedRow } from "./proof";
 import type { ProbeResult, RowResult, TimedResult } from "./results";
-import { type Round, Sampler, whole } from "./sampling";
+import { type Round, Sampler } from "./sampling";
 import { curve, median, ratios, type Spread, spread, summarise, throughput } from "./statistics";
 import { type Charted, hasNoFloor, type Probe, type Readings, type Row, type Series } from "./suite";
+import { Gate } from "./turns";
 
 /** How long to measure. */
 export interface Effort {
@@ -65,33 +66,26 @@ async function measureTimed(row: Row, effort: Effort, signal?: AbortSignal): Pro
     const floors: Round[] = [];
     for (let i = roundsOf(row, effort); i > 0; i--) {
       signal?.throwIfAborted();
-      if (pieces === 1) {
+      if (pieces === 1 || floor === undefined) {
         if (floor) floors.push(await floor.round(effort.turn));
         rounds.push(await sampler.round(effort.turn));
       } else {
-        const turn = await inPieces(sampler, floor, effort.turn, pieces);
-        rounds.push(turn.round);
-        if (turn.under !== undefined) floors.push(turn.under);
+        const [under, round] = await inPieces(floor, sampler, effort.turn, pieces);
+        floors.push(under);
+        rounds.push(round);
       }
     }
     return reportRow(row, sampler.operationsPerSample, rounds, floors);
   });
 }
 
-/**
- * A round of a row and one of its floor, a piece of each in turn, and the other one first each time: beside itself, what came
- * second took 1 to 3 % more.
- */
-async function inPieces(row: Sampler, floor: Sampler | undefined, turn: number, pieces: number) {
-  const rounds: Round[] = [];
-  const floors: Round[] = [];
+/** A round of a row and one of its floor, a piece of each in turn. */
+async function inPieces(floor: Sampler, row: Sampler, turn: number, pieces: number): Promise<[Round, Round]> {
   Bun.gc(true);
-  for (let i = 0; i < pieces; i++) {
-    if (i % 2 === 1) rounds.push(await row.piece(turn / pieces));
-    if (floor) floors.push(await floor.piece(turn / pieces));
-    if (i % 2 === 0) rounds.push(await row.piece(turn / pieces));
-  }
-  return { round: whole(rounds), under: floor && whole(floors) };
+  const [first, second] = Gate.pair(turn / pieces);
+  const rounds = [floor.share(turn, first), row.share(turn, second)] as const;
+  await Promise.allSettled(rounds); // What fails lets the other go on to its end.
+  return Promise.all(rounds);
 }
 
 /** A result that does not know yet how long it took. */

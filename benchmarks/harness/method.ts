@@ -17,7 +17,7 @@ export const METHOD = `## How to read it
 
 - **A row stands beside its floor**: such as a bare promise, or a ten-line mailbox without envoi's promises. Both run in one process, which
   each suite has for itself, in turns (floor, row, floor, row …), each round after a forced collection. Where a row waits for other
-  processes, its rounds are cut into pieces, of which the floor's and the row's come first in turn. The **ratio** is the median over the
+  processes, or for a disk, its rounds are cut into pieces, the floor's and the row's in turn. The **ratio** is the median over the
   rounds of *row's median / floor's median of the same round*, with the lowest and highest round; it hardly depends on the machine. Nanoseconds do.
 - **Work is counted where it ends** (in the handler, on the reply) and the count is checked after each round. A row that does nothing,
   too little or too much, or that returns before its work is done, is refused and has no figures.

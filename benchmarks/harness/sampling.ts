@@ -2,6 +2,7 @@ import { measure } from "mitata";
 import { Proof } from "./proof";
 import { median } from "./statistics";
 import type { Prepared } from "./suite";
+import type { Gate } from "./turns";
 
 /** Shortest sample, in nanoseconds: reading the clock twice, some 60 ns, is then a third of a percent of it. */
 const SHORTEST_SAMPLE = 20_000;
@@ -16,13 +17,6 @@ export interface Round {
   /** From the start of the first sample to the end of the last, what lies between them included. */
   readonly wall: number;
 }
-
-/** One round of several pieces. */
-export const whole = (pieces: readonly Round[]): Round => ({
-  samples: pieces.flatMap(({ samples }) => samples),
-  operations: pieces.reduce((sum, { operations }) => sum + operations, 0),
-  wall: pieces.reduce((sum, { wall }) => sum + wall, 0),
-});
 
 /** One piece of prepared work, its account, and how mitata is to sample it. */
 export class Sampler {
@@ -71,18 +65,23 @@ export class Sampler {
   /** One round of about `budget` nanoseconds, after a forced collection; its work is checked before it counts. */
   async round(budget: number): Promise<Round> {
     Bun.gc(true);
-    return this.piece(budget, 3);
+    return this.sample(this.batch, 3, budget);
   }
 
-  /** A part of a round. */
-  piece(budget: number, fewest = 1): Promise<Round> {
-    return this.sample(this.batch, fewest, budget);
+  /** A round in which it takes turns with another one, after a collection that was forced for both. */
+  async share(budget: number, gate: Gate): Promise<Round> {
+    try {
+      return await this.sample(this.batch, 3, budget, gate);
+    } finally {
+      gate.leave();
+    }
   }
 
-  private async sample(batch: number, fewest: number, budget: number): Promise<Round> {
+  private async sample(batch: number, fewest: number, budget: number, gate?: Gate): Promise<Round> {
     let first = 0;
     let last = 0;
-    const { samples, ticks } = await measure(this.prepared.run, {
+    let waitedBefore = 0;
+    const options = {
       // mitata decides by its first call whether to batch; a busy moment must not change that between rounds.
       warmup_threshold: batch > 1 ? Number.POSITIVE_INFINITY : -1,
       batch_threshold: Number.POSITIVE_INFINITY,
@@ -94,16 +93,22 @@ export class Sampler {
       gc: false,
       now: () => {
         last = Bun.nanoseconds();
-        if (first === 0) first = last;
+        if (first === 0) {
+          first = last;
+          waitedBefore = gate?.waited ?? 0;
+        }
         return last;
       },
-    });
+      // Of what has an argument, mitata waits for its value before each sample; its types do not say so.
+      params: gate === undefined ? {} : { 0: () => gate.pass() },
+    };
+    const { samples, ticks } = await measure(this.prepared.run, options);
     // Before the samples mitata calls once to see whether the function is asynchronous, and once more if it batches.
     this.proof.expect(ticks + (batch > 1 ? 2 : 1));
     return {
       samples: samples.map((each) => each / this.operations),
       operations: ticks * this.operations,
-      wall: last - first,
+      wall: last - first - ((gate?.waited ?? 0) - waitedBefore),
     };
   }
 

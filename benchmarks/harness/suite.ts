@@ -60,7 +60,7 @@ export interface Row {
   readonly per: number;
   readonly floor: Floor | NoFloor;
   /**
-   * How many pieces a round is cut into, the floor's and the row's in turn, each of them first every second time. Default: 1. For work that waits for another process:
+   * How many pieces a round is cut into, the floor's and the row's in turn. Default: 1. For work that waits for another process:
    * where the kernel lets the two run changes their pace by a half, and does so within a round.
    */
   readonly pieces?: number;

@@ -113,14 +113,12 @@ function rowOf(isolation: Isolation, kind: Kind, isUnique: boolean): Row {
 }
 
 /**
- * Of a round: the kernel changes the pace of processes within one. Few, since mitata allocates 8 MB for each, after which the
- * caches are cold: in 24 pieces a write to a file took 131 µs by hand, in 3 of them 97 to 116. By hand beside by hand, the
- * sandbox was 0.985 times itself with 2 pieces, 0.998 with 4, 1.016 with 6 and 0.988 with 16 (means of six), and processes 0.984
- * with 2, 1.007 with 4 and 1.034 with 6 (means of four).
+ * Of a round: the kernel changes the pace of processes within one, and a disk its own. By hand beside by hand, means of four
+ * medians were 0.993 in the sandbox in 12 pieces, and 1.004 and 1.002 in `trusted` with files in 24.
  */
-const PIECES = { sandbox: 4, process: 2, trusted: 4 } as const;
+const PIECES = { sandbox: 12, process: 2, trusted: 24 } as const;
 
-/** By hand beside by hand, single rounds were 0.6 to 1.6 times themselves, and medians of 27 of them 0.95 to 1.03 times. */
+/** Single rounds by hand were 0.6 to 1.6 times others beside them. */
 const ROUNDS = 4;
 
 /**

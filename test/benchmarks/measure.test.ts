@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { type Effort, measureRow, reportRow, smokeRow } from "../../benchmarks/harness/measure";
+import { Sampler } from "../../benchmarks/harness/sampling";
 import type { Row } from "../../benchmarks/harness/suite";
+import { Gate } from "../../benchmarks/harness/turns";
 import { counting, countingFloor, probe, row } from "./rows";
 
 const BRIEF: Effort = { rounds: 3, turn: 1e5, warmUp: 1e4 };
@@ -217,22 +219,97 @@ describe("what a row's result tells beside its figures", () => {
 });
 
 describe("a row whose rounds are cut into pieces", () => {
-  test("takes turns with its floor piece by piece, the other one first each time, and its work is checked after each", async () => {
-    const order: string[] = [];
-    const noting = (name: string, operations: number) => {
-      const prepared = counting(operations);
-      const completed = () => {
-        order.push(name);
-        return prepared.completed();
-      };
-      return { ...prepared, completed };
+  /** Work that takes as long as a sample, so that none is made of many calls. */
+  const noting = (name: string, calls: string[], operations: number) => {
+    let completed = 0;
+    const run = () => {
+      const end = Bun.nanoseconds() + 25_000;
+      while (Bun.nanoseconds() < end);
+      calls.push(name);
+      completed += operations;
     };
-    const floor = { ...countingFloor, setup: (operations: number) => noting("floor", operations) };
-    const cut = row({ floor, pieces: 4, setup: () => noting("row", 10) });
-    const result = await measureRow(cut, { ...BRIEF, rounds: 2 });
-    const round = ["floor", "row", "row", "floor", "floor", "row", "row", "floor"];
-    expect(order.slice(-16)).toEqual([...round, ...round]);
-    expect(result).toMatchObject({ kind: "timed", ratio: { median: expect.any(Number) } });
+    return { run, completed: () => completed };
+  };
+
+  test("takes turns with its floor within a round, and the work of both is checked", async () => {
+    const calls: string[] = [];
+    const floor = { ...countingFloor, setup: (operations: number) => noting("floor", calls, operations) };
+    const cut = row({ floor, pieces: 10, setup: () => noting("row", calls, 10) });
+    const result = await measureRow(cut, { ...BRIEF, turn: 2e6 });
+    const changes = calls.filter((name, at) => at > 0 && name !== calls[at - 1]).length;
+    expect(changes).toBeGreaterThan(4 * BRIEF.rounds); // Whole rounds would give 2 of each.
+    expect(result).toMatchObject({
+      floor: { rounds: { length: BRIEF.rounds } },
+      ratio: { median: expect.any(Number) },
+    });
+    const tired = row({ floor, pieces: 10, setup: () => counting(10, 9) });
+    await expect(measureRow(tired, BRIEF)).rejects.toThrow("9 operations were complete");
+  });
+
+  test("fails where it throws, or its floor does, and the other one does not wait for ever", async () => {
+    const tired = (operations: number) => {
+      const work = noting("tired", [], operations);
+      const run = () => {
+        if (work.completed() > 100) throw new Error("too tired");
+        work.run();
+      };
+      return { ...work, run };
+    };
+    const other = () => noting("other", [], 10);
+    const effort = { ...BRIEF, turn: 2e7 };
+    const floor = (setup: typeof tired) => ({ ...countingFloor, setup });
+    await expect(measureRow(row({ floor: floor(other), pieces: 10, setup: () => tired(10) }), effort)).rejects.toThrow(
+      "tired",
+    );
+    await expect(measureRow(row({ floor: floor(() => tired(10)), pieces: 10, setup: other }), effort)).rejects.toThrow(
+      "tired",
+    );
+  });
+
+  test("counts no time in which it waited for its floor", async () => {
+    const [mine, others] = Gate.pair(100_000);
+    const sampler = new Sampler("mine", 10, noting("mine", [], 10));
+    const other = new Sampler("other's", 10, noting("other's", [], 10));
+    await sampler.warmUp(0);
+    await other.warmUp(0);
+    const start = Bun.nanoseconds();
+    const shared = sampler.share(2e7, mine).then(({ wall }) => ({ wall, elapsed: Bun.nanoseconds() - start }));
+    await other.share(2e7, others);
+    const { wall, elapsed } = await shared;
+    expect(mine.waited).toBeGreaterThan(0);
+    expect(wall).toBeLessThanOrEqual(elapsed - mine.waited);
+  });
+});
+
+describe("the gates of two who take turns", () => {
+  const until = (time: number) => {
+    while (Bun.nanoseconds() < time);
+  };
+
+  test("are open by turns: the first one first, each until its time is over", async () => {
+    const [first, second] = Gate.pair(1e9);
+    expect(first.pass()).toBeUndefined();
+    expect(Bun.peek.status(second.pass() as Promise<void>)).toBe("pending");
+    const [one, two] = Gate.pair(1_000);
+    const shut = two.pass();
+    until(Bun.nanoseconds() + 1_000);
+    const waiting = one.pass();
+    await shut;
+    expect(Bun.peek.status(waiting as Promise<void>)).toBe("pending");
+    expect(two.waited).toBeGreaterThanOrEqual(1_000);
+    until(Bun.nanoseconds() + 1_000);
+    expect(two.pass()).toBeInstanceOf(Promise);
+    await waiting;
+    expect(one.waited).toBeGreaterThanOrEqual(1_000);
+  });
+
+  test("stay open for who is left alone", async () => {
+    const [first, second] = Gate.pair(1_000);
+    const shut = second.pass();
+    first.leave();
+    await shut;
+    until(Bun.nanoseconds() + 1_000);
+    expect(second.pass()).toBeUndefined();
   });
 });
 
