@@ -114,7 +114,7 @@ function rowOf(isolation: Isolation, kind: Kind, isUnique: boolean): Row {
 
 /**
  * Of a round: the kernel changes the pace of processes within one, and a disk its own. By hand beside by hand, means of four
- * medians were 0.993 in the sandbox in 12 pieces, and 1.004 and 1.002 in `trusted` with files in 24.
+ * medians were 0.993 in the sandbox in 12 pieces, and 1.003 in each of the two rows of `trusted` with files in 24.
  */
 const PIECES = { sandbox: 12, process: 2, trusted: 24 } as const;
 
