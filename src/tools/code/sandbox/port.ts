@@ -6,12 +6,20 @@ import { CHANNEL, type News, type Word } from "../pool/channel";
 /** News that can wait for others, in characters. */
 const MOST_WAITING = 64 * 1024;
 const READ_BYTES = 64 * 1024;
+/**
+ * Nanoseconds for which it looks for the next word before it sleeps, from which a virtual processor takes 15 µs to wake. One
+ * execution after the other takes 56 µs instead of 67 so, and one of ten at once 26 instead of 47 (medians, two processors).
+ */
+const WATCH = 100_000;
 
 /** The process's side of the channel. It does one thing at a time, so that it waits for words on its only thread. */
 export class Port {
   readonly #piece = Buffer.alloc(READ_BYTES);
   readonly #room = Buffer.alloc(MOST_WAITING);
-  readonly #libc = openLibrary({ poll: { args: [T.ptr, T.u64, T.i32], returns: T.i32 } } as const);
+  readonly #libc = openLibrary({
+    poll: { args: [T.ptr, T.u64, T.i32], returns: T.i32 },
+    sched_yield: { args: [], returns: T.i32 },
+  } as const);
   /** A `pollfd`: the channel, and POLLIN. */
   readonly #polled = new Int16Array([CHANNEL, 0, 1, 0]);
   #unread = Buffer.alloc(0);
@@ -57,11 +65,19 @@ export class Port {
         this.#unread = whole.subarray(length + 1);
         return JSON.parse(whole.toString("utf8", 0, length)) as Word; // The host's own words.
       }
+      this.#watch();
       const length = attempt(() => readSync(CHANNEL, this.#piece));
       if (length === 0) process.exit(0);
       searched = Buffer.from(this.#piece.subarray(0, length));
       if (pieces[0]?.length === 0) pieces.pop();
       pieces.push(searched);
+    }
+  }
+
+  /** Looks for what is to be read, for a while; in between, it leaves the processor to whoever has something to do. */
+  #watch(): void {
+    for (const until = Bun.nanoseconds() + WATCH; !this.hears(0) && Bun.nanoseconds() < until; ) {
+      this.#libc?.sched_yield();
     }
   }
 
