@@ -2,16 +2,11 @@ import { FFIType as T } from "bun:ffi";
 import { readSync, writeSync } from "node:fs";
 import { openLibrary } from "../../c-library";
 import { CHANNEL, type News, type Word } from "../pool/channel";
+import { Patience } from "./patience";
 
 /** News that can wait for others, in characters. */
 const MOST_WAITING = 64 * 1024;
 const READ_BYTES = 64 * 1024;
-/**
- * Nanoseconds for which it looks for the next word before it sleeps, from which a virtual processor takes 15 µs to wake. One
- * execution after the other takes 56 µs instead of 67 so, and one of ten at once 26 instead of 47 (medians, two processors).
- */
-const WATCH = 100_000;
-
 /** The process's side of the channel. It does one thing at a time, so that it waits for words on its only thread. */
 export class Port {
   readonly #piece = Buffer.alloc(READ_BYTES);
@@ -22,6 +17,7 @@ export class Port {
   } as const);
   /** A `pollfd`: the channel, and POLLIN. */
   readonly #polled = new Int16Array([CHANNEL, 0, 1, 0]);
+  readonly #patience = new Patience();
   #unread = Buffer.alloc(0);
   #waiting = "";
 
@@ -65,8 +61,7 @@ export class Port {
         this.#unread = whole.subarray(length + 1);
         return JSON.parse(whole.toString("utf8", 0, length)) as Word; // The host's own words.
       }
-      this.#watch();
-      const length = attempt(() => readSync(CHANNEL, this.#piece));
+      const length = this.#receive();
       if (length === 0) process.exit(0);
       searched = Buffer.from(this.#piece.subarray(0, length));
       if (pieces[0]?.length === 0) pieces.pop();
@@ -74,11 +69,17 @@ export class Port {
     }
   }
 
-  /** Looks for what is to be read, for a while; in between, it leaves the processor to whoever has something to do. */
-  #watch(): void {
-    for (const until = Bun.nanoseconds() + WATCH; !this.hears(0) && Bun.nanoseconds() < until; ) {
+  /** Looks for what is to be read before it sleeps; in between, it leaves the processor to whoever has something to do. */
+  #receive(): number {
+    const start = Bun.nanoseconds();
+    let waited = 0;
+    while (waited < this.#patience.length && !this.hears(0)) {
       this.#libc?.sched_yield();
+      waited = Bun.nanoseconds() - start;
     }
+    const length = attempt(() => readSync(CHANNEL, this.#piece));
+    if (waited >= this.#patience.length) this.#patience.slept(Bun.nanoseconds() - start);
+    return length;
   }
 
   #write(text: string): void {
