@@ -7,6 +7,7 @@ import { Patience } from "./patience";
 /** News that can wait for others, in characters. */
 const MOST_WAITING = 64 * 1024;
 const READ_BYTES = 64 * 1024;
+
 /** The process's side of the channel. It does one thing at a time, so that it waits for words on its only thread. */
 export class Port {
   readonly #piece = Buffer.alloc(READ_BYTES);

@@ -65,6 +65,12 @@ export class Worker {
     return Number(readFileSync(`/proc/${this.#child.pid}/schedstat`, "utf8").split(" ")[0]);
   }
 
+  /** Whether its main thread sleeps (proc_pid_stat(5)): one that looks for something again and again does not. */
+  get isAsleep(): boolean {
+    const stat = readFileSync(`/proc/${this.#child.pid}/stat`, "utf8");
+    return stat.slice(stat.lastIndexOf(")") + 2).startsWith("S");
+  }
+
   async say(...words: readonly Word[]): Promise<void> {
     const socket = await this.#socket;
     const bytes = Buffer.from(words.map((word) => `${JSON.stringify(word)}\n`).join(""));
