@@ -16,7 +16,11 @@ export function finish(cell: Cell, envelope: Envelope, handling: Handling | null
 /** Counts what is handled now as failed; its askers get `stopped`. */
 export function abandonRunning(cell: Cell): void {
   const { current, extras } = cell;
-  if (current !== null) abandonOne(cell, current, extras === null ? null : extras.handling);
+  if (current !== null) {
+    abandonOne(cell, current, extras === null ? null : extras.handling);
+    // Its promise may settle later, while a hook runs: that must not end the hook.
+    if (extras !== null) extras.onFulfilled = extras.onRejected = null;
+  }
   for (const handling of [...(extras?.concurrency?.running ?? [])]) abandonOne(cell, handling.envelope, handling);
 }
 

@@ -147,8 +147,9 @@ function waitForHandlers(cell: Cell): void {
   setTimer(cell, environment.hookTimeout, () => {
     extra.isWaitingForHandlers = false;
     const running = cell.envelopes().map(({ type }) => `"${type}"`);
+    const goesOn = cell.life === RESTARTING ? "restarts" : "stops";
     environment.logger.warn(
-      `${address} restarts without waiting longer for ${running.join(", ")}, which did not end within ` +
+      `${address} ${goesOn} without waiting longer for ${running.join(", ")}, which did not end within ` +
         `${environment.hookTimeout} ms: abandoned.`,
       { address },
     );
@@ -166,8 +167,6 @@ function renew(cell: Cell): void {
   extra.isUnstarted = false;
   restoreStash(cell);
   extra.instance = null;
-  extra.onFulfilled = null; // A handler that was abandoned and ends now must not end what is handled then.
-  extra.onRejected = null;
   cell.behaviour = null; // The next instance goes back to nothing of this one.
   cell.live(extra.aliveAs);
   let behaviour: Behaviour;
@@ -207,10 +206,6 @@ export function stop(cell: Cell, isDraining: boolean, whenStopped?: () => void):
   }
   if (cell.life === STOPPING || (cell.life === DRAINING && isDraining)) return;
   const { extras } = cell;
-  if (extras?.isWaitingForHandlers === true) {
-    extras.isWaitingForHandlers = false;
-    endTimer(cell);
-  }
   // One that waits to restart has nobody to drain its mailbox.
   cell.live(isDraining && cell.life !== RESTARTING ? DRAINING : STOPPING);
   abortSignals(cell);
@@ -218,7 +213,7 @@ export function stop(cell: Cell, isDraining: boolean, whenStopped?: () => void):
   if (cell.current !== null || cell.isConcurrent) endStreams(cell);
   if (cell.life === STOPPING) discard(cell);
   if (cell.activity === IDLE) cell.goOn();
-  else if (cell.activity === SUSPENDED && extras !== null && extras.timer !== null) {
+  else if (cell.activity === SUSPENDED && extras !== null && extras.timer !== null && !extras.isWaitingForHandlers) {
     endTimer(cell); // It waited to restart: by its backoff, or for its children, as a stop does without a limit.
     if (!extras.isStoppingChildren) proceed(cell);
   }

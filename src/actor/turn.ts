@@ -227,15 +227,16 @@ function wait(cell: Cell, envelope: Envelope, settled: Promise<unknown>): void {
   watchSlowness(cell, extra.handling);
 }
 
-/** Once for each instance of an actor, and not for each message. */
+/** Not for each message: these last until a handler is abandoned, whose promise then finds that they were replaced. */
 function bindResume(cell: Cell, extra: Extras): void {
-  const { generation } = cell;
-  extra.onFulfilled = (value) => {
-    if (cell.generation === generation) resume(cell, value, true);
+  const onFulfilled = (value: unknown): void => {
+    if (extra.onFulfilled === onFulfilled) resume(cell, value, true);
   };
-  extra.onRejected = (thrown) => {
-    if (cell.generation === generation) resume(cell, thrown, false);
+  const onRejected = (thrown: unknown): void => {
+    if (extra.onRejected === onRejected) resume(cell, thrown, false);
   };
+  extra.onFulfilled = onFulfilled;
+  extra.onRejected = onRejected;
 }
 
 /** By its own identity: a hook that comes too late must not end what is handled then. */
