@@ -16,6 +16,7 @@ export type { ActorReport, RunningMessage } from "./actor/inspect";
 export type { ActorOptions, Overflow } from "./actor/options";
 export type { AskOptions, AskResult } from "./actor/pending-ask";
 export type { OfferOptions } from "./actor/pending-offer";
+export { type Door, receive } from "./actor/receive";
 export { type AnyRef, type AnySignatures, operationsOf, type Ref, type RefTo } from "./actor/ref";
 export { refSchema } from "./actor/ref-schema";
 export { StreamError } from "./actor/stream";

@@ -7,7 +7,7 @@ import type { Clock } from "../runtime/clock";
 import { whenAborted } from "./abort";
 import type { Behaviour, Cell } from "./cell";
 import type { Context, Factory } from "./context";
-import { isMessage, messageIn } from "./envelope";
+import { messageIn, senderOf } from "./envelope";
 import { endedSentence, stopReason } from "./extras";
 import { checkHandlers, FROM_BECOME } from "./handlers";
 import { HANDLING, SUSPENDED } from "./life";
@@ -62,10 +62,7 @@ export class CellContext<Signatures> implements Context<Signatures> {
 
   get sender(): Ref<AnySignatures> | undefined {
     const { present, environment } = this.#own;
-    if (present === null || present.origin === null) return undefined;
-    if (!isMessage(present.origin)) return refTo(present.origin);
-    const { from } = present.origin;
-    const cell = from === undefined ? undefined : environment.directory.get(from);
+    const cell = present === null ? undefined : senderOf(present, environment);
     return cell === undefined ? undefined : refTo(cell);
   }
 

@@ -8,7 +8,7 @@ import { whenAborted } from "./abort";
 import { checkPayload } from "./checking";
 import { Children } from "./children";
 import type { Factory } from "./context";
-import { type Envelope, EnvelopeSource, letterOf, Tell, tellOf } from "./envelope";
+import { type Envelope, EnvelopeSource, isFromOutside, letterOf, Tell, tellOf } from "./envelope";
 import type { Environment } from "./environment";
 import { Extras, stopReason } from "./extras";
 import { admit, forget } from "./flow";
@@ -221,9 +221,11 @@ export class Cell implements Runnable {
     // In parts that are short, so that they are compiled into their callers.
     if (envelope.origin === null && this.takes(envelope, operation)) return null;
     const { extras } = this;
-    if (extras !== null && extras.relay !== null && this.isAlive) return extras.relay.accept(envelope, operation); // Who gets it counts it.
-    this.environment.counts.accepted++;
+    const relay = extras !== null && this.isAlive ? extras.relay : null;
+    if (relay !== null && !isFromOutside(envelope)) return relay.accept(envelope, operation); // Who gets it counts it.
     const error = this.#objection(envelope, operation);
+    if (relay !== null && error === null) return relay.accept(envelope, operation);
+    this.environment.counts.accepted++;
     if (error !== null) return this.refuse(envelope, error);
     if (extras !== null && extras.flow !== null) return admit(this, extras.flow, envelope);
     this.enqueue(envelope);

@@ -1,24 +1,25 @@
 import { type DeliveryError, deliveryError } from "../message/delivery-error";
-import { isReceived } from "../message/wire";
 import type { Operation } from "../protocol/protocol";
 import type { Validator } from "../protocol/validator";
 import type { Cell } from "./cell";
-import { type Envelope, EnvelopeSource, isMessage, messageIn } from "./envelope";
+import { type Envelope, EnvelopeSource, isFromOutside, knownMessage, messageIn, Outside } from "./envelope";
 
 /**
  * Holds a payload against its schema where that is due: it came from outside, or the system or the actor validates always. The
- * envelope then has what the schema made of it.
+ * envelope then has what the schema made of it. A payload from outside is checked once, however often it is passed on.
  */
 export function checkPayload(envelope: Envelope, operation: Operation, cell: Cell): DeliveryError | null {
-  const { origin } = envelope;
-  const isFromOutside = origin !== null && isMessage(origin) && isReceived(origin);
-  if (!isFromOutside && !cell.environment.validatesAlways && cell.extras?.validates !== true) return null;
+  const isOutside = isFromOutside(envelope);
+  const isStrict = cell.environment.validatesAlways || cell.extras?.validates === true;
+  const fits = envelope.origin instanceof Outside ? envelope.origin.fits : null;
+  if (fits === null ? !isOutside && !isStrict : !isStrict || fits === operation) return null;
   const parsed = operation.payload.parse(envelope.payload);
   if (parsed.isErr()) return deliveryError("invalid-payload", new EnvelopeSource(envelope, cell), parsed.error);
   if (parsed.value !== envelope.payload) {
     messageIn(envelope, cell); // Keeps what was sent: an error hands it back.
     envelope.payload = parsed.value;
   }
+  if (isOutside) envelope.origin = new Outside(knownMessage(envelope), operation);
   return null;
 }
 

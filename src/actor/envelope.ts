@@ -1,13 +1,30 @@
 import type { Address } from "../message/address";
 import type { AskError, DeliveryError, MessageSource, Stage } from "../message/delivery-error";
 import { createMessage, type Message, type Pattern } from "../message/message";
-import { inPattern } from "../message/wire";
+import { inPattern, isReceived, markReceived } from "../message/wire";
+import type { Operation } from "../protocol/protocol";
 import type { Mail } from "../runtime/mailbox";
 import type { Cell } from "./cell";
-import type { DeadLetter } from "./environment";
+import type { DeadLetter, Environment } from "./environment";
 
-/** Where an envelope comes from: the message that was sent, the actor that sent it, or null outside of actors. */
-export type Origin = Message | Cell | null;
+/** The origin of an envelope that came through a door, where it has no message yet or its payload is checked already. */
+export class Outside {
+  /** The message that was sent; null until it is read. */
+  readonly message: Message | null;
+  /** The operation whose schema the payload fits; null before it was checked. */
+  readonly fits: Operation | null;
+
+  constructor(message: Message | null, fits: Operation | null) {
+    this.message = message;
+    this.fits = fits;
+  }
+}
+
+/** The origin of all that `receive` lets in: one for all, because such a sender has neither an address nor a message. */
+export const OUTSIDE = new Outside(null, null);
+
+/** Where an envelope comes from: the message that was sent, the actor that sent it, a door, or null outside of actors. */
+export type Origin = Message | Cell | Outside | null;
 
 /** A message on its way: what was said, and where it comes from. The message itself is made when it is read. */
 export interface Envelope extends Mail<Envelope> {
@@ -80,25 +97,56 @@ Object.setPrototypeOf(Tell.prototype, Unawaited.prototype);
 
 export const tellOf = (type: string, payload: unknown): Tell => new Tell(type, payload, null);
 
-/** Whether an origin is a message; the other kind, a cell, has no id. */
-export const isMessage = (origin: Message | Cell): origin is Message => "id" in origin;
+/** Whether an origin is a message; a cell has no id. */
+const isMessage = (origin: Message | Cell): origin is Message => "id" in origin;
+
+/** The message of an envelope, where it was read or sent. */
+export function knownMessage({ origin }: Envelope): Message | null {
+  const known = origin instanceof Outside ? origin.message : origin;
+  return known !== null && isMessage(known) ? known : null;
+}
+
+/** Whether an envelope came through a door (`parseMessage`, `receive`), also once its payload was checked. */
+export function isFromOutside({ origin }: Envelope): boolean {
+  if (origin === null) return false;
+  return origin instanceof Outside || (isMessage(origin) && isReceived(origin));
+}
+
+/** The actor that sent an envelope, where the system knows one. */
+export function senderOf({ origin }: Envelope, { directory }: Environment): Cell | undefined {
+  const known = origin instanceof Outside ? origin.message : origin;
+  if (known === null || !isMessage(known)) return known ?? undefined;
+  return known.from === undefined ? undefined : directory.get(known.from);
+}
 
 /** The message of an envelope to a cell, made at the first reading. */
 export function messageIn(envelope: Envelope, to: Cell): Message {
   const { origin, pattern } = envelope;
+  if (origin instanceof Outside) return messageFromOutside(envelope, origin, to);
   if (origin !== null && isMessage(origin)) {
     if (origin.pattern === pattern) return origin;
     const message = inPattern(origin, pattern);
     envelope.origin = message;
     return message;
   }
-  const message = createMessage(to.address, envelope.type, envelope.payload, {
-    pattern,
-    timestamp: to.environment.clock.wallTime(),
-    ...(origin === null ? {} : { from: origin.address }),
-  });
+  const message = makeMessage(envelope, to, origin === null ? {} : { from: origin.address });
   envelope.origin = message;
   return message;
+}
+
+const makeMessage = (envelope: Envelope, to: Cell, from: { readonly from?: Address }): Message =>
+  createMessage(to.address, envelope.type, envelope.payload, {
+    pattern: envelope.pattern,
+    timestamp: to.environment.clock.wallTime(),
+    ...from,
+  });
+
+/** Marked as received, so that it is validated again wherever a handler sends it on by itself: it has what was sent. */
+function messageFromOutside(envelope: Envelope, { message, fits }: Outside, to: Cell): Message {
+  if (message?.pattern === envelope.pattern) return message;
+  const made = message === null ? markReceived(makeMessage(envelope, to, {})) : inPattern(message, envelope.pattern);
+  envelope.origin = new Outside(made, fits);
+  return made;
 }
 
 /** What an error keeps of an envelope. */

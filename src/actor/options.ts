@@ -32,8 +32,8 @@ export interface ActorOptions {
   /** How many messages may be handled at once, a whole number from 1. Default: 1 (P3). */
   readonly concurrency?: number;
   /**
-   * Which payloads are checked against their schema before a handler gets them: those of messages that `parseMessage`
-   * read (`"boundary"`), or all of them (`"always"`), for an actor that must not fail whatever it is sent. What does not
+   * Which payloads are checked against their schema before a handler gets them: those of messages that came
+   * through `parseMessage` or `receive` (`"boundary"`), or all of them (`"always"`), for an actor that must not fail whatever it is sent. What does not
    * fit comes back as `invalid-payload`. Default: as the system's `validate` says, which an actor can only tighten.
    */
   readonly validate?: "boundary" | "always";

@@ -2,7 +2,7 @@ import type { Address } from "../message/address";
 import { type DeliveryError, deliveryError } from "../message/delivery-error";
 import type { PassedOn } from "../protocol/signatures";
 import type { Cell } from "./cell";
-import { type Envelope, EnvelopeSource, isMessage, messageIn, Tell } from "./envelope";
+import { type Envelope, EnvelopeSource, messageIn, senderOf, Tell } from "./envelope";
 import type { Handling, Wait } from "./handling";
 import { IDLE } from "./life";
 import { PendingAsk } from "./pending-ask";
@@ -50,10 +50,11 @@ export function forward(cell: Cell, target: Cell): PassedOn {
   handling.passedOn = "forwarded";
   const to = recipientOf(target, envelope.type, envelope.payload);
   // A tell is sent anew: its own envelope is still that of this handling.
-  const passed =
-    envelope.pattern === "tell"
-      ? new Tell(envelope.type, envelope.payload, messageIn(envelope, cell)) // One message, whoever reads it.
-      : envelope;
+  let passed = envelope;
+  if (envelope.pattern === "tell") {
+    messageIn(envelope, cell); // One message, whoever reads it.
+    passed = new Tell(envelope.type, envelope.payload, envelope.origin);
+  }
   passed.moveTo(to);
   routes.set(passed, route);
   const error = objectionTo(passed, to, route);
@@ -71,7 +72,7 @@ function objectionTo(envelope: Envelope, to: Cell, route: readonly Address[]): D
     return deliveryError("no-recipient", new EnvelopeSource(envelope, to), route);
   }
   if (!(envelope instanceof PendingAsk || envelope instanceof PendingStream)) return null;
-  const asker = askerOf(envelope, to);
+  const asker = senderOf(envelope, to.environment);
   const handling = asker?.handlings.find((each) => [...each.waits()].some((wait) => isOrHas(wait, envelope)));
   if (asker === undefined || handling === undefined) return null;
   const circle = circleOf(asker, to, handling); // Its asker waits for another actor from now on (P8).
@@ -83,13 +84,6 @@ function isOrHas(wait: Wait, envelope: Envelope & Wait): boolean {
   if (wait === envelope) return true;
   const { parts } = wait.cell.extras?.relay?.recipients(wait) ?? { parts: [] };
   return parts.some((part) => part.wait !== null && isOrHas(part.wait, envelope));
-}
-
-/** The actor that may wait for an envelope. */
-function askerOf({ origin }: Envelope, { environment }: Cell): Cell | undefined {
-  if (origin === null) return undefined;
-  if (!isMessage(origin)) return origin;
-  return origin.from === undefined ? undefined : environment.directory.get(origin.from);
 }
 
 function presentOf(cell: Cell, verb: "stash" | "forward"): { handling: Handling; envelope: Envelope } {

@@ -19,8 +19,8 @@ export interface SystemOptions {
   /** Where time comes from. Default: the machine's clock; `envoi/testing` has one that tests move. */
   readonly clock?: Clock;
   /**
-   * Which payloads are checked against their schema: `"boundary"`, those of messages that `parseMessage` read; or
-   * `"always"`, all of them and the replies too, for development. Default: `"boundary"`. `"always"` suits schemas whose
+   * Which payloads are checked against their schema: `"boundary"`, those of messages that came through `parseMessage` or
+   * `receive`; or `"always"`, all of them and the replies too, for development. Default: `"boundary"`. `"always"` suits schemas whose
    * output fits their input again: one that transforms, such as `z.string().transform(Number)`, refuses what is sent from
    * within, which is its output.
    */
