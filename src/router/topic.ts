@@ -3,6 +3,7 @@ import { type AnyRef, cellOf, type Ref } from "../actor/ref";
 import { tell } from "../actor/sending";
 import { quote } from "../message/address";
 import type { AskName, PayloadArgs } from "../protocol/signatures";
+import { type Few, withOne, without } from "../runtime/few";
 
 /** The operations of an actor that can be told an item. */
 export type TakerName<Signatures, Item> = {
@@ -26,7 +27,8 @@ export interface Topic<in out Item> {
   publish(item: Item, from?: AnyRef): void;
   /**
    * Tells an actor each item from now on, by one of its operations. It ends when the actor stops; a restart keeps it. To
-   * subscribe again by the same operation changes nothing, so that a factory may do it.
+   * subscribe again by the same operation changes nothing, so that a factory may do it. A child that its parent's restart
+   * makes anew is another actor at the same address: it subscribes for itself.
    *
    * @returns what ends it.
    * @throws TypeError when the actor has no such operation.
@@ -50,8 +52,13 @@ class Subscription {
 
 class LocalTopic<Item> implements Topic<Item> {
   readonly name: string;
-  /** By the address and the operation of who subscribed: a factory that subscribes again at a restart changes nothing. */
-  readonly #subscriptions = new Map<string, Subscription>();
+  /** In the order in which they subscribed. */
+  readonly #subscriptions = new Set<Subscription>();
+  /**
+   * Those of each actor. By the actor itself: its address may be another one's in the next moment (a child that is made
+   * anew), or at the same time (in another system).
+   */
+  readonly #ofCell = new Map<Cell, Few<Subscription>>();
 
   constructor(name: string) {
     this.name = name;
@@ -63,7 +70,7 @@ class LocalTopic<Item> implements Topic<Item> {
 
   publish(item: Item, from?: AnyRef): void {
     const origin = from === undefined ? null : cellOf(from);
-    for (const { cell, operation } of this.#subscriptions.values()) {
+    for (const { cell, operation } of this.#subscriptions) {
       if (!cell.isEnding) tell(cell, origin, operation, item);
     }
   }
@@ -77,17 +84,29 @@ class LocalTopic<Item> implements Topic<Item> {
       );
     }
     if (cell.isStopped) return () => undefined;
-    const key = `${cell.address} ${operation}`;
-    const before = this.#subscriptions.get(key);
+    const before = this.#find(cell, operation);
     if (before !== undefined) return before.end;
-    const subscription = new Subscription(cell, operation, () => {
-      if (this.#subscriptions.get(key) === subscription) this.#subscriptions.delete(key);
-      cell.extras?.whenStopped?.delete(subscription.end);
-    });
-    this.#subscriptions.set(key, subscription);
+    const subscription = new Subscription(cell, operation, () => this.#end(subscription));
+    this.#subscriptions.add(subscription);
+    this.#ofCell.set(cell, withOne(this.#ofCell.get(cell) ?? null, subscription));
     cell.extra.whenStopped ??= new Set();
     cell.extra.whenStopped.add(subscription.end);
     return subscription.end;
+  }
+
+  #find(cell: Cell, operation: string): Subscription | undefined {
+    const own = this.#ofCell.get(cell) ?? null;
+    if (own instanceof Set) return [...own].find((subscription) => subscription.operation === operation);
+    return own?.operation === operation ? own : undefined;
+  }
+
+  #end(subscription: Subscription): void {
+    const { cell, end } = subscription;
+    if (!this.#subscriptions.delete(subscription)) return;
+    const left = without(this.#ofCell.get(cell) ?? null, subscription);
+    if (left === null || (left instanceof Set && left.size === 0)) this.#ofCell.delete(cell);
+    else this.#ofCell.set(cell, left);
+    cell.extras?.whenStopped?.delete(end);
   }
 }
 
