@@ -111,7 +111,9 @@ export function createTestSystem(options: TestSystemOptions = {}): TestSystem {
   const events: SystemEvent[] = [];
   const failures: FailedEvent[] = [];
   const deadLetters: DeadLetter[] = [];
-  const probes = new Set<string>();
+  const probes = new Set<AnyRef>();
+  /** Where they are: somebody else may come there once one has stopped. */
+  const probed = new Set<AnyRef["address"]>();
   const mayBeUnfinished = new Set<AnyRef["address"]>();
   let isFinished = false;
 
@@ -121,7 +123,8 @@ export function createTestSystem(options: TestSystemOptions = {}): TestSystem {
   system.events.subscribe((event) => {
     events.push(event);
     // A probe fails on request only.
-    if (event.kind === "failed" && !probes.has(event.address)) failures.push(event);
+    if (event.kind === "failed" && !probed.has(event.address)) failures.push(event);
+    else if (event.kind === "stopped") probed.delete(event.address);
   });
 
   const dropLinesOf = (failure: FailedEvent): void => {
@@ -154,7 +157,8 @@ export function createTestSystem(options: TestSystemOptions = {}): TestSystem {
       const protocol = typeof first === "string" ? undefined : first;
       const name = (typeof first === "string" ? first : second) ?? `probe-${probes.size + 1}`;
       const probe = createProbe({ system, clock, entries }, protocol, name);
-      probes.add(probe.ref.address);
+      probes.add(probe.ref);
+      probed.add(probe.ref.address);
       // The overloads of the interface: one with a protocol is of its signatures, one without takes anything.
       return probe as unknown as Probe<Signatures> & Probe<AnySignatures>;
     },
@@ -245,14 +249,14 @@ export function withTestSystem(
 }
 
 /** A probe that fails on purpose goes on, whatever the supervision of the test's system says. */
-function sparing(probes: ReadonlySet<string>, supervision: Supervision = {}): { supervision?: Supervision } {
+function sparing(probes: ReadonlySet<AnyRef>, supervision: Supervision = {}): { supervision?: Supervision } {
   if (typeof supervision !== "object" || supervision === null) return {}; // The system refuses it.
   const { decide = () => "restart" } = supervision;
   if (typeof decide !== "function") return {};
   return {
     supervision: {
       ...supervision,
-      decide: (error, child) => (probes.has(child.address) ? "resume" : decide(error, child)),
+      decide: (error, child) => (probes.has(child) ? "resume" : decide(error, child)),
     },
   };
 }

@@ -20,6 +20,16 @@ describe("a test system", () => {
     await test.expectUnfinished({ address: address("worker") });
   });
 
+  test("tells the failure of an actor that has the address of a probe which has stopped", async () => {
+    await using test = createTestSystem();
+    const probe = test.createProbe(Worker, "worker");
+    await test.system.stop(probe.ref);
+    const worker = spawnWorker(test);
+    worker.tell("work", -1);
+    const failure = await test.expectFailure(worker, "cannot do -1");
+    expect([worker.address, failure.directive]).toEqual([probe.ref.address, "restart"]);
+  });
+
   test("keeps what happened, in order, and what died", async () => {
     await using test = createTestSystem();
     const worker = spawnWorker(test);
