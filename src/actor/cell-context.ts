@@ -10,6 +10,8 @@ import type { Context, Factory } from "./context";
 import { messageIn, senderOf } from "./envelope";
 import { endedSentence, stopReason } from "./extras";
 import { checkHandlers, FROM_BECOME } from "./handlers";
+import type { Handling } from "./handling";
+import { Instance } from "./instance";
 import { HANDLING, SUSPENDED } from "./life";
 import { stop } from "./lifecycle";
 import type { ActorOptions } from "./options";
@@ -17,7 +19,7 @@ import { forward, stash, unstash } from "./passing-on";
 import type { AskOptions, AskResult } from "./pending-ask";
 import type { OfferOptions } from "./pending-offer";
 import { type AnyRef, type AnySignatures, cellOf, type Ref, refTo } from "./ref";
-import { ask, askFor, asWritten, offer, stream, tell } from "./sending";
+import { askFor, asWritten, offer, stream, tell } from "./sending";
 import { Signal } from "./signal";
 import { spawnCell } from "./spawn";
 import type { StreamOptions } from "./stream-options";
@@ -46,6 +48,13 @@ export class CellContext<Signatures> implements Context<Signatures> {
 
   get #isReplaced(): boolean {
     return this.#cell.generation !== this.#generation && !this.#cell.isStopped; // Which has no generation any more.
+  }
+
+  /** What waits for what is asked now: the present handling, or this instance; of one that was replaced, one that is over. */
+  get #waiter(): Handling {
+    const cell = this.#cell;
+    if (this.#isReplaced) return Instance.ended().backgroundOf(cell);
+    return cell.handling ?? cell.instance.backgroundOf(cell);
   }
 
   get self(): Ref<Signatures> {
@@ -178,10 +187,7 @@ export class CellContext<Signatures> implements Context<Signatures> {
     const cell = cellOf(ref);
     const known = cell.operation(operation);
     const { payload, options } = asWritten<AskOptions>(known, args[0], args[1]);
-    // What the present instance handles is not what one that was replaced asks for.
-    const asked = this.#isReplaced
-      ? ask(cell, this.#cell, operation, known, payload, options)
-      : askFor(this.#cell, cell, operation, known, payload, options);
+    const asked = askFor(this.#cell, this.#waiter, cell, operation, known, payload, options);
     // The protocol of the ref says what it replies.
     return asked as Promise<AskResult<ReplyOf<S, Name>>>;
   }
@@ -193,8 +199,7 @@ export class CellContext<Signatures> implements Context<Signatures> {
   ): ActorStream<ItemOf<S, Name>> {
     const cell = cellOf(ref);
     const { payload, options } = asWritten<StreamOptions>(cell.operation(operation), args[0], args[1]);
-    const handling = this.#isReplaced ? null : this.#cell.handling;
-    const reader = handling === null ? null : { cell: this.#cell, handling };
+    const reader = { cell: this.#cell, handling: this.#waiter };
     // The protocol of the ref says what it yields.
     return stream(cell, this.#cell, operation, payload, options ?? {}, reader) as ActorStream<ItemOf<S, Name>>;
   }

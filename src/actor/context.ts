@@ -164,7 +164,12 @@ export interface Context<Signatures> {
    * Asks as `ref.ask` does, with this actor as the sender. Inside a handler it is bound to the message that is handled:
    * it never outlives the ask that it serves (its timeout is cut to what that has left, and it is given up together
    * with it), and one that would close a circle of actors that wait for each other comes back `ask-cycle` at once (P8).
-   * What is to outlive the handler is asked by `ref.ask`.
+   *
+   * It ends with its handler (P7). When the handler replies, fails, passes its message on or is abandoned, each of its asks
+   * that has no reply yet comes back `cancelled`, and is never handled where it still waits in a mailbox. So await it, and ask
+   * by `ref.ask` what is to outlive the handler. The same holds for the callback of a hook, a timer or a watch. An ask made
+   * outside of all of them, as in the factory, ends when this instance stops or restarts. After that, each ask comes back
+   * `cancelled` at once.
    *
    * @throws TypeError when the reference is none; and what `ref.ask` throws.
    * @example
@@ -176,7 +181,8 @@ export interface Context<Signatures> {
     ...args: [...payload: PayloadArgs<S, Name>, options?: AskOptions]
   ): Promise<AskResult<ReplyOf<S, Name>>>;
   /**
-   * Streams as `ref.stream` does, with this actor as the sender; inside a handler it is bound as an ask is.
+   * Streams as `ref.stream` does, with this actor as the sender; inside a handler it is bound as an ask is, and ends with the
+   * handler: its producer is ended, and a read that waits rejects with a StreamError of the kind `cancelled`.
    *
    * @throws TypeError when the reference is none; and what `ref.stream` throws.
    * @example

@@ -5,16 +5,30 @@ import type { Timeout } from "../runtime/timer-wheel";
 import type { Cell } from "./cell";
 import type { Envelope } from "./envelope";
 
+/** Why a wait ends whose handler has ended. */
+export const ENDED: unique symbol = Symbol(
+  "the handler that waited for it has ended; await it there, or use the reference itself (ref.ask, ref.stream)",
+);
+
+/** Why a wait ends with its handling: what its handler was given up for, or that the handler has ended. */
+export type EndReason = DeliveryError | typeof ENDED;
+
 /** Something that a handler waits for at another actor: an ask, or a stream. */
 export interface Wait {
   /** Who has the message now. */
   readonly cell: Cell;
+  /** Whether it has not come to its end. */
+  readonly isOpen: boolean;
+  /** Whether its handler waits for it now. A stream is waited for while a read waits for its item. */
   readonly isWaiting: boolean;
   /** The link of the list of its handling. */
   nextWait: Wait | null;
-  /** The handler that waits was given up: nothing that it waits for outlives that. */
-  endWith(error: DeliveryError): void;
+  /** Ends it: nothing that a handler waits for outlives the handling. */
+  endWith(reason: EndReason): void;
 }
+
+/** How many waits a handling remembers before it looks for those that have ended. */
+const FIRST_SWEEP = 16;
 
 /** Whether a wait is an envelope: it is the one that was sent. */
 export const isOf = (wait: Wait, envelope: Envelope | Wait): boolean => wait === envelope;
@@ -34,7 +48,11 @@ export class Handling {
   slowness: Timeout | null = null;
   /** The message comes to its end elsewhere. */
   passedOn: "stashed" | "forwarded" | null = null;
+  /** Whether its handler has ended, or was abandoned: nothing can be waited for any more. */
+  isOver = false;
   #waits: Wait | null = null;
+  /** How many waits the list may hold, those that have ended included, until the next sweep. */
+  #untilSweep = FIRST_SWEEP;
   #hasLostWait = false;
   #isListened = false;
   #listeners: Few<Listener> = null;
@@ -44,20 +62,54 @@ export class Handling {
     this.envelope = envelope;
   }
 
-  /** Remembers what it waits for; what is settled is dropped from the list on the way. */
+  /** Remembers what it waits for. */
   add(wait: Wait): void {
-    wait.nextWait = this.#firstWait();
+    wait.nextWait = this.#firstOpen();
     this.#waits = wait;
+    if (wait.nextWait !== null && --this.#untilSweep <= 0) this.#sweep();
   }
 
-  #firstWait(): Wait | null {
-    while (this.#waits !== null && !this.#waits.isWaiting) this.#waits = this.#waits.nextWait;
+  /** What has ended is dropped on the way. */
+  #firstOpen(): Wait | null {
+    while (this.#waits !== null && !this.#waits.isOpen) this.#waits = this.#waits.nextWait;
     return this.#waits;
+  }
+
+  /** Drops what has ended behind what has not: a handler may run for long, and always wait for something. */
+  #sweep(): void {
+    let open = 0;
+    let last = this.#firstOpen();
+    for (let wait = last; wait !== null; wait = wait.nextWait) {
+      if (!wait.isOpen) continue;
+      open++;
+      if (last !== null && last !== wait) last.nextWait = wait;
+      last = wait;
+    }
+    if (last !== null) last.nextWait = null;
+    this.#untilSweep = Math.max(FIRST_SWEEP, open);
   }
 
   /** What it waits for now. */
   *waits(): Iterable<Wait> {
-    for (let wait = this.#firstWait(); wait !== null; wait = wait.nextWait) if (wait.isWaiting) yield wait;
+    for (let wait = this.#firstOpen(); wait !== null; wait = wait.nextWait) if (wait.isWaiting) yield wait;
+  }
+
+  /** Its handler has ended, or was abandoned: so does all that it asks and reads (P7). */
+  end(reason: EndReason): void {
+    this.isOver = true;
+    this.#endWaits(reason);
+  }
+
+  #endWaits(reason: EndReason): boolean {
+    let hasEnded = false;
+    let wait = this.#firstOpen();
+    this.#waits = null;
+    for (; wait !== null; wait = wait.nextWait) {
+      if (!wait.isOpen) continue;
+      hasEnded = true;
+      wait.endWith(reason);
+    }
+    return hasEnded;
   }
 
   /** Whether its handler could know that its sender gave up: it has read its signal, or lost what it waited for. */
@@ -103,10 +155,7 @@ export class Handling {
 
   /** Its sender gave up (P7). */
   abandon(error: DeliveryError): void {
-    for (const wait of [...this.waits()]) {
-      this.#hasLostWait = true;
-      wait.endWith(error);
-    }
+    if (this.#endWaits(error)) this.#hasLostWait = true;
     this.abort(error);
   }
 }

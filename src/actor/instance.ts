@@ -1,5 +1,7 @@
 import type { Behaviour, Cell } from "./cell";
 import type { Envelope } from "./envelope";
+import { ENDED, Handling } from "./handling";
+import { Signal } from "./signal";
 import { ActorTimers } from "./timers";
 import type { Watch } from "./watch";
 
@@ -12,6 +14,8 @@ export class Instance {
   readonly behaviours: Behaviour[] = [];
   readonly watching = new Set<Watch>();
   stash: Envelope[] = [];
+  /** What is asked and read by its context while it handles nothing, as in its factory. */
+  #background: Handling | null = null;
   /** Whether its timers and watches have ended: what is set later would outlive it. */
   hasEnded = false;
 
@@ -26,10 +30,20 @@ export class Instance {
     return this.timers;
   }
 
-  /** Ends its timers and its watches. */
+  backgroundOf(cell: Cell): Handling {
+    if (this.#background === null) {
+      // It has no message: it stands for the instance, and is never handled.
+      this.#background = new Handling(cell, new Signal("background", cell.generation, () => undefined));
+      if (this.hasEnded) this.#background.end(ENDED);
+    }
+    return this.#background;
+  }
+
+  /** Ends its timers and its watches, and what it waits for beside its messages. */
   end(): void {
     this.hasEnded = true;
     this.timers?.cancelAll();
     for (const watch of this.watching) watch.end();
+    this.#background?.end(ENDED);
   }
 }

@@ -3,7 +3,7 @@ import type { Behaviour, Cell } from "./cell";
 import { checkedReply } from "./checking";
 import { type Envelope, EnvelopeSource, lateLetter, messageIn } from "./envelope";
 import { finish } from "./finish";
-import type { Handling } from "./handling";
+import { ENDED, type Handling } from "./handling";
 import { failed } from "./lifecycle";
 import { ANSWERED } from "./relay";
 import { Signal } from "./signal";
@@ -53,6 +53,7 @@ export function succeed(cell: Cell, envelope: Envelope, result: unknown, handlin
     finish(cell, envelope, handling);
     if (passedOn === null) envelope.complete(undefined);
     else if (passedOn === "forwarded") countHandled(cell);
+    handling?.end(ENDED);
     return;
   }
   let reply: unknown = result;
@@ -70,6 +71,8 @@ export function succeed(cell: Cell, envelope: Envelope, result: unknown, handlin
   cell.mailbox.handled++;
   counts.handled++;
   if (!envelope.complete(reply)) buryLateReply(cell, envelope, reply);
+  // Last of all: whoever is told of it may look at the audit, or stop this actor.
+  if (handling !== null) handling.end(ENDED);
 }
 
 export function countHandled(cell: Cell): void {
@@ -86,9 +89,11 @@ export function fail(cell: Cell, envelope: Envelope, thrown: unknown, handling: 
   if (!(envelope instanceof Signal) && passedOn !== "stashed") cell.environment.counts.failed++;
   const hasGivenUp = envelope.failure !== null;
   // A handler that was told of it, and ends early for that, has not failed. What was forwarded is no longer its own.
-  if (hasGivenUp && passedOn !== "forwarded" && handling?.isToldOfEnd === true) return;
+  const isExcused = hasGivenUp && passedOn !== "forwarded" && handling?.isToldOfEnd === true;
   const { isTold } = envelope;
   if (passedOn === null) envelope.fail(error); // Otherwise another handling tells its sender.
+  handling?.end(ENDED);
+  if (isExcused) return;
   failed(cell, envelope, error, isTold && !hasGivenUp && passedOn === null);
 }
 
@@ -98,6 +103,8 @@ export function buryLateReply(cell: Cell, envelope: Envelope, reply: unknown): v
   counts.accepted++;
   counts.dead++;
   const { failure } = envelope;
-  const isPlanned = failure !== null && failure.kind === "cancelled" && failure.reason === ANSWERED;
+  // Its asker got another reply first, or has ended without it: nobody need look into that.
+  const isPlanned =
+    failure !== null && failure.kind === "cancelled" && (failure.reason === ANSWERED || failure.reason === ENDED);
   cell.environment.bury(lateLetter(envelope, cell, reply), isPlanned);
 }

@@ -4,7 +4,7 @@ import type { Staged, TimerWheel, WheelTimer } from "../runtime/timer-wheel";
 import { onAbort } from "./abort";
 import type { Cell } from "./cell";
 import { type Envelope, EnvelopeSource, type Origin } from "./envelope";
-import type { Wait } from "./handling";
+import { ENDED, type EndReason, type Wait } from "./handling";
 
 /** What an ask comes back with. */
 export type AskResult<Reply = unknown> = Result<Reply, AskError>;
@@ -104,6 +104,9 @@ export class PendingAsk implements Envelope, Staged, Wait {
   get isWaiting(): boolean {
     return this.#resolve !== null;
   }
+  get isOpen(): boolean {
+    return this.#resolve !== null;
+  }
   get isTold(): true {
     return true;
   }
@@ -181,8 +184,8 @@ export class PendingAsk implements Envelope, Staged, Wait {
     this.#giveUp(deliveryError("timeout", this.#source(), this.delay));
   }
 
-  endWith(error: AskError): void {
-    this.#giveUp(this.ended(error));
+  endWith(reason: EndReason): void {
+    this.#giveUp(this.ended(reason));
   }
 
   /** Gives it up for a reason of the sender's own. */
@@ -190,11 +193,11 @@ export class PendingAsk implements Envelope, Staged, Wait {
     this.#giveUp(deliveryError("cancelled", this.#source(), reason));
   }
 
-  /** How it ends when the handler that waits for it was given up. */
-  ended(error: AskError): AskError {
-    return error.kind === "timeout"
+  /** How it ends with the handler that waits for it. */
+  ended(reason: EndReason): AskError {
+    return reason !== ENDED && reason.kind === "timeout"
       ? deliveryError("timeout", this.#source(), this.delay)
-      : deliveryError("cancelled", this.#source(), error);
+      : deliveryError("cancelled", this.#source(), reason);
   }
 
   #giveUp(error: AskError): void {

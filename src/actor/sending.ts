@@ -4,7 +4,7 @@ import type { Operation } from "../protocol/protocol";
 import type { Cell } from "./cell";
 import { EnvelopeSource, type Origin, Tell } from "./envelope";
 import type { Environment } from "./environment";
-import type { Handling } from "./handling";
+import { ENDED, type Handling } from "./handling";
 import { type AskOptions, type AskResult, capture, captured, checkAskOptions, PendingAsk } from "./pending-ask";
 import { type OfferOptions, PendingOffer } from "./pending-offer";
 import { recipientOf } from "./relay";
@@ -68,14 +68,13 @@ function setTimer(pending: PendingAsk, { dispatcher, timers }: Environment): voi
  */
 export function askFor(
   asker: Cell,
+  handling: Handling,
   cell: Cell,
   type: string,
   operation: Operation | null | undefined,
   payload: unknown,
   options: AskOptions | undefined,
 ): Promise<AskResult> {
-  const { handling } = asker;
-  if (handling === null) return ask(cell, asker, type, operation, payload, options);
   if (options !== undefined) checkAskOptions(options);
   const { environment } = cell;
   const outer = handling.envelope instanceof PendingAsk ? handling.envelope : null;
@@ -105,6 +104,7 @@ function objectionTo(wait: PendingAsk | PendingStream, asker: Cell, handling: Ha
     handling.lostWait();
     return wait.ended(failure);
   }
+  if (handling.isOver) return wait.ended(ENDED);
   const circle = circleOf(asker, wait.cell, handling);
   return circle === null ? null : deliveryError("ask-cycle", new EnvelopeSource(wait, wait.cell), circle);
 }

@@ -7,7 +7,7 @@ import { onAbort } from "./abort";
 import type { Cell } from "./cell";
 import { checkedItem } from "./checking";
 import { type Envelope, EnvelopeSource, type Origin } from "./envelope";
-import type { Wait } from "./handling";
+import type { EndReason, Wait } from "./handling";
 import type { StreamOptions } from "./stream-options";
 
 /** What a loop over a stream throws: a delivery error as an Error, with its kind. */
@@ -71,7 +71,8 @@ export class PendingStream implements Envelope, Wait {
   readonly #items = new Queue<unknown>();
   /** The read that waits, while there are no items, and those that were called ahead of it. */
   #read: Read | null = null;
-  #laterReads: Queue<Read> | null = null;
+  #promise: Promise<Step> | null = null;
+  #laterReads: Queue<{ readonly read: Read; readonly promise: Promise<Step> }> | null = null;
   #wakeProducer: (() => void) | null = null;
   /** Items from one look at the turn to the next, and those that are left until then. */
   #stride = 1;
@@ -121,6 +122,9 @@ export class PendingStream implements Envelope, Wait {
   get isClosed(): boolean {
     return this.#isClosed;
   }
+  get isOpen(): boolean {
+    return !this.#isClosed;
+  }
   get isWaiting(): boolean {
     return !this.#isClosed;
   }
@@ -135,13 +139,15 @@ export class PendingStream implements Envelope, Wait {
     this.cell = cell;
   }
 
-  endWith(error: AskError): void {
-    this.#giveUp(this.ended(error));
+  endWith(reason: EndReason): void {
+    // Nobody may be left to read: a rejection that nobody awaits would end the process.
+    this.#promise?.catch(() => undefined);
+    this.#giveUp(this.ended(reason));
   }
 
-  /** How it ends when the handler that reads it was given up. */
-  ended(error: AskError): AskError {
-    return deliveryError("cancelled", this.#source(), error);
+  /** How it ends with the handler that reads it. */
+  ended(reason: EndReason): AskError {
+    return deliveryError("cancelled", this.#source(), reason);
   }
 
   // ——— The reader's end
@@ -152,8 +158,9 @@ export class PendingStream implements Envelope, Wait {
     const promise = new Promise<Step>(capture);
     if (this.#read === null) {
       this.#read = captured;
+      this.#promise = promise;
       if (this.#timer !== null) this.cell.environment.timers.add(this.#timer);
-    } else this.#readLater(captured);
+    } else this.#readLater(captured, promise);
     return promise;
   }
 
@@ -173,9 +180,9 @@ export class PendingStream implements Envelope, Wait {
     return isOver;
   }
 
-  #readLater(read: Read): void {
-    this.#laterReads ??= new Queue<Read>();
-    this.#laterReads.put(read);
+  #readLater(read: Read, promise: Promise<Step>): void {
+    this.#laterReads ??= new Queue();
+    this.#laterReads.put({ read, promise });
   }
 
   #inNextTurn(value: unknown): Promise<Step> {
@@ -273,7 +280,9 @@ export class PendingStream implements Envelope, Wait {
   }
 
   #nextRead(): void {
-    this.#read = this.#laterReads?.take() ?? null;
+    const next = this.#laterReads?.take();
+    this.#read = next?.read ?? null;
+    this.#promise = next?.promise ?? null;
     if (this.#timer === null) return;
     const { timers } = this.cell.environment;
     timers.remove(this.#timer);
@@ -327,8 +336,8 @@ export class PendingStream implements Envelope, Wait {
     this.failure = failure;
     if (this.#timer !== null) this.cell.environment.timers.remove(this.#timer);
     this.#goOn();
-    for (let read = this.#read; read !== null; read = this.#laterReads?.take() ?? null) read(this.#end());
-    this.#read = null;
+    for (let read = this.#read; read !== null; read = this.#laterReads?.take()?.read ?? null) read(this.#end());
+    this.#read = this.#promise = null;
   }
 }
 

@@ -28,8 +28,9 @@ export interface TimeoutError extends Shape<"timeout"> {
 }
 /**
  * It was given up before its time: the sender's signal was aborted, the reader left the stream, the message that its
- * sender served was given up, another worker of the pool answered first, or an interceptor dropped it. `reason` says
- * why: the signal's own, the delivery error of the message that was served, or what the interceptor said.
+ * sender served was given up, the handler that waited for it ended, another worker of the pool answered first, or an
+ * interceptor dropped it. `reason` says why: the signal's own, the delivery error of the message that was served, what the
+ * interceptor said, or a symbol that describes it.
  */
 export interface CancelledError extends Shape<"cancelled"> {
   readonly reason: unknown;
