@@ -3,6 +3,7 @@ import { existsSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { $, Glob } from "bun";
 import { descendants, residentBytes, signalAll } from "../benchmarks/harness/processes";
+import { embed } from "./embed";
 
 const root = join(import.meta.dir, "..");
 const dist = join(root, "dist");
@@ -23,7 +24,7 @@ const INPUTS = [
   "bun.lock",
   "tsconfig*.json",
   "tsup.config.ts",
-  "scripts/build.ts",
+  "scripts/{build,embed}.ts",
 ];
 
 function isBuilt(): boolean {
@@ -79,6 +80,7 @@ if (prepared.exitCode !== 0) {
   process.exit(prepared.exitCode);
 }
 
+await embed(made);
 await Bun.write(join(made, "typebox.license.txt"), Bun.file(join(root, "node_modules/typebox/license")));
 
 // The sources leave the extension out of relative imports; Node's way to resolve declarations asks for it.

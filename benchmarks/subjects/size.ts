@@ -2,8 +2,8 @@ import { join } from "node:path";
 import type { Readings } from "../harness/suite";
 import { installation } from "./installation";
 
-/** What a bundle leaves to be imported: optional peers; and then all that is not envoi's own. */
-const PEERS = /^(acorn|@sveltejs\/acorn-typescript|@jitl\/.*)$/;
+/** What a bundle leaves to be imported: optional peers, also as they are packed for it; and then all that is not envoi's own. */
+const PEERS = /^(\.\/embedded\.js|acorn|@sveltejs\/acorn-typescript|@jitl\/.*)$/;
 const OTHERS = new RegExp(`${PEERS.source}|^neverthrow$|^\\./typebox[^/]*$`);
 
 /** The kilobytes that an entry of the built package adds to a bundle that uses all of it, made small by Bun's bundler. */

@@ -5,6 +5,7 @@ import { type CodeExecution, CodeStreams } from "./protocol";
 import { runStream } from "./run-stream";
 import { openTier } from "./tiers";
 
+export { requireChildPrograms } from "./child-program";
 // What programs are made of, too.
 export { ProgramInstance } from "./program/program-instance";
 export { Sources } from "./source/sources";

@@ -8,7 +8,8 @@ import type { openTier } from "./tiers";
  * Spawns an actor that runs JavaScript and TypeScript: in a sandbox, unless it is told to trust what it runs.
  *
  * @param spawner a system, or the context of the actor that is to be its parent.
- * @throws TypeError or RangeError for an option that cannot be one; Error where the name is in use.
+ * @throws TypeError or RangeError for an option that cannot be one; Error where the name is in use, or where the programs of
+ * its processes are missing.
  * @example
  * const code = spawnCodeExecution(system);
  * const ran = await runCode(code, { code: "input.reduce((a, b) => a + b)", input: [1, 2, 3] });
@@ -26,7 +27,8 @@ export function spawnCodeOver(
 ): CodeExecutionRef {
   const limits = limitsOf(options);
   const { name = "code", supervision, phase, capacity, overflow } = options;
-  const { factoryOf, handlingOf } = loadCodeActor();
+  const { factoryOf, handlingOf, requireChildPrograms } = loadCodeActor();
+  requireChildPrograms();
   return spawner.spawn(name, CodeExecution, factoryOf(limits, open), {
     ...handlingOf(limits),
     ...(supervision && { supervision }),

@@ -17,6 +17,8 @@ const calls = CALLS[process.arch];
 
 /** Gives up, for good, all that this process can do without; tells what holds. Nothing where this is not Linux. */
 export function confine(kernel: Kernel | undefined = openKernel()): Hold[] {
+  // What had a compiled application act as Bun is of no use to code.
+  for (const name of Object.keys(process.env)) Reflect.deleteProperty(process.env, name);
   if (kernel === undefined || calls === undefined) return [];
   const held: Hold[] = [];
   const attempt = (hold: Hold, isHeld: () => boolean): void => {

@@ -1,4 +1,5 @@
 import type { Clock, ClockTimer } from "../../../index";
+import type { ChildProgram } from "../child-program";
 import type { ActiveRun } from "./active-run";
 import { Attempt, type Naming } from "./attempt";
 import type { News } from "./channel";
@@ -8,8 +9,8 @@ import { holdingsOf } from "./resident";
 
 /** How the processes of a pool are. */
 export interface SeatOptions {
-  /** The file that each of its processes runs. */
-  readonly program: string;
+  /** What each of its processes runs. */
+  readonly program: ChildProgram;
   readonly clock: Clock;
   /** What has to hold a process, or nothing runs in it. Default: nothing. */
   readonly needs?: readonly Hold[];

@@ -1,10 +1,11 @@
+import { type ChildProgram, childProgram } from "../child-program";
 import { type PoolOptions, ProcessPool } from "../pool/process-pool";
 import type { Tier } from "../tier";
 
 /** How the tier `process` is made. */
 export interface ProcessTierOptions extends Pick<PoolOptions, "size" | "maxWaiting" | "clock"> {
   /** @internal For tests: another program in place of the processes' own. */
-  readonly program?: string;
+  readonly program?: ChildProgram;
 }
 
 /**
@@ -13,7 +14,7 @@ export interface ProcessTierOptions extends Pick<PoolOptions, "size" | "maxWaiti
  */
 export function createProcessTier(options: ProcessTierOptions): Tier {
   return new ProcessPool({
-    program: program(),
+    program: childProgram("process-worker"),
     ...options,
     isolation: "process",
     needs: ["no-capabilities", "dies-with-parent", "limits", "no-new-privileges", "landlock", "seccomp"],
@@ -23,10 +24,4 @@ export function createProcessTier(options: ProcessTierOptions): Tier {
     remedy:
       "it needs Linux 5.13 or newer on x64, with Landlock and seccomp, and allowed to use them; use `sandbox` elsewhere",
   });
-}
-
-/** The program of a process stands beside this file, among the sources and in the built package. */
-function program(): string {
-  const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
-  return Bun.fileURLToPath(new URL(`./process-worker.${extension}`, import.meta.url));
 }

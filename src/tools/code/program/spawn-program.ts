@@ -104,6 +104,7 @@ export function spawnProgram(
     throw new TypeError(`The language of a program is "javascript" or "typescript"; got ${Bun.inspect(language)}.`);
   }
   const parts = loadCodeActor();
+  parts.requireChildPrograms();
   /** Kept for restarts, unless another try may find something else. */
   let compiled: Code | CodeRefusal | undefined;
   return spawner.spawn(

@@ -1,24 +1,19 @@
+import { type ChildProgram, childProgram } from "../child-program";
 import { type PoolOptions, ProcessPool } from "../pool/process-pool";
 import type { Tier } from "../tier";
 
 /** How a sandbox is made. */
 export interface SandboxOptions extends Omit<PoolOptions, "isolation" | "program" | "remedy"> {
   /** @internal For tests: another program in place of the processes' own, which keeps to no agreement. */
-  readonly program?: string;
+  readonly program?: ChildProgram;
 }
 
 /** Makes the tier `sandbox`: QuickJS in WebAssembly, with a clean context for each run, in processes that are kept ready. */
 export function createSandbox(options: SandboxOptions): Tier {
   return new ProcessPool({
-    program: program(),
+    program: childProgram("sandbox-worker"),
     ...options,
     isolation: "sandbox",
     remedy: "install its interpreter with `bun add @jitl/quickjs-wasmfile-release-sync@0.32.0`",
   });
-}
-
-/** The program of a process stands beside this file, among the sources and in the built package. */
-function program(): string {
-  const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
-  return Bun.fileURLToPath(new URL(`./sandbox-worker.${extension}`, import.meta.url));
 }

@@ -4,6 +4,7 @@ import { MOST_CALLS, REFUSALS } from "../tools/call-refusals";
 import { toolsInCode } from "../tools/tools-in-code";
 import { display, UNSHOWN } from "./display";
 import { Image } from "./image";
+import { startImage } from "./pieces";
 import { Places } from "./places";
 import type { Port } from "./port";
 import { prelude } from "./prelude";
@@ -73,7 +74,7 @@ export class Interpreter {
     const hooks: Hooks = { called: () => 0, isToStop: () => false };
     const start = () => loaded.start(hooks);
     const quickjs = await start();
-    const known = readSnapshot(new URL("./sandbox.image", import.meta.url), loaded.fingerprint);
+    const known = readSnapshot(startImage(), loaded.fingerprint);
     if (known !== undefined) {
       known.image.write(quickjs.memory);
       quickjs.adopt(known.layout);

@@ -1,3 +1,5 @@
+import { moduleBytes, moduleLoader } from "./pieces";
+
 const PAGE = 65_536;
 /** Pages that its build begins with. */
 const INITIAL = 256;
@@ -279,9 +281,8 @@ export interface Loaded {
  * @throws where it is not installed.
  */
 export async function loadQuickJS(): Promise<Loaded> {
-  const { default: load } = await import("@jitl/quickjs-wasmfile-release-sync/emscripten-module");
-  const path = Bun.fileURLToPath(import.meta.resolve("@jitl/quickjs-wasmfile-release-sync/wasm"));
-  const bytes = await Bun.file(path).arrayBuffer();
+  const load = await moduleLoader();
+  const bytes = await moduleBytes();
   const code = new WebAssembly.Module(bytes);
   const instantiate = (imports: object, done: (instance: WebAssembly.Instance) => void): object => {
     done(new WebAssembly.Instance(code, imports as Bun.WebAssembly.Imports));
@@ -290,8 +291,7 @@ export async function loadQuickJS(): Promise<Loaded> {
   const start: Loaded["start"] = async (hooks) => {
     const memory = new WebAssembly.Memory({ initial: INITIAL, maximum: MOST });
     const options = { wasmMemory: memory, print: ignore, printErr: ignore, instantiateWasm: instantiate };
-    // It is declared for the usual bindings, which use other parts of it.
-    const module = (await load(options as object)) as unknown as Module;
+    const module = (await load(options)) as Module; // What the loader of this module makes.
     return new QuickJS(module, memory, hooks);
   };
   return { start, fingerprint: Bun.hash(bytes).toString(36) };

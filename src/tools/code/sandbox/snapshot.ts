@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { Image } from "./image";
 import type { Layout, Place } from "./quickjs";
 
@@ -27,14 +27,9 @@ interface Head extends Omit<Snapshot, "image"> {
   readonly pieces: readonly (readonly [at: number, length: number])[];
 }
 
-/** The one that a file has, if there is such a file and it is of this interpreter. */
-export function readSnapshot(file: string | URL, fingerprint: string): Snapshot | undefined {
-  let bytes: Buffer<ArrayBuffer>;
-  try {
-    bytes = readFileSync(file);
-  } catch {
-    return undefined; // Among the sources there is none.
-  }
+/** The one that was written, if there is one and it is of this interpreter. */
+export function readSnapshot(bytes: Buffer<ArrayBuffer> | undefined, fingerprint: string): Snapshot | undefined {
+  if (bytes === undefined) return undefined; // Among the sources there is none.
   const end = bytes.indexOf(10);
   const head = JSON.parse(bytes.toString("utf8", 0, end)) as Head; // Written below, and part of the package.
   if (head.fingerprint !== fingerprint) return undefined;

@@ -1,27 +1,12 @@
+import { type ChildProgram, childProgram } from "../child-program";
 import type { CodeError } from "../code-error";
 import { CodeRefusal } from "../code-refusal";
-import type { Language } from "./parser";
-import type { Reading } from "./source-program";
-
-/** A source that another thread is to read. */
-export interface Errand {
-  readonly code: string;
-  readonly language: Language;
-  readonly isSession: boolean;
-}
-
-/** What the thread says of it. */
-export type Report = { readonly reading: Reading } | { readonly fault: CodeError };
-
-/** What tells the thread to end. */
-export const LEAVE = "leave";
-
-export type Outcome = Reading | CodeRefusal;
+import { type Errand, LEAVE, type Outcome, type Report } from "./errand";
 
 /** How sources are read on another thread. */
 export interface ReaderOptions {
   /** @internal For tests: another program in place of the thread's own. */
-  readonly program?: string;
+  readonly program?: ChildProgram;
 }
 
 /** How many sources wait, and how long they are together. */
@@ -41,7 +26,7 @@ interface Task {
  * the source is read once more, by another thread.
  */
 export class Reader {
-  readonly #program: string;
+  readonly #program: ChildProgram;
   readonly #waiting: Task[] = [];
   #length = 0;
   #worker: Worker | null = null;
@@ -49,7 +34,7 @@ export class Reader {
   #gone: Promise<void> = Promise.resolve();
   #isDisposed = false;
 
-  constructor({ program = programPath() }: ReaderOptions) {
+  constructor({ program = childProgram("source-worker") }: ReaderOptions) {
     this.#program = program;
   }
 
@@ -92,7 +77,7 @@ export class Reader {
   }
 
   #start(): Worker {
-    const worker = new Worker(this.#program, { smol: true });
+    const worker = new Worker(urlOf(this.#program), { smol: true });
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#gone = promise;
     worker.addEventListener("message", ({ data }: MessageEvent<Report>) => {
@@ -132,8 +117,8 @@ function refusalOf({ kind, message, line, column }: CodeError): CodeRefusal {
   return new CodeRefusal(kind, message, line === undefined || column === undefined ? undefined : { line, column });
 }
 
-/** The program of the thread stands beside this file, among the sources and in the built package. */
-function programPath(): string {
-  const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
-  return Bun.fileURLToPath(new URL(`./source-worker.${extension}`, import.meta.url));
+/** A thread can be started from a text by a URL of its own, which lives as long as the process: there is one for each reader. */
+function urlOf(program: ChildProgram): string {
+  if (typeof program === "string") return program;
+  return URL.createObjectURL(new Blob([program.text], { type: "text/javascript" }));
 }

@@ -1,8 +1,8 @@
 /** The program of a thread that reads sources. */
 import { CodeRefusal } from "../code-refusal";
 import { compile } from "./compile";
+import { type Errand, LEAVE, type Outcome, type Report } from "./errand";
 import { type Language, loadParser, type Parse } from "./parser";
-import { type Errand, LEAVE, type Outcome, type Report } from "./reader";
 
 declare const self: Worker;
 

@@ -1,8 +1,9 @@
 import { CodeRefusal } from "../code-refusal";
 import type { Program } from "../tier";
 import { compile } from "./compile";
+import type { Outcome } from "./errand";
 import { type Language, loadParser, type Parse } from "./parser";
-import { type Outcome, Reader, type ReaderOptions } from "./reader";
+import { Reader, type ReaderOptions } from "./reader";
 import { SourceProgram } from "./source-program";
 
 /** Longest source, in UTF-16 code units. One of this length that is made to take long takes 130 ms, as TypeScript 300 ms. */

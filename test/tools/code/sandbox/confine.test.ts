@@ -46,7 +46,8 @@ describe("Sandbox: its processes", () => {
     const folder = mkdtempSync(join(tmpdir(), "envoi-sandbox-"));
     try {
       const tools = join(import.meta.dir, "../../../../src/tools");
-      for (const name of ["code", "c-library.ts"]) cpSync(join(tools, name), join(folder, name), { recursive: true });
+      for (const name of ["code", "c-library.ts", "late.ts"])
+        cpSync(join(tools, name), join(folder, name), { recursive: true });
       await Bun.write(
         join(folder, "main.ts"),
         `import { createSandbox } from "./code/sandbox/create-sandbox";

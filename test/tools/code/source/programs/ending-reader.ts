@@ -1,5 +1,5 @@
 /** A thread in place of the one that reads sources: it ends over the ones that say so. */
-import type { Errand } from "../../../../../src/tools/code/source/reader";
+import type { Errand } from "../../../../../src/tools/code/source/errand";
 
 declare const self: Worker;
 

@@ -1,0 +1,89 @@
+import { existsSync } from "node:fs";
+import { loadEmbedded } from "../late";
+
+/** What a process or thread of a code actor runs: the path of a file, or a text that is handed over. */
+export type ChildProgram = string | ChildText;
+
+/** A program that is handed over as text, since no file has it. */
+export interface ChildText {
+  readonly text: string;
+}
+
+/** The programs, and the folders of their sources. In the built package all are in one. */
+const FOLDERS = { "sandbox-worker": "sandbox", "process-worker": "process", "source-worker": "source" } as const;
+type Name = keyof typeof FOLDERS;
+type Texts = Readonly<Record<Name, ChildText>>;
+
+/** In a compiled application, paths below these are read from the executable itself. No other process can read them. */
+const INSIDE_EXECUTABLE = /^(?:\/\$bunfs\/|[A-Za-z]:[\\/]~BUN[\\/])/;
+/** Stands beside the programs in the built package. A user's own bundle has no such file, but may well have a `process-worker.js`. */
+const MARK = "./sandbox.image";
+
+/** In the environment of each child. */
+export const CHILD_MARK = "ENVOI_CHILD";
+
+let texts: Texts | undefined;
+
+/**
+ * Finds a program: among the sources, in the built package, or in what a bundle or a compiled application carries of it.
+ *
+ * @throws Error where it is in none of them.
+ */
+export function childProgram(name: Name): ChildProgram {
+  const source = pathBeside(`./${FOLDERS[name]}/${name}.ts`);
+  if (import.meta.url.endsWith(".ts") && existsSync(source)) return source;
+  const mark = pathBeside(MARK);
+  if (!INSIDE_EXECUTABLE.test(mark) && existsSync(mark)) return pathBeside(`./${name}.js`);
+  texts ??= embeddedTexts();
+  return texts[name];
+}
+
+/**
+ * Makes sure that children can be started here, before an actor is spawned that needs them.
+ *
+ * @throws Error that says what to do.
+ */
+export function requireChildPrograms(): void {
+  childProgram("sandbox-worker");
+  if (process.env[CHILD_MARK] === undefined) return;
+  throw new Error(
+    "The code actor cannot start here: this process was started as a sandbox, by an executable that runs the application " +
+      "instead of acting as Bun when it is told to (BUN_BE_BUN=1). Compile the application with Bun 1.4 or newer.",
+  );
+}
+
+const pathBeside = (name: string): string => Bun.fileURLToPath(new URL(name, import.meta.url));
+
+function embeddedTexts(): Texts {
+  let packed: string;
+  try {
+    packed = loadEmbedded().embedded;
+  } catch (cause) {
+    const message =
+      "The code actor cannot start: the programs of its processes are neither beside this bundle nor in it. Bundle " +
+      '"envoi" whole, or leave it out of the bundle (`bun build --external envoi`) and install it where the bundle runs.';
+    throw new Error(message, { cause });
+  }
+  return unpack(Bun.zstdDecompressSync(Buffer.from(packed, "base64")));
+}
+
+/** Undoes what scripts/embed.ts does: a line of JSON with names and lengths, and the parts one after the other. */
+function unpack(bytes: Uint8Array): Texts {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const end = buffer.indexOf(10);
+  let at = end + 1;
+  const parts: Record<string, Buffer> = {};
+  for (const [name, length] of JSON.parse(buffer.toString("utf8", 0, end)) as [string, number][]) {
+    parts[name] = buffer.subarray(at, at + length);
+    at += length;
+  }
+  const part = (name: string): Buffer => parts[name] ?? Buffer.alloc(0);
+  const text = (name: Name): ChildText => ({ text: part(name).toString("utf8") });
+  const constant = (name: string, value: Buffer): string => `const ${name} = "${value.toString("base64")}";\n`;
+  const interpreter = constant("ENVOI_WASM", part("wasm")) + constant("ENVOI_IMAGE", part("image"));
+  return {
+    "sandbox-worker": { text: interpreter + text("sandbox-worker").text },
+    "process-worker": text("process-worker"),
+    "source-worker": text("source-worker"),
+  };
+}
