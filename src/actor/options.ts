@@ -18,8 +18,8 @@ export type Overflow = "reject" | "drop-newest" | "drop-oldest" | "wait";
 /** How an actor takes its messages, and looks after its children; all of it may be left out. */
 export interface ActorOptions {
   /**
-   * Most messages that wait in the mailbox, a whole number from 1; the running one is not among them. Default: no
-   * bound.
+   * Most messages that senders may leave in the mailbox, a whole number from 1; the running one is not among them, and stashed
+   * ones come back beyond it. Default: no bound.
    */
   readonly capacity?: number;
   /** What becomes of a message that finds the mailbox full. Default: `"reject"`. */

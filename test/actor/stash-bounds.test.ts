@@ -119,6 +119,29 @@ test("P11: the stash has a bound of its own; what is put back keeps its place in
   expect(test.deadLetters).toEqual([]);
 });
 
+for (const overflow of ["reject", "wait"] as const) {
+  test(`P11: what was stashed comes back into a full mailbox, before all that waits, with overflow ${overflow}`, async () => {
+    const test = createTestSystem();
+    const { ref, seen, openFromOutside } = spawnDoor(test, { capacity: 1, overflow });
+    for (const name of ["a", "b"]) {
+      ref.tell("knock", name);
+      await test.clock.settle(); // Stashed.
+    }
+    ref.tell("knock", "c"); // The mailbox is full.
+    const offers = [ref.offer("knock", "d")];
+    openFromOutside();
+    expect(test.system.inspect()).toMatchObject([{ queued: overflow === "wait" ? 4 : 3 }]); // Of a capacity of 1.
+    offers.push(ref.offer("knock", "e"));
+    await test.clock.settle();
+    const later = await ref.offer("knock", "f"); // There is room again.
+    await test.clock.settle();
+    const isTaken = (await Promise.all(offers)).map((offer) => offer.isOk());
+    expect([...isTaken, later.isOk()]).toEqual([overflow === "wait", overflow === "wait", true]);
+    expect(seen).toEqual(overflow === "wait" ? ["a", "b", "c", "d", "e", "f"] : ["a", "b", "c", "f"]);
+    expect(test.deadLetters).toHaveLength(overflow === "wait" ? 0 : 2);
+  });
+}
+
 test("P11: with more put back than the bound, the next message is refused until there is room", async () => {
   const test = createTestSystem();
   const gates: (() => void)[] = [];
