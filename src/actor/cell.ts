@@ -228,6 +228,7 @@ export class Cell implements Runnable {
     this.environment.counts.accepted++;
     if (error !== null) return this.refuse(envelope, error);
     if (extras !== null && extras.flow !== null) return admit(this, extras.flow, envelope);
+    if (extras !== null && extras.relay !== null) envelope.admitted(); // The pool restarts: its own mailbox has it.
     this.enqueue(envelope);
     return null;
   }

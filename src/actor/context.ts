@@ -107,14 +107,18 @@ export interface Context<Signatures> {
   watch(ref: AnyRef, onTerminated: (terminated: Terminated) => unknown): () => void;
   /**
    * Keeps the message that is being handled for later: its sender goes on waiting, and what the handler returns is not
-   * its reply. Default bound: 1,000 messages (`stashCapacity`); what a restart finds stashed is put back.
+   * its reply. It leaves its place in a mailbox with a `capacity` to others. Default bound: 1,000 messages (`stashCapacity`);
+   * what a restart finds stashed is put back, as by `unstash`.
    *
    * @throws Error when the stash is full, which fails the message unless it is caught; and outside of handlers.
    * @example
    * find(query) { if (!isReady) return ctx.stash(); … }
    */
   stash(): PassedOn;
-  /** Puts what was stashed before all that waits, in the order in which it came. */
+  /**
+   * Puts what was stashed before all that waits, in the order in which it came. It comes back also where the mailbox is full, which
+   * then holds more than its `capacity`: senders are refused, or wait, until there is room again.
+   */
   unstash(): void;
   /**
    * Handles what comes next by other handlers, until `unbecome()` or a restart. The hooks stay those of the factory. Each
@@ -136,6 +140,10 @@ export interface Context<Signatures> {
    * Hands the message that is being handled to another actor, as if it had been sent there: who asked gets that one's
    * reply, and what this handler returns is not looked at. A message that was forwarded more than the system's
    * `maxHops` times comes back as `no-recipient`.
+   *
+   * The other actor's handler gets the payload as this one's got it. A payload from outside is validated once, by the first
+   * schema that it meets; it counts as from within from then on, so another actor's schema looks at it only under
+   * `validate: "always"`. `ctx.message` and the `undelivered` of an error stay the message that was sent.
    *
    * @throws TypeError when the reference is none; Error outside of handlers, and when the message was stashed or
    * forwarded already.

@@ -2,11 +2,13 @@ import type { Address } from "../message/address";
 import { type DeliveryError, deliveryError } from "../message/delivery-error";
 import type { PassedOn } from "../protocol/signatures";
 import type { Cell } from "./cell";
+import { isStrict } from "./checking";
 import { type Envelope, EnvelopeSource, messageIn, senderOf, Tell } from "./envelope";
 import type { Handling, Wait } from "./handling";
 import { IDLE } from "./life";
 import { PendingAsk } from "./pending-ask";
 import { recipientOf } from "./relay";
+import { keepRoute, routeOf } from "./route";
 import { Signal } from "./signal";
 import { PendingStream } from "./stream";
 import { circleOf } from "./waiting";
@@ -40,13 +42,12 @@ export function unstash(cell: Cell): void {
   if (cell.activity === IDLE) cell.schedule(); // It may be called between two messages.
 }
 
-/** Where a message has been, in order; kept only of those that were forwarded. */
-const routes = new WeakMap<Envelope, Address[]>();
-
 /** Hands the present message to another actor, as if it had been sent there: who asked gets that one's reply. */
 export function forward(cell: Cell, target: Cell): PassedOn {
   const { handling, envelope } = presentOf(cell, "forward");
-  const route = [...(routes.get(envelope) ?? []), cell.address];
+  const before = routeOf(envelope);
+  const hops = [...(before?.hops ?? []), cell.address];
+  const fits = isStrict(cell) ? (cell.operation(envelope.type) ?? null) : (before?.fits ?? null);
   handling.passedOn = "forwarded";
   const to = recipientOf(target, envelope.type, envelope.payload);
   // A tell is sent anew: its own envelope is still that of this handling.
@@ -56,8 +57,8 @@ export function forward(cell: Cell, target: Cell): PassedOn {
     passed = new Tell(envelope.type, envelope.payload, envelope.origin);
   }
   passed.moveTo(to);
-  routes.set(passed, route);
-  const error = objectionTo(passed, to, route);
+  keepRoute(passed, { hops, fits });
+  const error = objectionTo(passed, to, hops);
   if (error === null) to.accept(passed, to.operation(passed.type));
   else {
     to.environment.counts.accepted++;

@@ -5,6 +5,7 @@ import { isOf, type Wait } from "../actor/handling";
 import { PendingAsk } from "../actor/pending-ask";
 import { PendingOffer } from "../actor/pending-offer";
 import { ANSWERED, type Recipients, type Relay } from "../actor/relay";
+import { copyRoute } from "../actor/route";
 import type { DeliveryError } from "../message/delivery-error";
 import type { Operation } from "../protocol/protocol";
 import { type Choice, handTo, inTurn, refuseAll, usable } from "./pool-routing";
@@ -55,7 +56,11 @@ export class ToAll implements Relay {
         new PendingOffer(worker, type, payload, origin, { timeout: Number.POSITIVE_INFINITY }, settle);
       return this.#fanOut(envelope, workers, operation, false, make);
     }
-    for (const worker of workers) worker.accept(new Tell(type, payload, origin), operation);
+    for (const worker of workers) {
+      const part = new Tell(type, payload, origin);
+      copyRoute(envelope, part);
+      worker.accept(part, operation);
+    }
     return null;
   }
 
@@ -68,7 +73,9 @@ export class ToAll implements Relay {
   ): DeliveryError | null {
     const fan: Fan = { parts: [], outcomes: workers.map(() => null), isFirstWinning };
     workers.forEach((worker, index) => {
-      fan.parts.push(make(worker, (outcome) => this.#settle(envelope, fan, index, outcome)));
+      const part = make(worker, (outcome) => this.#settle(envelope, fan, index, outcome));
+      copyRoute(envelope, part);
+      fan.parts.push(part);
     });
     this.#fans.set(envelope, fan);
     for (const [index, worker] of workers.entries()) {

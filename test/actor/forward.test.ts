@@ -9,6 +9,7 @@ import {
   type RefTo,
   type SignaturesOf,
   StreamError,
+  spawnPool,
   Type,
 } from "../../src/index";
 import { expectBalance, reasonsOf, recordIn, type TestSystem, testSystems } from "./test-system";
@@ -296,6 +297,27 @@ for (const maxHops of [1, 3, undefined] as const) {
     expect(test.takeLog()).toHaveLength(1); // The tell.
   });
 }
+
+test("forwarding in a circle through a pool that tells all its workers ends after maxHops, too", async () => {
+  const test = createTestSystem({ maxHops: 5 });
+  let hops = 0;
+  const Ball = defineProtocol("ball", { pass: { reply: Type.Number() } });
+  const all: RefTo<typeof Ball> = spawnPool(
+    test.system,
+    "all",
+    Ball,
+    (ctx) => ({
+      pass: () => (hops++ > 100 ? hops : ctx.forward(all)),
+    }),
+    { size: 1, routing: "broadcast" },
+  );
+  const asked = all.ask("pass");
+  all.tell("pass");
+  await test.clock.settle();
+  expect((await asked)._unsafeUnwrapErr().kind).toBe("no-recipient");
+  expect(hops).toBe(2 * 6);
+  expect(test.takeLog()).toHaveLength(1); // The tell.
+});
 
 test("P9: one that forwards and then throws has failed, but the asker gets the reply of the other", async () => {
   const test = createTestSystem({ supervision: {} });

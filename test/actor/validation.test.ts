@@ -6,6 +6,7 @@ import {
   createMessage,
   defineProtocol,
   type Message,
+  type PoolOptions,
   parseMessage,
   type RefTo,
   serializeMessage,
@@ -260,4 +261,121 @@ test("P1: an actor of a router has no schema, and takes what comes", async () =>
   for (const payload of [1, "a", null, undefined, { deep: [{}] }]) {
     expect((await echo.ask("anything", payload))._unsafeUnwrap()).toEqual(payload);
   }
+});
+
+const Parser = defineProtocol("parser", {
+  parse: { payload: z.string().transform(Number), reply: Type.Number() },
+  fail: {},
+});
+
+/** A pool whose restart takes 10 ms, and what its workers got. */
+function spawnParsers(systems: ReturnType<typeof createTestSystem>, options: Partial<PoolOptions> = {}) {
+  const seen: unknown[] = [];
+  let stops = 0;
+  const pool = spawnPool(
+    systems.system,
+    "parsers",
+    Parser,
+    () => ({
+      parse(n) {
+        seen.push(n);
+        return n;
+      },
+      fail() {
+        throw new Error("broken");
+      },
+      onStop() {
+        if (stops++ > 1) return undefined; // At the end of the test.
+        return new Promise<void>((resolve) => systems.clock.setTimer(resolve, 10));
+      },
+    }),
+    { size: 2, ...options, supervision: { limit: 0 } },
+  );
+  return { pool, seen };
+}
+
+for (const routing of ["round-robin", "broadcast"] as const) {
+  for (const options of [{}, { validate: "always" }] satisfies TestOptions[]) {
+    const title = `P18: a payload that waits while a ${routing} pool restarts is validated once, with ${JSON.stringify(options)}`;
+    test(title, async () => {
+      const systems = createTestSystem({ ...options, supervision: {} });
+      const { pool, seen } = spawnParsers(systems, { routing });
+      pool.tell("fail");
+      await systems.clock.settle();
+      const [report] = systems.system.inspect();
+      expect(report?.state).toBe("restarting");
+      const outside = { id: "1", to: pool.address, type: "parse", payload: "12", timestamp: 0 };
+      const asked = systems.router.ask(parseMessage({ ...outside, pattern: "ask" })._unsafeUnwrap());
+      systems.router.tell(parseMessage({ ...outside, pattern: "tell", payload: "13" })._unsafeUnwrap());
+      const last = parseMessage({ ...outside, pattern: "tell", payload: "14" })._unsafeUnwrap();
+      // P11: the pool's own mailbox takes it, without waiting for the workers.
+      expect((await systems.router.offer(last)).isOk()).toBe(true);
+      const isStrict = "validate" in options;
+      const inside = isStrict ? pool.ask("parse", "15" as never) : pool.ask("parse", 15);
+      await systems.clock.advance(10);
+      expect((await asked)._unsafeUnwrap()).toBe(12);
+      expect((await inside)._unsafeUnwrap()).toBe(15);
+      await systems.clock.settle();
+      const all = routing === "broadcast" ? [12, 12, 13, 13, 14, 14, 15, 15] : [12, 13, 14, 15];
+      expect(seen.sort()).toEqual(all);
+      systems.takeLog();
+    });
+  }
+}
+
+test("P18: under validate: always a payload from within that is forwarded is validated once, too, by one schema", async () => {
+  const { system } = createTestSystem({ validate: "always" });
+  const last = system.spawn("last", Parser, () => ({ parse: (n) => n, fail() {} }));
+  const first = system.spawn("first", Parser, (ctx) => ({ parse: () => ctx.forward(last), fail() {} }));
+  expect((await first.ask("parse", "12" as never))._unsafeUnwrap()).toBe(12);
+  expect((await last.ask("parse", 12))._unsafeUnwrapErr().kind).toBe("invalid-payload"); // Sent as it is, it is still held to it.
+});
+
+const Even = defineProtocol("even", {
+  parse: { payload: z.number().refine((n) => n % 2 === 0), reply: Type.Number() },
+});
+
+test("P18: a forward to an actor with another schema is from within: what its first schema made of it is trusted", async () => {
+  const { system, router, deadLetters, takeLog } = createTestSystem();
+  const seen: unknown[] = [];
+  const even = (name: string, options = {}) =>
+    system.spawn(
+      name,
+      Even,
+      (ctx) => ({
+        parse(n) {
+          seen.push(n, ctx.message.payload);
+          return n;
+        },
+      }),
+      options,
+    );
+  const trusting = even("trusting");
+  const strict = even("strict", { validate: "always" });
+  let to = trusting;
+  const first = system.spawn("first", Parser, (ctx) => ({ parse: () => ctx.forward(to), fail() {} }));
+  const send = (payload: string) =>
+    router.ask(
+      parseMessage({
+        id: "1",
+        pattern: "ask",
+        to: first.address,
+        type: "parse",
+        payload,
+        timestamp: 0,
+      })._unsafeUnwrap(),
+    );
+  expect((await send("13"))._unsafeUnwrap()).toBe(13);
+  expect(seen).toEqual([13, "13"]); // The handler gets what the schema made; the message is what was sent.
+
+  to = strict;
+  expect((await send("14"))._unsafeUnwrap()).toBe(14);
+  const refused = (await send("15"))._unsafeUnwrapErr();
+  expect(refused).toMatchObject({ kind: "invalid-payload", address: strict.address });
+  // It can be sent again as it is: it is the message that was sent, to the actor that it was sent to.
+  expect(refused.undelivered).toMatchObject({ to: first.address, payload: "15" });
+  expect(deadLetters.at(-1)?.message).toBe(refused.undelivered);
+  to = trusting;
+  expect((await router.ask(refused.undelivered))._unsafeUnwrap()).toBe(15);
+  takeLog();
 });
