@@ -122,7 +122,8 @@ class ActorSystem implements System {
   }
 
   stop(ref: AnyRef, { drain = false }: { readonly drain?: boolean } = {}): Promise<void> {
-    return new Promise((resolve) => stop(cellOf(ref), drain, resolve));
+    const { settling } = this.#environment;
+    return new Promise((resolve) => stop(cellOf(ref), drain, () => settling.settle(resolve, undefined)));
   }
 
   get events(): Feed<SystemEvent> {
@@ -154,8 +155,13 @@ class ActorSystem implements System {
   shutdown(options: ShutdownOptions = {}): Promise<ShutdownReport> {
     checkTimeout(options);
     const { timeout = 5_000, drain = false } = options;
-    this.#report ??= this.#shutDown(timeout, drain);
+    if (this.#report !== null) return this.#reportAgain(this.#report);
+    this.#report = this.#shutDown(timeout, drain);
     return this.#report;
+  }
+
+  async #reportAgain(report: Promise<ShutdownReport>): Promise<ShutdownReport> {
+    return this.#environment.settling.resolved(await report);
   }
 
   async #shutDown(timeout: number, drain: boolean): Promise<ShutdownReport> {

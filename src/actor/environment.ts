@@ -3,6 +3,7 @@ import type { DeliveryError } from "../message/delivery-error";
 import type { Message } from "../message/message";
 import type { Clock } from "../runtime/clock";
 import type { Dispatcher } from "../runtime/dispatcher";
+import type { Settling } from "../runtime/settling";
 import type { TimerWheel } from "../runtime/timer-wheel";
 import type { Behaviour, Cell } from "./cell";
 import type { Directory } from "./directory";
@@ -65,6 +66,8 @@ export interface Handled {
 export interface Environment {
   readonly clock: Clock;
   readonly dispatcher: Dispatcher;
+  /** Settles what is refused or taken at once. */
+  readonly settling: Settling;
   readonly timers: TimerWheel;
   readonly directory: Directory;
   readonly counts: { accepted: number; handled: number; failed: number; dead: number };

@@ -1,6 +1,7 @@
 import type { Address } from "../message/address";
 import type { Clock } from "../runtime/clock";
 import { type Feed, FeedSource } from "../runtime/feed";
+import type { Settling } from "../runtime/settling";
 import type { DeadLetter, Logger } from "./environment";
 import type { Overflow } from "./options";
 import type { Directive } from "./supervision";
@@ -64,9 +65,11 @@ export class Events {
   /** With those who subscribed when it happened: nobody is told of what was before. */
   #pending: { readonly event: SystemEvent; readonly to: FeedSource<SystemEvent>["subscribers"] }[] = [];
 
-  constructor(clock: Clock, logger: Logger) {
+  constructor(clock: Clock, logger: Logger, settling: Settling) {
     this.#clock = clock;
-    this.#source = new FeedSource((thrown) => logger.error("a subscriber to events threw", { cause: thrown }));
+    this.#source = new FeedSource(settling, (thrown) =>
+      logger.error("a subscriber to events threw", { cause: thrown }),
+    );
   }
 
   get feed(): Feed<SystemEvent> {

@@ -153,7 +153,7 @@ export class PendingAsk implements Envelope, Staged, Wait {
       return;
     }
     this.#guarded().stopListening = onAbort(signal, () =>
-      this.#giveUp(deliveryError("cancelled", this.#source(), signal.reason)),
+      this.#giveUp(deliveryError("cancelled", this.#source(), signal.reason), false),
     );
   }
 
@@ -171,26 +171,31 @@ export class PendingAsk implements Envelope, Staged, Wait {
   }
 
   fail(error: AskError): void {
+    this.#fail(error, error.kind === "handler-failed"); // The turn of its handler has counted that.
+  }
+
+  #fail(error: AskError, isCounted: boolean): void {
     const resolve = this.#resolve;
     if (resolve === null) return;
     this.#resolve = null;
     const guard = this.#guarded();
     guard.failure = error;
     this.#release(guard);
-    resolve(err(error));
+    if (isCounted) resolve(err(error));
+    else this.cell.environment.settling.settle(resolve, err(error));
   }
 
   expire(): void {
-    this.#giveUp(deliveryError("timeout", this.#source(), this.delay));
+    this.#giveUp(deliveryError("timeout", this.#source(), this.delay), true); // The event loop has just had its turn.
   }
 
   endWith(reason: EndReason): void {
-    this.#giveUp(this.ended(reason));
+    this.#giveUp(this.ended(reason), true); // Once at most for each wait: what is asked from then on is refused.
   }
 
   /** Gives it up for a reason of the sender's own. */
   cancel(reason: unknown): void {
-    this.#giveUp(deliveryError("cancelled", this.#source(), reason));
+    this.#giveUp(deliveryError("cancelled", this.#source(), reason), true);
   }
 
   /** How it ends with the handler that waits for it. */
@@ -200,9 +205,9 @@ export class PendingAsk implements Envelope, Staged, Wait {
       : deliveryError("cancelled", this.#source(), reason);
   }
 
-  #giveUp(error: AskError): void {
+  #giveUp(error: AskError, isCounted: boolean): void {
     if (this.#resolve === null) return;
-    this.fail(error);
+    this.#fail(error, isCounted);
     this.cell.abandonHandling(this, error);
   }
 

@@ -106,6 +106,6 @@ export class PendingOffer implements Envelope {
     this.#resolve = null;
     if (this.#timer !== null) this.cell.environment.timers.remove(this.#timer);
     this.#stopListening?.();
-    resolve(result);
+    this.cell.environment.settling.settle(resolve, result);
   }
 }

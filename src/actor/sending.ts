@@ -119,7 +119,7 @@ export function stream(
   reader: { readonly cell: Cell; readonly handling: Handling } | null = null,
 ): ActorStream<unknown> {
   checkStreamOptions(options);
-  return new StreamReader(() => openStream(cell, origin, type, payload, options, reader));
+  return new StreamReader(cell.environment.settling, () => openStream(cell, origin, type, payload, options, reader));
 }
 
 /** Sends the message of a stream whose options were checked. */

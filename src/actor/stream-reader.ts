@@ -1,3 +1,4 @@
+import type { Settling } from "../runtime/settling";
 import { DONE, type PendingStream, type Step } from "./stream";
 
 /**
@@ -31,35 +32,41 @@ export class StreamReader implements ActorStream<unknown> {
   // From the language's prototype of asynchronous iterators, below.
   declare readonly [Symbol.asyncIterator]: () => this;
   declare readonly [Symbol.asyncDispose]: () => Promise<void>;
+  readonly #settling: Settling;
   readonly #open: () => PendingStream;
   #stream: PendingStream | null = null;
   #isLeft = false;
 
-  constructor(open: () => PendingStream) {
+  constructor(settling: Settling, open: () => PendingStream) {
+    this.#settling = settling;
     this.#open = open;
   }
 
   next(): Promise<Step> {
     if (this.#stream !== null) return this.#stream.read();
-    if (this.#isLeft) return Promise.resolve(DONE);
+    if (this.#isLeft) return this.#settling.resolved(DONE);
     try {
       this.#stream = this.#open();
     } catch (thrown) {
       this.#isLeft = true;
-      return Promise.reject(thrown);
+      return this.#settling.rejected(thrown);
     }
     return this.#stream.read();
   }
 
   return(): Promise<Step> {
-    this.#isLeft = true;
-    this.#stream?.leave();
-    return Promise.resolve(DONE);
+    this.#leave();
+    return this.#settling.resolved(DONE);
   }
 
   throw(thrown: unknown): Promise<Step> {
-    this.return();
-    return Promise.reject(thrown);
+    this.#leave();
+    return this.#settling.rejected(thrown);
+  }
+
+  #leave(): void {
+    this.#isLeft = true;
+    this.#stream?.leave();
   }
 }
 

@@ -203,7 +203,7 @@ export class PendingStream implements Envelope, Wait {
   }
 
   #end(): Promise<Step> {
-    return this.#late > 0 ? this.#inNextTurn(END) : this.#tellEnd();
+    return this.#late > 0 || this.#dispatcher.spend(1) ? this.#inNextTurn(END) : this.#tellEnd();
   }
 
   #tellEnd(): Promise<Step> {

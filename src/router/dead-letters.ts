@@ -1,6 +1,7 @@
 import type { DeadLetter, Logger } from "../actor/environment";
 import type { Clock } from "../runtime/clock";
 import { type Feed, FeedSource } from "../runtime/feed";
+import type { Settling } from "../runtime/settling";
 
 /** Dead letters that are logged in a window, and the window's length in milliseconds; the rest of it is only counted. */
 const LOGGED = 10;
@@ -17,8 +18,10 @@ export class DeadLetters {
   #inWindow = 0;
   #isPublishing = false;
 
-  constructor(clock: Clock, logger: Logger) {
-    this.#source = new FeedSource((thrown) => logger.error("a subscriber to dead letters threw", { cause: thrown }));
+  constructor(clock: Clock, logger: Logger, settling: Settling) {
+    this.#source = new FeedSource(settling, (thrown) =>
+      logger.error("a subscriber to dead letters threw", { cause: thrown }),
+    );
     this.#clock = clock;
     this.#logger = logger;
   }

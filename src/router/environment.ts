@@ -7,6 +7,7 @@ import { quote } from "../message/address";
 import { sentenceOf } from "../message/delivery-error";
 import { type Clock, systemClock } from "../runtime/clock";
 import { type Dispatcher, type DispatcherParts, FairDispatcher } from "../runtime/dispatcher";
+import { Settling } from "../runtime/settling";
 import { TimerWheel } from "../runtime/timer-wheel";
 import { DeadLetters } from "./dead-letters";
 
@@ -98,16 +99,18 @@ export function createEnvironment(options: SystemOptions): { environment: Enviro
     throw new TypeError(`The name of a system is a text; got ${String(name)}.`);
   const logger = guarded(name, options.logger ?? console);
   const timers = new TimerWheel(clock);
-  const deadLetters = new DeadLetters(clock, logger);
-  const events = new Events(clock, logger);
   const afterTurn = (): void => timers.placeStaged();
   const dispatcher = options.dispatcher?.({ clock, afterTurn }) ?? new FairDispatcher(clock, afterTurn);
   checkMethods("dispatcher", dispatcher, ["schedule", "spend"]);
+  const settling = new Settling(dispatcher);
+  const deadLetters = new DeadLetters(clock, logger, settling);
+  const events = new Events(clock, logger, settling);
   const beforeHandle = options.beforeHandle ?? null;
   const environment: Environment = {
     clock,
     timers,
     dispatcher,
+    settling,
     directory: new Directory(),
     counts: { accepted: 0, handled: 0, failed: 0, dead: 0 },
     logger,

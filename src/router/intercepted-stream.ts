@@ -1,4 +1,4 @@
-import type { Logger } from "../actor/environment";
+import type { Environment } from "../actor/environment";
 import { DONE, LEFT, type PendingStream, type Step, StreamError } from "../actor/stream";
 import { type ActorStream, asyncIteratorPrototype, StreamReader } from "../actor/stream-reader";
 import { quote } from "../message/address";
@@ -21,20 +21,22 @@ export class InterceptedStream implements ActorStream<unknown> {
   declare readonly [Symbol.asyncIterator]: () => this;
   declare readonly [Symbol.asyncDispose]: () => Promise<void>;
   readonly #message: Message;
-  readonly #logger: Logger;
+  readonly #environment: Environment;
   readonly #begin: Begin;
   #transit: Transit | null = null;
   #opened: PendingStream | null = null;
   #items: Promise<AsyncIterator<unknown> | Iterator<unknown>> | null = null;
   #isDone = false;
 
-  constructor(message: Message, logger: Logger, begin: Begin) {
+  constructor(message: Message, environment: Environment, begin: Begin) {
     this.#message = message;
-    this.#logger = logger;
+    this.#environment = environment;
     this.#begin = begin;
   }
 
   async next(): Promise<Step> {
+    const pause = this.#environment.settling.pause(); // Its items may be of an iterable that awaits nothing.
+    if (pause !== null) await pause;
     if (this.#isDone) return DONE;
     try {
       this.#items ??= this.#open();
@@ -56,7 +58,7 @@ export class InterceptedStream implements ActorStream<unknown> {
     const outcome = await new Promise<Outcome>((resolve) => {
       const hold = (opened: PendingStream): ActorStream<unknown> => {
         this.#opened = opened;
-        return new StreamReader(() => opened);
+        return new StreamReader(this.#environment.settling, () => opened);
       };
       this.#transit = this.#begin(hold, resolve);
     });
@@ -65,7 +67,12 @@ export class InterceptedStream implements ActorStream<unknown> {
   }
 
   return(): Promise<Step> {
-    if (this.#isDone) return Promise.resolve(DONE);
+    this.#leave();
+    return this.#environment.settling.resolved(DONE);
+  }
+
+  #leave(): void {
+    if (this.#isDone) return;
     this.#transit?.giveUp(deliveryError("cancelled", this.#source(false), LEFT));
     this.#end();
     this.#items
@@ -73,14 +80,13 @@ export class InterceptedStream implements ActorStream<unknown> {
       .catch((thrown) => {
         if (thrown instanceof StreamError) return; // What was given up above.
         const { message } = deliveryError("handler-failed", this.#source(true), thrown);
-        this.#logger.error(message, { address: this.#message.to, cause: thrown });
+        this.#environment.logger.error(message, { address: this.#message.to, cause: thrown });
       });
-    return Promise.resolve(DONE);
   }
 
   throw(thrown: unknown): Promise<Step> {
-    void this.return();
-    return Promise.reject(thrown);
+    this.#leave();
+    return this.#environment.settling.rejected(thrown);
   }
 
   #end(): void {

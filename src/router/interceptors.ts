@@ -91,7 +91,7 @@ export class Interceptors {
 
   stream(message: Message, options: StreamOptions): ActorStream<unknown> {
     const { timeout = this.#environment.askTimeout, signal } = options;
-    return new InterceptedStream(message, this.#environment.logger, (hold, resolve) => {
+    return new InterceptedStream(message, this.#environment, (hold, resolve) => {
       const deliver: Delivery = (sent) => {
         const opened = this.#directory.open(sent, options);
         const error = opened instanceof PendingStream ? opened.failure : opened;

@@ -118,8 +118,8 @@ export class AddressRouter implements Router {
 
   unregister(at: Address): Promise<boolean> {
     const cell = this.#environment.directory.get(at);
-    if (cell === undefined) return Promise.resolve(false);
-    return new Promise((resolve) => stop(cell, false, () => resolve(true)));
+    if (cell === undefined) return this.#environment.settling.resolved(false);
+    return new Promise((resolve) => stop(cell, false, () => this.#environment.settling.settle(resolve, true)));
   }
 
   has(at: Address): boolean {
@@ -147,7 +147,7 @@ export class AddressRouter implements Router {
     const cell = this.#environment.directory.get(message.to);
     if (cell === undefined) {
       if (options !== undefined) checkAskOptions(options);
-      return Promise.resolve(err(this.#returnToSender(message, true)));
+      return this.#environment.settling.resolved(err(this.#returnToSender(message, true)));
     }
     return ask(cell, message, message.type, cell.operation(message.type), message.payload, options);
   }
@@ -156,7 +156,7 @@ export class AddressRouter implements Router {
     if (!isMessage(message)) throw new TypeError(notMessage(message));
     checkStreamOptions(options);
     if (this.#interceptors !== null) return this.#interceptors.stream(message, options);
-    return new StreamReader(() => {
+    return new StreamReader(this.#environment.settling, () => {
       const opened = this.open(message, options);
       if (opened instanceof PendingStream) return opened;
       throw new StreamError(opened);
@@ -176,7 +176,7 @@ export class AddressRouter implements Router {
     const cell = this.#environment.directory.get(message.to);
     if (cell === undefined) {
       checkAskOptions(options);
-      return Promise.resolve(err(this.#returnToSender(message, true)));
+      return this.#environment.settling.resolved(err(this.#returnToSender(message, true)));
     }
     return offer(cell, message, message.type, message.payload, options);
   }

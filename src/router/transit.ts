@@ -222,7 +222,7 @@ export class Transit implements Mail<Transit>, Staged {
     if (resolve === null) return false;
     this.#resolve = null;
     if (this.hasLeft) this.#release();
-    resolve(outcome);
+    this.#environment.settling.settle(resolve, outcome);
     return true;
   }
 

@@ -155,11 +155,16 @@ export class FairDispatcher implements Dispatcher {
       if (this.#first === null) this.#last = null;
       runnable.nextReady = null;
       if (this.#granted < MOST) this.#runInLooks(runnable);
-      else this.#credit -= this.#run(runnable, this.#credit);
+      else this.#runInFull(runnable);
       if (this.#credit <= 0) this.#look();
     }
     this.isAwake = false;
     this.#afterBurst();
+  }
+
+  #runInFull(runnable: Runnable): void {
+    const count = this.#run(runnable, this.#credit);
+    this.#credit -= count; // Behind what was spent meanwhile.
   }
 
   #run(runnable: Runnable, limit: number): number {

@@ -1,3 +1,5 @@
+import type { Settling } from "./settling";
+
 /**
  * A feed of things that happen: to subscribe to, or to iterate over. An iteration has no end of its own: leave the loop to
  * unsubscribe. It may lag 1,000 items behind; beyond that the oldest are left out.
@@ -22,9 +24,11 @@ export class FeedSource<Item> implements Feed<Item> {
   readonly #callbacks = new Set<(item: Item) => void>();
   /** The same, as they are now; made when asked for. */
   #snapshot: readonly ((item: Item) => void)[] | null = null;
+  readonly #settling: Settling;
   readonly #onThrow: (thrown: unknown) => void;
 
-  constructor(onThrow: (thrown: unknown) => void) {
+  constructor(settling: Settling, onThrow: (thrown: unknown) => void) {
+    this.#settling = settling;
     this.#onThrow = onThrow;
   }
 
@@ -62,12 +66,13 @@ export class FeedSource<Item> implements Feed<Item> {
 
   /** Iterates from now on, without an end of its own: leave the loop to unsubscribe. Lags 1,000 items at most. */
   [Symbol.asyncIterator](): AsyncIterator<Item> {
+    const settling = this.#settling;
     const backlog: Item[] = [];
     let isDone = false;
     const waiting: ((result: IteratorResult<Item>) => void)[] = []; // More than one when next() is called ahead.
     const unsubscribe = this.subscribe((item) => {
       const resolve = waiting.shift();
-      if (resolve !== undefined) resolve({ value: item, done: false });
+      if (resolve !== undefined) settling.settle(resolve, { value: item, done: false });
       else {
         if (backlog.length >= BACKLOG) backlog.shift();
         backlog.push(item);
@@ -75,9 +80,9 @@ export class FeedSource<Item> implements Feed<Item> {
     });
     return {
       next: () => {
-        if (isDone) return Promise.resolve({ value: undefined, done: true });
+        if (isDone) return settling.resolved({ value: undefined, done: true });
         if (backlog.length > 0)
-          return Promise.resolve({ value: backlog.shift() as Item /* it is not empty */, done: false });
+          return settling.resolved({ value: backlog.shift() as Item /* it is not empty */, done: false });
         return new Promise((resolve) => {
           waiting.push(resolve);
         });
@@ -85,8 +90,8 @@ export class FeedSource<Item> implements Feed<Item> {
       return: () => {
         isDone = true;
         unsubscribe();
-        for (const resolve of waiting.splice(0)) resolve({ value: undefined, done: true });
-        return Promise.resolve({ value: undefined, done: true });
+        for (const resolve of waiting.splice(0)) settling.settle(resolve, { value: undefined, done: true });
+        return settling.resolved({ value: undefined, done: true });
       },
     };
   }

@@ -171,7 +171,7 @@ export class Run {
 
   /** Called by the dispatcher. */
   after({ address }: Parameters<SeededDispatcher["schedule"]>[0]): void {
-    if (!this.#hasHandled)
+    if (!this.#hasHandled && address !== undefined)
       this.#trace.add(`${address} has a turn without a message: a hook, a timer, a watch, or an ask that was given up`);
     this.#check();
   }

@@ -1,13 +1,17 @@
 import { describe, expect, test } from "bun:test";
+import { systemClock } from "../../src/runtime/clock";
+import { FairDispatcher } from "../../src/runtime/dispatcher";
 import { FeedSource } from "../../src/runtime/feed";
+import { Settling } from "../../src/runtime/settling";
 
 const BACKLOG = 1_000;
 
 const quiet = (thrown: unknown): never => {
   throw thrown;
 };
+const settling = new Settling(new FairDispatcher(systemClock, () => undefined));
 /** A feed on which a throwing subscriber fails the test. */
-const feedOf = <Item>(): FeedSource<Item> => new FeedSource<Item>(quiet);
+const feedOf = <Item>(): FeedSource<Item> => new FeedSource<Item>(settling, quiet);
 
 describe("a subscriber of a feed", () => {
   test("is called back for each item from then on, in order", () => {
@@ -62,7 +66,7 @@ describe("a subscriber of a feed", () => {
   test("that throws is reported, stays subscribed, and keeps no other from the item", () => {
     const reported: unknown[] = [];
     const seen: number[] = [];
-    const feed = new FeedSource<number>((thrown) => reported.push(thrown));
+    const feed = new FeedSource<number>(settling, (thrown) => reported.push(thrown));
     const error = new Error("boom");
     feed.subscribe(() => {
       throw error;
