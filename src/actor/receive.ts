@@ -78,7 +78,7 @@ class ActorDoor implements Door {
     const cell = this.#cell;
     if (isName(operation)) return stream(cell, OUTSIDE, operation, payload, options);
     checkStreamOptions(options);
-    return new StreamReader(() => {
+    return new StreamReader(cell.environment.settling, () => {
       const pending = new PendingStream(cell, quote(operation), payload, {}, OUTSIDE);
       refuse(cell, pending);
       return pending;

@@ -11,6 +11,7 @@ import {
   ok,
   type PoolOptions,
   type RefTo,
+  receive,
   type SignaturesOf,
   type System,
   spawnPool,
@@ -133,7 +134,7 @@ const unreadable = {
   },
 };
 
-/** The three ways to ask, offer and stream; `ctx` is that of the actor in whose handler a row runs. */
+/** The four ways to ask, offer and stream; `ctx` is that of the actor in whose handler a row runs. */
 const WAYS = {
   ref: () => ({
     ask: (to: WorkerRef, operation: string, payload?: unknown, options?: object): Promise<unknown> =>
@@ -158,6 +159,14 @@ const WAYS = {
       router.offer(createMessage(to.address, operation, payload), options),
     stream: (to: WorkerRef, operation: string, payload?: unknown, options?: object): AsyncIterator<unknown> =>
       router.stream(createMessage(to.address, operation, payload), options),
+  }),
+  receive: () => ({
+    ask: (to: WorkerRef, operation: string, payload?: unknown, options?: object): Promise<unknown> =>
+      receive(to).ask(operation, payload, options),
+    offer: (to: WorkerRef, operation: string, payload?: unknown, options?: object): Promise<unknown> =>
+      receive(to).offer(operation, payload, options),
+    stream: (to: WorkerRef, operation: string, payload?: unknown, options?: object): AsyncIterator<unknown> =>
+      receive(to).stream(operation, payload, options),
   }),
 };
 type Way = ReturnType<(typeof WAYS)["ref"]>;
@@ -400,6 +409,10 @@ const OTHERS: Record<string, Row> = {
     const items = WAYS.router(world).stream(world.idle, "items", 1);
     return () => items.return?.() ?? Promise.resolve();
   },
+  "asks from outside for what is no name":
+    ({ idle }) =>
+    () =>
+      receive(idle).ask("", 1),
   "asks of an actor to itself":
     ({ ctx }) =>
     () =>
@@ -453,7 +466,7 @@ const OTHERS: Record<string, Row> = {
 };
 
 const ROWS = new Map<string, Row>(Object.entries(OTHERS));
-for (const way of ["ref", "ctx", "router"] as const) {
+for (const way of ["ref", "ctx", "router", "receive"] as const) {
   for (const [name, ending] of Object.entries(ENDINGS)) {
     ROWS.set(`${name}, by ${way}`, (world) => ending(world, WAYS[way](world)));
   }
@@ -499,6 +512,20 @@ test("P5: a handler that was given up and asks again lets the event loop in", as
     },
   }));
   await looper.ask("loop", { signal: controller.signal });
+  expect(await steps.promise).toBeWithin(1, STEPS);
+  await world.end();
+});
+
+test("P5: a handler that has replied and asks on lets the event loop in", async () => {
+  const world = new World();
+  const steps = Promise.withResolvers<number>();
+  const looper = world.system.spawn("looper", Looper, (ctx) => ({
+    loop() {
+      steps.resolve(Promise.resolve().then(() => world.run(() => ctx.ask(world.idle, "work", 1))));
+      return 0;
+    },
+  }));
+  await looper.ask("loop");
   expect(await steps.promise).toBeWithin(1, STEPS);
   await world.end();
 });
