@@ -16,13 +16,15 @@ export async function* readStream(
   const { encoding = "bytes", offset = 0, length = Number.POSITIVE_INFINITY } = request;
   const { chunkBytes: chunk = CHUNK } = request;
   const { root } = workspace;
-  const { given, whole } = workspace.findFile(request.path);
+  const path = workspace.findFile(request.path);
+  const { given, whole } = path;
   const file = workspace.openFile(whole, given, "read");
   try {
     const end = Math.min(workspace.status.size, offset + length);
     const take = takerOf(encoding, encoding === "base64" ? chunk - (chunk % 3) : chunk, given);
     const pace = new Pace(workspace, BETWEEN_PAUSES);
     for (let position = offset; position < end; ) {
+      if (position > offset) workspace.expectInPlace(file, path); // Its reader may have taken hours.
       const into = take.room(end - position);
       const count = readAll(workspace, file, into, position, given);
       if (count > 0) yield take.item(into, count);

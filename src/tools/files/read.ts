@@ -1,6 +1,7 @@
 import { createPieces, decode, type Encoding } from "./content";
 import { EtagOf, etagOf, PIECE } from "./etag";
 import { refuse, refuseFor } from "./file-error";
+import type { Path } from "./path";
 import type { ReadReply, ReadRequest } from "./protocol";
 import type { Task, Workspace } from "./workspace";
 
@@ -11,10 +12,12 @@ const LF = 10;
 /** Reads a file: at once where it is small, in pieces with pauses between them where it is not. */
 export function read(workspace: Workspace, request: ReadRequest, task: Task): ReadReply | Promise<ReadReply> {
   const { root, scratch, status } = workspace;
-  const { given, whole } = workspace.findFile(request.path);
+  const path = workspace.findFile(request.path);
+  const { given, whole } = path;
   const file = workspace.openFile(whole, given, "read");
   const { size } = status;
-  if (size >= PIECE) return new LargeRead(workspace, request, file, size).run(task).finally(() => root.close(file));
+  if (size >= PIECE)
+    return new LargeRead(workspace, request, path, file, size).run(task).finally(() => root.close(file));
   const length = root.read(file, scratch, size, 0);
   root.close(file);
   if (length < 0) return refuseFor(length, given);
@@ -63,12 +66,14 @@ function expectSize(size: number, most: number, given: string): void {
 class LargeRead {
   readonly #workspace: Workspace;
   readonly #request: ReadRequest;
+  readonly #path: Path;
   readonly #file: number;
   readonly #size: number;
 
-  constructor(workspace: Workspace, request: ReadRequest, file: number, size: number) {
+  constructor(workspace: Workspace, request: ReadRequest, path: Path, file: number, size: number) {
     this.#workspace = workspace;
     this.#request = request;
+    this.#path = path;
     this.#file = file;
     this.#size = size;
   }
@@ -103,6 +108,7 @@ class LargeRead {
     const last = hasEtag ? size : end;
     while (position < last) {
       signal.throwIfAborted();
+      if (position > 0) this.#workspace.expectInPlace(this.#file, this.#path);
       const bytes = this.#piece(position, Math.min(PIECE, last - position));
       if (bytes.length === 0) break; // It was cut meanwhile.
       if (hasEtag) etag.add(bytes);

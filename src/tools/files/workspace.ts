@@ -5,6 +5,7 @@ import { PIECE } from "./etag";
 import { refuse, refuseFor } from "./file-error";
 import type { Limits } from "./options";
 import { type Path, parentOf, parsePath } from "./path";
+import { isNameless, leadsTo } from "./root/leads-to";
 import { type Root, Status } from "./root/root";
 import type { Rules } from "./rules";
 import type { Quota } from "./write/quota";
@@ -29,6 +30,8 @@ export class Workspace {
   readonly scratch: Buffer = Buffer.allocUnsafeSlow(PIECE);
   /** What was looked up last, never across a pause. */
   readonly status = new Status();
+  /** How many pauses there were. What was found in another turn may be elsewhere by now. */
+  turn = 0;
   #isDisposed = false;
   /** The number of the root's descriptor, also after it was closed: it is nobody's here to close again. */
   readonly #top: number;
@@ -56,6 +59,7 @@ export class Workspace {
   pause(): Promise<void> {
     return new Promise((resolve, reject) => {
       this.clock.macrotask(() => {
+        this.turn++;
         if (this.#isDisposed) reject(stopped(""));
         else resolve();
       });
@@ -125,6 +129,20 @@ export class Workspace {
       at = next;
     }
     return { at, made };
+  }
+
+  /**
+   * Whether an open file is where it was before a pause, as far as rules are asked about its path. A file that was replaced
+   * or deleted is nowhere else, and can be read on.
+   */
+  isInPlace(file: number, whole: string): boolean {
+    return this.rules.areOpen || leadsTo(this.root, whole, file) || isNameless(this.root, file);
+  }
+
+  /** Refuses to go on with an open file that was moved within a pause. */
+  expectInPlace(file: number, { whole, given }: Path): void {
+    if (this.isInPlace(file, whole)) return;
+    refuse("changed", given, `${JSON.stringify(given)} was moved meanwhile; see where it is, and ask again.`);
   }
 
   /** Refuses what is no regular file of one name; `status` is what was looked up. */

@@ -1,9 +1,12 @@
 import { constants } from "node:os";
 import type { Steps } from "../steps";
+import { leadsTo } from "./leads-to";
 import { type Name, type Root, Status } from "./root";
 
 /** So many directories are open at once; those further up are opened again on the way back. */
 const KEPT = 64;
+/** Longest path in UTF-16 code units that surely fits into a system call. */
+const LONGEST = 1_300;
 const { ESTALE } = constants.errno;
 
 interface Level {
@@ -70,6 +73,57 @@ export class Trail {
     const code = this.#root.stat(this.at, this.#status);
     if (code < 0) return code;
     return last?.inode === this.#status.inode && last.device === this.#status.device ? 0 : -ESTALE;
+  }
+
+  /**
+   * Whether all of the way is where it was found.
+   *
+   * @param parent the path of the directory that it began in.
+   * @param isWhole whether a way is looked at that is longer than a path: name by name, or in parts.
+   */
+  isInPlace(parent: string, isWhole: boolean): boolean {
+    const path = this.#pathFrom(parent);
+    if (path !== null) return leadsTo(this.#root, path, this.at);
+    return !isWhole || (leadsTo(this.#root, parent, this.#start) && this.#isBelowStart());
+  }
+
+  /** The path of where it has come to; null where none can be that long, or has bytes that are no text. */
+  #pathFrom(parent: string): string | null {
+    let path = parent;
+    for (const { name } of this.#levels) {
+      if (typeof name !== "string" || path.length + name.length >= LONGEST) return null;
+      path = path === "" ? name : `${path}/${name}`;
+    }
+    return path;
+  }
+
+  #isBelowStart(): boolean {
+    let at = this.#start;
+    for (let i = 0; i < this.#levels.length; ) {
+      const [part, next] = this.#partFrom(i);
+      const descriptor = this.#root.openAt(at, part, "place");
+      if (at !== this.#start) this.#root.close(at);
+      if (descriptor < 0) return false;
+      at = descriptor;
+      i = next;
+    }
+    const code = this.#root.stat(at, this.#status);
+    if (at !== this.#start) this.#root.close(at);
+    const last = this.#levels.at(-1);
+    return code === 0 && last?.inode === this.#status.inode && last.device === this.#status.device;
+  }
+
+  /** A name, or as many as the kernel resolves in one call; and which level comes after. */
+  #partFrom(level: number): [part: Name, next: number] {
+    let next = level + 1;
+    let part = this.#levels[level]?.name ?? "";
+    if (this.#root.resolution !== "openat2") return [part, next];
+    for (; typeof part === "string" && part.length < LONGEST / 2; next++) {
+      const name = this.#levels[next]?.name;
+      if (typeof name !== "string") break;
+      part += `/${name}`;
+    }
+    return [part, next];
   }
 
   dispose(): void {

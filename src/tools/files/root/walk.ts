@@ -9,6 +9,8 @@ const MOST_TRIES = 16;
 
 /** What is done on the way through a tree. `below` is the path below where the walk began. */
 export interface Visitor {
+  /** Before each of the others is called, and where the walk has come to: after a pause, that may be in another place. */
+  check?(trail: Trail): void;
   /** With a directory that was opened, before what is in it. */
   enter?(at: number, name: Name, below: string): void;
   /** With what is no directory, in the directory `at`; gives whether it is one by now. */
@@ -100,6 +102,7 @@ class Walk {
     }
     const level: Level = { name, below, directories: [], tries: 0 };
     this.#levels.push(level);
+    this.#visitor.check?.(this.#trail);
     this.#visitor.enter?.(this.#trail.at, name, below);
     yield* this.#read(level);
   }
@@ -139,6 +142,7 @@ class Walk {
   }
 
   *#visit(name: Name, kind: EntryKind, below: string): Steps<boolean> {
+    this.#visitor.check?.(this.#trail);
     const isDirectory = this.#visitor.visit(this.#trail.at, name, kind, below);
     return typeof isDirectory === "boolean" ? isDirectory : yield* isDirectory;
   }
@@ -151,6 +155,7 @@ class Walk {
     const code = yield* this.#trail.ascend();
     if (code < 0) return this.#visitor.fail(code, level.below);
     this.#levels.pop();
+    this.#visitor.check?.(this.#trail);
     const left = this.#visitor.leave?.(this.#trail.at, level.name, level.below) ?? false;
     const isAgain = typeof left === "boolean" ? left : yield* left;
     yield;

@@ -3,6 +3,7 @@ import { refuseFor } from "../file-error";
 import { type Matcher, matcherOf } from "../glob";
 import type { Path } from "../path";
 import type { SearchItem, SearchRequest } from "../protocol";
+import { leadsTo } from "../root/leads-to";
 import { Effort } from "../steps";
 import { SortedNames } from "../tree/sorted-names";
 import type { Task, Workspace } from "../workspace";
@@ -30,6 +31,7 @@ async function* run(work: Search, workspace: Workspace, signal: AbortSignal): As
   for (const item of work.items()) {
     if (item !== undefined) yield item;
     else await workspace.pause();
+    work.turn++;
     if (signal.aborted) return;
   }
 }
@@ -45,6 +47,8 @@ interface Level {
   next: number;
   /** Open, or −1. */
   at: number;
+  /** In which it was seen that the path leads to it. */
+  turn: number;
 }
 
 class Search {
@@ -59,6 +63,8 @@ class Search {
   /** Matches, and names, that may still come. */
   #matchesLeft: number;
   #namesLeft: number;
+  /** How often it paused, or waited for its reader. What was found in another turn may be elsewhere by now. */
+  turn = 0;
   #isDone = false;
   #isCut = false;
   #files = 0;
@@ -101,6 +107,8 @@ class Search {
         }
         const whole = level.prefix + name;
         const isDirectory = level.names.kindOf(name) === "directory";
+        if (level.turn !== this.turn) this.#close(level);
+        level.turn = this.turn;
         if (level.at < 0) level.at = root.open(level.prefix.slice(0, -1), "place");
         const opened = level.at < 0 ? level.at : this.#open(level.at, name, isDirectory);
         if (opened < 0) this.#skipped++;
@@ -134,9 +142,13 @@ class Search {
         return kind === "file" && rules.serves(whole) && this.#matches?.(whole.slice(from)) !== false;
       },
     });
-    this.#levels.push({ prefix, names, next: 0, at }); // Which closes it, whatever happens.
+    const level: Level = { prefix, names, next: 0, at, turn: this.turn };
+    this.#levels.push(level); // Which closes it, whatever happens.
     for (;;) {
-      const count = root.entries(at, names.add);
+      // Its path may lead elsewhere by now, and the rules are asked about that.
+      const isInPlace = level.turn === this.turn || leadsTo(root, prefix.slice(0, -1), at);
+      level.turn = this.turn;
+      const count = isInPlace ? root.entries(at, names.add) : -1;
       if (count < 0) this.#skipped++;
       if (count <= 0) break;
       if (this.#effort.spend(count * NAME)) yield;
@@ -174,7 +186,7 @@ class Search {
   *#file(file: number, size: number, path: string): Items {
     let bytes: Buffer | null;
     try {
-      bytes = size > this.#workspace.limits.maxReadBytes ? null : yield* this.#read(file, size);
+      bytes = size > this.#workspace.limits.maxReadBytes ? null : yield* this.#read(file, size, path);
     } finally {
       this.#workspace.root.close(file);
     }
@@ -201,7 +213,7 @@ class Search {
   }
 
   /** What was in a file when it was opened; null where it cannot be read. */
-  *#read(file: number, size: number): Items<Buffer | null> {
+  *#read(file: number, size: number, path: string): Items<Buffer | null> {
     const { root } = this.#workspace;
     if (size > this.#buffer.length) this.#buffer = Buffer.allocUnsafeSlow(size);
     let length = 0;
@@ -211,7 +223,9 @@ class Search {
       if (count < 0) return null;
       if (count === 0) break; // It was cut meanwhile.
       length += count;
-      if (this.#effort.spend(count * 2)) yield;
+      if (!this.#effort.spend(count * 2)) continue;
+      yield;
+      if (!this.#workspace.isInPlace(file, path)) return null;
     }
     return this.#buffer.subarray(0, length);
   }

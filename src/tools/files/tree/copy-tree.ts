@@ -12,7 +12,7 @@ import type { Task, Workspace } from "../workspace";
 import type { StagedDirectory } from "../write/staging";
 import { expectRenamed, refuseExisting } from "./move";
 import { lookUp } from "./stat";
-import { expectServed, expectServedBelow } from "./tree";
+import { expectServed, expectServedBelow, placeCheck } from "./tree";
 
 const { ENOENT, ENOTDIR, ELOOP, ENXIO } = constants.errno;
 
@@ -129,6 +129,7 @@ class TreeCopy {
     const at = this.#workspace.enter(this.#from, false);
     try {
       yield* walk(root, at, nameOf(this.#from), {
+        check: placeCheck(this.#workspace, this.#from),
         enter: (directory, name, below) => {
           this.#countEntry();
           this.#expectServed(below, true);

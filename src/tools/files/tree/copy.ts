@@ -82,6 +82,7 @@ async function copyLarge(
   signal: AbortSignal,
 ): Promise<CopyReply> {
   const { root, quota } = workspace;
+  file.pause();
   try {
     if (quota !== null) {
       // Before the disk is filled, though it is looked at again in the end.
@@ -91,7 +92,10 @@ async function copyLarge(
     }
     await perform(
       workspace,
-      copyBytes(workspace, source, size, from.given, (bytes) => file.writeCopied(bytes)),
+      copyBytes(workspace, source, size, from.given, (bytes) => {
+        if (file.size > 0) workspace.expectInPlace(source, from);
+        file.writeCopied(bytes);
+      }),
       { signal },
     );
     return await commit(file, ifExists);

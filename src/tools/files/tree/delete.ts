@@ -7,7 +7,7 @@ import type { EntryKind, Name } from "../root/root";
 import { walk } from "../root/walk";
 import type { Steps } from "../steps";
 import type { Task, Workspace } from "../workspace";
-import { expectServed } from "./tree";
+import { expectServed, expectServedBelow, placeCheck } from "./tree";
 
 const { ENOENT, ENOTDIR, ENOTEMPTY, EEXIST, EISDIR, EPERM, ELOOP } = constants.errno;
 
@@ -83,8 +83,11 @@ class Deletion {
     try {
       yield* expectServed(this.#workspace, at, name, given, [whole]);
       yield* walk(this.#workspace.root, at, name, {
+        check: placeCheck(this.#workspace, this.#path),
+        // Something may be there that was not when all of it was looked at.
+        enter: (_directory, _entry, below) => expectServedBelow(this.#workspace, below, true, given, [whole]),
         visit: (directory, entry, kind, below) => this.#unlink(directory, entry, kind, below),
-        leave: (directory, entry) => this.#removeDirectory(directory, entry),
+        leave: (directory, entry, below) => this.#removeDirectory(directory, entry, below),
         fail: (code) => refuseFor(code, given),
       });
       return { deleted: this.#deleted };
@@ -116,13 +119,15 @@ class Deletion {
   }
 
   /** Gives whether there is something in it again. */
-  #removeDirectory(at: number, name: Name): boolean {
+  #removeDirectory(at: number, name: Name, below: string): boolean {
     const { root } = this.#workspace;
+    const { whole, given } = this.#path;
+    expectServedBelow(this.#workspace, below, true, given, [whole]);
     const code = root.removeDirectory(at, name);
     if (code === -ENOTEMPTY || code === -EEXIST) return true;
     if (code === -ENOENT) return false;
     // A link may have its name by now.
-    expectSuccess(code === -ENOTDIR ? root.unlink(at, name) : code, this.#path.given);
+    expectSuccess(code === -ENOTDIR ? root.unlink(at, name) : code, given);
     this.#deleted++;
     return false;
   }

@@ -4,6 +4,7 @@ import { type Matcher, matcherOf } from "../glob";
 import type { Path } from "../path";
 import { perform } from "../perform";
 import type { Entry, ListReply, ListRequest } from "../protocol";
+import { leadsTo } from "../root/leads-to";
 import type { EntryKind } from "../root/root";
 import type { Steps } from "../steps";
 import type { Task, Workspace } from "../workspace";
@@ -39,6 +40,8 @@ interface Level {
   next: number;
   /** Open, or −1. */
   at: number;
+  /** In which it was seen that the path leads to it. */
+  turn: number;
   /** The name on the way of the cursor, which was given on an earlier page; what is in it may not have been. */
   readonly given: string;
   /** Where to go on in what has that name. */
@@ -114,6 +117,7 @@ class Listing {
       names,
       next: 0,
       at,
+      turn: this.#workspace.turn,
       given,
       after: slash < 0 ? "" : after.slice(slash + 1),
     };
@@ -122,11 +126,13 @@ class Listing {
   }
 
   /** @param isFirst whether what is left out of it was not counted before, on this page or an earlier one. */
-  *#read({ at, names }: Level, isFirst: boolean): Steps<number> {
+  *#read(level: Level, isFirst: boolean): Steps<number> {
     const { root, status } = this.#workspace;
+    const { at, names } = level;
     const leftOut = this.#leftOut;
     for (;;) {
       yield;
+      if (!this.#isInPlace(level)) return -ENOENT; // Its path leads elsewhere by now, and the rules were asked about that.
       const count = root.entries(at, names.add);
       if (count < 0) return count;
       if (count === 0) break;
@@ -141,6 +147,13 @@ class Listing {
     else yield* names.settle();
     this.#leftOut = isFirst ? this.#leftOut + names.unnamable : leftOut;
     return 0;
+  }
+
+  #isInPlace(level: Level): boolean {
+    const { turn, root } = this.#workspace;
+    if (level.turn === turn) return true;
+    level.turn = turn;
+    return leadsTo(root, level.whole, level.at);
   }
 
   #namesOf(whole: string, prefix: string, from: string): SortedNames {
@@ -192,8 +205,10 @@ class Listing {
   }
 
   #addWithDetails(level: Level, name: string): void {
-    const { root, status } = this.#workspace;
+    const { root, status, turn } = this.#workspace;
+    if (level.at >= 0 && !this.#isInPlace(level)) this.#close(level);
     if (level.at < 0) level.at = root.open(level.whole, "place");
+    level.turn = turn;
     if (level.at < 0 || root.statAt(level.at, name, status) < 0) return; // It is gone.
     const { kind, size, modified } = status;
     this.#entries.push({ path: level.shown + name, kind, ...(kind === "file" && { size }), modified });
@@ -219,6 +234,7 @@ class Listing {
       return;
     }
     level.at = this.#workspace.root.open(whole, "directory");
+    level.turn = this.#workspace.turn;
     level.names = this.#namesOf(whole, prefix, `${last}\0`); // The least that comes after it.
     level.next = 0;
     if (level.at >= 0) yield* this.#read(level, false);

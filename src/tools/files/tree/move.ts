@@ -3,7 +3,7 @@ import { expectSuccess, refuse, refuseFor } from "../file-error";
 import { nameOf, type Path } from "../path";
 import { perform } from "../perform";
 import type { MoveRequest } from "../protocol";
-import type { EntryKind } from "../root/root";
+import type { EntryKind, Status } from "../root/root";
 import type { Steps } from "../steps";
 import type { Task, Workspace } from "../workspace";
 import { expectServed } from "./tree";
@@ -28,12 +28,17 @@ export function move(workspace: Workspace, request: MoveRequest, task: Task): Mo
   const from = workspace.findToChange(request.from, "any");
   const to = workspace.findToChange(request.to, "any");
   expectApart(from, to, "moved");
-  const rename = (): Moved | Promise<Moved> =>
-    workspace.exclusively(to.given, null, task, () => renameNow(workspace, from, to, request));
-  if (workspace.rules.areOpen) return rename();
-  const checked = perform(workspace, expectMovable(workspace, from, to), task);
-  return checked instanceof Promise ? checked.then(rename) : rename();
+  // With the lock from the check to the rename, so that no writer puts anything into what was looked at already.
+  return workspace.exclusively(to.given, null, task, () => {
+    if (workspace.rules.areOpen) return renameNow(workspace, from, to, request, null);
+    const checked = perform(workspace, expectMovable(workspace, from, to), task);
+    const rename = (checked: Identity): Moved => renameNow(workspace, from, to, request, checked);
+    return checked instanceof Promise ? checked.then(rename) : rename(checked);
+  });
 }
+
+/** Tells a file or directory from another one. */
+type Identity = Pick<Status, "inode" | "device">;
 
 /** Refuses the root, and a directory that would be in itself. */
 export function expectApart(from: Path, to: Path, done: "moved" | "copied"): void {
@@ -46,15 +51,18 @@ export function expectApart(from: Path, to: Path, done: "moved" | "copied"): voi
 const refuseInto = (from: Path, to: Path): never =>
   refuse("invalid-path", to.given, `${JSON.stringify(to.given)} is in ${JSON.stringify(from.given)} itself.`);
 
-function* expectMovable(workspace: Workspace, from: Path, to: Path): Steps<void> {
+/** Refuses what may not be moved; gives what it has looked at. */
+function* expectMovable(workspace: Workspace, from: Path, to: Path): Steps<Identity> {
   const at = workspace.enter(from, false);
   try {
     const kind = kindOf(workspace, at, from);
+    const { inode, device } = workspace.status;
     if (kind === "directory") {
       yield* expectServed(workspace, at, nameOf(from), from.given, [from.whole, to.whole]);
     } else {
       for (const { whole, given } of [from, to]) if (!workspace.rules.serves(whole)) workspace.refuseClosed(given);
     }
+    return { inode, device };
   } finally {
     workspace.leave(at);
   }
@@ -72,7 +80,7 @@ export function kindOf(workspace: Workspace, at: number, path: Path): EntryKind 
   return path.isDirectory ? refuseFor(ENOTDIR, path.given) : status.kind;
 }
 
-function renameNow(workspace: Workspace, from: Path, to: Path, request: MoveRequest): Moved {
+function renameNow(workspace: Workspace, from: Path, to: Path, request: MoveRequest, checked: Identity | null): Moved {
   const { root, status, quota } = workspace;
   const fromAt = workspace.enter(from, false);
   let toAt = -1;
@@ -80,6 +88,14 @@ function renameNow(workspace: Workspace, from: Path, to: Path, request: MoveRequ
     const kind = kindOf(workspace, fromAt, from);
     if (from.whole === to.whole) return {};
     const { inode, device } = status;
+    if (checked !== null && (checked.inode !== inode || checked.device !== device)) {
+      const { given } = from;
+      refuse(
+        "changed",
+        given,
+        `${JSON.stringify(given)} was replaced meanwhile; see what is there, and move it again.`,
+      );
+    }
     if (kind === "file") expectFileName(to);
     toAt = workspace.enter(to, request.parents ?? true);
     const isReplacing = kind === "file" && request.ifExists === "replace";

@@ -1,7 +1,9 @@
 import { constants } from "node:os";
 import { refuse, refuseFor } from "../file-error";
+import { type Path, parentOf } from "../path";
 import { perform } from "../perform";
 import type { Name } from "../root/root";
+import type { Trail } from "../root/trail";
 import { join, walk, walkIn } from "../root/walk";
 import type { Steps } from "../steps";
 import type { Task, Workspace } from "../workspace";
@@ -44,6 +46,25 @@ export function expectServedBelow(
   const isServed = (whole: string): boolean => (isDirectory ? !rules.denies(whole) : rules.serves(whole));
   if (places.every((place) => isServed(join(place, below)))) return;
   refuse("denied", given, `${JSON.stringify(given)} holds what is not served: the actor's globs close it.`);
+}
+
+/**
+ * Makes the check of a walk that changes or reads what it comes to: it ends where what it goes through was moved within a
+ * pause, since the rules were asked about the path that it had.
+ */
+export function placeCheck(workspace: Workspace, path: Path): (trail: Trail) => void {
+  let { turn } = workspace;
+  return (trail) => {
+    if (workspace.turn === turn) return;
+    turn = workspace.turn;
+    if (trail.isInPlace(parentOf(path), !workspace.rules.areOpen)) return;
+    const { given } = path;
+    refuse(
+      "changed",
+      given,
+      `${JSON.stringify(given)} was moved or replaced meanwhile; see what is there, and ask again.`,
+    );
+  };
 }
 
 /** How many bytes all files below the root have, those included that are not served. */

@@ -73,6 +73,9 @@ export class InotifySource implements Source {
     let hasOverflowed = false;
     try {
       for (let events = first; events.length > 0; events = this.#inotify.read()) {
+        // A directory that was moved with what it is in has other names now, which the rules may close.
+        this.#isGone ||= !this.#isInPlace();
+        if (this.#isGone) break;
         for (const event of events) {
           if (this.#watch.spend()) await this.#watch.pause();
           if ((event.mask & IN.Q_OVERFLOW) !== 0) hasOverflowed = true;

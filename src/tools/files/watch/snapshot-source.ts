@@ -1,4 +1,5 @@
 import { expectSuccess } from "../file-error";
+import { leadsTo } from "../root/leads-to";
 import { type EntryKind, type Name, Status } from "../root/root";
 import type { Source, WatchedTree } from "./watch";
 
@@ -137,7 +138,10 @@ export class SnapshotSource implements Source {
     let isExplained = false;
     const found = new Set<string>();
     for (const name of names) {
-      if (this.#watch.spend()) await this.#watch.pause();
+      if (this.#watch.spend()) {
+        await this.#watch.pause();
+        if (!leadsTo(root, directory.path, opened)) return true; // The next look finds what its path leads to now.
+      }
       if (root.statAt(opened, name, this.#status) < 0) continue;
       const key = keyOf(name);
       found.add(key);

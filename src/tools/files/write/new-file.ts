@@ -3,6 +3,7 @@ import { EtagOf, etagOf, PIECE, sizeIn } from "../etag";
 import { expectSuccess, refuse, refuseChanged } from "../file-error";
 import { nameOf, type Path, parentOf } from "../path";
 import type { WriteReply } from "../protocol";
+import { lookUp } from "../tree/stat";
 import type { Task, Workspace } from "../workspace";
 import { hashFile } from "./hash-file";
 import type { Staged } from "./staging";
@@ -34,7 +35,9 @@ interface Hashed {
 export class NewFile {
   readonly #workspace: Workspace;
   readonly #path: Path;
-  readonly #at: number;
+  readonly #parents: boolean;
+  /** The directory of its name, as long as nothing can have moved it; −1 after that. */
+  #at: number;
   readonly #staged: Staged;
   #etag: EtagOf | null = null;
   #size = 0;
@@ -48,14 +51,20 @@ export class NewFile {
   constructor(workspace: Workspace, path: Path, parents: boolean) {
     this.#workspace = workspace;
     this.#path = path;
+    this.#parents = parents;
     this.#at = workspace.enter(path, parents);
     try {
       this.#staged = workspace.staging.create(path.given);
       this.#mode = workspace.staging.mode;
     } catch (thrown) {
-      workspace.leave(this.#at);
+      this.#leave();
       throw thrown;
     }
+  }
+
+  /** Lets go of the directory before a pause: its path is looked up again when the file gets its name. */
+  pause(): void {
+    this.#leave();
   }
 
   get size(): number {
@@ -64,8 +73,8 @@ export class NewFile {
 
   /** How many bytes the file has that this one would replace now. */
   replacedSize(): number {
-    const { root, status } = this.#workspace;
-    return root.statAt(this.#at, nameOf(this.#path), status) === 0 && status.kind === "file" ? status.size : 0;
+    const { status } = this.#workspace;
+    return lookUp(this.#workspace, this.#path) === 0 && status.kind === "file" ? status.size : 0;
   }
 
   /** Gives the file permission bits; if it replaces another one, it has that one's in the end. */
@@ -100,6 +109,7 @@ export class NewFile {
 
   /** Writes bytes with pauses between them, until the asker gives up. */
   async writeSlowly(bytes: Uint8Array, { signal }: Task): Promise<void> {
+    this.#leave();
     for (let at = 0; at < bytes.length; at += PIECE) {
       signal.throwIfAborted();
       this.write(bytes.subarray(at, at + PIECE));
@@ -123,6 +133,7 @@ export class NewFile {
   async commit(condition: Condition, signal?: AbortSignal): Promise<WriteReply> {
     const { root, lock, quota } = this.#workspace;
     const { given } = this.#path;
+    this.#leave();
     if (condition.durable === true) expectSuccess(await root.sync(this.#staged.descriptor), given);
     await quota?.countFor(this.#size);
     await lock.acquire(given);
@@ -142,8 +153,12 @@ export class NewFile {
     this.#end(false);
   }
 
-  /** The step itself, with the lock held; null where the present file has to be hashed in pieces first. */
+  /**
+   * The step itself, with the lock held; null where the present file has to be hashed in pieces first. The file gets its
+   * name where its path leads now, since the rules were asked about that path.
+   */
   #place(condition: Condition, hashed: Hashed | null): WriteReply | null {
+    if (this.#at < 0) this.#at = this.#workspace.enter(this.#path, this.#parents);
     const { root, staging, status, quota } = this.#workspace;
     const { given } = this.#path;
     const name = nameOf(this.#path);
@@ -211,6 +226,7 @@ export class NewFile {
     const { root, status } = this.#workspace;
     const { given } = this.#path;
     const file = root.openAt(this.#at, nameOf(this.#path), "read");
+    this.#leave();
     expectSuccess(file, given);
     try {
       expectSuccess(root.stat(file, status), given);
@@ -239,6 +255,12 @@ export class NewFile {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     this.#workspace.staging.end(this.#staged, isPlaced);
+    this.#leave();
+  }
+
+  #leave(): void {
+    if (this.#at < 0) return;
     this.#workspace.leave(this.#at);
+    this.#at = -1;
   }
 }

@@ -29,6 +29,7 @@ export class Upload {
     this.#workspace = workspace;
     this.#request = request;
     this.#file = new NewFile(workspace, path, request.parents ?? true);
+    this.#file.pause();
     this.#used = workspace.clock.monotonicTime();
   }
 

@@ -5,7 +5,7 @@ import type { BeginWriteRequest, WriteReply } from "../protocol";
 import type { Task, Workspace } from "../workspace";
 import { Upload } from "./upload";
 
-/** Most uploads at once: each has a file and a directory open. */
+/** Most uploads at once: each has a file open. */
 const MOST = 64;
 /** How long an upload is kept for which nothing comes, in milliseconds. */
 const LONGEST_IDLE = 5 * 60_000;

@@ -98,12 +98,13 @@ function writeInPlace(
 
 async function overwriteSlowly(
   workspace: Workspace,
-  { given, whole }: Path,
+  path: Path,
   opened: Opened,
   bytes: Uint8Array,
   { ifMatch, durable }: WriteRequest,
   { signal }: Task,
 ): Promise<WriteReply> {
+  const { given, whole } = path;
   if (ifMatch !== undefined) {
     const file = workspace.openFile(whole, given, "read");
     const { size, inode, device } = workspace.status;
@@ -115,6 +116,7 @@ async function overwriteSlowly(
   try {
     for (let at = 0; at < bytes.length; at += PIECE) {
       signal.throwIfAborted();
+      workspace.expectInPlace(opened.file, path);
       workspace.writeAll(opened.file, bytes.subarray(at, at + PIECE), given);
       await workspace.pause();
     }
@@ -221,16 +223,18 @@ export function append(workspace: Workspace, request: AppendRequest, task: Task)
 
 async function addSlowly(
   workspace: Workspace,
-  { given }: Path,
+  path: Path,
   { file, size }: Opened,
   bytes: Uint8Array,
   { durable }: AppendRequest,
   { signal }: Task,
 ): Promise<Appended> {
+  const { given } = path;
   try {
     workspace.quota?.admit(bytes.length, given);
     for (let at = 0; at < bytes.length; at += PIECE) {
       signal.throwIfAborted();
+      workspace.expectInPlace(file, path);
       workspace.writeAll(file, bytes.subarray(at, at + PIECE), given);
       await workspace.pause();
     }

@@ -154,6 +154,11 @@ describe.each(rootWays.filter((way) => way !== "memory"))("delete over a root, b
         let open = 0;
         let most = 0;
         const counted = intercept(root, {
+          open(path, opening) {
+            const opened = root.open(path, opening);
+            if (opened >= 0) most = Math.max(most, ++open);
+            return opened;
+          },
           openAt(from, name, opening) {
             const opened = root.openAt(from, name, opening);
             if (opened >= 0) most = Math.max(most, ++open);
