@@ -154,11 +154,13 @@ export class EnvelopeSource implements MessageSource {
   readonly #envelope: Envelope;
   readonly #cell: Cell;
   readonly stage?: Stage;
+  readonly behind?: string;
 
-  constructor(envelope: Envelope, cell: Cell, stage?: Stage) {
+  constructor(envelope: Envelope, cell: Cell, stage?: Stage, behind?: string) {
     this.#envelope = envelope;
     this.#cell = cell;
     if (stage !== undefined) this.stage = stage;
+    if (behind !== undefined) this.behind = behind;
   }
   get to(): Address {
     return this.#cell.address;

@@ -15,7 +15,7 @@ export class Instance {
   readonly watching = new Set<Watch>();
   stash: Envelope[] = [];
   /** What is asked and read by its context while it handles nothing, as in its factory. */
-  #background: Handling | null = null;
+  background: Handling | null = null;
   /** Whether its timers and watches have ended: what is set later would outlive it. */
   hasEnded = false;
 
@@ -31,12 +31,12 @@ export class Instance {
   }
 
   backgroundOf(cell: Cell): Handling {
-    if (this.#background === null) {
+    if (this.background === null) {
       // It has no message: it stands for the instance, and is never handled.
-      this.#background = new Handling(cell, new Signal("background", cell.generation, () => undefined));
-      if (this.hasEnded) this.#background.end(ENDED);
+      this.background = new Handling(cell, new Signal("background", cell.generation, () => undefined));
+      if (this.hasEnded) this.background.end(ENDED);
     }
-    return this.#background;
+    return this.background;
   }
 
   /** Ends its timers and its watches, and what it waits for beside its messages. */
@@ -44,6 +44,6 @@ export class Instance {
     this.hasEnded = true;
     this.timers?.cancelAll();
     for (const watch of this.watching) watch.end();
-    this.#background?.end(ENDED);
+    this.background?.end(ENDED);
   }
 }

@@ -186,7 +186,16 @@ export class PendingAsk implements Envelope, Staged, Wait {
   }
 
   expire(): void {
-    this.#giveUp(deliveryError("timeout", this.#source(), this.delay), true); // The event loop has just had its turn.
+    this.#giveUp(this.#timedOut(), true); // The event loop has just had its turn.
+  }
+
+  /** Names the stream that occupied its actor, where it waited behind one. */
+  #timedOut(): AskError {
+    const { cell } = this;
+    const handled = cell.envelopes();
+    const isBehind = !handled.includes(this) && (cell.extras?.concurrency?.isFull ?? true);
+    const stream = isBehind ? handled.find(({ pattern }) => pattern === "stream") : undefined;
+    return deliveryError("timeout", new EnvelopeSource(this, cell, undefined, stream?.type), this.delay);
   }
 
   endWith(reason: EndReason): void {
@@ -201,7 +210,7 @@ export class PendingAsk implements Envelope, Staged, Wait {
   /** How it ends with the handler that waits for it. */
   ended(reason: EndReason): AskError {
     return reason !== ENDED && reason.kind === "timeout"
-      ? deliveryError("timeout", this.#source(), this.delay)
+      ? this.#timedOut()
       : deliveryError("cancelled", this.#source(), reason);
   }
 

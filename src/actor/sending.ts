@@ -132,7 +132,9 @@ export function openStream(
   reader: { readonly cell: Cell; readonly handling: Handling } | null = null,
 ): PendingStream {
   const to = reader === null ? cell : recipientOf(cell, type, payload);
-  const pending = new PendingStream(to, type, payload, options, origin);
+  const isBackground = reader !== null && reader.handling === reader.cell.extras?.instance?.background;
+  const waiter = isBackground ? null : (reader?.handling ?? null);
+  const pending = new PendingStream(to, type, payload, options, origin, waiter);
   const operation = cell.operation(type);
   if (pending.isClosed) return pending; // Its own signal was aborted before.
   const error = reader === null ? null : objectionTo(pending, reader.cell, reader.handling);

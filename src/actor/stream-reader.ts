@@ -1,5 +1,6 @@
 import type { Settling } from "../runtime/settling";
-import { DONE, type PendingStream, type Step } from "./stream";
+import type { PendingStream } from "./stream";
+import { DONE, type Step } from "./stream-step";
 
 /**
  * Items from an actor, for `for await`; leaving the loop ends the producer. One that waits for something else at that time

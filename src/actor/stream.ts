@@ -7,47 +7,18 @@ import { onAbort } from "./abort";
 import type { Cell } from "./cell";
 import { checkedItem } from "./checking";
 import { type Envelope, EnvelopeSource, type Origin } from "./envelope";
-import type { EndReason, Wait } from "./handling";
-import type { StreamOptions } from "./stream-options";
+import type { EndReason, Handling, Wait } from "./handling";
+import { ReaderWatch } from "./reader-watch";
 
-/** What a loop over a stream throws: a delivery error as an Error, with its kind. */
-export class StreamError extends Error {
-  override readonly name = "StreamError";
-  /** Told apart as an ask's errors are. */
-  readonly kind: AskError["kind"];
-  /** The delivery error itself, with the message. */
-  readonly error: AskError;
+import { ABANDONED_AFTER, type StreamOptions } from "./stream-options";
+import { DONE, END, isAsyncIterable, isIterable, LEFT, type Step, StreamError, strideBehind } from "./stream-step";
 
-  constructor(error: AskError) {
-    super(error.message, error.kind === "handler-failed" ? { cause: error.cause } : undefined);
-    this.kind = error.kind;
-    this.error = error;
-  }
-}
-
-/** What one read gives. */
-export type Step = IteratorResult<unknown, undefined>;
 type Read = (step: Step | Promise<Step>) => void;
-/** What a read gives at the end. */
-export const DONE: Step = Object.freeze({ value: undefined, done: true });
-
 /** The resolve function of the promise that was made last with `capture`: a closure for each read would be one more. */
 let captured: Read;
 const capture = (resolve: Read): void => {
   captured = resolve;
 };
-
-/** In place of an item: that it is over. */
-const END: unique symbol = Symbol("the end of a stream");
-
-/** Why a stream ends whose reader wants no more. */
-export const LEFT: unique symbol = Symbol("its reader left the stream");
-
-/** Most items of one end between two looks at the turn. Some 8,000 fit into one. */
-const LONGEST_STRIDE = 32;
-/** How many go by until the next look: few behind one that showed that the turn is over, then more and more. */
-const strideBehind = (stride: number, isTurnOver: boolean): number =>
-  isTurnOver ? 1 : Math.min(stride * 2, LONGEST_STRIDE);
 
 /** The envelope of a stream, and the channel between its two ends. */
 export class PendingStream implements Envelope, Wait {
@@ -61,12 +32,17 @@ export class PendingStream implements Envelope, Wait {
   /** Who has it: another one once it is forwarded. */
   cell: Cell;
   nextWait: Wait | null = null;
+  /** The handling that reads it, and that ends it at its own end; null for any other reader. */
+  readonly waiter: Handling | null;
   readonly #dispatcher: Dispatcher;
   /** What its items are held against; null where they are not. */
   readonly #schema: Operation | null;
   readonly #credit: number;
   readonly #timer: Timeout | null;
   #stopListening: (() => void) | null = null;
+  /** How long the producer waits for a reader that reads nothing, and what looks after that; made when it first waits. */
+  readonly #patience: number;
+  #watch: ReaderWatch | null = null;
   /** What was produced and is not read yet. */
   readonly #items = new Queue<unknown>();
   /** The read that waits, while there are no items, and those that were called ahead of it. */
@@ -91,8 +67,9 @@ export class PendingStream implements Envelope, Wait {
     cell: Cell,
     type: string,
     payload: unknown,
-    { credit = 16, timeout = Number.POSITIVE_INFINITY, signal }: StreamOptions,
+    { credit = 16, timeout = Number.POSITIVE_INFINITY, signal, abandonedAfter }: StreamOptions,
     origin: Origin,
+    waiter: Handling | null = null,
   ) {
     const { dispatcher, validatesAlways } = cell.environment;
     this.cell = cell;
@@ -102,6 +79,8 @@ export class PendingStream implements Envelope, Wait {
     this.payload = payload;
     this.origin = origin;
     this.#credit = credit;
+    this.waiter = waiter;
+    this.#patience = abandonedAfter ?? (waiter === null ? ABANDONED_AFTER : Number.POSITIVE_INFINITY);
     this.#timer =
       timeout === Number.POSITIVE_INFINITY
         ? null
@@ -293,9 +272,25 @@ export class PendingStream implements Envelope, Wait {
   #rest(): Promise<void> | undefined {
     if (this.#isClosed) return undefined;
     return new Promise<void>((resolve) => {
-      if (this.#items.size >= this.#credit) this.#wakeProducer = resolve;
+      if (this.#items.size >= this.#credit) this.#park(resolve);
       else this.#nextTurn(resolve);
     });
+  }
+
+  #park(wake: () => void): void {
+    this.#wakeProducer = wake;
+    if (this.#patience !== Number.POSITIVE_INFINITY) this.#watchReader();
+  }
+
+  /** Ends the stream where its reader never comes back: otherwise the actor would be occupied for ever. */
+  #watchReader(): void {
+    this.#watch ??= new ReaderWatch(
+      this.#patience,
+      this.cell.environment.clock,
+      () => (this.#wakeProducer === null ? null : this.#items.size),
+      (reason) => this.#giveUp(deliveryError("cancelled", this.#source(), reason)),
+    );
+    this.#watch.begin();
   }
 
   /** Whether the turn is over behind what was produced. Asked for each item, it cost 7 ns an item. */
@@ -316,6 +311,7 @@ export class PendingStream implements Envelope, Wait {
     const wake = this.#wakeProducer;
     this.#wakeProducer = null;
     if (wake === null) return;
+    if (this.#watch !== null) this.#watch.hasRead = true;
     if (!this.#isClosed && this.#dispatcher.spend(0)) this.#nextTurn(wake);
     else wake();
   }
@@ -335,14 +331,9 @@ export class PendingStream implements Envelope, Wait {
     this.#isClosed = true;
     this.failure = failure;
     if (this.#timer !== null) this.cell.environment.timers.remove(this.#timer);
+    this.#watch?.end();
     this.#goOn();
     for (let read = this.#read; read !== null; read = this.#laterReads?.take()?.read ?? null) read(this.#end());
     this.#read = this.#promise = null;
   }
 }
-
-const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
-  typeof value === "object" && value !== null && Symbol.asyncIterator in value;
-
-const isIterable = (value: unknown): value is Iterable<unknown> =>
-  typeof value === "object" && value !== null && Symbol.iterator in value;

@@ -97,6 +97,8 @@ export interface MessageSource {
   readonly type: string;
   /** How far it had come, for the sentence, where that was not the mailbox. */
   readonly stage?: Stage;
+  /** The operation of the stream that occupied its actor, so that it was not handled in time. */
+  readonly behind?: string | undefined;
   toMessage(): Message;
 }
 
@@ -164,7 +166,8 @@ class Delivery {
   }
 
   #sentence(): string {
-    const { stage } = this.#source;
+    const { stage, behind } = this.#source;
+    if (behind !== undefined && this.kind === "timeout") return waitedBehind(behind, this.#detail);
     const other = stage === undefined ? undefined : OTHERWISE[stage][this.kind];
     return other?.(this.#detail) ?? sentence(this.kind, this.#detail);
   }
@@ -230,6 +233,10 @@ function sentence(kind: DeliveryError["kind"], detail: unknown): string {
       return `has a payload over ${detail} bytes; send it in parts, or as a stream.`;
   }
 }
+
+const waitedBehind = (stream: string, delay: unknown): string =>
+  `got no reply within ${delay} ms: it waited behind the stream "${stream}", which occupies the actor until it ends; ` +
+  `read that stream to its end or leave it, or spawn the actor with a concurrency above 1.`;
 
 const wentInCircles = (route: readonly Address[]): string =>
   `was forwarded ${route.length} times, which is too often (last by ${route.slice(-3).join(", ")}); end the circle, or raise maxHops.`;
