@@ -5,6 +5,7 @@ export type { Audit, DeadLetter, Handled, Logger } from "./actor/environment";
 export type {
   DeadLetterEvent,
   FailedEvent,
+  HeldEvent,
   OverflowEvent,
   RestartedEvent,
   SlowHandlerEvent,
@@ -22,7 +23,7 @@ export { refSchema } from "./actor/ref-schema";
 export type { StreamOptions } from "./actor/stream-options";
 export type { ActorStream } from "./actor/stream-reader";
 export { StreamError } from "./actor/stream-step";
-export type { Backoff, Directive, Strategy, Supervision } from "./actor/supervision";
+export type { Backoff, BeyondLimit, Directive, Strategy, Supervision } from "./actor/supervision";
 export type { Timers } from "./actor/timers";
 export type { Terminated } from "./actor/watch";
 export { type Address, address, isAddress, type ParsedAddress, parseAddress } from "./message/address";

@@ -1,6 +1,7 @@
 import { quote } from "../message/address";
 import { sentenceOf } from "../message/delivery-error";
 import type { Cell } from "./cell";
+import type { Restart } from "./extras";
 import { type AnySignatures, refTo } from "./ref";
 import { type Directive, isDirective, type Policy, RestartHistory } from "./supervision";
 
@@ -9,6 +10,8 @@ export interface Decision {
   readonly directive: Directive;
   /** Before a restart, in milliseconds. */
   readonly delay: number;
+  /** Whether it is a restart beyond the limit. */
+  readonly isHeld: boolean;
   /** The end of the sentence that tells of it. */
   readonly note: string;
   /** Whom it concerns, in the order in which they were spawned. */
@@ -21,23 +24,35 @@ export interface Decision {
  * @param who it is, in a sentence about the actor that failed: it, or the one above it that this was escalated to.
  */
 export function decisionFor(cell: Cell, thrown: unknown, isStarting: boolean, who: string): Decision {
-  const policy = cell.parent?.extras?.policy ?? cell.environment.policy;
+  const policy = policyFor(cell);
   let { directive, why } = directiveOf(policy, cell, thrown);
   if (directive === "restart" && cell.factory === null) directive = "resume"; // It has no state that could be made anew.
   if (directive === "resume" && isStarting) directive = "stop"; // There is nothing to go on with.
   let delay = 0;
+  let isHeld = false;
   if (directive === "restart") {
     const { environment, extra } = cell;
     extra.history ??= new RestartHistory();
-    const wait = extra.history.next(policy, environment.clock.monotonicTime(), environment.random);
-    if (wait === null) {
-      directive = "escalate";
-      why = `it has been restarted ${policy.limit} times within ${policy.within} ms`;
-    } else delay = wait;
+    const now = environment.clock.monotonicTime();
+    why = extra.history.isHeld(now, policy.within)
+      ? `it failed again before it was well for ${policy.within} ms`
+      : `it has been restarted ${policy.limit} times within ${policy.within} ms`;
+    const wait = extra.history.next(policy, now, environment.random);
+    const beyond = policy.beyondLimit ?? (cell.parent === null ? "hold" : "escalate");
+    if (wait !== null) {
+      why = "";
+      delay = wait;
+    } else if (beyond === "hold") {
+      isHeld = true;
+      delay = extra.history.hold(policy);
+    } else directive = beyond;
   }
   const concerned = policy.strategy === "one-for-one" ? [cell] : concernedBy(cell, policy);
-  return { directive, delay, note: noteOf(directive, cell, why, delay, who), concerned };
+  return { directive, delay, isHeld, note: noteOf(directive, cell, why, delay, who), concerned };
 }
+
+/** The supervision of an actor: its parent's, or the system's. */
+export const policyFor = ({ parent, environment }: Cell): Policy => parent?.extras?.policy ?? environment.policy;
 
 function directiveOf(policy: Policy, cell: Cell, thrown: unknown): { directive: Directive; why: string } {
   try {
@@ -60,19 +75,19 @@ function concernedBy(cell: Cell, { strategy }: Policy): readonly Cell[] {
 }
 
 function noteOf(directive: Directive, cell: Cell, why: string, delay: number, who: string): string {
+  const because = why === "" ? "" : `${why}, so `;
   switch (directive) {
     case "resume":
       return "";
     case "restart":
+      if (why !== "") return `; ${because}${who} is held for ${Math.round(delay)} ms before it restarts.`;
       return delay > 0 ? `; ${who} restarts in ${Math.round(delay)} ms.` : `; ${who} restarts.`;
     case "stop":
-      return `; ${who} is stopped.`;
-    case "escalate": {
-      const because = why === "" ? "" : `${why}, so `;
+      return `; ${because}${who} is stopped.`;
+    case "escalate":
       return cell.parent === null
         ? `; ${because}${who} is stopped: no supervisor is left to decide.`
         : `; ${because}the supervisor of ${cell.parent.address} decides.`;
-    }
   }
 }
 
@@ -90,4 +105,9 @@ export function report(
   if (!environment.events.hasSubscribers) return;
   const isUnhandled = directive === "escalate" && parent === null;
   environment.events.publish({ kind: "failed", address, operation, error, directive, isUnhandled });
+}
+
+/** Publishes that an actor is held. */
+export function tellOfHold({ environment: { events }, address }: Cell, { error, delay }: Restart): void {
+  if (events.hasSubscribers) events.publish({ kind: "held", address, error, delay });
 }

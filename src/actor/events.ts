@@ -22,6 +22,11 @@ export interface RestartedEvent extends Shape<"restarted"> {
   readonly error: unknown;
   readonly restarts: number;
 }
+/** An actor failed beyond its limit, and restarts after a pause of `delay` milliseconds. */
+export interface HeldEvent extends Shape<"held"> {
+  readonly error: unknown;
+  readonly delay: number;
+}
 /** A handler, a hook or a factory threw, and `directive` is what was decided. */
 export interface FailedEvent extends Shape<"failed"> {
   /** The operation, or the hook. */
@@ -54,6 +59,7 @@ export type SystemEvent =
   | StoppedEvent
   | RestartedEvent
   | FailedEvent
+  | HeldEvent
   | DeadLetterEvent
   | OverflowEvent
   | SlowHandlerEvent;

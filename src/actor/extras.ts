@@ -11,6 +11,15 @@ import type { Signal } from "./signal";
 import type { Policy, RestartHistory } from "./supervision";
 import type { Watch } from "./watch";
 
+/** Why an actor restarts. */
+export interface Restart {
+  readonly error: unknown;
+  /** How long it waits before that, in milliseconds. */
+  readonly delay: number;
+  /** Whether it failed beyond its limit. */
+  readonly isHeld: boolean;
+}
+
 /** What only some actors need, so that an idle one stays small. */
 export class Extras {
   // ——— Of its options
@@ -40,8 +49,7 @@ export class Extras {
   restarts = 0;
   failed = 0;
   history: RestartHistory | null = null;
-  /** What it restarts for. */
-  restart: { readonly error: unknown; readonly delay: number } | null = null;
+  restart: Restart | null = null;
   /** The hook to run next, which comes before any message. */
   hook: Signal | null = null;
   /** Whether its `onStart` has not come to a good end yet, so that no `onStop` is due. */

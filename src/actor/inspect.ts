@@ -16,8 +16,18 @@ export interface ActorReport {
   /**
    * `starting`: it begins. `idle`: nothing waits. `ready`: its turn will come. `handling`: it runs now. `awaiting`: as
    * many of its handlers as may wait for something. `restarting` (with its backoff), `draining`, `stopping`: as it says.
+   * `held`: it restarts after a pause, because it failed beyond its limit.
    */
-  readonly state: "starting" | "idle" | "ready" | "handling" | "awaiting" | "restarting" | "draining" | "stopping";
+  readonly state:
+    | "starting"
+    | "idle"
+    | "ready"
+    | "handling"
+    | "awaiting"
+    | "restarting"
+    | "held"
+    | "draining"
+    | "stopping";
   /** Messages that wait: in the mailbox, for room in it, or stashed. */
   readonly queued: number;
   /** Messages handled so far, by all its instances. */
@@ -57,8 +67,8 @@ function runningIn({ current, extras, environment }: Cell): RunningMessage[] {
   return [{ operation: current.type, age: since < 0 ? 0 : Math.max(now - since, 0) }, ...several];
 }
 
-function stateOf({ life, activity }: Cell): ActorReport["state"] {
-  if (life === RESTARTING) return "restarting";
+function stateOf({ life, activity, extras }: Cell): ActorReport["state"] {
+  if (life === RESTARTING) return extras?.restart?.isHeld === true ? "held" : "restarting";
   if (life === DRAINING) return "draining";
   if (life >= STOPPING) return "stopping";
   switch (activity) {

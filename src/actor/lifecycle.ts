@@ -3,9 +3,9 @@ import { each } from "../runtime/few";
 import { Timeout } from "../runtime/timer-wheel";
 import type { Behaviour, Cell } from "./cell";
 import type { Children } from "./children";
-import { decisionFor, report } from "./decision";
-import type { Envelope } from "./envelope";
-import { stopReason } from "./extras";
+import { decisionFor, policyFor, report, tellOfHold } from "./decision";
+import { type Envelope, isFromOutside } from "./envelope";
+import { type Restart, stopReason } from "./extras";
 import { abandonRunning } from "./finish";
 import { abortSignals, discard, endStreams, restoreStash } from "./leaving";
 import { DRAINING, HANDLING, IDLE, READY, RESTARTING, STOPPED, STOPPING, SUSPENDED } from "./life";
@@ -69,8 +69,9 @@ function hookOf(behaviour: Behaviour | null, hook: Hook): HookFunction | null {
 /** A handler or a hook threw: its supervisor decides what becomes of the actor (P9). */
 export function failed(cell: Cell, envelope: Envelope, error: HandlerFailedError, isTold: boolean): void {
   const hook = envelope instanceof Signal ? envelope.hook : undefined;
-  if (hook === "onStop" || !cell.isAlive) {
-    const directive = cell.life === RESTARTING ? "restart" : "stop";
+  const isEnding = hook === "onStop" || !cell.isAlive;
+  if (isEnding || (isFromOutside(envelope) && policyFor(cell).outside === "resume")) {
+    const directive = !isEnding ? "resume" : cell.life === RESTARTING ? "restart" : "stop";
     report(cell, envelope.type, error.cause, directive, error.message, isTold ? null : "error");
     if (hook !== undefined && cell.life === DRAINING) stop(cell, false); // It did not begin: nobody can handle the rest.
     return;
@@ -92,12 +93,12 @@ function decide(
   isUntold: boolean,
   who = "it",
 ): Directive {
-  const { directive, delay, note, concerned } = decisionFor(cell, thrown, isStarting, who);
+  const { directive, delay, isHeld, note, concerned } = decisionFor(cell, thrown, isStarting, who);
   // Who asked has been told, and needs no log; but what becomes of the actor for it is told here.
   const isUnhandled = directive === "escalate" && cell.parent === null;
-  const level = isUntold || isUnhandled ? "error" : directive === "resume" ? null : "warn";
+  const level = isUntold || isUnhandled || isHeld ? "error" : directive === "resume" ? null : "warn";
   report(cell, operation, thrown, directive, `${sentence}${note}`, level);
-  if (directive === "restart") for (const each of concerned) restart(each, thrown, delay);
+  if (directive === "restart") for (const each of concerned) restart(each, { error: thrown, delay, isHeld });
   else if (directive === "stop") for (const each of concerned) stopFailed(each, thrown);
   else if (directive === "escalate") return escalate(cell, operation, thrown, sentence, isStarting);
   return directive;
@@ -124,10 +125,11 @@ function stopFailed(cell: Cell, error: unknown): void {
 // ——— Restarting
 
 /** Makes an actor anew once its running message is finished; what waits in its mailbox is kept (P10). */
-function restart(cell: Cell, error: unknown, delay: number): void {
+function restart(cell: Cell, why: Restart): void {
   if (!cell.isAlive || cell.factory === null) return;
   cell.live(RESTARTING);
-  cell.extra.restart = { error, delay };
+  cell.extra.restart = why;
+  if (why.isHeld) tellOfHold(cell, why);
   if (cell.activity === IDLE) cell.schedule();
   else if (cell.activity === HANDLING) cell.activity = SUSPENDED; // Its turn ends here, and goes on in proceed().
   abortSignals(cell);
@@ -169,6 +171,7 @@ function renew(cell: Cell): void {
   extra.instance = null;
   cell.behaviour = null; // The next instance goes back to nothing of this one.
   cell.live(extra.aliveAs);
+  extra.history?.begin(environment.clock.monotonicTime());
   let behaviour: Behaviour;
   try {
     behaviour = environment.makeBehaviour(cell);

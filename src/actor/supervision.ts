@@ -12,6 +12,12 @@ export type Directive = "resume" | "restart" | "stop" | "escalate";
  */
 export type Strategy = "one-for-one" | "one-for-all" | "rest-for-one";
 
+/**
+ * What becomes of an actor that fails more often than its limit: it restarts after a pause that grows (`hold`), ends (`stop`), or
+ * the decision is its parent's supervisor's (`escalate`).
+ */
+export type BeyondLimit = "hold" | "stop" | "escalate";
+
 /** How long an actor waits before it restarts: longer each time, until it has been well for a while. */
 export interface Backoff {
   /** Before the first restart, in milliseconds. Default: 100. */
@@ -41,7 +47,8 @@ export interface Backoff {
  * | the children share state, and none is right without the others | `strategy: "one-for-all"` |
  * | each child builds on those spawned before it | `strategy: "rest-for-one"` |
  * | the parent's own state is in doubt | `decide: () => "escalate"` |
- * | it restarts more often than `limit` in `within` (5 in 10 s) | nothing: that escalates; without a parent, the actor is stopped |
+ * | it restarts more often than `limit` in `within` (5 in 10 s) | nothing: that escalates; without a parent, the actor is held back: it restarts after a pause, from 100 ms up to 30 s |
+ * | a message from outside (`parseMessage`, `receive`, a tool call) made it throw | nothing: that message fails alone; `outside: "restart"` if its state may be wrong then |
  */
 export interface Supervision {
   /** Default: `"one-for-one"`. */
@@ -52,14 +59,27 @@ export interface Supervision {
    */
   readonly decide?: (error: unknown, child: AnyRef) => Directive;
   /**
-   * Most restarts of one child in `within`; the failure after that escalates. A whole number from 0, or `Infinity`.
-   * Default: 5.
+   * Most restarts of one child in `within`; `beyondLimit` says what the failure after that leads to. A whole number from 0,
+   * or `Infinity`. Default: 5.
    */
   readonly limit?: number;
+  /**
+   * What becomes of a child that fails beyond `limit`. With `"hold"` it restarts after a pause, which begins at
+   * `backoff.initial` (or 100 ms), doubles with each failure up to 30 s, and begins again once the child has been well for
+   * `within`. Meanwhile its mailbox takes messages as ever, `inspect` shows it as `held`, and a stop ends it at once.
+   * Default: `"escalate"`; for an actor without a parent `"hold"`.
+   */
+  readonly beyondLimit?: BeyondLimit;
   /** The window of `limit`, in milliseconds. Default: 10,000. */
   readonly within?: number;
   /** Default: none, a restart is immediate. */
   readonly backoff?: Backoff;
+  /**
+   * What becomes of a child whose handler threw for a message from outside: one that came through `parseMessage` or `receive`, or
+   * the call of a tool by code. With `"resume"` the message fails alone: the child goes on, and nothing counts against its limit; with
+   * `"restart"` it is a failure like any other. Default: `"resume"`, so that a stranger cannot take an actor from others.
+   */
+  readonly outside?: "resume" | "restart";
 }
 
 /** A supervision with its defaults. */
@@ -69,6 +89,9 @@ export interface Policy {
   readonly limit: number;
   readonly within: number;
   readonly backoff: Required<Backoff> | null;
+  /** Null for the default, which depends on whether the child has a parent. */
+  readonly beyondLimit: BeyondLimit | null;
+  readonly outside: "resume" | "restart";
 }
 
 /** Fills in the defaults of a supervision that was checked. */
@@ -78,24 +101,40 @@ export function policyOf({
   limit = 5,
   within = 10_000,
   backoff,
+  beyondLimit,
+  outside = "resume",
 }: Supervision): Policy {
-  if (backoff === undefined) return { strategy, decide, limit, within, backoff: null };
-  const { initial = 100, max = 10_000, factor = 2, jitter = 0.2, resetAfter = 10_000 } = backoff;
   return {
     strategy,
     decide,
     limit,
     within,
-    backoff: { initial, max: Math.max(max, initial), factor, jitter, resetAfter },
+    backoff: backoff === undefined ? null : fullBackoff(backoff),
+    beyondLimit: beyondLimit ?? null,
+    outside,
   };
 }
 
+function fullBackoff(backoff: Backoff): Required<Backoff> {
+  const { initial = 100, max = 10_000, factor = 2, jitter = 0.2, resetAfter = 10_000 } = backoff;
+  return { initial, max: Math.max(max, initial), factor, jitter, resetAfter };
+}
+
 const STRATEGIES: readonly unknown[] = ["one-for-one", "one-for-all", "rest-for-one"] satisfies Strategy[];
+const BEYOND_LIMIT: readonly unknown[] = ["hold", "stop", "escalate"] satisfies BeyondLimit[];
 const DIRECTIVES: readonly unknown[] = ["resume", "restart", "stop", "escalate"] satisfies Directive[];
 
 export const isDirective = (value: unknown): value is Directive => DIRECTIVES.includes(value);
 
-const KNOWN: readonly string[] = ["strategy", "decide", "limit", "within", "backoff"] satisfies (keyof Supervision)[];
+const KNOWN: readonly string[] = [
+  "strategy",
+  "decide",
+  "limit",
+  "within",
+  "beyondLimit",
+  "backoff",
+  "outside",
+] satisfies (keyof Supervision)[];
 const BACKOFF: { readonly [key in keyof Required<Backoff>]: (value: number) => boolean } = {
   initial: (value) => value > 0,
   max: (value) => value > 0,
@@ -116,7 +155,7 @@ export function checkSupervision(supervision: Supervision, of: string): void {
       throw new TypeError(`There is no "${key}" in the supervision of ${of}; write one of ${KNOWN.join(", ")}.`);
     }
   }
-  const { strategy, decide, limit, within, backoff } = supervision;
+  const { strategy, decide, limit, within, backoff, beyondLimit, outside } = supervision;
   if (strategy !== undefined && !STRATEGIES.includes(strategy)) {
     throw new TypeError(`The strategy of ${of} is one of ${STRATEGIES.join(", ")}; got ${quote(strategy)}.`);
   }
@@ -128,6 +167,12 @@ export function checkSupervision(supervision: Supervision, of: string): void {
   }
   if (within !== undefined && !(typeof within === "number" && within > 0)) {
     throw new RangeError(`within, of ${of}, is a number of milliseconds above 0; got ${quote(within)}.`);
+  }
+  if (beyondLimit !== undefined && !BEYOND_LIMIT.includes(beyondLimit)) {
+    throw new TypeError(`beyondLimit, of ${of}, is one of ${BEYOND_LIMIT.join(", ")}; got ${quote(beyondLimit)}.`);
+  }
+  if (outside !== undefined && outside !== "resume" && outside !== "restart") {
+    throw new TypeError(`outside, of ${of}, is "resume" or "restart"; got ${quote(outside)}.`);
   }
   if (backoff !== undefined) checkBackoff(backoff, of);
 }
@@ -150,8 +195,16 @@ function checkBackoff(backoff: Backoff, of: string): void {
   }
 }
 
+/** The first pause of an actor that is held, where its supervision has no backoff. Milliseconds. */
+const FIRST_HOLD = 100;
+/** The longest one. Milliseconds. */
+const LONGEST_HOLD = 30_000;
+
 /** The restarts of one child: how many lately, and how many since it was last well for a while. */
 export class RestartHistory {
+  #holds = 0;
+  /** When the instance after the last hold began; null until then. */
+  #wellSince: number | null = null;
   #times: number[] = [];
   #attempts = 0;
   #last = Number.NEGATIVE_INFINITY;
@@ -162,6 +215,7 @@ export class RestartHistory {
    * @returns how many milliseconds to wait before it; null where it is too many.
    */
   next({ limit, within, backoff }: Policy, now: number, random: () => number): number | null {
+    if (this.isHeld(now, within)) return null;
     if (limit !== Number.POSITIVE_INFINITY) {
       this.#times = this.#times.filter((time) => now - time < within);
       if (this.#times.length >= limit) return null;
@@ -173,5 +227,27 @@ export class RestartHistory {
     this.#attempts++;
     this.#last = now + wait;
     return wait * (1 + backoff.jitter * (2 * random() - 1));
+  }
+
+  /** Whether it was held, and has not been well for `within` since: then the next failure is beyond the limit, too. */
+  isHeld(now: number, within: number): boolean {
+    if (this.#holds === 0) return false;
+    if (this.#wellSince === null || now - this.#wellSince < within) return true;
+    this.#holds = 0;
+    return false;
+  }
+
+  /** Counts a failure beyond the limit; returns how many milliseconds to wait before the restart. */
+  hold({ backoff }: Policy): number {
+    const first = backoff?.initial ?? FIRST_HOLD;
+    const wait = Math.min(first * 2 ** this.#holds, Math.max(first, LONGEST_HOLD));
+    this.#holds++;
+    this.#wellSince = null;
+    return wait;
+  }
+
+  /** Its next instance begins. */
+  begin(now: number): void {
+    this.#wellSince ??= now;
   }
 }

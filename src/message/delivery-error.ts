@@ -216,7 +216,7 @@ function sentence(kind: DeliveryError["kind"], detail: unknown): string {
       if (detail === "streamed") return "was cut off: its actor stopped, or restarts, while it streamed.";
       return detail === "abandoned"
         ? "was being handled when its actor was abandoned: it may have had its effects, and its reply is lost."
-        : "was not handled: the actor has stopped; spawn it again to send to it.";
+        : "was not handled: the actor has stopped, and this reference stays dead; spawn it again, and send by the new reference.";
     case "mailbox-full":
       return `found a full mailbox (capacity ${detail}); send again later.`;
     case "unknown-operation":

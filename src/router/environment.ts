@@ -41,7 +41,7 @@ export interface SystemOptions {
   readonly slowHandler?: number;
   /** How often one message may be forwarded (`ctx.forward`), a whole number from 1. Default: 64. */
   readonly maxHops?: number;
-  /** What becomes of actors that fail, where their parent has no supervision of its own. Default: each restarts, at most 5 times in 10 s. */
+  /** What becomes of actors that fail, where their parent has no supervision of its own. Default: each restarts; beyond 5 times in 10 s, one without a parent is held back, and the failure of a child escalates. */
   readonly supervision?: Supervision;
   /** Where the jitter of a backoff comes from: a number from 0 up to 1. Default: `Math.random`. */
   readonly random?: () => number;

@@ -51,9 +51,9 @@ export function* reportsOf(reports: readonly ActorReport[]): Iterable<ActorRepor
   }
 }
 
-/** Whether a settled actor has something to do that does not come to its end; to wait for a restart is none. */
+/** Whether a settled actor has something to do that does not come to its end; to wait for a restart is none, held or not. */
 export const isUnfinished = ({ queued, current, state }: ActorReport): boolean =>
-  queued > 0 || current.length > 0 || (state !== "idle" && state !== "restarting");
+  queued > 0 || current.length > 0 || !["idle", "restarting", "held"].includes(state);
 
 /** What an actor does or has before it, as the end of a sentence. */
 export function doingOf({ state, current, queued }: ActorReport): string {

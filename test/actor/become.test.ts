@@ -92,7 +92,7 @@ test("become in the factory throws: it would be lost", () => {
 });
 
 test("P10: become in the factory of a restart is a failure, and never leads back to the instance before", async () => {
-  const systems = createTestSystem({ supervision: { limit: 1 } });
+  const systems = createTestSystem({ supervision: { limit: 1, beyondLimit: "stop" } });
   let instances = 0;
   const ref = systems.system.spawn("door", Door, (ctx) => {
     if (++instances === 2) ctx.become(doorOf(ctx, "lost"));

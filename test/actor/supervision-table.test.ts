@@ -1,5 +1,13 @@
 import { expect, test } from "bun:test";
-import { type Context, defineProtocol, type Ref, type SignaturesOf, type Supervision, Type } from "../../src/index";
+import {
+  type Context,
+  defineProtocol,
+  type Ref,
+  receive,
+  type SignaturesOf,
+  type Supervision,
+  Type,
+} from "../../src/index";
 import { type TestSystem, testSystems } from "./test-system";
 
 // The decision table of Supervision: one test for each row, named after it.
@@ -150,4 +158,37 @@ test("it restarts more often than `limit` in `within`: nothing, that escalates",
   expect(family.parents).toBe(1);
   await family.failAt(1);
   expect(family.parents).toBe(2);
+});
+
+test("it restarts more often than `limit` in `within`, and has no parent: nothing, it is held back", async () => {
+  const { system, clock, takeLog } = createTestSystem({ supervision: { limit: 1 } });
+  const ref = system.spawn("root", Child, () => {
+    let total = 0;
+    return {
+      add: (n) => (total += n),
+      fail(error) {
+        throw error;
+      },
+    };
+  });
+  for (let i = 0; i < 2; i++) await ref.ask("fail", new Error("broken"));
+  const total = ref.ask("add", 5);
+  await clock.settle();
+  expect(system.inspect()).toMatchObject([{ state: "held", queued: 1 }]);
+  await clock.advance(100);
+  expect((await total)._unsafeUnwrap()).toBe(5);
+  expect(takeLog()).toHaveLength(2);
+});
+
+test("a message from outside made it throw: nothing, that message fails alone; or `outside`", async () => {
+  for (const [supervision, total] of [
+    [{}, 1],
+    [{ outside: "restart" }, 0],
+  ] satisfies [Supervision, number][]) {
+    const family = await row(supervision);
+    for (const child of family.children) expect((await receive(child).ask("fail", 1)).isErr()).toBe(true);
+    await family.clock.settle();
+    expect(await family.totals()).toEqual([total, total, total]);
+    family.takeLog();
+  }
 });

@@ -484,8 +484,8 @@ for (const [directive, expected] of [
   });
 }
 
-test("P9: a factory that throws on every restart ends its actor by the limit", async () => {
-  const systems = createTestSystem({ supervision: {} });
+test("P9: a factory that throws on every restart ends its actor by the limit, where it is to stop beyond that", async () => {
+  const systems = createTestSystem({ supervision: { beyondLimit: "stop" } });
   let instances = 0;
   const ref = systems.system.spawn("worker", Work, () => {
     if (++instances > 1) throw new Error("no factory");

@@ -90,7 +90,7 @@ async function endOf({ system, router, clock, finish, expectUnfinished }: TestSy
 
 const unfinishedIn = (reports: readonly ActorReport[]): ActorReport[] =>
   reports.flatMap((report) => [
-    ...(report.queued > 0 || (report.state !== "idle" && report.state !== "restarting") ? [report] : []),
+    ...(report.queued > 0 || !["idle", "restarting", "held"].includes(report.state) ? [report] : []),
     ...unfinishedIn(report.children),
   ]);
 

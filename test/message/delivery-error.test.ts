@@ -44,7 +44,7 @@ const CASES: readonly (readonly [DeliveryError["kind"], DeliveryError, sentence:
   [
     "stopped",
     deliveryError("stopped", source),
-    "was not handled: the actor has stopped; spawn it again to send to it.",
+    "was not handled: the actor has stopped, and this reference stays dead; spawn it again, and send by the new reference.",
     false,
   ],
   [

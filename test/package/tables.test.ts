@@ -16,7 +16,7 @@ async function tableIn(file: string, heading: string): Promise<string[][]> {
 const plain = (cell: string): string => cell.replace("(default)", "").replaceAll(/\s+/g, " ").trim();
 
 for (const [heading, file, rows] of [
-  ["what happened", "src/actor/supervision.ts", 8],
+  ["what happened", "src/actor/supervision.ts", 9],
   ["overflow", "src/actor/options.ts", 4],
 ] as const) {
   test(`the README's table "${heading}" says what that in ${file} says`, async () => {

@@ -84,7 +84,7 @@ test("`stopped` has the error where the supervisor stopped the actor for it", as
 });
 
 test("what no supervisor handles is an event that says so", async () => {
-  const test = spawnObserved({ supervision: { limit: 0 } });
+  const test = spawnObserved({ supervision: { limit: 0, beyondLimit: "escalate" } });
   await test.spawn("worker").ask("fail", new Error("broken"));
   await test.clock.settle();
   expect(test.events.filter(({ kind }) => kind === "failed")).toMatchObject([

@@ -13,6 +13,12 @@ const Text = defineProtocol("text", {
   note: { payload: Type.String() },
 });
 
+const Tally = defineProtocol("tally", {
+  add: { payload: Type.Number(), reply: Type.Number() },
+  fail: { reply: Type.Null() },
+  failing: { stream: Type.Number() },
+});
+
 interface Desk {
   readonly system: System;
   readonly code: ReturnType<typeof spawnCodeExecution>;
@@ -99,6 +105,33 @@ describe.each(ways)("$isolation, $language", (way) => {
       expect(valueIn(await execute(code, { language }))).toBe("A0,A1,A2,A3,A4,A5,A6,A7,A8,A9,x,y,z");
       expect(seen).toEqual([..."0123456789"].map((n) => `a${n}`).concat("left", "noted"));
     });
+  });
+
+  test("P9: calls that make a tool throw fail alone, however many: nobody else loses the tool, or its state", async () => {
+    await using system = createSystem({ askTimeout: 20_000, logger: { warn() {}, error() {} } });
+    const tally = system.spawn("tally", Tally, () => {
+      let total = 0;
+      return {
+        add: (n) => (total += n),
+        fail() {
+          throw new Error("broken");
+        },
+        *failing() {
+          yield 1;
+          throw new Error("broken");
+        },
+      };
+    });
+    await tally.ask("add", 2);
+    const code = spawnCodeExecution(system, { tools: { tally }, isolation });
+    const source = `let failed = 0
+      for (let i = 0; i < 7; i++) try { await tools.tally.fail() } catch (error) { failed += error.kind === "handler-failed" ? 1 : 0 }
+      for (let i = 0; i < 7; i++) try { for await (const n of tools.tally.failing()) failed += n } catch { }
+      failed`;
+    expect(valueIn((await code.ask("execute", { code: source, language }))._unsafeUnwrap())).toBe(14);
+    expect((await tally.ask("add", 3))._unsafeUnwrap()).toBe(5);
+    const found = system.inspect().find(({ address }) => address === tally.address);
+    expect(found).toMatchObject({ state: "idle", restarts: 0, failed: 14 });
   });
 
   test("in a session, in a stream and as a program no less", async () => {

@@ -74,20 +74,24 @@ export class Broker implements Calls {
     if (of === undefined) {
       return refusal("unknown-operation", `There is no tools.${short(read.tool)}.${short(read.operation)}.`);
     }
+    if (this.#approve === undefined && !of.operation.isStream) return this.#ask(of, read.payload);
+    // Whoever approves sees what fits. A stream is refused at its call, where the tool would refuse it at the first read.
     const parsed = of.operation.payload.parse(read.payload);
     if (parsed.isErr()) return unfit(of, parsed.error());
-    if (this.#approve !== undefined) return this.#ifApproved(this.#approve, of, parsed.value, clock);
-    return this.#begin(of, parsed.value);
+    if (this.#approve === undefined) return this.#begin(of, read.payload);
+    return this.#ifApproved(this.#approve, of, read.payload, parsed.value, clock);
   }
+
+  // A payload goes out as it came: the tool validates it, and gets what its schema makes of it.
 
   #begin(of: ToolOperation, payload: unknown): string | Promise<string> {
     return of.operation.isStream ? this.#open(of, payload) : this.#ask(of, payload);
   }
 
   async #ask(of: ToolOperation, payload: unknown): Promise<string> {
-    const { ref, operation } = of;
+    const { door, operation } = of;
     const options = { timeout: this.#limits.time, signal: this.#signal };
-    const result = await ref.ask(operation.name, payload, options);
+    const result = await door.ask(operation.name, payload, options);
     if (result.isErr()) return this.#failed(of, result.error);
     const parsed = operation.reply.parse(result.value);
     if (parsed.isErr()) return unfitting(of, "reply", parsed.error());
@@ -102,7 +106,7 @@ export class Broker implements Calls {
     }
     const options = { timeout: this.#limits.time, signal: this.#signal, credit: CREDIT };
     const number = this.#set.nextStream();
-    const items = of.ref.stream(of.operation.name, payload, options);
+    const items = of.door.stream(of.operation.name, payload, options);
     this.#streams.set(number, { items, of });
     return `{"ok":true,"value":${number}}`;
   }
@@ -140,7 +144,13 @@ export class Broker implements Calls {
     return '{"ok":true}';
   }
 
-  async #ifApproved(approve: Approve, of: ToolOperation, payload: unknown, clock: RunClock): Promise<string> {
+  async #ifApproved(
+    approve: Approve,
+    of: ToolOperation,
+    sent: unknown,
+    payload: unknown,
+    clock: RunClock,
+  ): Promise<string> {
     const { tool, operation } = of;
     let approval: Approval;
     try {
@@ -150,14 +160,14 @@ export class Broker implements Calls {
       // What it threw is the host's own, and not for code.
       return refusal("refused", `${nameOf(of)} was refused: whoever approves calls failed.`);
     }
-    if (approval === true) return this.#begin(of, payload);
+    if (approval === true) return this.#begin(of, sent);
     if (typeof approval === "object" && approval !== null) {
       if ("refuse" in approval && approval.refuse !== undefined) {
         return refusal("refused", `${nameOf(of)} was refused: ${String(approval.refuse).slice(0, LONGEST_REASON)}`);
       }
       if ("payload" in approval) {
         const parsed = operation.payload.parse(approval.payload);
-        return parsed.isErr() ? unfit(of, parsed.error()) : this.#begin(of, parsed.value);
+        return parsed.isErr() ? unfit(of, parsed.error()) : this.#begin(of, approval.payload);
       }
     }
     return refusal("refused", `${nameOf(of)} was refused.`);

@@ -1,12 +1,4 @@
-import {
-  type ActorStream,
-  type AnyRef,
-  type AskOptions,
-  type AskResult,
-  type Operation,
-  operationsOf,
-  type StreamOptions,
-} from "../../../index";
+import { type AnyRef, type Door, type Operation, operationsOf, receive } from "../../../index";
 import type { ToolTable } from "./tools-in-code";
 
 /** A tool of which code may call some operations only. */
@@ -22,16 +14,11 @@ export interface ToolGrant {
  */
 export type Tools = Readonly<Record<string, AnyRef | ToolGrant>>;
 
-/** A reference as one sees it whose payloads were held against its protocol, and not by the compiler. */
-interface ToolRef {
-  ask(operation: string, payload: unknown, options: AskOptions): Promise<AskResult>;
-  stream(operation: string, payload: unknown, options: StreamOptions): ActorStream<unknown>;
-}
-
 /** One operation that code may call. */
 export interface ToolOperation {
   readonly tool: string;
-  readonly ref: ToolRef;
+  /** Calls by code come from outside: the tool validates their payloads, and one that makes it throw fails alone (P9). */
+  readonly door: Door;
   readonly operation: Operation;
 }
 
@@ -105,6 +92,7 @@ function operationsIn(tool: string, given: AnyRef | ToolGrant): ReadonlyMap<stri
   if (!Array.isArray(names) || names.length === 0) {
     throw new TypeError(`The operations of the tool "${tool}" are a list of names, such as ["read"].`);
   }
+  const door = receive(ref);
   const operations = new Map<string, ToolOperation>();
   for (const name of names as readonly unknown[]) {
     const operation = typeof name === "string" ? known[name] : undefined;
@@ -113,8 +101,7 @@ function operationsIn(tool: string, given: AnyRef | ToolGrant): ReadonlyMap<stri
         `The tool "${tool}" has no operation ${JSON.stringify(name)}; write of ${Object.keys(known).join(", ")}.`,
       );
     }
-    // Any reference that has operations has these methods.
-    operations.set(operation.name, { tool, ref: ref as AnyRef & ToolRef, operation });
+    operations.set(operation.name, { tool, door, operation });
   }
   return operations;
 }

@@ -18,6 +18,7 @@ const Desk = defineProtocol("desk", {
   fail: { reply: Type.Number() },
   wait: { reply: Type.Number() },
   make: { payload: Type.String(), reply: Type.Unknown() },
+  once: { payload: z.string().transform((text) => `${text}!`), stream: z.string() },
   shout: { payload: z.string().transform((text) => text.toUpperCase()), reply: z.string() },
   count: { payload: Type.Number(), stream: Type.Number() },
   parts: { payload: Type.String(), stream: Type.Unknown() },
@@ -93,6 +94,9 @@ async function withDesk(
           return 1;
         },
         make: (name) => MADE[name],
+        *once(text) {
+          yield text;
+        },
         shout: (text) => text,
         async *count(n) {
           try {
@@ -143,6 +147,16 @@ describe("a call", () => {
       expect(await call(to("echo", null))).toEqual({ ok: true, value: null });
       expect(await call(to("echo"))).toEqual({ ok: true });
     });
+  });
+
+  test("P18: a payload is transformed once, approved or not, by a stream, too", async () => {
+    for (const approve of [undefined, () => true, async () => ({ payload: "hey" })] as (Approve | undefined)[]) {
+      await withDesk({ approve }, async ({ call }) => {
+        const opened = await call(to("once", "hey"));
+        const next = await call({ next: opened.ok ? opened.value : -1 });
+        expect(next).toEqual({ ok: true, value: { done: false, value: "hey!" } });
+      });
+    }
   });
 
   test("of an operation without a reply gives none, whatever its handler returns", async () => {

@@ -1,0 +1,218 @@
+import { describe, expect, test } from "bun:test";
+import {
+  type AskResult,
+  address,
+  type Context,
+  createMessage,
+  type Directive,
+  defineProtocol,
+  type FailedEvent,
+  type Pattern,
+  parseMessage,
+  type Ref,
+  receive,
+  type SignaturesOf,
+  type Supervision,
+  serializeMessage,
+  spawnPool,
+  Type,
+} from "../../src/index";
+import { type TestSystem, testSystems } from "./test-system";
+
+// A message that came through a door and makes its handler throw fails alone (P9).
+
+const { createTestSystem } = testSystems();
+
+const Tally = defineProtocol("tally", {
+  add: { payload: Type.Number(), reply: Type.Number() },
+  fail: { payload: Type.String() },
+  items: { payload: Type.String(), stream: Type.Number() },
+});
+type Tally = SignaturesOf<typeof Tally>;
+
+const outcomeOf = (answer: AskResult): unknown => (answer.isOk() ? answer.value : answer.error.kind);
+
+function tally() {
+  let total = 0;
+  return {
+    add: (n: number) => (total += n),
+    async fail(why: string) {
+      await undefined;
+      throw new Error(why);
+    },
+    async *items(why: string) {
+      yield 1;
+      throw new Error(why);
+    },
+  };
+}
+
+/** Who gets the message, and what its reference is. */
+const RECIPIENTS: Record<string, (test: TestSystem, supervision: Supervision) => Ref<Tally>> = {
+  "an actor": ({ system }) => system.spawn("tally", Tally, tally),
+  "an actor with several handlers": ({ system }) => system.spawn("tally", Tally, tally, { concurrency: 3 }),
+  "an actor that checks all": ({ system }) => system.spawn("tally", Tally, tally, { validate: "always" }),
+  "an actor that stashes it first": ({ system }) =>
+    system.spawn("tally", Tally, (ctx) => {
+      const own = tally();
+      let isStashed = false;
+      const later =
+        <Given extends unknown[], Result>(handler: (...given: Given) => Result) =>
+        (...given: Given) => {
+          if (isStashed) return handler(...given);
+          isStashed = true;
+          const passedOn = ctx.stash();
+          ctx.self.tell("add", 0);
+          return passedOn;
+        };
+      return {
+        add(n) {
+          ctx.unstash();
+          return own.add(n);
+        },
+        fail: later(own.fail),
+        items: later(own.items),
+      };
+    }),
+  "a worker of a pool": ({ system }, supervision) => spawnPool(system, "tally", Tally, tally, { size: 1, supervision }),
+  "an actor that it is forwarded to": ({ system }) => {
+    const last = system.spawn("last", Tally, tally);
+    return system.spawn("tally", Tally, (ctx) => ({
+      add: () => ctx.forward(last),
+      fail: () => ctx.forward(last),
+      items: () => ctx.forward(last),
+    }));
+  },
+  "a child that it is forwarded to": ({ system }, supervision) =>
+    system.spawn(
+      "tally",
+      Tally,
+      (ctx) => {
+        const child = ctx.spawn("child", Tally, tally);
+        return { add: () => ctx.forward(child), fail: () => ctx.forward(child), items: () => ctx.forward(child) };
+      },
+      { supervision },
+    ),
+};
+
+/** How it comes: with an operation that throws. */
+type Send = (test: TestSystem, ref: Ref<Tally>, why: string) => unknown;
+
+const received = (type: string, why: string, pattern: Pattern) =>
+  parseMessage(
+    serializeMessage(createMessage(address("tally"), type, why, { pattern }))._unsafeUnwrap(),
+  )._unsafeUnwrap();
+
+async function read(items: AsyncIterable<unknown>): Promise<void> {
+  try {
+    for await (const _ of items);
+  } catch {
+    // The reader is told; what becomes of the actor is looked at here.
+  }
+}
+
+const DOORS: Record<string, Send> = {
+  "a tell that was parsed": ({ router }, _, why) => router.tell(received("fail", why, "tell")),
+  "an ask that was parsed": ({ router }, _, why) => router.ask(received("fail", why, "tell")), // Sent in another pattern.
+  "an offer that was parsed": ({ router }, _, why) => router.offer(received("fail", why, "tell")),
+  "a stream that was parsed": ({ router }, _, why) => read(router.stream(received("items", why, "stream"))),
+  "a tell by receive": (_, ref, why) => receive(ref).tell("fail", why),
+  "an ask by receive": (_, ref, why) => receive(ref).ask("fail", why),
+  "an offer by receive": (_, ref, why) => receive(ref).offer("fail", why),
+  "a stream by receive": (_, ref, why) => read(receive(ref).stream("items", why)),
+};
+
+describe("P9: a handler that throws for a message from outside", () => {
+  for (const [who, spawn] of Object.entries(RECIPIENTS)) {
+    for (const [how, send] of Object.entries(DOORS)) {
+      test(`fails that message only: ${how}, to ${who}`, async () => {
+        let decisions = 0;
+        const supervision = (): Directive => {
+          decisions++;
+          return "restart";
+        };
+        const systems = createTestSystem({ supervision: { decide: supervision, limit: 2 } });
+        const ref = spawn(systems, { decide: supervision, limit: 2 });
+        await ref.ask("add", 2);
+        for (let i = 0; i < 7; i++) {
+          await send(systems, ref, "broken");
+          await systems.settle();
+        }
+        expect(outcomeOf(await ref.ask("add", 3))).toBe(5);
+        expect(decisions).toBe(0);
+        const failures = systems.events.filter((event): event is FailedEvent => event.kind === "failed");
+        expect(failures).toHaveLength(7);
+        for (const failure of failures) expect(failure).toMatchObject({ directive: "resume", isUnhandled: false });
+        // As ever: who asked is told, and the log where nobody is.
+        const isTold = how.includes("ask") || how.includes("stream");
+        expect(systems.takeLog().map(({ level }) => level)).toEqual(isTold ? [] : Array(7).fill("error"));
+      });
+    }
+  }
+
+  for (const [how, send] of Object.entries(DOORS)) {
+    test(`restarts its actor where the owner says so: ${how}`, async () => {
+      const systems = createTestSystem({ supervision: { outside: "restart", limit: 1, beyondLimit: "stop" } });
+      const ref = systems.system.spawn("tally", Tally, tally);
+      await ref.ask("add", 2);
+      await send(systems, ref, "broken");
+      expect(outcomeOf(await ref.ask("add", 3))).toBe(3);
+      await send(systems, ref, "broken");
+      expect(outcomeOf(await ref.ask("add", 3))).toBe("stopped");
+      systems.takeLog();
+    });
+  }
+
+  test("counts nothing against the limit of what fails from within", async () => {
+    const systems = createTestSystem({ supervision: { limit: 1, beyondLimit: "stop" } });
+    const ref = systems.system.spawn("tally", Tally, tally);
+    for (let i = 0; i < 5; i++) await receive(ref).ask("fail", "x");
+    await ref.ask("fail", "x");
+    for (let i = 0; i < 5; i++) await receive(ref).ask("fail", "x");
+    expect(outcomeOf(await ref.ask("add", 1))).toBe(1);
+    await ref.ask("fail", "x");
+    expect(outcomeOf(await ref.ask("add", 1))).toBe("stopped");
+    expect(systems.takeLog()).toHaveLength(2);
+  });
+
+  test("fails alone, and what it asked for in turn came from within: who was asked restarts, and it does not", async () => {
+    const systems = createTestSystem({ supervision: {} });
+    const inner = systems.system.spawn("inner", Tally, tally);
+    const outer = systems.system.spawn("outer", Tally, (ctx: Context<Tally>) => {
+      const own = tally();
+      return {
+        ...own,
+        async fail(why) {
+          const reply = await ctx.ask(inner, "fail", why);
+          if (reply.isErr()) throw reply.error;
+        },
+      };
+    });
+    await Promise.all([inner.ask("add", 2), outer.ask("add", 2)]);
+    expect(outcomeOf(await receive(outer).ask("fail", "x"))).toBe("handler-failed");
+    expect([outcomeOf(await inner.ask("add", 1)), outcomeOf(await outer.ask("add", 1))]).toEqual([1, 3]);
+    expect(systems.system.inspect()).toMatchObject([
+      { address: "@(inner)", restarts: 1 },
+      { address: "@(outer)", restarts: 0, failed: 1 },
+    ]);
+    systems.takeLog();
+  });
+
+  test("the supervision of an actor's children is its own", async () => {
+    const systems = createTestSystem({ supervision: { outside: "restart" } });
+    let child: Ref<Tally> | undefined;
+    systems.system.spawn(
+      "parent",
+      Tally,
+      (ctx) => {
+        child = ctx.spawn("child", Tally, tally);
+        return tally();
+      },
+      { supervision: {} },
+    );
+    const ref = child as Ref<Tally>; // The factory made it.
+    await ref.ask("add", 2);
+    await receive(ref).ask("fail", "x");
+    expect(outcomeOf(await ref.ask("add", 3))).toBe(5);
+  });
+});
