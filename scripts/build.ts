@@ -11,8 +11,8 @@ const dist = join(root, "dist");
 const made = join(root, `.dist-${process.pid}`);
 const replaced = `${made}-replaced`;
 const types = join(made, "types");
-/** Of the declarations of the benchmarks' results; where it lies, it finds what is installed. */
-const project = join(root, `node_modules/.tsconfig-benchmarks-${process.pid}.json`);
+/** Of the declarations of the benchmarks' results. It lies below the root, so as to find what is installed, which may be another user's. */
+const project = join(`${made}-project`, "tsconfig.json");
 
 const INPUTS = [
   "src/**/*.ts",
@@ -35,7 +35,7 @@ function isBuilt(): boolean {
 }
 
 function cleanUp(): void {
-  for (const path of [made, replaced, project]) rmSync(path, { recursive: true, force: true });
+  for (const path of [made, replaced, dirname(project)]) rmSync(path, { recursive: true, force: true });
 }
 
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {

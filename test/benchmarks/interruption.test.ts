@@ -104,7 +104,7 @@ test.if(canSeeProcesses)(
     while (started.some(isAlive)) await Bun.sleep(5);
     expect(readdirSync(root).sort()).toEqual([...COPIED, "node_modules"].sort());
   },
-  60_000,
+  240_000,
 );
 
 test.if(canSeeProcesses)(
@@ -127,7 +127,7 @@ test.if(canSeeProcesses)(
       expect({ status, left: readdirSync(temporary) }).toEqual({ status: 1, left: [] });
     }
   },
-  30_000,
+  240_000,
 );
 
 describe.if(canSeeProcesses)("a run that is interrupted", () => {
@@ -140,7 +140,7 @@ describe.if(canSeeProcesses)("a run that is interrupted", () => {
       expect(out).toContain("\nfinished: bytes  ");
       expect(out).not.toContain("endless");
       expect(err).toContain("Interrupted: nothing was written.\n");
-    }, 30_000);
+    }, 240_000);
   }
 
   test("says so in its JSON", async () => {
@@ -155,7 +155,7 @@ describe.if(canSeeProcesses)("a run that is interrupted", () => {
       failed: [],
     });
     expect(results.flatMap(({ rows }) => rows.map(({ row }) => row))).toEqual(["finished"]);
-  }, 30_000);
+  }, 240_000);
 
   test("while a process hears nothing, ends that, too", async () => {
     const { child, ended } = await begin("busy", "--json");
@@ -163,7 +163,7 @@ describe.if(canSeeProcesses)("a run that is interrupted", () => {
     const { status, out } = await ended();
     expect(status).toBe(130);
     expect(parseRun(out).interrupted).toBe(true);
-  }, 30_000);
+  }, 240_000);
 
   test("by one Ctrl-C that comes twice, as it does through `bun run`, tells what is finished", async () => {
     const { child, ended } = await begin("script", "--json");
@@ -174,7 +174,7 @@ describe.if(canSeeProcesses)("a run that is interrupted", () => {
       left: [],
       interrupted: true,
     });
-  }, 30_000);
+  }, 240_000);
 
   test("for the second time, ends at once", async () => {
     const { child, allGone } = await begin("busy");
@@ -184,13 +184,13 @@ describe.if(canSeeProcesses)("a run that is interrupted", () => {
     clearInterval(again);
     expect(await child.stdout.text()).not.toContain("finished");
     await allGone();
-  }, 30_000);
+  }, 240_000);
 
   test("in its smoke, as well", async () => {
     const { child, ended } = await begin("patient", "--smoke");
     child.kill("SIGINT");
     expect(await ended()).toMatchObject({ status: 130, out: "", left: [] });
-  }, 30_000);
+  }, 240_000);
 
   test("by Ctrl-C on a terminal, which showed its progress in one line that fits, does the same", async () => {
     const [root, temporary] = [folder(), folder()];
@@ -217,5 +217,5 @@ describe.if(canSeeProcesses)("a run that is interrupted", () => {
     expect(Math.max(...shown.map((text) => text.length))).toBe(23);
     expect(seen).toContain("\nfinished: bytes ");
     expect(readdirSync(temporary)).toEqual(["begun"]);
-  }, 30_000);
+  }, 240_000);
 });

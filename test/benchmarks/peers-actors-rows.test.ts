@@ -118,7 +118,7 @@ describe("the checks find", () => {
       "a stopped actor handles nothing": { none: "nothing stops" },
       [YIELDS]: true,
     });
-  }, 60_000);
+  }, 240_000);
 
   test("what runs on the caller's stack, and what goes on after its stop", async () => {
     const direct: ActorPeer<(message: unknown) => unknown> = {

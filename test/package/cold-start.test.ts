@@ -64,7 +64,7 @@ describe("a start of the built package", () => {
     expect(stderr).toContain('TypeError: "x" is not an address; make one with address("x").');
     expect(stderr).toMatch(/at createMessage \(.*envoi\/src\/message\/message\.ts:\d+:\d+\)/);
     expect(stderr).not.toContain("note:");
-  }, 60_000);
+  }, 240_000);
 
   test("loads the compiler of schemas for who checks something, and for nobody else", async () => {
     const start = (name: string) => runScript(folder, `${name}.ts`);
@@ -73,7 +73,7 @@ describe("a start of the built package", () => {
       expect(await start("reply")).toEqual({ exitCode: DONE, stdout: "", stderr: "" });
       expect((await start("checked-reply")).exitCode).not.toBe(DONE);
     });
-  }, 60_000);
+  }, 240_000);
 
   test("loads what computes types for who writes such a type, and for nobody else", async () => {
     await Bun.write(join(folder, "computed.ts"), COMPUTED);
@@ -82,7 +82,7 @@ describe("a start of the built package", () => {
       expect(await runScript(folder, "checked-reply.ts")).toEqual({ exitCode: DONE, stdout: "", stderr: "" });
       expect((await runScript(folder, "computed.ts")).exitCode).not.toBe(DONE);
     });
-  }, 60_000);
+  }, 240_000);
 
   test("loads what serves files, and what runs code, for who spawns such an actor, and for nobody else", async () => {
     const codeOf = async (name: string) => (await runScript(folder, `${name}.ts`)).exitCode;
@@ -95,7 +95,7 @@ describe("a start of the built package", () => {
       expect(await codeOf("file-read")).toBe(DONE);
       expect(await codeOf("execution")).not.toBe(DONE);
     });
-  }, 60_000);
+  }, 240_000);
 
   test("reads a third of TypeBox's types, and no more", () => {
     const bytes = ["typebox.js", ...importedBy("typebox.js")].map((name) => readFileSync(join(dist, name)).length);
@@ -142,7 +142,7 @@ describe("a start of the built package", () => {
         rmSync(alone, { recursive: true, force: true });
       }
     },
-    60_000,
+    240_000,
   );
 });
 
@@ -178,7 +178,7 @@ describe("an interpreter that starts from its image", () => {
     expect(fromImage).toHaveLength(PROGRAMS.length);
     expect(fromImage.at(-1)).toMatchObject({ kind: "value", value: '"nothing is left"' });
     expect(await withFile("sandbox.image", null, ends)).toEqual(fromImage);
-  }, 60_000);
+  }, 240_000);
 
   test("draws other random numbers in each process", async () => {
     const drawn = new Set<string>();
@@ -188,7 +188,7 @@ describe("an interpreter that starts from its image", () => {
       await kit.tier.dispose();
     }
     expect(drawn.size).toBe(3);
-  }, 60_000);
+  }, 240_000);
 
   test("takes none that is of another interpreter, or that is not whole", async () => {
     const image = readFileSync(join(dist, "sandbox.image"));
@@ -199,7 +199,7 @@ describe("an interpreter that starts from its image", () => {
     expect(await withFile("sandbox.image", other, ends)).toEqual(ended);
     const cut = image.subarray(0, image.length / 2);
     expect(await withFile("sandbox.image", cut, ends)).toEqual(ended);
-  }, 60_000);
+  }, 240_000);
 
   test("is taken, where there is one", async () => {
     const path = join(dist, "sandbox.image");
@@ -213,5 +213,5 @@ describe("an interpreter that starts from its image", () => {
       });
       await kit.tier.dispose();
     });
-  }, 60_000);
+  }, 240_000);
 });

@@ -121,18 +121,18 @@ describe("the tarball, installed into an empty project", () => {
       const { exitCode, stdout, stderr } = await runScript(folder, `line-${line}.ts`);
       expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: exitCode === 0 ? stderr : "" });
       if (output !== undefined) expect(stdout.trim()).toBe(fill(output, stdout));
-    }, 60_000);
+    }, 240_000);
   }
 
   test("its test kit runs: a probe on a clock that is moved by hand, and a simulation of three seeds", async () => {
     const { exitCode, stdout, stderr } = await runScript(folder, "tests.ts");
     expect({ exitCode, stderr, stdout }).toEqual({ exitCode: 0, stderr: "", stdout: "timeout\n3 3\n" });
-  }, 60_000);
+  }, 240_000);
 
   test("its tools run: an actor that writes a file, reads it, and says that another one is not there", async () => {
     const { exitCode, stdout, stderr } = await runScript(folder, "tools.ts");
     expect({ exitCode, stderr, stdout }).toEqual({ exitCode: 0, stderr: "", stdout: "tea\n true not-found\n" });
-  }, 60_000);
+  }, 240_000);
 
   for (const [moduleResolution, module] of [
     ["NodeNext", "NodeNext"],
@@ -169,6 +169,6 @@ describe("the tarball, installed into an empty project", () => {
       await Bun.write(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["*.ts"] }));
       const compiler = join(root, "node_modules/typescript/bin/tsc");
       expect((await runScript(folder, compiler, "-p", folder)).stdout).toBe("");
-    }, 60_000);
+    }, 240_000);
   }
 });

@@ -41,7 +41,7 @@ describe("the program of the package, installed into an empty project", () => {
       stdin: "ignore",
       stdout: "pipe",
       stderr: "pipe",
-      timeout: 60_000,
+      timeout: 200_000,
     });
     const [out, err, status] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
     return { status, out, err };
@@ -56,7 +56,7 @@ describe("the program of the package, installed into an empty project", () => {
     expect(await envoi("--help")).toEqual(await envoi());
     const { status, out } = await envoi("bench", "--help");
     expect({ status, out }).toEqual({ status: 0, out: expect.stringMatching(/^envoi bench \[suite…\] \[options\]\n/) });
-  }, 60_000);
+  }, 240_000);
 
   test("has the benchmarks' load, too, which needs no mitata", async () => {
     const { status, out } = await envoi("stress", "--help");
@@ -64,7 +64,7 @@ describe("the program of the package, installed into an empty project", () => {
     expect(await envoi("stress", "--quik")).toMatchObject({ status: 2, err: expect.stringContaining("--quik") });
     const missing = await envoi("stress", "--quick");
     expect(missing).toMatchObject({ status: 2, out: "", err: expect.stringContaining(`\`${commandForPeers}\``) });
-  }, 60_000);
+  }, 240_000);
 
   test("ends with status 2 at a command that there is not, and says what was probably meant", async () => {
     expect(await envoi("bnech")).toEqual({
@@ -72,7 +72,7 @@ describe("the program of the package, installed into an empty project", () => {
       out: "",
       err: 'envoi knows no command "bnech". Did you mean bench? There are bench, stress.\n',
     });
-  }, 60_000);
+  }, 240_000);
 
   test("says in one sentence what to install, where mitata is not there", async () => {
     expect(await envoi("bench", "message-creation")).toEqual({
@@ -80,7 +80,7 @@ describe("the program of the package, installed into an empty project", () => {
       out: "",
       err: `The benchmarks take their times by mitata, which is not installed: \`bun add -d ${mitata}\`.\n`,
     });
-  }, 60_000);
+  }, 240_000);
 
   describe("with mitata", () => {
     beforeAll(() => add("-d", mitata), 60_000);
@@ -100,7 +100,7 @@ describe("the program of the package, installed into an empty project", () => {
       expect(machine).toMatchObject({ version: manifest.version });
       expect(machine).not.toHaveProperty("commit");
       expect(rows).toContain("createMessage (tell)");
-    }, 60_000);
+    }, 240_000);
 
     test("ends with status 2 at a suite that there is not, or what needs a checkout", async () => {
       const suite = await envoi("bench", "rooting");
@@ -110,7 +110,7 @@ describe("the program of the package, installed into an empty project", () => {
       });
       const page = await envoi("bench", "--page");
       expect(page).toMatchObject({ status: 2, err: expect.stringContaining("this is an installed package") });
-    }, 60_000);
+    }, 240_000);
 
     test("leaves out the rows that need what is not installed, with the reason and the command", async () => {
       const { status, out, err } = await envoi("bench", "routing", "--quick", "--filter", "to echo");
@@ -118,6 +118,6 @@ describe("the program of the package, installed into an empty project", () => {
       expect(out).toContain("\nrouter.tell() to echo handler ");
       expect(out).toContain("2 rows are left out, because it was refused: unavailable: Install acorn");
       expect(err).toContain(commandForPeers);
-    }, 60_000);
+    }, 240_000);
   });
 });

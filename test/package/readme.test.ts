@@ -25,14 +25,14 @@ describe("README: every code block runs against the sources and prints what the 
   test("the compiler accepts them", async () => {
     const { stdout } = await runScript(root, join(root, "node_modules/typescript/bin/tsc"), "-p", folder);
     expect(stdout).toBe("");
-  }, 60_000);
+  }, 240_000);
 
   for (const { line, heading, output } of blocks) {
     test(`line ${line}, ${heading}`, async () => {
       const { exitCode, stdout, stderr } = await runScript(folder, `line-${line}.ts`);
       expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: exitCode === 0 ? stderr : "" });
       if (output !== undefined) expect(stdout.trim()).toBe(fill(output, stdout));
-    }, 60_000);
+    }, 240_000);
   }
 });
 

@@ -57,7 +57,7 @@ export async function runScript(
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",
-    timeout: 60_000,
+    timeout: 200_000,
     killSignal: "SIGKILL",
   });
   const [stdout, stderr, exitCode] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);

@@ -125,7 +125,7 @@ test("a look measures each row in pairs of processes; one that is refused, or ta
     expect(Object.fromEntries(of(name).base)).toEqual({ time: [1, 1], rate: [10, 10] });
     expect(Object.fromEntries(of(name).present)).toEqual({ time: [2, 2], rate: [20, 20] });
   }
-}, 60_000);
+}, 240_000);
 
 test("a comparison that is killed leaves no process that measures", async () => {
   const code = `
@@ -148,7 +148,7 @@ test("a comparison that is killed leaves no process that measures", async () => 
   killed.kill("SIGKILL");
   await killed.exited;
   for (const pid of pids) while (isThere(pid)) await new Promise((resolve) => setImmediate(resolve));
-}, 60_000);
+}, 240_000);
 
 function isThere(pid: number): boolean {
   try {

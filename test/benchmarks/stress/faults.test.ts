@@ -20,7 +20,7 @@ describe.each(FAULTS.filter(({ name }) => LONG || SHORT.includes(name)))("$name,
     }
     expect(fault.after.all.errors).toEqual({});
     expect(fault.audit.accepted).toBeGreaterThan(fault.before.all.due);
-  }, 60_000);
+  }, 240_000);
 });
 
 test("a fault ends with its signal, and leaves no process", async () => {

@@ -27,4 +27,4 @@ test("a run that is ended by a signal leaves no process and no file, and its sta
     run.kill("SIGKILL");
     rmSync(own, { recursive: true });
   }
-}, 60_000);
+}, 240_000);

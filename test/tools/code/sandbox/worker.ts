@@ -99,7 +99,7 @@ export class Worker {
       number,
       file: "program.js",
       declares: [],
-      timeout: 5_000,
+      timeout: 20_000,
       memory: 64 * 1024 * 1024,
       maxOutput: 1024 * 1024,
       isKept: false,

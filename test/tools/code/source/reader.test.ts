@@ -99,7 +99,7 @@ describe("a long source", () => {
       // Read here, one after the other, they leave the loop 4 turns.
       expect(turns).toBeGreaterThan(20);
     });
-  }, 60_000);
+  }, 240_000);
 
   test("is told to ask later where too many wait, and only then", async () => {
     await withSources(async (sources) => {
@@ -112,7 +112,7 @@ describe("a long source", () => {
       expect(read.length - busy.length).toBeGreaterThanOrEqual(100);
       good(await sources.compile(codes.at(-1) ?? "", "javascript"));
     });
-  }, 60_000);
+  }, 240_000);
 });
 
 describe("a thread that ends in the middle", () => {

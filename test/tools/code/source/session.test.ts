@@ -234,6 +234,6 @@ test("programs one after the other give what the engine gives for scripts in one
     }),
     { numRuns: 300 },
   );
-}, 60_000);
+}, 240_000);
 
 const show = (value: unknown): unknown => (typeof value === "function" ? value.name : JSON.stringify(value));

@@ -213,7 +213,7 @@ test("the compiler takes code that uses files rightly, and finds what does not",
       input.length;
     `;
   expect(await faultsIn(text, code)).toBe("");
-}, 60_000);
+}, 240_000);
 
 /** Schemas of many kinds, of which each has a value that `Create` makes. */
 const schemas = fc.letrec<{ schema: TSchema & object }>((tie) => {
@@ -262,4 +262,4 @@ test("of any schema comes a type that the compiler takes, and that has the value
     return `await tools.t.o${index}(${value});`;
   });
   expect(await faultsIn(text, calls.join("\n"))).toBe("");
-}, 60_000);
+}, 240_000);

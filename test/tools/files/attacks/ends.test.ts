@@ -34,7 +34,7 @@ describe.each(ways)("what ends in the middle, by %s", (resolution) => {
       if (!readdirSync(yard.root).includes("a")) yard.put("a/b/deep.txt", "inside");
     }
     yard.expectUntouched();
-  }, 60_000);
+  }, 240_000);
 
   test("a write that the stop of its actor ends is told so, and leaves the old file", async () => {
     using yard = createYard();
@@ -80,7 +80,7 @@ describe.each(ways)("what ends in the middle, by %s", (resolution) => {
       }
     });
     expect(litterIn(yard.root, { isRunning: false })).toEqual([]);
-  }, 60_000);
+  }, 240_000);
 
   test("a staging directory that others delete without end costs no content", async () => {
     using yard = createYard();
@@ -101,7 +101,7 @@ describe.each(ways)("what ends in the middle, by %s", (resolution) => {
         expect(after.ok).toBe(true);
       }
     });
-  }, 60_000);
+  }, 240_000);
 
   test("a write that was abandoned when its actor began anew is not made later, by descriptors that are others' by then", async () => {
     using yard = createYard();
@@ -142,5 +142,5 @@ describe.each(ways)("what ends in the middle, by %s", (resolution) => {
     }
     expect(openBelow(yard.place)).toEqual([]);
     expect(litterIn(yard.root, { isRunning: false })).toEqual([]);
-  }, 60_000);
+  }, 240_000);
 });

@@ -123,7 +123,7 @@ describe.each(ways)("links, by %s", (resolution) => {
         expect(readFileSync(join(yard.root, "a/b/deep.txt"), "utf8")).toBe("inside");
       }
     },
-    60_000,
+    240_000,
   );
 
   test.each(operations)("$name: a link that comes after a first look is not followed", async (operation) => {

@@ -175,7 +175,7 @@ describe.each(ways)("paths, by %s", (resolution) => {
         }
       });
     },
-    60_000,
+    240_000,
   );
 
   test("a name of 255 bytes and a path of 4,095 bytes are served where the file system has them", async () => {
@@ -230,7 +230,7 @@ describe.each(ways)("paths, by %s", (resolution) => {
         });
       }
     }
-  }, 60_000);
+  }, 240_000);
 
   test("trailing and doubled slashes and dots name what POSIX says", async () => {
     using yard = createYard();
@@ -275,7 +275,7 @@ describe.each(ways)("paths, by %s", (resolution) => {
         expect(readdirSync(join(yard.root, ".envoi")).sort()).toEqual(inside);
       });
     }
-  }, 60_000);
+  }, 240_000);
 });
 
 /** Making the root anew is nothing to do, as anything that is there. */

@@ -135,7 +135,7 @@ describe.each(ways)("sizes, by %s", (resolution) => {
         await changer.exited;
       }
     },
-    60_000,
+    240_000,
   );
 
   test("a file that is cut while it is read, and stays so: the read ends, with what there was", async () => {

@@ -67,7 +67,7 @@ describe.each(ways)("what is no regular file, by %s", (way) => {
       await holder.exited;
     }
     yard.expectUntouched();
-  }, 30_000);
+  }, 240_000);
 
   test.skipIf(!mayMakeDevices)(
     "devices such as /dev/zero, behind a name of the root: told, and none is read without end",
@@ -84,6 +84,6 @@ describe.each(ways)("what is no regular file, by %s", (way) => {
       await tryAll(yard, way, ["zero", "null", "tty", "disk"]);
       yard.expectUntouched();
     },
-    30_000,
+    240_000,
   );
 });

@@ -181,7 +181,7 @@ describe.each(rootWays.filter((way) => way !== "memory"))("delete over a root, b
         expect(most).toBeLessThan(100);
         expect(left(disk, directory)).toEqual([]);
       }),
-    60_000,
+    240_000,
   );
 
   test("a directory that is swapped for a link is not followed", () =>

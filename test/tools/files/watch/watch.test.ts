@@ -319,7 +319,7 @@ describe.each(everyWay)("watch, by %s", (way) => {
         expect(turns).toBeGreaterThanOrEqual(6);
         await stream.return();
       }),
-    30_000,
+    240_000,
   );
 
   test(
@@ -347,7 +347,7 @@ describe.each(everyWay)("watch, by %s", (way) => {
         expect((await next).value).toMatchObject({ value: { kind: "created", path: "later" } });
         await stream.return();
       }),
-    30_000,
+    240_000,
   );
 });
 
@@ -454,7 +454,7 @@ describe.skipIf(!ways.includes("openat2"))("watch, by the kernel's queue", () =>
         disk.appendFileSync(join(directory, "d/a"), "2");
         expect(await watching.look()).toEqual(["changed d/a"]);
       }),
-    30_000,
+    240_000,
   );
 });
 

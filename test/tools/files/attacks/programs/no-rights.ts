@@ -1,11 +1,15 @@
 import { createSystem } from "../../../../../src";
+import { loadCompiler } from "../../../../../src/protocol/compiler";
 import { spawnFileSystem } from "../../../../../src/tools";
+import { loadFileActor } from "../../../../../src/tools/late";
 import { operations, perform } from "../operations";
 
 // Tries every operation on each path; as a user without rights, where it is told to become one.
 
 const [root = "", resolution, user, ...paths] = process.argv.slice(2);
 if (user === "nobody") {
+  // What is loaded late, now: that user may not be able to read it, as where all of this is below root's own folder.
+  for (const load of [loadFileActor, loadCompiler]) load();
   process.setgroups?.([]);
   process.setgid?.(65_534);
   process.setuid?.(65_534);
