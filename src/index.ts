@@ -64,13 +64,19 @@ export {
 } from "./protocol/protocol";
 export type { Infer, Schema, StandardSchemaV1 } from "./protocol/schema";
 export type {
+  Asked,
   AskName,
+  CallArgs,
+  Forwardable,
   Handlers,
   ItemOf,
+  Items,
   PassedOn,
   PayloadArgs,
   ReplyOf,
+  ShapeOf,
   Stream,
+  Streamed,
   StreamName,
 } from "./protocol/signatures";
 export type { SystemOptions } from "./router/environment";

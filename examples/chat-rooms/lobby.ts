@@ -1,4 +1,4 @@
-import type { ActorOptions, Clock, Factory, PassedOn, RefTo, SignaturesOf, Topic } from "envoi";
+import type { ActorOptions, Clock, Factory, RefTo, SignaturesOf, Topic } from "envoi";
 import { type Entry, type Lobby, type Log, Room } from "./protocols";
 import { roomOf } from "./room";
 
@@ -42,7 +42,7 @@ export function lobbyOf(
       return room;
     }
 
-    const pass = ({ room }: { readonly room: string }): PassedOn => ctx.forward(roomNamed(room));
+    const pass = ({ room }: { readonly room: string }) => ctx.forward(roomNamed(room));
 
     return {
       say: pass,

@@ -2,7 +2,16 @@ import type { Result } from "neverthrow";
 import type { DeliveryError } from "../message/delivery-error";
 import type { Message } from "../message/message";
 import type { Protocol } from "../protocol/protocol";
-import type { AskName, Handlers, ItemOf, PassedOn, PayloadArgs, ReplyOf, StreamName } from "../protocol/signatures";
+import type {
+  Asked,
+  CallArgs,
+  Forwardable,
+  Handlers,
+  ItemOf,
+  PassedOn,
+  ReplyOf,
+  Streamed,
+} from "../protocol/signatures";
 import type { Clock } from "../runtime/clock";
 import { whenAborted } from "./abort";
 import type { Behaviour, Cell } from "./cell";
@@ -161,46 +170,50 @@ export class CellContext<Signatures> implements Context<Signatures> {
     this.#become(cell, before);
   }
 
-  forward(to: AnyRef): PassedOn {
-    return forward(this.#own, cellOf(to));
+  forward<To>(
+    to: Forwardable<Signatures, To, Ref<To>, AnyRef>,
+  ): PassedOn<{ [K in keyof Signatures & keyof To]: To[K] }> {
+    return forward(this.#own, cellOf(to as AnyRef)); // No value is the sentence that Forwardable may be.
   }
 
-  tell<S, Name extends AskName<S>>(ref: Ref<S>, operation: Name, ...payload: PayloadArgs<S, Name>): void {
+  tell<S, Name extends string>(ref: Ref<S>, operation: Asked<S, Name>, ...payload: CallArgs<S, NoInfer<Name>>): void {
     tell(cellOf(ref), this.#cell, operation, payload[0]);
   }
 
-  offer<S, Name extends AskName<S>>(
+  offer<S, Name extends string>(
     ref: Ref<S>,
-    operation: Name,
-    ...args: [...payload: PayloadArgs<S, Name>, options?: OfferOptions]
+    operation: Asked<S, Name>,
+    ...args: [...payload: CallArgs<S, NoInfer<Name>>, options?: OfferOptions]
   ): Promise<Result<void, DeliveryError>> {
     const cell = cellOf(ref);
     const { payload, options } = asWritten<OfferOptions>(cell.operation(operation), args[0], args[1]);
     return offer(cell, this.#cell, operation, payload, options ?? {});
   }
 
-  ask<S, Name extends AskName<S>>(
+  ask<S, Name extends string>(
     ref: Ref<S>,
-    operation: Name,
-    ...args: [...payload: PayloadArgs<S, Name>, options?: AskOptions]
-  ): Promise<AskResult<ReplyOf<S, Name>>> {
+    operation: Asked<S, Name>,
+    ...args: [...payload: CallArgs<S, NoInfer<Name>>, options?: AskOptions]
+  ): Promise<AskResult<ReplyOf<S, Name & keyof S>>> {
     const cell = cellOf(ref);
     const known = cell.operation(operation);
     const { payload, options } = asWritten<AskOptions>(known, args[0], args[1]);
     const asked = askFor(this.#cell, this.#waiter, cell, operation, known, payload, options);
     // The protocol of the ref says what it replies.
-    return asked as Promise<AskResult<ReplyOf<S, Name>>>;
+    return asked as Promise<AskResult<ReplyOf<S, Name & keyof S>>>;
   }
 
-  stream<S, Name extends StreamName<S>>(
+  stream<S, Name extends string>(
     ref: Ref<S>,
-    operation: Name,
-    ...args: [...payload: PayloadArgs<S, Name>, options?: StreamOptions]
-  ): ActorStream<ItemOf<S, Name>> {
+    operation: Streamed<S, Name>,
+    ...args: [...payload: CallArgs<S, NoInfer<Name>>, options?: StreamOptions]
+  ): ActorStream<ItemOf<S, Name & keyof S>> {
     const cell = cellOf(ref);
     const { payload, options } = asWritten<StreamOptions>(cell.operation(operation), args[0], args[1]);
     const reader = { cell: this.#cell, handling: this.#waiter };
     // The protocol of the ref says what it yields.
-    return stream(cell, this.#cell, operation, payload, options ?? {}, reader) as ActorStream<ItemOf<S, Name>>;
+    return stream(cell, this.#cell, operation, payload, options ?? {}, reader) as ActorStream<
+      ItemOf<S, Name & keyof S>
+    >;
   }
 }

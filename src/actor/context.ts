@@ -2,7 +2,16 @@ import type { Result } from "neverthrow";
 import type { DeliveryError } from "../message/delivery-error";
 import type { Message } from "../message/message";
 import type { Protocol } from "../protocol/protocol";
-import type { AskName, Handlers, ItemOf, PassedOn, PayloadArgs, ReplyOf, StreamName } from "../protocol/signatures";
+import type {
+  Asked,
+  CallArgs,
+  Forwardable,
+  Handlers,
+  ItemOf,
+  PassedOn,
+  ReplyOf,
+  Streamed,
+} from "../protocol/signatures";
 import type { Clock } from "../runtime/clock";
 import type { ActorOptions } from "./options";
 import type { AskOptions, AskResult } from "./pending-ask";
@@ -150,23 +159,25 @@ export interface Context<Signatures> {
    * @example
    * find(query) { return ctx.forward(shardOf(query)); }
    */
-  forward(to: AnyRef): PassedOn;
+  forward<To>(
+    to: Forwardable<Signatures, To, Ref<To>, AnyRef>,
+  ): PassedOn<{ [K in keyof Signatures & keyof To]: To[K] }>;
   /**
    * Tells as `ref.tell` does, with this actor as the sender.
    *
    * @throws TypeError when the reference is none.
    */
-  tell<S, Name extends AskName<S>>(ref: Ref<S>, operation: Name, ...payload: PayloadArgs<S, Name>): void;
+  tell<S, Name extends string>(ref: Ref<S>, operation: Asked<S, Name>, ...payload: CallArgs<S, NoInfer<Name>>): void;
   /**
    * Offers as `ref.offer` does, with this actor as the sender. It is no wait of the handler: it ends by its own
    * timeout, and a circle of offers is not seen.
    *
    * @throws TypeError when the reference is none; and what `ref.offer` throws.
    */
-  offer<S, Name extends AskName<S>>(
+  offer<S, Name extends string>(
     ref: Ref<S>,
-    operation: Name,
-    ...args: [...payload: PayloadArgs<S, Name>, options?: OfferOptions]
+    operation: Asked<S, Name>,
+    ...args: [...payload: CallArgs<S, NoInfer<Name>>, options?: OfferOptions]
   ): Promise<Result<void, DeliveryError>>;
   /**
    * Asks as `ref.ask` does, with this actor as the sender. Inside a handler it is bound to the message that is handled:
@@ -183,11 +194,11 @@ export interface Context<Signatures> {
    * @example
    * const total = await ctx.ask(counter, "total", { timeout: 500 });
    */
-  ask<S, Name extends AskName<S>>(
+  ask<S, Name extends string>(
     ref: Ref<S>,
-    operation: Name,
-    ...args: [...payload: PayloadArgs<S, Name>, options?: AskOptions]
-  ): Promise<AskResult<ReplyOf<S, Name>>>;
+    operation: Asked<S, Name>,
+    ...args: [...payload: CallArgs<S, NoInfer<Name>>, options?: AskOptions]
+  ): Promise<AskResult<ReplyOf<S, Name & keyof S>>>;
   /**
    * Streams as `ref.stream` does, with this actor as the sender; inside a handler it is bound as an ask is, and ends with the
    * handler: its producer is ended, and a read that waits rejects with a StreamError of the kind `cancelled`.
@@ -196,9 +207,9 @@ export interface Context<Signatures> {
    * @example
    * for await (const line of ctx.stream(log, "lines", 10)) print(line);
    */
-  stream<S, Name extends StreamName<S>>(
+  stream<S, Name extends string>(
     ref: Ref<S>,
-    operation: Name,
-    ...args: [...payload: PayloadArgs<S, Name>, options?: StreamOptions]
-  ): ActorStream<ItemOf<S, Name>>;
+    operation: Streamed<S, Name>,
+    ...args: [...payload: CallArgs<S, NoInfer<Name>>, options?: StreamOptions]
+  ): ActorStream<ItemOf<S, Name & keyof S>>;
 }

@@ -1,4 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
+import { quote } from "../message/address";
 import { type AskError, deliveryError } from "../message/delivery-error";
 import type { Staged, TimerWheel, WheelTimer } from "../runtime/timer-wheel";
 import { onAbort } from "./abort";
@@ -18,7 +19,14 @@ export interface AskOptions {
 }
 
 /** Refuses options that cannot be ones, before anything is sent. */
-export function checkAskOptions({ timeout = 1, signal }: AskOptions, what = "an ask"): void {
+export function checkAskOptions(options: AskOptions, what = "an ask"): void {
+  if (typeof options !== "object") {
+    throw new TypeError(
+      `The options of ${what} are an object, such as { timeout: 500 }; got ${quote(options)}. An operation without a ` +
+        "payload takes its options in the place of the payload.",
+    );
+  }
+  const { timeout = 1, signal } = options;
   if (signal !== undefined && !(signal instanceof AbortSignal)) {
     throw new TypeError(`The signal of ${what} is an AbortSignal, such as new AbortController().signal.`);
   }

@@ -1,6 +1,6 @@
 import { type TUnsafe, Type } from "typebox";
 import { quote } from "../message/address";
-import type { Protocol } from "../protocol/protocol";
+import type { Operation, Protocol } from "../protocol/protocol";
 import { ActorRef, cellOf, type Ref } from "./ref";
 
 /**
@@ -20,9 +20,13 @@ export function refSchema<Signatures>(protocol?: Protocol<string, Signatures>): 
   if (protocol !== undefined && typeof protocol?.operations !== "object") {
     throw new TypeError(`The protocol of a reference is what defineProtocol() returned; got ${quote(protocol)}.`);
   }
-  const operations = Object.keys(protocol?.operations ?? {});
+  const operations = Object.values(protocol?.operations ?? {});
   const isOne = (value: unknown): boolean =>
-    ActorRef.is(value) && operations.every((operation) => cellOf(value).operation(operation) !== undefined);
+    ActorRef.is(value) && operations.every((operation) => isLike(cellOf(value).operation(operation.name), operation));
   const whose = protocol === undefined ? "" : ` that has the operations of "${protocol.name}"`;
   return Type.Unsafe(Type.Refine(Type.Unknown(), isOne, () => `must be a reference to an actor${whose}`));
 }
+
+/** Whether calls of one operation fit the other one; null is that of an actor which takes any message. */
+const isLike = (own: Operation | null | undefined, wanted: Operation): boolean =>
+  own === null || (own?.hasPayload === wanted.hasPayload && own.isStream === wanted.isStream);

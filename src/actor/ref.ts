@@ -2,7 +2,7 @@ import type { Result } from "neverthrow";
 import { type Address, addressUnder, isWritten } from "../message/address";
 import type { DeliveryError } from "../message/delivery-error";
 import type { Protocol, SignaturesOf } from "../protocol/protocol";
-import type { AskName, ItemOf, PayloadArgs, ReplyOf, StreamName } from "../protocol/signatures";
+import type { Asked, CallArgs, ItemOf, ReplyOf, ShapeOf, Streamed } from "../protocol/signatures";
 import type { Cell } from "./cell";
 import type { AskOptions, AskResult } from "./pending-ask";
 import type { OfferOptions } from "./pending-offer";
@@ -11,6 +11,7 @@ import type { StreamOptions } from "./stream-options";
 import type { ActorStream } from "./stream-reader";
 
 declare const signatures: unique symbol;
+declare const shapes: unique symbol;
 
 /** Any reference, whatever its actor can be asked for. */
 export interface AnyRef {
@@ -19,11 +20,14 @@ export interface AnyRef {
 
 /**
  * A light reference to an actor: it can be kept for ever, and keeps nothing of a stopped actor alive (P14). It fits
- * wherever a reference to a part of its protocol is wanted.
+ * wherever a reference to a part of its protocol is wanted. There an operation may take less and reply more, but it has a
+ * payload where this one has one: without a payload, the options of an ask stand in its place.
  */
-export interface Ref<out Signatures> extends AnyRef {
+export interface Ref<out Signatures, out Shapes = { [K in keyof Signatures]?: ShapeOf<Signatures[K]> }> extends AnyRef {
   /** For the compiler alone: by it, it sees which references fit where another is wanted. */
   readonly [signatures]?: Signatures;
+  /** For the compiler alone, too: which operations have a payload. Of those, no other reference may think otherwise. */
+  readonly [shapes]?: Shapes;
   /**
    * Sends and forgets: never throws, and never runs the handler on the caller's stack (P4). What cannot be delivered
    * becomes a dead letter.
@@ -31,7 +35,7 @@ export interface Ref<out Signatures> extends AnyRef {
    * @example
    * counter.tell("add", 2);
    */
-  tell<Name extends AskName<Signatures>>(operation: Name, ...payload: PayloadArgs<Signatures, Name>): void;
+  tell<Name extends string>(operation: Asked<Signatures, Name>, ...payload: CallArgs<Signatures, NoInfer<Name>>): void;
 
   /**
    * Sends and waits for the reply: `Ok(reply)` or `Err(error)`, once, always (P6). Default timeout: the system's, 5 s.
@@ -43,10 +47,10 @@ export interface Ref<out Signatures> extends AnyRef {
    * @example
    * const total = await counter.ask("total", { timeout: 500 }); // Result<number, AskError>
    */
-  ask<Name extends AskName<Signatures>>(
-    operation: Name,
-    ...args: [...payload: PayloadArgs<Signatures, Name>, options?: AskOptions]
-  ): Promise<AskResult<ReplyOf<Signatures, Name>>>;
+  ask<Name extends string>(
+    operation: Asked<Signatures, Name>,
+    ...args: [...payload: CallArgs<Signatures, NoInfer<Name>>, options?: AskOptions]
+  ): Promise<AskResult<ReplyOf<Signatures, Name & keyof Signatures>>>;
 
   /**
    * Streams what the operation yields. The producer runs at most `credit` items ahead (P12); leaving the loop ends it.
@@ -57,10 +61,10 @@ export interface Ref<out Signatures> extends AnyRef {
    * @example
    * for await (const tick of counter.stream("ticks", 3)) console.log(tick);
    */
-  stream<Name extends StreamName<Signatures>>(
-    operation: Name,
-    ...args: [...payload: PayloadArgs<Signatures, Name>, options?: StreamOptions]
-  ): ActorStream<ItemOf<Signatures, Name>>;
+  stream<Name extends string>(
+    operation: Streamed<Signatures, Name>,
+    ...args: [...payload: CallArgs<Signatures, NoInfer<Name>>, options?: StreamOptions]
+  ): ActorStream<ItemOf<Signatures, Name & keyof Signatures>>;
 
   /**
    * Sends, and tells whether the mailbox took the message. Where it is full and its overflow is `"wait"`, this waits
@@ -71,9 +75,9 @@ export interface Ref<out Signatures> extends AnyRef {
    * @example
    * if ((await counter.offer("add", 2)).isErr()) giveUp();
    */
-  offer<Name extends AskName<Signatures>>(
-    operation: Name,
-    ...args: [...payload: PayloadArgs<Signatures, Name>, options?: OfferOptions]
+  offer<Name extends string>(
+    operation: Asked<Signatures, Name>,
+    ...args: [...payload: CallArgs<Signatures, NoInfer<Name>>, options?: OfferOptions]
   ): Promise<Result<void, DeliveryError>>;
 }
 
@@ -145,10 +149,10 @@ export class ActorRef extends Addressed {
   ask(operation: string, first?: unknown, second?: unknown): Promise<AskResult> {
     const cell = this.#cell;
     const known = cell.operation(operation);
-    // Typed by Ref.ask: what is not the payload is the options.
-    return known === null || known === undefined || known.hasPayload
+    // Typed by Ref.ask: what is not the payload is the options. This is asWritten, without its object.
+    return known === null || known === undefined || known.hasPayload || second !== undefined
       ? ask(cell, null, operation, known, first, second as AskOptions | undefined)
-      : ask(cell, null, operation, known, undefined, (first ?? second) as AskOptions | undefined);
+      : ask(cell, null, operation, known, undefined, (first ?? undefined) as AskOptions | undefined);
   }
 
   stream(operation: string, first?: unknown, second?: unknown): ActorStream<unknown> {

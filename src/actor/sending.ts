@@ -148,14 +148,17 @@ export function openStream(
   return pending;
 }
 
-/** The arguments of an ask or a stream as it is written: the options stand where the payload does for an operation that takes none. */
+/**
+ * The arguments of an ask or a stream as it is written: the options stand where the payload does for an operation that
+ * takes none. Of two arguments, the second one is always the options.
+ */
 export function asWritten<Options>(
   operation: Operation | null | undefined,
   first: unknown,
   second: unknown,
 ): { payload: unknown; options: Options | undefined } {
   // Typed by Ref: what is not the payload is the options.
-  return operation === null || operation === undefined || operation.hasPayload
+  return operation === null || operation === undefined || operation.hasPayload || second !== undefined
     ? { payload: first, options: second as Options | undefined }
-    : { payload: undefined, options: (first ?? second) as Options | undefined };
+    : { payload: undefined, options: (first ?? undefined) as Options | undefined };
 }

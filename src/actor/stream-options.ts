@@ -1,3 +1,5 @@
+import { quote } from "../message/address";
+
 /** In milliseconds: long, because a reader may ask a model, or a person, about each item. */
 export const ABANDONED_AFTER = 300_000;
 
@@ -19,7 +21,14 @@ export interface StreamOptions {
 }
 
 /** Refuses options that cannot be ones, before anything is sent. */
-export function checkStreamOptions({ credit = 1, timeout = 1, abandonedAfter = 1, signal }: StreamOptions): void {
+export function checkStreamOptions(options: StreamOptions): void {
+  if (typeof options !== "object") {
+    throw new TypeError(
+      `The options of a stream are an object, such as { credit: 4 }; got ${quote(options)}. An operation without a ` +
+        "payload takes its options in the place of the payload.",
+    );
+  }
+  const { credit = 1, timeout = 1, abandonedAfter = 1, signal } = options;
   if (!Number.isInteger(credit) || credit < 1) {
     throw new RangeError(`The credit of a stream is a whole number of items from 1; got ${String(credit)}.`);
   }

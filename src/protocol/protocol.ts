@@ -1,5 +1,5 @@
 import { isSchema, type Schema } from "./schema";
-import type { SignatureOf } from "./signatures";
+import type { ShapeOf, SignatureOf } from "./signatures";
 import { Validator } from "./validator";
 
 /** What an operation takes and gives; without `reply` and `stream` it gives nothing. */
@@ -30,6 +30,7 @@ export class Operation {
 }
 
 declare const signatures: unique symbol;
+declare const shapes: unique symbol;
 
 /** A named set of operations; `Signatures` is a record of function types, one for each. */
 export interface Protocol<Name extends string = string, Signatures = unknown> {
@@ -38,6 +39,8 @@ export interface Protocol<Name extends string = string, Signatures = unknown> {
   readonly operations: { readonly [operation: string]: Operation };
   /** For the compiler alone: nothing is there at run time. */
   readonly [signatures]?: Signatures;
+  /** For the compiler alone. It compares this by its members, because `-?` may change any of them. */
+  readonly [shapes]?: { [K in keyof Signatures]-?: ShapeOf<Signatures[K]> };
 }
 
 /** The signatures of a protocol: `SignaturesOf<typeof Counter>`. */
@@ -61,7 +64,12 @@ export type SignaturesOf<P> = P extends Protocol<string, infer Signatures> ? Sig
 export function defineProtocol<
   const Name extends string,
   Operations extends Readonly<Record<string, OperationSchemas>>,
->(name: Name, operations: Operations): Protocol<Name, { [K in keyof Operations]: SignatureOf<Operations[K]> }> {
+>(
+  name: Name,
+  operations: Operations,
+  // The template cuts the names from where they were written: from there, the declarations of a package that exports a
+  // protocol would get `reset: {}`, which is no signature.
+): Protocol<Name, { -readonly [K in keyof Operations as `${K & string}`]: SignatureOf<Operations[K]> }> {
   if (typeof name !== "string" || !/^[\p{L}\p{N}_][\p{L}\p{N}_.:/-]*$/u.test(name)) {
     throw new TypeError(
       `A protocol cannot be named ${JSON.stringify(name)}: write letters, digits, and . : / _ - between them, such as "counter".`,

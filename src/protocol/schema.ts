@@ -22,7 +22,12 @@ export interface StandardIssue {
 }
 
 /** What describes a payload, a reply or a stream's item: TypeBox, or anything that implements Standard Schema. */
-export type Schema = (TSchema & object) | StandardSchemaV1;
+export type Schema = (TSchema & object & NoFunction) | StandardSchemaV1;
+
+/** TypeBox has no schema that is a function: not `String`, and not `Type.String` without its parentheses. */
+interface NoFunction {
+  readonly call?: "a function is no schema: write Type.String(), not String";
+}
 
 /** The type of what passes a schema: for a Standard Schema its output. */
 export type Infer<S> = S extends { readonly "~standard": { readonly types?: infer Types } }

@@ -26,21 +26,79 @@ type IsStream<T> =
 export type OperationName<S> = keyof S & string;
 
 /** The names that `tell` and `ask` take: of all operations but the streams. */
-export type AskName<S> = {
-  [K in OperationName<S>]: IsStream<Returned<S[K]>> extends true ? never : K;
-}[OperationName<S>];
+export type AskName<S> = keyof { [K in keyof S as IsStream<Returned<S[K]>> extends true ? never : K]: K } & string;
 
 /** The names that `stream` takes. */
-export type StreamName<S> = Exclude<OperationName<S>, AskName<S>>;
+export type StreamName<S> = keyof { [K in keyof S as IsStream<Returned<S[K]>> extends true ? K : never]: K } & string;
 
-/** What follows an operation's name in a call: nothing, or its payload, which may be left out where `undefined` fits. */
-export type PayloadArgs<S, K extends keyof S> = S[K] extends (...payload: infer Payload) => unknown
-  ? Payload extends [infer P]
-    ? undefined extends P
-      ? [payload?: P]
-      : [payload: P]
-    : Payload
+/** Whether the calls of an operation have a payload. An ask without one has its options in the place of the payload. */
+export type ShapeOf<F> = F extends (...payload: infer Payload) => unknown
+  ? Payload extends readonly []
+    ? "no payload"
+    : number extends Payload["length"]
+      ? // biome-ignore lint/suspicious/noExplicitAny: a signature of type any, or of any arguments, has either shape.
+        any
+      : "a payload"
   : never;
+
+type IsOneShape<Shape> = [Shape] extends ["no payload"] ? true : [Shape] extends ["a payload"] ? true : false;
+
+/**
+ * What follows an operation's name in a call: nothing, or its payload, which may be left out where `undefined` fits. For
+ * a union of names it is a payload that each of the operations takes.
+ */
+export type PayloadArgs<S, K extends keyof S> = S[K] extends (...payload: infer Payload) => unknown
+  ? [Payload] extends [never]
+    ? [payload: never]
+    : Payload extends readonly []
+      ? []
+      : undefined extends Payload[0]
+        ? [payload?: Payload[0]]
+        : [payload: Payload[0]]
+  : never;
+
+type Mixed = "one of these operations takes a payload and another takes none: call each by its own name";
+
+// The next three types first let a name of type any pass. The compiler compares two references with such a name in the
+// place of each Name, and could not relate the other branches.
+
+/**
+ * The operation of a tell, an ask or an offer: the name where it fits, otherwise what the compiler is to show, a sentence or
+ * the names that there are. AskName is written out at the end: by its name, the compiler would show all signatures.
+ */
+export type Asked<S, Name> = unknown extends Name
+  ? Name
+  : [Name] extends [AskName<S>]
+    ? IsOneShape<ShapeOf<S[Name & keyof S]>> extends true
+      ? Name
+      : Mixed
+    : Name extends AskName<S>
+      ? Name
+      : Name extends StreamName<S>
+        ? `${Name} gives a stream: call stream() for it`
+        : keyof { [K in keyof S as IsStream<Returned<S[K]>> extends true ? never : K]: K } & string;
+
+/** The operation of a stream, as `Asked` is that of an ask. */
+export type Streamed<S, Name> = unknown extends Name
+  ? Name
+  : [Name] extends [StreamName<S>]
+    ? IsOneShape<ShapeOf<S[Name & keyof S]>> extends true
+      ? Name
+      : Mixed
+    : Name extends StreamName<S>
+      ? Name
+      : Name extends AskName<S>
+        ? `${Name} does not stream: call ask() or tell() for it`
+        : keyof { [K in keyof S as IsStream<Returned<S[K]>> extends true ? K : never]: K } & string;
+
+/** What follows the name in a call; anything where the name is wrong, so that the compiler complains of the name. */
+export type CallArgs<S, Name> = unknown extends Name
+  ? unknown[]
+  : [Name] extends [keyof S]
+    ? IsOneShape<ShapeOf<S[Name]>> extends true
+      ? PayloadArgs<S, Name>
+      : unknown[]
+    : unknown[];
 
 /** What an ask of the operation gives; `void` without a reply. */
 export type ReplyOf<S, K extends keyof S> = IsStream<Returned<S[K]>> extends true ? never : Returned<S[K]>;
@@ -55,18 +113,38 @@ type IsNothing<T> = IsAny<T> extends true ? false : [T, Nothing] extends [Nothin
 
 declare const passedOn: unique symbol;
 
-/** What a handler returns for a message that it stashed or forwarded, whose reply comes from elsewhere. */
-export interface PassedOn {
-  readonly [passedOn]: true;
+/**
+ * What a handler returns for a message that it stashed or forwarded, whose reply comes from elsewhere. `To` has the
+ * signatures of the actor that it was forwarded to: one of them is to be that of the handler's operation.
+ */
+export interface PassedOn<out To = never> {
+  readonly [passedOn]: To;
 }
+
+/** What yields the items of a stream. A text is iterable, too, and almost never meant. */
+export type Items<Item> = AsyncIterable<Item> | (Iterable<Item> & object);
 
 // A function that returns anything fits one that returns void, and so does an async one.
 type Handler<S, K extends keyof S> =
   IsStream<Returned<S[K]>> extends true
-    ? (...payload: Arguments<S[K]>) => AsyncIterable<ItemOf<S, K>> | Iterable<ItemOf<S, K>> | PassedOn
+    ? (...payload: Arguments<S[K]>) => Items<ItemOf<S, K>> | PassedOn<{ [Own in K]: S[Own] }>
     : IsNothing<Returned<S[K]>> extends true
       ? (...payload: Arguments<S[K]>) => void
-      : (...payload: Arguments<S[K]>) => Returned<S[K]> | PassedOn | PromiseLike<Returned<S[K]> | PassedOn>;
+      : (
+          ...payload: Arguments<S[K]>
+        ) =>
+          | Returned<S[K]>
+          | PassedOn<{ [Own in K]: S[Own] }>
+          | PromiseLike<Returned<S[K]> | PassedOn<{ [Own in K]: S[Own] }>>;
+
+/** What a message can be forwarded to, by the shape of a reference: an actor that shares an operation with the one that forwards. */
+export type Forwardable<S, To, Target, Any> = string extends keyof S
+  ? Any
+  : string extends keyof To
+    ? Target
+    : [{ [K in keyof S & keyof To]: To[K] extends S[K] ? K : never }[keyof S & keyof To]] extends [never]
+      ? "it takes none of the operations of the actor that forwards"
+      : Target;
 
 /**
  * The object of handlers that an actor's factory returns: a method for each operation, which gives its reply or a

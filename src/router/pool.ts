@@ -96,8 +96,9 @@ export function spawnPool<Signatures>(
       const pool = cellOf(ctx.self);
       guard(pool, relayOf(pool, workers, routing, key));
       // What came before the relay stood, or while the pool restarted, goes the same way.
+      const self = ctx.self as Ref<never>; // It takes whatever it takes itself, of which the compiler is not sure here.
       const table: HandlerTable = {};
-      for (const operation of Object.keys(protocol.operations)) table[operation] = () => ctx.forward(ctx.self);
+      for (const operation of Object.keys(protocol.operations)) table[operation] = () => ctx.forward(self);
       return table as unknown as ReturnType<Factory<Signatures>>; // It has one for each operation of the protocol.
     },
     { ...(supervision && { supervision }), ...(phase !== undefined && { phase }) },

@@ -6,9 +6,9 @@ import type { AskName, PayloadArgs } from "../protocol/signatures";
 import { type Few, withOne, without } from "../runtime/few";
 
 /** The operations of an actor that can be told an item. */
-export type TakerName<Signatures, Item> = {
-  [Name in AskName<Signatures>]: [Item] extends PayloadArgs<Signatures, Name> ? Name : never;
-}[AskName<Signatures>];
+export type TakerName<Signatures, Item> = keyof {
+  [Name in AskName<Signatures> as [Item] extends PayloadArgs<Signatures, Name> ? Name : never]: Name;
+};
 
 /** Something that is told to whoever subscribes: each subscriber gets it in its own mailbox, by that one's own policy. */
 export interface Topic<in out Item> {

@@ -16,7 +16,7 @@ import type { Effect } from "./effect";
 import type { Refusal } from "./kit-answers";
 import { checkHandlers, KitContext } from "./kit-context";
 import { show } from "./show";
-import type { Answering, AnyName } from "./signatures";
+import type { Answering } from "./signatures";
 
 /** What one run of a handler gave. */
 export interface Run<Reply> {
@@ -62,7 +62,7 @@ export interface BehaviourKit<Signatures> {
    * @example
    * const { reply, effects } = kit.run("add", 2);
    */
-  run<Name extends AnyName<Signatures>>(
+  run<Name extends keyof Signatures & string>(
     operation: Name,
     ...args: [...payload: PayloadArgs<Signatures, Name>, options?: RunOptions]
   ): Run<RunReply<Signatures, Name>>;
@@ -94,9 +94,9 @@ export interface BehaviourKit<Signatures> {
    * @example
    * kit.answer(prices, "price", (item) => (item === "tea" ? 4 : 0));
    */
-  answer<S, Name extends AnyName<S>>(to: Ref<S>, operation: Name, answer: Answering<S, Name>): void;
+  answer<S, Name extends keyof S & string>(to: Ref<S>, operation: Name, answer: Answering<S, Name>): void;
   /** Prepares that an operation of another actor is refused from now on; an offer too. */
-  refuse<S>(to: Ref<S>, operation: AnyName<S>, kind: Refusal): void;
+  refuse<S>(to: Ref<S>, operation: keyof S & string, kind: Refusal): void;
 }
 
 /**
@@ -138,7 +138,7 @@ class Kit<Signatures> implements BehaviourKit<Signatures> {
     return this.#ctx.isStopped;
   }
 
-  run<Name extends AnyName<Signatures>>(
+  run<Name extends keyof Signatures & string>(
     name: Name,
     ...args: [...payload: PayloadArgs<Signatures, Name>, options?: RunOptions]
   ): Run<RunReply<Signatures, Name>> {
@@ -205,11 +205,11 @@ class Kit<Signatures> implements BehaviourKit<Signatures> {
     return this.#ctx.refTo(address(name), typeof first === "string" ? undefined : first) as Ref<never>;
   }
 
-  answer<S, Name extends AnyName<S>>(to: Ref<S>, operation: Name, answer: Answering<S, Name>): void {
+  answer<S, Name extends keyof S & string>(to: Ref<S>, operation: Name, answer: Answering<S, Name>): void {
     this.#ctx.answers.set(to.address, operation, { make: answer as (payload: unknown) => unknown }); // Typed by `to`.
   }
 
-  refuse<S>(to: Ref<S>, operation: AnyName<S>, kind: Refusal): void {
+  refuse<S>(to: Ref<S>, operation: keyof S & string, kind: Refusal): void {
     this.#ctx.answers.set(to.address, operation, { refusal: kind });
   }
 

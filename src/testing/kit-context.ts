@@ -4,25 +4,26 @@ import {
   type Address,
   type AnyRef,
   type AnySignatures,
-  type AskName,
+  type Asked,
   type AskResult,
   address,
+  type CallArgs,
   type Clock,
   type Context,
   type DeliveryError,
   type Factory,
+  type Forwardable,
   type Handlers,
   type Hooks,
   type ItemOf,
   type Message,
   type PassedOn,
-  type PayloadArgs,
   type Protocol,
   parseAddress,
   type Ref,
   type ReplyOf,
   type Result,
-  type StreamName,
+  type Streamed,
   systemClock,
   type Terminated,
 } from "../index";
@@ -188,40 +189,43 @@ export class KitContext<Signatures> implements Context<Signatures>, KitRecord {
     this.record({ kind: "unbecame" });
   }
 
-  forward(to: AnyRef): PassedOn {
+  forward<To>(
+    to: Forwardable<Signatures, To, Ref<To>, AnyRef>,
+  ): PassedOn<{ [K in keyof Signatures & keyof To]: To[K] }> {
     const { type: operation, payload } = this.#passOn("forward");
-    this.record({ kind: "forwarded", to: to.address, operation, payload });
+    // No value is the sentence that Forwardable may be.
+    this.record({ kind: "forwarded", to: (to as AnyRef).address, operation, payload });
     return PASSED_ON;
   }
 
-  tell<S, Name extends AskName<S>>(ref: Ref<S>, operation: Name, ...payload: PayloadArgs<S, Name>): void {
+  tell<S, Name extends string>(ref: Ref<S>, operation: Asked<S, Name>, ...payload: CallArgs<S, NoInfer<Name>>): void {
     this.record({ kind: "told", to: ref.address, operation, payload: payload[0] });
   }
 
-  offer<S, Name extends AskName<S>>(
+  offer<S, Name extends string>(
     ref: Ref<S>,
-    operation: Name,
+    operation: Asked<S, Name>,
     ...args: readonly unknown[]
   ): Promise<Result<void, DeliveryError>> {
     return KitRef.of(ref, "ctx.offer").offer(operation, args[0]);
   }
 
-  ask<S, Name extends AskName<S>>(
+  ask<S, Name extends string>(
     ref: Ref<S>,
-    operation: Name,
+    operation: Asked<S, Name>,
     ...args: readonly unknown[]
-  ): Promise<AskResult<ReplyOf<S, Name>>> {
+  ): Promise<AskResult<ReplyOf<S, Name & keyof S>>> {
     // Typed by kit.answer, which has the protocol of the ref.
-    return KitRef.of(ref, "ctx.ask").ask(operation, args[0]) as Promise<AskResult<ReplyOf<S, Name>>>;
+    return KitRef.of(ref, "ctx.ask").ask(operation, args[0]) as Promise<AskResult<ReplyOf<S, Name & keyof S>>>;
   }
 
-  stream<S, Name extends StreamName<S>>(
+  stream<S, Name extends string>(
     ref: Ref<S>,
-    operation: Name,
+    operation: Streamed<S, Name>,
     ...args: readonly unknown[]
-  ): ActorStream<ItemOf<S, Name>> {
+  ): ActorStream<ItemOf<S, Name & keyof S>> {
     // Typed by kit.answer, as above; a generator may be returned from without a value.
-    return KitRef.of(ref, "ctx.stream").stream(operation, args[0]) as unknown as ActorStream<ItemOf<S, Name>>;
+    return KitRef.of(ref, "ctx.stream").stream(operation, args[0]) as unknown as ActorStream<ItemOf<S, Name & keyof S>>;
   }
 
   #presentFor(what: string): Present {

@@ -1,12 +1,12 @@
 import {
   type AnyRef,
   type AnySignatures,
-  type AskName,
+  type Asked,
   address,
+  type CallArgs,
   type Context,
   type Factory,
   type Pattern,
-  type PayloadArgs,
   type Protocol,
   type Ref,
   type System,
@@ -16,7 +16,7 @@ import { doingOf, reportsOf } from "./findings";
 import type { LogEntry } from "./log";
 import type { ManualClock } from "./manual-clock";
 import { isSame, listed, show } from "./show";
-import type { AnswerArgs, Answering, AnyName, PayloadOf } from "./signatures";
+import type { AnswerArgs, Answering, PayloadOf } from "./signatures";
 
 interface ReceivedOf<Operation extends string, Payload> {
   readonly operation: Operation;
@@ -28,8 +28,8 @@ interface ReceivedOf<Operation extends string, Payload> {
 
 /** A message that a probe got. */
 export type Received<Signatures> = {
-  [Name in AnyName<Signatures>]: ReceivedOf<Name, PayloadOf<Signatures, Name>>;
-}[AnyName<Signatures>];
+  [Name in keyof Signatures & string]: ReceivedOf<Name, PayloadOf<Signatures, Name>>;
+}[keyof Signatures & string];
 
 /**
  * An actor that notes what it is sent, and says nothing by itself: what is told to it is over at once, and what it is asked
@@ -49,7 +49,7 @@ export interface Probe<Signatures> {
    * @example
    * const order = await probe.expectMessage("buy");
    */
-  expectMessage<Name extends AnyName<Signatures>>(
+  expectMessage<Name extends keyof Signatures & string>(
     operation: Name,
     ...payload: [payload?: PayloadOf<Signatures, Name>]
   ): Promise<PayloadOf<Signatures, Name>>;
@@ -76,18 +76,18 @@ export interface Probe<Signatures> {
    * await probe.expectMessage("price", "tea");
    * probe.reply("price", 4);
    */
-  reply<Name extends AnyName<Signatures>>(operation: Name, ...answer: AnswerArgs<Signatures, Name>): void;
+  reply<Name extends keyof Signatures & string>(operation: Name, ...answer: AnswerArgs<Signatures, Name>): void;
   /** As `reply`, but it throws: the asker gets `handler-failed`. The probe goes on. */
-  fail(operation: AnyName<Signatures>, error: unknown): void;
+  fail(operation: keyof Signatures & string, error: unknown): void;
   /**
    * Answers an operation by itself from now on.
    *
    * @example
    * probe.answer("price", (item) => prices[item]);
    */
-  answer<Name extends AnyName<Signatures>>(operation: Name, answer: Answering<Signatures, Name>): void;
+  answer<Name extends keyof Signatures & string>(operation: Name, answer: Answering<Signatures, Name>): void;
   /** Tells as `ctx.tell` does: with the probe as the sender. */
-  tell<S, Name extends AskName<S>>(ref: Ref<S>, operation: Name, ...payload: PayloadArgs<S, Name>): void;
+  tell<S, Name extends string>(ref: Ref<S>, operation: Asked<S, Name>, ...payload: CallArgs<S, NoInfer<Name>>): void;
 }
 
 /** What a probe needs of its test. */

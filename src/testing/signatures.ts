@@ -1,4 +1,4 @@
-import type { AskName, ItemOf, PayloadArgs, ReplyOf, StreamName } from "../index";
+import type { AskName, ItemOf, Items, PayloadArgs, ReplyOf, StreamName } from "../index";
 
 /** The names of all operations. */
 export type AnyName<S> = AskName<S> | StreamName<S>;
@@ -8,8 +8,7 @@ export type PayloadOf<S, Name extends keyof S> =
   PayloadArgs<S, Name> extends [] ? undefined : PayloadArgs<S, Name> extends [payload?: infer P] ? P : never;
 
 /** What an operation is answered with: its reply, or for a stream an iterable of its items. */
-export type AnswerOf<S, Name extends keyof S> =
-  Name extends StreamName<S> ? Iterable<ItemOf<S, Name>> | AsyncIterable<ItemOf<S, Name>> : ReplyOf<S, Name>;
+export type AnswerOf<S, Name extends keyof S> = Name extends StreamName<S> ? Items<ItemOf<S, Name>> : ReplyOf<S, Name>;
 
 /** An answer as an argument, which may be left out where nothing is an answer. */
 export type AnswerArgs<S, Name extends keyof S> =

@@ -18,7 +18,7 @@ export {
 export { runCode } from "./code/run-code";
 export type { Isolation } from "./code/tier";
 export type { ToolLimits } from "./code/tools/tool-limits";
-export type { ToolGrant, Tools } from "./code/tools/tool-set";
+export type { KnownTools, ToolGrant, Tools } from "./code/tools/tool-set";
 export { typesFor } from "./code/tools/types-for";
 export { FileError } from "./files/file-error";
 export { spawnFileSystem } from "./files/file-system";

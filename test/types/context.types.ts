@@ -1,12 +1,14 @@
 import Type from "typebox";
 import {
   type ActorStream,
+  type AnyRef,
   type AnySignatures,
   type AskResult,
   type Context,
   defineProtocol,
   type Factory,
   type Message,
+  type Protocol,
   type Ref,
   type RefTo,
   type SignaturesOf,
@@ -98,6 +100,41 @@ export async function wrongReply(): Promise<unknown> {
   const reply: AskResult<number> = await ctx.ask(echo, "say", "hi");
   return reply;
 }
+
+// A message is forwarded to an actor that takes it as this one does, and replies as this one does.
+const Texts = defineProtocol("texts", {
+  say: { payload: Type.Unknown(), reply: Type.Literal("yes") },
+  note: { payload: Type.Number() },
+  chunks: { stream: Type.Literal("a") },
+});
+const Silent = defineProtocol("silent", { say: { payload: Type.String() }, count: { reply: Type.String() } });
+declare const texts: RefTo<typeof Texts>;
+declare const silent: RefTo<typeof Silent>;
+declare const apart: RefTo<Protocol<"apart", { other: () => void }>>;
+declare const noter: RefTo<Protocol<"noter", { note: (payload: number) => void }>>;
+export const forwards: Factory<Echoing> = (own) => ({
+  say: () => own.forward(texts),
+  note: () => own.forward(own.self),
+  count: async () => (Math.random() > 0.5 ? 1 : own.forward(echo)),
+  chunks: () => own.forward(texts),
+});
+export const misdirects: Factory<Echoing> = (own) => ({
+  // @ts-expect-error — it replies nothing
+  say: () => own.forward(silent),
+  // @ts-expect-error — it takes a number; of an operation without a reply, one that it shares is looked for
+  note: () => own.forward(noter),
+  // @ts-expect-error — it replies with a text
+  count: async () => own.forward(silent),
+  // @ts-expect-error — it has no stream
+  chunks: () => own.forward(silent),
+});
+// @ts-expect-error — it takes nothing of what this one does
+ctx.forward(apart);
+// @ts-expect-error — nothing is known of it
+ctx.forward(apart as AnyRef);
+declare const routed: Context<AnySignatures>;
+routed.forward(apart);
+routed.forward(apart as AnyRef);
 
 // A factory may be written apart, and is typed by its protocol.
 export const factory: Factory<Echoing> = (own) => {

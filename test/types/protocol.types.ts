@@ -118,6 +118,16 @@ export const wrongItem: Handlers<Pick<S, "ticks">> = {
   },
 };
 
+declare const Chars: Protocol<"chars", { chars: () => Stream<string> }>;
+type C = SignaturesOf<typeof Chars>;
+export const someChars: Handlers<C>[] = [
+  { chars: () => ["a"] },
+  { chars: () => new Set("abc") },
+  { async *chars() {} },
+];
+// @ts-expect-error — a text is iterable, too, and no stream of its letters
+export const textAsStream: Handlers<C> = { chars: () => "abc" };
+
 // Variance comes from the function types: fewer operations, wider payloads, narrower replies.
 declare const counter: Protocol<"counter", S>;
 export const smaller: Protocol<string, Pick<S, "total">> = counter;
@@ -133,5 +143,13 @@ export const asked: Protocol<string, { ticks: (payload: number) => number }> = c
 
 // @ts-expect-error — a reply and a stream exclude each other
 defineProtocol("both", { both: { reply: Type.Number(), stream: Type.Number() } });
+// @ts-expect-error — a constructor is no schema
+defineProtocol("text", { say: { payload: String } });
+// @ts-expect-error — a constructor is no schema
+defineProtocol("text", { say: { reply: Date } });
+// @ts-expect-error — a constructor is no schema
+defineProtocol("text", { say: { stream: class Item {} } });
+// @ts-expect-error — a function that makes a schema is none
+defineProtocol("text", { say: { payload: Type.String } });
 // @ts-expect-error — a schema is an object
 defineProtocol("text", { say: { payload: "string" } });

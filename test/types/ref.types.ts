@@ -6,12 +6,16 @@ import {
   type AnyRef,
   type AnySignatures,
   type AskError,
+  type Asked,
   type AskResult,
+  type CallArgs,
   createSystem,
   type DeliveryError,
   defineProtocol,
+  type Protocol,
   type Ref,
   type RefTo,
+  type ReplyOf,
 } from "../../src/index";
 import { type Equal, expectType } from "./expect";
 
@@ -190,6 +194,85 @@ export const asParameter = (ref: Ref<Total>): Promise<AskResult<number>> => ref.
 void asParameter(counter);
 // @ts-expect-error — it lacks the operation
 void asParameter(takesMore);
+
+// Whether there is a payload is the same in both: without one, the options of an ask stand in its place.
+declare const alone: Ref<{ set: () => number }>;
+declare const loaded: Ref<{ set: (payload: number) => number }>;
+declare const maybeLoaded: Ref<{ set: (payload?: number) => number }>;
+declare const unknownLoaded: Ref<{ set: (payload: unknown) => number }>;
+// @ts-expect-error — a payload would be read as the options
+export const payloadAsOptions: typeof loaded = alone;
+// @ts-expect-error — a payload would be read as the options, where it may be left out, too
+export const payloadAsOptionsToo: typeof maybeLoaded = alone;
+// @ts-expect-error — the options would be read as the payload
+export const optionsAsPayload: typeof alone = maybeLoaded;
+// @ts-expect-error — the options would be read as the payload
+export const optionsAsAnything: typeof alone = unknownLoaded;
+// @ts-expect-error — an actor of a router reads a payload first
+export const optionsOfAnything: Ref<AnySignatures> = alone;
+export const wider: typeof loaded = maybeLoaded;
+export const widest: typeof maybeLoaded = unknownLoaded;
+export const fewer: Ref<{ get: () => number }> = null as unknown as Ref<{ get: () => 1; set: (payload: 1) => void }>;
+export const anyway: AnyRef[] = [alone, loaded];
+export const generic = <S extends { set: () => number }>(ref: Ref<S>): Ref<{ set: () => number }> => ref;
+// biome-ignore lint/suspicious/noExplicitAny: users write it.
+declare const untyped: Ref<any>;
+export const fromUntyped: typeof loaded = untyped;
+export const toUntyped: typeof untyped = alone;
+declare const Alone: Protocol<"p", { set: () => number }>;
+declare const Loaded: Protocol<"p", { set: (payload: number) => number; more: () => void }>;
+export const loadedOne: Protocol<string, { set: (payload: 1) => number }> = Loaded;
+// @ts-expect-error — a protocol is as strict, or spawn() would make such a reference of it
+export const aloneAsLoaded: Protocol<string, { set: (payload: number) => number }> = Alone;
+
+// One of several operations takes a payload that each of them takes.
+declare const either: Ref<{
+  a: (payload: { a: number }) => number;
+  b: (payload: { b: string }) => string;
+  c: () => number;
+  d: () => boolean;
+  e: (payload?: string) => void;
+  f: (payload: "x" | "y") => void;
+}>;
+export async function unions(isA: boolean): Promise<void> {
+  either.tell(isA ? "a" : "b", { a: 1, b: "" });
+  either.tell(isA ? "c" : "d");
+  either.tell(isA ? "e" : "f", "x");
+  const one = await either.ask(isA ? "a" : "b", { a: 1, b: "" }, { timeout: 1 });
+  expectType<Equal<typeof one, AskResult<number | string>>>();
+  const other = await either.ask(isA ? "c" : "d", { timeout: 1 });
+  expectType<Equal<typeof other, AskResult<number | boolean>>>();
+  // @ts-expect-error — a payload that only one of them takes
+  either.tell(isA ? "a" : "b", { a: 1 });
+  // @ts-expect-error — a payload that only one of them takes
+  void either.ask(isA ? "a" : "b", { b: "" });
+  // @ts-expect-error — a payload that only one of them takes
+  void either.offer(isA ? "e" : "f", "z");
+  // @ts-expect-error — only one of them may be told without a payload
+  either.tell(isA ? "e" : "f");
+  // @ts-expect-error — one of them takes no payload
+  either.tell(isA ? "a" : "c", { a: 1 });
+  // @ts-expect-error — one of them takes a payload
+  void either.ask(isA ? "e" : "c");
+  // @ts-expect-error — any text is no name
+  either.tell(String(isA), { a: 1 });
+}
+
+// A function of one's own may take what an ask takes.
+type Either = Ref<{ a: (payload: number) => number; c: () => string; e: (payload?: string) => void }>;
+type EitherSignatures = Either extends Ref<infer S, infer _Shapes> ? S : never;
+export const askEither = <Name extends string>(
+  ref: Either,
+  operation: Asked<EitherSignatures, Name>,
+  ...payload: CallArgs<EitherSignatures, NoInfer<Name>>
+): Promise<AskResult<ReplyOf<EitherSignatures, Name & keyof EitherSignatures>>> => ref.ask<Name>(operation, ...payload);
+export const asked = async (ref: Either): Promise<void> => {
+  const a = await askEither(ref, "a", 1);
+  expectType<Equal<typeof a, AskResult<number>>>();
+  await askEither(ref, "c");
+  // @ts-expect-error — a wrong payload
+  await askEither(ref, "a", "1");
+};
 
 // A registered handler takes any operation.
 declare const anything: Ref<AnySignatures>;

@@ -3,6 +3,7 @@ import { loadCodeActor } from "../late";
 import { type CodeExecutionOptions, limitsOf } from "./options";
 import { CodeExecution, type CodeExecutionRef } from "./protocol";
 import type { openTier } from "./tiers";
+import type { KnownTools, Tools } from "./tools/tool-set";
 
 /**
  * Spawns an actor that runs JavaScript and TypeScript: in a sandbox, unless it is told to trust what it runs.
@@ -15,7 +16,10 @@ import type { openTier } from "./tiers";
  * const ran = await runCode(code, { code: "input.reduce((a, b) => a + b)", input: [1, 2, 3] });
  * if (ran.isOk()) console.log(ran.value.value); // 6
  */
-export function spawnCodeExecution(spawner: Spawner, options: CodeExecutionOptions = {}): CodeExecutionRef {
+export function spawnCodeExecution<const T extends Tools = Tools>(
+  spawner: Spawner,
+  options: CodeExecutionOptions & { readonly tools?: T & KnownTools<T> } = {},
+): CodeExecutionRef {
   return spawnCodeOver(spawner, options);
 }
 

@@ -229,7 +229,7 @@ test("the time of a run stands still for as long as a call waits to be approved"
   await using system = createSystem({ clock, askTimeout: 1e9 });
   const text = system.spawn("text", Text, () => ({
     upper: (given) => given.toUpperCase(),
-    letters: (given) => given,
+    letters: (given) => [...given],
     never: () => null,
     note() {},
   }));

@@ -16,7 +16,7 @@ import { type CodeExecutionOptions, limitsOf } from "../options";
 import type { Language } from "../source/parser";
 import type { Program as Code } from "../tier";
 import { type ToolLimits, toolLimitsOf } from "../tools/tool-limits";
-import { ToolSet, type Tools } from "../tools/tool-set";
+import { type KnownTools, ToolSet, type Tools } from "../tools/tool-set";
 import type { ProgramInstance, ProgramSettings } from "./program-instance";
 
 /** What a program actor can be asked that has no protocol of its own. */
@@ -77,17 +77,17 @@ const NAMES: ReadonlySet<string> = new Set<keyof OptionsOf<unknown>>([
  * await counter.ask("run", 2);
  * (await counter.ask("run", 3)).unwrapOr(0); // 5
  */
-export function spawnProgram(
+export function spawnProgram<const T extends Tools = Tools>(
   spawner: Spawner,
   name: string,
   source: string,
-  options?: ProgramOptions,
+  options?: ProgramOptions & { readonly tools?: T & KnownTools<T> },
 ): RefTo<typeof Program>;
-export function spawnProgram<Signatures>(
+export function spawnProgram<Signatures, const T extends Tools = Tools>(
   spawner: Spawner,
   name: string,
   source: string,
-  options: OptionsOf<Signatures>,
+  options: OptionsOf<Signatures> & { readonly tools?: T & KnownTools<T> },
 ): Ref<Signatures>;
 export function spawnProgram(
   spawner: Spawner,

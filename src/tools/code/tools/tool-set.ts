@@ -1,4 +1,4 @@
-import { type AnyRef, type Door, type Operation, operationsOf, receive } from "../../../index";
+import { type AnyRef, type Door, type Operation, operationsOf, type Ref, receive } from "../../../index";
 import type { ToolTable } from "./tools-in-code";
 
 /** A tool of which code may call some operations only. */
@@ -13,6 +13,23 @@ export interface ToolGrant {
  * gives all operations of its protocol.
  */
 export type Tools = Readonly<Record<string, AnyRef | ToolGrant>>;
+
+/**
+ * Tools whose `operations` are literal names, each of which the protocol of its `ref` has. A list of plain texts, or a
+ * reference without a protocol, is not looked at before it is used.
+ */
+export type KnownTools<T> = {
+  readonly [Tool in keyof T]: T[Tool] extends {
+    readonly ref: Ref<infer S, infer _Shapes>;
+    readonly operations: infer Names;
+  }
+    ? Names extends readonly (infer Name)[]
+      ? [string] extends [Name | ([keyof S] extends [never] ? string : never)]
+        ? T[Tool]
+        : { readonly ref: T[Tool]["ref"]; readonly operations: readonly (keyof S & string)[] }
+      : T[Tool]
+    : T[Tool];
+};
 
 /** One operation that code may call. */
 export interface ToolOperation {

@@ -1,4 +1,4 @@
-import { readTools, type Tools } from "./tool-set";
+import { type KnownTools, readTools, type Tools } from "./tool-set";
 import { type Shape, Shapes, textIn } from "./type-shape";
 import { commentText, keyText, TypeTexts } from "./type-text";
 
@@ -32,7 +32,7 @@ interface Line {
  * @example
  * const prompt = `Write JavaScript against these declarations:\n${typesFor({ files })}`;
  */
-export function typesFor(tools: Tools): string {
+export function typesFor<const T extends Tools>(tools: T & KnownTools<T>): string {
   const shapes = new Shapes();
   const texts = new TypeTexts(["ToolError", "Promise", "AsyncIterable", "tools", "input", "progress"]);
   const all: Shape[] = [];
