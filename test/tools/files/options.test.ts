@@ -70,6 +70,23 @@ test("a glob that would match nothing is refused, lest what it should close be o
     expect(fault({ root: ".", [key]: ["src/"] })).toContain('write "src/**"');
     expect(fault({ root: ".", [key]: ["a", "[b"] })).toContain("a ] for each [");
     expect(fault({ root: ".", [key]: ["!a"] })).toContain('begins with no "!"');
+    for (const [glob, told] of [
+      ["{.env,secret", "a } for each {"],
+      ["a//b", "one / between two names"],
+      ["a/../.env", 'no name ".."'],
+      ["a/./b", 'no name "."'],
+      ["{a,b/{c,d}", "a } for each {"],
+      ["{a,../b}", 'no name ".."'],
+      ["a/{b,}", "one / between two names"],
+      ["{,}", "is a text"],
+      [`${"*".repeat(33)}`, "at most 32 *"],
+      [`${"{a,b}".repeat(11)}`, "at most 10 {"],
+      [`${"{a,b,c,d}".repeat(6)}`, "at most 1000 texts"],
+      [`*${"x".repeat(250)}`, "at most 250 characters"],
+    ] as const) {
+      expect(fault({ root: ".", [key]: ["a", glob] })).toContain(told);
+      expect(fault({ root: ".", [key]: ["a", glob] })).toContain(glob.slice(0, 40));
+    }
     expect(fault({ root: ".", [key]: ["x".repeat(1_001)] })).toContain("at most 1000 characters");
   }
 });

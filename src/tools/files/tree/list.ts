@@ -5,7 +5,7 @@ import type { Path } from "../path";
 import { perform } from "../perform";
 import type { Entry, ListReply, ListRequest } from "../protocol";
 import { leadsTo } from "../root/leads-to";
-import type { EntryKind } from "../root/root";
+import type { EntryKind, Name } from "../root/root";
 import type { Steps } from "../steps";
 import type { Task, Workspace } from "../workspace";
 import { isStaging } from "../write/staging";
@@ -133,9 +133,16 @@ class Listing {
     for (;;) {
       yield;
       if (!this.#isInPlace(level)) return -ENOENT; // Its path leads elsewhere by now, and the rules were asked about that.
-      const count = root.entries(at, names.add);
+      const waiting: [name: Name, kind: EntryKind | undefined][] = [];
+      const hasGlobs = this.#matches !== null || !this.#workspace.rules.areOpen;
+      const count = root.entries(at, hasGlobs ? (name, kind) => waiting.push([name, kind]) : names.add);
       if (count < 0) return count;
       if (count === 0) break;
+      // A thousand matches at once may take long.
+      for (const [name, kind] of waiting) {
+        names.add(name, kind);
+        yield;
+      }
       // Some file systems do not tell the kinds.
       for (const name of names.unknown.splice(0)) {
         if (root.statAt(at, name, status) === 0) names.add(name, status.kind);
