@@ -124,6 +124,8 @@ class KernelRoot implements Root {
     into.kind = KINDS[mode >> 12] ?? "other";
     into.mode = mode & 0o7777;
     into.links = view.getUint32(this.#calls.links, true);
+    into.owner = view.getUint32(this.#calls.owner, true);
+    into.group = view.getUint32(this.#calls.group, true);
     into.size = long(view, 48);
     into.inode = long(view, 8);
     into.changed = milliseconds(view, 104);
@@ -156,6 +158,10 @@ class KernelRoot implements Root {
 
   chmod(descriptor: number, mode: number): number {
     return this.#code(this.#libc.fchmod(descriptor, mode));
+  }
+
+  chown(descriptor: number, owner: number, group: number): number {
+    return this.#code(this.#libc.fchown(descriptor, owner >>> 0, group >>> 0));
   }
 
   sync(descriptor: number): Promise<number> {

@@ -4,6 +4,7 @@ import { openLibrary } from "../../c-library";
 const SYMBOLS = {
   ftruncate: { args: [T.i32, T.i64], returns: T.i32 },
   fchmod: { args: [T.i32, T.u32], returns: T.i32 },
+  fchown: { args: [T.i32, T.u32, T.u32], returns: T.i32 },
   mkdirat: { args: [T.i32, T.ptr, T.u32], returns: T.i32 },
   unlinkat: { args: [T.i32, T.ptr, T.i32], returns: T.i32 },
   flock: { args: [T.i32, T.i32], returns: T.i32 },
@@ -57,6 +58,8 @@ export function openLibc(): Libc | undefined {
 export interface SystemCalls extends Readonly<Record<Call, number>> {
   readonly links: number;
   readonly mode: number;
+  readonly owner: number;
+  readonly group: number;
 }
 
 /** Those of this processor, from the kernel's tables (`arch/x86/entry/syscalls`, `include/uapi/asm-generic/unistd.h`, and `stat.h`). */
@@ -73,6 +76,8 @@ export const SYSTEM_CALLS: SystemCalls | undefined = {
     write: 1,
     links: 16,
     mode: 24,
+    owner: 28,
+    group: 32,
   },
   arm64: {
     close: 57,
@@ -86,5 +91,7 @@ export const SYSTEM_CALLS: SystemCalls | undefined = {
     write: 64,
     links: 20,
     mode: 16,
+    owner: 24,
+    group: 28,
   },
 }[process.arch as string];

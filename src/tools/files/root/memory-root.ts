@@ -144,6 +144,11 @@ class MemoryRoot implements Root {
     });
   }
 
+  /** All of it is one user's. */
+  chown(): number {
+    return 0;
+  }
+
   sync(): Promise<number> {
     return Promise.resolve(0);
   }

@@ -91,6 +91,13 @@ class ProcRoot implements Root {
     return attempt(() => fs.fchmodSync(descriptor, mode));
   }
 
+  chown(descriptor: number, owner: number, group: number): number {
+    return attempt(() => {
+      const { uid, gid } = fs.fstatSync(descriptor);
+      fs.fchownSync(descriptor, owner < 0 ? uid : owner, group < 0 ? gid : group);
+    });
+  }
+
   sync(descriptor: number): Promise<number> {
     return synced(descriptor);
   }
@@ -209,6 +216,8 @@ function fill(into: Status, from: fs.Stats): 0 {
   into.kind = kindOf(from) ?? "other";
   into.mode = from.mode & 0o7777;
   into.links = from.nlink;
+  into.owner = from.uid;
+  into.group = from.gid;
   into.size = from.size;
   into.inode = from.ino;
   into.device = from.dev;

@@ -24,6 +24,8 @@ export class Status {
   mode = 0;
   /** How many names it has. */
   links = 0;
+  owner = 0;
+  group = 0;
   inode = 0;
   device = 0;
   /** When its content changed, in milliseconds since 1970, with a fraction. */
@@ -74,6 +76,8 @@ export interface Root {
   write(descriptor: number, from: Uint8Array, length: number): number;
   truncate(descriptor: number, length: number): number;
   chmod(descriptor: number, mode: number): number;
+  /** Gives a file or directory to a user and a group; −1 leaves either as it is. */
+  chown(descriptor: number, owner: number, group: number): number;
   /** Brings file or directory to the disk. */
   sync(descriptor: number): Promise<number>;
   /**

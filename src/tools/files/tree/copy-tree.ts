@@ -1,10 +1,10 @@
 import { constants } from "node:os";
 import { PIECE } from "../etag";
 import { expectSuccess, refuse, refuseFor } from "../file-error";
-import { nameOf, type Path } from "../path";
+import { nameOf, type Path, parentOf } from "../path";
 import { perform } from "../perform";
 import type { CopyReply, MoveRequest } from "../protocol";
-import { type EntryKind, type Name, Status } from "../root/root";
+import { type EntryKind, type Name, type Root, Status } from "../root/root";
 import { Trail } from "../root/trail";
 import { discard, walk } from "../root/walk";
 import type { Steps } from "../steps";
@@ -15,6 +15,7 @@ import { lookUp } from "./stat";
 import { expectServed, expectServedBelow, placeCheck } from "./tree";
 
 const { ENOENT, ENOTDIR, ELOOP, ENXIO } = constants.errno;
+const SETGID = 0o2000;
 
 /** Hands over the bytes of an open file that were there when it was opened, one piece a step. */
 export function* copyBytes(
@@ -55,6 +56,7 @@ export async function copyTree(
   quota?.admit(bytes, to.given);
   const staged = staging.createDirectory(tree.mode, to.given);
   try {
+    inheritGroup(workspace, staged, to);
     const reply = await perform(workspace, tree.copy(staged), { signal });
     await workspace.exclusively(to.given, null, { signal }, () => {
       quota?.admit(reply.bytes, to.given);
@@ -71,6 +73,32 @@ export async function copyTree(
   } finally {
     staging.endDirectory();
   }
+}
+
+/** Gives a staged directory the group that it would get at its name, where the directory there is set to give it (setgid). */
+function inheritGroup({ root, status }: Workspace, { at, name }: StagedDirectory, to: Path): void {
+  const existing = openNearest(root, parentOf(to));
+  if (existing < 0) return;
+  const code = root.stat(existing, status);
+  if (existing !== root.top) root.close(existing);
+  const { mode, group } = status;
+  if (code < 0 || (mode & SETGID) === 0) return;
+  const directory = root.openAt(at, name, "directory");
+  if (directory < 0) return;
+  // All that is made in it has the group, too.
+  if (root.stat(directory, status) === 0 && root.chown(directory, -1, group) === 0) {
+    root.chmod(directory, status.mode | SETGID);
+  }
+  root.close(directory);
+}
+
+/** Opens a directory, or the nearest one on its way that there is. */
+function openNearest(root: Root, whole: string): number {
+  for (let path = whole; path !== ""; path = path.slice(0, Math.max(0, path.lastIndexOf("/")))) {
+    const opened = root.open(path, "place");
+    if (opened !== -ENOENT) return opened;
+  }
+  return root.top;
 }
 
 class TreeCopy {

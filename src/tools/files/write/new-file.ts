@@ -3,6 +3,7 @@ import { EtagOf, etagOf, PIECE, sizeIn } from "../etag";
 import { expectSuccess, refuse, refuseChanged } from "../file-error";
 import { nameOf, type Path, parentOf } from "../path";
 import type { WriteReply } from "../protocol";
+import { Status } from "../root/root";
 import { lookUp } from "../tree/stat";
 import type { Task, Workspace } from "../workspace";
 import { hashFile } from "./hash-file";
@@ -11,6 +12,11 @@ import type { Staged } from "./staging";
 const { ENOENT, EXDEV } = constants.errno;
 /** Permission bits that a new content keeps: it does not run as its owner (setuid), as a write takes that right away, too. */
 const RIGHTS = 0o777;
+
+const SETGID = 0o2000;
+// Never across a pause, so that all new files can share them.
+const staged = new Status();
+const directory = new Status();
 
 /** What a file must be for another one to take its place. */
 export interface Condition {
@@ -44,8 +50,10 @@ export class NewFile {
   #hasEnded = false;
   /** Of a file that was written at once; empty for a copy. */
   #etagAtOnce: string | null = null;
-  /** The permission bits that it has. */
-  #mode: number;
+  /** The permission bits that it was given; null where it has those that the process gives. */
+  #mode: number | null = null;
+  /** The group that it was seen to have; null before it was looked at. */
+  #group: number | null = null;
 
   /** @param parents whether missing directories on the way are made. */
   constructor(workspace: Workspace, path: Path, parents: boolean) {
@@ -55,7 +63,6 @@ export class NewFile {
     this.#at = workspace.enter(path, parents);
     try {
       this.#staged = workspace.staging.create(path.given);
-      this.#mode = workspace.staging.mode;
     } catch (thrown) {
       this.#leave();
       throw thrown;
@@ -81,8 +88,29 @@ export class NewFile {
   setMode(bits: number): void {
     const mode = bits & RIGHTS;
     if (mode === this.#mode) return;
-    expectSuccess(this.#workspace.root.chmod(this.#staged.descriptor, mode), this.#path.given);
+    const { root } = this.#workspace;
+    const { descriptor } = this.#staged;
+    // The process's umask is of the moment, and a look at what it made of the file takes half as long as to change it.
+    expectSuccess(root.stat(descriptor, staged), this.#path.given);
+    if (staged.mode !== mode) expectSuccess(root.chmod(descriptor, mode), this.#path.given);
     this.#mode = mode;
+    this.#group = staged.group;
+  }
+
+  /** Gives the file a group, unless this user may not. */
+  #setGroup(group: number): void {
+    if (group === this.#group) return;
+    const { root } = this.#workspace;
+    const { descriptor } = this.#staged;
+    expectSuccess(root.stat(descriptor, staged), this.#path.given);
+    if (staged.group !== group) root.chown(descriptor, -1, group);
+    this.#group = group;
+  }
+
+  /** Gives a new file the group of its directory, where that is set to be its files' (setgid). */
+  #takeGroup(): void {
+    expectSuccess(this.#workspace.root.stat(this.#at, directory), this.#path.given);
+    if ((directory.mode & SETGID) !== 0) this.#setGroup(directory.group);
   }
 
   /** Writes the next bytes of a copy, whose etag nobody asks for: that of the reply is empty. */
@@ -167,6 +195,7 @@ export class NewFile {
     let before = 0;
     if (isNew) {
       if (condition.ifMatch !== undefined) refuseChanged(given);
+      this.#takeGroup();
     } else {
       expectSuccess(code, given);
       this.#workspace.expectFile(status, given);
@@ -180,6 +209,7 @@ export class NewFile {
       before = status.size;
       // A file that is replaced keeps its rights; a new one gets those that the process gives.
       this.setMode(status.mode);
+      this.#setGroup(status.group);
     }
     quota?.admit(this.#size - before, given);
     const placed = staging.place(this.#staged, this.#at, name, condition.ifExists !== "fail");

@@ -39,7 +39,6 @@ export class Staging {
   /** Names that were given and are nobody's again: to make new ones took a tenth of a small write. */
   readonly #free: string[] = [];
   #open = 0;
-  #mode = -1;
 
   constructor(root: Root) {
     this.#root = root;
@@ -108,13 +107,7 @@ export class Staging {
     const name = (): string => this.#free.pop() ?? `${this.#id}.${this.#count++}`;
     const staged = this.#openIn(name, "create", path);
     this.#open++;
-    if (this.#mode < 0 && this.#root.stat(staged.descriptor, this.#status) === 0) this.#mode = this.#status.mode;
     return staged;
-  }
-
-  /** The permission bits of a new file, which are the process's to say; −1 before there was one. */
-  get mode(): number {
-    return this.#mode;
   }
 
   /** Gives a staged file its name; what it gives is 0 or a negated errno. */

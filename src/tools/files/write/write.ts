@@ -8,7 +8,9 @@ import type { Task, Workspace } from "../workspace";
 import { hashFile } from "./hash-file";
 import { NewFile } from "./new-file";
 
-const { ENOENT } = constants.errno;
+const { ENOENT, EPERM } = constants.errno;
+/** Setuid and setgid. */
+const RUNS_AS = 0o6000;
 
 /** Writes a file whole or not at all; or into itself, with `inPlace`. */
 export function write(workspace: Workspace, request: WriteRequest, task: Task): WriteReply | Promise<WriteReply> {
@@ -185,12 +187,18 @@ function openInPlace(
     workspace.expectFile(status, given);
     if (ifExists === "fail" && ifMatch === undefined)
       refuse("exists", given, `${JSON.stringify(given)} exists already.`);
+    if ((status.mode & RUNS_AS) !== 0) expectUnprivileged(root.chmod(file, status.mode & ~RUNS_AS), given);
   } catch (thrown) {
     root.close(file);
     throw thrown;
   }
   const { size, inode, device } = status;
   return { file, size, inode, device, created: false };
+}
+
+/** Lets nobody run what was written as the owner or the group of the file. The kernel does so only for who may not change rights. */
+function expectUnprivileged(code: number, given: string): void {
+  if (code !== -EPERM) expectSuccess(code, given);
 }
 
 type Appended = { size: number };
