@@ -16,8 +16,13 @@ export interface ParsedAddress {
 /** Longest id that an address may hold, in UTF-16 code units. */
 export const MAX_ID_LENGTH = 512;
 
-// Segments without white space, control characters, parentheses or lone surrogates, joined by single slashes.
-const ID = /^[^\s\p{Cc}\p{Cs}()/]+(?:\/[^\s\p{Cc}\p{Cs}()/]+)*$/u;
+// Two addresses that read the same should be the same: no characters that show nothing (zero-width, bidirectional and other format
+// characters, variation selectors, fillers, the blank braille pattern), no noncharacters and no lone surrogates.
+const HIDDEN = "\\p{Cc}\\p{Cf}\\p{Cs}\\p{Default_Ignorable_Code_Point}\\p{Noncharacter_Code_Point}\\u2800";
+
+// Segments of other characters, without white space or parentheses, joined by single slashes.
+const SEGMENT = `[^\\s${HIDDEN}()/]+`;
+const ID = new RegExp(`^${SEGMENT}(?:/${SEGMENT})*$`, "u");
 
 // The characters of nearly all ids, by code: 1, or 2 for the slash. Looked up one by one: 27 ns for an id where the test above took 47.
 const PLAIN = new Uint8Array(128);
@@ -47,7 +52,7 @@ const isId = (id: string): boolean => id.length <= MAX_ID_LENGTH && (isPlainId(i
 
 const RULE =
   `an id has 1 to ${MAX_ID_LENGTH} characters, in segments joined by single slashes, ` +
-  "without white space, control characters or parentheses: workers/3";
+  "without white space, control or invisible characters, or parentheses: workers/3";
 
 /**
  * Makes the canonical address of an id.
@@ -97,9 +102,17 @@ export function parseAddress(text: unknown): Result<ParsedAddress, FormatError> 
   return ok({ address: text, id, segments: id.split("/") });
 }
 
+
+/** A text in quotes, with an escape for each character that would show nothing, or would turn the rest of the line around. */
+const escaped = (text: string): string =>
+  JSON.stringify(text).replace(new RegExp(`[${HIDDEN}]`, "gu"), (character) =>
+    // By code unit, as JSON has it.
+    character.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`),
+  );
+
 /** A value as it may stand in an error's sentence: short, and on one line. */
 export function quote(value: unknown): string {
-  if (typeof value === "string") return JSON.stringify(value.length > 80 ? `${value.slice(0, 77)}…` : value);
+  if (typeof value === "string") return escaped(value.length > 80 ? `${value.slice(0, 77)}…` : value);
   if (value === null || typeof value !== "object") return typeof value === "function" ? "a function" : String(value);
   try {
     return Array.isArray(value) ? "an array" : "an object";

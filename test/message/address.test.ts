@@ -39,6 +39,24 @@ const BAD: readonly (readonly [what: string, id: string])[] = [
   ["a control character", "a\u0000b"],
   ["DEL", "a\u007fb"],
   ["a C1 control character", "a\u0085b"],
+  ["a zero-width space", "a\u200bb"],
+  ["a zero-width joiner", "a\u200db"],
+  ["a zero-width non-joiner at the end", "a\u200c"],
+  ["a word joiner", "a\u2060b"],
+  ["a right-to-left override", "a\u202eb"],
+  ["a left-to-right mark", "\u200ea"],
+  ["an isolate", "a\u2066b\u2069"],
+  ["a soft hyphen", "a\u00adb"],
+  ["a grapheme joiner", "a\u034fb"],
+  ["a variation selector", "a\ufe0f"],
+  ["a supplementary variation selector", "a\u{e0100}"],
+  ["a tag character", "a\u{e0041}"],
+  ["an annotation anchor", "a\ufff9b"],
+  ["a Hangul filler", "\u3164"],
+  ["a halfwidth Hangul filler", "a\uffa0"],
+  ["a Mongolian vowel separator", "a\u180e"],
+  ["a blank braille pattern", "\u2800"],
+  ["a noncharacter", "a\uffff"],
   ["an opening parenthesis", "a(b"],
   ["a closing parenthesis", "a)b"],
   ["a slash at the start", "/a"],
@@ -153,4 +171,21 @@ describe("a value quoted in an error", () => {
       "an object",
     ]);
   });
+});
+
+test("an error shows the characters of a text that would not be seen", () => {
+  expect(quote("work\u200bers\u202e/\u{e0041}")).toBe(String.raw`"work\u200bers\u202e/\udb40\udc41"`);
+  expect(() => address("work\u200bers")).toThrow(String.raw`"work\u200bers" is not an actor id`);
+  expect(parseAddress("@(\u2066a)")._unsafeUnwrapErr().message).toContain(String.raw`"@(\u2066a)"`);
+});
+
+test("each character of an id is either seen or refused: no format, control or default-ignorable one passes", () => {
+  const hidden = /[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/u;
+  const passing: string[] = [];
+  for (let code = 0; code <= 0x10ffff; code++) {
+    const id = String.fromCodePoint(code);
+    const isUnassigned = /[\p{Cn}\p{Co}]/u.test(id) && !/\p{Noncharacter_Code_Point}/u.test(id); // A newer Unicode may show it.
+    if (hidden.test(id) && !isUnassigned && isAddress(`@(${id})`)) passing.push(code.toString(16));
+  }
+  expect(passing).toEqual([]);
 });
