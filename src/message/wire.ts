@@ -36,7 +36,8 @@ export function inPattern(message: Message, pattern: Pattern): Message {
 
 /**
  * Writes a message or response as JSON, or says which value JSON cannot carry: a function, a symbol, a bigint, NaN or an
- * infinity, a Map, Set, RegExp or Error, binary data, a cycle, or nesting over 512 levels. `undefined` goes as JSON has it
+ * infinity (also as an object, such as `new Number(NaN)`), a Map, Set, RegExp, Error, Blob or anything else that JSON would
+ * write as `{}` though it holds something, binary data, a cycle, or nesting over 512 levels. `undefined` goes as JSON has it
  * (left out; null in an array), and an instance of another class as its own keys.
  *
  * @example
@@ -85,10 +86,26 @@ function findUnserializable(
     const json: unknown = value.toJSON(path.slice(path.lastIndexOf("/") + 1));
     return findUnserializable(json, path, json === value ? parents : [...parents, value], true);
   }
-  for (const kind of [Date, Map, Set, WeakMap, WeakSet, ArrayBuffer, Promise, RegExp, Error]) {
-    if (value instanceof kind) return refuse(`a ${kind.name}`, "a plain object, an array or a string");
-  }
   if (ArrayBuffer.isView(value)) return refuse("binary data", "base64 text");
+  const kind = kindOf(value);
+  switch (kind) {
+    case "Object":
+    case "Array":
+    case "Arguments":
+    case "String":
+    case "Boolean":
+      break;
+    case "Number":
+      return findUnserializable(Number(value), path, parents); // JSON.stringify unwraps it, too.
+    case "BigInt":
+      return refuse("a bigint", "a string");
+    case "Symbol":
+      return refuse("a symbol", "a string");
+    default:
+      // Of the others some have fields of their own, which are not all that they hold.
+      if (EMPTIED.has(kind) || Object.keys(value).length === 0)
+        return refuse(`${/^[AEIO]/.test(kind) ? "an" : "a"} ${kind}`, "a plain object, an array or a string");
+  }
   parents.push(value);
   for (const key of Object.keys(value)) {
     // Own enumerable keys only, which is what JSON.stringify reads.
@@ -98,6 +115,16 @@ function findUnserializable(
   parents.pop();
   return undefined;
 }
+
+/** What an object says that it is, such as "Map": by the language's own toString, which sees through proxies and realms. */
+const kindOf = (value: object): string =>
+  value instanceof Error ? "Error" : Object.prototype.toString.call(value).slice("[object ".length, -1);
+
+/** Kinds that JSON writes without what they hold, whatever fields somebody gave them besides. */
+const EMPTIED = new Set([
+  ...["Date", "Map", "Set", "WeakMap", "WeakSet", "WeakRef", "Promise", "RegExp", "Error"],
+  ...["ArrayBuffer", "SharedArrayBuffer", "Blob", "File", "Request", "Response", "ReadableStream", "WritableStream"],
+]);
 
 const escapeSegment = (key: string): string => key.replaceAll("~", "~0").replaceAll("/", "~1");
 

@@ -279,9 +279,27 @@ describe("serializeMessage() says which value JSON would lose", () => {
     ["a WeakSet", new WeakSet()],
     ["a Promise", Promise.resolve(1)],
     ["a RegExp", /x/],
-    ["a Error", new RangeError("boom")],
+    ["an Error", new RangeError("boom")],
+    ["an Error", new DOMException("boom")],
     ["an invalid Date", new Date(Number.NaN)],
-    ["a ArrayBuffer", new ArrayBuffer(8)],
+    ["an ArrayBuffer", new ArrayBuffer(8)],
+    ["a SharedArrayBuffer", new SharedArrayBuffer(8)],
+    ["a Blob", new Blob(["text"])],
+    ["a Blob", Object.assign(new Blob(["text"]), { name: "upload" })],
+    ["a Response", new Response("text")],
+    ["a Request", new Request("http://localhost/")],
+    ["a ReadableStream", new ReadableStream()],
+    ["a WeakRef", new WeakRef({})],
+    ["a Generator", (function* () {})()],
+    ["an Array Iterator", [1].values()],
+    ["an AbortSignal", new AbortController().signal],
+    ["an Intl.NumberFormat", new Intl.NumberFormat()],
+    ["a Map", new Proxy(new Map([["a", 1]]), {})],
+    ["a Map", Object.assign(new Map([["a", 1]]), { name: "index" })],
+    ["NaN", new Number(Number.NaN)],
+    ["Infinity", new Number(Infinity)],
+    ["a bigint", Object(1n)],
+    ["a symbol", Object(Symbol("x"))],
     ["binary data", new Uint8Array(8)],
     ["binary data", new DataView(new ArrayBuffer(8))],
   ])("%s, at its place", (what, value) => {
@@ -340,6 +358,11 @@ describe("serializeMessage() says which value JSON would lose", () => {
   test("and carries what JSON has, instances of classes by their own fields", () => {
     const payload = { a: null, b: true, c: "é\ud83e\udd8a\u0000", d: [0, 1.5, -1e300], e: {}, tree: new Tree() };
     expect(carried(payload)).toEqual({ ...payload, tree: { kind: "tree" } });
+  });
+
+  test("and carries what JSON unwraps, and what says how it is written", () => {
+    const payload = [new Number(1.5), new String("a"), new Boolean(false), new URLSearchParams("a=1"), Buffer.from("a")];
+    expect(carried(payload)).toEqual([1.5, "a", false, { a: "1" }, { type: "Buffer", data: [97] }]);
   });
 
   test("and lets undefined be left out, as JSON does", () => {
