@@ -102,12 +102,11 @@ export function parseAddress(text: unknown): Result<ParsedAddress, FormatError> 
   return ok({ address: text, id, segments: id.split("/") });
 }
 
-
 /** A text in quotes, with an escape for each character that would show nothing, or would turn the rest of the line around. */
 const escaped = (text: string): string =>
   JSON.stringify(text).replace(new RegExp(`[${HIDDEN}]`, "gu"), (character) =>
     // By code unit, as JSON has it.
-    character.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`),
+    character.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`),
   );
 
 /** A value as it may stand in an error's sentence: short, and on one line. */

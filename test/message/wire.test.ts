@@ -361,7 +361,13 @@ describe("serializeMessage() says which value JSON would lose", () => {
   });
 
   test("and carries what JSON unwraps, and what says how it is written", () => {
-    const payload = [new Number(1.5), new String("a"), new Boolean(false), new URLSearchParams("a=1"), Buffer.from("a")];
+    const payload = [
+      new Number(1.5),
+      new String("a"),
+      new Boolean(false),
+      new URLSearchParams("a=1"),
+      Buffer.from("a"),
+    ];
     expect(carried(payload)).toEqual([1.5, "a", false, { a: "1" }, { type: "Buffer", data: [97] }]);
   });
 
