@@ -1,10 +1,10 @@
+import { isThenable } from "../runtime/thenable";
 import type { Cell } from "./cell";
 import type { Envelope } from "./envelope";
 import { Handling } from "./handling";
 import { AWAITING, HANDLING, READY } from "./life";
 import { call, fail, outcomeOf, succeed } from "./outcome";
 import { watchSlowness } from "./slow-handler";
-import { isThenable } from "./thenable";
 
 /** Handles a message beside others, as many as the actor's `concurrency` allows. */
 export function handleConcurrently(cell: Cell, envelope: Envelope): void {

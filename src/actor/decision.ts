@@ -1,5 +1,6 @@
 import { quote } from "../message/address";
 import { sentenceOf } from "../message/delivery-error";
+import { hearRejection } from "../runtime/thenable";
 import type { Cell } from "./cell";
 import type { Restart } from "./extras";
 import { type AnySignatures, refTo } from "./ref";
@@ -58,6 +59,7 @@ function directiveOf(policy: Policy, cell: Cell, thrown: unknown): { directive: 
   try {
     const directive: unknown = policy.decide(thrown, refTo<AnySignatures>(cell));
     if (isDirective(directive)) return { directive, why: "" };
+    hearRejection(directive, () => {}); // It is no directive, whatever comes of it.
     return { directive: "escalate", why: `decide returned ${quote(directive)}, which is no directive` };
   } catch (error) {
     return { directive: "escalate", why: `decide threw ${sentenceOf(error)}` };

@@ -109,7 +109,11 @@ export function knownMessage({ origin }: Envelope): Message | null {
 /** Whether an envelope came through a door (`parseMessage`, `receive`), also once its payload was checked. */
 export function isFromOutside({ origin }: Envelope): boolean {
   if (origin === null) return false;
-  return origin instanceof Outside || (isMessage(origin) && isReceived(origin));
+  try {
+    return origin instanceof Outside || (isMessage(origin) && isReceived(origin));
+  } catch {
+    return true; // A proxy that refuses to be looked at is not to be trusted.
+  }
 }
 
 /** The actor that sent an envelope, where the system knows one. */

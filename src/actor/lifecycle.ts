@@ -1,5 +1,6 @@
 import { type HandlerFailedError, sentenceOf } from "../message/delivery-error";
 import { each } from "../runtime/few";
+import { PriorityMailbox } from "../runtime/priority-mailbox";
 import { Timeout } from "../runtime/timer-wheel";
 import type { Behaviour, Cell } from "./cell";
 import type { Children } from "./children";
@@ -325,6 +326,7 @@ function terminate(cell: Cell): void {
   cell.behaviour = null;
   cell.factory = null;
   cell.extras = null;
+  if (cell.queue instanceof PriorityMailbox) cell.queue = null; // It has the priority function of its owner.
   environment.directory.remove(cell);
   const error = extras?.stopError?.error;
   if (hasBegun && environment.events.hasSubscribers) {

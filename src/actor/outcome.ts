@@ -1,4 +1,5 @@
-import { deliveryError } from "../message/delivery-error";
+import { deliveryError, sentenceOf } from "../message/delivery-error";
+import { hearRejection } from "../runtime/thenable";
 import type { Behaviour, Cell } from "./cell";
 import { checkedReply } from "./checking";
 import { type Envelope, EnvelopeSource, lateLetter, messageIn } from "./envelope";
@@ -30,7 +31,14 @@ function callObserved(cell: Cell, envelope: Envelope): unknown {
   if (envelope instanceof Signal) return envelope.run();
   const { beforeHandle, slowHandler, clock } = cell.environment;
   if (beforeHandle !== null) {
-    beforeHandle({ address: cell.address, operation: envelope.type, payload: envelope.payload });
+    const returned: unknown = beforeHandle({
+      address: cell.address,
+      operation: envelope.type,
+      payload: envelope.payload,
+    });
+    hearRejection(returned, (cause) =>
+      cell.environment.logger.error(`beforeHandle rejected: ${sentenceOf(cause)}`, { address: cell.address, cause }),
+    );
   }
   if (slowHandler === Number.POSITIVE_INFINITY) return callHandler(cell, envelope);
   const begun = clock.monotonicTime();

@@ -3,6 +3,7 @@ import { sentenceOf } from "../message/delivery-error";
 import { loadCompiler } from "../protocol/compiler";
 import type { Protocol } from "../protocol/protocol";
 import { PriorityMailbox } from "../runtime/priority-mailbox";
+import { hearRejection, isThenable } from "../runtime/thenable";
 import { type Behaviour, Cell } from "./cell";
 import type { Factory } from "./context";
 import type { Envelope } from "./envelope";
@@ -10,7 +11,7 @@ import type { Environment } from "./environment";
 import { Flow } from "./flow";
 import { Concurrency } from "./handling";
 import { GUARDED } from "./life";
-import { abandon, start } from "./lifecycle";
+import { proceed, start, stop } from "./lifecycle";
 import { type ActorOptions, checkActorOptions, NO_OPTIONS } from "./options";
 import { type Ref, refTo } from "./ref";
 import { Signal } from "./signal";
@@ -84,7 +85,10 @@ export function begin(cell: Cell, behaviour?: Behaviour): void {
     if (environment.events.hasSubscribers) environment.events.publish({ kind: "started", address: cell.address });
     start(cell, made);
   } catch (thrown) {
-    abandon(cell); // What it was told while it was made is dead-lettered, and its children stop.
+    // What it was told while it was made is dead-lettered. Its children stop as any do, and it is there until they have (P13).
+    cell.extra.hasEnded = true; // Nothing began that could end.
+    stop(cell, false);
+    if (!cell.isStopped) proceed(cell);
     throw thrown;
   }
 }
@@ -132,7 +136,8 @@ function priorityOf(cell: Cell, priority: NonNullable<ActorOptions["priority"]>,
   try {
     const found: unknown = priority(envelope.type, envelope.payload);
     if (typeof found === "number" && !Number.isNaN(found)) return found;
-    wrong = `got ${quote(found)}`;
+    hearRejection(found, () => {}); // The log below tells of it.
+    wrong = isThenable(found) ? "got a promise" : `got ${quote(found)}`;
   } catch (thrown) {
     wrong = `it threw ${sentenceOf(thrown)}`;
     cause = thrown;

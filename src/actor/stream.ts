@@ -2,6 +2,7 @@ import { type AskError, deliveryError } from "../message/delivery-error";
 import type { Operation } from "../protocol/protocol";
 import type { Dispatcher } from "../runtime/dispatcher";
 import { Queue } from "../runtime/queue";
+import { isThenable } from "../runtime/thenable";
 import { Timeout } from "../runtime/timer-wheel";
 import { onAbort } from "./abort";
 import type { Cell } from "./cell";
@@ -229,7 +230,7 @@ export class PendingStream implements Envelope, Wait {
       }
     } else if (isIterable(items)) {
       for (const item of items) {
-        const value = item instanceof Promise ? await item : item; // As `for await` does.
+        const value = isThenable(item) ? await item : item; // As `for await` does.
         if (this.#push(value)) continue;
         await this.#rest();
         if (this.#isClosed) return;

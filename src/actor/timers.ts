@@ -1,11 +1,11 @@
 import { quote } from "../message/address";
+import { isThenable } from "../runtime/thenable";
 import { Timeout } from "../runtime/timer-wheel";
 import type { Cell } from "./cell";
 import { endedSentence } from "./extras";
 import type { Instance } from "./instance";
 import { IDLE } from "./life";
 import type { Signal } from "./signal";
-import { isThenable } from "./thenable";
 import { signalTo } from "./watch";
 
 /**

@@ -1,5 +1,6 @@
 import type { Burst } from "../runtime/burst";
 import type { Mailbox } from "../runtime/mailbox";
+import { isAtomic, isThenable } from "../runtime/thenable";
 import type { Cell, HandlerTable } from "./cell";
 import { callAsSignal, handleConcurrently } from "./concurrency";
 import { type Envelope, Tell } from "./envelope";
@@ -11,7 +12,6 @@ import { buryLateReply, call, countHandled, fail, outcomeOf, succeed } from "./o
 import { PendingAsk } from "./pending-ask";
 import { Signal } from "./signal";
 import { watchSlowness } from "./slow-handler";
-import { isThenable } from "./thenable";
 
 // What an actor does in its turn: takes its messages one after the other, and waits for their handlers.
 
@@ -104,7 +104,7 @@ function runHandlers(cell: Cell, mailbox: Mailbox<Envelope>, limit: number, hand
         fail(cell, envelope, thrown, handlingIn(cell));
       }
       const isPlain = cell.extras === null || cell.extras.handling === null;
-      if (isPlain && cell.current !== null && (typeof result !== "object" || result === null)) {
+      if (isPlain && cell.current !== null && isAtomic(result)) {
         cell.current = null;
         handled++;
         counts.handled++;
@@ -146,7 +146,7 @@ function runBurst(cell: Cell, mailbox: Mailbox<Envelope>, burst: Burst, limit: n
       fail(cell, tell, thrown, handlingIn(cell));
     }
     const isPlain = cell.extras === null || cell.extras.handling === null;
-    if (!isPlain || cell.current !== tell || (typeof result === "object" && result !== null)) {
+    if (!isPlain || cell.current !== tell || !isAtomic(result)) {
       countBefore(mailbox, burst, read);
       if (cell.current === tell) conclude(cell, tell, result);
       tell = null;
@@ -190,7 +190,7 @@ function handle(cell: Cell, envelope: Envelope): void {
     return;
   }
   if (cell.current !== envelope) return;
-  const isPlain = (typeof result !== "object" || result === null) && envelope.pattern !== "stream";
+  const isPlain = isAtomic(result) && envelope.pattern !== "stream";
   if (isPlain) succeed(cell, envelope, result, handlingIn(cell));
   else conclude(cell, envelope, result);
 }

@@ -8,6 +8,7 @@ import { sentenceOf } from "../message/delivery-error";
 import { type Clock, systemClock } from "../runtime/clock";
 import { type Dispatcher, type DispatcherParts, FairDispatcher } from "../runtime/dispatcher";
 import { Settling } from "../runtime/settling";
+import { hearRejection } from "../runtime/thenable";
 import { TimerWheel } from "../runtime/timer-wheel";
 import { DeadLetters } from "./dead-letters";
 
@@ -138,15 +139,18 @@ export function createEnvironment(options: SystemOptions): { environment: Enviro
 function guarded(name: string, logger: Logger): Logger {
   const call = (level: "warn" | "error", sentence: string, details?: object): void => {
     const message = `${name}: ${sentence}`;
-    try {
-      if (details === undefined) logger[level](message);
-      else logger[level](message, details);
-    } catch (thrown) {
+    const tellOf = (thrown: unknown): void => {
       try {
         console.error(`${message} (and the logger threw: ${sentenceOf(thrown)})`);
       } catch {
         // Nobody is left to tell, and the actors behind this one go on.
       }
+    };
+    try {
+      const returned: unknown = details === undefined ? logger[level](message) : logger[level](message, details);
+      hearRejection(returned, tellOf);
+    } catch (thrown) {
+      tellOf(thrown);
     }
   };
   return {

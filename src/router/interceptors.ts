@@ -110,14 +110,16 @@ export class Interceptors {
     deliver: Delivery,
     resolve: ((outcome: Outcome) => void) | null,
   ): Transit {
+    const { to } = message; // First of all: one that cannot be read throws here, and is not accepted.
+    void message.type;
     const transit = new Transit(this.#environment, inPattern(message, pattern), delay, deliver, resolve);
     if (signal !== undefined) transit.listenTo(signal);
     if (transit.failure !== null) return transit; // Its signal was aborted before.
     this.#environment.counts.accepted++;
-    const lane = this.#lanes.get(message.to);
+    const lane = this.#lanes.get(to);
     if (lane !== undefined) lane.put(transit);
     else if (this.#entering !== null)
-      this.#laneTo(message.to).put(transit); // An interceptor sends: not on this stack.
+      this.#laneTo(to).put(transit); // An interceptor sends: not on this stack.
     else this.#enter(transit);
     transit.startTimer();
     return transit;

@@ -4,6 +4,7 @@ import { EnvelopeSource } from "../actor/envelope";
 import type { Recipients, Relay } from "../actor/relay";
 import { type DeliveryError, deliveryError, sentenceOf } from "../message/delivery-error";
 import type { Operation } from "../protocol/protocol";
+import { hearRejection, isThenable } from "../runtime/thenable";
 
 /** Chooses one worker for a message; there is at least one. */
 export type Choice = (workers: readonly Cell[], type: string, payload: unknown) => Cell;
@@ -74,7 +75,10 @@ export function byKey(keyOf: KeyOf): Choice {
 /** The key as a text; a function that throws is told in the log, because a tell must not throw (P4). */
 function keyFor(workers: readonly Cell[], keyOf: KeyOf, type: string, payload: unknown): string {
   try {
-    return String(keyOf(type, payload));
+    const key: unknown = keyOf(type, payload);
+    if (!isThenable(key)) return String(key);
+    hearRejection(key, () => {});
+    throw new TypeError("it returned a promise");
   } catch (thrown) {
     const { environment, parent } = at(workers, 0);
     environment.logger.error(

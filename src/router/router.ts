@@ -208,9 +208,9 @@ export class AddressRouter implements Router {
 
   #returnToSender(message: Message, isTold: boolean): DeliveryError {
     const { counts } = this.#environment;
+    const source = { to: message.to, type: message.type, toMessage: () => message }; // Before it counts: it may throw.
     counts.accepted++;
     counts.dead++;
-    const source = { to: message.to, type: message.type, toMessage: () => message };
     const error = deliveryError("no-recipient", source);
     this.#environment.bury(letterOf(error, isTold), false);
     return error;

@@ -2,12 +2,12 @@ import { err, type Result } from "neverthrow";
 import { onAbort } from "../actor/abort";
 import { letterOf } from "../actor/envelope";
 import type { DeadLetter, Environment } from "../actor/environment";
-import { isThenable } from "../actor/thenable";
 import { quote } from "../message/address";
 import { type DeliveryError, deliveryError, isDeliveryError, type MessageSource } from "../message/delivery-error";
 import type { Message } from "../message/message";
 import { inPattern, isReceived, markReceived } from "../message/wire";
 import type { Mail } from "../runtime/mailbox";
+import { isThenable } from "../runtime/thenable";
 import { type Staged, Timeout } from "../runtime/timer-wheel";
 import { Dropped, type Interceptor, type Next, type Passage } from "./interceptor";
 

@@ -1,4 +1,5 @@
 import type { Settling } from "./settling";
+import { hearRejection } from "./thenable";
 
 /**
  * A feed of things that happen: to subscribe to, or to iterate over. An iteration has no end of its own: leave the loop to
@@ -9,11 +10,12 @@ import type { Settling } from "./settling";
  */
 export interface Feed<Item> extends AsyncIterable<Item> {
   /**
-   * Calls back for each item from now on. A callback that throws is logged and stays subscribed.
+   * Calls back for each item from now on, without waiting for what it returns. A callback that throws, or whose promise rejects,
+   * is logged and stays subscribed.
    *
    * @returns what ends the subscription.
    */
-  subscribe(callback: (item: Item) => void): () => void;
+  subscribe(callback: (item: Item) => unknown): () => void;
 }
 
 /** Items that an iteration may lag behind; the oldest are left out beyond it. */
@@ -21,9 +23,9 @@ const BACKLOG = 1_000;
 
 /** The publishing side of a feed. */
 export class FeedSource<Item> implements Feed<Item> {
-  readonly #callbacks = new Set<(item: Item) => void>();
+  readonly #callbacks = new Set<(item: Item) => unknown>();
   /** The same, as they are now; made when asked for. */
-  #snapshot: readonly ((item: Item) => void)[] | null = null;
+  #snapshot: readonly ((item: Item) => unknown)[] | null = null;
   readonly #settling: Settling;
   readonly #onThrow: (thrown: unknown) => void;
 
@@ -37,7 +39,7 @@ export class FeedSource<Item> implements Feed<Item> {
   }
 
   /** Who subscribes now. */
-  get subscribers(): readonly ((item: Item) => void)[] {
+  get subscribers(): readonly ((item: Item) => unknown)[] {
     this.#snapshot ??= [...this.#callbacks];
     return this.#snapshot;
   }
@@ -47,15 +49,16 @@ export class FeedSource<Item> implements Feed<Item> {
     for (const callback of to) {
       if (!this.#callbacks.has(callback)) continue; // Another callback ended it.
       try {
-        callback(item);
+        const returned = callback(item);
+        if (returned !== undefined) hearRejection(returned, this.#onThrow);
       } catch (thrown) {
         this.#onThrow(thrown);
       }
     }
   }
 
-  subscribe(callback: (item: Item) => void): () => void {
-    const own = (item: Item): void => callback(item); // The same function may subscribe twice.
+  subscribe(callback: (item: Item) => unknown): () => void {
+    const own = (item: Item): unknown => callback(item); // The same function may subscribe twice.
     this.#callbacks.add(own);
     this.#snapshot = null;
     return () => {

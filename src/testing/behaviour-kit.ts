@@ -262,5 +262,8 @@ async function readAsync(items: AsyncIterable<unknown>, take: number): Promise<u
   return read;
 }
 
+/** As the core has it, functions with a `then` included. */
 const isThenable = (value: unknown): value is PromiseLike<unknown> =>
-  typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
+  ((typeof value === "object" && value !== null) || typeof value === "function") &&
+  "then" in value &&
+  typeof value.then === "function";

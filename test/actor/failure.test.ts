@@ -155,6 +155,40 @@ test("P9: a logger that throws harms nobody", async () => {
   }
 });
 
+test("P9: a logger, a decide, a beforeHandle and a pool's key whose promise rejects harm nobody", async () => {
+  const { clock } = createTestSystem();
+  const { createSystem, spawnPool } = await import("../../src/index");
+  const shown: string[] = [];
+  const original = console.error;
+  console.error = (text: unknown) => void shown.push(String(text));
+  try {
+    const rejects = (): Promise<never> => Promise.reject(new Error("not awaited"));
+    const logged: string[] = [];
+    const logger = { warn: rejects, error: async (text: string) => (logged.push(text) > 0 ? rejects() : 0) };
+    const decide = rejects as unknown as () => "restart"; // What a program may write.
+    const system = createSystem({ logger, clock, supervision: { decide }, beforeHandle: rejects });
+    const make = () => ({ throws() {}, rejects() {}, rejectsLater() {}, count: () => 3 });
+    const key = rejects as unknown as () => string;
+    const pool = spawnPool(system, "pool", Fragile, make, { size: 2, routing: "consistent-hash", key });
+    expect((await pool.ask("count"))._unsafeUnwrap()).toBe(3);
+    const fails = system.spawn("fails", Fragile, () => ({
+      ...make(),
+      throws() {
+        throw new Error("broken");
+      },
+    }));
+    expect((await fails.ask("throws", 1))._unsafeUnwrapErr().kind).toBe("handler-failed");
+    await new Promise((resolve) => setImmediate(resolve)); // An unheard rejection would end the process here.
+    expect(logged).toContainEqual(expect.stringContaining("it returned a promise"));
+    expect(logged).toContainEqual(expect.stringContaining("beforeHandle rejected: Error: not awaited"));
+    expect(logged).toContainEqual(expect.stringContaining("which is no directive"));
+    expect(shown.length).toBeGreaterThan(0);
+    expect(shown.every((text) => text.includes("and the logger threw: Error: not awaited"))).toBe(true);
+  } finally {
+    console.error = original;
+  }
+});
+
 test("P9: a cause that console cannot show does not end the turn of the actors behind it", async () => {
   // With the default logger, in a process of its own, because it is the console that throws.
   const program = `${import.meta.dir}/programs/unshowable-cause.ts`;

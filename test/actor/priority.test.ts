@@ -78,6 +78,7 @@ test("P9: a priority that throws, or gives no number, counts as 0 and is logged;
     throws: () => {
       throw new Error("broken");
     },
+    async: () => Promise.reject(new Error("not awaited")),
     more: () => 1,
     less: () => -1,
     most: () => Number.POSITIVE_INFINITY,
@@ -87,12 +88,13 @@ test("P9: a priority that throws, or gives no number, counts as 0 and is logged;
   const { ref, seen, release } = await blocked(test, { priority });
   for (const label of Object.keys(wrong)) ref.tell("run", { label, urgency: 0 });
   await release();
-  expect(seen).toEqual(["running", "most", "more", "nan", "text", "nothing", "throws", "less", "least"]);
+  expect(seen).toEqual(["running", "most", "more", "nan", "text", "nothing", "throws", "async", "less", "least"]);
   const log = test.takeLog();
   expect(log.map(({ level, message }) => `${level} ${message}`)).toEqual([
     'error envoi: The priority of "run" to @(worker) is a number; got NaN, which counts as 0.',
     'error envoi: The priority of "run" to @(worker) is a number; got "9", which counts as 0.',
     'error envoi: The priority of "run" to @(worker) is a number; it threw Error: broken, which counts as 0.',
+    'error envoi: The priority of "run" to @(worker) is a number; got a promise, which counts as 0.',
   ]);
 });
 

@@ -105,6 +105,24 @@ test("P14: a reference to an actor that was abandoned, or whose factory threw, k
   expect(refs).toHaveLength(MANY);
 });
 
+test("P14: a reference to a stopped actor does not keep its priority function", async () => {
+  const { system } = createTestSystem();
+  const states: WeakRef<object>[] = [];
+  const refs: AnyRef[] = [];
+  const makeOne = (i: number): void => {
+    const state = { data: new Array(100).fill(i) };
+    states.push(new WeakRef(state));
+    const make = () => ({ size: () => 1, wait() {} });
+    const ref = system.spawn(`holder${i}`, Holder, make, { priority: () => state.data.length });
+    ref.tell("wait", i);
+    refs.push(ref);
+  };
+  for (let i = 0; i < MANY; i++) makeOne(i);
+  for (const [i, ref] of refs.entries()) await system.stop(ref, { drain: i % 2 === 0 });
+  expect(await countCollected(states)).toBeGreaterThan(MOST);
+  expect(refs).toHaveLength(MANY);
+});
+
 test("P14: a message that was handled is not kept by the actor", async () => {
   const { system, clock } = createTestSystem();
   const payloads: WeakRef<object>[] = [];

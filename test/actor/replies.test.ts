@@ -45,6 +45,24 @@ const REPLIES: [name: string, make: () => unknown, reply: unknown][] = [
       }),
     7,
   ],
+  [
+    "a thenable that is a function",
+    () =>
+      Object.assign(
+        () => "called",
+        thenable((resolve) => resolve(8)),
+      ),
+    8,
+  ],
+  [
+    "a promise of a thenable that is a function",
+    async () =>
+      Object.assign(
+        () => 0,
+        thenable((done) => done(9)),
+      ),
+    9,
+  ],
   ["an object whose then is no function", () => ({ [THEN]: "later" }), { [THEN]: "later" }],
   ["undefined", () => undefined, undefined],
   ["null", () => null, null],
@@ -70,7 +88,22 @@ test("P6: a handler that returns an Error or a Result replies with it, unopened"
   }
 });
 
+test("P6: a handler that returns a function without a then replies with it", async () => {
+  const value = (): number => 1;
+  const ref = spawnReplying(createTestSystem(), () => value);
+  expect((await ref.ask("get"))._unsafeUnwrap()).toBe(value);
+});
+
 const FAILURES: [name: string, make: () => unknown, cause: string][] = [
+  [
+    "a thenable that is a function and rejects",
+    () =>
+      Object.assign(
+        () => 0,
+        thenable((_, reject) => reject("of a function")),
+      ),
+    "of a function",
+  ],
   [
     "a thenable that rejects",
     () =>

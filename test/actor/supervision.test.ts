@@ -460,6 +460,57 @@ test("P9: a factory that throws at spawn throws on, leaves no actor, and what it
   expect(outcomeOf(await system.spawn("worker", Work, () => counting()).ask("count"))).toBe(1);
 });
 
+test("P13: the children of a factory that throws at spawn stop as any do, with their onStop, before it is gone", async () => {
+  const systems = createTestSystem({ supervision: {} });
+  const { system, router, clock } = systems;
+  const seen: string[] = [];
+  const gate = Promise.withResolvers<void>();
+  const spawnBroken = () =>
+    system.spawn("parent", Work, (ctx) => {
+      ctx.spawn("quick", Work, () => ({ ...counting(), onStop: () => void seen.push("quick") }));
+      ctx.spawn("slow", Work, (child) => {
+        child.spawn("below", Work, () => ({ ...counting(), onStop: () => void seen.push("below") }));
+        return {
+          ...counting(),
+          async onStop() {
+            await gate.promise;
+            seen.push("slow");
+          },
+        };
+      });
+      ctx.spawn("unstarted", Work, () => ({ ...counting(), onStart() {}, onStop: () => void seen.push("unstarted") }));
+      throw new Error("no start");
+    });
+  expect(spawnBroken).toThrow("no start");
+  await clock.settle();
+  expect(seen.sort()).toEqual(["below", "quick"]); // Of the one that had not started, no onStop is due (P10).
+  expect(router.has(address("parent"))).toBe(true);
+  expect(spawnBroken).toThrow("@(parent) is in use; stop that actor first and wait for it");
+  gate.resolve();
+  await clock.settle();
+  expect(seen).toEqual(["below", "quick", "slow"]);
+  expect(system.inspect()).toEqual([]);
+});
+
+test("P13: the children of a factory that throws at a restart stop as any do, with their onStop", async () => {
+  const systems = createTestSystem({ supervision: {} });
+  const { system, clock } = systems;
+  const seen: string[] = [];
+  let made = 0;
+  const parent = system.spawn("parent", Work, (ctx) => {
+    const instance = ++made;
+    ctx.spawn("child", Work, () => ({ ...counting(), onStop: () => void seen.push(`child of ${instance}`) }));
+    if (instance === 2) throw new Error("no restart");
+    return counting();
+  });
+  parent.tell("fail", 1);
+  await clock.settle();
+  expect(seen).toEqual(["child of 1", "child of 2"]);
+  await system.stop(parent);
+  expect([made, seen]).toEqual([3, ["child of 1", "child of 2", "child of 3"]]);
+  systems.takeLog();
+});
+
 for (const [directive, expected] of [
   ["resume", "stopped"],
   ["restart", 1],

@@ -98,6 +98,20 @@ test("P9: a subscriber that throws is logged, stays, and does not keep the other
   expect(errors.map((entry) => entry.details)).toEqual([{ cause }, { cause }]);
 });
 
+test("P9: a subscriber whose promise rejects is logged, and the process goes on", async () => {
+  const { router, clock, takeLog } = createTestRouter();
+  const cause = new Error("a bad subscriber");
+  router.deadLetters.subscribe(async () => {
+    throw cause;
+  });
+  router.tell(toNobody(1));
+  await clock.settle();
+  const errors = takeLog().filter((entry) => entry.level === "error");
+  expect(errors).toEqual([
+    { level: "error", message: "envoi: a subscriber to dead letters threw", details: { cause } },
+  ]);
+});
+
 test("P4: a subscriber that itself tells nobody does not throw in the sender", async () => {
   const { router, clock, takeLog } = createTestRouter();
   let count = 0;

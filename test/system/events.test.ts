@@ -140,6 +140,20 @@ test("a subscriber that throws is logged, stays, and keeps nothing from the othe
   ]);
 });
 
+test("P9: a subscriber whose promise rejects is logged, and the process goes on", async () => {
+  const test = spawnObserved();
+  const cause = new Error("subscriber");
+  const end = test.system.events.subscribe(async () => {
+    throw cause;
+  });
+  test.spawn("worker");
+  await test.clock.settle();
+  end();
+  expect(test.takeLog()).toEqual([
+    { level: "error", message: "envoi: a subscriber to events threw", details: { cause } },
+  ]);
+});
+
 test("a subscriber may send, spawn and stop; it runs in no actor's turn", async () => {
   const test = spawnObserved();
   const { system, clock } = test;

@@ -222,7 +222,7 @@ export class Broker implements Calls {
 
 /** What `await` waits for, which may be another library's promise. */
 const isThenable = (value: Approval | PromiseLike<Approval>): value is PromiseLike<Approval> =>
-  typeof value === "object" && value !== null && "then" in value;
+  ((typeof value === "object" && value !== null) || typeof value === "function") && "then" in value;
 
 /** Waits while the run's clock stands still. */
 async function untimed<Value>(value: PromiseLike<Value>, clock: RunClock): Promise<Value> {
