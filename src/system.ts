@@ -52,8 +52,8 @@ export interface System extends AsyncDisposable {
   /**
    * Starts an actor under a name; its address is `@(name)`.
    *
-   * @throws TypeError when the name cannot be in an address or the factory lacks a handler; Error when the name is in
-   * use; and what the factory throws.
+   * @throws TypeError when the name cannot be in an address, or the factory lacks a handler or has one that names neither an
+   * operation nor a hook; Error when the name is in use; and what the factory throws.
    * @example
    * const echo = system.spawn("echo", Echo, () => ({ say: (text) => text }));
    */

@@ -41,7 +41,11 @@ export interface Hooks {
   onStop?(): unknown;
 }
 
-/** Makes an actor's handlers, and its hooks beside them; its state lives in the closure. A restart calls it again. */
+/**
+ * Makes an actor's handlers, and its hooks beside them; its state lives in the closure. A restart calls it again. A plain object
+ * may have data beside them, and no other function: a misspelt one throws at spawn. An object of a class may have methods of its
+ * own, unless one is a letter off a name that is missing.
+ */
 export type Factory<Signatures> = (ctx: Context<Signatures>) => Handlers<Signatures> & Hooks;
 
 /** What an actor knows and can do while it runs. */

@@ -1,4 +1,5 @@
 import { quote } from "../message/address";
+import { nearestName } from "../message/nearest";
 import type { HandlerTable, Operations } from "./cell";
 import type { AnyRef } from "./ref";
 
@@ -34,11 +35,13 @@ export function checkHandlers(
   const table = handlers as HandlerTable; // The loop looks at each handler that will be called.
   for (const operation in operations) {
     if (typeof table[operation] !== "function") {
+      checkNames(table, operations, of); // A handler that is misspelt says more than one that is missing.
       throw new TypeError(
         `${what} of ${of.address} has no handler for "${operation}"; add ${operation}() to what it ${gives}.`,
       );
     }
   }
+  checkNames(table, operations, of);
   for (const hook of HOOKS) {
     if (table[hook] !== undefined && typeof table[hook] !== "function") {
       throw new TypeError(
@@ -47,4 +50,58 @@ export function checkHandlers(
     }
   }
   return table;
+}
+
+/** The objects whose methods were looked through, and for which operations: once for each class, and not at each spawn. */
+const lookedThrough = new WeakMap<object, Operations>();
+
+/**
+ * Refuses handlers and hooks that no name of the actor's leads to. A plain object has a function for nothing else. An object of a
+ * class may have methods of its own, so that only those are refused that are one letter off a name which is missing.
+ */
+function checkNames(table: HandlerTable, operations: Operations, of: AnyRef): void {
+  const prototype: unknown = Object.getPrototypeOf(table);
+  const isPlain = prototype === Object.prototype || prototype === null;
+  for (const key in table) {
+    if (key in operations || isHook(key)) continue;
+    if (isPlain) checkName(table, key, operations, of, null);
+    else if (Object.hasOwn(table, key)) checkName(table, key, operations, of, table);
+  }
+  if (isPlain) return;
+  for (
+    let at: unknown = prototype;
+    typeof at === "object" && at !== null && at !== Object.prototype;
+    at = Object.getPrototypeOf(at)
+  ) {
+    if (lookedThrough.get(at) === operations) return;
+    for (const key of Object.getOwnPropertyNames(at)) {
+      if (key !== "constructor" && !(key in operations) && !isHook(key)) checkName(at, key, operations, of, table);
+    }
+  }
+  if (typeof prototype === "object" && prototype !== null) lookedThrough.set(prototype, operations);
+}
+
+const isHook = (key: string): boolean => key === "onStart" || key === "onRestart" || key === "onStop";
+
+/** @param instance where only what is missing in it may have been meant. */
+function checkName(
+  holder: object,
+  key: string,
+  operations: Operations,
+  of: AnyRef,
+  instance: HandlerTable | null,
+): void {
+  if (typeof Object.getOwnPropertyDescriptor(holder, key)?.value !== "function") return; // Not by reading it: it may be a getter.
+  const names = [...Object.keys(operations), ...HOOKS];
+  const meant =
+    instance === null
+      ? nearestName(key, names)
+      : nearestName(
+          key,
+          names.filter((name) => typeof instance[name] !== "function"),
+          1,
+        );
+  if (instance !== null && meant === undefined) return;
+  const instead = meant === undefined ? `it has ${names.join(", ")}.` : `did you mean "${meant}"?`;
+  throw new TypeError(`"${key}" is neither an operation of ${of.address} nor a hook; ${instead}`);
 }
