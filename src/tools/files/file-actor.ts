@@ -1,6 +1,6 @@
 import type { Clock, Factory, SignaturesOf } from "../../index";
 import { edit } from "./edit/edit";
-import { type FileError, FileRefusal } from "./file-error";
+import { type FileError, FileRefusal, ROOT_IS_GONE } from "./file-error";
 import type { FileSystemOptions, Limits } from "./options";
 import { Order } from "./order";
 import { parsePath } from "./path";
@@ -38,7 +38,7 @@ export function factoryOf(options: FileSystemOptions, limits: Limits): Factory<S
     const { concurrency } = limits;
     const streams = ctx.spawn("streams", FileStreams, streamsOf(workspace), { concurrency });
     const watches = ctx.spawn("watches", FileStreams, streamsOf(workspace), { concurrency });
-    const { look, change } = handling(ctx);
+    const { look, change } = handling(ctx, workspace);
     const finish = change((upload: ClosedUpload) => uploads.finish(upload));
     return {
       read: look((request) => read(workspace, request, ctx)),
@@ -57,9 +57,9 @@ export function factoryOf(options: FileSystemOptions, limits: Limits): Factory<S
       watch: () => ctx.forward(watches),
       beginWrite: look((request) => uploads.begin(request)),
       // What an upload writes is nobody else's until it is finished, so that nothing has to wait for it.
-      writeChunk: atOnce((request) => uploads.write(request, ctx)),
-      finishWrite: (request) => orRefused(() => finish(uploads.close(request)), request),
-      abortWrite: atOnce((request) => uploads.abort(request)),
+      writeChunk: atOnce(workspace, (request) => uploads.write(request, ctx)),
+      finishWrite: (request) => orRefused(() => finish(uploads.close(request)), request, workspace),
+      abortWrite: atOnce(workspace, (request) => uploads.abort(request)),
       inspect: () => ({ ok: true, value: inspectionOf(workspace, uploads) }),
       onStop() {
         uploads.dispose();
@@ -71,9 +71,9 @@ export function factoryOf(options: FileSystemOptions, limits: Limits): Factory<S
 
 function streamsOf(workspace: Workspace): Factory<SignaturesOf<typeof FileStreams>> {
   return (ctx) => ({
-    search: (request) => told(ctx, (task) => search(workspace, request, task)),
-    readStream: (request) => told(ctx, () => readStream(workspace, request)),
-    watch: (request) => told(ctx, (task) => watch(workspace, request, task)),
+    search: (request) => told(ctx, workspace, (task) => search(workspace, request, task)),
+    readStream: (request) => told(ctx, workspace, () => readStream(workspace, request)),
+    watch: (request) => told(ctx, workspace, (task) => watch(workspace, request, task)),
   });
 }
 
@@ -105,7 +105,7 @@ function inspectionOf({ root, limits, quota }: Workspace, uploads: Uploads): Ins
 }
 
 /** Makes handlers of operations: what they refuse is a reply, and requests for one path keep their order. */
-function handling(task: Task) {
+function handling(task: Task, workspace: Workspace) {
   const order = new Order();
   const perform = <Request, Value>(
     work: (request: Request) => Value | Promise<Value>,
@@ -121,11 +121,11 @@ function handling(task: Task) {
       try {
         const value = order.isBusy ? inOrder(request) : work(request);
         if (!(value instanceof Promise)) return { ok: true, value };
-        const told = value.then(tell, (thrown) => refused(thrown, request));
+        const told = value.then(tell, (thrown) => refused(thrown, request, workspace));
         if (isChange) order.note(pathsOf(request), told);
         return told;
       } catch (thrown) {
-        return refused(thrown, request);
+        return refused(thrown, request, workspace);
       }
     };
   };
@@ -138,39 +138,61 @@ function handling(task: Task) {
 }
 
 /** Makes a handler of what waits for no other request. */
-function atOnce<Request, Value>(work: (request: Request) => Value | Promise<Value>) {
+function atOnce<Request, Value>(workspace: Workspace, work: (request: Request) => Value | Promise<Value>) {
   return (request: Request) =>
-    orRefused((): Told<Value> | Promise<Told<Value>> => {
-      const value = work(request);
-      return value instanceof Promise ? value.then(tell, (thrown) => refused(thrown, request)) : tell(value);
-    }, request);
+    orRefused(
+      (): Told<Value> | Promise<Told<Value>> => {
+        const value = work(request);
+        return value instanceof Promise
+          ? value.then(tell, (thrown) => refused(thrown, request, workspace))
+          : tell(value);
+      },
+      request,
+      workspace,
+    );
 }
 
-function orRefused<Reply>(work: () => Reply, request: unknown): Reply | ReturnType<typeof refused> {
+function orRefused<Reply>(
+  work: () => Reply,
+  request: unknown,
+  workspace: Workspace,
+): Reply | ReturnType<typeof refused> {
   try {
     return work();
   } catch (thrown) {
-    return refused(thrown, request);
+    return refused(thrown, request, workspace);
   }
 }
 
 /** The items of a stream, and what it was refused for as the last one. */
-function told<Item>({ signal }: Task, begin: (task: Task) => AsyncGenerator<Item>): AsyncGenerator<Told<Item>> {
-  return itemsOf(() => begin({ signal })); // Read here, because a generator's body is no part of its handler any more.
+function told<Item>(
+  { signal }: Task,
+  workspace: Workspace,
+  begin: (task: Task) => AsyncGenerator<Item>,
+): AsyncGenerator<Told<Item>> {
+  return itemsOf(workspace, () => begin({ signal })); // Read here, because a generator's body is no part of its handler any more.
 }
 
-async function* itemsOf<Item>(begin: () => AsyncGenerator<Item>): AsyncGenerator<Told<Item>> {
+async function* itemsOf<Item>(workspace: Workspace, begin: () => AsyncGenerator<Item>): AsyncGenerator<Told<Item>> {
   try {
     for await (const value of begin()) yield { ok: true, value };
   } catch (thrown) {
-    yield refused(thrown, null);
+    yield refused(thrown, null, workspace);
   }
 }
 
 const tell = <Value>(value: Value): Told<Value> => ({ ok: true, value });
 
-function refused(thrown: unknown, request: unknown): { readonly ok: false; readonly error: FileError } {
-  if (thrown instanceof FileRefusal) return { ok: false, error: thrown.error };
+function refused(
+  thrown: unknown,
+  request: unknown,
+  workspace: Workspace,
+): { readonly ok: false; readonly error: FileError } {
+  if (thrown instanceof FileRefusal) {
+    const { error } = thrown;
+    const isGone = error.kind === "not-found" && workspace.isGone;
+    return { ok: false, error: isGone ? { ...error, message: ROOT_IS_GONE } : error };
+  }
   if (!(thrown instanceof DOMException && thrown.name === "AbortError")) throw thrown;
   // Its asker waits still, and is owed more than a handler that failed: what is under way ends with the actor.
   const { path, from } = (request ?? {}) as { path?: string; from?: string };

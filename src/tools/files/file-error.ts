@@ -70,13 +70,15 @@ export function refuse(kind: FileError["kind"], path: string, message: string, d
 
 const { errno } = constants;
 
+export const ROOT_IS_GONE = "The directory that is served is gone; make it, and spawn the actor again.";
+
 /** Refuses the request for a reason of the operating system; `code` is an errno, or negated as the root gives it. */
 export function refuseFor(code: number, path: string): never {
   const shown = JSON.stringify(path);
   switch (Math.abs(code)) {
     case errno.ENOENT:
       if (/^[./]*$/.test(path)) {
-        return refuse("not-found", path, "The directory that is served is gone; make it, and spawn the actor again.");
+        return refuse("not-found", path, ROOT_IS_GONE);
       }
       return refuse("not-found", path, `There is no ${shown}; list its directory to see what is there.`);
     case errno.EEXIST:

@@ -55,6 +55,12 @@ export class Workspace {
     this.root.dispose();
   }
 
+  /** Whether somebody has removed the root. */
+  get isGone(): boolean {
+    const code = this.root.stat(this.root.top, this.status);
+    return code === -ENOENT || (code === 0 && this.status.links === 0);
+  }
+
   /** Lets timers, I/O and other actors go on. */
   pause(): Promise<void> {
     return new Promise((resolve, reject) => {

@@ -133,11 +133,7 @@ export function expectRenamed(code: number, from: Path, to: Path): void {
   if (code >= 0) return;
   if (code === -EEXIST || code === -ENOTEMPTY) refuseExisting(to);
   if (code === -EXDEV) {
-    refuse(
-      "io",
-      to.given,
-      `${JSON.stringify(to.given)} is on another file system; read it, and write it there with inPlace: true.`,
-    );
+    refuse("io", to.given, `${JSON.stringify(to.given)} is on another file system; copy it there, and delete it here.`);
   }
   if (code === -EINVAL) refuseInto(from, to);
   refuseFor(code, code === -EISDIR ? to.given : from.given);

@@ -9,7 +9,7 @@ import type { Task, Workspace } from "../workspace";
 import { hashFile } from "./hash-file";
 import type { Staged } from "./staging";
 
-const { ENOENT, EXDEV } = constants.errno;
+const { ENOENT, EXDEV, EACCES, EPERM } = constants.errno;
 /** Permission bits that a new content keeps: it does not run as its owner (setuid), as a write takes that right away, too. */
 const RIGHTS = 0o777;
 
@@ -54,6 +54,8 @@ export class NewFile {
   #mode: number | null = null;
   /** The group that it was seen to have; null before it was looked at. */
   #group: number | null = null;
+  /** The user that it belongs to, which is the actor's, once its mode was set. */
+  #owner = 0;
 
   /** @param parents whether missing directories on the way are made. */
   constructor(workspace: Workspace, path: Path, parents: boolean) {
@@ -95,6 +97,20 @@ export class NewFile {
     if (staged.mode !== mode) expectSuccess(root.chmod(descriptor, mode), this.#path.given);
     this.#mode = mode;
     this.#group = staged.group;
+    this.#owner = staged.owner;
+  }
+
+  /** Refuses to take the place of a file that this user may not write, though a rename could. */
+  #expectWritable({ mode, owner }: Status): void {
+    const mine = this.#owner;
+    if (mine === 0 || (mine === owner && (mode & 0o200) !== 0)) return;
+    const { root } = this.#workspace;
+    const { given } = this.#path;
+    const opened = root.openAt(this.#at, nameOf(this.#path), "write");
+    if (opened >= 0) root.close(opened);
+    if (opened !== -EACCES && opened !== -EPERM) return;
+    const advice = "have its mode changed, or delete it first if it is to be another file";
+    refuse("denied", given, `${JSON.stringify(given)} may not be written by this user: ${advice}.`);
   }
 
   /** Gives the file a group, unless this user may not. */
@@ -210,6 +226,7 @@ export class NewFile {
       // A file that is replaced keeps its rights; a new one gets those that the process gives.
       this.setMode(status.mode);
       this.#setGroup(status.group);
+      this.#expectWritable(status);
     }
     quota?.admit(this.#size - before, given);
     const placed = staging.place(this.#staged, this.#at, name, condition.ifExists !== "fail");

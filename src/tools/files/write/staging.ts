@@ -8,7 +8,7 @@ import { fold } from "../rules";
 export const STAGING = ".envoi";
 const LOCK = "lock";
 const DOT = 46;
-const { ENOENT, EEXIST, EAGAIN, EISDIR, EPERM } = constants.errno;
+const { ENOENT, EEXIST, EAGAIN, EISDIR, EPERM, EACCES } = constants.errno;
 
 /** A file that is being written and has no name of its own yet. */
 export interface Staged {
@@ -129,7 +129,7 @@ export class Staging {
     const root = this.#root;
     if (root.resolution === "memory") return true;
     for (;;) {
-      if (this.#lockFile < 0) this.#lockFile = this.#openIn(() => LOCK, "writeOrCreate", path).descriptor;
+      if (this.#lockFile < 0) this.#lockFile = this.#openLock(path);
       const code = root.lock(this.#lockFile);
       if (code === -EAGAIN) return false;
       if (code < 0) return refuseFor(code, path);
@@ -139,6 +139,19 @@ export class Staging {
       root.close(this.#lockFile);
       this.#lockFile = -1;
     }
+  }
+
+  #openLock(path: string): number {
+    this.#createLock(path);
+    return this.#openIn(() => LOCK, "write", path).descriptor;
+  }
+
+  /** Makes the lock file where there is none. */
+  #createLock(path: string): void {
+    const created = this.#root.openAt(this.#ensure(path), LOCK, "create");
+    if (created < 0) return;
+    this.#giveToOwner(created);
+    this.#root.close(created);
   }
 
   unlock(): void {
@@ -152,16 +165,17 @@ export class Staging {
   }
 
   /** Opens a file in the directory, which is made anew, once, where somebody has removed it. */
-  #openIn(nameOf: () => string, opening: "create" | "writeOrCreate", path: string): Staged {
+  #openIn(nameOf: () => string, opening: "create" | "write", path: string): Staged {
     for (let isAnew = false; ; ) {
       const directory = this.#ensure(path);
       const name = nameOf();
       const descriptor = this.#root.openAt(directory, name, opening);
       if (descriptor >= 0) return { descriptor, name };
       if (descriptor === -EEXIST) continue; // Somebody has taken the name; the next one is another.
-      if (descriptor !== -ENOENT || isAnew) return refuseFor(descriptor, path);
+      if (descriptor !== -ENOENT || isAnew) return this.#refuse(descriptor, `${STAGING}/${name}`, path);
       isAnew = true;
       this.#leave();
+      if (name === LOCK) this.#createLock(path);
     }
   }
 
@@ -169,28 +183,63 @@ export class Staging {
     if (this.#directory >= 0) return this.#directory;
     const root = this.#root;
     const made = root.makeDirectory(root.top, STAGING, 0o700);
-    if (made < 0 && made !== -EEXIST) return refuseFor(made, path);
+    if (made < 0 && made !== -EEXIST) return this.#refuse(made, STAGING, path);
     const directory = root.openAt(root.top, STAGING, "directory");
-    if (directory < 0) return this.#refuseDirectory(directory, path);
+    if (directory < 0) return this.#refuse(directory, STAGING, path);
     this.#directory = directory;
     if (root.resolution === "memory") return directory;
-    if (made === 0) this.#hideFromGit();
+    if (made === 0) {
+      // What is not empty is not what was made.
+      if (root.entries(directory, () => {}) === 0) this.#giveToOwner(directory);
+      this.#hideFromGit();
+    }
     this.#leaveMark(path);
     return directory;
   }
 
-  #refuseDirectory(code: number, path: string): never {
-    if (this.#root.statAt(this.#root.top, STAGING, this.#status) < 0 || this.#status.kind === "directory")
-      return refuseFor(code, path);
-    const what = this.#status.kind === "link" ? "a symbolic link" : "no directory";
-    const advice = `remove it, since files are written there first, and write ${JSON.stringify(path)} again`;
-    return refuse("denied", path, `${STAGING} below the root is ${what}; ${advice}.`);
+  /** Refuses a request because of what is in the staging directory, or of that itself: `name` is where. */
+  #refuse(code: number, name: string, path: string): never {
+    const root = this.#root;
+    const status = this.#status;
+    const [at, last] = name === STAGING ? [root.top, name] : [this.#directory, name.slice(STAGING.length + 1)];
+    const again = `write ${JSON.stringify(path)} again`;
+    if (at < 0 || root.statAt(at, last, status) < 0) return refuseFor(code, path);
+    const isOther = name === STAGING ? status.kind !== "directory" : status.kind !== "file";
+    if (isOther) {
+      const what = {
+        link: "a symbolic link",
+        directory: "a directory",
+        file: "no directory",
+        other: "no regular file",
+      };
+      const advice = `remove it, since files are written in ${STAGING} first, and ${again}`;
+      return refuse("denied", path, `${name} below the root is ${what[status.kind]}; ${advice}.`);
+    }
+    if (code !== -EACCES && code !== -EPERM) return refuseFor(code, path);
+    const advice = `give it to this one (chown), or remove it once nobody uses it, and ${again}`;
+    return refuse(
+      "denied",
+      path,
+      `${name} below the root, where files are written first, is another user's: ${advice}.`,
+    );
+  }
+
+  /**
+   * Gives what was made just now to whoever the root belongs to: where an actor of the system's user (root) served it once, its
+   * owner can serve it later. Never what was there before, which may be a name of another file.
+   */
+  #giveToOwner(made: number): void {
+    const root = this.#root;
+    if (process.geteuid?.() !== 0 || root.stat(root.top, this.#status) < 0) return;
+    const { owner, group } = this.#status;
+    if (owner !== 0) root.chown(made, owner, group);
   }
 
   #hideFromGit(): void {
     const file = this.#root.openAt(this.#directory, ".gitignore", "create");
     if (file < 0) return;
     this.#root.write(file, Buffer.from("*\n"), 2);
+    this.#giveToOwner(file);
     this.#root.close(file);
   }
 
@@ -201,6 +250,7 @@ export class Staging {
       this.#id = crypto.randomUUID().slice(-12);
       const mark = root.openAt(this.#directory, markOf(this.#id), "create");
       const code = mark < 0 ? mark : root.lock(mark);
+      if (code === 0) this.#giveToOwner(mark);
       if (code === 0 && root.stat(mark, this.#status) === 0 && this.#status.links > 0) {
         this.#mark = mark;
         return;

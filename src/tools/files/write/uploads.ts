@@ -1,12 +1,15 @@
 import type { Timers } from "../../../index";
 import type { Written } from "../content";
 import { refuse } from "../file-error";
+import { shorten } from "../glob";
 import type { BeginWriteRequest, WriteReply } from "../protocol";
 import type { Task, Workspace } from "../workspace";
 import { Upload } from "./upload";
 
 /** Most uploads at once: each has a file open. */
 const MOST = 64;
+/** How much of an id is given back that is none: those that are have 36 letters. */
+const LONGEST_ID = 100;
 /** How long an upload is kept for which nothing comes, in milliseconds. */
 const LONGEST_IDLE = 5 * 60_000;
 
@@ -86,7 +89,7 @@ export class Uploads {
     const upload = this.#open.get(id);
     if (upload !== undefined) return upload;
     const advice = "one ends when it is finished or aborted, and when nothing comes for five minutes; begin a new one";
-    return refuse("not-found", String(id), `There is no upload ${JSON.stringify(id)}: ${advice}.`);
+    return refuse("not-found", id.slice(0, LONGEST_ID), `There is no upload ${shorten(id)}: ${advice}.`);
   }
 
   #forget(id: string): void {

@@ -2,8 +2,9 @@ import { constants } from "node:os";
 import { encode, type Written } from "../content";
 import { etagOf, PIECE } from "../etag";
 import { expectSuccess, refuse, refuseChanged } from "../file-error";
-import { nameOf, type Path } from "../path";
+import { nameOf, type Path, parentOf } from "../path";
 import type { AppendRequest, WriteReply, WriteRequest } from "../protocol";
+import { leadsTo } from "../root/leads-to";
 import type { Task, Workspace } from "../workspace";
 import { hashFile } from "./hash-file";
 import { NewFile } from "./new-file";
@@ -85,12 +86,15 @@ function writeInPlace(
     if (bytes.length > PIECE || request.durable === true || request.ifMatch !== undefined) {
       // What is in the scratch buffer is another request's after a pause.
       const kept = bytes.buffer === scratch.buffer ? Buffer.from(bytes) : bytes;
-      return overwriteSlowly(workspace, path, opened, kept, request, task).finally(() => root.close(opened.file));
+      return closing(workspace, path, opened, overwriteSlowly(workspace, path, opened, kept, request, task));
     }
     try {
       workspace.quota?.admit(bytes.length - opened.size, path.given);
       writeOver(workspace, opened, bytes, path.given);
       cut(workspace, opened, bytes.length, path.given);
+    } catch (thrown) {
+      removeEmpty(workspace, path, opened);
+      throw thrown;
     } finally {
       root.close(opened.file);
     }
@@ -196,6 +200,28 @@ function openInPlace(
   return { file, size, inode, device, created: false };
 }
 
+/** Removes a file that was made just now, and has nothing in it, since writing it failed. */
+function removeEmpty(workspace: Workspace, path: Path, { file, created }: Opened): void {
+  const { root, status } = workspace;
+  if (!created || root.stat(file, status) < 0 || status.size > 0 || !leadsTo(root, path.whole, file)) return;
+  const at = path.base === 0 ? root.top : root.open(parentOf(path), "place");
+  if (at < 0) return;
+  root.unlink(at, nameOf(path));
+  workspace.leave(at);
+}
+
+/** Closes a file once it is written. */
+async function closing<Value>(workspace: Workspace, path: Path, opened: Opened, work: Promise<Value>): Promise<Value> {
+  try {
+    return await work;
+  } catch (thrown) {
+    removeEmpty(workspace, path, opened);
+    throw thrown;
+  } finally {
+    workspace.root.close(opened.file);
+  }
+}
+
 /** Lets nobody run what was written as the owner or the group of the file. The kernel does so only for who may not change rights. */
 function expectUnprivileged(code: number, given: string): void {
   if (code !== -EPERM) expectSuccess(code, given);
@@ -213,7 +239,7 @@ export function append(workspace: Workspace, request: AppendRequest, task: Task)
     const { file, size } = opened;
     if (bytes.length > PIECE || request.durable === true) {
       const kept = bytes.buffer === scratch.buffer ? Buffer.from(bytes) : bytes;
-      return addSlowly(workspace, path, opened, kept, request, task).finally(() => root.close(file));
+      return closing(workspace, path, opened, addSlowly(workspace, path, opened, kept, request, task));
     }
     try {
       workspace.quota?.admit(bytes.length, path.given);
@@ -221,6 +247,7 @@ export function append(workspace: Workspace, request: AppendRequest, task: Task)
       workspace.quota?.add(bytes.length);
     } catch (thrown) {
       root.truncate(file, size);
+      removeEmpty(workspace, path, opened);
       throw thrown;
     } finally {
       root.close(file);

@@ -1,15 +1,16 @@
 import { describe, expect, test } from "bun:test";
 import { chmodSync, statSync } from "node:fs";
+import { constants } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { type FileSystemRef, resultOf } from "../../../../src/tools";
 import { etagOf, PIECE } from "../../../../src/tools/files/etag";
 import type { AppendRequest, WriteRequest } from "../../../../src/tools/files/protocol";
 import type { Root } from "../../../../src/tools/files/root/root";
-import { write as writeFile } from "../../../../src/tools/files/write/write";
+import { append as appendTo, write as writeFile } from "../../../../src/tools/files/write/write";
 import { runs } from "../../../property/runs";
 import { intercept, lasting, workspaceOver } from "../over-root";
-import { everyWay, stagedIn, ways, withFiles, withRoot } from "../ways";
+import { everyWay, rootWays, stagedIn, ways, withFiles, withRoot } from "../ways";
 
 async function write(files: FileSystemRef, request: WriteRequest) {
   return resultOf(await files.ask("write", request))._unsafeUnwrap();
@@ -310,3 +311,26 @@ test.each([...ways])("in place: a file that is replaced while its etag is looked
     expect(disk.readFileSync(join(directory, "a"), "utf8")).toBe("seen");
   }),
 );
+
+describe.each([...rootWays])("a disk that is full, by %s", (way) => {
+  test.each([
+    ["append", appendTo],
+    ["write in place", writeFile],
+  ] as const)("%s leaves no empty file, and what was there as it was", (_name, work) =>
+    withRoot(way, async (root, directory, disk) => {
+      disk.writeFileSync(join(directory, "old"), "old");
+      const full = intercept(root, { write: () => -constants.errno.ENOSPC });
+      for (const size of [10, 700_000]) {
+        for (const path of ["new", "old"]) {
+          const workspace = workspaceOver(full);
+          workspace.exclusively = (_given, _more, _task, write) => write(); // Nobody else is there.
+          const request = { path, content: Buffer.alloc(size), inPlace: true };
+          const done = Promise.resolve().then(() => work(workspace, request, lasting));
+          expect(await done.catch((thrown) => thrown.error.kind)).toBe("io");
+        }
+      }
+      expect(disk.readdirSync(directory)).toEqual(["old"]);
+      expect(disk.readFileSync(join(directory, "old"), "utf8")).toBe("old");
+    }),
+  );
+});
