@@ -1,3 +1,4 @@
+import type { Cell } from "./actor/cell";
 import type { Factory } from "./actor/context";
 import type { Environment } from "./actor/environment";
 import type { SystemEvent } from "./actor/events";
@@ -123,7 +124,19 @@ class ActorSystem implements System {
 
   stop(ref: AnyRef, { drain = false }: { readonly drain?: boolean } = {}): Promise<void> {
     const { settling } = this.#environment;
-    return new Promise((resolve) => stop(cellOf(ref), drain, () => settling.settle(resolve, undefined)));
+    try {
+      const cell = cellOf(ref);
+      stop(cell, drain);
+      // Most have stopped by now: a closure for each would cost them some 20 ns.
+      return cell.isStopped ? settling.resolved(undefined) : this.#whenStopped(cell, drain);
+    } catch (thrown) {
+      return settling.rejected(thrown);
+    }
+  }
+
+  #whenStopped(cell: Cell, isDraining: boolean): Promise<void> {
+    const { settling } = this.#environment;
+    return new Promise((resolve) => stop(cell, isDraining, () => settling.settle(resolve, undefined)));
   }
 
   get events(): Feed<SystemEvent> {

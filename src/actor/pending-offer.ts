@@ -13,6 +13,17 @@ export interface OfferOptions {
   readonly signal?: AbortSignal;
 }
 
+/** What an offer comes back with. */
+export type OfferResult = Result<void, DeliveryError>;
+
+/** The resolve function of the promise that was made last with `captureOffer`. */
+export let capturedOffer: (result: OfferResult) => void;
+
+/** The executor of every offer's promise: a closure for each would cost more. */
+export const captureOffer = (resolve: (result: OfferResult) => void): void => {
+  capturedOffer = resolve;
+};
+
 /** A tell whose sender waits until the mailbox has room (P11); from then on it is one like any other. */
 export class PendingOffer implements Envelope {
   next: Envelope | null = null;
@@ -24,9 +35,11 @@ export class PendingOffer implements Envelope {
   failure: DeliveryError | null = null;
   /** Whose mailbox it is for. */
   cell: Cell;
-  readonly #timer: Timeout | null;
+  readonly #delay: number;
+  /** Made when it has to wait. */
+  #timer: Timeout | null = null;
   #stopListening: (() => void) | null = null;
-  #resolve: ((result: Result<void, DeliveryError>) => void) | null;
+  #resolve: ((result: OfferResult) => void) | null;
 
   constructor(
     cell: Cell,
@@ -34,17 +47,14 @@ export class PendingOffer implements Envelope {
     payload: unknown,
     origin: Origin,
     { timeout = cell.environment.askTimeout, signal }: OfferOptions,
-    resolve: (result: Result<void, DeliveryError>) => void,
+    resolve: (result: OfferResult) => void,
   ) {
     this.cell = cell;
     this.type = type;
     this.payload = payload;
     this.origin = origin;
     this.#resolve = resolve;
-    this.#timer =
-      timeout === Number.POSITIVE_INFINITY
-        ? null
-        : new Timeout(timeout, () => this.#giveUp(deliveryError("timeout", this.#source(), timeout)));
+    this.#delay = timeout;
     if (signal === undefined) return;
     const cancelled = (): DeliveryError => deliveryError("cancelled", this.#source(), signal.reason);
     if (signal.aborted) this.fail(cancelled());
@@ -64,7 +74,9 @@ export class PendingOffer implements Envelope {
 
   /** Begins to wait, where the mailbox has not taken it at once. */
   wait(): void {
-    if (this.#resolve !== null && this.#timer !== null) this.cell.environment.timers.add(this.#timer);
+    if (this.#resolve === null || this.#delay === Number.POSITIVE_INFINITY) return;
+    this.#timer = new Timeout(this.#delay, () => this.#giveUp(deliveryError("timeout", this.#source(), this.#delay)));
+    this.cell.environment.timers.add(this.#timer);
   }
 
   moveTo(cell: Cell): void {
@@ -100,7 +112,7 @@ export class PendingOffer implements Envelope {
     this.cell.abandonHandling(this, error);
   }
 
-  #settle(result: Result<void, DeliveryError>): void {
+  #settle(result: OfferResult): void {
     const resolve = this.#resolve;
     if (resolve === null) return;
     this.#resolve = null;

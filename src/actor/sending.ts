@@ -6,7 +6,7 @@ import { EnvelopeSource, type Origin, Tell } from "./envelope";
 import type { Environment } from "./environment";
 import { ENDED, type Handling } from "./handling";
 import { type AskOptions, type AskResult, capture, captured, checkAskOptions, PendingAsk } from "./pending-ask";
-import { type OfferOptions, PendingOffer } from "./pending-offer";
+import { capturedOffer, captureOffer, type OfferOptions, PendingOffer } from "./pending-offer";
 import { recipientOf } from "./relay";
 import { PendingStream } from "./stream";
 import { checkStreamOptions, type StreamOptions } from "./stream-options";
@@ -27,12 +27,12 @@ export function offer(
   options: OfferOptions,
 ): Promise<Result<void, DeliveryError>> {
   checkAskOptions(options, "an offer");
-  return new Promise((resolve) => {
-    const pending = new PendingOffer(cell, type, payload, origin, options, resolve);
-    if (!pending.isWaiting || cell.accept(pending, cell.operation(type)) !== null) return;
-    if (cell.isGuarded) pending.wait();
-    else pending.admitted();
-  });
+  const promise = new Promise(captureOffer);
+  const pending = new PendingOffer(cell, type, payload, origin, options, capturedOffer);
+  if (!pending.isWaiting || cell.accept(pending, cell.operation(type)) !== null) return promise;
+  if (cell.isGuarded) pending.wait();
+  else pending.admitted();
+  return promise;
 }
 
 /** Sends and waits for the reply. */
