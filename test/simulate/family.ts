@@ -11,6 +11,9 @@ export class Mishap extends Error {}
 
 const CHILDREN = 3;
 
+/** Whether a message comes through a door: by its number. */
+export const isOutside = (number: number): boolean => number % 4 === 0;
+
 /** A tree of actors that fail at random, in their handlers, their hooks and their factories; and what is known of each. */
 export class Family {
   readonly lives = new Map<string, Life>();
@@ -49,7 +52,8 @@ export class Family {
           life.begin(number, handled++);
           try {
             if (random.chance(0.5)) await advance(random.below(4));
-            this.#mishap(life, 0.08);
+            if (!isOutside(number)) this.#mishap(life, 0.08);
+            else if (random.chance(0.3)) throw new Mishap(); // P9: its actor is not made anew for that.
           } finally {
             life.end();
           }
@@ -98,7 +102,9 @@ export class Family {
         { limit: Number.POSITIVE_INFINITY },
         { limit: 3, within: 40 },
         { limit: 1, within: 10 },
+        { limit: 0, within: 20 },
       ]),
+      ...random.pick<Supervision>([{}, {}, { beyondLimit: "hold" }, { beyondLimit: "stop" }]),
       ...random.pick<Supervision>([{}, { backoff: { initial: 5, max: 20, resetAfter: 100 } }]),
       ...(decide === undefined ? {} : { decide }),
     };

@@ -42,13 +42,20 @@ export class Life {
     return this.children.every(({ children }) => children.length === 0);
   }
 
-  /** P10: of a leaf, no more restarts than the limit, and not before the backoff. */
-  #expectAllowed({ strategy, decide, limit = 5, within = 10_000, backoff }: Supervision, now: number): void {
+  /** P10: of a leaf, no more restarts than the limit without a pause, and not before the backoff. */
+  #expectAllowed(
+    { strategy, decide, limit = 5, within = 10_000, backoff, beyondLimit }: Supervision,
+    now: number,
+  ): void {
     if (strategy !== "one-for-one" || decide !== undefined || this.children.length > 0) return;
     const last = this.#failures.at(-1);
     if (last === undefined || this.failedAt < this.madeAt) return; // It failed by another fault than its own.
-    expect(this.#failures.filter((time) => last - time < within).length).toBeLessThanOrEqual(limit);
     const { initial = 0, jitter = 0.2 } = backoff ?? {};
+    if (this.#failures.filter((time) => last - time < within).length > limit) {
+      expect(beyondLimit).toBe("hold");
+      expect(now - last).toBeGreaterThanOrEqual(backoff?.initial ?? 100);
+      return;
+    }
     expect(now - last).toBeGreaterThanOrEqual(initial * (1 - jitter));
   }
 
