@@ -9,5 +9,5 @@ export function makeBehaviour(cell: Cell): Behaviour {
     if (cell.behaviour === null) throw new Error(`${cell.address} has no factory.`);
     return cell.behaviour;
   }
-  return checkHandlers(factory(new CellContext<never>(cell)), operations, cell, FROM_FACTORY);
+  return checkHandlers(cell.environment.enter(factory, new CellContext<never>(cell)), operations, cell, FROM_FACTORY);
 }

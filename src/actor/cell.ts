@@ -8,7 +8,7 @@ import { whenAborted } from "./abort";
 import { checkPayload } from "./checking";
 import { Children } from "./children";
 import type { Factory } from "./context";
-import { type Envelope, EnvelopeSource, isFromOutside, letterOf, Tell, tellOf } from "./envelope";
+import { type Envelope, EnvelopeSource, isFromOutside, keepContext, letterOf, Tell, tellOf } from "./envelope";
 import type { Environment } from "./environment";
 import { Extras, stopReason } from "./extras";
 import { admit, forget } from "./flow";
@@ -208,8 +208,7 @@ export class Cell implements Runnable {
   /** Takes what most messages from outside of actors are; false where more than this has to be looked at. */
   takes(envelope: Envelope, operation: Operation | null | undefined): boolean {
     const { queue, environment } = this;
-    if (this.life !== ALIVE || queue === null || operation?.isStream !== false || environment.validatesAlways)
-      return false;
+    if (this.life !== ALIVE || queue === null || operation?.isStream !== false || environment.looksAtEach) return false;
     environment.counts.accepted++;
     queue.put(envelope);
     if (this.activity === IDLE) this.schedule();
@@ -227,6 +226,7 @@ export class Cell implements Runnable {
     if (relay !== null && error === null) return relay.accept(envelope, operation);
     this.environment.counts.accepted++;
     if (error !== null) return this.refuse(envelope, error);
+    keepContext(envelope, this.environment);
     if (extras !== null && extras.flow !== null) return admit(this, extras.flow, envelope);
     if (extras !== null && extras.relay !== null) envelope.admitted(); // The pool restarts: its own mailbox has it.
     this.enqueue(envelope);

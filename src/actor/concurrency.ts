@@ -1,9 +1,8 @@
-import { isThenable } from "../runtime/thenable";
 import type { Cell } from "./cell";
 import type { Envelope } from "./envelope";
-import { Handling } from "./handling";
+import { type Concurrency, Handling } from "./handling";
 import { AWAITING, HANDLING, READY } from "./life";
-import { call, fail, outcomeOf, succeed } from "./outcome";
+import { callHere, contextOf, fail, outcomeOf, succeed } from "./outcome";
 import { watchSlowness } from "./slow-handler";
 
 /** Handles a message beside others, as many as the actor's `concurrency` allows. */
@@ -13,20 +12,19 @@ export function handleConcurrently(cell: Cell, envelope: Envelope): void {
   const handling = new Handling(cell, envelope);
   handling.since = cell.environment.dispatcher.now;
   concurrency.running.add(handling);
-  let settled: Promise<unknown>;
+  let outcome: unknown;
   try {
-    const outcome = concurrency.run(handling, () => outcomeOf(envelope, handling, call(cell, envelope)));
-    if (!isThenable(outcome)) {
-      succeed(cell, envelope, outcome, handling);
-      return;
-    }
-    settled = Promise.resolve(outcome);
+    outcome = contextOf(cell, envelope)(run, concurrency, handling);
   } catch (thrown) {
     fail(cell, envelope, thrown, handling);
     return;
   }
+  if (!(outcome instanceof Promise)) {
+    succeed(cell, envelope, outcome, handling);
+    return;
+  }
   Promise.prototype.then.call(
-    settled,
+    outcome,
     (value) => settle(cell, handling, value, true),
     (thrown) => settle(cell, handling, thrown, false),
   );
@@ -34,11 +32,9 @@ export function handleConcurrently(cell: Cell, envelope: Envelope): void {
   watchSlowness(cell, handling);
 }
 
-/** Calls what is no message as that of none; in a function of its own, because its closure would cost each message 15 ns. */
-export function callAsSignal(cell: Cell, envelope: Envelope): unknown {
-  const concurrency = cell.extras?.concurrency ?? null;
-  return concurrency === null ? call(cell, envelope) : concurrency.runSignal(() => call(cell, envelope));
-}
+/** The presence is a part of the context that was entered, so that all which the handler awaits has it. */
+const run = (concurrency: Concurrency, handling: Handling): unknown =>
+  concurrency.run(handling, () => outcomeOf(handling.envelope, handling, callHere(handling.cell, handling.envelope)));
 
 function settle(cell: Cell, handling: Handling, outcome: unknown, isFulfilled: boolean): void {
   if (cell.extras?.concurrency?.running.has(handling) !== true) return; // It was abandoned.

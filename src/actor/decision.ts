@@ -57,7 +57,7 @@ export const policyFor = ({ parent, environment }: Cell): Policy => parent?.extr
 
 function directiveOf(policy: Policy, cell: Cell, thrown: unknown): { directive: Directive; why: string } {
   try {
-    const directive: unknown = policy.decide(thrown, refTo<AnySignatures>(cell));
+    const directive: unknown = cell.environment.enter(policy.decide, thrown, refTo<AnySignatures>(cell));
     if (isDirective(directive)) return { directive, why: "" };
     hearRejection(directive, () => {}); // It is no directive, whatever comes of it.
     return { directive: "escalate", why: `decide returned ${quote(directive)}, which is no directive` };

@@ -3,6 +3,7 @@ import type { AskError, DeliveryError, MessageSource, Stage } from "../message/d
 import { createMessage, type Message, type Pattern } from "../message/message";
 import { inPattern, isReceived, markReceived } from "../message/wire";
 import type { Operation } from "../protocol/protocol";
+import type { Enter } from "../runtime/contexts";
 import type { Mail } from "../runtime/mailbox";
 import type { Cell } from "./cell";
 import type { DeadLetter, Environment } from "./environment";
@@ -32,6 +33,8 @@ export interface Envelope extends Mail<Envelope> {
   readonly type: string;
   payload: unknown;
   origin: Origin;
+  /** That of who sent it, where its handler runs in that. */
+  context?: Enter;
   /** Why its sender waits no more, though it was not handled. */
   readonly failure: AskError | null;
   /** Whether its sender learns what becomes of it, so that nothing needs to be logged. */
@@ -76,6 +79,7 @@ export class Tell implements Envelope {
   declare readonly type: string;
   declare payload: unknown;
   declare origin: Origin;
+  declare context?: Enter;
   declare readonly pattern: Unawaited["pattern"];
   declare readonly failure: Unawaited["failure"];
   declare readonly isTold: Unawaited["isTold"];
@@ -99,6 +103,11 @@ export const tellOf = (type: string, payload: unknown): Tell => new Tell(type, p
 
 /** Whether an origin is a message; a cell has no id. */
 const isMessage = (origin: Message | Cell): origin is Message => "id" in origin;
+
+/** Keeps the context of who sends an envelope, where its handler is to run in that; one that is passed on has it. */
+export function keepContext(envelope: Envelope, { captureSender }: Environment): void {
+  if (captureSender !== null) envelope.context ??= captureSender();
+}
 
 /** The message of an envelope, where it was read or sent. */
 export function knownMessage({ origin }: Envelope): Message | null {

@@ -2,6 +2,7 @@ import type { Address } from "../message/address";
 import type { DeliveryError } from "../message/delivery-error";
 import type { Message } from "../message/message";
 import type { Clock } from "../runtime/clock";
+import type { Enter } from "../runtime/contexts";
 import type { Dispatcher } from "../runtime/dispatcher";
 import type { Settling } from "../runtime/settling";
 import type { TimerWheel } from "../runtime/timer-wheel";
@@ -88,6 +89,12 @@ export interface Environment {
   readonly beforeHandle: ((handled: Handled) => void) | null;
   /** Whether each message is looked at on its way to its handler, so that the short way is not taken. */
   readonly isObserved: boolean;
+  /** Runs something in the context in which the system was made (P16). */
+  readonly enter: Enter;
+  /** Whether no mailbox takes a message unseen: each is validated, or the context of its sender is captured. */
+  readonly looksAtEach: boolean;
+  /** Captures the context of who sends, where handlers run in that; null where they run in the system's. */
+  readonly captureSender: (() => Enter) | null;
   /** Runs the factory of an actor. */
   makeBehaviour(cell: Cell): Behaviour;
   /** Whether the system has shut down: nobody can be spawned any more. */

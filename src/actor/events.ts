@@ -1,5 +1,6 @@
 import type { Address } from "../message/address";
 import type { Clock } from "../runtime/clock";
+import type { Enter } from "../runtime/contexts";
 import { type Feed, FeedSource } from "../runtime/feed";
 import type { Settling } from "../runtime/settling";
 import type { DeadLetter, Logger } from "./environment";
@@ -71,9 +72,9 @@ export class Events {
   /** With those who subscribed when it happened: nobody is told of what was before. */
   #pending: { readonly event: SystemEvent; readonly to: FeedSource<SystemEvent>["subscribers"] }[] = [];
 
-  constructor(clock: Clock, logger: Logger, settling: Settling) {
+  constructor(clock: Clock, logger: Logger, settling: Settling, enter: Enter) {
     this.#clock = clock;
-    this.#source = new FeedSource(settling, (thrown) =>
+    this.#source = new FeedSource(settling, enter, (thrown) =>
       logger.error("a subscriber to events threw", { cause: thrown }),
     );
   }

@@ -132,8 +132,12 @@ export class Handling {
 
   /** Tells its handler that nobody waits for it any more (P7). */
   abort(reason: unknown): void {
-    this.controller?.abort(reason);
-    each(this.#listeners, (listener) => this.#call(listener));
+    if (this.controller === null && this.#listeners === null) return;
+    // Not in the context of whoever gave up, or of what set the timer (P16).
+    this.cell.environment.enter(() => {
+      this.controller?.abort(reason);
+      each(this.#listeners, (listener) => this.#call(listener));
+    });
   }
 
   #call(listener: Listener): void {
@@ -160,7 +164,7 @@ export class Handling {
   }
 }
 
-type Presence = AsyncLocalStorage<Handling | null>;
+type Presence = AsyncLocalStorage<Handling>;
 let presence: Presence | undefined;
 
 /** One for all actors, loaded for the first one that needs it: it takes 1.5 ms. */
@@ -187,7 +191,7 @@ export class Concurrency {
   /** The handling of this actor that the running code belongs to. */
   get present(): Handling | null {
     const handling = this.#presence.getStore();
-    return handling !== undefined && handling !== null && this.running.has(handling) ? handling : null;
+    return handling !== undefined && this.running.has(handling) ? handling : null;
   }
 
   /** The handling of an envelope: the one that has it now, where it came back to the actor that passed it on. */
@@ -202,10 +206,5 @@ export class Concurrency {
   /** Runs a handler as that of a handling. */
   run<Result>(handling: Handling, handler: () => Result): Result {
     return this.#presence.run(handling, handler);
-  }
-
-  /** Runs what is no message as that of none, whoever it was set off by. */
-  runSignal<Result>(callback: () => Result): Result {
-    return this.#presence.run(null, callback);
   }
 }

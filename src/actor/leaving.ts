@@ -21,7 +21,13 @@ export function abortSignals(cell: Cell): void {
   if (extras === null) return;
   const handlings = extras.handling === null ? [...(extras.concurrency?.running ?? [])] : [extras.handling];
   for (const handling of handlings) handling.abort(stopReason(cell.address));
-  extras.instance?.lifetime?.abort(stopReason(cell.address));
+  abortLifetime(cell);
+}
+
+/** Tells what listens to the signal of an instance, in the system's context (P16). */
+export function abortLifetime({ environment, extras, address }: Cell): void {
+  const lifetime = extras?.instance?.lifetime ?? null;
+  if (lifetime !== null) environment.enter(() => lifetime.abort(stopReason(address)));
 }
 
 /** Dead-letters what waits: in the mailbox, for room in it, and in the stash. */

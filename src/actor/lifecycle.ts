@@ -6,9 +6,9 @@ import type { Behaviour, Cell } from "./cell";
 import type { Children } from "./children";
 import { decisionFor, policyFor, report, tellOfHold } from "./decision";
 import { type Envelope, isFromOutside } from "./envelope";
-import { type Restart, stopReason } from "./extras";
+import type { Restart } from "./extras";
 import { abandonRunning } from "./finish";
-import { abortSignals, discard, endStreams, restoreStash } from "./leaving";
+import { abortLifetime, abortSignals, discard, endStreams, restoreStash } from "./leaving";
 import { DRAINING, HANDLING, IDLE, READY, RESTARTING, STOPPED, STOPPING, SUSPENDED } from "./life";
 import { type Hook, Signal } from "./signal";
 import type { Directive } from "./supervision";
@@ -135,7 +135,7 @@ function restart(cell: Cell, why: Restart): void {
   else if (cell.activity === HANDLING) cell.activity = SUSPENDED; // Its turn ends here, and goes on in proceed().
   abortSignals(cell);
   if (cell.envelopes().length === 0) {
-    cell.extras?.instance?.lifetime?.abort(stopReason(cell.address));
+    abortLifetime(cell);
     return;
   }
   endStreams(cell);

@@ -1,5 +1,6 @@
 import { deliveryError, sentenceOf } from "../message/delivery-error";
-import { hearRejection } from "../runtime/thenable";
+import type { Enter } from "../runtime/contexts";
+import { hearRejection, isThenable } from "../runtime/thenable";
 import type { Behaviour, Cell } from "./cell";
 import { checkedReply } from "./checking";
 import { type Envelope, EnvelopeSource, lateLetter, messageIn } from "./envelope";
@@ -13,8 +14,15 @@ import { PendingStream } from "./stream";
 
 // What a handler is called with, and what comes of it.
 
-/** Calls what handles an envelope. */
-export function call(cell: Cell, envelope: Envelope): unknown {
+/** The context in which the handler of an envelope runs (P16): a signal has no sender. */
+export const contextOf = ({ environment }: Cell, envelope: Envelope): Enter =>
+  environment.captureSender === null ? environment.enter : (envelope.context ?? environment.enter);
+
+/** Calls what handles an envelope, in its context. */
+export const call = (cell: Cell, envelope: Envelope): unknown => contextOf(cell, envelope)(callHere, cell, envelope);
+
+/** Calls what handles an envelope, in the present context. */
+export function callHere(cell: Cell, envelope: Envelope): unknown {
   if (cell.environment.isObserved) return callObserved(cell, envelope);
   return envelope instanceof Signal ? envelope.run() : callHandler(cell, envelope);
 }
@@ -49,9 +57,11 @@ function callObserved(cell: Cell, envelope: Envelope): unknown {
   }
 }
 
-/** What a handler's result comes to: the end of its stream, where it makes one. */
-export const outcomeOf = (envelope: Envelope, handling: Handling | null, result: unknown): unknown =>
-  envelope instanceof PendingStream && !handling?.passedOn ? envelope.produce(result) : result;
+/** What a handler's result comes to: the promise of it, or of the end of its stream; otherwise it is the result. */
+export function outcomeOf(envelope: Envelope, handling: Handling | null, result: unknown): unknown {
+  const outcome = envelope instanceof PendingStream && handling?.passedOn == null ? envelope.produce(result) : result;
+  return isThenable(outcome) ? Promise.resolve(outcome) : outcome;
+}
 
 /** A handler has come to a good end. */
 export function succeed(cell: Cell, envelope: Envelope, result: unknown, handling: Handling | null): void {

@@ -55,6 +55,7 @@ export function forward(cell: Cell, target: Cell): PassedOn {
   if (envelope.pattern === "tell") {
     messageIn(envelope, cell); // One message, whoever reads it.
     passed = new Tell(envelope.type, envelope.payload, envelope.origin);
+    if (envelope.context !== undefined) passed.context = envelope.context;
   }
   passed.moveTo(to);
   keepRoute(passed, { hops, fits });

@@ -1,6 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
 import { quote } from "../message/address";
 import { type AskError, deliveryError } from "../message/delivery-error";
+import type { Enter } from "../runtime/contexts";
 import type { Staged, TimerWheel, WheelTimer } from "../runtime/timer-wheel";
 import { onAbort } from "./abort";
 import type { Cell } from "./cell";
@@ -82,6 +83,7 @@ export class PendingAsk implements Envelope, Staged, Wait {
   readonly type: string;
   payload: unknown;
   origin: Origin;
+  declare context?: Enter;
   /** In milliseconds. */
   readonly delay: number;
   /** Who has it: another one once it is forwarded. */

@@ -1,5 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import { type DeliveryError, deliveryError } from "../message/delivery-error";
+import type { Enter } from "../runtime/contexts";
 import { Timeout } from "../runtime/timer-wheel";
 import { onAbort } from "./abort";
 import type { Cell } from "./cell";
@@ -32,6 +33,7 @@ export class PendingOffer implements Envelope {
   readonly type: string;
   payload: unknown;
   origin: Origin;
+  declare context?: Enter;
   failure: DeliveryError | null = null;
   /** Whose mailbox it is for. */
   cell: Cell;

@@ -14,6 +14,7 @@ export class Signal implements Envelope {
   readonly pattern = "tell";
   readonly payload = undefined;
   readonly origin = null;
+  declare readonly context?: never;
   readonly failure = null;
   readonly isTold = false; // Nobody but the log learns that a hook or a timer failed.
   readonly canWait = true;

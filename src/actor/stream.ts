@@ -1,5 +1,6 @@
 import { type AskError, deliveryError } from "../message/delivery-error";
 import type { Operation } from "../protocol/protocol";
+import type { Enter } from "../runtime/contexts";
 import type { Dispatcher } from "../runtime/dispatcher";
 import { Queue } from "../runtime/queue";
 import { isThenable } from "../runtime/thenable";
@@ -28,6 +29,7 @@ export class PendingStream implements Envelope, Wait {
   readonly type: string;
   payload: unknown;
   origin: Origin;
+  declare context?: Enter;
   /** Why it ended before its producer did. */
   failure: AskError | null = null;
   /** Who has it: another one once it is forwarded. */

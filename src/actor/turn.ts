@@ -1,14 +1,14 @@
 import type { Burst } from "../runtime/burst";
 import type { Mailbox } from "../runtime/mailbox";
-import { isAtomic, isThenable } from "../runtime/thenable";
+import { isAtomic } from "../runtime/thenable";
 import type { Cell, HandlerTable } from "./cell";
-import { callAsSignal, handleConcurrently } from "./concurrency";
+import { handleConcurrently } from "./concurrency";
 import { type Envelope, Tell } from "./envelope";
 import type { Extras } from "./extras";
 import { release } from "./flow";
 import { Handling } from "./handling";
 import { ALIVE, AWAITING, HANDLING } from "./life";
-import { buryLateReply, call, countHandled, fail, outcomeOf, succeed } from "./outcome";
+import { buryLateReply, call, contextOf, countHandled, fail, outcomeOf, succeed } from "./outcome";
 import { PendingAsk } from "./pending-ask";
 import { Signal } from "./signal";
 import { watchSlowness } from "./slow-handler";
@@ -80,9 +80,13 @@ function take(cell: Cell): Envelope | null {
   return envelope;
 }
 
+/** What is entered for each message: a handler may have changed the context by `enterWith` (P16). */
+const invoke = (handler: HandlerTable[string] | undefined, handlers: HandlerTable, payload: unknown): unknown =>
+  handler?.call(handlers, payload);
+
 /** In one loop, because a call for each message cost a quarter of a tell. */
 function runHandlers(cell: Cell, mailbox: Mailbox<Envelope>, limit: number, handlers: HandlerTable): number {
-  const { counts } = cell.environment;
+  const { counts, enter } = cell.environment;
   let type = "";
   let handler: HandlerTable[string] | undefined;
   let hasReply = false;
@@ -99,7 +103,7 @@ function runHandlers(cell: Cell, mailbox: Mailbox<Envelope>, limit: number, hand
           handler = handlers[type];
           hasReply = cell.operation(type)?.hasReply === true;
         }
-        result = handler?.call(handlers, envelope.payload);
+        result = enter(invoke, handler, handlers, envelope.payload);
       } catch (thrown) {
         fail(cell, envelope, thrown, handlingIn(cell));
       }
@@ -122,6 +126,7 @@ function runHandlers(cell: Cell, mailbox: Mailbox<Envelope>, limit: number, hand
 /** Handles tells without envelopes: one is made for all of them, and another one behind each that may be kept. */
 function runBurst(cell: Cell, mailbox: Mailbox<Envelope>, burst: Burst, limit: number, handlers: HandlerTable): number {
   const { slots, type } = burst;
+  const { enter } = cell.environment;
   const handler = handlers[type];
   const start = burst.read;
   const end = Math.min(burst.write, start + 2 * limit);
@@ -141,7 +146,7 @@ function runBurst(cell: Cell, mailbox: Mailbox<Envelope>, burst: Burst, limit: n
     }
     let result: unknown;
     try {
-      result = handler?.call(handlers, payload);
+      result = enter(invoke, handler, handlers, payload);
     } catch (thrown) {
       fail(cell, tell, thrown, handlingIn(cell));
     }
@@ -184,7 +189,7 @@ function handle(cell: Cell, envelope: Envelope): void {
   cell.current = envelope;
   let result: unknown;
   try {
-    result = cell.isConcurrent ? callAsSignal(cell, envelope) : call(cell, envelope);
+    result = call(cell, envelope);
   } catch (thrown) {
     fail(cell, envelope, thrown, handlingIn(cell));
     return;
@@ -202,8 +207,9 @@ const handlingIn = ({ extras }: Cell): Handling | null => (extras === null ? nul
 function conclude(cell: Cell, envelope: Envelope, result: unknown): void {
   let awaited: Promise<unknown> | null;
   try {
-    const outcome = outcomeOf(envelope, handlingIn(cell), result);
-    awaited = isThenable(outcome) ? Promise.resolve(outcome) : null;
+    // Entered again: a generator runs in the context of whoever pulls, and a thenable in that of whoever awaits it.
+    const outcome = contextOf(cell, envelope)(outcomeOf, envelope, handlingIn(cell), result);
+    awaited = outcome instanceof Promise ? outcome : null;
   } catch (thrown) {
     fail(cell, envelope, thrown, handlingIn(cell));
     return;

@@ -1,5 +1,6 @@
 import type { DeadLetter, Logger } from "../actor/environment";
 import type { Clock } from "../runtime/clock";
+import type { Enter } from "../runtime/contexts";
 import { type Feed, FeedSource } from "../runtime/feed";
 import type { Settling } from "../runtime/settling";
 
@@ -18,8 +19,8 @@ export class DeadLetters {
   #inWindow = 0;
   #isPublishing = false;
 
-  constructor(clock: Clock, logger: Logger, settling: Settling) {
-    this.#source = new FeedSource(settling, (thrown) =>
+  constructor(clock: Clock, logger: Logger, settling: Settling, enter: Enter) {
+    this.#source = new FeedSource(settling, enter, (thrown) =>
       logger.error("a subscriber to dead letters threw", { cause: thrown }),
     );
     this.#clock = clock;

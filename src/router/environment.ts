@@ -6,6 +6,7 @@ import { checkSupervision, policyOf, type Supervision } from "../actor/supervisi
 import { quote } from "../message/address";
 import { sentenceOf } from "../message/delivery-error";
 import { type Clock, systemClock } from "../runtime/clock";
+import { captureContext, type Enter } from "../runtime/contexts";
 import { type Dispatcher, type DispatcherParts, FairDispatcher } from "../runtime/dispatcher";
 import { Settling } from "../runtime/settling";
 import { hearRejection } from "../runtime/thenable";
@@ -27,6 +28,13 @@ export interface SystemOptions {
    * within, which is its output.
    */
   readonly validate?: "boundary" | "always";
+  /**
+   * In which `AsyncLocalStorage` context a handler runs (P16): `"system"`, the one in which the system was made; or `"sender"`,
+   * that of who sent the message, captured when it is sent. Factories, hooks, timers, watches, `onAbort` callbacks, subscribers,
+   * `decide` and the logger run in the system's in both cases; an interceptor runs in that of who sent. A `priority`, a pool's
+   * `key` and a schema may be called in any. Default: `"system"`.
+   */
+  readonly asyncContext?: "system" | "sender";
   /** How long an ask waits when it does not say, in milliseconds, or `Infinity`. Default: 5,000. */
   readonly askTimeout?: number;
   /**
@@ -61,6 +69,7 @@ const OPTIONS = new Set<string>([
   "clock",
   "validate",
   "askTimeout",
+  "asyncContext",
   "hookTimeout",
   "slowHandler",
   "maxHops",
@@ -82,6 +91,10 @@ export function createEnvironment(options: SystemOptions): { environment: Enviro
   if (validate !== "boundary" && validate !== "always") {
     throw new TypeError(`validate is "boundary" or "always"; got ${String(validate)}.`);
   }
+  const { asyncContext = "system" } = options;
+  if (asyncContext !== "system" && asyncContext !== "sender") {
+    throw new TypeError(`asyncContext is "system" or "sender"; got ${quote(asyncContext)}.`);
+  }
   checkMilliseconds("askTimeout", askTimeout);
   const { hookTimeout = 5_000, slowHandler = Number.POSITIVE_INFINITY, maxHops = 64, supervision = {} } = options;
   checkMilliseconds("hookTimeout", hookTimeout);
@@ -98,16 +111,20 @@ export function createEnvironment(options: SystemOptions): { environment: Enviro
   checkMethods("clock", clock, ["wallTime", "monotonicTime", "setTimer", "microtask", "macrotask"]);
   if (typeof name !== "string" || name === "")
     throw new TypeError(`The name of a system is a text; got ${String(name)}.`);
-  const logger = guarded(name, options.logger ?? console);
+  const enter = captureContext();
+  const logger = guarded(name, options.logger ?? console, enter);
   const timers = new TimerWheel(clock);
   const afterTurn = (): void => timers.placeStaged();
   const dispatcher = options.dispatcher?.({ clock, afterTurn }) ?? new FairDispatcher(clock, afterTurn);
   checkMethods("dispatcher", dispatcher, ["schedule", "spend"]);
   const settling = new Settling(dispatcher);
-  const deadLetters = new DeadLetters(clock, logger, settling);
-  const events = new Events(clock, logger, settling);
+  const deadLetters = new DeadLetters(clock, logger, settling, enter);
+  const events = new Events(clock, logger, settling, enter);
   const beforeHandle = options.beforeHandle ?? null;
   const environment: Environment = {
+    enter,
+    looksAtEach: validate === "always" || asyncContext === "sender",
+    captureSender: asyncContext === "sender" ? captureContext : null,
     clock,
     timers,
     dispatcher,
@@ -124,7 +141,11 @@ export function createEnvironment(options: SystemOptions): { environment: Enviro
     policy: policyOf(supervision),
     events,
     beforeHandle,
-    isObserved: validate === "always" || beforeHandle !== null || slowHandler !== Number.POSITIVE_INFINITY,
+    isObserved:
+      validate === "always" ||
+      asyncContext === "sender" ||
+      beforeHandle !== null ||
+      slowHandler !== Number.POSITIVE_INFINITY,
     makeBehaviour,
     isClosed: false,
     bury(letter, isPlanned) {
@@ -136,7 +157,7 @@ export function createEnvironment(options: SystemOptions): { environment: Enviro
 }
 
 /** Writes the system's name first. A logger that throws must not end the turn of the actors behind the one that it was told of. */
-function guarded(name: string, logger: Logger): Logger {
+function guarded(name: string, logger: Logger, enter: Enter): Logger {
   const call = (level: "warn" | "error", sentence: string, details?: object): void => {
     const message = `${name}: ${sentence}`;
     const tellOf = (thrown: unknown): void => {
@@ -154,8 +175,8 @@ function guarded(name: string, logger: Logger): Logger {
     }
   };
   return {
-    warn: (message, details) => call("warn", message, details),
-    error: (message, details) => call("error", message, details),
+    warn: (message, details) => enter(call, "warn", message, details),
+    error: (message, details) => enter(call, "error", message, details),
   };
 }
 

@@ -6,6 +6,7 @@ import { quote } from "../message/address";
 import { type DeliveryError, deliveryError, isDeliveryError, type MessageSource } from "../message/delivery-error";
 import type { Message } from "../message/message";
 import { inPattern, isReceived, markReceived } from "../message/wire";
+import { captureContext } from "../runtime/contexts";
 import type { Mail } from "../runtime/mailbox";
 import { isThenable } from "../runtime/thenable";
 import { type Staged, Timeout } from "../runtime/timer-wheel";
@@ -30,6 +31,8 @@ export class Transit implements Mail<Transit>, Staged {
   /** Why its sender waits no more. */
   failure: DeliveryError | null = null;
   readonly #environment: Environment;
+  /** The context of who sent it: interceptors that wait for their turn see the same as those on the sender's stack (P16). */
+  readonly #context = captureContext();
   readonly #delay: number;
   readonly #deliver: Delivery;
   /** Null once nobody waits; of a tell, from the beginning. */
@@ -134,7 +137,7 @@ export class Transit implements Mail<Transit>, Staged {
       }
     };
     try {
-      const passage: unknown = interceptor(message, next);
+      const passage: unknown = this.#context(interceptor, message, next);
       if (passage === given && given !== null) return given;
       if (!isThenable(passage)) return Promise.resolve(conclude(passage));
       return Promise.resolve(passage).then(conclude, (thrown) => {

@@ -1,3 +1,4 @@
+import type { Enter } from "./contexts";
 import type { Settling } from "./settling";
 import { hearRejection } from "./thenable";
 
@@ -21,16 +22,24 @@ export interface Feed<Item> extends AsyncIterable<Item> {
 /** Items that an iteration may lag behind; the oldest are left out beyond it. */
 const BACKLOG = 1_000;
 
+function tell<Item>(callback: (item: Item) => unknown, item: Item, onThrow: (thrown: unknown) => void): void {
+  const returned = callback(item);
+  if (returned !== undefined) hearRejection(returned, onThrow);
+}
+
 /** The publishing side of a feed. */
 export class FeedSource<Item> implements Feed<Item> {
   readonly #callbacks = new Set<(item: Item) => unknown>();
   /** The same, as they are now; made when asked for. */
   #snapshot: readonly ((item: Item) => unknown)[] | null = null;
   readonly #settling: Settling;
+  readonly #enter: Enter;
   readonly #onThrow: (thrown: unknown) => void;
 
-  constructor(settling: Settling, onThrow: (thrown: unknown) => void) {
+  /** @param enter in which context it is told: not in that of whatever it tells of (P16). */
+  constructor(settling: Settling, enter: Enter, onThrow: (thrown: unknown) => void) {
     this.#settling = settling;
+    this.#enter = enter;
     this.#onThrow = onThrow;
   }
 
@@ -49,8 +58,7 @@ export class FeedSource<Item> implements Feed<Item> {
     for (const callback of to) {
       if (!this.#callbacks.has(callback)) continue; // Another callback ended it.
       try {
-        const returned = callback(item);
-        if (returned !== undefined) hearRejection(returned, this.#onThrow);
+        this.#enter(tell, callback, item, this.#onThrow);
       } catch (thrown) {
         this.#onThrow(thrown);
       }

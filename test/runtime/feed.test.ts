@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { systemClock } from "../../src/runtime/clock";
+import { captureContext } from "../../src/runtime/contexts";
 import { FairDispatcher } from "../../src/runtime/dispatcher";
 import { FeedSource } from "../../src/runtime/feed";
 import { Settling } from "../../src/runtime/settling";
@@ -11,7 +12,7 @@ const quiet = (thrown: unknown): never => {
 };
 const settling = new Settling(new FairDispatcher(systemClock, () => undefined));
 /** A feed on which a throwing subscriber fails the test. */
-const feedOf = <Item>(): FeedSource<Item> => new FeedSource<Item>(settling, quiet);
+const feedOf = <Item>(): FeedSource<Item> => new FeedSource<Item>(settling, captureContext(), quiet);
 
 describe("a subscriber of a feed", () => {
   test("is called back for each item from then on, in order", () => {
@@ -66,7 +67,7 @@ describe("a subscriber of a feed", () => {
   test("that throws is reported, stays subscribed, and keeps no other from the item", () => {
     const reported: unknown[] = [];
     const seen: number[] = [];
-    const feed = new FeedSource<number>(settling, (thrown) => reported.push(thrown));
+    const feed = new FeedSource<number>(settling, captureContext(), (thrown) => reported.push(thrown));
     const error = new Error("boom");
     feed.subscribe(() => {
       throw error;
@@ -80,7 +81,7 @@ describe("a subscriber of a feed", () => {
 
   test("whose promise rejects is reported, stays subscribed, and does not end the process", async () => {
     const reported: unknown[] = [];
-    const feed = new FeedSource<number>(settling, (thrown) => reported.push(thrown));
+    const feed = new FeedSource<number>(settling, captureContext(), (thrown) => reported.push(thrown));
     let seen = 0;
     feed.subscribe(async (item) => {
       seen++;
