@@ -115,14 +115,14 @@ export type AppendRequest = Static<typeof AppendRequest>;
 /** What an edit asks for: to replace texts of a file. */
 export const EditRequest = Type.Object({
   path: Path,
-  /** Made in their order, all of them or none; each sees what those before it made. */
+  /** At most 1,000, made in their order, all of them or none; each sees what those before it made. */
   edits: Type.Array(
     Type.Object({
       /** A text that occurs once. Line ends may be `\n` whatever those of the file are. */
       oldText: Type.String({ minLength: 1 }),
       newText: Type.String(),
     }),
-    { minItems: 1 },
+    { minItems: 1, maxItems: 1_000 },
   ),
   ...written,
 });

@@ -1,6 +1,7 @@
 import { createPieces, decode, type Encoding } from "./content";
 import { EtagOf, etagOf, PIECE } from "./etag";
 import { refuse, refuseFor } from "./file-error";
+import { nextLineEnd } from "./lines";
 import type { Path } from "./path";
 import type { ReadReply, ReadRequest } from "./protocol";
 import type { Task, Workspace } from "./workspace";
@@ -167,7 +168,7 @@ class LineScan {
   add(bytes: Buffer): [from: number, to: number] {
     let from = this.#line >= this.#from ? 0 : bytes.length;
     let to = this.isDone ? 0 : bytes.length;
-    for (let at = bytes.indexOf(LF); at >= 0; at = bytes.indexOf(LF, at + 1)) {
+    for (let at = nextLineEnd(bytes, 0); at >= 0; at = nextLineEnd(bytes, at + 1)) {
       this.#line++;
       if (this.#line === this.#from) from = at + 1;
       if (this.#line === this.#to + 1) to = at + 1;

@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import { partsOf } from "../content";
 import { EtagOf, etagOf, PIECE } from "../etag";
 import { FileRefusal, refuse, refuseChanged, refuseFor } from "../file-error";
 import { isText } from "../is-text";
@@ -6,9 +7,9 @@ import type { Path } from "../path";
 import type { EditRequest, WriteReply } from "../protocol";
 import { finishAtOnce, finishSlowly, type Steps } from "../steps";
 import type { Task, Workspace } from "../workspace";
+import { expectWritable } from "../write/limits";
 import { NewFile } from "../write/new-file";
-import { expectWritable } from "../write/write";
-import { type Misfit, type Replacement, replaceAll, replacementOf } from "./match";
+import { type Misfit, type Replacement, replaceAll } from "./match";
 import { lineAt, nearest } from "./nearest";
 
 /** How often an edit begins again because others changed the file meanwhile. Each time somebody else's work was done. */
@@ -42,6 +43,7 @@ class Edit {
     this.#workspace = workspace;
     this.#path = path;
     this.#request = request;
+    expectEditable(workspace, request, path.given);
     this.#replacements = replacementsOf(request, path.given);
   }
 
@@ -91,7 +93,8 @@ class Edit {
       if (done !== undefined) return done;
       const file = this.#begin(edited.text);
       try {
-        if (edited.text.length > PIECE) await file.writeSlowly(edited.text, { signal });
+        if (edited.text.length > PIECE)
+          await file.writeSlowly(partsOf({ content: edited.text }, this.#path.given), { signal });
         else file.writeAtOnce(edited.text);
         return await file.commit({ ifMatch: etag, durable: this.#request.durable }, signal);
       } catch (thrown) {
@@ -205,13 +208,31 @@ class Edit {
   }
 }
 
+/** Refuses texts by their length, before anything is made of them: one that no file can have, or that may not be written. */
+function expectEditable(workspace: Workspace, { edits }: EditRequest, given: string): void {
+  const { maxReadBytes } = workspace.limits;
+  let newBytes = 0;
+  for (const [index, { oldText, newText }] of edits.entries()) {
+    newBytes += newText.length; // At least.
+    if (oldText.length <= maxReadBytes) continue;
+    const which = `Edit ${index + 1} of ${edits.length}`;
+    const shown = JSON.stringify(given);
+    refuse(
+      "too-large",
+      given,
+      `${which} of ${shown} looks for ${oldText.length} letters; a file of at most ${maxReadBytes} bytes is edited.`,
+    );
+  }
+  expectWritable(workspace, newBytes, given);
+}
+
 function replacementsOf({ edits }: EditRequest, given: string): Replacement[] {
   return edits.map(({ oldText, newText }, index) => {
     const which = `Edit ${index + 1} of ${edits.length}`;
     if (!oldText.isWellFormed() || !newText.isWellFormed()) {
       return refuse("not-text", given, `${which} has half of a surrogate pair; a file has only whole letters.`);
     }
-    return replacementOf(oldText, newText);
+    return { oldText, newText };
   });
 }
 
@@ -227,6 +248,7 @@ function* linesOf(text: Buffer, places: Misfit["places"]): Steps<{ line: number;
       lineStart = at + 1;
       if (++passed % 4_096 === 0) yield;
     }
+    yield; // Its line may be long.
     if (lines.at(-1)?.line !== line) lines.push(lineAt(text, lineStart, line));
   }
   return lines;

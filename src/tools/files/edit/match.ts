@@ -1,3 +1,5 @@
+import { partsOf } from "../content";
+import { nextLineEnd } from "../lines";
 import { Effort, type Steps } from "../steps";
 
 const LF = 10;
@@ -10,8 +12,7 @@ const LINE_END = 64;
 
 /** A text to be replaced by another one. */
 export interface Replacement {
-  /** With line ends of one letter, whatever those of the request were. */
-  readonly oldText: Buffer;
+  readonly oldText: string;
   readonly newText: string;
 }
 
@@ -30,11 +31,6 @@ export interface Misfit {
   readonly places: readonly Place[];
 }
 
-export const replacementOf = (oldText: string, newText: string): Replacement => ({
-  oldText: Buffer.from(oldText.replaceAll("\r\n", "\n")),
-  newText,
-});
-
 /** Makes replacements one after the other; a text that does not occur exactly once ends it, with at most `most` places. */
 export function* replaceAll(
   text: Buffer,
@@ -44,12 +40,26 @@ export function* replaceAll(
   const effort = new Effort();
   let present = text;
   for (const [index, { oldText, newText }] of replacements.entries()) {
-    const places = yield* placesOf(present, oldText, most, effort);
+    // With line ends of one letter, whatever those of the request are.
+    const wanted = (yield* fold(yield* encodeText(oldText, effort), effort)).bytes;
+    const places = yield* placesOf(present, wanted, most, effort);
     const [place] = places;
     if (place === undefined || places.length > 1) return { index, text: present, places };
-    present = yield* splice(present, place, Buffer.from(withLineEnds(newText, present, place)), effort);
+    const bytes = yield* withLineEnds(yield* encodeText(newText, effort), present, place, effort);
+    present = yield* splice(present, place, bytes, effort);
   }
   return { text: present };
+}
+
+/** The bytes of a text, which is well-formed. */
+function* encodeText(text: string, effort: Effort): Steps<Buffer> {
+  if (text.length <= PART) return Buffer.from(text);
+  const parts: Uint8Array[] = [];
+  for (const part of partsOf({ content: text }, "")) {
+    parts.push(part);
+    if (effort.spend(part.length)) yield;
+  }
+  return Buffer.concat(parts);
 }
 
 /** Where a text occurs, overlaps included. A line end is one letter, be it `\n` or `\r\n`. */
@@ -117,26 +127,33 @@ function unfolded(at: number, folds: readonly number[] | null): number {
  * Gives a new text the line ends of its place: the first one that of the first which it replaces, and so on; those
  * beyond are like the last one. Where it replaces none they are as the next in the text is, or the one before.
  */
-function withLineEnds(newText: string, text: Buffer, { start, end }: Place): string {
-  const lines = newText.split(/\r?\n/);
-  if (lines.length === 1) return newText;
-  const replaced = lineEndsIn(text.subarray(start, end));
-  const rest = replaced.at(-1) ?? lineEndAt(text, text.indexOf(LF, end)) ?? lineEndAt(text, lastLineEnd(text, start));
-  if (rest === undefined) return newText; // The text has one line: there is nothing to keep.
-  return lines.map((line, i) => (i === lines.length - 1 ? line : line + (replaced[i] ?? rest))).join("");
-}
-
-const lastLineEnd = (text: Buffer, start: number): number => (start === 0 ? -1 : text.lastIndexOf(LF, start - 1));
-
-function lineEndsIn(text: Buffer): string[] {
-  const ends: string[] = [];
-  for (let at = text.indexOf(LF); at >= 0; at = text.indexOf(LF, at + 1)) ends.push(lineEndAt(text, at) ?? "\n");
-  return ends;
-}
-
-function lineEndAt(text: Buffer, at: number): string | undefined {
-  if (at < 0) return undefined;
-  return text[at - 1] === CR ? "\r\n" : "\n";
+function* withLineEnds(bytes: Buffer, text: Buffer, { start, end }: Place, effort: Effort): Steps<Buffer> {
+  if (!bytes.includes(LF)) return bytes;
+  const isBefore = (at: number): boolean => text[at - 1] === CR;
+  const replaced = text.subarray(start, end);
+  let next = nextLineEnd(replaced, 0);
+  let isTwo: boolean | undefined; // Whether the last line end has two letters; undefined where the text has none yet.
+  if (next < 0) {
+    const near = [text.indexOf(LF, end), start === 0 ? -1 : text.lastIndexOf(LF, start - 1)].find((at) => at >= 0);
+    if (near === undefined) return bytes; // The text has one line: there is nothing to keep.
+    isTwo = isBefore(near);
+  }
+  const whole = Buffer.allocUnsafe(bytes.length * 2);
+  let length = 0;
+  let from = 0;
+  for (let at = nextLineEnd(bytes, 0); at >= 0; at = nextLineEnd(bytes, from)) {
+    if (next >= 0) {
+      isTwo = isBefore(start + next);
+      next = nextLineEnd(replaced, next + 1);
+    }
+    length += bytes.copy(whole, length, from, at > from && bytes[at - 1] === CR ? at - 1 : at);
+    if (isTwo === true) whole[length++] = CR;
+    whole[length++] = LF;
+    if (effort.spend(at - from + LINE_END)) yield;
+    from = at + 1;
+  }
+  length += bytes.copy(whole, length, from);
+  return whole.subarray(0, length);
 }
 
 function* splice(text: Buffer, { start, end }: Place, bytes: Buffer, effort: Effort): Steps<Buffer> {

@@ -34,7 +34,11 @@ const LEAST_ALIKE = 0.4;
 export function* nearest(text: Buffer, wanted: string): Steps<Nearest | null> {
   const effort = new Effort();
   const lines = yield* linesOf(text, effort);
-  const all = wanted.slice(0, LONGEST_WANTED).split("\n").map(essence);
+  const all: string[] = [];
+  for (const line of wanted.slice(0, LONGEST_WANTED).split("\n")) {
+    all.push(essence(line));
+    if (effort.spend(LINE / 8 + line.length)) yield;
+  }
   const first = all.findIndex((line) => line !== "");
   if (first < 0) return null;
   const sought = all.slice(first, all.findLastIndex((line) => line !== "") + 1);
@@ -124,21 +128,22 @@ function* nearestWindow(lines: Lines, sought: readonly string[], effort: Effort)
   const candidates = best.entries.map(({ index }) => index);
   if ((best.entries[0]?.score ?? 0) * 2 < weight) candidates.push(...(yield* anchor(lines, sought, effort)));
 
-  const likenesses = sought.map((line) => new Likeness(line));
-  const winner = new Best(1);
-  for (const start of candidates) {
-    let score = 0;
-    for (const [j, likeness] of likenesses.entries()) {
+  const scores = candidates.map(() => 0);
+  // Line by line, since what tells how alike one is takes 8 KB.
+  for (const [j, line] of sought.entries()) {
+    const likeness = new Likeness(line);
+    for (const [i, start] of candidates.entries()) {
       if (start + j >= 0 && start + j < lines.count) {
-        score += likeness.to(lines.essence(start + j)) * (sought[j]?.length ?? 0);
+        scores[i] = (scores[i] ?? 0) + likeness.to(lines.essence(start + j)) * line.length;
       }
       if (effort.spend(LINE)) yield;
     }
-    winner.offer(start, score / weight);
   }
+  const winner = new Best(1);
+  for (const [i, start] of candidates.entries()) winner.offer(start, (scores[i] ?? 0) / weight);
   const [found] = winner.entries;
   if (found === undefined || found.score < LEAST_ALIKE) return null;
-  return show(lines, found.index, sought);
+  return yield* show(lines, found.index, sought, effort);
 }
 
 /** How much of the wanted text stands, line for line, where it would begin at each line; those before the first included. */
@@ -176,11 +181,14 @@ function* anchor(lines: Lines, sought: readonly string[], effort: Effort): Steps
 }
 
 /** Shows the first line of a place, and those that are not as they were wanted. */
-function show(lines: Lines, start: number, sought: readonly string[]): Nearest {
+function* show(lines: Lines, start: number, sought: readonly string[], effort: Effort): Steps<Nearest> {
   const from = Math.max(0, start);
   const to = Math.min(lines.count, start + sought.length);
   const other: number[] = [];
-  for (let i = from; i < to; i++) if (lines.essence(i) !== sought[i - start]) other.push(i);
+  for (let i = from; i < to; i++) {
+    if (lines.essence(i) !== sought[i - start]) other.push(i);
+    if (effort.spend(LINE)) yield;
+  }
   const isAllButSpaces = other.length === 0 && from === start && to === start + sought.length;
   const shown = new Set([from, ...other.slice(0, MOST_SHOWN - 1)]);
   if (isAllButSpaces) for (let i = from; i < to && shown.size < MOST_SHOWN; i++) shown.add(i);

@@ -1,4 +1,5 @@
 import { isText } from "../is-text";
+import { nextLineEnd } from "../lines";
 import type { SearchItem } from "../protocol";
 import type { Effort, Steps } from "../steps";
 import type { Needle } from "./needle";
@@ -85,7 +86,7 @@ class LineCount {
   }
 
   #after(start: number): number {
-    const at = this.#bytes.indexOf(LF, start);
+    const at = nextLineEnd(this.#bytes, start);
     return at < 0 ? this.#bytes.length : at + 1;
   }
 }

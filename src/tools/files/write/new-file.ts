@@ -7,6 +7,7 @@ import { Status } from "../root/root";
 import { lookUp } from "../tree/stat";
 import type { Task, Workspace } from "../workspace";
 import { hashFile } from "./hash-file";
+import { expectWritable } from "./limits";
 import type { Staged } from "./staging";
 
 const { ENOENT, EXDEV, EACCES, EPERM } = constants.errno;
@@ -151,13 +152,14 @@ export class NewFile {
     this.#etag.add(bytes);
   }
 
-  /** Writes bytes with pauses between them, until the asker gives up. */
-  async writeSlowly(bytes: Uint8Array, { signal }: Task): Promise<void> {
+  /** Writes bytes with pauses between their parts, until the asker gives up. */
+  async writeSlowly(parts: Iterable<Uint8Array>, { signal }: Task): Promise<void> {
     this.#leave();
-    for (let at = 0; at < bytes.length; at += PIECE) {
-      signal.throwIfAborted();
-      this.write(bytes.subarray(at, at + PIECE));
+    for (const part of parts) {
+      expectWritable(this.#workspace, this.#size + part.length, this.#path.given);
+      this.write(part);
       await this.#workspace.pause();
+      signal.throwIfAborted();
     }
   }
 

@@ -1,11 +1,11 @@
-import { byteLength, encode, type Written } from "../content";
+import { byteLength, encode, leastByteLength, partsOf, type Written } from "../content";
 import { PIECE } from "../etag";
 import { type FileError, FileRefusal } from "../file-error";
 import type { Path } from "../path";
 import type { BeginWriteRequest, WriteReply } from "../protocol";
 import type { Task, Workspace } from "../workspace";
+import { expectWritable } from "./limits";
 import { NewFile } from "./new-file";
-import { expectWritable } from "./write";
 
 /**
  * A file that is written in pieces, in the order in which they were asked for. Once one of them could not be written the
@@ -42,8 +42,11 @@ export class Upload {
   write(piece: Written, task: Task): { size: number } | Promise<{ size: number }> {
     this.#expectWhole();
     const { quota } = this.#workspace;
-    const length = byteLength(piece);
+    let length: number;
     try {
+      // By its length in letters first: to count the bytes of a text takes a look at all of it.
+      expectWritable(this.#workspace, this.#promised + leastByteLength(piece), this.path.given);
+      length = byteLength(piece);
       expectWritable(this.#workspace, this.#promised + length, this.path.given);
       this.#promised += length;
       this.#used = this.#workspace.clock.monotonicTime();
@@ -93,12 +96,13 @@ export class Upload {
 
   async #writeInPieces(piece: Written, signal: AbortSignal): Promise<void> {
     this.#expectWhole();
-    const bytes = this.#bytesOf(piece); // Those in the scratch buffer are fewer than a pause comes after.
-    for (let at = 0; at < bytes.length; at += PIECE) {
+    let isFirst = true;
+    for (const bytes of partsOf(piece, this.path.given)) {
+      if (!isFirst) await this.#workspace.pause();
+      isFirst = false;
       signal.throwIfAborted();
       this.#expectWhole(); // It may have been aborted within a pause.
-      this.#file.write(bytes.subarray(at, at + PIECE));
-      if (at + PIECE < bytes.length) await this.#workspace.pause();
+      this.#file.write(bytes);
     }
   }
 

@@ -1,12 +1,13 @@
 import { constants } from "node:os";
-import { encode, type Written } from "../content";
-import { etagOf, PIECE } from "../etag";
+import { encode, leastByteLength, partsOf, type Written } from "../content";
+import { EtagOf, etagOf, PIECE } from "../etag";
 import { expectSuccess, refuse, refuseChanged } from "../file-error";
 import { nameOf, type Path, parentOf } from "../path";
 import type { AppendRequest, WriteReply, WriteRequest } from "../protocol";
 import { leadsTo } from "../root/leads-to";
 import type { Task, Workspace } from "../workspace";
 import { hashFile } from "./hash-file";
+import { expectWritable } from "./limits";
 import { NewFile } from "./new-file";
 
 const { ENOENT, EPERM } = constants.errno;
@@ -21,16 +22,33 @@ export function write(workspace: Workspace, request: WriteRequest, task: Task): 
     : writeWhole(workspace, path, request, task);
 }
 
-/** Refuses more bytes than one request may write. */
-export function expectWritable({ limits }: Workspace, bytes: number, given: string): void {
-  if (bytes <= limits.maxWriteBytes) return;
-  const most = limits.maxWriteBytes;
-  refuse(
-    "too-large",
-    given,
-    `${bytes} bytes for ${JSON.stringify(given)} are more than this actor writes for one request, which is ${most} (its maxWriteBytes).`,
-  );
+/** Refuses a content by its length, before anything is made of it; tells whether it is to be encoded part by part. */
+function isLarge(workspace: Workspace, request: Written, { given }: Path): boolean {
+  const least = leastByteLength(request);
+  expectWritable(workspace, least, given);
+  return least > PIECE;
 }
+
+/** All parts of a large content, for what can be begun only once all of it is known to be well-formed. */
+async function encodeSlowly(
+  workspace: Workspace,
+  request: Written,
+  { given }: Path,
+  { signal }: Task,
+): Promise<Uint8Array[]> {
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for (const part of partsOf(request, given)) {
+    bytes += part.length;
+    expectWritable(workspace, bytes, given);
+    parts.push(request.content instanceof Uint8Array ? part : part.slice());
+    await workspace.pause();
+    signal.throwIfAborted();
+  }
+  return parts;
+}
+
+const lengthOf = (parts: readonly Uint8Array[]): number => parts.reduce((sum, part) => sum + part.length, 0);
 
 function encodeWritable(workspace: Workspace, request: Written, { given }: Path): Uint8Array {
   const bytes = encode(request, workspace.scratch, given);
@@ -44,9 +62,14 @@ function writeWhole(
   request: WriteRequest,
   task: Task,
 ): WriteReply | Promise<WriteReply> {
+  if (isLarge(workspace, request, path)) {
+    const file = new NewFile(workspace, path, request.parents ?? true);
+    return finish(file, file.writeSlowly(partsOf(request, path.given), task), request, task);
+  }
   const bytes = encodeWritable(workspace, request, path);
   const file = new NewFile(workspace, path, request.parents ?? true);
-  if (bytes.length > PIECE) return finish(file, file.writeSlowly(bytes, task), request, task);
+  if (bytes.length > PIECE)
+    return finish(file, file.writeSlowly(partsOf({ content: bytes }, path.given), task), request, task);
   try {
     file.writeAtOnce(bytes);
     const reply = file.commitNow(request);
@@ -80,14 +103,19 @@ function writeInPlace(
   task: Task,
 ): WriteReply | Promise<WriteReply> {
   const { root, scratch } = workspace;
+  const overwrite = (parts: readonly Uint8Array[]): Promise<WriteReply> => {
+    const opened = openInPlace(workspace, path, request, "write", lengthOf(parts));
+    return closing(workspace, path, opened, overwriteSlowly(workspace, path, opened, parts, request, task));
+  };
+  const isSlow = isLarge(workspace, request, path);
   return workspace.exclusively(path.given, request, task, () => {
+    if (isSlow) return encodeSlowly(workspace, request, path, task).then(overwrite);
     const bytes = encodeWritable(workspace, request, path);
-    const opened = openInPlace(workspace, path, request, "write", bytes.length);
     if (bytes.length > PIECE || request.durable === true || request.ifMatch !== undefined) {
       // What is in the scratch buffer is another request's after a pause.
-      const kept = bytes.buffer === scratch.buffer ? Buffer.from(bytes) : bytes;
-      return closing(workspace, path, opened, overwriteSlowly(workspace, path, opened, kept, request, task));
+      return overwrite([bytes.buffer === scratch.buffer ? Buffer.from(bytes) : bytes]);
     }
+    const opened = openInPlace(workspace, path, request, "write", bytes.length);
     try {
       workspace.quota?.admit(bytes.length - opened.size, path.given);
       writeOver(workspace, opened, bytes, path.given);
@@ -106,7 +134,7 @@ async function overwriteSlowly(
   workspace: Workspace,
   path: Path,
   opened: Opened,
-  bytes: Uint8Array,
+  parts: readonly Uint8Array[],
   { ifMatch, durable }: WriteRequest,
   { signal }: Task,
 ): Promise<WriteReply> {
@@ -118,21 +146,27 @@ async function overwriteSlowly(
     // Others may have replaced the one that is open to be written.
     if (found !== ifMatch || inode !== opened.inode || device !== opened.device) refuseChanged(given, found);
   }
-  workspace.quota?.admit(bytes.length - opened.size, given);
+  const length = lengthOf(parts);
+  const etag = new EtagOf();
+  workspace.quota?.admit(length - opened.size, given);
   try {
-    for (let at = 0; at < bytes.length; at += PIECE) {
-      signal.throwIfAborted();
-      workspace.expectInPlace(opened.file, path);
-      workspace.writeAll(opened.file, bytes.subarray(at, at + PIECE), given);
-      await workspace.pause();
+    for (const part of parts) {
+      for (let at = 0; at < part.length; at += PIECE) {
+        signal.throwIfAborted();
+        workspace.expectInPlace(opened.file, path);
+        const bytes = part.subarray(at, at + PIECE);
+        workspace.writeAll(opened.file, bytes, given);
+        etag.add(bytes);
+        await workspace.pause();
+      }
     }
   } catch (thrown) {
     countTorn(workspace, opened);
     throw thrown;
   }
-  cut(workspace, opened, bytes.length, given);
+  cut(workspace, opened, length, given);
   if (durable === true) expectSuccess(await workspace.root.sync(opened.file), given);
-  return { size: bytes.length, etag: etagOf(bytes), created: opened.created };
+  return { size: length, etag: etag.end(), created: opened.created };
 }
 
 /** Writes all bytes at once. */
@@ -233,14 +267,19 @@ type Appended = { size: number };
 export function append(workspace: Workspace, request: AppendRequest, task: Task): Appended | Promise<Appended> {
   const path = workspace.findToChange(request.path);
   const { root, scratch } = workspace;
+  const add = (parts: readonly Uint8Array[]): Promise<Appended> => {
+    const opened = openInPlace(workspace, path, request, "append", lengthOf(parts));
+    return closing(workspace, path, opened, addSlowly(workspace, path, opened, parts, request, task));
+  };
+  const isSlow = isLarge(workspace, request, path);
   return workspace.exclusively(path.given, request, task, () => {
+    if (isSlow) return encodeSlowly(workspace, request, path, task).then(add);
     const bytes = encodeWritable(workspace, request, path);
+    if (bytes.length > PIECE || request.durable === true) {
+      return add([bytes.buffer === scratch.buffer ? Buffer.from(bytes) : bytes]);
+    }
     const opened = openInPlace(workspace, path, request, "append", bytes.length);
     const { file, size } = opened;
-    if (bytes.length > PIECE || request.durable === true) {
-      const kept = bytes.buffer === scratch.buffer ? Buffer.from(bytes) : bytes;
-      return closing(workspace, path, opened, addSlowly(workspace, path, opened, kept, request, task));
-    }
     try {
       workspace.quota?.admit(bytes.length, path.given);
       workspace.writeAll(file, bytes, path.given);
@@ -260,24 +299,27 @@ async function addSlowly(
   workspace: Workspace,
   path: Path,
   { file, size }: Opened,
-  bytes: Uint8Array,
+  parts: readonly Uint8Array[],
   { durable }: AppendRequest,
   { signal }: Task,
 ): Promise<Appended> {
   const { given } = path;
+  const length = lengthOf(parts);
   try {
-    workspace.quota?.admit(bytes.length, given);
-    for (let at = 0; at < bytes.length; at += PIECE) {
-      signal.throwIfAborted();
-      workspace.expectInPlace(file, path);
-      workspace.writeAll(file, bytes.subarray(at, at + PIECE), given);
-      await workspace.pause();
+    workspace.quota?.admit(length, given);
+    for (const part of parts) {
+      for (let at = 0; at < part.length; at += PIECE) {
+        signal.throwIfAborted();
+        workspace.expectInPlace(file, path);
+        workspace.writeAll(file, part.subarray(at, at + PIECE), given);
+        await workspace.pause();
+      }
     }
     if (durable === true) expectSuccess(await workspace.root.sync(file), given);
   } catch (thrown) {
     workspace.root.truncate(file, size);
     throw thrown;
   }
-  workspace.quota?.add(bytes.length);
-  return { size: size + bytes.length };
+  workspace.quota?.add(length);
+  return { size: size + length };
 }
