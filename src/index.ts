@@ -44,6 +44,7 @@ export {
   type UnknownOperationError,
   type UnreachableError,
 } from "./message/delivery-error";
+export { expose } from "./message/exposure";
 export type { FormatError } from "./message/format-error";
 export { generateCorrelationId, generateMessageId } from "./message/id";
 export { createMessage, type Message, type MessageOptions, type Metadata, type Pattern } from "./message/message";

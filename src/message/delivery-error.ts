@@ -285,5 +285,6 @@ export function sentenceOf(thrown: unknown): string {
   }
 }
 
-const listIssues = (issues: readonly Issue[]): string =>
+/** Issues as the end of a sentence. */
+export const listIssues = (issues: readonly Issue[]): string =>
   issues.map((issue) => `${issue.path === "" ? "the payload" : issue.path} ${issue.message}`).join("; ");

@@ -1,5 +1,6 @@
 import type { Address } from "./address";
-import { isDeliveryError, sentenceOf } from "./delivery-error";
+import { type DeliveryError, type InvalidPayloadError, isDeliveryError, listIssues } from "./delivery-error";
+import { exposedText, publicIssues } from "./exposure";
 import { generateMessageId } from "./id";
 import type { Message } from "./message";
 import { wallTime } from "./wall-time";
@@ -24,7 +25,7 @@ export interface SuccessResponse<Payload = unknown> extends ReplyShape {
   readonly payload: Payload;
 }
 
-/** The wire form of a failure: its kind and its sentence; no stack and no cause leave the process. */
+/** The wire form of a failure: its kind and a sentence, without anything that its handler threw and did not expose. */
 export interface ErrorResponse extends ReplyShape {
   readonly ok: false;
   readonly error: { readonly kind: string; readonly message: string; readonly retryable: boolean };
@@ -55,16 +56,19 @@ export function createResponse<Payload>(message: Message, payload: Payload): Suc
 }
 
 /**
- * Makes the wire form of a failure. A delivery error keeps its kind; anything else thrown becomes `handler-failed`.
+ * Makes the wire form of a failure. It has the kind of a delivery error (also of a StreamError); anything else that was thrown is
+ * `handler-failed`. Its sentence tells what the sender of the message knows or can mend: the operation and the address that it
+ * named, and for `invalid-payload` what is wrong with its payload. It tells nothing of what was thrown, of the reason of a
+ * cancellation, or of other actors. The message of an error that was marked by `expose` is told as it is. The rest is yours to log.
  *
  * @example
  * const reply = await router.ask(message);
  * const wire = reply.match((value) => createResponse(message, value), (error) => createErrorResponse(message, error));
  */
 export function createErrorResponse(message: Message, error: unknown): ErrorResponse {
-  const told = isDeliveryError(error)
-    ? { kind: error.kind, message: error.message, retryable: error.retryable }
-    : { kind: "handler-failed", message: sentenceOf(error), retryable: false };
+  const known = deliveryErrorIn(error);
+  const kind = known?.kind ?? "handler-failed";
+  const text = exposedText(known === undefined ? error : detailOf(known));
   return {
     id: generateMessageId(),
     pattern: "reply",
@@ -74,6 +78,66 @@ export function createErrorResponse(message: Message, error: unknown): ErrorResp
     correlationId: message.correlationId ?? message.id,
     timestamp: wallTime(),
     ok: false,
-    error: told,
+    error: {
+      kind,
+      message: text ?? `"${message.type}" to ${message.to} ${publicSentence(known, message)}`,
+      retryable: known?.retryable ?? false,
+    },
   };
+}
+
+/** A delivery error, or the one that a StreamError carries; hostile values have none. */
+function deliveryErrorIn(thrown: unknown): DeliveryError | undefined {
+  if (isDeliveryError(thrown)) return thrown;
+  try {
+    const carried: unknown = thrown instanceof Error && "error" in thrown ? thrown.error : undefined;
+    return isDeliveryError(carried) ? carried : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What was thrown, or said, by code of the inside. */
+function detailOf(error: DeliveryError): unknown {
+  if (error.kind === "cancelled") return error.reason;
+  return error.kind === "handler-failed" ? error.cause : undefined;
+}
+
+/** The end of a sentence for the sender of a message: nothing in it but what that one sent, or can mend. */
+function publicSentence(error: DeliveryError | undefined, message: Message): string {
+  switch (error?.kind) {
+    case undefined:
+    case "handler-failed":
+      return "failed in its handler.";
+    case "timeout":
+      return `got no reply within ${error.timeout} ms.`;
+    case "cancelled":
+      return "was given up before its reply came.";
+    case "no-recipient":
+      return "reached nobody; check the address.";
+    case "stopped":
+      return "was not answered: its actor has stopped.";
+    case "mailbox-full":
+      return "found a full mailbox; send again later.";
+    case "unknown-operation":
+      return "asks for an operation that is not there in this pattern; check the name.";
+    case "invalid-payload":
+      return `has a payload that is refused${issuesOf(error, message)}.`;
+    case "ask-cycle":
+      return "would wait for itself, and was refused.";
+    case "unreachable":
+      return "could not be delivered; send again later.";
+    case "payload-too-large":
+      return `has a payload over ${error.limit} bytes; send it in parts, or as a stream.`;
+  }
+}
+
+/** What is wrong with the payload of a message; of another one, such as what a handler made of it, its sender hears nothing. */
+function issuesOf(error: InvalidPayloadError, message: Message): string {
+  try {
+    const isOwn = Object.is(error.undelivered.payload, message.payload);
+    return isOwn ? `: ${listIssues(publicIssues(error.issues))}` : "";
+  } catch {
+    return "";
+  }
 }

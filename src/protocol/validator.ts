@@ -1,5 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import { type Issue, sentenceOf } from "../message/delivery-error";
+import { withhold } from "../message/exposure";
 import { CompiledSchema } from "./compiled-schema";
 import type { SchemaNode } from "./discriminator";
 import { clip, fromStandardIssues, toIssues } from "./issues";
@@ -60,7 +61,10 @@ const parseNothing = (value: unknown): Parsed =>
   value === undefined || value === null ? ok(undefined) : err(() => TAKES_NOTHING);
 
 const ASYNCHRONOUS: readonly Issue[] = [
-  { path: "", message: "cannot be checked: the schema validates asynchronously, and envoi needs a synchronous one" },
+  withhold({
+    path: "",
+    message: "cannot be checked: the schema validates asynchronously, and envoi needs a synchronous one",
+  }),
 ];
 
 function parseStandard(schema: StandardSchemaV1, value: unknown): Parsed {
@@ -91,7 +95,7 @@ function explain(compiled: CompiledSchema, value: unknown): readonly Issue[] {
 }
 
 const refusal = (thrown: unknown): readonly Issue[] => [
-  { path: "", message: clip(`cannot be checked: ${sentenceOf(thrown)}`) },
+  withhold({ path: "", message: clip(`cannot be checked: ${sentenceOf(thrown)}`) }),
 ];
 
 function once<T>(find: () => T): () => T {

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import { StreamError } from "../../src/index";
 import { address } from "../../src/message/address";
 import { deliveryError } from "../../src/message/delivery-error";
+import { expose, withhold } from "../../src/message/exposure";
 import { createMessage } from "../../src/message/message";
 import { createErrorResponse, createResponse } from "../../src/message/response";
 import { wallTime } from "../../src/message/wall-time";
@@ -64,32 +66,84 @@ describe("the failure of a message", () => {
     });
   });
 
-  test("keeps the kind, the sentence and the retryability of a delivery error", () => {
-    const source = { to: asked.to, type: asked.type, toMessage: () => asked };
-    const timeout = deliveryError("timeout", source, 500);
-    expect(failed(timeout)).toEqual({ kind: "timeout", message: timeout.message, retryable: true });
-    expect(failed(deliveryError("stopped", source))).toMatchObject({ kind: "stopped", retryable: false });
-  });
+  const source = { to: address("inner/secret-actor"), type: asked.type, toMessage: () => asked };
+  const secret = new Error("the password is hunter2", { cause: new Error("inner cause") });
+  const refusal = (issue: { path: string; message: string }) => deliveryError("invalid-payload", source, () => [issue]);
+
+  const KINDS = [
+    [deliveryError("timeout", source, 500), "got no reply within 500 ms.", true],
+    [deliveryError("cancelled", source, secret), "was given up before its reply came.", false],
+    [
+      deliveryError("cancelled", { ...source, stage: "intercepted" }, "hunter2"),
+      "was given up before its reply came.",
+      false,
+    ],
+    [deliveryError("no-recipient", source, [source.to]), "reached nobody; check the address.", false],
+    [deliveryError("stopped", source), "was not answered: its actor has stopped.", false],
+    [deliveryError("mailbox-full", source, 7), "found a full mailbox; send again later.", true],
+    [
+      deliveryError("unknown-operation", source),
+      "asks for an operation that is not there in this pattern; check the name.",
+      false,
+    ],
+    [
+      refusal({ path: "/n", message: "must be a number" }),
+      "has a payload that is refused: /n must be a number.",
+      false,
+    ],
+    [deliveryError("handler-failed", source, secret), "failed in its handler.", false],
+    [deliveryError("ask-cycle", source, [source.to, source.to]), "would wait for itself, and was refused.", false],
+    [deliveryError("unreachable", source, secret), "could not be delivered; send again later.", true],
+    [
+      deliveryError("payload-too-large", source, 9),
+      "has a payload over 9 bytes; send it in parts, or as a stream.",
+      false,
+    ],
+  ] as const;
+  for (const [error, sentence, retryable] of KINDS) {
+    const { kind } = error;
+    test(`P18: has the kind ${kind} and a sentence of ours, without reasons, causes and other addresses`, () => {
+      const message = `"total" to @(counter) ${sentence}`;
+      expect(failed(error)).toEqual({ kind, message, retryable });
+      expect(failed(new StreamError(error))).toEqual({ kind, message, retryable });
+    });
+  }
 
   test.each([
-    ["an Error", new RangeError("too wide"), "RangeError: too wide"],
-    ["a text", "no", "no"],
-    ["undefined", undefined, "undefined"],
-    ["an object that looks like an error", { kind: "timeout", retryable: true }, "[object Object]"],
-  ])("is handler-failed for %s", (_, thrown, message) => {
-    expect(failed(thrown)).toEqual({ kind: "handler-failed", message, retryable: false });
+    ["an Error", secret],
+    ["a text", "hunter2"],
+    ["undefined", undefined],
+    ["an object that looks like an error", { kind: "timeout", retryable: true, message: "hunter2" }],
+    ["an object that looks like an error which was exposed", { name: "Error", message: "hunter2", exposed: true }],
+    ["an error around one that was exposed", new Error("hunter2", { cause: expose(new Error("hunter2")) })],
+  ])("P18: is handler-failed for %s, and tells nothing of it", (_, thrown) => {
+    const told = { kind: "handler-failed", message: '"total" to @(counter) failed in its handler.', retryable: false };
+    expect(failed(thrown)).toEqual(told);
+    expect(failed(deliveryError("handler-failed", source, thrown))).toEqual(told);
+    expect(JSON.stringify(createErrorResponse(asked, thrown))).not.toContain("hunter2");
   });
 
-  test("leaks neither a stack, nor a cause, nor the payload, nor other fields of what was thrown", () => {
-    const thrown = Object.assign(new Error("boom", { cause: new Error("inner cause") }), { password: "hunter2" });
-    const source = { to: asked.to, type: asked.type, toMessage: () => asked };
-    for (const error of [thrown, deliveryError("handler-failed", source, thrown)]) {
-      const wire = JSON.stringify(createErrorResponse(asked, error));
-      expect(wire).toContain("boom");
-      for (const secret of ["inner cause", "hunter2", "secret", "response.test", "    at "]) {
-        expect(wire).not.toContain(secret);
-      }
-    }
+  test("P18: tells the message of an error that was exposed, and nothing else of it", () => {
+    const shown = Object.assign(expose(new RangeError("There is no such city.", { cause: secret })), {
+      password: "hunter2",
+    });
+    const kind = "handler-failed";
+    const told = { kind, message: "There is no such city.", retryable: false };
+    expect(failed(shown)).toEqual(told);
+    expect(failed(deliveryError(kind, source, shown))).toEqual(told);
+    expect(failed(deliveryError("cancelled", source, shown))).toMatchObject({
+      kind: "cancelled",
+      message: told.message,
+    });
+    expect(() => expose("a text" as unknown as Error)).toThrow("expose() marks an Error");
+  });
+
+  test("P18: tells neither what is wrong with another payload than the message's, nor what a schema threw", () => {
+    const { message } = failed(refusal(withhold({ path: "/n", message: "cannot be checked: Error: hunter2" })));
+    expect(message).toBe('"total" to @(counter) has a payload that is refused: /n cannot be checked.');
+    const inner = { ...source, toMessage: () => told };
+    const error = deliveryError("invalid-payload", inner, () => [{ path: "/hunter2", message: "is missing" }]);
+    expect(failed(error).message).toBe('"total" to @(counter) has a payload that is refused.');
   });
 
   test("is written for every hostile value that a handler may throw", () => {
@@ -109,7 +163,7 @@ describe("the failure of a message", () => {
     for (const value of thrown) {
       expect(failed(value)).toEqual({
         kind: "handler-failed",
-        message: "a value that cannot be shown",
+        message: '"total" to @(counter) failed in its handler.',
         retryable: false,
       });
     }
