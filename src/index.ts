@@ -65,6 +65,7 @@ export {
 } from "./protocol/protocol";
 export type { Infer, Schema, StandardSchemaV1 } from "./protocol/schema";
 export type {
+  AskArgs,
   Asked,
   AskName,
   CallArgs,
@@ -77,6 +78,7 @@ export type {
   ReplyOf,
   ShapeOf,
   Stream,
+  StreamArgs,
   Streamed,
   StreamName,
 } from "./protocol/signatures";

@@ -3,13 +3,14 @@ import type { DeliveryError } from "../message/delivery-error";
 import type { Message } from "../message/message";
 import type { Protocol } from "../protocol/protocol";
 import type {
+  AskArgs,
   Asked,
-  CallArgs,
   Forwardable,
   Handlers,
   ItemOf,
   PassedOn,
   ReplyOf,
+  StreamArgs,
   Streamed,
 } from "../protocol/signatures";
 import type { Clock } from "../runtime/clock";
@@ -176,14 +177,14 @@ export class CellContext<Signatures> implements Context<Signatures> {
     return forward(this.#own, cellOf(to as AnyRef)); // No value is the sentence that Forwardable may be.
   }
 
-  tell<S, Name extends string>(ref: Ref<S>, operation: Asked<S, Name>, ...payload: CallArgs<S, NoInfer<Name>>): void {
+  tell<S, Name extends string>(ref: Ref<S>, operation: Asked<S, Name>, ...payload: AskArgs<S, NoInfer<Name>>): void {
     tell(cellOf(ref), this.#cell, operation, payload[0]);
   }
 
   offer<S, Name extends string>(
     ref: Ref<S>,
     operation: Asked<S, Name>,
-    ...args: [...payload: CallArgs<S, NoInfer<Name>>, options?: OfferOptions]
+    ...args: [...payload: AskArgs<S, NoInfer<Name>>, options?: OfferOptions]
   ): Promise<Result<void, DeliveryError>> {
     const cell = cellOf(ref);
     const { payload, options } = asWritten<OfferOptions>(cell.operation(operation), args[0], args[1]);
@@ -193,7 +194,7 @@ export class CellContext<Signatures> implements Context<Signatures> {
   ask<S, Name extends string>(
     ref: Ref<S>,
     operation: Asked<S, Name>,
-    ...args: [...payload: CallArgs<S, NoInfer<Name>>, options?: AskOptions]
+    ...args: [...payload: AskArgs<S, NoInfer<Name>>, options?: AskOptions]
   ): Promise<AskResult<ReplyOf<S, Name & keyof S>>> {
     const cell = cellOf(ref);
     const known = cell.operation(operation);
@@ -206,7 +207,7 @@ export class CellContext<Signatures> implements Context<Signatures> {
   stream<S, Name extends string>(
     ref: Ref<S>,
     operation: Streamed<S, Name>,
-    ...args: [...payload: CallArgs<S, NoInfer<Name>>, options?: StreamOptions]
+    ...args: [...payload: StreamArgs<S, NoInfer<Name>>, options?: StreamOptions]
   ): ActorStream<ItemOf<S, Name & keyof S>> {
     const cell = cellOf(ref);
     const { payload, options } = asWritten<StreamOptions>(cell.operation(operation), args[0], args[1]);

@@ -3,13 +3,14 @@ import type { DeliveryError } from "../message/delivery-error";
 import type { Message } from "../message/message";
 import type { Protocol } from "../protocol/protocol";
 import type {
+  AskArgs,
   Asked,
-  CallArgs,
   Forwardable,
   Handlers,
   ItemOf,
   PassedOn,
   ReplyOf,
+  StreamArgs,
   Streamed,
 } from "../protocol/signatures";
 import type { Clock } from "../runtime/clock";
@@ -171,7 +172,7 @@ export interface Context<Signatures> {
    *
    * @throws TypeError when the reference is none.
    */
-  tell<S, Name extends string>(ref: Ref<S>, operation: Asked<S, Name>, ...payload: CallArgs<S, NoInfer<Name>>): void;
+  tell<S, Name extends string>(ref: Ref<S>, operation: Asked<S, Name>, ...payload: AskArgs<S, NoInfer<Name>>): void;
   /**
    * Offers as `ref.offer` does, with this actor as the sender. It is no wait of the handler: it ends by its own
    * timeout, and a circle of offers is not seen.
@@ -181,7 +182,7 @@ export interface Context<Signatures> {
   offer<S, Name extends string>(
     ref: Ref<S>,
     operation: Asked<S, Name>,
-    ...args: [...payload: CallArgs<S, NoInfer<Name>>, options?: OfferOptions]
+    ...args: [...payload: AskArgs<S, NoInfer<Name>>, options?: OfferOptions]
   ): Promise<Result<void, DeliveryError>>;
   /**
    * Asks as `ref.ask` does, with this actor as the sender. Inside a handler it is bound to the message that is handled:
@@ -201,7 +202,7 @@ export interface Context<Signatures> {
   ask<S, Name extends string>(
     ref: Ref<S>,
     operation: Asked<S, Name>,
-    ...args: [...payload: CallArgs<S, NoInfer<Name>>, options?: AskOptions]
+    ...args: [...payload: AskArgs<S, NoInfer<Name>>, options?: AskOptions]
   ): Promise<AskResult<ReplyOf<S, Name & keyof S>>>;
   /**
    * Streams as `ref.stream` does, with this actor as the sender; inside a handler it is bound as an ask is, and ends with the
@@ -214,6 +215,6 @@ export interface Context<Signatures> {
   stream<S, Name extends string>(
     ref: Ref<S>,
     operation: Streamed<S, Name>,
-    ...args: [...payload: CallArgs<S, NoInfer<Name>>, options?: StreamOptions]
+    ...args: [...payload: StreamArgs<S, NoInfer<Name>>, options?: StreamOptions]
   ): ActorStream<ItemOf<S, Name & keyof S>>;
 }

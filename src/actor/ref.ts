@@ -2,7 +2,7 @@ import type { Result } from "neverthrow";
 import { type Address, addressUnder, isWritten } from "../message/address";
 import type { DeliveryError } from "../message/delivery-error";
 import type { Protocol, SignaturesOf } from "../protocol/protocol";
-import type { Asked, CallArgs, ItemOf, ReplyOf, ShapeOf, Streamed } from "../protocol/signatures";
+import type { AskArgs, Asked, ItemOf, ReplyOf, ShapeOf, StreamArgs, Streamed } from "../protocol/signatures";
 import type { Cell } from "./cell";
 import type { AskOptions, AskResult } from "./pending-ask";
 import type { OfferOptions } from "./pending-offer";
@@ -35,7 +35,7 @@ export interface Ref<out Signatures, out Shapes = { [K in keyof Signatures]?: Sh
    * @example
    * counter.tell("add", 2);
    */
-  tell<Name extends string>(operation: Asked<Signatures, Name>, ...payload: CallArgs<Signatures, NoInfer<Name>>): void;
+  tell<Name extends string>(operation: Asked<Signatures, Name>, ...payload: AskArgs<Signatures, NoInfer<Name>>): void;
 
   /**
    * Sends and waits for the reply: `Ok(reply)` or `Err(error)`, once, always (P6). Default timeout: the system's, 5 s.
@@ -49,7 +49,7 @@ export interface Ref<out Signatures, out Shapes = { [K in keyof Signatures]?: Sh
    */
   ask<Name extends string>(
     operation: Asked<Signatures, Name>,
-    ...args: [...payload: CallArgs<Signatures, NoInfer<Name>>, options?: AskOptions]
+    ...args: [...payload: AskArgs<Signatures, NoInfer<Name>>, options?: AskOptions]
   ): Promise<AskResult<ReplyOf<Signatures, Name & keyof Signatures>>>;
 
   /**
@@ -63,7 +63,7 @@ export interface Ref<out Signatures, out Shapes = { [K in keyof Signatures]?: Sh
    */
   stream<Name extends string>(
     operation: Streamed<Signatures, Name>,
-    ...args: [...payload: CallArgs<Signatures, NoInfer<Name>>, options?: StreamOptions]
+    ...args: [...payload: StreamArgs<Signatures, NoInfer<Name>>, options?: StreamOptions]
   ): ActorStream<ItemOf<Signatures, Name & keyof Signatures>>;
 
   /**
@@ -77,7 +77,7 @@ export interface Ref<out Signatures, out Shapes = { [K in keyof Signatures]?: Sh
    */
   offer<Name extends string>(
     operation: Asked<Signatures, Name>,
-    ...args: [...payload: CallArgs<Signatures, NoInfer<Name>>, options?: OfferOptions]
+    ...args: [...payload: AskArgs<Signatures, NoInfer<Name>>, options?: OfferOptions]
   ): Promise<Result<void, DeliveryError>>;
 }
 

@@ -91,14 +91,23 @@ export type Streamed<S, Name> = unknown extends Name
         ? `${Name} does not stream: call ask() or tell() for it`
         : keyof { [K in keyof S as IsStream<Returned<S[K]>> extends true ? K : never]: K } & string;
 
-/** What follows the name in a call; anything where the name is wrong, so that the compiler complains of the name. */
-export type CallArgs<S, Name> = unknown extends Name
+/**
+ * What follows the name in a call: the payload, or anything where the name is none of `Names`, so that the compiler
+ * complains of the name.
+ */
+export type CallArgs<S, Name, Names = keyof S> = unknown extends Name
   ? unknown[]
-  : [Name] extends [keyof S]
+  : [Name] extends [Names & keyof S]
     ? IsOneShape<ShapeOf<S[Name]>> extends true
       ? PayloadArgs<S, Name>
       : unknown[]
     : unknown[];
+
+/** What follows the name in a tell, an ask or an offer. */
+export type AskArgs<S, Name> = CallArgs<S, Name, AskName<S>>;
+
+/** What follows the name in a stream. */
+export type StreamArgs<S, Name> = CallArgs<S, Name, StreamName<S>>;
 
 /** What an ask of the operation gives; `void` without a reply. */
 export type ReplyOf<S, K extends keyof S> = IsStream<Returned<S[K]>> extends true ? never : Returned<S[K]>;

@@ -2,11 +2,11 @@ import {
   type AnyRef,
   type AnySignatures,
   address,
+  type CallArgs,
   createMessage,
   type Factory,
   type Hooks,
   type ItemOf,
-  type PayloadArgs,
   type Protocol,
   type Ref,
   type ReplyOf,
@@ -16,7 +16,7 @@ import type { Effect } from "./effect";
 import type { Refusal } from "./kit-answers";
 import { checkHandlers, KitContext } from "./kit-context";
 import { show } from "./show";
-import type { Answering } from "./signatures";
+import type { Answering, Named } from "./signatures";
 
 /** What one run of a handler gave. */
 export interface Run<Reply> {
@@ -62,10 +62,10 @@ export interface BehaviourKit<Signatures> {
    * @example
    * const { reply, effects } = kit.run("add", 2);
    */
-  run<Name extends keyof Signatures & string>(
-    operation: Name,
-    ...args: [...payload: PayloadArgs<Signatures, Name>, options?: RunOptions]
-  ): Run<RunReply<Signatures, Name>>;
+  run<Name extends string>(
+    operation: Named<Signatures, Name>,
+    ...args: [...payload: CallArgs<Signatures, NoInfer<Name>>, options?: RunOptions]
+  ): Run<RunReply<Signatures, Name & keyof Signatures>>;
   /** Runs a hook of the factory, which the kit does not run by itself; nothing where there is none. */
   runHook(hook: keyof Hooks, error?: unknown): Run<undefined>;
   /**
@@ -138,10 +138,10 @@ class Kit<Signatures> implements BehaviourKit<Signatures> {
     return this.#ctx.isStopped;
   }
 
-  run<Name extends keyof Signatures & string>(
-    name: Name,
-    ...args: [...payload: PayloadArgs<Signatures, Name>, options?: RunOptions]
-  ): Run<RunReply<Signatures, Name>> {
+  run<Name extends string>(
+    name: Named<Signatures, Name>,
+    ...args: [...payload: CallArgs<Signatures, NoInfer<Name>>, options?: RunOptions]
+  ): Run<RunReply<Signatures, Name & keyof Signatures>> {
     const operation = this.#protocol.operations[name];
     if (operation === undefined) throw new TypeError(`${this.self.address} has no operation ${show(name)}.`);
     // Typed by run(): what is not the payload is the options.
@@ -170,7 +170,7 @@ class Kit<Signatures> implements BehaviourKit<Signatures> {
     const replyOf = (result: unknown): unknown =>
       present.isPassedOn || !(operation.hasReply || operation.isStream) ? undefined : result;
     // Typed by the protocol, as the handler is.
-    return this.#handle(show(name), handle, replyOf) as Run<RunReply<Signatures, Name>>;
+    return this.#handle(show(name), handle, replyOf) as Run<RunReply<Signatures, Name & keyof Signatures>>;
   }
 
   runHook(hook: keyof Hooks, error?: unknown): Run<undefined> {

@@ -5,7 +5,7 @@ export type { LogEntry } from "./log";
 export { createManualClock, type ManualClock } from "./manual-clock";
 export type { Probe, Received } from "./probe";
 export { createRandom, type SeededRandom } from "./seeded-random";
-export type { AnswerArgs, Answering, AnswerOf, AnyName, PayloadOf } from "./signatures";
+export type { AnswerArgs, Answering, AnswerOf, AnyName, Named, PayloadOf } from "./signatures";
 export { SimulationError, simulate } from "./simulate";
 export { type FaultsOnRequest, SimulatedFault } from "./simulate-faults";
 export type { FaultCounts, Faults, SimulateOptions, SimulationReport } from "./simulate-options";

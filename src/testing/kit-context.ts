@@ -4,10 +4,10 @@ import {
   type Address,
   type AnyRef,
   type AnySignatures,
+  type AskArgs,
   type Asked,
   type AskResult,
   address,
-  type CallArgs,
   type Clock,
   type Context,
   type DeliveryError,
@@ -198,7 +198,7 @@ export class KitContext<Signatures> implements Context<Signatures>, KitRecord {
     return PASSED_ON;
   }
 
-  tell<S, Name extends string>(ref: Ref<S>, operation: Asked<S, Name>, ...payload: CallArgs<S, NoInfer<Name>>): void {
+  tell<S, Name extends string>(ref: Ref<S>, operation: Asked<S, Name>, ...payload: AskArgs<S, NoInfer<Name>>): void {
     this.record({ kind: "told", to: ref.address, operation, payload: payload[0] });
   }
 

@@ -1,9 +1,9 @@
 import {
   type AnyRef,
   type AnySignatures,
+  type AskArgs,
   type Asked,
   address,
-  type CallArgs,
   type Context,
   type Factory,
   type Pattern,
@@ -87,7 +87,7 @@ export interface Probe<Signatures> {
    */
   answer<Name extends keyof Signatures & string>(operation: Name, answer: Answering<Signatures, Name>): void;
   /** Tells as `ctx.tell` does: with the probe as the sender. */
-  tell<S, Name extends string>(ref: Ref<S>, operation: Asked<S, Name>, ...payload: CallArgs<S, NoInfer<Name>>): void;
+  tell<S, Name extends string>(ref: Ref<S>, operation: Asked<S, Name>, ...payload: AskArgs<S, NoInfer<Name>>): void;
 }
 
 /** What a probe needs of its test. */

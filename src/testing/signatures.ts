@@ -3,6 +3,9 @@ import type { AskName, ItemOf, Items, PayloadArgs, ReplyOf, StreamName } from ".
 /** The names of all operations. */
 export type AnyName<S> = AskName<S> | StreamName<S>;
 
+/** The operation of a call: its name where there is one of that name, otherwise the names that there are. */
+export type Named<S, Name> = Name extends keyof S ? Name : keyof S & string;
+
 /** The payload of an operation; `undefined` where it takes none. */
 export type PayloadOf<S, Name extends keyof S> =
   PayloadArgs<S, Name> extends [] ? undefined : PayloadArgs<S, Name> extends [payload?: infer P] ? P : never;

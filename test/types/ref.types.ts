@@ -5,10 +5,10 @@ import {
   type ActorStream,
   type AnyRef,
   type AnySignatures,
+  type AskArgs,
   type AskError,
   type Asked,
   type AskResult,
-  type CallArgs,
   createSystem,
   type DeliveryError,
   defineProtocol,
@@ -264,7 +264,7 @@ type EitherSignatures = Either extends Ref<infer S, infer _Shapes> ? S : never;
 export const askEither = <Name extends string>(
   ref: Either,
   operation: Asked<EitherSignatures, Name>,
-  ...payload: CallArgs<EitherSignatures, NoInfer<Name>>
+  ...payload: AskArgs<EitherSignatures, NoInfer<Name>>
 ): Promise<AskResult<ReplyOf<EitherSignatures, Name & keyof EitherSignatures>>> => ref.ask<Name>(operation, ...payload);
 export const asked = async (ref: Either): Promise<void> => {
   const a = await askEither(ref, "a", 1);

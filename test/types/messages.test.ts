@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { runScript } from "../package/readme";
+
+const root = join(import.meta.dir, "../..");
+
+const GIVEN = `import { type AnySignatures, type Context, createSystem, createTopic, defineProtocol, type Ref, type RefTo, type SignaturesOf, Type } from "envoi";
+import { createBehaviourKit, createTestSystem } from "envoi/testing";
+import type { FileSystemRef } from "envoi/tools";
+export const Desk = defineProtocol("desk", {
+  open: {},
+  note: { payload: Type.String() },
+  find: { payload: Type.String(), reply: Type.Number() },
+  total: { reply: Type.Number() },
+  chars: { stream: Type.String() },
+  rank: { payload: Type.Number() },
+});
+export const Other = defineProtocol("other", { find: { payload: Type.Number(), reply: Type.Number() } });
+export const Apart = defineProtocol("apart", { more: {} });
+export type DeskSignatures = SignaturesOf<typeof Desk>;
+export declare const files: FileSystemRef;
+export declare const desk: RefTo<typeof Desk>;
+export declare const other: RefTo<typeof Other>;
+export declare const apart: RefTo<typeof Apart>;
+export declare const anything: Ref<AnySignatures>;
+export declare const ctx: Context<DeskSignatures>;
+export declare const isSo: boolean;
+export declare const text: string;
+export const system = createSystem();
+export const topic = createTopic<string>("topic");
+export const kit = createBehaviourKit(Desk, () => desks);
+export const probe = createTestSystem().createProbe(Desk);
+export const desks = { open() {}, note() {}, find: () => 1, total: () => 1, chars: () => ["a"], rank() {} };
+`;
+
+const ASKS = `"abortWrite" | "append" | "beginWrite" | "copy" | "delete" | "edit" | "exists" | "finishWrite" | "inspect" | "list" | "mkdir" | "move" | "read" | "stat" | "write" | "writeChunk"`;
+const STREAMS = `"readStream" | "search" | "watch"`;
+const GRANTS = ["read", "readStream", "writeChunk"];
+const noFunction = (what: string) => [`'${what}' is not assignable to type 'Schema | undefined'`];
+const MIXED = "one of these operations takes a payload and another takes none: call each by its own name";
+
+/** Programs that are wrong, and what the compiler says of each, untruncated; the names are in the order of its own. */
+const WRONG: Readonly<Record<string, readonly string[]>> = {
+  // A name that there is not.
+  'files.ask("reed", { path: "a" });': ['"reed"', ASKS],
+  'files.tell("reed", { path: "a" });': ['"reed"', ASKS],
+  'files.offer("reed");': ['"reed"', ASKS],
+  'files.stream("reedStream", { path: "a" });': ['"reedStream"', STREAMS],
+  'ctx.ask(files, "reed", { path: "a" }, { timeout: 5 });': ['"reed"', ASKS],
+  'ctx.tell(files, "reed");': ['"reed"', ASKS],
+  'ctx.offer(files, "reed", { path: "a" });': ['"reed"', ASKS],
+  'ctx.stream(files, "reedStream");': ['"reedStream"', STREAMS],
+  "files.ask(text);": ["'string'", ASKS],
+  'probe.tell(files, "reed", { path: "a" });': ['"reed"', ASKS],
+  'kit.run("opn");': ['"opn"', '"chars" | "find" | "note" | "open" | "rank" | "total"'],
+  'kit.refuse(files, "reed", "timeout");': ['"reed"', '"readStream"', '"writeChunk"'],
+  'probe.expectMessage("opn");': ['"opn"', '"chars" | "find" | "note" | "open" | "rank" | "total"'],
+  'topic.subscribe(desk, "nte");': ['"nte"', '"find" | "note"'],
+  'topic.subscribe(desk, "rank");': ['"rank"', '"find" | "note"'],
+  // A stream is not asked, and what is not one does not stream.
+  'files.ask("readStream", { path: "a" });': ['"readStream gives a stream: call stream() for it"'],
+  'files.tell("watch");': ['"watch gives a stream: call stream() for it"'],
+  'files.offer("search", { text: "a" });': ['"search gives a stream: call stream() for it"'],
+  'ctx.ask(files, "readStream", { path: "a" });': ['"readStream gives a stream: call stream() for it"'],
+  'desk.stream("total");': ['"total does not stream: call ask() or tell() for it"'],
+  'files.stream("read", { path: "a" });': ['"read does not stream: call ask() or tell() for it"'],
+  'ctx.stream(files, "read");': ['"read does not stream: call ask() or tell() for it"'],
+  // A payload.
+  'files.ask("read", { pth: "a" });': ["'pth' does not exist", "'path'"],
+  'files.ask("read");': ["Expected 2-3 arguments, but got 1."],
+  'desk.ask("total", 1);': ["Type '1' has no properties in common with type 'AskOptions'."],
+  'desk.tell(isSo ? "note" : "rank", "a");': [`'"a"' is not assignable to parameter of type 'never'`],
+  'desk.tell(isSo ? "note" : "open", "a");': [MIXED],
+  // A protocol and its handlers.
+  'defineProtocol("x", { a: { payload: String } });': noFunction("StringConstructor"),
+  'defineProtocol("x", { a: { reply: Date } });': noFunction("DateConstructor"),
+  'defineProtocol("x", { a: { stream: class A {} } });': noFunction("typeof A"),
+  'defineProtocol("x", { a: { payload: "string" } });': ["'string' is not assignable to type 'Schema'"],
+  'defineProtocol("x", { a: { payloads: Type.String() } });': ["'payloads' does not exist", "'payload'"],
+  'system.spawn("x", Desk, () => ({ ...desks, chars: () => "abc" }));': ["'string'", "Items<string>"],
+  'system.spawn("x", Desk, () => ({ ...desks, find: () => ctx.forward(other) }));': ["'number'", "PassedOn<{ find:"],
+  'system.spawn("x", Desk, () => ({ ...desks, note: () => ctx.forward(apart) }));': [
+    '"it takes none of the operations of the actor that forwards"',
+  ],
+  // A reference where another one is wanted.
+  "export const ref: Ref<{ note: () => void }> = desk;": ["'() => void'", "Expected 1 or more, but got 0."],
+  "export const ref: Ref<{ open: (payload: string) => void }> = desk;": [
+    `Type '"no payload"' is not assignable to type '"a payload"'.`,
+  ],
+  "export const ref: Ref<{ open: () => void }> = anything;": ["Property 'open' is missing"],
+  // What code is granted.
+  'spawnCodeExecution(system, { tools: { files: { ref: files, operations: ["reed"] } } });': ['"reed"', ...GRANTS],
+  'spawnProgram(system, "p", "1", { tools: { files: { ref: files, operations: ["read", "reed"] } } });': GRANTS,
+  'typesFor({ files: { ref: files, operations: ["reed"] } });': ['"reed"', ...GRANTS],
+};
+const programs = Object.keys(WRONG);
+
+describe("what the compiler says of a wrong program", () => {
+  let folder = "";
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "envoi-messages-"));
+    const compilerOptions = {
+      types: ["bun"],
+      typeRoots: [join(root, "node_modules/@types")],
+      noUnusedLocals: false,
+    };
+    const config = { extends: join(root, "tsconfig.json"), compilerOptions, include: ["*.ts"] };
+    await Bun.write(join(folder, "tsconfig.json"), JSON.stringify(config));
+    await Bun.write(join(folder, "given.ts"), GIVEN);
+    const names = [...GIVEN.matchAll(/export (?:declare )?const (\w+)/g)].map(([, name]) => name);
+    const head = [
+      `import { ${names.join(", ")} } from "./given";`,
+      'import { defineProtocol, type Ref, Type } from "envoi";',
+      'import { spawnCodeExecution, spawnProgram, typesFor } from "envoi/tools";',
+    ];
+    for (const [i, program] of programs.entries()) {
+      await Bun.write(join(folder, `p${i}.ts`), [...head, program, "export {};"].join("\n"));
+    }
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  for (const flags of [[], ["--noErrorTruncation"]]) {
+    test(`is short and names the operation or the choices ${flags}`, async () => {
+      const tsc = join(root, "node_modules/typescript/bin/tsc");
+      const { stdout } = await runScript(folder, tsc, "--pretty", "false", "--extendedDiagnostics", ...flags);
+      const [errors = "", figures = ""] = stdout.split(/^(?=Files: )/m);
+      const said = Map.groupBy(errors.split(/^(?=\S)/m), (error) => /^p(\d+)\.ts/.exec(error)?.[1] ?? "elsewhere");
+      expect(said.get("elsewhere")).toBeUndefined();
+      for (const [i, program] of programs.entries()) {
+        const messages = said.get(String(i)) ?? [];
+        const text = messages.join("");
+        const wanted = flags.length === 0 ? (WRONG[program] ?? []).filter((part) => part !== ASKS) : WRONG[program];
+        expect({ program, text, missing: wanted?.filter((part) => !text.includes(part)) }).toEqual({
+          program,
+          text,
+          missing: [],
+        });
+        expect({ program, long: messages.filter(({ length }) => length > 2_000) }).toEqual({ program, long: [] });
+      }
+      const figure = (name: string) => Number(new RegExp(`^${name}: +(\\d+)`, "m").exec(figures)?.[1]);
+      expect(figure("Memory used")).toBeLessThan(600_000); // In kB; 270 MB when this was written.
+      expect(figure("Instantiations")).toBeLessThan(2_500_000); // 1.6 million.
+    }, 60_000);
+  }
+});
