@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { type AskResult, address, createMessage, defineProtocol, isDeliveryError, Type } from "../../src/index";
+import { differences } from "../differences";
 import { testSystems } from "./test-system";
 
 const { createTestSystem } = testSystems();
@@ -208,7 +209,13 @@ test("P6: ten thousand asks of a synchronous handler all come back", async () =>
   const { system, router } = createTestSystem();
   const ref = system.spawn("sum", Sum, () => ({ add: (n) => n + 1, reset() {}, maybe: () => 1 }));
   const answers = await Promise.all(Array.from({ length: 10_000 }, (_, i) => ref.ask("add", i)));
-  expect(answers.map((answer) => answer._unsafeUnwrap())).toEqual(answers.map((_, i) => i + 1));
+  const wanted = answers.map((_, i) => i + 1);
+  expect(
+    differences(
+      answers.map((answer) => answer._unsafeUnwrap()),
+      wanted,
+    ),
+  ).toEqual([]);
   expect(router.audit()).toMatchObject({ accepted: 10_000, handled: 10_000 });
 });
 
@@ -224,7 +231,13 @@ test("P6: ten thousand asks of an asynchronous handler all come back", async () 
     maybe: () => 1,
   }));
   const answers = await Promise.all(Array.from({ length: 10_000 }, (_, i) => ref.ask("add", i)));
-  expect(answers.map((answer) => answer.unwrapOr(-1))).toEqual(answers.map((_, i) => (i % 100 === 0 ? -1 : i + 1)));
+  const wanted = answers.map((_, i) => (i % 100 === 0 ? -1 : i + 1));
+  expect(
+    differences(
+      answers.map((answer) => answer.unwrapOr(-1)),
+      wanted,
+    ),
+  ).toEqual([]);
   expect(router.audit()).toMatchObject({ accepted: 10_000, handled: 9_900, failed: 100 });
 });
 
@@ -234,7 +247,7 @@ test("P6: ten thousand asks of a handler that never settles all time out", async
   const asks = Array.from({ length: 10_000 }, (_, i) => ref.ask("add", i, { timeout: 1_000 + (i % 10) }));
   await clock.advance(1_009);
   const answers = await Promise.all(asks);
-  expect(answers.map((answer) => answer._unsafeUnwrapErr().kind)).toEqual(answers.map(() => "timeout"));
+  expect([...new Set(answers.map((answer) => answer._unsafeUnwrapErr().kind))]).toEqual(["timeout"]);
   expect(router.audit()).toMatchObject({ accepted: 10_000, handled: 0, queued: 9_999, running: 1 });
   const report = await Promise.all([system.shutdown({ timeout: 1 }), clock.advance(1)]);
   expect(report[0].unfinished).toEqual([address("sum")]);

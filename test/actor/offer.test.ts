@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { address, createMessage, type DeliveryError, type OfferOptions, type Result } from "../../src/index";
+import { differences } from "../differences";
 import { Gated, spawnGated } from "./gated";
 import { expectBalance, reasonsOf, testSystems } from "./test-system";
 
@@ -339,7 +340,8 @@ test("P11: ten thousand offers wait for one place, in order, and each leaves no 
   }
   expect((await Promise.all(offers)).every((offered) => offered.isOk())).toBe(true);
   await stop;
-  expect(gated.begun.slice(2, 10_002)).toEqual(Array.from({ length: 10_000 }, (_, i) => String(i)));
+  const wanted = offers.map((_, i) => String(i));
+  expect(differences(gated.begun.slice(2, 10_002), wanted)).toEqual([]);
   await clock.settle();
   expect(clock.timers).toBe(0);
 });

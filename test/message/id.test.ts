@@ -11,7 +11,7 @@ describe.each([
   const ids = Array.from({ length: COUNT }, generate);
 
   test("has one form and one width", () => {
-    expect(ids.filter((id) => !form.test(id))).toEqual([]);
+    expect(ids.filter((id) => !form.test(id)).slice(0, 3)).toEqual([]);
   });
 
   test("is never made twice", () => {
@@ -20,7 +20,7 @@ describe.each([
 
   test("sorts by creation within the process, also from one block of 1,296 to the next", () => {
     const misplaced = ids.filter((id, i) => i > 0 && id <= (ids[i - 1] ?? ""));
-    expect(misplaced).toEqual([]);
+    expect(misplaced.slice(0, 3)).toEqual([]); // All of them would be 12 MB.
     expect(new Set(ids.map((id) => id.slice(0, -2))).size).toBeGreaterThan(COUNT / 1296);
   });
 });

@@ -8,6 +8,7 @@ import { type FileSystemRef, resultOf, spawnFileSystem } from "../../../../src/t
 import type { ListRequest } from "../../../../src/tools/files/protocol";
 import { list as listNow } from "../../../../src/tools/files/tree/list";
 import { SortedNames } from "../../../../src/tools/files/tree/sorted-names";
+import { differences } from "../../../differences";
 import { runs } from "../../../property/runs";
 import { intercept, lasting, workspaceOver } from "../over-root";
 import { type Disk, everyWay, rootWays, ways, withFiles, withRoot } from "../ways";
@@ -226,9 +227,14 @@ describe.each(everyWay)("list, by %s", (way) => {
       for (let i = 0; i < 5_000; i += 100) disk.mkdirSync(join(directory, `directory-${i}`));
       const model = [...names, ...Array.from({ length: 50 }, (_, i) => `directory-${i * 100}`)].sort();
       const { entries } = await list(files);
-      expect(entries.map(({ path }) => path)).toEqual(model);
+      expect(
+        differences(
+          entries.map(({ path }) => path),
+          model,
+        ),
+      ).toEqual([]);
       expect(entries.filter(({ kind }) => kind === "directory")).toHaveLength(50);
-      expect(await pages(files, { limit: 997, recursive: true })).toEqual(model);
+      expect(differences(await pages(files, { limit: 997, recursive: true }), model)).toEqual([]);
       // Nothing but what comes last matches, so the directory is gone through in several goes.
       expect(await paths(files, { limit: 3, recursive: true, glob: "file-999*" })).toEqual(["file-999"]);
     }));
