@@ -110,7 +110,7 @@ export const suite: Suite = {
       "createErrorResponse()",
       literal,
       () => createErrorResponse(asked, failure),
-      (reply) => !reply.ok && reply.error.message.includes(failure.message),
+      (reply) => !reply.ok && reply.error.kind === "handler-failed" && reply.error.message.includes(to),
     ),
     batch,
   ],
