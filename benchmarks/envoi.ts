@@ -1,6 +1,7 @@
 #!/usr/bin/env bun
 /** The command-line program of the package: `bunx envoi`. */
 import { join } from "node:path";
+import manifest from "../package.json";
 import { UsageError, usage } from "./harness/arguments";
 import { instead } from "./harness/nearest";
 import { commandFor, missingPeers } from "./harness/packages";
@@ -20,11 +21,17 @@ ${Object.entries(COMMANDS)
   .map(([name, about]) => `  ${name.padEnd(8)}${about}`)
   .join("\n")}
   help    this text
+
+--version tells which version of envoi this is.
 `;
 
 async function run([command = "", ...rest]: readonly string[], around: Terminal): Promise<Status> {
   if (["", "help", "--help", "-h"].includes(command)) {
     around.out(HELP);
+    return 0;
+  }
+  if (["version", "--version", "-v"].includes(command)) {
+    around.out(`envoi ${manifest.version}\n`);
     return 0;
   }
   if (!names.includes(command)) {

@@ -1,8 +1,9 @@
 /**
  * Packs the programs of the code actor's processes into one module, for bundles and compiled applications, which have no
- * files beside them: each program as one text with all that it imports, the interpreter, and its image.
+ * files beside them: each program as one text with all that it imports, and the interpreter.
  */
 import { join } from "node:path";
+import { brotliCompressSync } from "node:zlib";
 
 const root = join(import.meta.dir, "..");
 const code = join(root, "src/tools/code");
@@ -17,18 +18,15 @@ const LICENCES = {
   "@sveltejs/acorn-typescript": "@sveltejs/acorn-typescript/LICENSE.md",
   "@jitl/quickjs-wasmfile-release-sync": "@jitl/quickjs-wasmfile-release-sync/LICENSE",
 };
-/** Higher levels spare a thousandth. */
-const LEVEL = 19;
-
-/** Writes `embedded.js` and the licences of what is in it into a folder that has the sandbox's image. */
+/** Writes `embedded.js` and the licences of what is in it into a folder. */
 export async function embed(folder: string): Promise<void> {
   const parts: [name: string, bytes: Uint8Array][] = [];
   for (const [name, path] of Object.entries(PROGRAMS)) parts.push([name, await programText(join(code, path))]);
   const wasm = Bun.resolveSync("@jitl/quickjs-wasmfile-release-sync/wasm", root);
-  parts.push(["wasm", await Bun.file(wasm).bytes()], ["image", await Bun.file(join(folder, "sandbox.image")).bytes()]);
+  parts.push(["wasm", await Bun.file(wasm).bytes()]);
   const head = Buffer.from(`${JSON.stringify(parts.map(([name, { length }]) => [name, length]))}\n`);
-  const packed = Bun.zstdCompressSync(Buffer.concat([head, ...parts.map(([, bytes]) => bytes)]), { level: LEVEL });
-  await Bun.write(join(folder, "embedded.js"), `export const embedded = "${packed.toString("base64")}";\n`);
+  const packed = brotliCompressSync(Buffer.concat([head, ...parts.map(([, bytes]) => bytes)])); // zstd: 5 % more.
+  await Bun.write(join(folder, "embedded.js"), `// @bun\nexport const embedded = "${packed.toString("base64")}";\n`);
   const licences = await Promise.all(
     Object.entries(LICENCES).map(async ([name, path]) => {
       return `${name}\n\n${(await Bun.file(join(root, "node_modules", path)).text()).trim()}\n`;
@@ -41,7 +39,7 @@ async function programText(entry: string): Promise<Uint8Array> {
   const { outputs } = await Bun.build({
     entrypoints: [entry],
     target: "bun",
-    minify: { whitespace: true, syntax: true },
+    minify: true,
     plugins: [
       {
         name: "pieces",

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { type Arguments, UsageError } from "./arguments";
 import type { Status, Terminal } from "./surroundings";
 
@@ -38,7 +38,8 @@ export async function stress(argv: readonly string[], around: Terminal): Promise
 }
 
 async function part<Exports>({ root }: Terminal, path: string): Promise<Exports> {
-  const file = join(root, "benchmarks", path);
+  const folder = basename(join(import.meta.dir, "..")); // In a package it has another name than in a checkout.
+  const file = join(root, folder, path);
   if (!existsSync(file))
     throw new UsageError(`benchmarks/${path} is not part of this package: use a checkout of envoi.`);
   return (await import(file)) as Exports; // Written beside this file, to these types.

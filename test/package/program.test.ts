@@ -47,13 +47,16 @@ describe("the program of the package, installed into an empty project", () => {
     return { status, out, err };
   }
 
-  test("tells its commands, and the options of each", async () => {
+  test("tells its commands, the options of each, and its version", async () => {
     expect(await envoi()).toMatchObject({
       status: 0,
       out: expect.stringContaining("  bench   measures envoi"),
       err: "",
     });
     expect(await envoi("--help")).toEqual(await envoi());
+    for (const asked of ["--version", "-v", "version"]) {
+      expect(await envoi(asked)).toEqual({ status: 0, out: `envoi ${manifest.version}\n`, err: "" });
+    }
     const { status, out } = await envoi("bench", "--help");
     expect({ status, out }).toEqual({ status: 0, out: expect.stringMatching(/^envoi bench \[suite…\] \[options\]\n/) });
   }, 240_000);

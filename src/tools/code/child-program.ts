@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { brotliDecompressSync } from "node:zlib";
 import { loadEmbedded } from "../late";
 
 /** What a process or thread of a code actor runs: the path of a file, or a text that is handed over. */
@@ -64,7 +65,7 @@ function embeddedTexts(): Texts {
       '"envoi" whole, or leave it out of the bundle (`bun build --external envoi`) and install it where the bundle runs.';
     throw new Error(message, { cause });
   }
-  return unpack(Bun.zstdDecompressSync(Buffer.from(packed, "base64")));
+  return unpack(brotliDecompressSync(Buffer.from(packed, "base64")));
 }
 
 /** Undoes what scripts/embed.ts does: a line of JSON with names and lengths, and the parts one after the other. */
@@ -79,8 +80,7 @@ function unpack(bytes: Uint8Array): Texts {
   }
   const part = (name: string): Buffer => parts[name] ?? Buffer.alloc(0);
   const text = (name: Name): ChildText => ({ text: part(name).toString("utf8") });
-  const constant = (name: string, value: Buffer): string => `const ${name} = "${value.toString("base64")}";\n`;
-  const interpreter = constant("ENVOI_WASM", part("wasm")) + constant("ENVOI_IMAGE", part("image"));
+  const interpreter = `const ENVOI_WASM = "${part("wasm").toString("base64")}";\n`;
   return {
     "sandbox-worker": { text: interpreter + text("sandbox-worker").text },
     "process-worker": text("process-worker"),

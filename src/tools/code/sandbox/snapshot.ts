@@ -28,7 +28,7 @@ interface Head extends Omit<Snapshot, "image"> {
 }
 
 /** The one that was written, if there is one and it is of this interpreter. */
-export function readSnapshot(bytes: Buffer<ArrayBuffer> | undefined, fingerprint: string): Snapshot | undefined {
+export function readSnapshot(bytes: Buffer | undefined, fingerprint: string): Snapshot | undefined {
   if (bytes === undefined) return undefined; // Among the sources there is none.
   const end = bytes.indexOf(10);
   const head = JSON.parse(bytes.toString("utf8", 0, end)) as Head; // Written below, and part of the package.
