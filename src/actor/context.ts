@@ -188,6 +188,8 @@ export interface Context<Signatures> {
    * Asks as `ref.ask` does, with this actor as the sender. Inside a handler it is bound to the message that is handled:
    * it never outlives the ask that it serves (its timeout is cut to what that has left, and it is given up together
    * with it), and one that would close a circle of actors that wait for each other comes back `ask-cycle` at once (P8).
+   * An ask counts as a wait of its handler while it is pending, whether it is awaited or not. Several count as one: any of
+   * them may be enough, as in `Promise.race`, so none is refused until all that are left wait for their own asker.
    *
    * It ends with its handler (P7). When the handler replies, fails, passes its message on or is abandoned, each of its asks
    * that has no reply yet comes back `cancelled`, and is never handled where it still waits in a mailbox. So await it, and ask

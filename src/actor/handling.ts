@@ -1,4 +1,5 @@
 import type { AsyncLocalStorage } from "node:async_hooks";
+import type { Address } from "../message/address";
 import type { DeliveryError } from "../message/delivery-error";
 import { each, type Few, withOne, without } from "../runtime/few";
 import type { Timeout } from "../runtime/timer-wheel";
@@ -21,10 +22,13 @@ export interface Wait {
   readonly isOpen: boolean;
   /** Whether its handler waits for it now. A stream is waited for while a read waits for its item. */
   readonly isWaiting: boolean;
-  /** The link of the list of its handling. */
+  /** The link of the list of its handling, and that handling. */
   nextWait: Wait | null;
+  waiter: Handling | null;
   /** Ends it: nothing that a handler waits for outlives the handling. */
   endWith(reason: EndReason): void;
+  /** Ends it, because it would wait for itself. */
+  closeCircle(path: readonly Address[]): void;
 }
 
 /** How many waits a handling remembers before it looks for those that have ended. */
@@ -50,6 +54,12 @@ export class Handling {
   passedOn: "stashed" | "forwarded" | null = null;
   /** Whether its handler has ended, or was abandoned: nothing can be waited for any more. */
   isOver = false;
+  /** Whether it has had several waits at once, so that one that ends may leave it with those that cannot end. */
+  isSeveral = false;
+  /** Whether a look for a circle is due. */
+  isLookDue = false;
+  /** The reader that its stream waits for, while it is as far ahead as its credit goes. */
+  parkedFor: Handling | null = null;
   #waits: Wait | null = null;
   /** How many waits the list may hold, those that have ended included, until the next sweep. */
   #untilSweep = FIRST_SWEEP;
@@ -64,13 +74,17 @@ export class Handling {
 
   /** Remembers what it waits for. */
   add(wait: Wait): void {
-    wait.nextWait = this.#firstOpen();
+    const next = this.firstOpen();
+    wait.nextWait = next;
+    wait.waiter = this;
     this.#waits = wait;
-    if (wait.nextWait !== null && --this.#untilSweep <= 0) this.#sweep();
+    if (next === null) return;
+    this.isSeveral = true;
+    if (--this.#untilSweep <= 0) this.#sweep();
   }
 
   /** What has ended is dropped on the way. */
-  #firstOpen(): Wait | null {
+  firstOpen(): Wait | null {
     while (this.#waits !== null && !this.#waits.isOpen) this.#waits = this.#waits.nextWait;
     return this.#waits;
   }
@@ -78,7 +92,7 @@ export class Handling {
   /** Drops what has ended behind what has not: a handler may run for long, and always wait for something. */
   #sweep(): void {
     let open = 0;
-    let last = this.#firstOpen();
+    let last = this.firstOpen();
     for (let wait = last; wait !== null; wait = wait.nextWait) {
       if (!wait.isOpen) continue;
       open++;
@@ -89,9 +103,16 @@ export class Handling {
     this.#untilSweep = Math.max(FIRST_SWEEP, open);
   }
 
+  /** Whether it waits for anything. */
+  get isWaiting(): boolean {
+    if (this.parkedFor !== null) return true;
+    for (let wait = this.firstOpen(); wait !== null; wait = wait.nextWait) if (wait.isWaiting) return true;
+    return false;
+  }
+
   /** What it waits for now. */
   *waits(): Iterable<Wait> {
-    for (let wait = this.#firstOpen(); wait !== null; wait = wait.nextWait) if (wait.isWaiting) yield wait;
+    for (let wait = this.firstOpen(); wait !== null; wait = wait.nextWait) if (wait.isWaiting) yield wait;
   }
 
   /** Its handler has ended, or was abandoned: so does all that it asks and reads (P7). */
@@ -102,7 +123,7 @@ export class Handling {
 
   #endWaits(reason: EndReason): boolean {
     let hasEnded = false;
-    let wait = this.#firstOpen();
+    let wait = this.firstOpen();
     this.#waits = null;
     for (; wait !== null; wait = wait.nextWait) {
       if (!wait.isOpen) continue;

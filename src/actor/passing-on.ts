@@ -75,9 +75,10 @@ function objectionTo(envelope: Envelope, to: Cell, route: readonly Address[]): D
   }
   if (!(envelope instanceof PendingAsk || envelope instanceof PendingStream)) return null;
   const asker = senderOf(envelope, to.environment);
-  const handling = asker?.handlings.find((each) => [...each.waits()].some((wait) => isOrHas(wait, envelope)));
-  if (asker === undefined || handling === undefined) return null;
-  const circle = circleOf(asker, to, handling); // Its asker waits for another actor from now on (P8).
+  const waits = asker?.handlings.flatMap((each) => [...each.waits()]) ?? [];
+  const moved = waits.find((wait) => isOrHas(wait, envelope));
+  if (asker === undefined || moved === undefined || moved.waiter === null) return null;
+  const circle = circleOf(asker, to, moved.waiter, moved); // Its asker waits for another actor from now on (P8).
   return circle === null ? null : deliveryError("ask-cycle", new EnvelopeSource(envelope, to), circle);
 }
 

@@ -1,12 +1,13 @@
 import { err, ok, type Result } from "neverthrow";
-import { quote } from "../message/address";
+import { type Address, quote } from "../message/address";
 import { type AskError, deliveryError } from "../message/delivery-error";
 import type { Enter } from "../runtime/contexts";
 import type { Staged, TimerWheel, WheelTimer } from "../runtime/timer-wheel";
 import { onAbort } from "./abort";
 import type { Cell } from "./cell";
 import { type Envelope, EnvelopeSource, type Origin } from "./envelope";
-import { ENDED, type EndReason, type Wait } from "./handling";
+import { ENDED, type EndReason, type Handling, type Wait } from "./handling";
+import { lookForCircle } from "./waiting";
 
 /** What an ask comes back with. */
 export type AskResult<Reply = unknown> = Result<Reply, AskError>;
@@ -55,6 +56,7 @@ class Guard implements WheelTimer {
   stopListening: (() => void) | null = null;
   failure: AskError | null = null;
   nextWait: Wait | null = null;
+  waiter: Handling | null = null;
   /** Of the system that was asked first, which keeps the timer. */
   readonly timers: TimerWheel;
   readonly #ask: PendingAsk;
@@ -134,6 +136,13 @@ export class PendingAsk implements Envelope, Staged, Wait {
   }
   set nextWait(wait: Wait | null) {
     this.#guarded().nextWait = wait;
+  }
+
+  get waiter(): Handling | null {
+    return this.#guard === null ? null : this.#guard.waiter;
+  }
+  set waiter(waiter: Handling | null) {
+    this.#guarded().waiter = waiter;
   }
 
   /** How many milliseconds are left to it, where its timer is set; otherwise all of them are. */
@@ -217,6 +226,10 @@ export class PendingAsk implements Envelope, Staged, Wait {
     this.#giveUp(deliveryError("cancelled", this.#source(), reason), true);
   }
 
+  closeCircle(path: readonly Address[]): void {
+    this.#giveUp(deliveryError("ask-cycle", this.#source(), path), true); // A look for a circle comes in a turn of its own.
+  }
+
   /** How it ends with the handler that waits for it. */
   ended(reason: EndReason): AskError {
     return reason !== ENDED && reason.kind === "timeout"
@@ -233,5 +246,6 @@ export class PendingAsk implements Envelope, Staged, Wait {
   #release(guard: Guard): void {
     guard.timers.remove(guard);
     guard.stopListening?.();
+    if (guard.waiter?.isSeveral === true) lookForCircle(guard.waiter);
   }
 }

@@ -1,4 +1,5 @@
 import type { Result } from "neverthrow";
+import type { Address } from "../message/address";
 import { type DeliveryError, deliveryError } from "../message/delivery-error";
 import type { Operation } from "../protocol/protocol";
 import type { Cell } from "./cell";
@@ -9,9 +10,9 @@ import { type AskOptions, type AskResult, capture, captured, checkAskOptions, Pe
 import { capturedOffer, captureOffer, type OfferOptions, PendingOffer } from "./pending-offer";
 import { recipientOf } from "./relay";
 import { PendingStream } from "./stream";
-import { checkStreamOptions, type StreamOptions } from "./stream-options";
+import { ABANDONED_AFTER, checkStreamOptions, type StreamOptions } from "./stream-options";
 import { type ActorStream, StreamReader } from "./stream-reader";
-import { circleOf } from "./waiting";
+import { circleOf, lookForCircle } from "./waiting";
 
 /** Sends and forgets; why the mailbox did not take it has become a dead letter. */
 export function tell(cell: Cell, origin: Origin, type: string, payload: unknown): DeliveryError | null {
@@ -85,10 +86,12 @@ export function askFor(
   const pending = new PendingAsk(to, type, payload, asker, delay, captured);
   if (options?.signal !== undefined) pending.listenTo(options.signal);
   if (!pending.isWaiting) return promise; // Its own signal was aborted before.
-  const error = objectionTo(pending, asker, handling);
+  const circle = circleOf(asker, to, handling);
+  const error = objectionTo(pending, handling, circle);
   if (error === null) {
     handling.add(pending);
     to.accept(pending, operation);
+    if (circle !== null) lookForCircle(handling, pending);
   } else {
     environment.counts.accepted++;
     to.refuse(pending, error);
@@ -97,16 +100,25 @@ export function askFor(
   return promise;
 }
 
-/** Why a handler is not to wait for something; null when it may. */
-function objectionTo(wait: PendingAsk | PendingStream, asker: Cell, handling: Handling): DeliveryError | null {
+/**
+ * Why a handler is not to wait for something; null when it may. What closes a circle waits for the end of the turn in the
+ * mailbox: until then, the handler may ask another actor, whose reply is enough. Of several actors, some would handle it.
+ */
+function objectionTo(
+  wait: PendingAsk | PendingStream,
+  handling: Handling,
+  circle: readonly Address[] | null,
+): DeliveryError | null {
   const { failure } = handling.envelope;
   if (failure !== null) {
     handling.lostWait();
     return wait.ended(failure);
   }
   if (handling.isOver) return wait.ended(ENDED);
-  const circle = circleOf(asker, wait.cell, handling);
-  return circle === null ? null : deliveryError("ask-cycle", new EnvelopeSource(wait, wait.cell), circle);
+  const hasSeveral = (wait.cell.extras?.relay ?? null) !== null;
+  return circle === null || !hasSeveral
+    ? null
+    : deliveryError("ask-cycle", new EnvelopeSource(wait, wait.cell), circle);
 }
 
 /** Streams, from the first read on; one that a handler reads is a wait of that handler. */
@@ -133,11 +145,12 @@ export function openStream(
 ): PendingStream {
   const to = reader === null ? cell : recipientOf(cell, type, payload);
   const isBackground = reader !== null && reader.handling === reader.cell.extras?.instance?.background;
-  const waiter = isBackground ? null : (reader?.handling ?? null);
-  const pending = new PendingStream(to, type, payload, options, origin, waiter);
+  // A handler ends its streams at its own end, however long it takes over an item.
+  const patience = reader === null || isBackground ? ABANDONED_AFTER : Number.POSITIVE_INFINITY;
+  const pending = new PendingStream(to, type, payload, options, origin, patience);
   const operation = cell.operation(type);
   if (pending.isClosed) return pending; // Its own signal was aborted before.
-  const error = reader === null ? null : objectionTo(pending, reader.cell, reader.handling);
+  const error = reader === null ? null : objectionTo(pending, reader.handling, null); // Its first read looks for a circle.
   if (error !== null) {
     cell.environment.counts.accepted++;
     to.refuse(pending, error);

@@ -1,3 +1,4 @@
+import type { Address } from "../message/address";
 import { type AskError, deliveryError } from "../message/delivery-error";
 import type { Operation } from "../protocol/protocol";
 import type { Enter } from "../runtime/contexts";
@@ -11,9 +12,9 @@ import { checkedItem } from "./checking";
 import { type Envelope, EnvelopeSource, type Origin } from "./envelope";
 import type { EndReason, Handling, Wait } from "./handling";
 import { ReaderWatch } from "./reader-watch";
-
 import { ABANDONED_AFTER, type StreamOptions } from "./stream-options";
 import { DONE, END, isAsyncIterable, isIterable, LEFT, type Step, StreamError, strideBehind } from "./stream-step";
+import { lookForCircle, producerWaits, readerWaits } from "./waiting";
 
 type Read = (step: Step | Promise<Step>) => void;
 /** The resolve function of the promise that was made last with `capture`: a closure for each read would be one more. */
@@ -30,13 +31,12 @@ export class PendingStream implements Envelope, Wait {
   payload: unknown;
   origin: Origin;
   declare context?: Enter;
-  /** Why it ended before its producer did. */
   failure: AskError | null = null;
   /** Who has it: another one once it is forwarded. */
   cell: Cell;
   nextWait: Wait | null = null;
   /** The handling that reads it, and that ends it at its own end; null for any other reader. */
-  readonly waiter: Handling | null;
+  waiter: Handling | null = null;
   readonly #dispatcher: Dispatcher;
   /** What its items are held against; null where they are not. */
   readonly #schema: Operation | null;
@@ -48,7 +48,7 @@ export class PendingStream implements Envelope, Wait {
   #watch: ReaderWatch | null = null;
   /** What was produced and is not read yet. */
   readonly #items = new Queue<unknown>();
-  /** The read that waits, while there are no items, and those that were called ahead of it. */
+  /** The read that waits while there are no items, and those called ahead of it. */
   #read: Read | null = null;
   #promise: Promise<Step> | null = null;
   #laterReads: Queue<{ readonly read: Read; readonly promise: Promise<Step> }> | null = null;
@@ -72,7 +72,7 @@ export class PendingStream implements Envelope, Wait {
     payload: unknown,
     { credit = 16, timeout = Number.POSITIVE_INFINITY, signal, abandonedAfter }: StreamOptions,
     origin: Origin,
-    waiter: Handling | null = null,
+    patience = ABANDONED_AFTER,
   ) {
     const { dispatcher, validatesAlways } = cell.environment;
     this.cell = cell;
@@ -82,8 +82,7 @@ export class PendingStream implements Envelope, Wait {
     this.payload = payload;
     this.origin = origin;
     this.#credit = credit;
-    this.waiter = waiter;
-    this.#patience = abandonedAfter ?? (waiter === null ? ABANDONED_AFTER : Number.POSITIVE_INFINITY);
+    this.#patience = abandonedAfter ?? patience;
     this.#timer =
       timeout === Number.POSITIVE_INFINITY
         ? null
@@ -108,7 +107,7 @@ export class PendingStream implements Envelope, Wait {
     return !this.#isClosed;
   }
   get isWaiting(): boolean {
-    return !this.#isClosed;
+    return this.#read !== null;
   }
   get isTold(): true {
     return true;
@@ -127,7 +126,10 @@ export class PendingStream implements Envelope, Wait {
     this.#giveUp(this.ended(reason));
   }
 
-  /** How it ends with the handler that reads it. */
+  closeCircle(path: readonly Address[]): void {
+    this.#giveUp(deliveryError("ask-cycle", this.#source(), path));
+  }
+
   ended(reason: EndReason): AskError {
     return deliveryError("cancelled", this.#source(), reason);
   }
@@ -141,6 +143,7 @@ export class PendingStream implements Envelope, Wait {
     if (this.#read === null) {
       this.#read = captured;
       this.#promise = promise;
+      if (this.waiter !== null) readerWaits(this, this.waiter);
       if (this.#timer !== null) this.cell.environment.timers.add(this.#timer);
     } else this.#readLater(captured, promise);
     return promise;
@@ -256,6 +259,7 @@ export class PendingStream implements Envelope, Wait {
     }
     this.#read = null;
     if (this.#laterReads !== null || this.#timer !== null) this.#nextRead();
+    if (this.waiter?.isSeveral === true) lookForCircle(this.waiter);
     if (isTurnOver) return this.#resolveLater(read, value);
     read({ value, done: false });
     return true;
@@ -280,13 +284,11 @@ export class PendingStream implements Envelope, Wait {
     });
   }
 
+  /** Waits for the reader, but not for one that never comes back: the actor would be occupied for ever. */
   #park(wake: () => void): void {
     this.#wakeProducer = wake;
-    if (this.#patience !== Number.POSITIVE_INFINITY) this.#watchReader();
-  }
-
-  /** Ends the stream where its reader never comes back: otherwise the actor would be occupied for ever. */
-  #watchReader(): void {
+    if (this.waiter !== null) producerWaits(this, true);
+    if (this.#patience === Number.POSITIVE_INFINITY) return;
     this.#watch ??= new ReaderWatch(
       this.#patience,
       this.cell.environment.clock,
@@ -315,6 +317,7 @@ export class PendingStream implements Envelope, Wait {
     this.#wakeProducer = null;
     if (wake === null) return;
     if (this.#watch !== null) this.#watch.hasRead = true;
+    if (this.waiter !== null) producerWaits(this, false);
     if (!this.#isClosed && this.#dispatcher.spend(0)) this.#nextTurn(wake);
     else wake();
   }
@@ -338,5 +341,6 @@ export class PendingStream implements Envelope, Wait {
     this.#goOn();
     for (let read = this.#read; read !== null; read = this.#laterReads?.take()?.read ?? null) read(this.#end());
     this.#read = this.#promise = null;
+    if (this.waiter?.isSeveral === true) lookForCircle(this.waiter);
   }
 }

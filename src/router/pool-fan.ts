@@ -6,6 +6,7 @@ import { PendingAsk } from "../actor/pending-ask";
 import { PendingOffer } from "../actor/pending-offer";
 import { ANSWERED, type Recipients, type Relay } from "../actor/relay";
 import { copyRoute } from "../actor/route";
+import { lookForCircle } from "../actor/waiting";
 import type { DeliveryError } from "../message/delivery-error";
 import type { Operation } from "../protocol/protocol";
 import { type Choice, handTo, inTurn, refuseAll, usable } from "./pool-routing";
@@ -90,7 +91,11 @@ export class ToAll implements Relay {
     outcomes[index] = outcome;
     if (this.#fans.get(envelope) !== fan) return; // It has come back already.
     const isDecisive = isFirstWinning === outcome.isOk();
-    if (!isDecisive && outcomes.includes(null)) return;
+    if (!isDecisive && outcomes.includes(null)) {
+      // One that could have answered will not: those that are left may wait for the asker.
+      if (envelope instanceof PendingAsk && envelope.waiter !== null) lookForCircle(envelope.waiter);
+      return;
+    }
     this.#fans.delete(envelope);
     // The others need not answer any more where one is enough; of a broadcast, all are to handle it.
     if (isFirstWinning) for (const part of parts) if (part.isWaiting) part.cancel(ANSWERED);

@@ -48,12 +48,12 @@ async function play(
   };
   /** By actor, for each running handler: whom it waits for, and how often. */
   const running = Array.from({ length: NODES }, () => new Set<Map<number, number>>());
-  /** Each actor of a path but the asker, who is about to, waits for the next one. */
+  /** Each actor of a path waits for the next one. */
   const isTrue = (path: readonly string[]): boolean => {
-    const way = path.map((name) => Number(name.slice(3, -1)));
+    const way = path.map((name) => Number(String(name).slice(3, -1)));
     const isWaiting = (from: number, to: number): boolean =>
       [...(running[from] ?? [])].some((handler) => handler.has(to));
-    return way.slice(1, -1).every((from, i) => isWaiting(from, way[i + 2] ?? -1));
+    return way[0] === way.at(-1) && way.slice(0, -1).every((from, i) => isWaiting(from, way[i + 1] ?? -1));
   };
   const falseAlarms: string[] = [];
   const nodes: NodeRef[] = [];
@@ -71,6 +71,8 @@ async function play(
             if (to === null) return;
             own.set(to, (own.get(to) ?? 0) + 1);
             const result = await ctx.ask(nodes[to] as NodeRef, "run", plan); // There are that many.
+            const circle = result.isErr() && result.error.kind === "ask-cycle" ? result.error : null;
+            if (circle !== null && !isTrue(circle.path)) falseAlarms.push(circle.message);
             const left = (own.get(to) ?? 1) - 1;
             if (left === 0) own.delete(to);
             else own.set(to, left);
@@ -90,11 +92,6 @@ async function play(
     );
     nodes.push(node);
   }
-  system.router.deadLetters.subscribe(({ reason, description }) => {
-    if (reason !== "ask-cycle") return;
-    const path = /would wait for itself: (.*); use tell/.exec(description)?.[1]?.split(" → ") ?? [];
-    if (path[0] !== path.at(-1) || !isTrue(path)) falseAlarms.push(description);
-  });
   let settled = 0;
   for (const { to, plan } of plans) {
     void (nodes[to] as NodeRef).ask("run", plan).then((result) => {
