@@ -142,8 +142,7 @@ test("fixed rate: a clock that jumps is caught up with, by one call", async () =
   ctx.timers.fixedRate("t", 10, (ticks) => note(`${ticks}`));
   jump = 42; // The process slept.
   await clock.advance(20);
-  const sum = seen.reduce((total, line) => total + Number(line.split(" ")[1]), 0);
-  expect(sum).toBe(Math.floor(clock.monotonicTime() / 10));
+  expect(seen).toEqual(["52 5", "60 1"]);
   await test.system.stop(ctx.self);
 });
 

@@ -414,6 +414,12 @@ describe("serializeMessage() reads toJSON as JSON.stringify does", () => {
     expect(refused(parent).message).toContain("a reference to its own parent");
   });
 
+  test("and refuses the value itself within what its toJSON returns", () => {
+    const self: object = { toJSON: () => ({ deep: [self] }) };
+    expect(refused({ value: self })).toMatchObject({ path: "/payload/value/deep/0" });
+    expect(refused({ value: self }).message).toContain("a reference to its own parent");
+  });
+
   test("and refuses one that goes on for ever", () => {
     const endless = (): object => ({ toJSON: () => ({ next: endless() }) });
     expect(refused(endless()).message).toContain("is nested over 512 levels deep");

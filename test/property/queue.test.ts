@@ -1,3 +1,4 @@
+import { heapStats } from "bun:jsc";
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { Queue } from "../../src/runtime/queue";
@@ -28,4 +29,14 @@ test("a queue is first in, first out, however it grew and was emptied, and knows
     }),
     runs(300),
   );
+});
+
+test("P14: a queue keeps nothing alive of what was taken out of it", () => {
+  class Taken {}
+  const queue = new Queue<Taken>();
+  for (let i = 0; i < 1_000; i++) queue.put(new Taken());
+  while (queue.size > 0) queue.take();
+  Bun.gc(true);
+  expect(heapStats().objectTypeCounts["Taken"] ?? 0).toBeLessThan(100);
+  expect(queue.size).toBe(0); // It is there still, with its ring of 1,024 places.
 });

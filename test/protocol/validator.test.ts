@@ -92,6 +92,9 @@ describe("issues", () => {
   test("are eight at most, and never carry a whole payload", () => {
     const issues = issuesOf(Type.Array(Type.Number()), Array(100).fill("x"));
     expect(issues).toHaveLength(8);
+    const names = Array.from({ length: 20 }, (_, i) => `field${i}`);
+    expect(issuesOf(Type.Object(Object.fromEntries(names.map((name) => [name, Type.Number()]))), {})).toHaveLength(8);
+    expect(issuesOf(z.array(z.number()), names)).toHaveLength(8);
     const strict = Type.Object({}, { additionalProperties: false });
     const [issue] = issuesOf(strict, { ["k".repeat(10_000)]: 1 });
     expect(JSON.stringify(issue).length).toBeLessThan(400);
@@ -111,8 +114,10 @@ describe("issues", () => {
     expect(issuesOf(Shape, { kind: "hexagon" })).toEqual([at("/kind", 'must be "circle" or "square"')]);
     expect(issuesOf(Shape, {})).toEqual([at("/kind", 'must be "circle" or "square"')]);
     expect(issuesOf(Shape, 3)).toEqual([at("", "must be an object")]);
-    const many = Type.Union(Array.from({ length: 30 }, (_, i) => Type.Object({ t: Type.Literal(i) })));
-    expect(issuesOf(many, { t: 30 })).toEqual([
+    const numbered = (length: number) =>
+      Type.Union(Array.from({ length }, (_, i) => Type.Object({ t: Type.Literal(i) })));
+    expect(issuesOf(numbered(12), { t: 30 })).toEqual([at("/t", "must be 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 or 11")]);
+    expect(issuesOf(numbered(30), { t: 30 })).toEqual([
       at("/t", "must be one of 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, … (30 in all)"),
     ]);
   });

@@ -551,6 +551,22 @@ describe("giving up", () => {
     expect(gates).toHaveLength(1);
   });
 
+  test("P1: one that was cancelled while it waited behind another is a dead letter of that, whatever time is over since", async () => {
+    const { router, clock, deadLetters } = createEcho();
+    const { gates, hold } = createGates();
+    router.use(hold);
+    const first = router.ask(say(1), { timeout: 100 });
+    const abort = new AbortController();
+    const second = router.ask(say(2), { timeout: 10, signal: abort.signal });
+    abort.abort("the user left");
+    expect(outcomeOf(await second)).toBe("cancelled");
+    await clock.advance(20);
+    gates[0]?.resolve();
+    expect(outcomeOf(await first)).toBe(1);
+    await clock.settle();
+    expect(reasonsOf(deadLetters)).toEqual(["cancelled"]);
+  });
+
   test("P7: next() after the asker gave up sends nothing and says why; its answer is a late reply", async () => {
     const { router, clock, seen, deadLetters, takeLog } = createEcho();
     const gate = Promise.withResolvers<void>();

@@ -250,6 +250,23 @@ describe("topics", () => {
     expect(functions() - before).toBeLessThan(1_000);
   });
 
+  test("P14: a topic keeps nothing alive of the actors that left it and stopped", async () => {
+    const { system } = createTestSystem();
+    const topic = createTopic<number>("numbers");
+    const cells = (): number => {
+      Bun.gc(true);
+      return heapStats().objectTypeCounts["Cell"] ?? 0;
+    };
+    const before = cells();
+    for (let i = 0; i < 500; i++) {
+      const reader = spawnReader(system, `reader-${i}`);
+      topic.subscribe(reader, "take")();
+      await system.stop(reader);
+    }
+    expect(cells() - before).toBeLessThan(100);
+    expect(topic.size).toBe(0);
+  });
+
   test("P1: a subscriber that is stopping is told nothing more, and nothing is dead-lettered for it", async () => {
     const { system, clock, deadLetters } = createTestSystem();
     const topic = createTopic<number>("numbers");

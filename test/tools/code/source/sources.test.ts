@@ -411,3 +411,27 @@ test("a source that was read is not read again", async () => {
   expect(sources.compile("let a = 1", "javascript", { isSession: true })).not.toBe(programOf("let a = 1"));
   expect(sources.compile("let a = 1", "javascript", { isSession: true })).toMatchObject({ declares: ["a"] });
 });
+
+test("a source that is used again and again stays, however many others come between", async () => {
+  const sources = new Sources();
+  const first = await sources.compile("1 + 2", "javascript");
+  for (let i = 0; i < 2_000; i++) {
+    sources.compile(`${i} + 2 + 3`, "javascript");
+    if (i % 200 === 0) expect(sources.compile("1 + 2", "javascript")).toBe(first);
+  }
+});
+
+test("P18: long sources are kept no longer than 8 MB of them are together, few as they are", async () => {
+  const sources = new Sources();
+  const first = await sources.compile("1 + 2", "javascript");
+  const compileLong = async (from: number, to: number): Promise<void> => {
+    for (let i = from; i < to; i++) {
+      await sources.compile(`"${i}${"x".repeat(LONGEST_SOURCE - 10)}"`, "javascript");
+    }
+  };
+  await compileLong(0, 60);
+  expect(sources.compile("1 + 2", "javascript")).toBe(first);
+  await compileLong(60, 200); // Three times 4 MB, and 200 in all.
+  expect(sources.compile("1 + 2", "javascript")).not.toBe(first);
+  await sources.dispose();
+});

@@ -437,6 +437,17 @@ describe("the budget", () => {
     });
   });
 
+  test("of bytes may be used up exactly, and not by one byte more", async () => {
+    const request = JSON.stringify(to("echo", "é"));
+    const bytes = Buffer.byteLength(request) + Buffer.byteLength('{"ok":true,"value":"é"}');
+    await withDesk({ limits: { bytes } }, async ({ call }) => {
+      expect(await call(request)).toEqual({ ok: true, value: "é" });
+    });
+    await withDesk({ limits: { bytes: bytes - 1 } }, async ({ call }) => {
+      expect(fault(await call(request)).kind).toBe("budget");
+    });
+  });
+
   test("of bytes refuses a request that is more than all of it, unread", async () => {
     await withDesk({ limits: { bytes: 1_000 } }, async ({ call, seen }) => {
       expect(fault(await call(to("echo", "x".repeat(1_000)))).kind).toBe("budget");

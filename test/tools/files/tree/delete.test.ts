@@ -201,6 +201,30 @@ describe.each(rootWays.filter((way) => way !== "memory"))("delete over a root, b
       expect(disk.existsSync(join(directory, "outside/kept"))).toBe(true);
     }));
 
+  test("a directory that is a link whenever it is opened, and a directory again when it is looked at, is given up", () =>
+    withRoot(way, async (root, directory, disk) => {
+      put(disk, directory, "outside/kept", "tree/victim/a");
+      const [victim, hidden] = [join(directory, "tree/victim"), join(directory, "hidden")];
+      let tries = 0;
+      const swapping = intercept(root, {
+        openAt(at, name, opening) {
+          if (name !== "victim") return root.openAt(at, name, opening);
+          if (++tries > 100) throw new Error("It tries without end.");
+          disk.renameSync(victim, hidden);
+          disk.symlinkSync("../outside", victim);
+          const opened = root.openAt(at, name, opening);
+          disk.rmSync(victim);
+          disk.renameSync(hidden, victim);
+          return opened;
+        },
+      });
+      const refused = await refusalOf(() =>
+        remove(workspaceOver(swapping), { path: "tree", recursive: true }, lasting),
+      );
+      expect([refused.path, tries]).toEqual(["tree", 17]);
+      expect(disk.existsSync(join(directory, "outside/kept"))).toBe(true);
+    }));
+
   test("a directory that another one comes into the place of is not gone back into", () =>
     withRoot(way, async (root, directory, disk) => {
       // So deep that the first directories are closed meanwhile, and opened again on the way back.
