@@ -153,7 +153,8 @@ export interface Context<Signatures> {
   /**
    * Hands the message that is being handled to another actor, as if it had been sent there: who asked gets that one's
    * reply, and what this handler returns is not looked at. A message that was forwarded more than the system's
-   * `maxHops` times comes back as `no-recipient`.
+   * `maxHops` times comes back as `no-recipient`. The compiler accepts an actor that takes the operation and replies as
+   * this one does; for an operation without a reply, any actor that shares one of the operations.
    *
    * The other actor's handler gets the payload as this one's got it. A payload from outside is validated once, by the first
    * schema that it meets; it counts as from within from then on, so another actor's schema looks at it only under
