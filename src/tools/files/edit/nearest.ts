@@ -129,9 +129,9 @@ function* nearestWindow(lines: Lines, sought: readonly string[], effort: Effort)
   if ((best.entries[0]?.score ?? 0) * 2 < weight) candidates.push(...(yield* anchor(lines, sought, effort)));
 
   const scores = candidates.map(() => 0);
-  // Line by line, since what tells how alike one is takes 8 KB.
+  const likeness = new Likeness("");
   for (const [j, line] of sought.entries()) {
-    const likeness = new Likeness(line);
+    likeness.aimAt(line);
     for (const [i, start] of candidates.entries()) {
       if (start + j >= 0 && start + j < lines.count) {
         scores[i] = (scores[i] ?? 0) + likeness.to(lines.essence(start + j)) * line.length;
@@ -222,14 +222,21 @@ const BUCKETS = 4_096;
  */
 class Likeness {
   readonly #pairs = new Uint16Array(BUCKETS);
-  readonly #line: string;
+  #line = "";
   readonly #touched: number[] = [];
 
   constructor(line: string) {
+    this.aimAt(line);
+  }
+
+  /** Compares with another line from now on: a new one of these for each would take 8 KB. */
+  aimAt(line: string): void {
+    const pairs = this.#pairs;
+    for (let i = 1; i < this.#line.length; i++) pairs[pairAt(this.#line, i)] = 0;
     this.#line = line;
     for (let i = 1; i < line.length; i++) {
       const pair = pairAt(line, i);
-      this.#pairs[pair] = (this.#pairs[pair] ?? 0) + 1;
+      pairs[pair] = (pairs[pair] ?? 0) + 1;
     }
   }
 

@@ -1,7 +1,7 @@
 import { ptr } from "bun:ffi";
-import { isUtf8 } from "node:buffer";
 import { constants, openSync } from "node:fs";
 import { endianness } from "node:os";
+import { EntryReader, KINDS } from "./entries";
 import { synced } from "./errno";
 import { type FileLock, lockByCall } from "./file-lock";
 import { FLAGS } from "./flags";
@@ -29,15 +29,7 @@ const RENAME_NOREPLACE = 1;
 const EINTR = 4;
 const EAGAIN = 11;
 
-/** The kinds by S_IFMT's bits, and by getdents64's d_type, which are the same shifted by 12. */
-const KINDS: readonly (EntryKind | undefined)[] = Array.from({ length: 16 }, (_, type) => {
-  if (type === 0) return undefined; // The file system does not tell.
-  return type === 8 ? "file" : type === 4 ? "directory" : type === 10 ? "link" : "other";
-});
-
 const LONGEST_PATH = 4_096;
-/** Some thousand names at a time. */
-const ENTRIES_BUFFER = 32 * 1024;
 
 /** A root whose paths the kernel resolves, in one call each. */
 class KernelRoot implements Root {
@@ -53,8 +45,7 @@ class KernelRoot implements Root {
   readonly #howAt = ptr(this.#how);
   readonly #stat = new DataView(new ArrayBuffer(256));
   readonly #statAt = ptr(this.#stat);
-  readonly #names = Buffer.alloc(ENTRIES_BUFFER);
-  readonly #namesAt = ptr(this.#names);
+  readonly #entries: EntryReader;
   readonly #errno: () => number;
   readonly #lock: FileLock;
 
@@ -64,6 +55,7 @@ class KernelRoot implements Root {
     this.#calls = calls;
     this.#errno = libc.errno;
     this.#lock = lockByCall(libc);
+    this.#entries = new EntryReader(libc, calls);
     this.#how.setUint32(16, RESOLVE, true);
   }
 
@@ -169,30 +161,7 @@ class KernelRoot implements Root {
   }
 
   entries(directory: number, each: (name: Name, kind: EntryKind | undefined) => void): number {
-    const names = this.#names;
-    for (;;) {
-      const end = this.#libc.getdents64(this.#calls.getdents64, directory, this.#namesAt, ENTRIES_BUFFER);
-      if (end < 0) {
-        const errno = this.#errno();
-        if (errno === EINTR) continue;
-        return -errno;
-      }
-      if (end === 0) return 0;
-      let count = 0;
-      for (let at = 0; at < end; ) {
-        const length = (names[at + 16] ?? 0) | ((names[at + 17] ?? 0) << 8); // A third of what readUInt16LE takes.
-        const nameAt = at + 19;
-        const first = names[nameAt];
-        const isDots =
-          first === DOT && (names[nameAt + 1] === 0 || (names[nameAt + 1] === DOT && names[nameAt + 2] === 0));
-        if (!isDots) {
-          each(nameIn(names, nameAt), KINDS[names[at + 18] ?? 0]);
-          count++;
-        }
-        at += length;
-      }
-      if (count > 0) return count; // Dots alone are not the end.
-    }
+    return this.#entries.read(directory, each);
   }
 
   makeDirectory(at: number, name: Name, mode: number): number {
@@ -267,16 +236,6 @@ class NameBuffer {
     bytes[end] = 0;
     this.#present = isText ? name : null;
   }
-}
-
-/** A name up to its NUL; its bytes where they are no UTF-8. */
-function nameIn(buffer: Buffer, start: number): Name {
-  let end = start;
-  let bits = 0;
-  for (let byte = buffer[end]; byte !== 0 && byte !== undefined; byte = buffer[++end]) bits |= byte;
-  if (bits < 128) return buffer.toString("latin1", start, end);
-  const bytes = buffer.subarray(start, end);
-  return isUtf8(bytes) ? bytes.toString() : new Uint8Array(bytes);
 }
 
 /** A 64-bit number; sizes and inodes stay below 2⁵³. */

@@ -286,8 +286,8 @@ class MemoryRoot implements Root {
   }
 }
 
-/** How many names `entries` gives at a time. */
-const SOME = 1_000;
+/** How many names `entries` gives at a time: each is looked up by its whole path. */
+const SOME = 100;
 
 /** The path of a name in a directory, which itself has none. */
 function below(directory: string, name: Name): string {

@@ -68,7 +68,7 @@ function waysOf({ platform, libc, flock }: Machine): readonly Way[] {
   }
   return [
     ["openat2", (directory) => openKernelRoot(directory, libc)],
-    ["proc-fd", (directory) => openProcRoot(directory, lockOf(libc, flock))],
+    ["proc-fd", (directory) => openProcRoot(directory, lockOf(libc, flock), libc)],
   ];
 }
 

@@ -1,15 +1,17 @@
 import { isUtf8 } from "node:buffer";
 import * as fs from "node:fs";
-import { constants } from "node:os";
+import { constants, endianness } from "node:os";
+import { EntryReader } from "./entries";
 import { attempt, errnoOf, synced } from "./errno";
 import type { FileLock } from "./file-lock";
 import { FLAGS } from "./flags";
+import { type Libc, SYSTEM_CALLS } from "./libc";
 import type { EntryKind, Name, Opening, Root, Status } from "./root";
 import { openStepByStep } from "./step-by-step";
 
 const { ENOENT, EEXIST, ENOTDIR, ELOOP, ENOTEMPTY, EISDIR } = constants.errno;
 
-/** How many names `entries` gives at a time. */
+/** How many names `entries` gives at a time where Bun reads all of them at once, as it does without FFI. */
 const SOME = 1_000;
 
 /** Names of a directory that were read and not given yet. */
@@ -26,11 +28,14 @@ class ProcRoot implements Root {
   readonly resolution = "proc-fd";
   top: number;
   readonly #lock: FileLock;
+  /** Null without FFI. */
+  readonly #entries: EntryReader | null;
   readonly #readings = new Map<number, Reading>();
 
-  constructor(top: number, lock: FileLock) {
+  constructor(top: number, lock: FileLock, entries: EntryReader | null) {
     this.top = top;
     this.#lock = lock;
+    this.#entries = entries;
   }
 
   open(path: string, opening: Opening): number {
@@ -103,6 +108,7 @@ class ProcRoot implements Root {
   }
 
   entries(directory: number, each: (name: Name, kind: EntryKind | undefined) => void): number {
+    if (this.#entries !== null) return this.#entries.read(directory, each);
     let reading = this.#readings.get(directory);
     if (reading === undefined) {
       try {
@@ -234,11 +240,17 @@ const PROC_SUPER_MAGIC = 0x9fa0;
  *
  * @throws what opening the directory throws.
  */
-export function openProcRoot(directory: string, lock: FileLock | undefined): Root | { readonly reason: string } {
+export function openProcRoot(
+  directory: string,
+  lock: FileLock | undefined,
+  libc: Libc | undefined,
+): Root | { readonly reason: string } {
   if (!isProcfs("/proc/self/fd")) return { reason: "/proc is not mounted, or not with this process in it" };
   if (lock === undefined) return { reason: "there is neither bun:ffi nor the program flock to keep writers apart" };
   const top = fs.openSync(directory, FLAGS.directory & ~fs.constants.O_NOFOLLOW);
-  const root = new ProcRoot(top, lock);
+  const calls = endianness() === "LE" ? SYSTEM_CALLS : undefined;
+  const entries = libc === undefined || calls === undefined ? null : new EntryReader(libc, calls);
+  const root = new ProcRoot(top, lock, entries);
   if (leadsTo(top)) return root;
   root.dispose();
   return { reason: "/proc/self/fd does not lead to what this process has open" };
