@@ -358,7 +358,9 @@ for (const end of ["stops", "restarts"] as const) {
 test("P7: a handler that always waits for something remembers only what it still waits for", async () => {
   const { system, clock } = createTestSystem();
   const Keeper = defineProtocol("keeper", { keep: { payload: Type.Unknown() } });
-  const keeper = system.spawn("keeper", Keeper, () => ({ keep: () => undefined }));
+  const gates: (() => void)[] = [];
+  const keep = (): Promise<void> => new Promise((resolve) => gates.push(resolve));
+  const keeper = system.spawn("keeper", Keeper, () => ({ keep }), { concurrency: 4 });
   const payloads: WeakRef<object>[] = [];
   const outer = createOuter(system, async (ctx) => {
     const ask = (): Promise<AskResult<void>> => {
@@ -369,9 +371,12 @@ test("P7: a handler that always waits for something remembers only what it still
     let before = ask();
     for (let i = 0; i < 500; i++) {
       const next = ask(); // Before the last one has come back.
+      while (gates.length < 2) await new Promise<void>((resolve) => clock.macrotask(resolve));
+      gates.shift()?.();
       await before;
       before = next;
     }
+    gates.shift()?.();
     await new Promise<void>((resolve) => clock.setTimer(resolve, 1));
     Bun.gc(true);
     return String(payloads.filter((payload) => payload.deref() !== undefined).length);
