@@ -55,6 +55,32 @@ test("P11: an offer waits for room, and is a tell like any other from then on", 
   expect(gated.begun).toEqual(["running", "queued", "offered"]);
 });
 
+test("P11: each message that is given up in the mailbox leaves its place, one after the other", async () => {
+  const { system, clock, deadLetters } = createTestSystem();
+  const { ref, drain, begun } = spawnGated({ system, clock }, { capacity: 1, overflow: "wait" });
+  ref.tell("work", "running");
+  await clock.settle();
+  const askers = [new AbortController(), new AbortController()];
+  const asks = askers.map(({ signal }, index) => ref.ask("work", `asked ${index}`, { signal }));
+  const offered = ref.offer("work", "offered");
+  let isTaken = false;
+  void offered.then(() => {
+    isTaken = true;
+  });
+  askers[0]?.abort();
+  await clock.settle();
+  expect(isTaken).toBe(false); // The second ask has the place now.
+  askers[1]?.abort();
+  await clock.settle();
+  expect(isTaken).toBe(true);
+  await drain();
+  expect((await Promise.all(asks)).map((reply) => reply.isErr())).toEqual([true, true]);
+  expect([begun, reasonsOf(deadLetters)]).toEqual([
+    ["running", "offered"],
+    ["cancelled", "cancelled"],
+  ]);
+});
+
 test("P11: an offer waits for the system's askTimeout unless it says otherwise; then it is a dead letter that was told", async () => {
   const { gated, clock, deadLetters, router } = await full();
   const offered = gated.ref.offer("work", "offered");

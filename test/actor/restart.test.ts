@@ -4,12 +4,14 @@ import {
   address,
   type Backoff,
   type Context,
+  createSystem,
   defineProtocol,
   type Ref,
   type SignaturesOf,
   type SystemEvent,
   Type,
 } from "../../src/index";
+import { createManualClock } from "../../src/testing/index";
 import { expectBalance, reasonsOf, type TestSystem, testSystems } from "./test-system";
 
 const { createTestSystem } = testSystems();
@@ -812,4 +814,27 @@ test("P7: a signal that is first read while a restart waits for its handler is a
   expect((await reply)._unsafeUnwrap()).toBe(true);
   expect(seen).toEqual([true]);
   expect(takeLog()).toHaveLength(1);
+});
+
+test("P14: what an actor failed with is kept by nobody once its next instance has begun", async () => {
+  const clock = createManualClock();
+  await using system = createSystem({ clock, logger: { warn() {}, error() {} } }); // A log would keep it.
+  const thrown: WeakRef<Error>[] = [];
+  const refs = Array.from({ length: 50 }, (_, i) =>
+    system.spawn(`worker-${i}`, Work, () => ({
+      ...handlers(1, Promise.resolve()),
+      fail(text) {
+        const error = new Error(text);
+        thrown.push(new WeakRef(error));
+        throw error;
+      },
+    })),
+  );
+  for (const ref of refs) ref.tell("fail", "broken");
+  await clock.settle();
+  await new Promise(setImmediate); // Until then, the language keeps alive what was made a WeakRef of.
+  Bun.gc(true);
+  expect(thrown).toHaveLength(50);
+  expect(thrown.filter((error) => error.deref() !== undefined).length).toBeLessThan(10);
+  expect(system.inspect().map(({ restarts }) => restarts)).toEqual(Array(50).fill(1));
 });

@@ -1,3 +1,4 @@
+import { heapStats } from "bun:jsc";
 import { beforeEach, describe, expect, test } from "bun:test";
 import { type Staged, Timeout, TimerWheel, type WheelTimer } from "../../src/runtime/timer-wheel";
 import { createManualClock, type ManualClock } from "../../src/testing/manual-clock";
@@ -442,4 +443,21 @@ describe("on a clock that is not on time", () => {
     hand.leap(0.5);
     expect(fired).toEqual(["it"]);
   });
+});
+
+test("P14: a burst of timers that are staged and over leaves no large list behind", () => {
+  const size = (): number => {
+    Bun.gc(true);
+    return heapStats().heapSize;
+  };
+  const over = new Waiting("over", 10);
+  over.isWaiting = false;
+  const wheels = Array.from({ length: 10 }, () => new TimerWheel(clock));
+  const before = size();
+  for (const each of wheels) {
+    for (let i = 0; i < 500_000; i++) each.stage(over);
+    each.placeStaged();
+  }
+  expect(size() - before).toBeLessThan(12_000_000); // Ten lists of 4 MB; the collector may still see the last one.
+  expect(wheels.map((each) => each.size)).toEqual(Array(10).fill(0));
 });
