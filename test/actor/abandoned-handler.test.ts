@@ -132,3 +132,24 @@ describe("P10: an onStop runs to its own end, and the next instance is made then
     });
   }
 });
+
+test("P6: a shutdown that abandons an actor which waits for a handler leaves no timer of that wait", async () => {
+  const { system, clock, takeLog } = createTestSystem({ supervision: {}, hookTimeout: HOOK_TIMEOUT });
+  const options = { concurrency: 2 };
+  const handlers = {
+    hang: () => new Promise<string>(() => {}),
+    fail() {
+      throw new Error("broken");
+    },
+    ping: () => 1,
+  };
+  const ref = system.spawn("room", Room, () => handlers, options);
+  ref.tell("hang");
+  ref.tell("fail");
+  await clock.settle();
+  const [{ unfinished }] = await Promise.all([system.shutdown({ timeout: 1 }), clock.advance(1)]);
+  expect(unfinished).toEqual([ref.address]);
+  await clock.settle();
+  expect(clock.timers).toBe(0);
+  expect(takeLog()).toHaveLength(2); // Its failure, and that it was abandoned.
+});
