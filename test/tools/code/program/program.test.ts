@@ -175,7 +175,7 @@ describe.each([...tiers])("a program in $isolation", ({ isolation, isIsolated })
             expect((await program.ask("total"))._unsafeUnwrapErr().kind).toBe("stopped");
           }
         },
-        { limit: 1 },
+        { limit: 1, beyondLimit: "stop" },
       );
     },
     LONG,
