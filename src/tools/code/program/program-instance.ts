@@ -51,6 +51,8 @@ export class ProgramInstance {
     // A room has a process of its own, so that none has to be kept ready beside it.
     this.#tier = openTier(settings.isolation, { size: 0, maxWaiting: 0, clock });
     this.#room = this.#tier.open(settings.memory);
+    // An actor that is abandoned has no onStop. After the runs, which tell why they end.
+    signal.addEventListener("abort", () => clock.microtask(() => void this.dispose()), { once: true });
     this.#start = this.#begin(reading).then((fault) => {
       this.#start = fault;
       return fault;
