@@ -17,6 +17,7 @@ export class UsageError extends Error {}
 
 const SAMPLE_TASK = "How does body mass differ between the species of penguins?";
 const ANY_TASK = "How do the groups in these tables differ?";
+const NO_TASK = `--task needs a text: --task "${SAMPLE_TASK}".`;
 
 export const USAGE = `bun run demo [folder] [options]
 
@@ -46,7 +47,7 @@ export function parseCommand(
   const folder = given === undefined ? undefined : resolve(callersFolder(env), given);
   if (folder !== undefined) expectFolder(folder);
   const { task = folder === undefined ? SAMPLE_TASK : ANY_TASK } = values;
-  if (task.trim() === "") throw new UsageError(`--task needs a text: --task "${SAMPLE_TASK}".`);
+  if (task.trim() === "") throw new UsageError(NO_TASK);
   return { folder, task, endpoint: endpointFor(values.planner, env) };
 }
 
@@ -58,8 +59,19 @@ function parsed(words: readonly string[]) {
       options: { task: { type: "string" }, planner: { type: "string" }, help: { type: "boolean", short: "h" } },
     });
   } catch (thrown) {
-    throw new UsageError(`${thrown instanceof Error ? thrown.message : thrown} See --help.`);
+    throw new UsageError(complaintOf(thrown));
   }
+}
+
+/** One sentence for what cannot be parsed, by what the parser quotes: its own take several lines. */
+function complaintOf(thrown: unknown): string {
+  const { code, message } = thrown as { readonly code?: string; readonly message: string }; // It throws errors alone.
+  const [, quoted = ""] = /'([^']*)'/.exec(message) ?? [];
+  const option = /--[\w-]+/.exec(quoted)?.[0] ?? quoted;
+  if (code === "ERR_PARSE_ARGS_UNKNOWN_OPTION") return `There is no option "${printable(quoted)}"; see --help.`;
+  if (option === "--help") return "--help takes no value.";
+  if (option === "--task") return NO_TASK;
+  return "--planner needs to be told which: scripted or model.";
 }
 
 function endpointFor(planner: string | undefined, env: Readonly<Record<string, string | undefined>>) {

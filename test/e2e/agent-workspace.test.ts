@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { linkSync, rmSync } from "node:fs";
+import { existsSync, linkSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import type { PlannerFor } from "../../examples/agent-workspace/agent";
@@ -47,7 +47,7 @@ async function run(
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",
-    timeout: 30_000,
+    timeout: 120_000,
     killSignal: "SIGKILL",
   });
   const stderr = child.stderr.text();
@@ -172,7 +172,12 @@ describe("bun run demo", () => {
 
   test("a wrong command line gets one sentence, and status 2", async () => {
     const wrong: [string[], Record<string, string>, string][] = [
-      [["--colour"], {}, "--colour"],
+      [["--colour"], {}, 'There is no option "--colour"; see --help.'],
+      [["-x"], {}, 'There is no option "-x"; see --help.'],
+      [["--help=3"], {}, "--help takes no value."],
+      [["--task"], {}, "--task needs a text"],
+      [["--task", "--planner"], {}, "--task needs a text"],
+      [["--planner"], {}, "--planner needs to be told which"],
       [["a", "b"], {}, "Give one folder"],
       [[join(project, "missing")], {}, "cannot be read"],
       [["--task", " "], {}, "--task needs a text"],
@@ -341,6 +346,39 @@ describe("the scripted planner", () => {
     linkSync(join(root, "a.csv"), join(root, "b.txt")); // Another name may be outside of the folder.
     const reason = /^No table has .* groups\. Not all could be read: .*"a\.csv"/;
     expect((await scripted(root, "Compare")).at(-1)).toEqual({ kind: "failed", why: expect.stringMatching(reason) });
+  });
+
+  test("a task that the rules do not understand is told so, with what they do understand, and no report is written", async () => {
+    const root = folder(tables);
+    for (const task of ["Write a poem about penguins", "Delete everything", "Compare Goethe with Schiller", "42"]) {
+      const happenings = await scripted(root, task);
+      const { kind, why } = happenings.at(-1) as Extract<Happening, { kind: "failed" }>;
+      expect({ task, kind, why }).toEqual({
+        task,
+        kind: "failed",
+        why: expect.stringContaining("do not understand this"),
+      });
+      expect(why).toContain("data/penguins.csv has species, island, ");
+      expect(why).toContain("--planner model");
+    }
+    expect(existsSync(join(root, "report"))).toBe(false);
+  });
+
+  test.each([
+    ["semicolons and decimal commas", "table.csv", "art;masse\nPinguin;3,5\nPinguin;1.004,5\nEule;1,25\nEule;2\n"],
+    [
+      "semicolons, and a decimal comma below the first rows",
+      "table.csv",
+      "art;masse\nEule;1\nEule;2\nPinguin;4\nPinguin;1004,6\n",
+    ],
+    ["semicolons", "table.csv", '"art; name";masse\nPinguin;3.5\nPinguin;1004.5\nEule;1.25\nEule;2\n'],
+    ["tabs", "table.csv", "art\tmasse\nPinguin\t3,5\nPinguin\t1004,5\nEule\t1,25\nEule\t2\n"],
+  ])("a table with %s between its cells is read", async (_, name, content) => {
+    const root = folder({ [name]: content });
+    expect((await scripted(root, "Compare masse by art")).at(-1)).toMatchObject({ kind: "finished" });
+    const report = await Bun.file(join(root, "report/report.md")).text();
+    expect(report).toContain("| Pinguin | 2 | 504 | 504 | 4 | 1,005 |");
+    expect(report).toContain("| Eule | 2 | 2 | 2 | 1 | 2 |");
   });
 
   test("chooses table and columns by the words of the task, and by what is in the columns", () => {

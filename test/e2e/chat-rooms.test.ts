@@ -248,7 +248,7 @@ async function run(args: readonly string[], interruptAt?: string, command = [mai
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",
-    timeout: 30_000,
+    timeout: 120_000,
     killSignal: "SIGKILL",
   });
   const stderr = child.stderr.text();
@@ -276,7 +276,7 @@ async function runInTerminal(
   const child = Bun.spawn([process.execPath, main, ...args], {
     cwd: project,
     env: plainShell,
-    timeout: 30_000,
+    timeout: 120_000,
     killSignal: "SIGKILL",
     terminal: {
       cols: 100,

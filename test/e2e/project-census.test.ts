@@ -33,7 +33,7 @@ async function run(command: readonly string[], { cwd = project, interrupt = fals
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",
-    timeout: 30_000,
+    timeout: 120_000,
     killSignal: "SIGKILL",
   });
   const stdout = child.stdout.text();

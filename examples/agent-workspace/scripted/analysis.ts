@@ -2,7 +2,7 @@ import { REPORT } from "../permission";
 import { cellsOf } from "./cells";
 import { chartOf } from "./chart";
 import { labelOf, titled } from "./label";
-import { GAPS, type Question } from "./question";
+import { GAPS, type Question, withPoint } from "./question";
 import { summaryOf } from "./summary";
 
 /** Where the chart is written. */
@@ -15,8 +15,11 @@ const MOST_GROUPS = 20;
  * Writes the code that answers a question. It takes a cell that is no number for an error, rather than guess what is
  * meant by it, unless cells without a value were seen before.
  */
-export function analysisOf({ path, delimiter, group, value, hasGaps }: Question): string {
+export function analysisOf({ path, delimiter, group, value, hasCommas, hasGaps }: Question): string {
   const label = labelOf(value);
+  // Further down there may be a decimal comma although the first rows have none.
+  const inOther = hasCommas ? "withPoint(cell)" : 'cell.includes(",") ? withPoint(cell) : cell';
+  const numberText = delimiter === "," ? "cell" : inOther;
   return `const path = ${quoted(path)};
 const [group, value] = [${quoted(group)}, ${quoted(value)}];
 
@@ -29,7 +32,7 @@ const groups = new Map();
 let gaps = 0;
 for (const [index, row] of rows.entries()) {
   const cell = (row[valueAt] ?? "").trim();
-${hasGaps ? `${SKIP}\n` : ""}  const number = cell === "" ? NaN : Number(cell);
+${hasGaps ? `${SKIP}\n` : ""}  const number = cell === "" ? NaN : Number(${numberText});
   if (!Number.isFinite(number)) throw new RangeError(value + " of row " + (index + 1) + " is " + JSON.stringify(cell));
   const name = (row[groupAt] ?? "").trim() || "(none)";
   if (!groups.has(name)) groups.set(name, []);
@@ -52,7 +55,7 @@ const written = await tools.files.write({ path: chart, content });
 if (!written.ok) throw new Error(written.error.message);
 return { rows: rows.length, gaps, groups: most, groupsLeftOut: summaries.length - most.length, chart };
 
-${[cellsOf, summaryOf, chartOf].join("\n\n")}
+${[cellsOf, ...(delimiter === "," ? [] : [withPoint]), summaryOf, chartOf].join("\n\n")}
 `;
 }
 

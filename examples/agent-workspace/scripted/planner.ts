@@ -3,7 +3,7 @@ import type { PlannerFor } from "../agent";
 import { REPORT } from "../permission";
 import type { Observation, PlanItem, PlanRequest, Step, StepOf, Turn } from "../protocols";
 import { analysisOf, repaired } from "./analysis";
-import { type Head, overlap, type Question, questionOf } from "./question";
+import { type Head, isUnderstood, namesIn, overlap, type Question, questionOf } from "./question";
 import { findingOf, reportOf } from "./report";
 import { Summary } from "./summary";
 
@@ -38,11 +38,23 @@ function nextOf({ task, turns }: PlanRequest): Next {
   const unread = tables.find((path) => !reads.some(({ step }) => step.path === path));
   if (unread !== undefined)
     return [`I look at the first lines of ${unread}.`, { do: "read", path: unread, lines: HEAD }];
-  const question = questionOf(task, reads.flatMap(headOf));
+  const heads = reads.flatMap(headOf);
+  const question = questionOf(task, heads);
+  if (question !== undefined && !isUnderstood(task, heads)) return notUnderstood(heads);
   if (question !== undefined) return analyse(task, turns, question);
   const unreadable = reads.find(({ observation }) => observation.kind === "error")?.observation;
   const reason = unreadable === undefined ? "" : ` Not all could be read: ${sentenceOf(unreadable)}`;
   return giveUp(`No table has both a column of numbers and a column that makes groups.${reason}`);
+}
+
+/** Says what would be understood, by what is in the tables. */
+function notUnderstood(heads: readonly Head[]): Next {
+  const tables = heads.map((head) => `${head.path} has ${namesIn(head).join(", ")}`);
+  return giveUp(
+    "I go by rules, and do not understand this task. I can compare the numbers of one column between the groups of another, " +
+      `where the task names them, as in "How does A differ by B?": ${tables.join("; ")}. ` +
+      "A model understands more: --planner model.",
+  );
 }
 
 function analyse(task: string, turns: readonly Turn[], question: Question): Next {

@@ -4,6 +4,8 @@ import { cellsOf } from "./cells";
 export interface Question {
   readonly path: string;
   readonly delimiter: string;
+  /** Whether its numbers have a decimal comma, as where a semicolon or a tab is between cells. */
+  readonly hasCommas: boolean;
   readonly group: string;
   readonly value: string;
   /** Whether cells without a value were seen, so that the code must expect them. */
@@ -23,6 +25,7 @@ type Kind = "number" | "date" | "text";
 interface Column {
   readonly name: string;
   readonly kind: Kind;
+  readonly hasCommas: boolean;
   readonly hasGaps: boolean;
   /** Whether a text stands in it more than once. */
   readonly repeats: boolean;
@@ -37,6 +40,22 @@ export function questionOf(task: string, heads: readonly Head[]): Question | und
   }
   return best?.question;
 }
+
+/** Words of a task that asks to compare, or for the most or the mean of something. */
+const ASKS =
+  /\b(?:compar\w*|differ\w*|var(?:y|ies)|versus|vs|by|per|each|every|between|across|among|which|\w{2,}est|most|least|mean|average|median|how (?:much|many|large|long|high|heavy|strong))\b/i;
+const ANY = /\b(?:groups?|tables?)\b|^\W*compare\W*$/i;
+
+/** Whether these rules can answer a task: one that asks to compare what the tables have, by their names or a column's. */
+export function isUnderstood(task: string, heads: readonly Head[]): boolean {
+  if (!ASKS.test(task)) return false;
+  const named = heads.flatMap((head) => [head.path, ...namesIn(head)]);
+  return ANY.test(task) || named.some((name) => overlap(task, name) > 0);
+}
+
+/** The names of a table's columns. */
+export const namesIn = ({ path, content }: Head): string[] =>
+  columnsOf(content, delimiterOf(path, content)).map(({ name }) => name);
 
 /** "Body mass between the species": what comes before such a word tells the numbers, what comes after it the groups. */
 const BETWEEN = /\b(?:by|per|each|every|between|across|among)\b/i;
@@ -59,13 +78,23 @@ function questionTo(task: string, { path, content }: Head): { question: Question
   );
   if (group === undefined || value === undefined) return undefined;
   const score = 3 * overlap(task, path) + asGroup(group) + asValue(value);
-  return { question: { path, delimiter, group: group.name, value: value.name, hasGaps: value.hasGaps }, score };
+  return {
+    question: {
+      path,
+      delimiter,
+      group: group.name,
+      value: value.name,
+      hasCommas: value.hasCommas,
+      hasGaps: value.hasGaps,
+    },
+    score,
+  };
 }
 
 function delimiterOf(path: string, content: string): string {
   if (path.endsWith(".tsv")) return "\t";
-  const [line = ""] = content.split("\n", 1);
-  return line.split(";").length > line.split(",").length ? ";" : ",";
+  const [line = ""] = content.replace(/"[^"]*"/g, "").split("\n", 1);
+  return first([",", ";", "\t"], (delimiter) => line.split(delimiter).length) ?? ",";
 }
 
 function columnsOf(content: string, delimiter: string): Column[] {
@@ -81,8 +110,16 @@ function columnsOf(content: string, delimiter: string): Column[] {
     const cells = sample.map((row) => (row[index] ?? "").trim());
     const values = cells.filter((cell) => !GAPS.includes(cell));
     const hasGaps = values.length < cells.length;
-    return { name, kind: kindOf(values), hasGaps, repeats: new Set(values).size < values.length };
+    const hasCommas = delimiter !== "," && values.some((value) => COMMA.test(value));
+    const kind = kindOf(hasCommas ? values.map(withPoint) : values);
+    return { name, kind, hasCommas, hasGaps, repeats: new Set(values).size < values.length };
   });
+}
+
+const COMMA = /^[+-]?\d[\d.]*,\d+$/;
+/** `1.234,5` as `1234.5`. It goes into the sandbox as its own source text, and so uses nothing from around it. */
+export function withPoint(cell: string): string {
+  return cell.replaceAll(".", "").replace(",", ".");
 }
 
 function kindOf(values: readonly string[]): Kind {
