@@ -136,7 +136,7 @@ for await (const path of new Glob("**/*.d.ts").scan({ cwd: types, absolute: true
 
 // The benchmarks run from their sources, by their names; in the package they have neither types nor comments, a third of them.
 const SHIPPED = ["{envoi,run,targets}.ts", "published-figures.json", "{harness,soak,stress,subjects,suites}/**"];
-const transpiler = new Bun.Transpiler({ loader: "ts", target: "bun", trimUnusedImports: true });
+const transpiler = new Bun.Transpiler({ loader: "ts", target: "bun", trimUnusedImports: true, minifyWhitespace: true });
 for (const path of SHIPPED.flatMap((each) => [...new Glob(each).scanSync({ cwd: join(root, "benchmarks") })])) {
   if (path === "harness/documents.ts") continue; // It writes the pages of a checkout.
   const text = await Bun.file(join(root, "benchmarks", path)).text();
