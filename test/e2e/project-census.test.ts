@@ -116,7 +116,11 @@ describe("a folder with everything in it", () => {
 
   test("the report has aligned tables, escaped names and all the oddities", async () => {
     const { exitCode, stdout, stderr } = await census(root);
-    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: `Counting ${root} …\n` });
+    expect(exitCode).toBe(0);
+    // A slow machine adds a line now and then, of how far it is.
+    const [begun, ...since] = stderr.trimEnd().split("\n");
+    expect(begun).toBe(`Counting ${root} …`);
+    for (const line of since) expect(line).toMatch(/^[\d,]+ files, \S+ \w+ …$/);
     const parts = stdout.split("\n\n");
     const tables = parts.filter((part) => part.includes("──"));
     expect(tables.length).toBe(4);
