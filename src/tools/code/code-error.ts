@@ -6,6 +6,7 @@ const Kind = Type.Union([
   Type.Literal("runtime-error"),
   Type.Literal("timeout"),
   Type.Literal("out-of-memory"),
+  Type.Literal("input-limit"),
   Type.Literal("output-limit"),
   Type.Literal("unserializable-value"),
   Type.Literal("crashed"),
@@ -50,6 +51,7 @@ const StackPlace = Type.Object({
  * | `runtime-error` | the code threw; `name`, `line`, `column` and `stack` are of what it threw |
  * | `timeout` | it had not ended when its time was up |
  * | `out-of-memory` | it needed more memory than it may have |
+ * | `input-limit` | the input is more bytes than the actor's limit. Nothing ran |
  * | `output-limit` | its logs and its value are more bytes than the actor's limit |
  * | `unserializable-value` | its value, or the input, is nothing that JSON can hold, or is nested too deep |
  * | `crashed` | what ran it ended in the middle, or its asker gave up |

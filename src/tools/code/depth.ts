@@ -4,7 +4,7 @@
  */
 export const DEEPEST = 1_000;
 
-/** Whether a value, as JSON sees it, is nested more deeply than that, or goes round in a circle. */
+/** Whether a value that was read from JSON is nested more deeply than that. */
 export function isTooDeep(value: unknown, depth = 0): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (depth === DEEPEST) return true;
@@ -15,11 +15,34 @@ export function isTooDeep(value: unknown, depth = 0): boolean {
     }
     return false;
   }
-  if (ArrayBuffer.isView(value)) return false;
   const members = value as Readonly<Record<string, unknown>>; // An object of any kind has members.
   for (const key in members) {
     const member = members[key];
     if (typeof member === "object" && isTooDeep(member, depth + 1)) return true;
+  }
+  return false;
+}
+
+/**
+ * The same of a value that there is a JSON text of. It needs no method of the language, which code may have changed where
+ * this runs beside it.
+ */
+export function isTextTooDeep(json: string): boolean {
+  if (json.length <= 2 * DEEPEST) return false; // Each level takes two characters at least.
+  let depth = 0;
+  let isInText = false;
+  for (let at = 0; at < json.length; at++) {
+    const character = json[at];
+    if (isInText) {
+      if (character === "\\") at++;
+      else if (character === '"') isInText = false;
+    } else if (character === '"') {
+      isInText = true;
+    } else if (character === "[" || character === "{") {
+      if (++depth > DEEPEST) return true;
+    } else if (character === "]" || character === "}") {
+      depth--;
+    }
   }
   return false;
 }

@@ -125,10 +125,10 @@ export class Executor {
   }
 
   inspect(): CodeInspection {
-    const { isolation, timeout, memory, maxOutput } = this.#limits;
+    const { isolation, timeout, memory, maxInputBytes, maxOutput } = this.#limits;
     return {
       isolation,
-      limits: { timeout, memory, maxOutput },
+      limits: { timeout, memory, maxInputBytes, maxOutput },
       tiers: Array.from(this.#tiers.values(), (tier) => ({ isolation: tier.isolation, ...tier.inspect() })),
       sessions: this.#sessions.size,
       programs: this.#programs.size,
@@ -165,7 +165,7 @@ export class Executor {
     const isolation = session?.limits.isolation ?? request.isolation ?? this.#limits.isolation;
     const fault = session === null ? this.#refuse(isolation) : session.refuse(request);
     if (fault !== null) return refused(fault);
-    const input = textOf(request.input);
+    const input = textOf(request.input, this.#limits.maxInputBytes);
     if (input instanceof CodeRefusal) return refused(input);
     const job: Job = { code, language, request, input, isolation, session, listeners };
     const program = (session === null ? known : null) ?? this.#read(code, job);

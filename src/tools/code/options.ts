@@ -19,6 +19,11 @@ export interface CodeExecutionOptions extends Pick<ActorOptions, "supervision" |
    * `"trusted"` does not hold it. Default: 64 MB.
    */
   readonly memory?: number;
+  /**
+   * Most bytes of a run's input as JSON, of which each value counts 8 at least; no more than 512 MB. Each MB takes the host
+   * some milliseconds, in which it does nothing else. Default: 4 MB.
+   */
+  readonly maxInputBytes?: number;
   /** Most bytes of a run's logs, progress and value together. Default: 1 MB. */
   readonly maxOutput?: number;
   /** How many run at once. Default: the number of processors. */
@@ -47,6 +52,7 @@ export interface CodeLimits {
   readonly isolation: Isolation;
   readonly timeout: number;
   readonly memory: number;
+  readonly maxInputBytes: number;
   readonly maxOutput: number;
   readonly concurrency: number;
   readonly maxWaiting: number;
@@ -62,6 +68,7 @@ const MB = 1024 * 1024;
 const DEFAULTS = {
   timeout: 5_000,
   memory: 64 * MB,
+  maxInputBytes: 4 * MB,
   maxOutput: MB,
   concurrency: navigator.hardwareConcurrency,
   maxWaiting: 1_000,
@@ -69,6 +76,8 @@ const DEFAULTS = {
   sessionIdle: 300_000,
   maxPrograms: 1_000,
 };
+/** A text of this many bytes is still one when it is a part of another, in which it may be twice as long. */
+const LARGEST_INPUT = 512 * MB;
 const COUNTS = Object.keys(DEFAULTS) as (keyof typeof DEFAULTS)[]; // Of an object that was written here.
 /** What there may be none of. */
 const MAY_BE_ZERO: ReadonlySet<string> = new Set<keyof typeof DEFAULTS>(["maxWaiting", "maxSessions"]);
@@ -102,6 +111,11 @@ export function limitsOf(options: CodeExecutionOptions): CodeLimits {
     if (value !== undefined) counts[key] = value;
     if (value === undefined || (Number.isSafeInteger(value) && value >= least)) continue;
     throw new RangeError(`The ${key} of a code actor is a whole number from ${least}; got ${shorten(value)}.`);
+  }
+  if (counts.maxInputBytes > LARGEST_INPUT) {
+    throw new RangeError(
+      `The maxInputBytes of a code actor are ${LARGEST_INPUT} at most; got ${counts.maxInputBytes}. Give code a tool that reads more.`,
+    );
   }
   const { isolation = "sandbox", approve } = options;
   if (!ISOLATIONS.includes(isolation)) {

@@ -1,6 +1,7 @@
 import type { CodeError } from "./code-error";
 import { CodeRefusal } from "./code-refusal";
 import { DEEPEST, isTooDeep } from "./depth";
+import { exceeds, faultOf, TOO_LARGE } from "./measure";
 import type { ExecuteReply } from "./protocol";
 import type { Ended, Isolation, Program } from "./tier";
 
@@ -14,22 +15,33 @@ const LONGEST_MESSAGE = 4_000;
 /** A refusal may be kept, and told to many: each has one of its own, which it may change. */
 export const refused = ({ error }: CodeRefusal): Told<never> => ({ ok: false, error: { ...error, logs: [] } });
 
-/** A value as JSON; undefined stays so. */
-export function textOf(input: unknown): string | undefined | CodeRefusal {
+/** Bytes that each value of an input counts at least: a list of a million numbers takes as long to write as 8 MB of text. */
+const LEAST = 8;
+
+/** An input as JSON; undefined stays so. One of more bytes than `most` is refused before a text of it is written. */
+export function textOf(input: unknown, most: number): string | undefined | CodeRefusal {
   if (input === undefined) return undefined;
   let fault = typeof input === "object" ? "its toJSON gives nothing" : `a ${typeof input}`;
   try {
-    if (isTooDeep(input)) {
-      fault = `it goes round in a circle, or is nested more than ${DEEPEST} deep`;
-    } else {
+    const found = faultOf(input, { most, least: LEAST });
+    if (found === TOO_LARGE) return tooLarge(most);
+    if (found === null) {
       const text: string | undefined = JSON.stringify(input);
-      if (text !== undefined) return text;
+      if (text !== undefined) return exceeds(text, most) ? tooLarge(most) : text;
+    } else {
+      fault = `it ${found}`;
     }
   } catch (thrown) {
     fault = sentenceOf(thrown);
   }
   return new CodeRefusal("unserializable-value", `The input is nothing that JSON can hold: ${fault}.`);
 }
+
+const tooLarge = (most: number): CodeRefusal =>
+  new CodeRefusal(
+    "input-limit",
+    `The input is more than ${most} bytes, of which each value counts ${LEAST} at least; hand over less, or let the code read it by a tool.`,
+  );
 
 /** Whatever was thrown, also what throws when it is looked at: an input may be anything. */
 function sentenceOf(thrown: unknown): string {

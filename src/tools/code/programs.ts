@@ -12,6 +12,8 @@ export interface KeptProgram {
 /** Most UTF-16 code units of all sources together. */
 const MOST_LENGTH = 16 * 1024 * 1024;
 
+const ID_LENGTH = 32;
+
 /** Programs that were compiled, by an id that says what their source is: the last ones used. */
 export class Programs {
   readonly #most: number;
@@ -28,7 +30,10 @@ export class Programs {
   }
 
   keep(kept: KeptProgram): string {
-    const id = new Bun.CryptoHasher("sha256").update(`${kept.language}\n${kept.code}`).digest("hex").slice(0, 32);
+    const id = new Bun.CryptoHasher("sha256")
+      .update(`${kept.language}\n${kept.code}`)
+      .digest("hex")
+      .slice(0, ID_LENGTH);
     this.#drop(id);
     this.#kept.set(id, kept);
     this.#length += kept.code.length;
@@ -40,7 +45,8 @@ export class Programs {
   }
 
   find(id: string): KeptProgram | CodeRefusal {
-    const kept = this.#kept.get(id);
+    // To look up an id reads all of it, and one may come of any length.
+    const kept = id.length === ID_LENGTH ? this.#kept.get(id) : undefined;
     if (kept === undefined) {
       return new CodeRefusal(
         "unavailable",

@@ -19,7 +19,7 @@ const source = {
 };
 
 const howToRun = {
-  /** What the code sees as `input`; as JSON holds it, nested no more than 1,000 deep. Default: undefined. */
+  /** What the code sees as `input`; as JSON holds it, nested no more than 1,000 deep, within the actor's limit. Default: undefined. */
   input: Type.Optional(Type.Unknown()),
   /** Longest run, in milliseconds; no more than the actor's own. Default: the session's, or the actor's. */
   timeout: Type.Optional(Positive),
@@ -87,7 +87,7 @@ export type SessionRequest = Static<typeof SessionRequest>;
 export const CodeInspection = Type.Object({
   /** The weakest that a request may have. */
   isolation: Isolation,
-  limits: Type.Object({ timeout: Positive, memory: Positive, maxOutput: Positive }),
+  limits: Type.Object({ timeout: Positive, memory: Positive, maxInputBytes: Positive, maxOutput: Positive }),
   /** What is open of each way to run code. */
   tiers: Type.Array(
     Type.Object({ isolation: Isolation, processes: Count, idle: Count, running: Count, waiting: Count }),

@@ -3,6 +3,9 @@ import { CodeRefusal } from "./code-refusal";
 import { Session, type SessionLimits } from "./session";
 import type { Tier } from "./tier";
 
+/** Of a UUID. */
+const ID_LENGTH = 36;
+
 /** The sessions that are open, by ids that nobody can guess. */
 export class Sessions {
   readonly #open = new Map<string, Session>();
@@ -33,7 +36,8 @@ export class Sessions {
   }
 
   find(id: string): Session | CodeRefusal {
-    return this.#open.get(id) ?? unknown;
+    // To look up an id reads all of it, and one may come of any length.
+    return (id.length === ID_LENGTH ? this.#open.get(id) : undefined) ?? unknown;
   }
 
   async dispose(): Promise<void> {

@@ -16,6 +16,7 @@ test("every option has a default, and the safe one", () => {
     isolation: "sandbox",
     timeout: 5_000,
     memory: 64 * 1024 * 1024,
+    maxInputBytes: 4 * 1024 * 1024,
     maxOutput: 1024 * 1024,
     concurrency: navigator.hardwareConcurrency,
     maxWaiting: 1_000,
@@ -23,7 +24,7 @@ test("every option has a default, and the safe one", () => {
     sessionIdle: 300_000,
     maxPrograms: 1_000,
   });
-  const limits = { timeout: 1, memory: 2, maxOutput: 3, concurrency: 4, maxWaiting: 0 };
+  const limits = { timeout: 1, memory: 2, maxInputBytes: 3, maxOutput: 3, concurrency: 4, maxWaiting: 0 };
   const kept = { maxSessions: 0, sessionIdle: 5, maxPrograms: 6, approve: () => true };
   const all = { isolation: "trusted", ...limits, ...kept } as const;
   expect(limitsOf(all)).toEqual(all);
@@ -36,6 +37,7 @@ test("an option that cannot be one is refused with what to write", () => {
   const counts = [
     "timeout",
     "memory",
+    "maxInputBytes",
     "maxOutput",
     "concurrency",
     "maxWaiting",
@@ -49,6 +51,7 @@ test("an option that cannot be one is refused with what to write", () => {
     }
   }
   expect(fault({ timeout: 0 })).toContain("from 1");
+  expect(fault({ maxInputBytes: 2 ** 30 })).toContain("536870912 at most");
   for (const isolation of ["none", "", null, 1]) expect(fault({ isolation })).toContain("sandbox, process, trusted");
   for (const tools of [null, 1, [], { a: 1 }, { "a b": 1 }, { files: { ref: 1, operations: [] } }]) {
     expect(fault({ tools })).toMatch(/^TypeError: (The|A) tool/);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import type { CodeExecutionRef, ExecuteItem } from "../../../src/tools/code/protocol";
 import { type Execute, errorIn, valueIn, ways, withCode } from "./tiers";
 
 const CYCLES: readonly string[] = [
@@ -117,6 +118,54 @@ describe.each(ways)("$isolation, $language", ({ isolation, language }) => {
       expect(outcome.ok && outcome.value.logs.map(({ text }) => text)).toEqual(input);
     };
     await withCode({ isolation }, body, language);
+  });
+
+  test("P5: an input of more than its limit is refused before a text of it is written, and takes no session with it", async () => {
+    const body = async (execute: Execute, code: CodeExecutionRef) => {
+      const opened = (await code.ask("session", {}))._unsafeUnwrap();
+      if (!opened.ok) throw new Error(opened.error.message);
+      const { session } = opened.value;
+      await execute("let kept = 5", { session });
+      const part = "x".repeat(900);
+      // The text of each would be too long for one, or be some gigabytes.
+      const inputs = [
+        [part, part],
+        Array(3_000_000).fill(part),
+        new Array(2 ** 32 - 1),
+        { toJSON: () => Array },
+        { toJSON: () => [part, [part]] },
+        "xy".repeat(2 ** 30 - 1),
+        "\u{1f602}".repeat(300),
+        new Uint8Array(1_001),
+      ];
+      for (const [at, input] of inputs.entries()) {
+        const { kind, message } = errorIn(await execute("1", { input, ...(at % 2 === 0 && { session }) }));
+        const isLarge = at !== 3;
+        expect([at, kind]).toEqual([at, isLarge ? "input-limit" : "unserializable-value"]);
+        if (isLarge) expect(message).toContain("more than 1000 bytes");
+      }
+      const compiled = (await code.ask("compile", { code: "input.length" }))._unsafeUnwrap();
+      if (!compiled.ok) throw new Error(compiled.error.message);
+      const { program } = compiled.value;
+      const ran = (await code.ask("run", { program, input: "x".repeat(999) }))._unsafeUnwrap();
+      expect(errorIn(ran).kind).toBe("input-limit");
+      expect(valueIn(await execute("input.length", { input: "x".repeat(998) }))).toBe(998);
+      expect(valueIn(await execute("kept", { session }))).toBe(5);
+    };
+    await withCode({ isolation, maxInputBytes: 1_000 }, body, language);
+  });
+
+  test("progress may be nested 1,000 deep, and what is deeper is an error of the code", async () => {
+    await withCode({ isolation }, async (_, code) => {
+      const source = `const nest = (depth) => { let a = []; for (let i = 1; i < depth; i++) a = [a]; return a };
+        progress(nest(1000)); progress("[".repeat(3000)); progress('\\"'.repeat(1001) + "[".repeat(1001));
+        try { progress(nest(1001)) } catch (error) { [error.name, error.message] }`;
+      const items: ExecuteItem[] = [];
+      for await (const item of code.stream("executeStream", { code: source, language })) items.push(item);
+      expect(items.map(({ kind }) => kind)).toEqual(["progress", "progress", "progress", "end"]);
+      const told = ["TypeError", expect.stringContaining("nested more than 1000 deep")];
+      expect(items.at(-1)).toMatchObject({ outcome: { ok: true, value: { value: told } } });
+    });
   });
 
   test("input of any size that JSON has comes in, and out again where there is room for it", async () => {

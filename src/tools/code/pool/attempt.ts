@@ -1,18 +1,24 @@
 import type { Clock, ClockTimer } from "../../../index";
 import type { Program, RunClock } from "../tier";
-import { MOST_CALLS } from "../tools/call-refusals";
+import { MOST_CALLS, REFUSALS } from "../tools/call-refusals";
 import type { ActiveRun } from "./active-run";
 import type { News } from "./channel";
 import type { PooledProcess } from "./pooled-process";
 
-/** Milliseconds that a run whose time is up has to end by itself, which spares its process. */
-const GRACE = 50;
+/**
+ * Milliseconds that a run whose time is up has to end by itself, which spares its process. They count from when its time was
+ * up, however late the timer of that came, so that the two do not add up; a run that is told late still has the least.
+ */
+const GRACE = 40;
+const LEAST_GRACE = 10;
 /** Bytes that a byte of a log or value takes on the channel at most, with its escapes: twice, since a value is a text in a text. */
 const INFLATION = 12;
 /** Bytes that a process may write about a run beside its output: an error, and that it waits. */
 const BESIDE = 512 * 1024;
 /** The same of a request, which is in a text once. */
 const REQUEST_INFLATION = 6;
+/** Longest answer, in UTF-16 code units: as a part of another text, in which it may be twice as long, it is still one. */
+const LONGEST_ANSWER = 512 * 1024 * 1024;
 /** Bytes that each call allows beside it, for the news that code waits for it. */
 const PER_CALL = 64;
 
@@ -127,10 +133,15 @@ export class Attempt {
   stop(): void {
     if (this.#grace !== undefined || this.#isOver) return;
     this.#process.send(["stop", this.#number]);
-    this.#grace = this.#clock.setTimer(() => {
-      this.active.fail("timeout");
-      this.#process.kill();
-    }, GRACE);
+    const { time, run } = this.active;
+    const late = Math.max(time.elapsed - run.timeout, 0);
+    this.#grace = this.#clock.setTimer(
+      () => {
+        this.active.fail("timeout");
+        this.#process.kill();
+      },
+      Math.max(GRACE - late, LEAST_GRACE),
+    );
   }
 
   /** Once it is over, or its process is: calls that are under way are dropped. */
@@ -151,6 +162,14 @@ export class Attempt {
     if (Buffer.byteLength(request) > maxOutput) return false;
     // What is asked for too late is never answered.
     if (this.#grace !== undefined || this.active.isSettled) return true;
+    // Code that keeps to the agreement has no more calls open, and reads the answer before it forgets one.
+    if (this.#open.size + this.#process.unread >= MOST_CALLS) {
+      this.active.fail(
+        "crashed",
+        `The code made more than ${MOST_CALLS} calls of tools without reading their answers.`,
+      );
+      return false;
+    }
     const clock = new CallClock((by) => {
       if (this.#open.get(id) !== clock) return;
       this.#stopped += by;
@@ -165,7 +184,7 @@ export class Attempt {
       this.#isWaiting = false;
       this.#update();
       const paused = this.#clock.monotonicTime() - this.#began - (this.active.time.elapsed - this.#elapsedBefore);
-      this.#process.send(["answer", id, text, paused]);
+      this.#process.send(["answer", id, text.length > LONGEST_ANSWER ? REFUSALS.unanswerable : text, paused]);
     });
     return true;
   }

@@ -1,3 +1,4 @@
+import { isTextTooDeep } from "../depth";
 import type { Level } from "../tier";
 
 /** The channel is a socket at this descriptor of the process, which carries one JSON text a line. */
@@ -106,10 +107,11 @@ export function parseNews(line: string): News | undefined {
   }
 }
 
+/** Whether a text is JSON of a value that may come out of code. */
 function isJson(text: string): boolean {
   try {
     JSON.parse(text);
-    return true;
+    return !isTextTooDeep(text);
   } catch {
     return false;
   }

@@ -72,6 +72,11 @@ export class PooledProcess {
     return this.#child?.pid ?? 0;
   }
 
+  /** How many words wait here, because the process does not read those before them. */
+  get unread(): number {
+    return this.#unsent.length;
+  }
+
   /** False where the process is known to be gone, and has not read it; that it ended is told later. */
   send(word: Word): boolean {
     if (this.#isEnded) return false;

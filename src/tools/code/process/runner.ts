@@ -1,3 +1,4 @@
+import { DEEPEST, isTextTooDeep } from "../depth";
 import { ENTRY_BYTES, type Order, type Outcome } from "../pool/channel";
 import { MOST_CALLS, REFUSALS } from "../tools/call-refusals";
 import { toolsInCode } from "../tools/tools-in-code";
@@ -124,6 +125,7 @@ export class Runner {
   #progress(value: unknown): void {
     const text: string | undefined = stringify(value);
     if (text === undefined) throw new TypeError(`Progress is told as JSON, which holds no ${typeof value}.`);
+    if (isTextTooDeep(text)) throw new TypeError(TOO_DEEP);
     if (this.#isOver) return;
     this.#count(text);
     this.#tell(`["progress",${stringify(text)}]`);
@@ -179,6 +181,7 @@ export class Runner {
   }
 }
 
+const TOO_DEEP = `Progress is nested more than ${DEEPEST} deep; tell a flatter value.`;
 const LATE = '{"kind":"timeout","message":""}';
 const unserializable = (message: string): Outcome => ({ kind: "unserializable-value", message });
 

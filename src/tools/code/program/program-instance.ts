@@ -17,6 +17,7 @@ export interface ProgramSettings {
   readonly isolation: Isolation;
   readonly timeout: number;
   readonly memory: number;
+  readonly maxInputBytes: number;
   readonly maxOutput: number;
   /** Null for none. */
   readonly tools: ToolSet | null;
@@ -63,10 +64,12 @@ export class ProgramInstance {
   handle(operation: Operation, payload: unknown): unknown {
     if (this.#start instanceof Promise) return this.#start.then(() => this.handle(operation, payload));
     if (this.#start !== null) throw this.#start;
-    const text = replyText(payload);
+    const { maxInputBytes } = this.#settings;
+    const text = replyText(payload, maxInputBytes);
     if (text instanceof Unserializable) {
-      const message = `The payload cannot come into the program: ${text.reason}.`;
-      throw new ProgramError({ kind: "unserializable-value", message, logs: [] });
+      const limit = text.isTooLarge ? `, and ${maxInputBytes} bytes are the most` : "";
+      const message = `The payload cannot come into the program: ${text.reason}${limit}.`;
+      throw new ProgramError({ kind: text.isTooLarge ? "input-limit" : "unserializable-value", message, logs: [] });
     }
     const given = text === undefined ? "" : `,"payload":${text}`;
     const { hasReply, name } = operation;

@@ -24,7 +24,7 @@ export const Program = defineProtocol("program", { run: { payload: Type.Unknown(
 
 /** How a program actor is made. All may be left out. */
 export interface ProgramOptions
-  extends Pick<CodeExecutionOptions, "isolation" | "timeout" | "memory" | "maxOutput">,
+  extends Pick<CodeExecutionOptions, "isolation" | "timeout" | "memory" | "maxInputBytes" | "maxOutput">,
     Pick<ActorOptions, "phase" | "capacity" | "overflow"> {
   /** Default: `"javascript"`. */
   readonly language?: Language;
@@ -49,6 +49,7 @@ const NAMES: ReadonlySet<string> = new Set<keyof OptionsOf<unknown>>([
   "language",
   "timeout",
   "memory",
+  "maxInputBytes",
   "maxOutput",
   "tools",
   "toolLimits",
@@ -168,10 +169,11 @@ function settingsOf(options: OptionsOf<unknown>, protocol: Protocol): ProgramSet
   if (onLog !== undefined && typeof onLog !== "function") {
     throw new TypeError(`The onLog of a program is a function of an entry; got ${Bun.inspect(onLog, { depth: 1 })}.`);
   }
-  const { isolation, timeout, memory, maxOutput } = limitsOf({
+  const { isolation, timeout, memory, maxInputBytes, maxOutput } = limitsOf({
     ...(options.isolation !== undefined && { isolation: options.isolation }),
     ...(options.timeout !== undefined && { timeout: options.timeout }),
     ...(options.memory !== undefined && { memory: options.memory }),
+    ...(options.maxInputBytes !== undefined && { maxInputBytes: options.maxInputBytes }),
     ...(options.maxOutput !== undefined && { maxOutput: options.maxOutput }),
     ...(approve !== undefined && { approve }),
   });
@@ -179,6 +181,7 @@ function settingsOf(options: OptionsOf<unknown>, protocol: Protocol): ProgramSet
     isolation,
     timeout,
     memory,
+    maxInputBytes,
     maxOutput,
     tools: tools === undefined ? null : new ToolSet(tools),
     toolLimits: toolLimitsOf(toolLimits),

@@ -1,4 +1,5 @@
 import { consoleOf } from "../console";
+import { isTextTooDeep } from "../depth";
 import { ENTRY_BYTES, type Order, type Outcome } from "../pool/channel";
 import { MOST_CALLS, REFUSALS } from "../tools/call-refusals";
 import { toolsInCode } from "../tools/tools-in-code";
@@ -21,6 +22,9 @@ const MOST_LEFTOVERS = 20_000;
 const LEAST = 1.5 * 1024 * 1024;
 /** Functions of the process, by their numbers. */
 const [WRITE, PROGRESS, CALL] = [1, 2, 3];
+
+/** See `Natives`: progress that is nested too deep. */
+const TOO_DEEP = -2;
 
 const EXHAUSTED: Outcome = { kind: "out-of-memory", message: "" };
 
@@ -271,6 +275,8 @@ export class Interpreter {
       const json = text.slice(1);
       if (this.#take(String(JSON.parse(json))))
         this.#port.tellLog(Number(text[0]), json, performance.now() - this.#began);
+    } else if (isTextTooDeep(text)) {
+      return TOO_DEEP;
     } else if (this.#take(text)) {
       this.#port.tell(["progress", text]);
     }

@@ -22,7 +22,7 @@ export type Start = readonly [
 export interface Natives {
   /** The index of a level, and a text as JSON. Negative where that is more than may be told. */
   write(entry: string): number;
-  /** The same. */
+  /** -1 where that is more than may be told, and -2 where it is nested too deep. */
   progress(value: string): number;
   /** The number of the call, from 1; where it is refused, the negative index of the answer. */
   call(request: string): number;
@@ -62,7 +62,9 @@ export function prelude(
   const progress = (value: unknown): void => {
     const json = stringify(value) as string | undefined;
     if (json === undefined) throw new TypeErrorOf(`progress takes a value that has a JSON text, not a ${typeof value}`);
-    check(tellProgress(json));
+    const left = tellProgress(json);
+    if (left === -2) throw new TypeErrorOf("Progress is nested more than 1000 deep; tell a flatter value.");
+    check(left);
   };
 
   type Waiting = Record<number, ((answer: string) => void) | undefined>;

@@ -95,8 +95,8 @@ export class Broker implements Calls {
     if (result.isErr()) return this.#failed(of, result.error);
     const parsed = operation.reply.parse(result.value);
     if (parsed.isErr()) return unfitting(of, "reply", parsed.error());
-    const text = replyText(parsed.value);
-    if (text instanceof Unserializable) return unserializable(of, "reply", text);
+    const text = replyText(parsed.value, this.#bytesLeft);
+    if (text instanceof Unserializable) return this.#unserializable(of, "reply", text);
     return text === undefined ? '{"ok":true}' : `{"ok":true,"value":${text}}`;
   }
 
@@ -122,13 +122,13 @@ export class Broker implements Calls {
         return '{"ok":true,"value":{"done":true}}';
       }
       const parsed = of.operation.item.parse(step.value);
-      const text = parsed.isErr() ? undefined : replyText(parsed.value);
+      const text = parsed.isErr() ? undefined : replyText(parsed.value, this.#bytesLeft);
       if (typeof text === "string") return `{"ok":true,"value":{"done":false,"value":${text}}}`;
       if (!parsed.isErr() && text === undefined) return '{"ok":true,"value":{"done":false}}';
       await this.#leave(number);
       return parsed.isErr()
         ? unfitting(of, "item", parsed.error())
-        : unserializable(of, "item", text as Unserializable); // It is neither a text nor undefined.
+        : this.#unserializable(of, "item", text as Unserializable); // It is neither a text nor undefined.
     } catch (thrown) {
       this.#streams.delete(number);
       return thrown instanceof StreamError
@@ -190,6 +190,16 @@ export class Broker implements Calls {
     }
   }
 
+  /** Bytes that may still come and go. */
+  get #bytesLeft(): number {
+    return Math.max(this.#limits.bytes - this.#bytes, 0);
+  }
+
+  #unserializable(of: ToolOperation, what: "reply" | "item", { reason, isTooLarge }: Unserializable): string {
+    if (isTooLarge) return this.#overBytes();
+    return refusal("unserializable-reply", `The ${what} of ${nameOf(of)} cannot come into code: ${reason}.`);
+  }
+
   /** Counts a text; false when that is too much. */
   #count(text: string): boolean {
     if (this.#isSpent) return false;
@@ -249,6 +259,3 @@ const unfit = (of: ToolOperation, issues: readonly Issue[]): string =>
 
 const unfitting = (of: ToolOperation, what: "reply" | "item", issues: readonly Issue[]): string =>
   refusal("invalid-reply", `${nameOf(of)} gave what its protocol refuses as ${what}: ${listed(issues)}`);
-
-const unserializable = (of: ToolOperation, what: "reply" | "item", { reason }: Unserializable): string =>
-  refusal("unserializable-reply", `The ${what} of ${nameOf(of)} cannot come into code: ${reason}.`);

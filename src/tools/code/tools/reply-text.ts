@@ -1,44 +1,34 @@
-import { DEEPEST } from "../depth";
+import { exceeds, faultOf, TOO_LARGE } from "../measure";
 
 /** Why a reply does not come across. */
 export class Unserializable {
-  constructor(readonly reason: string) {}
+  constructor(
+    readonly reason: string,
+    readonly isTooLarge = false,
+  ) {}
 }
 
-/** A reply as JSON, undefined where there is none. What JSON would lose without a word is refused. */
-export function replyText(value: unknown): string | undefined | Unserializable {
+/**
+ * A reply as JSON, undefined where there is none. What JSON would lose without a word is refused, and so is a text of more
+ * bytes than `most`, before it is written where that can be told.
+ */
+export function replyText(value: unknown, most: number): string | undefined | Unserializable {
   try {
-    const lost = lostOf(value, 0);
-    if (lost !== null) return new Unserializable(`it ${lost}`);
+    const fault = faultOf(value, { most, least: 1, refuse: lossOf });
+    if (fault !== null) return new Unserializable(`it ${fault}`, fault === TOO_LARGE);
     const text: string | undefined = JSON.stringify(value);
-    return text === undefined && value !== undefined ? new Unserializable(`it is a ${typeof value}`) : text;
+    if (text === undefined) return value === undefined ? text : new Unserializable(`it is a ${typeof value}`);
+    return exceeds(text, most) ? new Unserializable(`it ${TOO_LARGE}`, true) : text;
   } catch {
     return new Unserializable("it is too long, or has a getter or toJSON that throws");
   }
 }
 
-/** What is wrong with a value, or is in it and would not be in its text. */
-function lostOf(value: unknown, depth: number): string | null {
+/** What would not be in a text. */
+function lossOf(value: object | bigint): string | null {
   if (typeof value === "bigint") return "has a bigint";
-  if (typeof value !== "object" || value === null) return null;
-  // To find this out itself takes JSON.stringify 5 s at a depth of 100,000.
-  if (depth === DEEPEST) return "goes round in a circle, or is nested too deeply";
-  if (Array.isArray(value)) {
-    for (const item of value) {
-      const lost = lostOf(item, depth + 1);
-      if (lost !== null) return lost;
-    }
-    return null;
-  }
   if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) {
     return "has bytes; ask for text or base64 where that is offered";
   }
-  if (value instanceof Map || value instanceof Set) return "has a Map or a Set";
-  const members = value as Readonly<Record<string, unknown>>; // An object of any kind has members.
-  if (typeof members["toJSON"] === "function") return null; // It says what it is there.
-  for (const key in members) {
-    const lost = lostOf(members[key], depth + 1);
-    if (lost !== null) return lost;
-  }
-  return null;
+  return value instanceof Map || value instanceof Set ? "has a Map or a Set" : null;
 }

@@ -1,4 +1,5 @@
 import type { Clock } from "../../../index";
+import { DEEPEST, isTextTooDeep } from "../depth";
 import { ENTRY_BYTES, LEVELS } from "../pool/channel";
 import type { LogEntry, Run } from "../tier";
 
@@ -40,6 +41,7 @@ export class Recorder {
   progress(value: unknown): void {
     const text: string | undefined = JSON.stringify(value); // Throws into the code where it cannot.
     if (text === undefined) throw new TypeError(`Progress is told as JSON, which holds no ${typeof value}.`);
+    if (isTextTooDeep(text)) throw new TypeError(`Progress is nested more than ${DEEPEST} deep; tell a flatter value.`);
     if (!this.#isOpen) return;
     this.#count(Buffer.byteLength(text) + ENTRY_BYTES);
     this.run.onProgress?.(text);

@@ -78,6 +78,13 @@ describe("Pool: what code and its host say to each other", () => {
     expect(await valueFrom(pool.run(runOf("return 1")))).toBe(1);
   });
 
+  test("P5: an answer that is too large for one text is told as such, and the run goes on", async () => {
+    pool = poolOf();
+    const calls = { tools: "{}", call: async () => "xy".repeat(2 ** 30 - 1) };
+    const body = "return (await call('')).text";
+    expect(await valueFrom(pool.run(runOf(body, { calls })))).toContain("too large to come into code");
+  });
+
   test("calls that are under way when a run ends are dropped", async () => {
     pool = poolOf();
     const calls = new Desk();

@@ -22,6 +22,7 @@ describe("Pool: a process that somebody took over", () => {
     ["no text", "crashed"],
     ["a value that is none", "crashed"],
     ["progress that is none", "crashed"],
+    ["progress that is too deep", "crashed"],
     ["a call twice", "crashed"],
     ["a call without a number", "crashed"],
     ["a call that is no text", "crashed"],
@@ -50,6 +51,21 @@ describe("Pool: a process that somebody took over", () => {
     expect(JSON.stringify(second)).not.toContain("forged");
   });
 
+  test("P5: that reads no answers is ended, before they pile up in the host", async () => {
+    // As many as the socket holds, and a thousand behind them: each has 16 KB.
+    const answer = "x".repeat(16_384);
+    let made = 0;
+    const call = async (): Promise<string> => {
+      made++;
+      return answer;
+    };
+    const calls = { tools: "{}", call };
+    const ended = await run("calls whose answers it does not read", { calls, timeout: 5_000 });
+    expect(ended).toMatchObject({ kind: "crashed", message: expect.stringContaining("without reading their answers") });
+    expect(made).toBeLessThan(2_000);
+    expect(await run("honest")).toMatchObject({ kind: "value", value: "1" });
+  });
+
   test("makes no calls where its run has none", async () => {
     expect(await run("a call")).toMatchObject({ kind: "crashed" });
   });
@@ -70,7 +86,7 @@ describe("Pool: a process that somebody took over", () => {
     const onLog = ({ text }: { text: string }) => void told.push(text);
     const ended = own.run(runOf("calls when it is to stop", { calls, timeout: 100, onLog }));
     await until(() => told.length === 1);
-    await clock.advance(149);
+    await clock.advance(139);
     await until(() => told.length === 2);
     expect(own.inspect().running).toBe(1);
     await clock.advance(1);

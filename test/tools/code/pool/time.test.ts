@@ -3,7 +3,7 @@ import { createManualClock, type ManualClock } from "../../../../src/testing/ind
 import type { PoolOptions, ProcessPool } from "../../../../src/tools/code/pool/process-pool";
 import { children, Desk, poolOf, runOf, until, valueFrom } from "./kit";
 
-const GRACE = 50;
+const GRACE = 40;
 const BUSY = "for (;;);";
 const IDLE = "await new Promise(() => {})";
 
@@ -43,8 +43,20 @@ describe("Pool: the time of a run", () => {
     await clock.advance(1_000 + GRACE - 1);
     expect(pool.inspect().running).toBe(1);
     await clock.advance(1);
-    expect(await ended).toMatchObject({ kind: "timeout", durationMs: 1_050 });
+    expect(await ended).toMatchObject({ kind: "timeout", durationMs: 1_040 });
     await until(() => !children().some((pid) => before.includes(pid)));
+  });
+
+  test("ends one that does not listen as soon after its time, though the timer of that came late itself", async () => {
+    clock = createManualClock();
+    const LATE = 15;
+    pool = poolOf({ clock: { ...clock, setTimer: (callback, delay) => clock.setTimer(callback, delay + LATE) } });
+    await until(() => pool.inspect().idle === 1);
+    const ended = pool.run(runOf(BUSY, { timeout: 1_000 }));
+    await clock.advance(1_000 + GRACE + LATE - 1);
+    expect(pool.inspect().running).toBe(1);
+    await clock.advance(1);
+    expect(await ended).toMatchObject({ kind: "timeout", durationMs: 1_055 });
   });
 
   test("one whose asker gave up is told so at once, and its process is spared where it listens", async () => {
@@ -142,7 +154,7 @@ describe("Pool: the time of a run", () => {
     const { clock: stopwatch } = await calls.next();
     stopwatch.stop();
     await clock.advance(1_000 + GRACE);
-    expect(await ended).toMatchObject({ kind: "timeout", durationMs: 1_050 });
+    expect(await ended).toMatchObject({ kind: "timeout", durationMs: 1_040 });
   });
 
   test("goes on from an answer until the code waits again, and what a call forgot to start goes on with its answer", async () => {
@@ -158,7 +170,7 @@ describe("Pool: the time of a run", () => {
     await until(() => clock.timers === 1);
     a.clock.stop(); // Too late.
     await clock.advance(1_000 + GRACE);
-    expect(await ended).toMatchObject({ kind: "timeout", durationMs: 1_050 });
+    expect(await ended).toMatchObject({ kind: "timeout", durationMs: 1_040 });
   });
 
   test("goes on while code waits for what did not stop it, though another call forgot to start it", async () => {

@@ -101,6 +101,24 @@ describe.each([...tiers])("a program in $isolation", ({ isolation, isIsolated })
   );
 
   test(
+    "P5: is asked with no more than its limit, and keeps its state where that is refused",
+    async () => {
+      const limited = { ...options, maxInputBytes: 1_000 };
+      await withSystem(
+        async (system) => {
+          const counter = spawnProgram(system, "counter", counting, { ...limited, protocol: Counter });
+          counter.tell("add", 2);
+          const { error } = await causeOf(counter.ask("fail", "xy".repeat(2 ** 29)));
+          expect(error).toMatchObject({ kind: "input-limit", message: expect.stringContaining("1000 bytes") });
+          expect(await value(counter.ask("total"))).toBe(2);
+        },
+        { decide: () => "resume" },
+      );
+    },
+    LONG,
+  );
+
+  test(
     "that throws fails the message, with its place in the source; a restart begins with a new state",
     async () => {
       await withSystem(async (system) => {

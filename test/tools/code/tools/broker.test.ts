@@ -49,6 +49,12 @@ const MADE: Readonly<Record<string, unknown>> = {
   },
 };
 
+/** As texts, 2.7 GB, which are too many for one, and 21 GB. */
+const LARGE: Readonly<Record<string, unknown>> = {
+  gigabytes: Array(3_000_000).fill("x".repeat(900)),
+  "too many": new Array(2 ** 32 - 1),
+};
+
 interface Desks {
   broker: Broker;
   call(request: unknown): Promise<Answer>;
@@ -93,7 +99,7 @@ async function withDesk(
           seen.push("given up");
           return 1;
         },
-        make: (name) => MADE[name],
+        make: (name) => MADE[name] ?? LARGE[name],
         *once(text) {
           yield text;
         },
@@ -184,7 +190,8 @@ describe("a call", () => {
       expect(kind).toBe("unserializable-reply");
       expect(message).toStartWith("The reply of tools.desk.make cannot come into code: it ");
       expect(message).not.toContain("secret");
-      if (name === "deep" || name === "circle") expect(message).toContain("goes round in a circle, or is nested too");
+      if (name === "deep" || name === "circle")
+        expect(message).toContain("goes round in a circle, or is nested more than 1000");
       if (name.startsWith("b") && name !== "bigint") expect(message).toContain("ask for text or base64");
       const opened = await call(to("parts", name));
       const number = opened.ok ? opened.value : 0;
@@ -192,6 +199,17 @@ describe("a call", () => {
       expect(fault(await call({ next: number })).kind).toBe("unserializable-reply");
       expect(fault(await call({ next: number })).kind).toBe("cancelled");
     });
+  });
+
+  test("P5: whose reply is more than may come and go is refused before a text of it is written", async () => {
+    for (const name of Object.keys(LARGE)) {
+      await withDesk({}, async ({ call }) => {
+        expect(fault(await call(to("make", name)))).toMatchObject({
+          kind: "budget",
+          message: expect.stringContaining("16777216"),
+        });
+      });
+    }
   });
 
   test("that fails says so, and not why: that is the tool's own", async () => {

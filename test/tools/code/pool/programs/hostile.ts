@@ -55,6 +55,10 @@ for (;;) {
     "too many calls": () => {
       for (let id = 0; id < 1_001; id++) call(id);
     },
+    "calls whose answers it does not read": () => {
+      for (let id = 0; ; id++) call(id);
+    },
+    "progress that is too deep": () => tell(["progress", "[".repeat(1_001) + "]".repeat(1_001)]),
     "a call": () => call(1),
     "waits without end": () => {
       for (;;) tell(["waiting"]);
