@@ -11,6 +11,8 @@ const MOST_TRIES = 16;
 export interface Visitor {
   /** Before each of the others is called, and where the walk has come to: after a pause, that may be in another place. */
   check?(trail: Trail): void;
+  /** Whether a name is left out. */
+  skips?(name: Name): boolean;
   /** With a directory that was opened, before what is in it. */
   enter?(at: number, name: Name, below: string): void;
   /** With what is no directory, in the directory `at`; gives whether it is one by now. */
@@ -130,6 +132,7 @@ class Walk {
       if (count === 0) return;
       yield;
       for (const [i, name] of names.entries()) {
+        if (this.#visitor.skips?.(name) === true) continue;
         let kind = kinds[i];
         if (kind === undefined && this.#root.statAt(at, name, status) === 0) kind = status.kind;
         if (kind === "directory") directories.push(name);

@@ -9,12 +9,14 @@ import { Trail } from "../root/trail";
 import { discard, walk } from "../root/walk";
 import type { Steps } from "../steps";
 import type { Task, Workspace } from "../workspace";
+import { createDirectoryBeside } from "../write/beside";
+import { isBesideName } from "../write/notes";
 import type { StagedDirectory } from "../write/staging";
 import { expectRenamed, refuseExisting } from "./move";
 import { lookUp } from "./stat";
 import { expectServed, expectServedBelow, placeCheck } from "./tree";
 
-const { ENOENT, ENOTDIR, ELOOP, ENXIO } = constants.errno;
+const { ENOENT, ENOTDIR, ELOOP, ENXIO, EXDEV } = constants.errno;
 const SETGID = 0o2000;
 
 /** Hands over the bytes of an open file that were there when it was opened, one piece a step. */
@@ -45,7 +47,7 @@ export async function copyTree(
   request: MoveRequest,
   task: Task,
 ): Promise<CopyReply> {
-  const { root, quota, staging } = workspace;
+  const { quota, staging } = workspace;
   const { signal } = task;
   const there = lookUp(workspace, to);
   if (there === 0) refuseExisting(to);
@@ -54,24 +56,61 @@ export async function copyTree(
   const bytes = await perform(workspace, tree.measure(), { signal });
   await quota?.countFor(bytes);
   quota?.admit(bytes, to.given);
-  const staged = staging.createDirectory(tree.mode, to.given);
+  const { parents = true } = request;
+  const reply = await copyBy(workspace, tree, to, parents, staging.createDirectory(tree.mode, to.given), signal);
+  if (reply !== null) return reply;
+  // The new name is on another file system than the staging directory.
+  const at = workspace.enter(to, parents);
+  try {
+    const again = new TreeCopy(workspace, from, to);
+    const staged = createDirectoryBeside(workspace, at, to, tree.mode);
+    return (await copyBy(workspace, again, to, parents, staged, signal)) ?? refuseMoved(to);
+  } finally {
+    workspace.leave(at);
+  }
+}
+
+function refuseMoved({ given }: Path): never {
+  const shown = JSON.stringify(given);
+  return refuse(
+    "changed",
+    given,
+    `${shown} is on another file system than a moment ago; see what is there, and ask again.`,
+  );
+}
+
+/** Copies a directory by a staged one; null where that cannot get the name, which is on another file system. */
+async function copyBy(
+  workspace: Workspace,
+  tree: TreeCopy,
+  to: Path,
+  parents: boolean,
+  staged: StagedDirectory,
+  signal: AbortSignal,
+): Promise<CopyReply | null> {
+  const { root, quota, staging } = workspace;
+  const remove = (): void | Promise<void> => perform(workspace, discard(root, staged.at, staged.name), null);
   try {
     inheritGroup(workspace, staged, to);
     const reply = await perform(workspace, tree.copy(staged), { signal });
-    await workspace.exclusively(to.given, null, { signal }, () => {
+    const isPlaced = await workspace.exclusively(to.given, null, { signal }, () => {
       quota?.admit(reply.bytes, to.given);
-      const at = workspace.enter(to, request.parents ?? true);
+      const at = workspace.enter(to, parents);
       const code = root.rename(staged.at, staged.name, at, nameOf(to), false);
       workspace.leave(at);
+      if (code === -EXDEV) return false;
       expectRenamed(code, to, to);
       quota?.add(reply.bytes);
+      return true;
     });
-    return reply;
+    if (isPlaced) return reply;
+    await remove();
+    return null;
   } catch (thrown) {
-    await perform(workspace, discard(root, staged.at, staged.name), null);
+    await remove();
     throw thrown;
   } finally {
-    staging.endDirectory();
+    staging.endDirectory(staged);
   }
 }
 
@@ -131,6 +170,7 @@ class TreeCopy {
     try {
       yield* expectServed(this.#workspace, at, name, this.#from.given, this.#places);
       yield* walk(root, at, name, {
+        skips: isBesideName,
         enter: (directory) => {
           this.#countEntry();
           if (this.#entries === 1 && root.stat(directory, status) === 0) this.mode = status.mode;
@@ -158,6 +198,7 @@ class TreeCopy {
     try {
       yield* walk(root, at, nameOf(this.#from), {
         check: placeCheck(this.#workspace, this.#from),
+        skips: isBesideName,
         enter: (directory, name, below) => {
           this.#countEntry();
           this.#expectServed(below, true);

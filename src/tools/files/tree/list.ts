@@ -8,6 +8,7 @@ import { leadsTo } from "../root/leads-to";
 import type { EntryKind, Name } from "../root/root";
 import type { Steps } from "../steps";
 import type { Task, Workspace } from "../workspace";
+import { isBeside } from "../write/notes";
 import { isStaging } from "../write/staging";
 import { SortedNames } from "./sorted-names";
 
@@ -174,10 +175,10 @@ class Listing {
     const matches = this.#matches;
     const isRoot = whole === "";
     const isDeep = whole.length * 3 + LONGEST_NAME >= LONGEST_PATH;
-    if (!isDeep && matches === null && rules.areOpen) return isRoot ? isShown : null;
+    if (!isDeep && matches === null && rules.areOpen) return isRoot ? isShown : isNotBeside;
     const before = isRoot ? "" : `${whole}/`;
     return (name, kind) => {
-      if (isRoot && isStaging(name)) return false;
+      if (isRoot ? isStaging(name) : isBeside(name)) return false;
       if (isDeep && Buffer.byteLength(before) + Buffer.byteLength(name) > LONGEST_PATH) {
         this.#leftOut++;
         return false;
@@ -254,6 +255,7 @@ class Listing {
 }
 
 const isShown = (name: string): boolean => !isStaging(name);
+const isNotBeside = (name: string): boolean => !isBeside(name);
 
 /** The path that a cursor stands for. It comes from outside: whatever it is, it only says where a page begins. */
 function pathIn(cursor: unknown, given: string): string {

@@ -7,6 +7,7 @@ import type { Trail } from "../root/trail";
 import { join, walk, walkIn } from "../root/walk";
 import type { Steps } from "../steps";
 import type { Task, Workspace } from "../workspace";
+import { isBesideName } from "../write/notes";
 import { STAGING } from "../write/staging";
 
 const { EACCES } = constants.errno;
@@ -75,6 +76,7 @@ export async function countBytes(workspace: Workspace, task: Task | null): Promi
   if (top < 0) return refuseFor(top, "");
   // Files that are on their way are nobody's yet.
   const counting = walkIn(root, top, STAGING, {
+    skips: isBesideName,
     visit(at, name, kind) {
       if (kind === "file" && root.statAt(at, name, status) === 0) bytes += status.size;
       return false;

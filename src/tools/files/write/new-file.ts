@@ -3,22 +3,15 @@ import { EtagOf, etagOf, PIECE, sizeIn } from "../etag";
 import { expectSuccess, refuse, refuseChanged } from "../file-error";
 import { nameOf, type Path, parentOf } from "../path";
 import type { WriteReply } from "../protocol";
-import { Status } from "../root/root";
 import { lookUp } from "../tree/stat";
 import type { Task, Workspace } from "../workspace";
+import { type BesideFile, createBeside, endBeside } from "./beside";
 import { hashFile } from "./hash-file";
 import { expectWritable } from "./limits";
+import { Rights } from "./rights";
 import type { Staged } from "./staging";
 
-const { ENOENT, EXDEV, EACCES, EPERM } = constants.errno;
-/** Permission bits that a new content keeps: it does not run as its owner (setuid), as a write takes that right away, too. */
-const RIGHTS = 0o777;
-
-const SETGID = 0o2000;
-// Never across a pause, so that all new files can share them.
-const staged = new Status();
-const directory = new Status();
-
+const { ENOENT, EXDEV } = constants.errno;
 /** What a file must be for another one to take its place. */
 export interface Condition {
   /** The etag that it must have. */
@@ -46,23 +39,23 @@ export class NewFile {
   /** The directory of its name, as long as nothing can have moved it; −1 after that. */
   #at: number;
   readonly #staged: Staged;
+  /** The same file beside its name, where it cannot get that from where it was written. */
+  #beside: BesideFile | null = null;
+  /** Whether it has to be there. */
+  #needsBeside = false;
   #etag: EtagOf | null = null;
   #size = 0;
   #hasEnded = false;
   /** Of a file that was written at once; empty for a copy. */
   #etagAtOnce: string | null = null;
-  /** The permission bits that it was given; null where it has those that the process gives. */
-  #mode: number | null = null;
-  /** The group that it was seen to have; null before it was looked at. */
-  #group: number | null = null;
-  /** The user that it belongs to, which is the actor's, once its mode was set. */
-  #owner = 0;
+  readonly #rights: Rights;
 
   /** @param parents whether missing directories on the way are made. */
   constructor(workspace: Workspace, path: Path, parents: boolean) {
     this.#workspace = workspace;
     this.#path = path;
     this.#parents = parents;
+    this.#rights = new Rights(workspace, path);
     this.#at = workspace.enter(path, parents);
     try {
       this.#staged = workspace.staging.create(path.given);
@@ -89,45 +82,11 @@ export class NewFile {
 
   /** Gives the file permission bits; if it replaces another one, it has that one's in the end. */
   setMode(bits: number): void {
-    const mode = bits & RIGHTS;
-    if (mode === this.#mode) return;
-    const { root } = this.#workspace;
-    const { descriptor } = this.#staged;
-    // The process's umask is of the moment, and a look at what it made of the file takes half as long as to change it.
-    expectSuccess(root.stat(descriptor, staged), this.#path.given);
-    if (staged.mode !== mode) expectSuccess(root.chmod(descriptor, mode), this.#path.given);
-    this.#mode = mode;
-    this.#group = staged.group;
-    this.#owner = staged.owner;
+    this.#rights.setMode(this.#descriptor, bits);
   }
 
-  /** Refuses to take the place of a file that this user may not write, though a rename could. */
-  #expectWritable({ mode, owner }: Status): void {
-    const mine = this.#owner;
-    if (mine === 0 || (mine === owner && (mode & 0o200) !== 0)) return;
-    const { root } = this.#workspace;
-    const { given } = this.#path;
-    const opened = root.openAt(this.#at, nameOf(this.#path), "write");
-    if (opened >= 0) root.close(opened);
-    if (opened !== -EACCES && opened !== -EPERM) return;
-    const advice = "have its mode changed, or delete it first if it is to be another file";
-    refuse("denied", given, `${JSON.stringify(given)} may not be written by this user: ${advice}.`);
-  }
-
-  /** Gives the file a group, unless this user may not. */
-  #setGroup(group: number): void {
-    if (group === this.#group) return;
-    const { root } = this.#workspace;
-    const { descriptor } = this.#staged;
-    expectSuccess(root.stat(descriptor, staged), this.#path.given);
-    if (staged.group !== group) root.chown(descriptor, -1, group);
-    this.#group = group;
-  }
-
-  /** Gives a new file the group of its directory, where that is set to be its files' (setgid). */
-  #takeGroup(): void {
-    expectSuccess(this.#workspace.root.stat(this.#at, directory), this.#path.given);
-    if ((directory.mode & SETGID) !== 0) this.#setGroup(directory.group);
+  get #descriptor(): number {
+    return (this.#beside ?? this.#staged).descriptor;
   }
 
   /** Writes the next bytes of a copy, whose etag nobody asks for: that of the reply is empty. */
@@ -186,7 +145,13 @@ export class NewFile {
     let reply: WriteReply | null;
     try {
       signal?.throwIfAborted(); // Others may have had the lock for long.
-      reply = this.#place(condition, null) ?? this.#place(condition, await this.#hashTarget(signal));
+      reply = this.#place(condition, null);
+      let hashed: Hashed | null = null;
+      for (let tries = 0; reply === null && tries < 2; tries++) {
+        if (this.#needsBeside && this.#beside === null) await this.#stageBeside(condition, signal);
+        else hashed = await this.#hashTarget(signal);
+        reply = this.#place(condition, hashed);
+      }
     } finally {
       lock.release();
     }
@@ -213,7 +178,11 @@ export class NewFile {
     let before = 0;
     if (isNew) {
       if (condition.ifMatch !== undefined) refuseChanged(given);
-      this.#takeGroup();
+      // What is made there has the group, also for a user who may not give it.
+      if (!this.#rights.takeGroup(this.#descriptor, this.#at) && this.#beside === null) {
+        this.#needsBeside = true;
+        return null;
+      }
     } else {
       expectSuccess(code, given);
       this.#workspace.expectFile(status, given);
@@ -226,17 +195,25 @@ export class NewFile {
       }
       before = status.size;
       // A file that is replaced keeps its rights; a new one gets those that the process gives.
-      this.setMode(status.mode);
-      this.#setGroup(status.group);
-      this.#expectWritable(status);
+      this.#rights.takeFrom(status, this.#descriptor, this.#at);
     }
     quota?.admit(this.#size - before, given);
-    const placed = staging.place(this.#staged, this.#at, name, condition.ifExists !== "fail");
+    const replaces = condition.ifExists !== "fail";
+    const beside = this.#beside;
+    const placed =
+      beside === null
+        ? staging.place(this.#staged, this.#at, name, replaces)
+        : root.rename(beside.at, beside.name, this.#at, name, replaces);
+    if (placed === -EXDEV && beside === null) {
+      this.#needsBeside = true;
+      return null;
+    }
     if (placed === -EXDEV) {
+      const shown = JSON.stringify(given);
       refuse(
-        "io",
+        "changed",
         given,
-        `${JSON.stringify(given)} is on another file system than the root; write it with inPlace: true.`,
+        `${shown} is on another file system than a moment ago; see what is there, and ask again.`,
       );
     }
     expectSuccess(placed, given);
@@ -287,6 +264,34 @@ export class NewFile {
     }
   }
 
+  /** Copies the file to beside its name, whose directory is on another file system than where it was written. */
+  async #stageBeside({ durable }: Condition, signal: AbortSignal | undefined): Promise<void> {
+    const { root, staging, scratch } = this.#workspace;
+    const { given } = this.#path;
+    this.#leave();
+    const at = this.#workspace.enter(this.#path, this.#parents);
+    let source = -1;
+    try {
+      this.#beside = createBeside(this.#workspace, at, this.#path);
+      source = staging.openToRead(this.#staged);
+      expectSuccess(source, given);
+      for (let position = 0; position < this.#size; ) {
+        const count = root.read(source, scratch, PIECE, position);
+        expectSuccess(count, given);
+        if (count === 0) break;
+        this.#workspace.writeAll(this.#beside.descriptor, scratch.subarray(0, count), given);
+        position += count;
+        if (position < this.#size) await this.#workspace.pause();
+        signal?.throwIfAborted();
+      }
+      if (durable === true) expectSuccess(await root.sync(this.#beside.descriptor), given);
+    } finally {
+      if (source >= 0) root.close(source);
+      if (this.#beside === null) this.#workspace.leave(at);
+    }
+    this.#rights.giveAnew(this.#beside.descriptor);
+  }
+
   /** Brings the names on the way to the disk, those of new directories included. */
   async #syncDirectories(): Promise<void> {
     const { root } = this.#workspace;
@@ -303,7 +308,9 @@ export class NewFile {
   #end(isPlaced: boolean): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    this.#workspace.staging.end(this.#staged, isPlaced);
+    const { staging } = this.#workspace;
+    staging.end(this.#staged, isPlaced && this.#beside === null);
+    if (this.#beside !== null) endBeside(this.#workspace, this.#beside, isPlaced);
     this.#leave();
   }
 

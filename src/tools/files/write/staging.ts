@@ -1,14 +1,14 @@
 import { constants } from "node:os";
 import { refuse, refuseFor } from "../file-error";
 import { type Name, type Root, Status } from "../root/root";
-import { discard } from "../root/walk";
 import { fold } from "../rules";
+import { isBeside, isNote, noteOf, removeNoted, removeStaged, writeNote } from "./notes";
 
 /** The directory below the root where files are written before they get their names. Nobody is served it. */
 export const STAGING = ".envoi";
 const LOCK = "lock";
 const DOT = 46;
-const { ENOENT, EEXIST, EAGAIN, EISDIR, EPERM, EACCES } = constants.errno;
+const { ENOENT, EEXIST, EAGAIN, EPERM, EACCES } = constants.errno;
 
 /** A file that is being written and has no name of its own yet. */
 export interface Staged {
@@ -21,6 +21,8 @@ export interface StagedDirectory {
   /** What it is in. */
   readonly at: number;
   readonly name: string;
+  /** The id of its note, where it is beside its name; what it is in is closed with it then. */
+  readonly id?: string;
 }
 
 /**
@@ -65,18 +67,16 @@ export class Staging {
     const mark = root.openAt(directory, markOf(id), "write");
     if (mark < 0 && mark !== -ENOENT) return;
     if (mark < 0 || root.lock(mark) === 0) {
-      for (const name of names) if (name !== markOf(id)) this.#remove(directory, name);
+      for (const name of names) {
+        if (name === markOf(id)) continue;
+        if (isNote(name)) removeNoted(root, directory, name);
+        removeStaged(root, directory, name);
+      }
       root.unlink(directory, markOf(id));
     }
     if (mark < 0) return;
     root.unlock(mark);
     root.close(mark);
-  }
-
-  /** Removes a file, or a directory with all that is in it. */
-  #remove(directory: number, name: string): void {
-    const code = this.#root.unlink(directory, name);
-    if (code === -EISDIR || code === -EPERM) for (const _ of discard(this.#root, directory, name));
   }
 
   /** Makes an empty directory, for a tree that is to be placed as a whole. */
@@ -96,8 +96,30 @@ export class Staging {
     }
   }
 
+  /** Leaves a note of what is going to be staged in a directory, whose path is `whole`; gives its id. */
+  note(whole: string, path: string): string {
+    const directory = this.#ensure(path);
+    const id = `${this.#id}.${this.#count++}`;
+    const code = writeNote(this.#root, directory, id, whole);
+    return code < 0 ? this.#refuse(code, STAGING, path) : id;
+  }
+
+  /** Removes such a note. */
+  forget(id: string): void {
+    if (this.#directory >= 0) this.#root.unlink(this.#directory, noteOf(id));
+  }
+
+  /** Opens a staged file once more, to be read. */
+  openToRead({ name }: Staged): number {
+    return this.#root.openAt(this.#directory, name, "read");
+  }
+
   /** Ends with a staged directory, which was placed, or of which nothing is left. */
-  endDirectory(): void {
+  endDirectory({ id }: Pick<StagedDirectory, "id"> = {}): void {
+    if (id !== undefined) {
+      this.forget(id);
+      return;
+    }
     this.#open--;
     if (this.#open === 0 && this.#root.resolution === "memory") this.#leave();
   }
@@ -282,10 +304,11 @@ export class Staging {
 }
 
 /**
- * Whether a path is that of the directory, or in it, by any name that a file system may take for it: some do not tell
+ * Whether a path is that of the directory, or of what is staged beside its name, or in it, by any name that a file system may take for it: some do not tell
  * `.ENVOI` from `.envoi`.
  */
 export function isStaging(whole: string): boolean {
+  if (isBeside(whole)) return true;
   const first = whole.charCodeAt(0);
   if (first !== DOT && first < 128) return false;
   const slash = whole.indexOf("/");
@@ -296,4 +319,4 @@ export function isStaging(whole: string): boolean {
 const markOf = (id: string): string => `${id}.owner`;
 
 /** Whose file a name in the directory is; undefined where it is no actor's. */
-const idIn = (name: string): string | undefined => /^([0-9a-f-]{12,36})\.(?:owner|\d+)$/.exec(name)?.[1];
+const idIn = (name: string): string | undefined => /^([0-9a-f-]{12,36})\.(?:owner|\d+(?:\.at)?)$/.exec(name)?.[1];

@@ -36,12 +36,13 @@ async function encodeSlowly(
   { given }: Path,
   { signal }: Task,
 ): Promise<Uint8Array[]> {
+  if (request.content instanceof Uint8Array) return [request.content];
   const parts: Uint8Array[] = [];
   let bytes = 0;
   for (const part of partsOf(request, given)) {
     bytes += part.length;
     expectWritable(workspace, bytes, given);
-    parts.push(request.content instanceof Uint8Array ? part : part.slice());
+    parts.push(part.slice()); // It is used again for the next one.
     await workspace.pause();
     signal.throwIfAborted();
   }

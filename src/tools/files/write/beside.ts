@@ -1,0 +1,47 @@
+import { refuseFor } from "../file-error";
+import { type Path, parentOf } from "../path";
+import type { Workspace } from "../workspace";
+import { besideOf } from "./notes";
+import type { Staged, StagedDirectory } from "./staging";
+
+/** A file that is being written beside its name. */
+export interface BesideFile extends Staged {
+  /** The directory. */
+  readonly at: number;
+  /** That of its note. */
+  readonly id: string;
+}
+
+/** Makes an empty file beside the name that a path says. */
+export function createBeside({ root, staging }: Workspace, at: number, path: Path): BesideFile {
+  const id = staging.note(parentOf(path), path.given);
+  const name = besideOf(id);
+  const descriptor = root.openAt(at, name, "create");
+  if (descriptor >= 0) return { at, name, descriptor, id };
+  staging.forget(id);
+  return refuseFor(descriptor, path.given);
+}
+
+/** Ends with such a file, and closes its directory. */
+export function endBeside(workspace: Workspace, { at, name, descriptor, id }: BesideFile, isPlaced: boolean): void {
+  const { root, staging } = workspace;
+  root.close(descriptor);
+  if (!isPlaced) root.unlink(at, name);
+  staging.forget(id);
+  workspace.leave(at);
+}
+
+/** Makes an empty directory beside the name that a path says. */
+export function createDirectoryBeside(
+  { root, staging }: Workspace,
+  at: number,
+  path: Path,
+  mode: number,
+): StagedDirectory {
+  const id = staging.note(parentOf(path), path.given);
+  const name = besideOf(id);
+  const code = root.makeDirectory(at, name, mode);
+  if (code === 0) return { at, name, id };
+  staging.forget(id);
+  return refuseFor(code, path.given);
+}

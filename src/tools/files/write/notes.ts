@@ -1,0 +1,57 @@
+import type { Name, Root } from "../root/root";
+import { discard } from "../root/walk";
+
+/** Shortest path that has such a name. */
+const SHORTEST = ".envoi-0123456789ab.0".length;
+const BESIDE = /(?:^|\/)\.envoi-[0-9a-f]{12}\.\d+(?:\/|$)/i;
+const NOTE = /^([0-9a-f-]{12,36}\.\d+)\.at$/;
+/** Longest path in bytes. */
+const LONGEST_PATH = 4_095;
+
+/**
+ * What is staged beside its name, for a directory that the staging directory has no way to: on another file system, which a
+ * rename cannot leave. A note in the staging directory says where it is, so that what a killed process leaves is found.
+ */
+export const besideOf = (id: string): string => `.envoi-${id}`;
+export const noteOf = (id: string): string => `${id}.at`;
+
+/** Whether a path is that of what is staged beside its name, or in it. Nobody is served it. */
+export const isBeside = (path: string): boolean => path.length >= SHORTEST && BESIDE.test(path);
+
+/** The same of a name in a directory. */
+export const isBesideName = (name: Name): boolean =>
+  isBeside(typeof name === "string" ? name : Buffer.from(name).toString("latin1"));
+
+/** Whether a name in the staging directory is that of a note. */
+export const isNote = (name: string): boolean => NOTE.test(name);
+
+/** Notes the directory in which something of that id is going to be; gives 0 or a negated errno. */
+export function writeNote(root: Root, staging: number, id: string, directory: string): number {
+  const note = root.openAt(staging, noteOf(id), "create");
+  if (note < 0) return note;
+  const bytes = Buffer.from(directory);
+  const count = root.write(note, bytes, bytes.length);
+  root.close(note);
+  return Math.min(0, count);
+}
+
+/** Removes what a note tells of, if it is there still. */
+export function removeNoted(root: Root, staging: number, note: string): void {
+  const id = NOTE.exec(note)?.[1];
+  const file = root.openAt(staging, note, "read");
+  if (id === undefined || file < 0) return;
+  const bytes = Buffer.alloc(LONGEST_PATH);
+  const length = root.read(file, bytes, bytes.length, 0);
+  root.close(file);
+  if (length < 0) return;
+  const path = bytes.toString("utf8", 0, length);
+  const at = path === "" ? root.top : root.open(path, "place");
+  if (at < 0) return;
+  removeStaged(root, at, besideOf(id));
+  if (path !== "") root.close(at);
+}
+
+/** Removes a staged file, or a staged directory with all that is in it. */
+export function removeStaged(root: Root, at: number, name: string): void {
+  if (root.unlink(at, name) < 0) for (const _ of discard(root, at, name));
+}
