@@ -41,11 +41,13 @@ export function* replaceAll(
   let present = text;
   for (const [index, { oldText, newText }] of replacements.entries()) {
     // With line ends of one letter, whatever those of the request are.
-    const wanted = (yield* fold(yield* encodeText(oldText, effort), effort)).bytes;
+    const encoded = oldText.length <= PART ? Buffer.from(oldText) : yield* encodeText(oldText, effort);
+    const wanted = encoded.includes(CR) ? (yield* fold(encoded, effort)).bytes : encoded;
     const places = yield* placesOf(present, wanted, most, effort);
     const [place] = places;
     if (place === undefined || places.length > 1) return { index, text: present, places };
-    const bytes = yield* withLineEnds(yield* encodeText(newText, effort), present, place, effort);
+    const fresh = newText.length <= PART ? Buffer.from(newText) : yield* encodeText(newText, effort);
+    const bytes = fresh.includes(LF) ? yield* withLineEnds(fresh, present, place, effort) : fresh;
     present = yield* splice(present, place, bytes, effort);
   }
   return { text: present };
@@ -53,7 +55,6 @@ export function* replaceAll(
 
 /** The bytes of a text, which is well-formed. */
 function* encodeText(text: string, effort: Effort): Steps<Buffer> {
-  if (text.length <= PART) return Buffer.from(text);
   const parts: Uint8Array[] = [];
   for (const part of partsOf({ content: text }, "")) {
     parts.push(part);
@@ -128,7 +129,6 @@ function unfolded(at: number, folds: readonly number[] | null): number {
  * beyond are like the last one. Where it replaces none they are as the next in the text is, or the one before.
  */
 function* withLineEnds(bytes: Buffer, text: Buffer, { start, end }: Place, effort: Effort): Steps<Buffer> {
-  if (!bytes.includes(LF)) return bytes;
   const isBefore = (at: number): boolean => text[at - 1] === CR;
   const replaced = text.subarray(start, end);
   let next = nextLineEnd(replaced, 0);
