@@ -6,6 +6,7 @@ import { runStream } from "./run-stream";
 import { openTier } from "./tiers";
 
 export { requireChildPrograms } from "./child-program";
+export { requirePeers } from "./peers";
 // What programs are made of, too.
 export { ProgramInstance } from "./program/program-instance";
 export { Sources } from "./source/sources";

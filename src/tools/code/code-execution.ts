@@ -10,7 +10,7 @@ import type { KnownTools, Tools } from "./tools/tool-set";
  *
  * @param spawner a system, or the context of the actor that is to be its parent.
  * @throws TypeError or RangeError for an option that cannot be one; Error where the name is in use, or where the programs of
- * its processes are missing.
+ * its processes, or the packages that its isolation needs, are missing.
  * @example
  * const code = spawnCodeExecution(system);
  * const ran = await runCode(code, { code: "input.reduce((a, b) => a + b)", input: [1, 2, 3] });
@@ -31,8 +31,9 @@ export function spawnCodeOver(
 ): CodeExecutionRef {
   const limits = limitsOf(options);
   const { name = "code", supervision, phase, capacity, overflow } = options;
-  const { factoryOf, handlingOf, requireChildPrograms } = loadCodeActor();
+  const { factoryOf, handlingOf, requireChildPrograms, requirePeers } = loadCodeActor();
   requireChildPrograms();
+  requirePeers(limits.isolation, ["javascript", "typescript"]);
   return spawner.spawn(name, CodeExecution, factoryOf(limits, open), {
     ...handlingOf(limits),
     ...(supervision && { supervision }),

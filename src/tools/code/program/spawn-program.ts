@@ -72,7 +72,8 @@ const NAMES: ReadonlySet<string> = new Set<keyof OptionsOf<unknown>>([
  * ends nothing; a stop does.
  *
  * @param spawner a system, or the context of the actor that is to be its parent.
- * @throws TypeError or RangeError for an option that cannot be one; Error where the name is in use.
+ * @throws TypeError or RangeError for an option that cannot be one; Error where the name is in use, or where packages
+ * that the isolation and the language need are missing.
  * @example
  * const counter = spawnProgram(system, "counter", "let n = 0; ({ run: (by) => (n += by) })");
  * await counter.ask("run", 2);
@@ -106,6 +107,7 @@ export function spawnProgram(
   }
   const parts = loadCodeActor();
   parts.requireChildPrograms();
+  parts.requirePeers(settings.isolation, [language]);
   /** Kept for restarts, unless another try may find something else. */
   let compiled: Code | CodeRefusal | undefined;
   return spawner.spawn(

@@ -1,4 +1,5 @@
 import { type ChildProgram, childProgram } from "../child-program";
+import { INTERPRETER_COMMAND } from "../peers";
 import { type PoolOptions, ProcessPool } from "../pool/process-pool";
 import type { Tier } from "../tier";
 
@@ -14,6 +15,6 @@ export function createSandbox(options: SandboxOptions): Tier {
     program: childProgram("sandbox-worker"),
     ...options,
     isolation: "sandbox",
-    remedy: "install its interpreter with `bun add @jitl/quickjs-wasmfile-release-sync@0.32.0`",
+    remedy: `install its interpreter with \`${INTERPRETER_COMMAND}\``,
   });
 }

@@ -64,8 +64,8 @@ export async function loadParser(language: Language): Promise<Parse> {
       return parse(javascript, source, text, origins);
     };
   } catch {
-    const names = language === "javascript" ? "acorn" : "acorn and @sveltejs/acorn-typescript";
-    throw new CodeRefusal("unavailable", `Install ${names}: the code actor reads ${language} with it.`);
+    const names = language === "javascript" ? "acorn" : "acorn @sveltejs/acorn-typescript";
+    throw new CodeRefusal("unavailable", `The code actor cannot read ${language} here: run \`bun add ${names}\`.`);
   }
 }
 

@@ -1,0 +1,48 @@
+import { childProgram } from "./child-program";
+import type { Language } from "./source/parser";
+import type { Isolation } from "./tier";
+
+/** Packages that are installed beside envoi by those who run code. */
+const INTERPRETER = "@jitl/quickjs-wasmfile-release-sync";
+const JAVASCRIPT = "acorn";
+const TYPESCRIPT = "@sveltejs/acorn-typescript";
+/** The versions that are known to work. The interpreter's memory is written down by the build, so that it is one of them. */
+const VERSIONS: Readonly<Record<string, string>> = { [INTERPRETER]: "0.32.0", [JAVASCRIPT]: "8", [TYPESCRIPT]: "1" };
+
+export const INTERPRETER_COMMAND = commandFor([INTERPRETER]);
+
+/**
+ * Makes sure that the packages are there which a tier and a language need, before an actor is spawned that needs them.
+ *
+ * @throws Error with the command that installs those that are missing.
+ */
+export function requirePeers(isolation: Isolation, languages: readonly Language[]): void {
+  const peers = [
+    ...(isolation === "sandbox" ? [INTERPRETER] : []),
+    JAVASCRIPT,
+    ...(languages.includes("typescript") ? [TYPESCRIPT] : []),
+  ];
+  // A bundle and a compiled application carry them.
+  if (typeof childProgram("source-worker") !== "string") return;
+  const missing = peers.filter((name) => !isInstalled(name));
+  if (missing.length === 0) return;
+  throw new Error(
+    `Code cannot run as "${isolation}" here, because ${listed(missing)} ${missing.length === 1 ? "is" : "are"} not installed: ` +
+      `run \`${commandFor(missing)}\`.`,
+  );
+}
+
+function isInstalled(name: string): boolean {
+  try {
+    Bun.resolveSync(name, import.meta.dir);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const listed = (names: readonly string[]): string => names.join(", ").replace(/, ([^,]*)$/, " and $1");
+
+function commandFor(names: readonly string[]): string {
+  return `bun add ${names.map((name) => `${name}@${VERSIONS[name]}`).join(" ")}`;
+}
