@@ -494,3 +494,40 @@ test("P3: a handler of a router may have a concurrency, too", async () => {
   expect((await Promise.all(asks)).map((ask) => ask._unsafeUnwrap())).toEqual([true, true, true]);
   expect(reasonsOf(deadLetters)).toEqual([]);
 });
+
+test("P13: a child with a concurrency that its supervisor stops is counted out once: its parent still waits for the others", async () => {
+  const { system, clock, takeLog } = createTestSystem();
+  const Child = defineProtocol("child", { fail: {}, wait: {} });
+  const gate = Promise.withResolvers<void>();
+  const seen: string[] = [];
+  const parent = system.spawn(
+    "parent",
+    Child,
+    (ctx) => {
+      for (const [name, concurrency] of [
+        ["failing", 2],
+        ["waiting", 1],
+      ] as const) {
+        const factory = () => ({
+          async fail() {
+            await Promise.resolve();
+            throw new Error("broken");
+          },
+          wait: () => gate.promise,
+          onStop: () => void seen.push(`${name} stopped`),
+        });
+        ctx.spawn(name, Child, factory, { concurrency }).tell(name === "failing" ? "fail" : "wait");
+      }
+      return { fail() {}, wait() {}, onStop: () => void seen.push("parent stopped") };
+    },
+    { supervision: { decide: () => "stop" } },
+  );
+  await clock.settle();
+  const stopped = system.stop(parent);
+  await clock.settle();
+  expect(seen).toEqual(["failing stopped"]);
+  gate.resolve();
+  await stopped;
+  expect(seen).toEqual(["failing stopped", "waiting stopped", "parent stopped"]);
+  expect(takeLog()).toHaveLength(1);
+});

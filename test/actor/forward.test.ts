@@ -441,3 +441,30 @@ test("P6: a message forwarded into another system leaves no timer in either, and
   for (const { router } of [test, other]) expectBalance(router.audit());
   expect(entries).toEqual([]);
 });
+
+test("P9: a handler that forwarded its message and throws has failed, though the asker gave up meanwhile", async () => {
+  const failures: unknown[] = [];
+  const test = createTestSystem();
+  test.system.events.subscribe((event) => {
+    if (event.kind === "failed") failures.push([event.address, event.operation]);
+  });
+  const gate = Promise.withResolvers<void>();
+  const last = spawnDesk(test, "last", { find: () => new Promise<string>(() => {}) });
+  const first = spawnDesk(test, "first", {
+    async find(ctx) {
+      expect(ctx.signal.aborted).toBe(false); // It could know that its sender gave up.
+      ctx.forward(last);
+      await gate.promise;
+      throw new Error("broken");
+    },
+  });
+  const asker = new AbortController();
+  const asked = first.ask("find", "it", { signal: asker.signal });
+  await test.clock.settle();
+  asker.abort();
+  expect((await asked)._unsafeUnwrapErr().kind).toBe("cancelled");
+  gate.resolve();
+  await test.clock.settle();
+  expect(failures).toEqual([["@(first)", "find"]]);
+  expect(test.takeLog()).toHaveLength(1);
+});

@@ -113,6 +113,24 @@ describe("it tells of", () => {
     expect(message).toContain("it has not come to an end within 500 turns");
   });
 
+  test("a program in which a timer sets itself again without end, and no actor has a turn for it", async () => {
+    const { message } = await failureOf(
+      async ({ system }) => {
+        const counter = system.spawn("counter", Counter, ({ clock }) => ({
+          add() {
+            const again = (): void => void clock.setTimer(again, 1);
+            again();
+          },
+          total: () => 0,
+        }));
+        counter.tell("add", 1);
+        await new Promise(() => {});
+      },
+      { seed: 1, maxSteps: 500 },
+    );
+    expect(message).toContain("it has not come to an end within 500 turns");
+  });
+
   test("a check that does not hold after some turn, and the turn", async () => {
     let total = 0;
     const { message, trace } = await failureOf(
@@ -290,6 +308,21 @@ describe("time", () => {
       },
       { seeds: 20 },
     );
+  });
+
+  test("goes on while the program settles where a turn is delayed by a fault", async () => {
+    const { faults } = await simulate(
+      async (simulation) => {
+        const counter = simulation.system.spawn("counter", Counter, () => ({ add() {}, total: () => 0 }));
+        for (let i = 0; i < 5; i++) {
+          counter.tell("add", 1);
+          await simulation.settle();
+          expect(simulation.system.router.audit()).toMatchObject({ handled: i + 1, queued: 0 });
+        }
+      },
+      { seeds: 20, faults: { delay: 0.5, longestDelay: 10 } },
+    );
+    expect(faults.delay).toBeGreaterThan(20);
   });
 
   test("cannot go back", async () => {

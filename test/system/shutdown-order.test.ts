@@ -53,6 +53,14 @@ function stages({ system, clock }: TestSystem) {
   return { seen, spawn, sleep: (ms: number) => new Promise<void>((resolve) => clock.setTimer(resolve, ms)) };
 }
 
+test("P13: phases are in the order of numbers, not of their texts", async () => {
+  const systems = createTestSystem();
+  const { seen, spawn } = stages(systems);
+  for (const phase of [10, 9, -1, 100, -10]) spawn(`phase-${phase}`, { phase });
+  await systems.system.shutdown();
+  expect(seen).toEqual([-10, -1, 9, 10, 100].map((phase) => `phase-${phase} stopped at 0`));
+});
+
 test("P13: shutdown stops phase by phase, the smallest first, each once all of the one before has stopped", async () => {
   const systems = createTestSystem();
   const { seen, spawn, sleep } = stages(systems);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { getEventListeners } from "node:events";
 import { createSystem } from "../../../src";
 import { createManualClock } from "../../../src/testing";
 import {
@@ -215,4 +216,13 @@ test("nobody is asked about what nobody waits for any more", async () => {
   expect(asked).toBe(0);
   const waited = unlessAborted(new Promise(() => {}), AbortSignal.abort());
   expect(await waited).toMatchObject({ error: { kind: "crashed" } });
+});
+
+test("P14: an approval that has come leaves no listener at the signal of its asker", async () => {
+  const { signal } = new AbortController();
+  const rejected = Promise.reject(new Error("broken"));
+  const coming = [unlessAborted(1, signal), unlessAborted(rejected, signal).catch(() => 2)];
+  expect(getEventListeners(signal, "abort")).toHaveLength(2);
+  expect(await Promise.all(coming)).toEqual([1, 2]);
+  expect(getEventListeners(signal, "abort")).toHaveLength(0);
 });

@@ -129,6 +129,7 @@ describe.each(ways)("$isolation, $language", ({ isolation, language, pause }) =>
       expect(errorIn(await execute(endless, { session, timeout: 1_000 })).message).toContain("150 ms");
       expect(errorIn(await execute("'x'.repeat(100)", { session })).kind).toBe("output-limit");
       expect(valueIn(await execute("'x'.repeat(50)", { session, isolation }))).toHaveLength(50);
+      expect(valueIn(await execute("1", { session, memory: 32 * 1024 * 1024 }))).toBe(1); // As much as it has.
       const less = errorIn(await execute("1", { session, memory: 1024 * 1024 }));
       expect(less).toMatchObject({ kind: "unavailable", message: expect.stringContaining("33554432 bytes") });
       const wide = await open(code, { timeout: 60_000, maxOutput: 1e9 });

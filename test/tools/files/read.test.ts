@@ -51,6 +51,19 @@ describe.each(everyWay)("read, by %s", (way) => {
       expect((await contentOf(files, { lines: {} })).lines).toEqual({ from: 1, to: 0, total: 0 });
     }));
 
+  test("a part of a file of 1 MiB comes with the etag of the whole, and one of a larger file without", () =>
+    withFiles(way, async ({ files, directory, disk }) => {
+      for (const [size, hasEtag] of [
+        [1024 * 1024, true],
+        [1024 * 1024 + 1, false],
+      ] as const) {
+        const bytes = bytesOf(size);
+        disk.writeFileSync(join(directory, "a"), bytes);
+        const { etag } = await contentOf(files, { encoding: "bytes", offset: 1, length: 1 });
+        expect(etag).toBe(hasEtag ? etagOf(bytes) : undefined);
+      }
+    }));
+
   test("keeps a byte order mark and carriage returns, so that what was read can be written", () =>
     withFiles(way, async ({ files, directory, disk }) => {
       disk.writeFileSync(join(directory, "a"), "\uFEFFone\r\ntwo\r\n");

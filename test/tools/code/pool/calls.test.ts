@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
+import { getEventListeners } from "node:events";
 import type { ProcessPool } from "../../../../src/tools/code/pool/process-pool";
 import type { LogEntry } from "../../../../src/tools/code/tier";
 import { children, Desk, poolOf, runOf, valueFrom } from "./kit";
@@ -50,6 +51,24 @@ describe("Pool: what code and its host say to each other", () => {
     expect(await valueFrom(pool.run(runOf(body, { calls })))).toEqual(
       ["a", "é", "c", "d"].map((letter) => [3_000_000, 1, letter]),
     );
+  });
+
+  test("a request may be as long as the output, and not longer by one byte", async () => {
+    pool = poolOf();
+    const calls = { tools: "{}", call: async (request: string) => `${request.length}` };
+    const ask = (length: number) =>
+      pool.run(runOf(`return (await call("x".repeat(${length}))).text`, { calls, maxOutput: 1_000 }));
+    expect(await valueFrom(ask(1_000))).toBe("1000");
+    expect((await ask(1_001)).kind).not.toBe("value");
+  });
+
+  test("P14: a run that has ended leaves no listener at the signal of its asker", async () => {
+    pool = poolOf();
+    const { signal } = new AbortController();
+    const ended = pool.run(runOf("return 1", { signal }));
+    expect(getEventListeners(signal, "abort")).toHaveLength(1);
+    expect(await valueFrom(ended)).toBe(1);
+    expect(getEventListeners(signal, "abort")).toHaveLength(0);
   });
 
   test("logs and progress are told as they happen, in order, and the end has the same logs", async () => {

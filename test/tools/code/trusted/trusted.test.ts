@@ -55,3 +55,11 @@ test("logs that are too many end with the first that is, also where a shorter on
     expect(errorIn(await execute(code))).toMatchObject({ kind: "output-limit", logs: [] });
   });
 });
+
+test("logs may take all of the output, where an entry counts 32 bytes beside its text, and not one byte more", async () => {
+  await withCode({ ...options, maxOutput: 100 }, async (execute) => {
+    const outcome = await execute("console.log('x'.repeat(68)); undefined");
+    expect(outcome.ok && outcome.value.logs.map(({ text }) => text.length)).toEqual([68]);
+    expect(errorIn(await execute("console.log('x'.repeat(69)); undefined")).kind).toBe("output-limit");
+  });
+});

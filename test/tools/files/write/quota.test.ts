@@ -40,6 +40,21 @@ describe.each(everyWay)("quotaBytes, by %s", (way) => {
       { quotaBytes: 100, deny: ["secret"] },
     ));
 
+  test("is freed of one of two names of a file that takes the place of the other", () =>
+    withFiles(
+      way,
+      async ({ files, directory, disk }) => {
+        disk.writeFileSync(join(directory, "a"), "x".repeat(60));
+        disk.linkSync(join(directory, "a"), join(directory, "b"));
+        expect(await write(files, "c", 1)).toBe("written"); // Which counts, each name for itself.
+        const before = (await used(files)) ?? 0;
+        const moved = resultOf(await files.ask("move", { from: "a", to: "b", ifExists: "replace" }));
+        expect(moved.isOk()).toBe(true);
+        expect(before - ((await used(files)) ?? 0)).toBe(60);
+      },
+      { quotaBytes: 1_000, hardLinks: true },
+    ));
+
   test("counts what was written of a file in place whose asker gave up", () =>
     withFiles(
       way,

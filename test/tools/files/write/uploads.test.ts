@@ -54,6 +54,15 @@ describe.each(everyWay)("uploads, by %s", (way) => {
       expect([...(disk.readFileSync(join(directory, "a")) as Buffer)]).toEqual([0, 255]);
     }));
 
+  test("a long text has its pairs of surrogates whole, wherever it is cut into parts", () =>
+    withFiles(way, async ({ files, directory, disk }) => {
+      const text = `${"x".repeat(64 * 1024 - 1)}🦊${"y".repeat(64 * 1024 - 1)}🦊${"z".repeat(100_000)}`;
+      const upload = await begin(files);
+      expect((await chunk(files, upload, text)).isOk()).toBe(true);
+      expect((await finish(files, upload)).isOk()).toBe(true);
+      expect(disk.readFileSync(join(directory, "a"), "utf8") === text).toBe(true);
+    }));
+
   test("pieces are written in the order in which they were asked for, however many are on their way", () =>
     withFiles(
       way,

@@ -141,6 +141,20 @@ describe.each([...onDisk])("the write lock by %s", (way) => {
       expect(done).toBe(100);
     }));
 
+  test("that is disposed of refuses whoever waits for it, and whoever asks later", () =>
+    withTwo(way, way, async (root, second) => {
+      using ours = createWriter(root);
+      using theirs = createWriter(second);
+      expect(theirs.lock.tryAcquire("a")).toBe(true);
+      const first = ours.lock.acquire("b").catch((thrown) => thrown);
+      const next = ours.lock.acquire("c").catch((thrown) => thrown);
+      ours.lock.dispose();
+      expect((await first).error).toMatchObject({ kind: "io", path: "b" });
+      expect((await next).error).toMatchObject({ kind: "io", path: "c" });
+      expect(() => ours.lock.tryAcquire("d")).toThrow();
+      theirs.lock.release();
+    }));
+
   test("that cannot be taken is told to each who asks", () =>
     withRoot(way, async (root, directory) => {
       using writer = createWriter(root);

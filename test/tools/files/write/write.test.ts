@@ -166,6 +166,26 @@ describe.each(everyWay)("write, by %s", (way) => {
       }));
   }
 
+  test("a look at the directory waits for a write in it; a write to a path that begins with the same letters does not", () =>
+    withFiles(way, async ({ files }) => {
+      const ended: string[] = [];
+      const note = (what: string) => () => ended.push(what);
+      const all = [
+        files.ask("write", { path: "a", content: large }).then(note("a")),
+        files.ask("list", {}).then((reply) => {
+          note("list")();
+          expect(
+            resultOf(reply)
+              ._unsafeUnwrap()
+              .entries.map(({ path }) => path),
+          ).toContain("a");
+        }),
+        files.ask("write", { path: "ab", content: "overtakes" }).then(note("ab")),
+      ];
+      await Promise.all(all);
+      expect(ended[0]).toBe("ab");
+    }));
+
   test("a write whose asker gives up leaves the old file, and nothing staged", () =>
     withFiles(way, async ({ files, directory, disk, system }) => {
       disk.writeFileSync(join(directory, "a"), "old");
