@@ -498,36 +498,35 @@ test("P3: a handler of a router may have a concurrency, too", async () => {
 test("P13: a child with a concurrency that its supervisor stops is counted out once: its parent still waits for the others", async () => {
   const { system, clock, takeLog } = createTestSystem();
   const Child = defineProtocol("child", { fail: {}, wait: {} });
+  const stops: string[] = [];
+  system.events.subscribe((event) => {
+    if (event.kind === "stopped") stops.push(event.address);
+  });
   const gate = Promise.withResolvers<void>();
-  const seen: string[] = [];
+  const handlers = {
+    async fail() {
+      await Promise.resolve();
+      throw new Error("broken");
+    },
+    wait: () => gate.promise,
+  };
   const parent = system.spawn(
     "parent",
     Child,
     (ctx) => {
-      for (const [name, concurrency] of [
-        ["failing", 2],
-        ["waiting", 1],
-      ] as const) {
-        const factory = () => ({
-          async fail() {
-            await Promise.resolve();
-            throw new Error("broken");
-          },
-          wait: () => gate.promise,
-          onStop: () => void seen.push(`${name} stopped`),
-        });
-        ctx.spawn(name, Child, factory, { concurrency }).tell(name === "failing" ? "fail" : "wait");
-      }
-      return { fail() {}, wait() {}, onStop: () => void seen.push("parent stopped") };
+      ctx.spawn("waiting", Child, () => handlers).tell("wait");
+      ctx.spawn("failing", Child, () => handlers, { concurrency: 2 }).tell("fail");
+      return handlers;
     },
     { supervision: { decide: () => "stop" } },
   );
   await clock.settle();
   const stopped = system.stop(parent);
   await clock.settle();
-  expect(seen).toEqual(["failing stopped"]);
+  expect(stops).toEqual(["@(parent/failing)"]);
   gate.resolve();
   await stopped;
-  expect(seen).toEqual(["failing stopped", "waiting stopped", "parent stopped"]);
+  await clock.settle(); // Events have a macrotask of their own.
+  expect(stops).toEqual(["@(parent/failing)", "@(parent/waiting)", "@(parent)"]);
   expect(takeLog()).toHaveLength(1);
 });

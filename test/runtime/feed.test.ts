@@ -38,6 +38,28 @@ describe("a subscriber of a feed", () => {
     expect(feed.hasSubscribers).toBe(false);
   });
 
+  test("is kept by nothing once its subscription ended", async () => {
+    const feed = feedOf<number>();
+    const callbacks: WeakRef<object>[] = [];
+    for (let i = 0; i < 100; i++) {
+      const callback = (): number => i;
+      callbacks.push(new WeakRef(callback));
+      feed.subscribe(callback);
+    }
+    const ends = Array.from({ length: 100 }, () => {
+      const big = { big: true };
+      callbacks.push(new WeakRef(big));
+      return feed.subscribe(() => big);
+    });
+    feed.publish(1);
+    for (const end of ends.splice(0)) end();
+    await new Promise(setImmediate); // Until then, the language keeps alive what was made a WeakRef of.
+    Bun.gc(true);
+    const alive = callbacks.map((callback) => callback.deref() !== undefined);
+    expect(alive.slice(0, 100)).toEqual(Array(100).fill(true));
+    expect(alive.slice(100).filter(Boolean).length).toBeLessThan(20);
+  });
+
   test("may subscribe twice with the same function, and end one of the two", () => {
     const feed = feedOf<number>();
     const seen: number[] = [];
