@@ -13,7 +13,10 @@ const Isolation = Type.Union([
 ]);
 
 const source = {
-  code: Type.String({ description: "What it returns, or its last expression, is the value; it may await." }),
+  code: Type.String({
+    description:
+      "What it returns, or its last expression, is the value; it may await. Where it is one function, that is called with the input.",
+  }),
   /** Default: `"javascript"`. */
   language: Type.Optional(Language),
 };

@@ -110,6 +110,27 @@ describe.each(ways)("$isolation, $language", ({ isolation, language }) => {
     await withCode({ isolation }, body, language);
   });
 
+  test("code that is one function is called with the input, alone and in a session", async () => {
+    await withCode({ isolation }, async (_, code) => {
+      const opened = (await code.ask("session", {}))._unsafeUnwrap();
+      if (!opened.ok) throw new Error(opened.error.message);
+      for (const session of [{}, { session: opened.value.session }]) {
+        const told = async (source: string) =>
+          valueIn((await code.ask("execute", { code: source, language, input: 20, ...session }))._unsafeUnwrap());
+        expect(await told("async () => { await null; return 1 }")).toBe(1);
+        expect(await told("// It adds.\n(async function main(given) { return given + 1 });\n;")).toBe(21);
+        expect(await told('"use strict";\n() => { return input + 2 } // done')).toBe(22);
+        expect(await told("(async () => 3)()")).toBe(3);
+      }
+      const two = (await code.ask("execute", { code: "let a = 1; () => a", language }))._unsafeUnwrap();
+      expect(errorIn(two)).toMatchObject({ kind: "unserializable-value" });
+      const thrown = (
+        await code.ask("execute", { code: "async () => {\n  throw new Error('x')\n}", language })
+      )._unsafeUnwrap();
+      expect(errorIn(thrown)).toMatchObject({ kind: "runtime-error", line: 2 });
+    });
+  });
+
   test("texts with every kind of character come through whole", async () => {
     const body = async (execute: Execute) => {
       const input = ["\0\u0001\n\r\u2028\u2029\"\\'`$\u007b}", "\ud800 alone \udfff", "🙂é漢", "</script>", ""];

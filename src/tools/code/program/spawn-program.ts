@@ -127,7 +127,7 @@ export function spawnProgram(
       }
       const hooks = {
         onStart() {
-          const reading = compiled ?? sources.compile(source, language);
+          const reading = compiled ?? sources.compile(source, language, { isBehaviour: true });
           void Promise.resolve(reading).then(keep, () => {}); // The instance tells of it.
           instance = new parts.ProgramInstance(settings, reading, ctx.clock, signal);
         },

@@ -1,4 +1,5 @@
 import { CodeRefusal } from "../code-refusal";
+import type { Purpose } from "./errand";
 import { OFFSET, type Parse, type Parsed, type Syntax } from "./parser";
 import { type Lasting, makeLasting, namesIn } from "./session";
 import type { Reading } from "./source-program";
@@ -10,10 +11,10 @@ import { type Edit, originOf, type Range, weave } from "./weave";
 const GIVEN: ReadonlySet<string> = new Set(["input", "tools", "progress", "console"]);
 
 /** Reads a source, and makes a program of it that gives its value. Nothing of it runs. */
-export function compile(parse: Parse, code: string, isSession: boolean): Reading | CodeRefusal {
+export function compile(parse: Parse, code: string, purpose: Purpose): Reading | CodeRefusal {
   try {
     const parsed = parse(code);
-    return isSession ? inSession(code, parsed) : alone(parsed);
+    return purpose === "session" ? inSession(code, parsed) : alone(parsed, purpose === "run");
   } catch (error) {
     if (error instanceof CodeRefusal) return error;
     if (error instanceof RangeError) {
@@ -23,9 +24,9 @@ export function compile(parse: Parse, code: string, isSession: boolean): Reading
   }
 }
 
-function alone(parsed: Parsed): Reading {
+function alone(parsed: Parsed, isCalled: boolean): Reading {
   const { text, statements } = parsed;
-  const { declaration, edits, ending } = returnLast(text, statements, OFFSET);
+  const { declaration, edits, ending } = returnLast(text, statements, OFFSET, isCalled);
   const beginning: Edit[] = declaration === "" ? [] : [{ at: beginOf(statements), text: declaration }];
   const declared = statements.flatMap(lexicalNames);
   const shadowed = declared.filter((name) => GIVEN.has(name));
@@ -46,7 +47,7 @@ function inSession(code: string, parsed: Parsed): Reading {
   const { declares, edits, hoists } = makeLasting(text, statements, OFFSET, (at) =>
     placeOf(code, origins === null ? at : (originOf(origins, at) ?? 0)),
   );
-  const valued = returnLast(text, statements, OFFSET);
+  const valued = returnLast(text, statements, OFFSET, true);
   const beginning: (string | Range)[] = [...hoists, valued.declaration];
   const all = [{ at: beginOf(statements), text: beginning }, ...merge(edits, valued.edits)];
   return readingOf(parsed, all, valued.ending, declares);

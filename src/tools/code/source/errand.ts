@@ -3,11 +3,14 @@ import type { CodeRefusal } from "../code-refusal";
 import type { Language } from "./parser";
 import type { Reading } from "./source-program";
 
+/** What a source is: code, code of a session, or a behaviour, whose value may be a function. */
+export type Purpose = "run" | "session" | "behaviour";
+
 /** A source that another thread is to read. */
 export interface Errand {
   readonly code: string;
   readonly language: Language;
-  readonly isSession: boolean;
+  readonly purpose: Purpose;
 }
 
 /** What the thread says of it. */

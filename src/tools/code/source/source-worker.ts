@@ -8,14 +8,14 @@ declare const self: Worker;
 
 const parsers: Partial<Record<Language, Parse>> = {};
 
-async function read({ code, language, isSession }: Errand): Promise<Outcome> {
+async function read({ code, language, purpose }: Errand): Promise<Outcome> {
   try {
     parsers[language] ??= await loadParser(language);
   } catch (error) {
     if (error instanceof CodeRefusal) return error;
     throw error;
   }
-  return compile(parsers[language], code, isSession);
+  return compile(parsers[language], code, purpose);
 }
 
 self.addEventListener("message", async ({ data }: MessageEvent<Errand | typeof LEAVE>) => {

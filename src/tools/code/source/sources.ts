@@ -1,7 +1,7 @@
 import { CodeRefusal } from "../code-refusal";
 import type { Program } from "../tier";
 import { compile } from "./compile";
-import type { Outcome } from "./errand";
+import type { Outcome, Purpose } from "./errand";
 import { type Language, loadParser, type Parse } from "./parser";
 import { Reader, type ReaderOptions } from "./reader";
 import { SourceProgram } from "./source-program";
@@ -17,12 +17,14 @@ const KEPT = 256;
 const KEPT_LENGTH = 4 * 1024 * 1024;
 
 type Compiled = Program | CodeRefusal;
-type Kind = Language | `${Language} of a session`;
+type Kind = `${Language} of a ${Purpose}`;
 
 /** How a source is to be read. */
 export interface CompileOptions {
   /** Whether what it declares at its top level is there in later runs. Default: false. */
   readonly isSession?: boolean;
+  /** Whether it makes a behaviour, which may be a function: one that is all of the code is not called. Default: false. */
+  readonly isBehaviour?: boolean;
 }
 
 /**
@@ -47,8 +49,9 @@ export class Sources {
    * The program of a source, or what is wrong with it. A promise while the parser is loaded, the first time, and where
    * the source is so long that it is read on another thread.
    */
-  compile(code: string, language: Language, { isSession = false }: CompileOptions = {}): Compiled | Promise<Compiled> {
-    const kind: Kind = isSession ? `${language} of a session` : language;
+  compile(code: string, language: Language, options: CompileOptions = {}): Compiled | Promise<Compiled> {
+    const purpose = options.isSession === true ? "session" : options.isBehaviour === true ? "behaviour" : "run";
+    const kind: Kind = `${language} of a ${purpose}`;
     // Before it is looked up: that reads all of it, which takes 0.3 s of 300 MB.
     if (code.length > LONGEST_SOURCE) {
       return new CodeRefusal(
@@ -62,12 +65,12 @@ export class Sources {
     if (old !== undefined) return this.#keep(code, kind, old);
     const parse = this.#parsers[language];
     if (parse !== undefined && code.length <= AT_ONCE[language]) {
-      return this.#keep(code, kind, programOf(code, compile(parse, code, isSession)));
+      return this.#keep(code, kind, programOf(code, compile(parse, code, purpose)));
     }
     const underWay = this.#underWay[kind];
     let reading = underWay.get(code);
     if (reading === undefined) {
-      reading = this.#read(code, language, isSession, kind).finally(() => underWay.delete(code));
+      reading = this.#read(code, language, purpose, kind).finally(() => underWay.delete(code));
       underWay.set(code, reading);
     }
     return reading;
@@ -78,10 +81,10 @@ export class Sources {
     await Promise.all([this.#short.dispose(), this.#long.dispose()]);
   }
 
-  async #read(code: string, language: Language, isSession: boolean, kind: Kind): Promise<Compiled> {
+  async #read(code: string, language: Language, purpose: Purpose, kind: Kind): Promise<Compiled> {
     if (code.length > AT_ONCE[language]) {
       const reader = code.length > SHORT ? this.#long : this.#short;
-      const outcome = await reader.read({ code, language, isSession });
+      const outcome = await reader.read({ code, language, purpose });
       const program = programOf(code, outcome);
       return program instanceof CodeRefusal && program.error.kind !== "compile-error"
         ? program // Another time it may be read.
@@ -90,7 +93,7 @@ export class Sources {
     try {
       const parse = await loadParser(language);
       this.#parsers[language] = parse;
-      return this.#keep(code, kind, programOf(code, compile(parse, code, isSession)));
+      return this.#keep(code, kind, programOf(code, compile(parse, code, purpose)));
     } catch (error) {
       if (error instanceof CodeRefusal) return error;
       throw error;
@@ -120,8 +123,10 @@ interface Generation extends Readonly<Record<Kind, Map<string, Compiled>>> {
 const newGeneration = (): Generation => ({ ...newMaps<Compiled>(), length: 0, count: 0 });
 
 const newMaps = <Value>(): Record<Kind, Map<string, Value>> => ({
-  javascript: new Map(),
-  typescript: new Map(),
+  "javascript of a run": new Map(),
+  "typescript of a run": new Map(),
+  "javascript of a behaviour": new Map(),
+  "typescript of a behaviour": new Map(),
   "javascript of a session": new Map(),
   "typescript of a session": new Map(),
 });

@@ -31,13 +31,15 @@ const NO_VALUE: Valued = { declaration: "", edits: [], ending: "" };
  * What makes a function's body return the value that its last expression has, as `eval` counts it (ECMAScript, the
  * "completion values" of statements): a `return` before it where it is the last statement, and otherwise a variable that
  * each statement which may be the last one sets. `base` is what offsets count from.
+ *
+ * @param isCalled whether a function that is all of the code is called, with the input, and its value is the value.
  */
-export function returnLast(text: string, statements: readonly Syntax[], base: number): Valued {
+export function returnLast(text: string, statements: readonly Syntax[], base: number, isCalled: boolean): Valued {
   const last = statements.findLast((statement) => statement.type !== "EmptyStatement");
   if (last === undefined || last.type === "ReturnStatement" || last.type === "ThrowStatement") return NO_VALUE;
   const value = new Value(text, base);
   if (last.type === "ExpressionStatement") {
-    value.take(last, RETURN);
+    value.take(last, RETURN, isCalled && isOneFunction(last, statements) ? "(input)" : "");
     return { declaration: "", edits: value.edits, ending: "" };
   }
   let first = statements.length;
@@ -70,7 +72,7 @@ class Value {
   }
 
   /** Puts `before` before the expression of a statement. */
-  take({ start, end, ...statement }: Syntax, before: string): void {
+  take({ start, end, ...statement }: Syntax, before: string, call = ""): void {
     const isEnded = this.text[end - 1 - this.base] === ";";
     const directive = statement["directive"];
     if (directive !== undefined) {
@@ -81,7 +83,7 @@ class Value {
       return;
     }
     this.insert(start, `${before}(`);
-    this.insert(isEnded ? end - 1 : end, isEnded ? ")" : ");");
+    this.insert(isEnded ? end - 1 : end, isEnded ? `)${call}` : `)${call};`);
   }
 
   visit(statement: Syntax): void {
@@ -139,6 +141,13 @@ class Value {
   private insert(at: number, text: string): void {
     this.edits.push({ at: at - this.base, text });
   }
+}
+
+/** Whether a function expression is all that the code has beside its directives. */
+function isOneFunction(last: Syntax, statements: readonly Syntax[]): boolean {
+  const { type, generator } = last["expression"] as Syntax; // As ESTree has it.
+  if ((type !== "ArrowFunctionExpression" && type !== "FunctionExpression") || generator === true) return false;
+  return statements.every((each) => each === last || each.type === "EmptyStatement" || each["directive"] !== undefined);
 }
 
 function labelled(statement: Syntax): Syntax {
