@@ -8,7 +8,7 @@ import type { Handling, Wait } from "./handling";
 import { IDLE } from "./life";
 import { PendingAsk } from "./pending-ask";
 import { recipientOf } from "./relay";
-import { keepRoute, routeOf } from "./route";
+import { keepRoute, poolsBehind, routeOf } from "./route";
 import { Signal } from "./signal";
 import { PendingStream } from "./stream";
 import { circleOf } from "./waiting";
@@ -58,7 +58,7 @@ export function forward(cell: Cell, target: Cell): PassedOn {
     if (envelope.context !== undefined) passed.context = envelope.context;
   }
   passed.moveTo(to);
-  keepRoute(passed, { hops, fits });
+  keepRoute(passed, { hops, fits, pools: poolsBehind(before, cell) });
   const error = objectionTo(passed, to, hops);
   if (error === null) to.accept(passed, to.operation(passed.type));
   else {

@@ -1,5 +1,6 @@
 import type { Address } from "../message/address";
 import type { Operation } from "../protocol/protocol";
+import type { Cell } from "./cell";
 import type { Envelope } from "./envelope";
 
 /** What is known of an envelope that was forwarded. */
@@ -11,12 +12,21 @@ export interface Route {
    * its origin knows.
    */
   readonly fits: Operation | null;
+  /** The pools whose workers forwarded it. */
+  readonly pools: readonly Cell[];
 }
 
 /** By envelope: few are forwarded, and a field would cost every message eight bytes. */
 const routes = new WeakMap<Envelope, Route>();
 
 export const routeOf = (envelope: Envelope): Route | undefined => routes.get(envelope);
+
+/** The pools of a route, once an actor has forwarded it. */
+export function poolsBehind(before: Route | undefined, { parent }: Cell): readonly Cell[] {
+  const pools = before?.pools ?? [];
+  const isWorker = parent !== null && (parent.extras?.relay ?? null) !== null;
+  return isWorker && !pools.includes(parent) ? [...pools, parent] : pools;
+}
 
 export function keepRoute(envelope: Envelope, route: Route): void {
   routes.set(envelope, route);

@@ -35,7 +35,10 @@ export interface TimeoutError extends Shape<"timeout"> {
 export interface CancelledError extends Shape<"cancelled"> {
   readonly reason: unknown;
 }
-/** Nobody is registered at the address, or it was forwarded more than `maxHops` times. */
+/**
+ * Nobody is registered at the address, it was forwarded more than `maxHops` times, or a worker forwarded it back to a pool that
+ * hands it to several workers.
+ */
 export interface NoRecipientError extends Shape<"no-recipient"> {}
 /** The actor stopped before it handled the message, or was abandoned while it did: the sentence says which. */
 export interface StoppedError extends Shape<"stopped"> {}
@@ -210,6 +213,7 @@ function sentence(kind: DeliveryError["kind"], detail: unknown): string {
       if (isDeliveryError(detail)) return `was given up with the message that it served (${detail.kind}).`;
       return `was cancelled by its signal: ${sentenceOf(detail)}`;
     case "no-recipient":
+      if (detail === "multiplied") return MULTIPLIED;
       if (detail !== undefined) return wentInCircles(detail as readonly Address[]);
       return `reached nobody; spawn or register an actor there first, or check the address.`;
     case "stopped":
@@ -241,11 +245,15 @@ const waitedBehind = (stream: string, delay: unknown): string =>
 const wentInCircles = (route: readonly Address[]): string =>
   `was forwarded ${route.length} times, which is too often (last by ${route.slice(-3).join(", ")}); end the circle, or raise maxHops.`;
 
+const MULTIPLIED =
+  "was forwarded back by a worker of this pool, which hands each message to several workers: every round would multiply it; " +
+  "end the circle.";
+
 type DetailOf = {
   timeout: number;
   cancelled: unknown;
-  /** Where it has been, when it was forwarded too often. */
-  "no-recipient": readonly Address[] | undefined;
+  /** Where it has been, when it was forwarded too often; "multiplied" when a pool would hand it to all its workers again. */
+  "no-recipient": readonly Address[] | "multiplied" | undefined;
   /** What its handler was doing, where it had begun. */
   stopped: "abandoned" | "streamed" | undefined;
   "mailbox-full": number;

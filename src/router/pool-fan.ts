@@ -1,13 +1,13 @@
 import type { Result } from "neverthrow";
 import type { Cell } from "../actor/cell";
-import { type Envelope, Tell } from "../actor/envelope";
+import { type Envelope, EnvelopeSource, Tell } from "../actor/envelope";
 import { isOf, type Wait } from "../actor/handling";
 import { PendingAsk } from "../actor/pending-ask";
 import { PendingOffer } from "../actor/pending-offer";
 import { ANSWERED, type Recipients, type Relay } from "../actor/relay";
-import { copyRoute } from "../actor/route";
+import { copyRoute, routeOf } from "../actor/route";
 import { lookForCircle } from "../actor/waiting";
-import type { DeliveryError } from "../message/delivery-error";
+import { type DeliveryError, deliveryError } from "../message/delivery-error";
 import type { Operation } from "../protocol/protocol";
 import { type Choice, handTo, inTurn, refuseAll, usable } from "./pool-routing";
 
@@ -43,14 +43,14 @@ export class ToAll implements Relay {
     const workers = usable(this.#workers);
     if (workers.length === 0 || operation === undefined) return refuseAll(this.#pool, envelope, operation);
     const { type, payload, origin } = envelope;
+    const goesToOne = envelope.pattern === "stream" || (this.#isFirstWinning && envelope.pattern !== "ask");
+    if (goesToOne) return handTo(this.#choice(workers, type, payload), envelope, operation);
+    if (workers.length > 1 && routeOf(envelope)?.pools.includes(this.#pool)) return this.#refuseCircle(envelope);
     // Each part has the time of the whole, which abandons them when it is over.
     if (envelope.pattern === "ask") {
       const make = (worker: Cell, settle: (outcome: Outcome) => void): PendingAsk =>
         new PendingAsk(worker, type, payload, origin, Number.POSITIVE_INFINITY, settle);
       return this.#fanOut(envelope, workers, operation, this.#isFirstWinning, make);
-    }
-    if (envelope.pattern === "stream" || this.#isFirstWinning) {
-      return handTo(this.#choice(workers, type, payload), envelope, operation);
     }
     if (envelope.canWait) {
       const make = (worker: Cell, settle: (outcome: Outcome) => void): PendingOffer =>
@@ -63,6 +63,15 @@ export class ToAll implements Relay {
       worker.accept(part, operation);
     }
     return null;
+  }
+
+  /** Each round would make `size` copies of each copy: `maxHops` bounds the rounds, and not the copies. */
+  #refuseCircle(envelope: Envelope): DeliveryError {
+    this.#pool.environment.counts.accepted++;
+    return this.#pool.refuse(
+      envelope,
+      deliveryError("no-recipient", new EnvelopeSource(envelope, this.#pool), "multiplied"),
+    );
   }
 
   #fanOut(

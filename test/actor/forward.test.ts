@@ -323,6 +323,41 @@ test("forwarding in a circle through a pool that tells all its workers ends afte
   expect(test.takeLog()).toHaveLength(1); // The tell.
 });
 
+for (const routing of ["broadcast", "first-answer"] as const) {
+  for (const way of ["straight", "by way of another pool"] as const) {
+    test(`P5: a pool does not multiply what its own workers forward back to it: ${routing}, ${way}`, async () => {
+      const test = createTestSystem();
+      const Ball = defineProtocol("ball", { pass: { reply: Type.Number() } });
+      let hops = 0;
+      const spawnBall = (name: string, to: () => RefTo<typeof Ball>): RefTo<typeof Ball> =>
+        spawnPool(
+          test.system,
+          name,
+          Ball,
+          (ctx) => ({ pass: () => (++hops > 1_000 ? hops : ctx.forward(to())) }), // Ends where it is not refused.
+          { size: 2, routing },
+        );
+      const first: RefTo<typeof Ball> = spawnBall("first", () => (way === "straight" ? first : second));
+      const second = spawnBall("second", () => first);
+      const asked = first.ask("pass");
+      await test.clock.settle();
+      expect(hops).toBe(way === "straight" ? 2 : 6);
+      const error = (await asked)._unsafeUnwrapErr();
+      expect(error.kind).toBe("no-recipient");
+      expect(error.message).toBe(
+        '"pass" to @(first) was forwarded back by a worker of this pool, which hands each message to several workers: ' +
+          "every round would multiply it; end the circle.",
+      );
+      hops = 0;
+      first.tell("pass");
+      await test.clock.settle();
+      // A pool where the first answer wins hands a tell to one worker, so that maxHops is its bound.
+      expect(hops).toBe(routing === "first-answer" ? 65 : way === "straight" ? 2 : 6);
+      test.takeLog();
+    });
+  }
+}
+
 test("P9: one that forwards and then throws has failed, but the asker gets the reply of the other", async () => {
   const test = createTestSystem({ supervision: {} });
   const { last } = spawnLast(test);
