@@ -26,12 +26,15 @@ export interface Decision {
  */
 export function decisionFor(cell: Cell, thrown: unknown, isStarting: boolean, who: string): Decision {
   const policy = policyFor(cell);
+  // Both before decide is called, which may stop the actor: then it has neither a place among its siblings nor a factory.
+  const concerned = policy.strategy === "one-for-one" ? [cell] : concernedBy(cell, policy);
+  const hasFactory = cell.factory !== null;
   let { directive, why } = directiveOf(policy, cell, thrown);
-  if (directive === "restart" && cell.factory === null) directive = "resume"; // It has no state that could be made anew.
+  if (directive === "restart" && !hasFactory) directive = "resume"; // It has no state that could be made anew.
   if (directive === "resume" && isStarting) directive = "stop"; // There is nothing to go on with.
   let delay = 0;
   let isHeld = false;
-  if (directive === "restart") {
+  if (directive === "restart" && cell.isAlive) {
     const { environment, extra } = cell;
     extra.history ??= new RestartHistory();
     const now = environment.clock.monotonicTime();
@@ -48,7 +51,6 @@ export function decisionFor(cell: Cell, thrown: unknown, isStarting: boolean, wh
       delay = extra.history.hold(policy);
     } else directive = beyond;
   }
-  const concerned = policy.strategy === "one-for-one" ? [cell] : concernedBy(cell, policy);
   return { directive, delay, isHeld, note: noteOf(directive, cell, why, delay, who), concerned };
 }
 
@@ -82,6 +84,7 @@ function noteOf(directive: Directive, cell: Cell, why: string, delay: number, wh
     case "resume":
       return "";
     case "restart":
+      if (!cell.isAlive) return `; ${who} is stopped already, by decide.`;
       if (why !== "") return `; ${because}${who} is held for ${Math.round(delay)} ms before it restarts.`;
       return delay > 0 ? `; ${who} restarts in ${Math.round(delay)} ms.` : `; ${who} restarts.`;
     case "stop":

@@ -39,17 +39,10 @@ function putHooks(
   if (onStart !== null) {
     const { extra, generation } = cell;
     extra.isUnstarted = true;
-    signals.push(
-      new Signal(
-        "onStart",
-        generation,
-        () => onStart.call(behaviour),
-        "onStart",
-        () => {
-          extra.isUnstarted = false;
-        },
-      ),
-    );
+    const onDone = (): void => {
+      extra.isUnstarted = false;
+    };
+    signals.push(new Signal("onStart", generation, () => onStart.call(behaviour), "onStart", onDone));
   }
   if (onRestart !== null) {
     signals.push(new Signal("onRestart", cell.generation, () => onRestart.call(behaviour, error), "onRestart"));
@@ -178,7 +171,12 @@ function renew(cell: Cell): void {
     behaviour = environment.makeBehaviour(cell);
   } catch (thrown) {
     extra.hasEnded = true; // Nothing began that could end.
-    decide(cell, "factory", thrown, `${address} could not be made anew: ${sentenceOf(thrown)}`, true, true);
+    const sentence = `${address} could not be made anew: ${sentenceOf(thrown)}`;
+    if (cell.isAlive) decide(cell, "factory", thrown, sentence, true, true);
+    else {
+      report(cell, "factory", thrown, "stop", sentence, "error");
+      stop(cell, false); // Its factory was told to stop it. Nobody can handle the rest, so nothing is drained.
+    }
     cell.schedule(); // By the dispatcher, so that one that fails for ever starves nobody.
     return;
   }

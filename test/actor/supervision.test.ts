@@ -571,3 +571,69 @@ test("P5: a factory that throws for ever, without a limit, starves nobody and ca
   await system.shutdown();
   expectBalance(system.router.audit());
 });
+
+for (const how of ["ctx.stop()", "system.stop(ctx.self)"] as const) {
+  test(`P9: a factory that is told to stop by ${how} and throws at a restart ends its actor, and its supervisor is not asked`, async () => {
+    const systems = createTestSystem({ supervision: {} });
+    let instances = 0;
+    let decisions = 0;
+    const decide = (): Directive => {
+      decisions++;
+      return "restart";
+    };
+    const { parent, child, events } = family(systems, { decide, limit: 1 }, (ctx, name) => {
+      if (name === "b" && ++instances > 1) {
+        if (how === "ctx.stop()") ctx.stop();
+        else void systems.system.stop(ctx.self);
+        throw new Error("no factory");
+      }
+      return counting();
+    });
+    const asks = [child("b").ask("fail", new Error("first")), child("b").ask("count")];
+    expect((await Promise.all(asks)).map(outcomeOf)).toEqual(["handler-failed", "stopped"]);
+    await systems.clock.settle();
+    expect([decisions, instances, outcomeOf(await parent.ask("make"))]).toEqual([1, 2, 1]);
+    expect(events.filter(({ kind }) => kind === "failed")).toMatchObject([
+      { operation: "fail", directive: "restart" },
+      { operation: "factory", directive: "stop" },
+    ]);
+    expect(systems.takeLog().map(({ message }) => message)[1]).toBe(
+      "envoi: @(parent/b) could not be made anew: Error: no factory",
+    );
+  });
+}
+
+for (const concurrency of [1, 2]) {
+  for (const directive of ["restart", "stop"] as const) {
+    test(`P9: rest-for-one concerns the siblings behind one that decide itself stops: ${directive}, concurrency ${concurrency}`, async () => {
+      const systems = createTestSystem({ supervision: {} });
+      const refs: Ref<Work>[] = [];
+      systems.system.spawn(
+        "parent",
+        Parent,
+        (ctx) => {
+          for (const name of ["a", "b", "c", "d"]) refs.push(ctx.spawn(name, Work, () => counting(), { concurrency }));
+          return { make: () => 1 };
+        },
+        {
+          supervision: {
+            strategy: "rest-for-one",
+            decide(_error, child) {
+              void systems.system.stop(child);
+              return directive;
+            },
+          },
+        },
+      );
+      await Promise.all(refs.map((ref) => ref.ask("count")));
+      await refs[1]?.ask("fail", new Error("broken"));
+      await systems.clock.settle();
+      const behind = directive === "restart" ? 1 : "stopped";
+      const counts = await Promise.all(refs.map((ref) => ref.ask("count")));
+      expect(counts.map(outcomeOf)).toEqual([2, "stopped", behind, behind]);
+      expect(systems.takeLog().map(({ message }) => message)).toEqual([
+        `envoi: "fail" to @(parent/b) failed in its handler: Error: broken; it is stopped${directive === "restart" ? " already, by decide" : ""}.`,
+      ]);
+    });
+  }
+}
