@@ -5,6 +5,7 @@ import { DONE, LEFT, type Step, StreamError } from "../actor/stream-step";
 import { quote } from "../message/address";
 import { deliveryError, type MessageSource } from "../message/delivery-error";
 import type { Message } from "../message/message";
+import type { Enter } from "../runtime/contexts";
 import { type Outcome, sourceOf, type Transit } from "./transit";
 
 /** Sends the message of a stream; `hold` makes the items of what was opened for it. */
@@ -12,6 +13,8 @@ export type Begin = (
   hold: (opened: PendingStream) => ActorStream<unknown>,
   resolve: (outcome: Outcome) => void,
 ) => Transit;
+
+type Items = AsyncIterator<unknown> | Iterator<unknown>;
 
 /**
  * The iterator over what interceptors make of a stream, which is sent at the first read. What was opened for it ends
@@ -26,7 +29,7 @@ export class InterceptedStream implements ActorStream<unknown> {
   readonly #begin: Begin;
   #transit: Transit | null = null;
   #opened: PendingStream | null = null;
-  #items: Promise<AsyncIterator<unknown> | Iterator<unknown>> | null = null;
+  #items: Promise<Items> | null = null;
   #isDone = false;
 
   constructor(message: Message, environment: Environment, begin: Begin) {
@@ -42,8 +45,8 @@ export class InterceptedStream implements ActorStream<unknown> {
     try {
       this.#items ??= this.#open();
       const items = await this.#items;
-      const step = await items.next();
-      if (!this.#isDone && step.done !== true) return { value: step.value, done: false };
+      const step = await this.#inContext(stepOf, items);
+      if (!this.#isDone && step.done !== true) return step;
       this.#end();
     } catch (thrown) {
       if (this.#isDone) return DONE;
@@ -55,7 +58,7 @@ export class InterceptedStream implements ActorStream<unknown> {
     return DONE;
   }
 
-  async #open(): Promise<AsyncIterator<unknown> | Iterator<unknown>> {
+  async #open(): Promise<Items> {
     const outcome = await new Promise<Outcome>((resolve) => {
       const hold = (opened: PendingStream): ActorStream<unknown> => {
         this.#opened = opened;
@@ -65,6 +68,11 @@ export class InterceptedStream implements ActorStream<unknown> {
     });
     if (outcome.isErr()) throw new StreamError(outcome.error);
     return iteratorOf(outcome.value);
+  }
+
+  /** Calls in the context of the first read, which sent the message: interceptors made the items, whoever reads them (P16). */
+  get #inContext(): Enter {
+    return (this.#transit as Transit).inContext; // There are no items before it was sent.
   }
 
   return(): Promise<Step> {
@@ -77,7 +85,7 @@ export class InterceptedStream implements ActorStream<unknown> {
     this.#transit?.giveUp(deliveryError("cancelled", this.#source(false), LEFT));
     this.#end();
     this.#items
-      ?.then((items) => items.return?.())
+      ?.then((items) => this.#inContext(endOf, items))
       .catch((thrown) => {
         if (thrown instanceof StreamError) return; // What was given up above.
         const { message } = deliveryError("handler-failed", this.#source(true), thrown);
@@ -102,7 +110,17 @@ export class InterceptedStream implements ActorStream<unknown> {
 
 Object.setPrototypeOf(InterceptedStream.prototype, asyncIteratorPrototype);
 
-function iteratorOf(items: unknown): AsyncIterator<unknown> | Iterator<unknown> {
+/** Asynchronous, so that a thenable step is awaited and read in the same context as it was asked for. */
+async function stepOf(items: Items): Promise<Step> {
+  const step = await items.next();
+  return step.done === true ? DONE : { value: step.value, done: false };
+}
+
+async function endOf(items: Items): Promise<void> {
+  await items.return?.();
+}
+
+function iteratorOf(items: unknown): Items {
   if (typeof items === "object" && items !== null) {
     if (Symbol.asyncIterator in items) return (items as AsyncIterable<unknown>)[Symbol.asyncIterator]();
     if (Symbol.iterator in items) return (items as Iterable<unknown>)[Symbol.iterator]();

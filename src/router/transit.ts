@@ -31,8 +31,11 @@ export class Transit implements Mail<Transit>, Staged {
   /** Why its sender waits no more. */
   failure: DeliveryError | null = null;
   readonly #environment: Environment;
-  /** The context of who sent it: interceptors that wait for their turn see the same as those on the sender's stack (P16). */
-  readonly #context = captureContext();
+  /**
+   * Calls in the context of who sent it: interceptors, and the mailbox behind them, see the same whether the message waited for its
+   * turn or not (P16).
+   */
+  readonly inContext = captureContext();
   readonly #delay: number;
   readonly #deliver: Delivery;
   /** Null once nobody waits; of a tell, from the beginning. */
@@ -109,8 +112,16 @@ export class Transit implements Mail<Transit>, Staged {
       this.#die(this.failure); // Its sender gave up while it was queued.
       return;
     }
-    const passed = this.#step(chain, 0, this.message);
+    const passed = this.#enterStep(chain, 0, this.message);
     if (this.#isTold) void passed.then((outcome) => this.#answer(outcome));
+  }
+
+  /**
+   * Entered for each interceptor and for the mailbox: without interceptors nothing else would have entered it, and `next` may be called
+   * from anywhere. A thenable that an interceptor returns is asked for its `then` inside, too.
+   */
+  #enterStep(chain: readonly Interceptor[], index: number, message: Message): Promise<Outcome> {
+    return this.inContext(() => this.#step(chain, index, message));
   }
 
   #step(chain: readonly Interceptor[], index: number, message: Message): Promise<Outcome> {
@@ -125,7 +136,7 @@ export class Transit implements Mail<Transit>, Staged {
       }
       if (this.failure !== null) given = Promise.resolve(err(this.failure));
       else if (hasEnded) throw new TypeError("next() came after its interceptor had returned: return what it gives.");
-      else given = this.#step(chain, index + 1, this.#asSent(changed));
+      else given = this.#enterStep(chain, index + 1, this.#asSent(changed));
       return given;
     };
     const conclude = (passage: unknown): Outcome => {
@@ -137,7 +148,7 @@ export class Transit implements Mail<Transit>, Staged {
       }
     };
     try {
-      const passage: unknown = this.#context(interceptor, message, next);
+      const passage: unknown = interceptor(message, next);
       if (passage === given && given !== null) return given;
       if (!isThenable(passage)) return Promise.resolve(conclude(passage));
       return Promise.resolve(passage).then(conclude, (thrown) => {
