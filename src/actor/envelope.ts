@@ -1,4 +1,4 @@
-import type { Address } from "../message/address";
+import { type Address, quote } from "../message/address";
 import type { AskError, DeliveryError, MessageSource, Stage } from "../message/delivery-error";
 import { createMessage, type Message, type Pattern } from "../message/message";
 import { inPattern, isReceived, markReceived } from "../message/wire";
@@ -209,7 +209,7 @@ export const lateLetter = (envelope: Envelope, cell: Cell, reply: unknown): Dead
   reply,
   get description() {
     return (
-      `The reply to "${envelope.type}" from ${cell.address} came after its asker gave up; ` +
+      `The reply to ${quote(envelope.type)} from ${cell.address} came after its asker gave up; ` +
       "ask with a longer timeout, or end early by ctx.signal."
     );
   },

@@ -1,3 +1,4 @@
+import { quote } from "../message/address";
 import { type HandlerFailedError, sentenceOf } from "../message/delivery-error";
 import { each } from "../runtime/few";
 import { PriorityMailbox } from "../runtime/priority-mailbox";
@@ -142,7 +143,7 @@ function waitForHandlers(cell: Cell): void {
   extra.isWaitingForHandlers = true;
   setTimer(cell, environment.hookTimeout, () => {
     extra.isWaitingForHandlers = false;
-    const running = cell.envelopes().map(({ type }) => `"${type}"`);
+    const running = cell.envelopes().map(({ type }) => quote(type));
     const goesOn = cell.life === RESTARTING ? "restarts" : "stops";
     environment.logger.warn(
       `${address} ${goesOn} without waiting longer for ${running.join(", ")}, which did not end within ` +

@@ -1,4 +1,4 @@
-import type { Address } from "../message/address";
+import { type Address, quote } from "../message/address";
 import { type DeliveryError, deliveryError } from "../message/delivery-error";
 import type { PassedOn } from "../protocol/signatures";
 import type { Cell } from "./cell";
@@ -98,7 +98,9 @@ function presentOf(cell: Cell, verb: "stash" | "forward"): { handling: Handling;
   }
   const { envelope } = handling;
   if (handling.passedOn !== null) {
-    throw new Error(`"${envelope.type}" to ${cell.address} was ${handling.passedOn} already, and can go one way only.`);
+    throw new Error(
+      `${quote(envelope.type)} to ${cell.address} was ${handling.passedOn} already, and can go one way only.`,
+    );
   }
   return { handling, envelope };
 }

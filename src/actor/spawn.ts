@@ -143,7 +143,7 @@ function priorityOf(cell: Cell, priority: NonNullable<ActorOptions["priority"]>,
     cause = thrown;
   }
   cell.environment.logger.error(
-    `The priority of "${envelope.type}" to ${cell.address} is a number; ${wrong}, which counts as 0.`,
+    `The priority of ${quote(envelope.type)} to ${cell.address} is a number; ${wrong}, which counts as 0.`,
     { address: cell.address, cause },
   );
   return 0;

@@ -102,16 +102,19 @@ export function parseAddress(text: unknown): Result<ParsedAddress, FormatError> 
   return ok({ address: text, id, segments: id.split("/") });
 }
 
-/** A text in quotes, with an escape for each character that would show nothing, or would turn the rest of the line around. */
-const escaped = (text: string): string =>
-  JSON.stringify(text).replace(new RegExp(`[${HIDDEN}]`, "gu"), (character) =>
+/** A text with an escape for each character that would show nothing, end the line, or turn the rest of it around. */
+export const onOneLine = (text: string): string =>
+  text.replace(new RegExp(`[${HIDDEN}\\p{Zl}\\p{Zp}]`, "gu"), (character) =>
     // By code unit, as JSON has it.
     character.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`),
   );
 
+const MAX_SHOWN = 80;
+const shorten = (text: string): string => (text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN - 3)}…` : text);
+
 /** A value as it may stand in an error's sentence: short, and on one line. */
 export function quote(value: unknown): string {
-  if (typeof value === "string") return escaped(value.length > 80 ? `${value.slice(0, 77)}…` : value);
+  if (typeof value === "string") return onOneLine(JSON.stringify(shorten(value)));
   if (value === null || typeof value !== "object") return typeof value === "function" ? "a function" : String(value);
   try {
     return Array.isArray(value) ? "an array" : "an object";
@@ -119,3 +122,6 @@ export function quote(value: unknown): string {
     return "an object"; // A revoked proxy.
   }
 }
+
+/** A name that a stranger may have chosen, as a detail of a log: short, on one line, and without quotes. */
+export const asDetail = (name: unknown): string => (typeof name === "string" ? onOneLine(shorten(name)) : quote(name));

@@ -1,4 +1,4 @@
-import type { Address } from "./address";
+import { type Address, onOneLine, quote } from "./address";
 import type { Message } from "./message";
 
 /** One thing that is wrong with a payload. */
@@ -162,7 +162,7 @@ class Delivery {
 
   get message(): string {
     try {
-      return `"${String(this.operation)}" to ${String(this.address)} ${this.#sentence()}`;
+      return `${quote(String(this.operation))} to ${String(this.address)} ${this.#sentence()}`;
     } catch {
       return `A message met ${this.kind}, and what it says cannot be shown.`;
     }
@@ -239,7 +239,7 @@ function sentence(kind: DeliveryError["kind"], detail: unknown): string {
 }
 
 const waitedBehind = (stream: string, delay: unknown): string =>
-  `got no reply within ${delay} ms: it waited behind the stream "${stream}", which occupies the actor until it ends; ` +
+  `got no reply within ${delay} ms: it waited behind the stream ${quote(stream)}, which occupies the actor until it ends; ` +
   `read that stream to its end or leave it, or spawn the actor with a concurrency above 1.`;
 
 const wentInCircles = (route: readonly Address[]): string =>
@@ -295,4 +295,4 @@ export function sentenceOf(thrown: unknown): string {
 
 /** Issues as the end of a sentence. */
 export const listIssues = (issues: readonly Issue[]): string =>
-  issues.map((issue) => `${issue.path === "" ? "the payload" : issue.path} ${issue.message}`).join("; ");
+  onOneLine(issues.map(({ path, message }) => `${path === "" ? "the payload" : path} ${message}`).join("; "));

@@ -1,4 +1,4 @@
-import type { Address } from "./address";
+import { type Address, quote } from "./address";
 import { type DeliveryError, type InvalidPayloadError, isDeliveryError, listIssues } from "./delivery-error";
 import { exposedText, publicIssues } from "./exposure";
 import { generateMessageId } from "./id";
@@ -80,7 +80,7 @@ export function createErrorResponse(message: Message, error: unknown): ErrorResp
     ok: false,
     error: {
       kind,
-      message: text ?? `"${message.type}" to ${message.to} ${publicSentence(known, message)}`,
+      message: text ?? `${quote(message.type)} to ${message.to} ${publicSentence(known, message)}`,
       retryable: known?.retryable ?? false,
     },
   };

@@ -1,4 +1,5 @@
 import type { DeadLetter, Logger } from "../actor/environment";
+import { asDetail } from "../message/address";
 import type { Clock } from "../runtime/clock";
 import type { Enter } from "../runtime/contexts";
 import { type Feed, FeedSource } from "../runtime/feed";
@@ -51,7 +52,11 @@ export class DeadLetters {
     if (this.#inWindow === 1) this.#clock.setTimer(() => this.#closeWindow(), WINDOW).unref();
     if (this.#inWindow > LOGGED) return;
     const { reason, address, operation } = letter;
-    this.#logger.warn(`dead letter (${reason}): ${letter.description}`, { reason, address, operation });
+    this.#logger.warn(`dead letter (${reason}): ${letter.description}`, {
+      reason,
+      address,
+      operation: asDetail(operation),
+    });
   }
 
   #closeWindow(): void {

@@ -269,7 +269,7 @@ const lateLetter = (message: Message, reply: unknown): DeadLetter => ({
   reason: "late-reply",
   address: message.to,
   operation: message.type,
-  description: `The reply to "${message.type}" from ${message.to} left the interceptors after its asker gave up; ask with a longer timeout.`,
+  description: `The reply to ${quote(message.type)} from ${message.to} left the interceptors after its asker gave up; ask with a longer timeout.`,
   asked: false,
   message,
   reply,

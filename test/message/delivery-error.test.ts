@@ -234,3 +234,18 @@ describe("what was thrown, as the end of a sentence", () => {
     expect(deliveryError("handler-failed", source, thrown).message).toEndWith("a value that cannot be shown");
   });
 });
+
+test("P18: the stream that a message waited behind, and the keys of its payload, are shown on one line", () => {
+  const behind = {
+    ...source,
+    to: source.to,
+    type: "a",
+    behind: `b\n${"x".repeat(1_000)}`,
+    toMessage: () => source.toMessage(),
+  };
+  const waited = deliveryError("timeout", behind, 5).message;
+  const refused = deliveryError("invalid-payload", source, () => [{ path: "/a\n\u202e", message: "is \u2028 odd" }]);
+  expect(waited.length).toBeLessThan(400);
+  expect(waited).toContain('the stream "b\\nxxx');
+  expect(refused.message).toEndWith("/a\\u000a\\u202e is \\u2028 odd");
+});

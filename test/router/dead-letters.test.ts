@@ -1,5 +1,13 @@
 import { expect, test } from "bun:test";
-import { address, createMessage, type DeadLetter, defineProtocol, Type } from "../../src/index";
+import {
+  type Address,
+  address,
+  createErrorResponse,
+  createMessage,
+  type DeadLetter,
+  defineProtocol,
+  Type,
+} from "../../src/index";
 import { reasonsOf, testSystems } from "../actor/test-system";
 
 const { createTestRouter, createTestSystem } = testSystems();
@@ -197,4 +205,29 @@ test("P9: what an asker or an offerer was told is not logged", async () => {
     "unknown-operation",
   ]);
   expect(deadLetters.every((letter) => letter.asked)).toBe(true); // And the log is empty, which each test is held to.
+});
+
+test("P18: a name from outside is shown short and on one line in every sentence, response and log", async () => {
+  const { router, clock, deadLetters, takeLog } = createTestRouter();
+  const name = `say\n\u001b[2J\u2028\u202e${"x".repeat(2_000_000)}`;
+  const at = address("slow");
+  const open = Promise.withResolvers<string>();
+  router.register(at, () => open.promise);
+  const send = (to: Address, type: string) => createMessage(to, type, undefined, { pattern: "ask" });
+  const asked = router.ask(send(at, name), { timeout: 100 });
+  await clock.advance(100);
+  const error = (await asked)._unsafeUnwrapErr();
+  open.resolve("late");
+  await clock.settle();
+  router.tell(send(nobody, name));
+  const log = takeLog();
+  const fields = log.map(({ details }) => Object(details).operation ?? "");
+  const shown = [error.message, createErrorResponse(send(at, name), error).error.message];
+  shown.push(...deadLetters.map(({ description }) => description), ...log.map(({ message }) => message), ...fields);
+  expect(shown.filter((text) => text.includes("xxx"))).toHaveLength(8);
+  for (const text of shown) {
+    expect(text).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+    expect(text.length).toBeLessThan(500);
+  }
+  expect(error.operation).toBe(name); // What is not shown is as it came.
 });
