@@ -19,8 +19,13 @@ export const walls = ways.flatMap(({ isolation, isIsolated, language }) =>
   isIsolated && (isolation !== "process" || isOffered) ? [{ isolation: isolation as Wall, language }] : [],
 );
 
-/** Of a run that is to end by itself, in milliseconds: on a machine that others keep busy, what takes 1 s took 6. */
-const PATIENCE = 20_000;
+/**
+ * Milliseconds that a run has which is to end by itself: on a machine that others keep busy, 1 s of a processor took 10. A
+ * run that does not end still fails its test, which expects another end than `timeout`, or gives a time of its own.
+ */
+const PATIENCE = 100_000;
+/** Milliseconds that an ask waits, which are those of a run and of all runs before it. */
+const ASKED_IN = 600_000;
 const REPOSITORY = join(import.meta.dir, "../../../..");
 
 const Desk = defineProtocol("desk", {
@@ -81,7 +86,7 @@ export function inEachArena(title: string, options: CodeExecutionOptions, body: 
     };
 
     beforeAll(async () => {
-      system = createSystem({ askTimeout: 60_000, logger: { warn() {}, error() {} } });
+      system = createSystem({ askTimeout: ASKED_IN, logger: { warn() {}, error() {} } });
       loot = new Loot();
       const tools = { desk: { ref: spawnDesk(system, asked), operations: GRANTED } };
       pulse = new Pulse();

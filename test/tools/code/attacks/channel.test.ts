@@ -119,7 +119,7 @@ inEachArena("The channel", {}, (arena) => {
 
   test("what goes out without end ends with the run, and none of it is kept", async () => {
     const body = `${RAW}\nconst bytes = new Uint8Array(1e5).fill(65); for (;;) call(1, 3, bytes, bytes.length)`;
-    expectFate(await run(body, { timeout: 2_000 }), ["crashed", "output-limit"]);
+    expectFate(await run(body), ["crashed", "output-limit"]);
   });
 
   test("closing it, or ending in any way, ends the run that did", async () => {

@@ -1,7 +1,8 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { setTimeout as after } from "node:timers/promises";
-import type { Calls, LogEntry, Room, Run } from "../../../../src/tools/code/tier";
+import { createManualClock } from "../../../../src/testing/index";
+import type { Calls, LogEntry, Room, Run, Tier } from "../../../../src/tools/code/tier";
 import { runOf, until } from "../sandbox/kit";
 import { isOffered, processes } from "./kit";
 
@@ -97,7 +98,8 @@ describe.if(isOffered)("Process: code", () => {
       "(() => { let a = []; for (let i = 0; i < 1e5; i++) a = [a]; return a })()": "nested too deep",
     };
     for (const [code, fault] of Object.entries(faults)) {
-      const ended = await run(`console.log(1); return ${code}`);
+      // The engine looks for circles in time that grows with the square of the depth: 1 s of a processor, shared or not.
+      const ended = await run(`console.log(1); return ${code}`, { timeout: 100_000 });
       expect(ended).toMatchObject({ kind: "unserializable-value", message: expect.stringContaining(fault) });
       expect(ended.logs).toHaveLength(1);
     }
@@ -199,8 +201,9 @@ describe.if(isOffered)("Process: a room", () => {
       run: (body: string, options?: Partial<Run> & { declares?: string[] }) => ReturnType<Room["run"]>,
       room: Room,
     ) => Promise<void>,
+    within: Tier = tier,
   ) => {
-    const room = tier.open(64 * 1024 * 1024);
+    const room = within.open(64 * 1024 * 1024);
     try {
       await work((body, { declares = [], ...options } = {}) => {
         const given = runOf(body, options);
@@ -230,16 +233,26 @@ describe.if(isOffered)("Process: a room", () => {
   });
 
   test("lives on after code that waited too long, whose late words count for nothing", async () => {
+    // On a clock that stands still once its time is up, so that it may end by itself however slow the machine is.
+    const clock = createManualClock();
+    const slow = processes({ clock });
     await inRoom(async (run, room) => {
       await run("kept = 5; setTimeout(() => { kept = 6 }, 60)", { declares: ["kept"] });
       const body = "late = tools.x.y; tools.x.y().catch((e) => { said = e.message }); await new Promise(() => {})";
-      const given = calls({ x: { y: "ask" } }, () => new Promise(() => {}));
-      expect((await run(body, { timeout: 30, calls: given, declares: ["late", "said"] })).kind).toBe("timeout");
+      const isCalled = Promise.withResolvers<void>();
+      const given = calls({ x: { y: "ask" } }, () => {
+        isCalled.resolve();
+        return new Promise(() => {});
+      });
+      const ended = run(body, { timeout: 30_000, calls: given, declares: ["late", "said"] });
+      await isCalled.promise;
+      await clock.advance(30_000);
+      expect((await ended).kind).toBe("timeout");
       expect(room.isLost).toBe(false);
       expect(await run("return [kept >= 5, await late().catch((e) => e.message)]")).toMatchObject({
         value: '[true,"This run has no tools."]',
       });
-    });
+    }, slow.tier).finally(() => slow.tier.dispose());
   });
 
   test("hears nothing of what code says after its end", async () => {
