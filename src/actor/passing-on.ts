@@ -3,7 +3,7 @@ import { type DeliveryError, deliveryError } from "../message/delivery-error";
 import type { PassedOn } from "../protocol/signatures";
 import type { Cell } from "./cell";
 import { isStrict } from "./checking";
-import { type Envelope, EnvelopeSource, messageIn, senderOf, Tell } from "./envelope";
+import { type Envelope, EnvelopeSource, isFromOutside, messageIn, senderOf, Tell } from "./envelope";
 import type { Handling, Wait } from "./handling";
 import { IDLE } from "./life";
 import { PendingAsk } from "./pending-ask";
@@ -49,7 +49,9 @@ export function forward(cell: Cell, target: Cell): PassedOn {
   const hops = [...(before?.hops ?? []), cell.address];
   const fits = isStrict(cell) ? (cell.operation(envelope.type) ?? null) : (before?.fits ?? null);
   handling.passedOn = "forwarded";
-  const to = recipientOf(target, envelope.type, envelope.payload);
+  // A pool chooses for a stranger's message itself, once it fits its schema: a key is not to see another payload (P18). No handler
+  // waits for such a message, so the circle that the worker may close need not be known here.
+  const to = isFromOutside(envelope) ? target : recipientOf(target, envelope.type, envelope.payload);
   // A tell is sent anew: its own envelope is still that of this handling.
   let passed = envelope;
   if (envelope.pattern === "tell") {
