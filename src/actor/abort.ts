@@ -1,3 +1,5 @@
+import type { Enter } from "../runtime/contexts";
+
 /** Who waits for a signal, and the one listener that tells them. */
 interface Watch {
   readonly callbacks: Set<() => void>;
@@ -7,9 +9,9 @@ interface Watch {
 // One listener for each signal, however many wait for it: to take 40,000 off one by one took seconds.
 const watches = new WeakMap<AbortSignal, Watch>();
 
-/** Calls back once when a signal is aborted, at once where it is already; what it returns ends that. */
-export function whenAborted(signal: AbortSignal, callback: () => void): () => void {
-  if (signal.aborted) callback();
+/** Calls back once when a signal is aborted, at once where it is already, and then in a context (P16); what it returns ends that. */
+export function whenAborted(signal: AbortSignal, callback: () => void, enter: Enter): () => void {
+  if (signal.aborted) enter(callback);
   else signal.addEventListener("abort", callback, { once: true });
   return () => signal.removeEventListener("abort", callback);
 }

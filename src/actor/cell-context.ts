@@ -90,7 +90,8 @@ export class CellContext<Signatures> implements Context<Signatures> {
   }
 
   onAbort(callback: () => void): () => void {
-    return this.#isReplaced ? whenAborted(this.signal, callback) : this.#cell.onAbort(callback);
+    const cell = this.#cell;
+    return this.#isReplaced ? whenAborted(this.signal, callback, cell.environment.enter) : cell.onAbort(callback);
   }
 
   get timers(): Timers {

@@ -343,7 +343,8 @@ export class Cell implements Runnable {
   /** Calls back when `signal` would be aborted, at once where it would be already. */
   onAbort(callback: () => void): () => void {
     const { handling } = this;
-    if (handling === null || handling.envelope instanceof Signal) return whenAborted(this.signal, callback);
+    if (handling === null || handling.envelope instanceof Signal)
+      return whenAborted(this.signal, callback, this.environment.enter);
     return handling.onAbort(callback, handling.envelope.failure !== null || !this.isAlive);
   }
 }

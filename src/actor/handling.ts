@@ -142,7 +142,7 @@ export class Handling {
   onAbort(callback: () => void, isAborted: boolean): () => void {
     this.#isListened = true;
     const listener = { callback };
-    if (isAborted) callback();
+    if (isAborted) this.cell.environment.enter(callback);
     else this.#listeners = withOne(this.#listeners, listener);
     return () => this.#forget(listener);
   }

@@ -2,6 +2,7 @@ import { afterEach, expect, test } from "bun:test";
 import { AsyncLocalStorage } from "node:async_hooks";
 import {
   address,
+  type Context,
   createMessage,
   createSystem,
   createTopic,
@@ -321,6 +322,52 @@ for (const asyncContext of ["system", "sender"] as const) {
     takeLog();
   });
 }
+
+test("P16: onAbort calls back in the system's context where the message, the actor or its instance is given up already", async () => {
+  for (const options of [{}, { concurrency: 3 }]) {
+    const { system, advance, settle, takeLog } = owned({
+      asyncContext: "sender",
+      supervision: { decide: () => "restart" },
+    });
+    const seen: string[] = [];
+    const Work = defineProtocol("work", { wait: { reply: Type.Void() }, fail: {} });
+    const gate = Promise.withResolvers<void>();
+    const contexts: Pick<Context<SignaturesOf<typeof Work>>, "onAbort">[] = [];
+    const note = () => void seen.push(who());
+    const ref = system.spawn(
+      "work",
+      Work,
+      (ctx) => {
+        contexts.push(ctx);
+        return {
+          async wait() {
+            await gate.promise;
+            expect(who()).toBe("alice");
+            ctx.onAbort(note);
+          },
+          fail() {
+            throw new Error("broken");
+          },
+        };
+      },
+      options,
+    );
+    const asked = user.run("alice", () => ref.ask("wait", { timeout: 10 }));
+    await advance(10);
+    gate.resolve();
+    expect((await asked).isErr()).toBe(true);
+    await settle();
+    expect(seen.splice(0)).toEqual(["owner"]); // The message was given up.
+    ref.tell("fail");
+    await settle();
+    takeLog();
+    user.run("bob", () => contexts[0]?.onAbort(note));
+    expect(seen.splice(0)).toEqual(["owner"]); // Its instance was replaced.
+    await system.stop(ref);
+    user.run("carol", () => contexts[1]?.onAbort(note));
+    expect(seen).toEqual(["owner"]); // The actor has stopped.
+  }
+});
 
 test("P16: a logger is called in the system's context", async () => {
   const seen: string[] = [];
