@@ -19,7 +19,7 @@ import type { Behaviour, Cell } from "./cell";
 import type { Context, Factory } from "./context";
 import { messageIn, senderOf } from "./envelope";
 import { endedSentence, stopReason } from "./extras";
-import { checkHandlers, FROM_BECOME } from "./handlers";
+import { checkHandlers, checkNoHooks, FROM_BECOME } from "./handlers";
 import type { Handling } from "./handling";
 import { Instance } from "./instance";
 import { HANDLING, SUSPENDED } from "./life";
@@ -149,6 +149,7 @@ export class CellContext<Signatures> implements Context<Signatures> {
     }
     // Handlers<Signatures> has a function for each operation, which checkHandlers looks at.
     const next = checkHandlers(handlers, cell.operations, cell, FROM_BECOME);
+    checkNoHooks(next, cell.address);
     if (cell.behaviour === null) {
       throw new Error(
         `${cell.address} has no handlers that it could change now: return them from the factory, and become in a handler.`,

@@ -138,8 +138,8 @@ export interface Context<Signatures> {
    * Handles what comes next by other handlers, until `unbecome()` or a restart. The hooks stay those of the factory. Each
    * call is kept for its `unbecome()`: one that goes round for ever should go back instead.
    *
-   * @throws TypeError when there is no handler for each operation, or the actor is registered with a router; Error in
-   * the factory, and when the actor has stopped.
+   * @throws TypeError when there is no handler for each operation, when there is a hook, or the actor is registered with a
+   * router; Error in the factory, and when the actor has stopped.
    * @example
    * close() { ctx.become({ close() {}, open: () => ctx.unbecome() }); }
    */

@@ -1,4 +1,4 @@
-import { quote } from "../message/address";
+import { type Address, quote } from "../message/address";
 import { nearestName } from "../message/nearest";
 import type { HandlerTable, Operations } from "./cell";
 import type { AnyRef } from "./ref";
@@ -79,6 +79,17 @@ function checkNames(table: HandlerTable, operations: Operations, of: AnyRef): vo
     }
   }
   if (typeof prototype === "object" && prototype !== null) lookedThrough.set(prototype, operations);
+}
+
+/** Refuses the hooks of what an actor is to become: they would never be called. */
+export function checkNoHooks(handlers: object, address: Address): void {
+  for (const hook of HOOKS) {
+    if (Reflect.get(handlers, hook) === undefined) continue;
+    throw new TypeError(
+      `ctx.become() of ${address} takes no ${hook}, which would never be called: hooks stay those that the factory returned. ` +
+        "Leave it out.",
+    );
+  }
 }
 
 const isHook = (key: string): boolean => key === "onStart" || key === "onRestart" || key === "onStop";

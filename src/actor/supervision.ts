@@ -9,6 +9,7 @@ export type Directive = "resume" | "restart" | "stop" | "escalate";
 
 /**
  * Whom a restart or a stop concerns: the child that failed; all children; or it and those that were spawned after it.
+ * Actors without a parent are siblings: with "one-for-all", one of them beyond its limit holds them all.
  */
 export type Strategy = "one-for-one" | "one-for-all" | "rest-for-one";
 

@@ -175,6 +175,13 @@ export class KitContext<Signatures> implements Context<Signatures>, KitRecord {
 
   become(handlers: Handlers<Signatures>): void {
     const next = checkHandlers(handlers, this.#protocol, `ctx.become() of ${this.#own}`);
+    for (const hook of ["onStart", "onRestart", "onStop"]) {
+      if (Reflect.get(next, hook) === undefined) continue;
+      throw new TypeError(
+        `ctx.become() of ${this.#own} takes no ${hook}, which would never be called: hooks stay those that the factory returned. ` +
+          "Leave it out.",
+      );
+    }
     if (this.handlers !== null) this.#before.push(this.handlers);
     this.handlers = next;
     this.record({ kind: "became" });

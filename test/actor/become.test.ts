@@ -115,6 +115,20 @@ test("become what lacks a handler, or of a router's handler, throws and changes 
   expect((await handler.ask("x" as never))._unsafeUnwrapErr().message).toContain("it cannot become another");
 });
 
+for (const hook of ["onStart", "onRestart", "onStop"] as const) {
+  test(`become with ${hook} throws and changes nothing: it would never be called`, async () => {
+    const { system } = createTestSystem();
+    const ref = system.spawn("door", Door, (ctx) => ({
+      ...doorOf(ctx, "made"),
+      open: () => ctx.become({ ...doorOf(ctx, "other"), [hook]() {} }),
+    }));
+    expect((await ref.ask("open"))._unsafeUnwrapErr().message).toContain(
+      `ctx.become() of @(door) takes no ${hook}, which would never be called: hooks stay those that the factory returned. Leave it out.`,
+    );
+    expect(outcomeOf(await ref.ask("push"))).toBe("made");
+  });
+}
+
 test("P9: a handler that throws after it has become something else is resumed as that", async () => {
   const systems = createTestSystem();
   const ref = systems.system.spawn("door", Door, (ctx) => ({

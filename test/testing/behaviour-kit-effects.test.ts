@@ -101,6 +101,19 @@ describe("the effects", () => {
     await expect(kit.run("later", 1).reply).rejects.toThrow("can go one way only");
   });
 
+  test("become refuses a hook, as it does in an actor", () => {
+    const kit = createBehaviourKit(
+      Counter,
+      counting((ctx) => ({
+        add() {
+          ctx.become({ ...counting()(ctx), ...{ onStop() {} } });
+        },
+      })),
+    );
+    expect(() => kit.run("add", 1).reply).toThrow(/takes no onStop, which would never be called/);
+    expect(kit.run("total").reply).toBe(0);
+  });
+
   test("become and unbecome change who handles the next message", () => {
     const kit = createBehaviourKit(
       Counter,
