@@ -116,14 +116,36 @@ function findUnserializable(
   return undefined;
 }
 
-/** What an object says that it is, such as "Map": by the language's own toString, which sees through proxies and realms. */
-const kindOf = (value: object): string =>
-  value instanceof Error ? "Error" : Object.prototype.toString.call(value).slice("[object ".length, -1);
+/**
+ * What an object is, such as "Map". By its class, as an object may name itself otherwise, and a proxy does; and by the
+ * language's own toString, which knows the objects of other realms.
+ */
+function kindOf(value: object): string {
+  const said = Object.prototype.toString.call(value).slice("[object ".length, -1);
+  if (EMPTIED.has(said)) return said;
+  const known = HOLDERS.find((holder) => value instanceof holder);
+  if (known !== undefined) return known.name;
+  // JSON unwraps such an object, but writes a proxy of one without what it holds.
+  return said === "Object" && WRAPPERS.some((wrapper) => value instanceof wrapper) ? "Proxy" : said;
+}
+
+const HOLDERS = [Error, Map, Set, WeakMap, WeakSet, WeakRef, Promise, RegExp, Date, ArrayBuffer, SharedArrayBuffer];
+const WRAPPERS = [Number, String, Boolean, BigInt, Symbol];
 
 /** Kinds that JSON writes without what they hold, whatever fields somebody gave them besides. */
 const EMPTIED = new Set([
   ...["Date", "Map", "Set", "WeakMap", "WeakSet", "WeakRef", "Promise", "RegExp", "Error"],
-  ...["ArrayBuffer", "SharedArrayBuffer", "Blob", "File", "Request", "Response", "ReadableStream", "WritableStream"],
+  ...[
+    "ArrayBuffer",
+    "SharedArrayBuffer",
+    "Proxy",
+    "Blob",
+    "File",
+    "Request",
+    "Response",
+    "ReadableStream",
+    "WritableStream",
+  ],
 ]);
 
 const escapeSegment = (key: string): string => key.replaceAll("~", "~0").replaceAll("/", "~1");

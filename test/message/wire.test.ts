@@ -263,6 +263,12 @@ describe("a response that leaves and comes in again", () => {
 });
 
 describe("serializeMessage() says which value JSON would lose", () => {
+  class Named extends Map {
+    readonly o = 1;
+    override get [Symbol.toStringTag](): string {
+      return "Named";
+    }
+  }
   class Tree {
     readonly kind = "tree";
   }
@@ -296,6 +302,10 @@ describe("serializeMessage() says which value JSON would lose", () => {
     ["an Intl.NumberFormat", new Intl.NumberFormat()],
     ["a Map", new Proxy(new Map([["a", 1]]), {})],
     ["a Map", Object.assign(new Map([["a", 1]]), { name: "index" })],
+    ["a RegExp", new Proxy(/x/, {})],
+    ["a Proxy", new Proxy(new Number(5), {})],
+    ["a Proxy", new Proxy(new String("a"), {})],
+    ["a Map", new Named()],
     ["NaN", new Number(Number.NaN)],
     ["Infinity", new Number(Infinity)],
     ["a bigint", Object(1n)],
