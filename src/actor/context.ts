@@ -68,7 +68,8 @@ export interface Context<Signatures> {
   /**
    * Aborts when the sender of the current message gives up, or this actor is stopped or restarts (P7); read outside of
    * handlers, as in the factory, only for the latter. Made when first read. Its reason is the delivery error where the
-   * sender gave up, and an AbortError otherwise. A listener that throws is an uncaught exception, as on any signal.
+   * sender gave up, and an AbortError otherwise. A listener that throws is an uncaught exception, as on any signal. A
+   * handler that ends early throws the reason, an AbortError, or the error of what it waited for: anything else is logged.
    */
   readonly signal: AbortSignal;
   /**

@@ -3,10 +3,11 @@ import { type HandlerFailedError, sentenceOf } from "../message/delivery-error";
 import { each } from "../runtime/few";
 import { PriorityMailbox } from "../runtime/priority-mailbox";
 import { Timeout } from "../runtime/timer-wheel";
+import { isCausedFromOutside } from "./cause";
 import type { Behaviour, Cell } from "./cell";
 import type { Children } from "./children";
 import { decisionFor, policyFor, report, tellOfHold } from "./decision";
-import { type Envelope, isFromOutside } from "./envelope";
+import type { Envelope } from "./envelope";
 import type { Restart } from "./extras";
 import { abandonRunning } from "./finish";
 import { abortLifetime, abortSignals, discard, endStreams, restoreStash } from "./leaving";
@@ -65,7 +66,7 @@ function hookOf(behaviour: Behaviour | null, hook: Hook): HookFunction | null {
 export function failed(cell: Cell, envelope: Envelope, error: HandlerFailedError, isTold: boolean): void {
   const hook = envelope instanceof Signal ? envelope.hook : undefined;
   const isEnding = hook === "onStop" || !cell.isAlive;
-  if (isEnding || (isFromOutside(envelope) && policyFor(cell).outside === "resume")) {
+  if (isEnding || (isCausedFromOutside(envelope) && policyFor(cell).outside === "resume")) {
     const directive = !isEnding ? "resume" : cell.life === RESTARTING ? "restart" : "stop";
     report(cell, envelope.type, error.cause, directive, error.message, isTold ? null : "error");
     if (hook !== undefined && cell.life === DRAINING) stop(cell, false); // It did not begin: nobody can handle the rest.

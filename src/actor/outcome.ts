@@ -1,11 +1,14 @@
-import { deliveryError, sentenceOf } from "../message/delivery-error";
+import { deliveryError, type HandlerFailedError, sentenceOf } from "../message/delivery-error";
 import type { Enter } from "../runtime/contexts";
 import { hearRejection, isThenable } from "../runtime/thenable";
 import type { Behaviour, Cell } from "./cell";
 import { checkedReply } from "./checking";
+import { report } from "./decision";
 import { type Envelope, EnvelopeSource, lateLetter, messageIn } from "./envelope";
 import { finish } from "./finish";
+import { isGivingUp } from "./giving-up";
 import { ENDED, type Handling } from "./handling";
+import { RESTARTING } from "./life";
 import { failed } from "./lifecycle";
 import { ANSWERED } from "./relay";
 import { Signal } from "./signal";
@@ -106,13 +109,20 @@ export function fail(cell: Cell, envelope: Envelope, thrown: unknown, handling: 
   cell.extra.failed++;
   if (!(envelope instanceof Signal) && passedOn !== "stashed") cell.environment.counts.failed++;
   const hasGivenUp = envelope.failure !== null;
-  // A handler that was told of it, and ends early for that, has not failed. What was forwarded is no longer its own.
-  const isExcused = hasGivenUp && passedOn !== "forwarded" && handling?.isToldOfEnd === true;
+  // What was forwarded is no longer its own.
+  const wasTold = hasGivenUp && passedOn !== "forwarded" && handling?.isToldOfEnd === true;
   const { isTold } = envelope;
   if (passedOn === null) envelope.fail(error); // Otherwise another handling tells its sender.
   handling?.end(ENDED);
-  if (isExcused) return;
-  failed(cell, envelope, error, isTold && !hasGivenUp && passedOn === null);
+  if (wasTold) failedLate(cell, envelope, error);
+  else failed(cell, envelope, error, isTold && !hasGivenUp && passedOn === null);
+}
+
+/** A handler that was told that its sender gave up has failed: nothing comes of it, but what is no giving up is told. */
+function failedLate(cell: Cell, envelope: Envelope, error: HandlerFailedError): void {
+  if (isGivingUp(error.cause, envelope.failure)) return;
+  const directive = cell.isAlive ? "resume" : cell.life === RESTARTING ? "restart" : "stop";
+  report(cell, envelope.type, error.cause, directive, `${error.message}; its sender had given up.`, "warn");
 }
 
 /** A reply came after its asker gave up (P7). */

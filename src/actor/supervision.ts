@@ -49,7 +49,7 @@ export interface Backoff {
  * | each child builds on those spawned before it | `strategy: "rest-for-one"` |
  * | the parent's own state is in doubt | `decide: () => "escalate"` |
  * | it restarts more often than `limit` in `within` (5 in 10 s) | nothing: that escalates; without a parent, the actor is held back: it restarts after a pause, from 100 ms up to 30 s |
- * | a message from outside (`parseMessage`, `receive`, a tool call) made it throw | nothing: that message fails alone; `outside: "restart"` if its state may be wrong then |
+ * | a message from outside (`parseMessage`, `receive`, a tool call), or what its handler asked by `ctx.ask` or `ctx.stream`, made it throw | nothing: that message fails alone; `outside: "restart"` if its state may be wrong then |
  */
 export interface Supervision {
   /** Default: `"one-for-one"`. */
@@ -77,7 +77,8 @@ export interface Supervision {
   readonly backoff?: Backoff;
   /**
    * What becomes of a child whose handler threw for a message from outside: one that came through `parseMessage` or `receive`, or
-   * the call of a tool by code. With `"resume"` the message fails alone: the child goes on, and nothing counts against its limit; with
+   * the call of a tool by code, or was asked or read by the handler of such a message, by `ctx`; a tell of that handler counts as
+   * from within. With `"resume"` the message fails alone: the child goes on, and nothing counts against its limit; with
    * `"restart"` it is a failure like any other. Default: `"resume"`, so that a stranger cannot take an actor from others.
    */
   readonly outside?: "resume" | "restart";

@@ -48,8 +48,12 @@ export class ToAll implements Relay {
     if (workers.length > 1 && routeOf(envelope)?.pools.includes(this.#pool)) return this.#refuseCircle(envelope);
     // Each part has the time of the whole, which abandons them when it is over.
     if (envelope.pattern === "ask") {
-      const make = (worker: Cell, settle: (outcome: Outcome) => void): PendingAsk =>
-        new PendingAsk(worker, type, payload, origin, Number.POSITIVE_INFINITY, settle);
+      const waiter = envelope instanceof PendingAsk ? envelope.waiter : null;
+      const make = (worker: Cell, settle: (outcome: Outcome) => void): PendingAsk => {
+        const part = new PendingAsk(worker, type, payload, origin, Number.POSITIVE_INFINITY, settle);
+        if (waiter !== null) part.waiter = waiter; // What its handler throws may have come from outside.
+        return part;
+      };
       return this.#fanOut(envelope, workers, operation, this.#isFirstWinning, make);
     }
     if (envelope.canWait) {

@@ -447,7 +447,7 @@ test("P6: a message forwarded into another system leaves no timer in either, and
   const far = spawnDesk({ system: other }, "far", {
     find: (ctx, it) =>
       new Promise((resolve, reject) => {
-        ctx.signal.addEventListener("abort", () => reject(new Error("given up")));
+        ctx.signal.addEventListener("abort", () => reject(ctx.signal.reason));
         test.clock.setTimer(() => resolve(it), 20);
       }),
   });

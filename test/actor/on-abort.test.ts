@@ -40,7 +40,7 @@ for (const concurrency of [undefined, 8]) {
     expect(aborted).toEqual([]);
     await systems.clock.advance(1);
     expect(aborted).toEqual(["late"]);
-    gates[0]?.reject(new Error("ended early"));
+    gates[0]?.reject(new DOMException("ended early", "AbortError"));
     expect((await late)._unsafeUnwrapErr().kind).toBe("timeout");
 
     const controller = new AbortController();
@@ -48,7 +48,7 @@ for (const concurrency of [undefined, 8]) {
     await systems.clock.settle();
     controller.abort();
     expect(aborted).toEqual(["late", "cancelled"]);
-    gates[1]?.reject(new Error("ended early"));
+    gates[1]?.reject(new DOMException("ended early", "AbortError"));
     expect((await cancelled)._unsafeUnwrapErr().kind).toBe("cancelled");
     await systems.clock.settle();
     // Both ended as they were told to: nothing is logged.
@@ -80,7 +80,7 @@ for (const concurrency of [undefined, 8]) {
     forgets[1]?.();
     forgets[1]?.();
     await systems.clock.advance(1_000);
-    gates[1]?.reject(new Error("ended early"));
+    gates[1]?.reject(new DOMException("ended early", "AbortError"));
     expect((await forgotten)._unsafeUnwrapErr().kind).toBe("timeout");
     await systems.system.stop(ref);
     expect(aborted).toEqual([]);
@@ -97,7 +97,7 @@ test("P7: of several messages at once, onAbort calls back for the one that was g
   controller.abort();
   expect(aborted).toEqual(["given up"]);
   gates[0]?.resolve("done");
-  gates[1]?.reject(new Error("ended early"));
+  gates[1]?.reject(new DOMException("ended early", "AbortError"));
   expect([(await kept).isOk(), (await given).isOk()]).toEqual([true, false]);
 });
 
@@ -109,7 +109,7 @@ test("P7: onAbort calls back at once where the asker has given up already, and a
     async work() {
       await begin.promise;
       ctx.onAbort(() => calls++)();
-      if (calls > 0) throw new Error("ended early");
+      if (calls > 0) throw new DOMException("ended early", "AbortError");
       return "nobody waits for it";
     },
   }));
@@ -174,7 +174,7 @@ test("P9: what an onAbort throws is told as uncaught, and the others are called"
   await systems.clock.settle();
   await expect(systems.clock.advance(10)).rejects.toBe(thrown);
   expect(told).toEqual(["the other"]);
-  gate.reject(new Error("ended early"));
+  gate.reject(new DOMException("ended early", "AbortError"));
   expect((await ask).isErr()).toBe(true);
 });
 
@@ -202,7 +202,7 @@ test("P7: of several onAbort of a message, those that were not forgotten are cal
     await systems.clock.advance(10);
     expect(told.splice(0)).toEqual([...(name === "the first" ? ["a"] : []), "b", "d", "same", "last"]);
     const stopped = name === "not the first" ? systems.system.stop(ref) : undefined;
-    gates.pop()?.reject(new Error("ended early"));
+    gates.pop()?.reject(new DOMException("ended early", "AbortError"));
     expect((await ask).isErr()).toBe(true);
     await systems.clock.settle();
     await stopped;

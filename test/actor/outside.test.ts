@@ -122,6 +122,13 @@ const DOORS: Record<string, Send> = {
   "a stream by receive": (_, ref, why) => read(receive(ref).stream("items", why)),
 };
 
+type HandOn = (ctx: Context<Tally>, inner: Ref<Tally>, why: string) => unknown;
+
+function orThrow<Value>(answer: AskResult<Value>): Value {
+  if (answer.isErr()) throw answer.error;
+  return answer.value;
+}
+
 describe("P9: a handler that throws for a message from outside", () => {
   for (const [who, spawn] of Object.entries(RECIPIENTS)) {
     for (const [how, send] of Object.entries(DOORS)) {
@@ -175,28 +182,63 @@ describe("P9: a handler that throws for a message from outside", () => {
     expect(systems.takeLog()).toHaveLength(2);
   });
 
-  test("fails alone, and what it asked for in turn came from within: who was asked restarts, and it does not", async () => {
-    const systems = createTestSystem({ supervision: {} });
-    const inner = systems.system.spawn("inner", Tally, tally);
-    const outer = systems.system.spawn("outer", Tally, (ctx: Context<Tally>) => {
-      const own = tally();
-      return {
-        ...own,
-        async fail(why) {
-          const reply = await ctx.ask(inner, "fail", why);
-          if (reply.isErr()) throw reply.error;
-        },
-      };
-    });
-    await Promise.all([inner.ask("add", 2), outer.ask("add", 2)]);
-    expect(outcomeOf(await receive(outer).ask("fail", "x"))).toBe("handler-failed");
-    expect([outcomeOf(await inner.ask("add", 1)), outcomeOf(await outer.ask("add", 1))]).toEqual([1, 3]);
-    expect(systems.system.inspect()).toMatchObject([
-      { address: "@(inner)", restarts: 1 },
-      { address: "@(outer)", restarts: 0, failed: 1 },
-    ]);
-    systems.takeLog();
-  });
+  /** How a gateway hands on what it gets, and whether that still counts as from outside. */
+  const HANDED_ON: Record<string, { readonly isOutside: boolean; readonly by: HandOn }> = {
+    "ctx.ask": { isOutside: true, by: async (ctx, inner, why) => orThrow(await ctx.ask(inner, "fail", why)) },
+    "ctx.stream": {
+      isOutside: true,
+      async by(ctx, inner, why) {
+        for await (const _ of ctx.stream(inner, "items", why));
+      },
+    },
+    "ctx.tell": { isOutside: false, by: (ctx, inner, why) => ctx.tell(inner, "fail", why) },
+    "ctx.offer": { isOutside: false, by: async (ctx, inner, why) => void (await ctx.offer(inner, "fail", why)) },
+  };
+
+  const INNER: Record<string, (test: TestSystem) => Ref<Tally>> = {
+    "an actor": ({ system }) => system.spawn("inner", Tally, tally),
+    "an actor with several handlers": ({ system }) => system.spawn("inner", Tally, tally, { concurrency: 3 }),
+    "a pool": ({ system }) => spawnPool(system, "inner", Tally, tally, { size: 1 }),
+    "a pool that asks all": ({ system }) => spawnPool(system, "inner", Tally, tally, { size: 2, routing: "broadcast" }),
+    "an actor that forwards it": ({ system }) => {
+      const last = system.spawn("last", Tally, tally);
+      const on = (ctx: Context<Tally>) => () => ctx.forward(last);
+      return system.spawn("inner", Tally, (ctx) => ({ add: on(ctx), fail: on(ctx), items: on(ctx) }));
+    },
+    "an actor that asks another": ({ system }) => {
+      const last = system.spawn("last", Tally, tally);
+      return system.spawn("inner", Tally, (ctx) => ({
+        add: async (n) => (await ctx.ask(last, "add", n))._unsafeUnwrap(),
+        fail: async (why) => orThrow(await ctx.ask(last, "fail", why)),
+        items: (why) => ctx.stream(last, "items", why),
+      }));
+    },
+  };
+
+  for (const [who, spawnInner] of Object.entries(INNER)) {
+    for (const [how, { isOutside, by }] of Object.entries(HANDED_ON)) {
+      test(`fails alone ${isOutside ? "in" : "up to"} what its handler reaches by ${how}: ${who}`, async () => {
+        const systems = createTestSystem({ supervision: {} });
+        const inner = spawnInner(systems);
+        const outer = systems.system.spawn("outer", Tally, (ctx) => ({
+          ...tally(),
+          fail: (why: string) => by(ctx, inner, why) as Promise<never>, // Nobody looks at what it replies.
+        }));
+        await Promise.all([inner.ask("add", 2), outer.ask("add", 2)]);
+        await receive(outer).ask("fail", "x");
+        await systems.settle();
+        const restarts = systems.events.filter(({ kind }) => kind === "restarted");
+        if (isOutside) expect(restarts).toEqual([]);
+        else expect(restarts).not.toEqual([]);
+        if (isOutside) expect(outcomeOf(await inner.ask("add", 1))).toBe(3);
+        await outer.ask("fail", "x"); // The same, from within.
+        await systems.settle();
+        const after = systems.events.filter(({ kind }) => kind === "restarted");
+        expect(after.length).toBeGreaterThan(restarts.length);
+        systems.takeLog();
+      });
+    }
+  }
 
   test("the supervision of an actor's children is its own", async () => {
     const systems = createTestSystem({ supervision: { outside: "restart" } });

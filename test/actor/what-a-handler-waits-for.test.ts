@@ -41,7 +41,7 @@ function createInner(system: System, concurrency = 1) {
       return {
         hang() {
           begin("hang");
-          ctx.onAbort(() => gate.reject(new Error("ended early")));
+          ctx.onAbort(() => gate.reject(new DOMException("ended early", "AbortError")));
           return gate.promise;
         },
         quick() {

@@ -75,7 +75,7 @@ test("P9: a handler that is told that its sender gave up by an ask that comes ba
     async go() {
       await gate.promise;
       const reply = await ctx.ask(other, "back");
-      if (reply.isErr()) throw new Error(reply.error.message);
+      if (reply.isErr()) throw reply.error;
       return reply.value;
     },
     back: () => "",
