@@ -328,12 +328,11 @@ function terminate(cell: Cell): void {
   cell.extras = null;
   if (cell.queue instanceof PriorityMailbox) cell.queue = null; // It has the priority function of its owner.
   environment.directory.remove(cell);
-  const error = extras?.stopError?.error;
+  const stopError = extras?.stopError ?? null;
   if (hasBegun && environment.events.hasSubscribers) {
-    const isFailed = extras !== null && extras.stopError !== null;
-    environment.events.publish({ kind: "stopped", address: cell.address, ...(isFailed ? { error } : {}) });
+    environment.events.publish({ kind: "stopped", address: cell.address, ...stopError });
   }
-  if (extras !== null && extras.watchers !== null) each(extras.watchers, (watch) => watch.tell(error));
+  if (extras !== null && extras.watchers !== null) each(extras.watchers, (watch) => watch.tell(stopError?.error));
   if (parent !== null) childStopped(parent, cell);
   if (extras !== null && extras.whenStopped !== null) for (const callback of extras.whenStopped) callback();
 }
