@@ -123,6 +123,8 @@ function findUnserializable(
 function kindOf(value: object): string {
   const said = Object.prototype.toString.call(value).slice("[object ".length, -1);
   if (EMPTIED.has(said)) return said;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype === Object.prototype || prototype === Array.prototype) return said; // Most are plain, and belong to no other class.
   const known = HOLDERS.find((holder) => value instanceof holder);
   if (known !== undefined) return known.name;
   // JSON unwraps such an object, but writes a proxy of one without what it holds.
