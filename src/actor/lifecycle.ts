@@ -159,7 +159,6 @@ function waitForHandlers(cell: Cell): void {
 /** Makes the next instance. */
 function renew(cell: Cell): void {
   const { extra, environment, address } = cell;
-  const error = extra.restart?.error;
   extra.generation++;
   extra.hasEnded = false;
   extra.isUnstarted = false;
@@ -184,7 +183,7 @@ function renew(cell: Cell): void {
   }
   extra.restarts++;
   if (environment.events.hasSubscribers) {
-    environment.events.publish({ kind: "restarted", address, error, restarts: extra.restarts });
+    environment.events.publish({ kind: "restarted", address, error: extra.restart?.error, restarts: extra.restarts });
   }
   start(cell, behaviour);
   extra.restart = null;
