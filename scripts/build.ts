@@ -109,8 +109,9 @@ for await (const path of new Glob("**/*.d.ts").scan({ cwd: types, absolute: true
 }
 
 // Below an error, Bun asks for the source maps of files that it need not transpile. The package has none (see tsup.config.ts),
-// and so each has one of a single place, at its start, where nothing throws.
-const MAP = { version: 3, sources: ["start"], names: [], mappings: "AAAA" };
+// and so each has one of a single place, at its start, where nothing throws. Without the content of its source, Bun warns that it
+// cannot decode the map.
+const MAP = { version: 3, sources: ["start"], sourcesContent: [""], names: [], mappings: "AAAA" };
 const mapping = `//# sourceMappingURL=data:application/json;base64,${Buffer.from(JSON.stringify(MAP)).toString("base64")}\n`;
 for (const path of new Glob("*.js").scanSync({ cwd: made, absolute: true })) {
   const text = await Bun.file(path).text();

@@ -53,6 +53,8 @@ export {
   createResponse,
   type ErrorResponse,
   type MessageResponse,
+  type PublicError,
+  publicError,
   type SuccessResponse,
 } from "./message/response";
 export { parseMessage, parseResponse, serializeMessage } from "./message/wire";

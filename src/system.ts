@@ -8,7 +8,7 @@ import type { ActorOptions } from "./actor/options";
 import { type AnyRef, cellOf, type Ref } from "./actor/ref";
 import { shutDown } from "./actor/shutdown";
 import { spawnCell } from "./actor/spawn";
-import type { Address } from "./message/address";
+import { type Address, quote } from "./message/address";
 import { sentenceOf } from "./message/delivery-error";
 import type { Protocol } from "./protocol/protocol";
 import type { DeadLetters } from "./router/dead-letters";
@@ -193,7 +193,7 @@ class ActorSystem implements System {
 
 function checkTimeout({ timeout = 0 }: ShutdownOptions): void {
   if (typeof timeout === "number" && timeout >= 0) return;
-  throw new RangeError(`The timeout of shutdown is a number of milliseconds, or Infinity; got ${String(timeout)}.`);
+  throw new RangeError(`The timeout of shutdown is a number of milliseconds, or Infinity; got ${quote(timeout)}.`);
 }
 
 function checkSignals(signals: readonly NodeJS.Signals[]): void {

@@ -40,7 +40,7 @@ export function decisionFor(cell: Cell, thrown: unknown, isStarting: boolean, wh
     const now = environment.clock.monotonicTime();
     why = extra.history.isHeld(now, policy.within)
       ? `it failed again before it was well for ${policy.within} ms`
-      : `it has been restarted ${policy.limit} times within ${policy.within} ms`;
+      : `it has been restarted ${policy.limit} ${policy.limit === 1 ? "time" : "times"} within ${policy.within} ms`;
     const wait = extra.history.next(policy, now, environment.random);
     const beyond = policy.beyondLimit ?? (cell.parent === null ? "hold" : "escalate");
     if (wait !== null) {
@@ -95,6 +95,10 @@ function noteOf(directive: Directive, cell: Cell, why: string, delay: number, wh
         : `; ${because}the supervisor of ${cell.parent.address} decides.`;
   }
 }
+
+/** A sentence with its note; what was thrown may end it with a full stop. */
+export const withNote = (sentence: string, note: string): string =>
+  note === "" ? sentence : `${sentence.replace(/\.$/, "")}${note}`;
 
 /** Logs a failure, where it is to be, and publishes it. */
 export function report(

@@ -1,5 +1,5 @@
 import { type Address, quote } from "../message/address";
-import type { AskError, DeliveryError, MessageSource, Stage } from "../message/delivery-error";
+import type { AskError, DeliveryError, MessageSource, Pause, Stage } from "../message/delivery-error";
 import { createMessage, type Message, type Pattern } from "../message/message";
 import { inPattern, isReceived, markReceived } from "../message/wire";
 import type { Operation } from "../protocol/protocol";
@@ -168,12 +168,14 @@ export class EnvelopeSource implements MessageSource {
   readonly #cell: Cell;
   readonly stage?: Stage;
   readonly behind?: string;
+  readonly pause?: Pause;
 
-  constructor(envelope: Envelope, cell: Cell, stage?: Stage, behind?: string) {
+  constructor(envelope: Envelope, cell: Cell, stage?: Stage, behind?: string, pause?: Pause) {
     this.#envelope = envelope;
     this.#cell = cell;
     if (stage !== undefined) this.stage = stage;
     if (behind !== undefined) this.behind = behind;
+    if (pause !== undefined) this.pause = pause;
   }
   get to(): Address {
     return this.#cell.address;

@@ -34,7 +34,10 @@ export interface FailedEvent extends Shape<"failed"> {
   readonly operation: string;
   readonly error: unknown;
   readonly directive: Directive;
-  /** Whether no supervisor was left to decide, so that the actor is stopped. */
+  /**
+   * Whether no supervisor was left to decide, so that the actor is stopped. False of an actor that is held back beyond its limit:
+   * to hear of one that keeps failing, listen for `held` as well.
+   */
   readonly isUnhandled: boolean;
 }
 /** A message reached nobody, or was dropped. */

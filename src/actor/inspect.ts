@@ -1,4 +1,5 @@
 import type { Address } from "../message/address";
+import type { Pause } from "../message/delivery-error";
 import type { Cell } from "./cell";
 import { AWAITING, DRAINING, HANDLING, IDLE, READY, RESTARTING, STOPPING } from "./life";
 
@@ -67,8 +68,16 @@ function runningIn({ current, extras, environment }: Cell): RunningMessage[] {
   return [{ operation: current.type, age: since < 0 ? 0 : Math.max(now - since, 0) }, ...several];
 }
 
-function stateOf({ life, activity, extras }: Cell): ActorReport["state"] {
-  if (life === RESTARTING) return extras?.restart?.isHeld === true ? "held" : "restarting";
+/** Why an actor handles nothing, where it waits to begin anew. */
+export function pauseOf({ life, extras }: Cell): Pause | undefined {
+  if (life !== RESTARTING) return undefined;
+  return extras?.restart?.isHeld === true ? "held" : "restarting";
+}
+
+function stateOf(cell: Cell): ActorReport["state"] {
+  const { life, activity } = cell;
+  const pause = pauseOf(cell);
+  if (pause !== undefined) return pause;
   if (life === DRAINING) return "draining";
   if (life >= STOPPING) return "stopping";
   switch (activity) {

@@ -6,7 +6,7 @@ import { Timeout } from "../runtime/timer-wheel";
 import { isCausedFromOutside } from "./cause";
 import type { Behaviour, Cell } from "./cell";
 import type { Children } from "./children";
-import { decisionFor, policyFor, report, tellOfHold } from "./decision";
+import { decisionFor, policyFor, report, tellOfHold, withNote } from "./decision";
 import type { Envelope } from "./envelope";
 import type { Restart } from "./extras";
 import { abandonRunning } from "./finish";
@@ -68,7 +68,8 @@ export function failed(cell: Cell, envelope: Envelope, error: HandlerFailedError
   const isEnding = hook === "onStop" || !cell.isAlive;
   if (isEnding || (isCausedFromOutside(envelope) && policyFor(cell).outside === "resume")) {
     const directive = !isEnding ? "resume" : cell.life === RESTARTING ? "restart" : "stop";
-    report(cell, envelope.type, error.cause, directive, error.message, isTold ? null : "error");
+    const sentence = isEnding ? error.message : withNote(error.message, "; it goes on.");
+    report(cell, envelope.type, error.cause, directive, sentence, isTold ? null : "error");
     if (hook !== undefined && cell.life === DRAINING) stop(cell, false); // It did not begin: nobody can handle the rest.
     return;
   }
@@ -93,7 +94,7 @@ function decide(
   // Who asked has been told, and needs no log; but what becomes of the actor for it is told here.
   const isUnhandled = directive === "escalate" && cell.parent === null;
   const level = isUntold || isUnhandled || isHeld ? "error" : directive === "resume" ? null : "warn";
-  report(cell, operation, thrown, directive, `${sentence}${note}`, level);
+  report(cell, operation, thrown, directive, withNote(sentence, note), level);
   if (directive === "restart") for (const each of concerned) restart(each, { error: thrown, delay, isHeld });
   else if (directive === "stop") for (const each of concerned) stopFailed(each, thrown);
   else if (directive === "escalate") return escalate(cell, operation, thrown, sentence, isStarting);

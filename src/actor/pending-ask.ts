@@ -7,6 +7,7 @@ import { onAbort } from "./abort";
 import type { Cell } from "./cell";
 import { type Envelope, EnvelopeSource, type Origin } from "./envelope";
 import { ENDED, type EndReason, type Handling, type Wait } from "./handling";
+import { pauseOf } from "./inspect";
 import { lookForCircle } from "./waiting";
 
 /** What an ask comes back with. */
@@ -34,7 +35,7 @@ export function checkAskOptions(options: AskOptions, what = "an ask"): void {
   }
   if (typeof timeout !== "number" || !(timeout > 0)) {
     throw new RangeError(
-      `The timeout of ${what} is a number of milliseconds above 0, or Infinity; got ${String(timeout)}.`,
+      `The timeout of ${what} is a number of milliseconds above 0, or Infinity; got ${quote(timeout)}.`,
     );
   }
 }
@@ -208,13 +209,16 @@ export class PendingAsk implements Envelope, Staged, Wait {
     this.#giveUp(this.#timedOut(), true); // The event loop has just had its turn.
   }
 
-  /** Names the stream that occupied its actor, where it waited behind one. */
+  /** Names what kept its actor from it: a stream that occupied it, a hold or a restart. */
   #timedOut(): AskError {
     const { cell } = this;
     const handled = cell.envelopes();
-    const isBehind = !handled.includes(this) && (cell.extras?.concurrency?.isFull ?? true);
+    const isWaiting = !handled.includes(this);
+    const isBehind = isWaiting && (cell.extras?.concurrency?.isFull ?? true);
     const stream = isBehind ? handled.find(({ pattern }) => pattern === "stream") : undefined;
-    return deliveryError("timeout", new EnvelopeSource(this, cell, undefined, stream?.type), this.delay);
+    // While a handler of the last instance still runs, that one is slow.
+    const pause = isWaiting && handled.length === 0 ? pauseOf(cell) : undefined;
+    return deliveryError("timeout", new EnvelopeSource(this, cell, undefined, stream?.type, pause), this.delay);
   }
 
   endWith(reason: EndReason): void {

@@ -15,7 +15,8 @@ import { type ActorStream, StreamReader } from "./stream-reader";
  * The way to an actor for messages that the compiler has not typed. Any operation and any payload may be given: neither makes
  * a method throw, or its promise reject. Each payload is validated once, whatever the system's `validate` says; an actor of a
  * router has no schema and takes it unchecked. An operation that the actor does not have, or has in the other pattern, comes
- * back as `unknown-operation`. A bad option is the caller's own mistake and throws at once.
+ * back as `unknown-operation`. A bad option is the caller's own mistake and throws at once. An operation without a payload gets
+ * `undefined`, as in `door.ask("total", undefined)`. `publicError` makes of an error what its sender may know.
  */
 export interface Door {
   /** Sends and forgets. A message that cannot be delivered becomes a dead letter. */

@@ -30,16 +30,16 @@ export function checkStreamOptions(options: StreamOptions): void {
   }
   const { credit = 1, timeout = 1, abandonedAfter = 1, signal } = options;
   if (!Number.isInteger(credit) || credit < 1) {
-    throw new RangeError(`The credit of a stream is a whole number of items from 1; got ${String(credit)}.`);
+    throw new RangeError(`The credit of a stream is a whole number of items from 1; got ${quote(credit)}.`);
   }
   if (typeof timeout !== "number" || !(timeout > 0)) {
     throw new RangeError(
-      `The timeout of a stream is a number of milliseconds above 0, or Infinity; got ${String(timeout)}.`,
+      `The timeout of a stream is a number of milliseconds above 0, or Infinity; got ${quote(timeout)}.`,
     );
   }
   if (typeof abandonedAfter !== "number" || !(abandonedAfter > 0)) {
     throw new RangeError(
-      `The abandonedAfter of a stream is a number of milliseconds above 0, or Infinity; got ${String(abandonedAfter)}.`,
+      `The abandonedAfter of a stream is a number of milliseconds above 0, or Infinity; got ${quote(abandonedAfter)}.`,
     );
   }
   if (signal !== undefined && !(signal instanceof AbortSignal)) {

@@ -94,6 +94,9 @@ export type AskError = DeliveryError;
 /** Where a message is that is not in its mailbox yet: in the interceptors of a router, or waiting for room. */
 export type Stage = "intercepted" | "offered";
 
+/** Why an actor handles nothing for a while: it was held back, or restarts. */
+export type Pause = "held" | "restarting";
+
 /** What an error needs to know of the message that it is about. */
 export interface MessageSource {
   readonly to: Address;
@@ -102,6 +105,8 @@ export interface MessageSource {
   readonly stage?: Stage;
   /** The operation of the stream that occupied its actor, so that it was not handled in time. */
   readonly behind?: string | undefined;
+  /** What its actor did instead of handling it, where it did not run. */
+  readonly pause?: Pause | undefined;
   toMessage(): Message;
 }
 
@@ -169,8 +174,10 @@ class Delivery {
   }
 
   #sentence(): string {
-    const { stage, behind } = this.#source;
+    const { stage, behind, pause } = this.#source;
     if (behind !== undefined && this.kind === "timeout") return waitedBehind(behind, this.#detail);
+    if (pause !== undefined && this.kind === "timeout")
+      return `got no reply within ${this.#detail} ms: ${PAUSED[pause]}`;
     const other = stage === undefined ? undefined : OTHERWISE[stage][this.kind];
     return other?.(this.#detail) ?? sentence(this.kind, this.#detail);
   }
@@ -241,6 +248,11 @@ function sentence(kind: DeliveryError["kind"], detail: unknown): string {
 const waitedBehind = (stream: string, delay: unknown): string =>
   `got no reply within ${delay} ms: it waited behind the stream ${quote(stream)}, which occupies the actor until it ends; ` +
   `read that stream to its end or leave it, or spawn the actor with a concurrency above 1.`;
+
+const PAUSED: Readonly<Record<Pause, string>> = {
+  held: "the actor failed beyond its limit and is held back before it restarts; look in the log why it fails, or ask again later.",
+  restarting: "the actor restarts, and has not begun again; ask again later, or look in the log why it fails.",
+};
 
 const wentInCircles = (route: readonly Address[]): string =>
   `was forwarded ${route.length} times, which is too often (last by ${route.slice(-3).join(", ")}); end the circle, or raise maxHops.`;

@@ -6,7 +6,8 @@ const withheld = new WeakSet<Issue>();
 
 /**
  * Marks an error as one whose message may leave the process: `createErrorResponse` then tells that text, and nothing else of it.
- * Without the mark it tells that the handler failed, and nothing of what it threw.
+ * Without the mark it tells that the handler failed, and nothing of what it threw. The mark does not pass on by itself: where a
+ * `ctx.ask` came back with an error whose cause was exposed, throw `error.cause`, and not the error.
  *
  * @returns the same error.
  * @throws TypeError when it is no Error.

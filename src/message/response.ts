@@ -4,6 +4,7 @@ import { exposedText, publicIssues } from "./exposure";
 import { generateMessageId } from "./id";
 import type { Message } from "./message";
 import { wallTime } from "./wall-time";
+import { isReceived } from "./wire";
 
 interface ReplyShape {
   readonly id: string;
@@ -28,7 +29,16 @@ export interface SuccessResponse<Payload = unknown> extends ReplyShape {
 /** The wire form of a failure: its kind and a sentence, without anything that its handler threw and did not expose. */
 export interface ErrorResponse extends ReplyShape {
   readonly ok: false;
-  readonly error: { readonly kind: string; readonly message: string; readonly retryable: boolean };
+  readonly error: PublicError;
+}
+
+/** What a stranger may know of a failure. */
+export interface PublicError {
+  /** The kind of a delivery error; `handler-failed` of anything else. */
+  readonly kind: string;
+  /** A sentence without addresses of the inside, and without anything that was thrown and not exposed. */
+  readonly message: string;
+  readonly retryable: boolean;
 }
 
 /** What comes back for a message from outside. */
@@ -67,8 +77,6 @@ export function createResponse<Payload>(message: Message, payload: Payload): Suc
  */
 export function createErrorResponse(message: Message, error: unknown): ErrorResponse {
   const known = deliveryErrorIn(error);
-  const kind = known?.kind ?? "handler-failed";
-  const text = exposedText(known === undefined ? error : detailOf(known));
   return {
     id: generateMessageId(),
     pattern: "reply",
@@ -78,12 +86,42 @@ export function createErrorResponse(message: Message, error: unknown): ErrorResp
     correlationId: message.correlationId ?? message.id,
     timestamp: wallTime(),
     ok: false,
-    error: {
-      kind,
-      message: text ?? `${quote(message.type)} to ${message.to} ${publicSentence(known, message)}`,
-      retryable: known?.retryable ?? false,
-    },
+    error: publicParts(error, known, () => {
+      const isOwn = known?.kind === "invalid-payload" && isAbout(known, message);
+      return `${quote(message.type)} to ${message.to} ${publicSentence(known, isOwn)}`;
+    }),
   };
+}
+
+/**
+ * What the sender of a message that came through a door (`receive`) may know of its failure: the kind, and a sentence like that of
+ * `createErrorResponse`, without any address, since that sender named none.
+ *
+ * @example
+ * const reply = await receive(counter).ask("add", await request.json());
+ * const response = reply.isOk() ? Response.json(reply.value) : Response.json(publicError(reply.error), { status: 400 });
+ */
+export function publicError(error: unknown): PublicError {
+  const known = deliveryErrorIn(error);
+  return publicParts(error, known, () => {
+    // The error of a message from within was made by a handler: its operation and its payload are no stranger's.
+    const isOutside = known !== undefined && isFromOutside(known);
+    return `${isOutside ? quote(known.operation) : "The message"} ${publicSentence(known, isOutside)}`;
+  });
+}
+
+const publicParts = (error: unknown, known: DeliveryError | undefined, sentence: () => string): PublicError => ({
+  kind: known?.kind ?? "handler-failed",
+  message: exposedText(known === undefined ? error : detailOf(known)) ?? sentence(),
+  retryable: known?.retryable ?? false,
+});
+
+function isFromOutside(error: DeliveryError): boolean {
+  try {
+    return isReceived(error.undelivered);
+  } catch {
+    return false;
+  }
 }
 
 /** A delivery error, or the one that a StreamError carries; hostile values have none. */
@@ -103,8 +141,12 @@ function detailOf(error: DeliveryError): unknown {
   return error.kind === "handler-failed" ? error.cause : undefined;
 }
 
-/** The end of a sentence for the sender of a message: nothing in it but what that one sent, or can mend. */
-function publicSentence(error: DeliveryError | undefined, message: Message): string {
+/**
+ * The end of a sentence for the sender of a message: nothing in it but what that one sent, or can mend.
+ *
+ * @param isOwn whether that one sent the payload that is refused.
+ */
+function publicSentence(error: DeliveryError | undefined, isOwn: boolean): string {
   switch (error?.kind) {
     case undefined:
     case "handler-failed":
@@ -122,7 +164,7 @@ function publicSentence(error: DeliveryError | undefined, message: Message): str
     case "unknown-operation":
       return "asks for an operation that is not there in this pattern; check the name.";
     case "invalid-payload":
-      return `has a payload that is refused${issuesOf(error, message)}.`;
+      return `has a payload that is refused${isOwn ? issuesOf(error) : ""}.`;
     case "ask-cycle":
       return "would wait for itself, and was refused.";
     case "unreachable":
@@ -132,11 +174,18 @@ function publicSentence(error: DeliveryError | undefined, message: Message): str
   }
 }
 
-/** What is wrong with the payload of a message; of another one, such as what a handler made of it, its sender hears nothing. */
-function issuesOf(error: InvalidPayloadError, message: Message): string {
+/** Whether an error is about the payload of a message; of another one, such as what a handler made of it, its sender hears nothing. */
+function isAbout(error: InvalidPayloadError, message: Message): boolean {
   try {
-    const isOwn = Object.is(error.undelivered.payload, message.payload);
-    return isOwn ? `: ${listIssues(publicIssues(error.issues))}` : "";
+    return Object.is(error.undelivered.payload, message.payload);
+  } catch {
+    return false;
+  }
+}
+
+function issuesOf(error: InvalidPayloadError): string {
+  try {
+    return `: ${listIssues(publicIssues(error.issues))}`;
   } catch {
     return "";
   }

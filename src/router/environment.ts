@@ -89,7 +89,7 @@ export function createEnvironment(options: SystemOptions): { environment: Enviro
   }
   const { name = "envoi", clock = systemClock, validate = "boundary", askTimeout = 5_000 } = options;
   if (validate !== "boundary" && validate !== "always") {
-    throw new TypeError(`validate is "boundary" or "always"; got ${String(validate)}.`);
+    throw new TypeError(`validate is "boundary" or "always"; got ${quote(validate)}.`);
   }
   const { asyncContext = "system" } = options;
   if (asyncContext !== "system" && asyncContext !== "sender") {
@@ -110,7 +110,7 @@ export function createEnvironment(options: SystemOptions): { environment: Enviro
   if (options.logger !== undefined) checkMethods("logger", options.logger, ["warn", "error"]);
   checkMethods("clock", clock, ["wallTime", "monotonicTime", "setTimer", "microtask", "macrotask"]);
   if (typeof name !== "string" || name === "")
-    throw new TypeError(`The name of a system is a text; got ${String(name)}.`);
+    throw new TypeError(`The name of a system is a text; got ${quote(name)}.`);
   const enter = captureContext();
   const logger = guarded(name, options.logger ?? console, enter);
   const timers = new TimerWheel(clock);
@@ -182,7 +182,7 @@ function guarded(name: string, logger: Logger, enter: Enter): Logger {
 
 function checkMilliseconds(what: string, value: unknown): void {
   if (typeof value === "number" && value > 0) return;
-  throw new RangeError(`${what} is a number of milliseconds above 0, or Infinity; got ${String(value)}.`);
+  throw new RangeError(`${what} is a number of milliseconds above 0, or Infinity; got ${quote(value)}.`);
 }
 
 function checkMethods(what: string, of: unknown, methods: readonly string[]): void {

@@ -10,6 +10,11 @@ export type TakerName<Signatures, Item> = keyof {
   [Name in AskName<Signatures> as [Item] extends PayloadArgs<Signatures, Name> ? Name : never]: Name;
 };
 
+/** Those names; where there is none, what the compiler is to show. */
+type TakerOf<Signatures, Item> = [TakerName<Signatures, Item>] extends [never]
+  ? "it has no operation whose payload is an item of this topic"
+  : TakerName<Signatures, Item>;
+
 /** Something that is told to whoever subscribes: each subscriber gets it in its own mailbox, by that one's own policy. */
 export interface Topic<in out Item> {
   readonly name: string;
@@ -35,7 +40,7 @@ export interface Topic<in out Item> {
    * @example
    * const unsubscribe = prices.subscribe(display, "show");
    */
-  subscribe<Signatures>(ref: Ref<Signatures>, operation: TakerName<Signatures, Item>): () => void;
+  subscribe<Signatures>(ref: Ref<Signatures>, operation: TakerOf<Signatures, Item>): () => void;
 }
 
 class Subscription {

@@ -1,3 +1,4 @@
+import { quote } from "../message/address";
 /** Numbers by chance that are the same for the same seed. */
 export interface SeededRandom {
   /** A number from 0 up to 1. */
@@ -89,6 +90,6 @@ class Xoshiro implements SeededRandom {
  * random.pick(["a", "b", "c"]); // the same one in each run
  */
 export function createRandom(seed: number): SeededRandom {
-  if (!Number.isSafeInteger(seed)) throw new RangeError(`A seed is a whole number; got ${String(seed)}.`);
+  if (!Number.isSafeInteger(seed)) throw new RangeError(`A seed is a whole number; got ${quote(seed)}.`);
   return new Xoshiro(seed);
 }

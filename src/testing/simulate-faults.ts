@@ -1,4 +1,5 @@
 import type { Address, AnyRef, Handled, Runnable, System } from "../index";
+import { quote } from "../message/address";
 import type { SeededRandom } from "./seeded-random";
 import type { SimulatedClock } from "./simulate-clock";
 import type { FaultCounts, Faults } from "./simulate-options";
@@ -74,7 +75,7 @@ export class FaultInjector implements FaultsOnRequest {
 
   delay({ address }: AnyRef, milliseconds: number): void {
     if (!(Number.isFinite(milliseconds) && milliseconds > 0)) {
-      throw new RangeError(`A delay is a number of milliseconds above 0; got ${String(milliseconds)}.`);
+      throw new RangeError(`A delay is a number of milliseconds above 0; got ${quote(milliseconds)}.`);
     }
     this.#delays.set(address, milliseconds);
   }

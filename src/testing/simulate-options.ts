@@ -1,4 +1,5 @@
 import type { Address, FailedEvent, SystemOptions } from "../index";
+import { quote } from "../message/address";
 import { show } from "./show";
 
 /** What goes wrong on purpose: each by its probability, from 0 to 1. Default of each: 0. */
@@ -106,11 +107,11 @@ export function planOf(options: SimulateOptions): Plan {
   for (const key of CHANCES) {
     const chance: unknown = wanted[key] ?? 0;
     if (typeof chance === "number" && chance >= 0 && chance <= 1) continue;
-    throw new RangeError(`The fault "${key}" has a probability from 0 to 1; got ${String(chance)}.`);
+    throw new RangeError(`The fault "${key}" has a probability from 0 to 1; got ${quote(chance)}.`);
   }
   const { longestDelay = 10, only = () => true } = wanted;
   if (!(Number.isFinite(longestDelay) && longestDelay > 0)) {
-    throw new RangeError(`longestDelay is a number of milliseconds above 0; got ${String(longestDelay)}.`);
+    throw new RangeError(`longestDelay is a number of milliseconds above 0; got ${quote(longestDelay)}.`);
   }
   checkFunction("only, of faults,", only, "address", "true");
   checkSystem(system);
@@ -119,10 +120,10 @@ export function planOf(options: SimulateOptions): Plan {
     throw new TypeError(`trace is true, false, or a function of a line; got ${show(trace)}.`);
   }
   if (unfinished !== "fail" && unfinished !== "allow") {
-    throw new TypeError(`unfinished is "fail" or "allow"; got ${String(unfinished)}.`);
+    throw new TypeError(`unfinished is "fail" or "allow"; got ${quote(unfinished)}.`);
   }
   if (!(Number.isInteger(maxSteps) && maxSteps >= 1)) {
-    throw new RangeError(`maxSteps is a whole number from 1; got ${String(maxSteps)}.`);
+    throw new RangeError(`maxSteps is a whole number from 1; got ${quote(maxSteps)}.`);
   }
   const faults = { throw: 0, stop: 0, delay: 0, expire: 0, ...wanted, longestDelay, only };
   const isRough = faults.throw > 0 || faults.stop > 0 || faults.expire > 0;
@@ -143,7 +144,7 @@ export function* seedsOf({ seed, seeds = 100, firstSeed = 1 }: SimulateOptions):
   }
   if (!(Number.isSafeInteger(seeds) && seeds >= 1 && Number.isSafeInteger(firstSeed))) {
     throw new RangeError(
-      `seeds and firstSeed are whole numbers, seeds from 1; got ${String(seeds)}, ${String(firstSeed)}.`,
+      `seeds and firstSeed are whole numbers, seeds from 1; got ${quote(seeds)}, ${quote(firstSeed)}.`,
     );
   }
   for (let next = firstSeed; next < firstSeed + seeds; next++) yield next;

@@ -122,6 +122,27 @@ test("P10: the sixth failure within ten seconds holds an actor without a parent:
   expect(outcomeOf(await worker.ref.ask("count"))).toBe(1);
 });
 
+test("P10: the timeout of an ask that waited at an actor that is held, or restarts, says so", async () => {
+  const held = await spawnAtLimit();
+  await held.fail();
+  const atHeld = held.ref.ask("count", { timeout: 50 });
+  await held.advance(50);
+  expect((await atHeld)._unsafeUnwrapErr().message).toBe(
+    '"count" to @(worker) got no reply within 50 ms: the actor failed beyond its limit and is held back before it restarts; ' +
+      "look in the log why it fails, or ask again later.",
+  );
+  await held.advance(50);
+  held.takeLog();
+  const restarting = await spawnAtLimit({ limit: 1, backoff: { initial: 1_000, jitter: 0 } });
+  const atRestarting = restarting.ref.ask("count", { timeout: 50 });
+  await restarting.advance(50);
+  expect((await atRestarting)._unsafeUnwrapErr().message).toBe(
+    '"count" to @(worker) got no reply within 50 ms: the actor restarts, and has not begun again; ask again later, or look in ' +
+      "the log why it fails.",
+  );
+  await restarting.advance(1_000);
+});
+
 test("P10: a failure that its asker was told of is logged too, where it holds the actor", async () => {
   const worker = await spawnAtLimit({ limit: 1 });
   expect(outcomeOf(await worker.ref.ask("fail"))).toBe("handler-failed");
@@ -358,7 +379,7 @@ for (const [beyondLimit, state, parents] of BELOW) {
       hold: "so it is held for 100 ms before it restarts.",
       stop: "so it is stopped.",
     }[beyondLimit ?? "escalate"];
-    expect(systems.takeLog()[1]?.message).toEndWith(`it has been restarted 1 times within 10000 ms, ${ends}`);
+    expect(systems.takeLog()[1]?.message).toEndWith(`it has been restarted 1 time within 10000 ms, ${ends}`);
     await systems.advance(100);
   });
 }
@@ -371,7 +392,7 @@ for (const [beyondLimit, ends, directive] of [
     const worker = await spawnAtLimit({ limit: 1, beyondLimit });
     await worker.fail();
     expect(worker.router.has(worker.ref.address)).toBe(false);
-    expect(worker.takeLog().at(-1)?.message).toEndWith(`it has been restarted 1 times within 10000 ms, ${ends}`);
+    expect(worker.takeLog().at(-1)?.message).toEndWith(`it has been restarted 1 time within 10000 ms, ${ends}`);
     expect(worker.events.filter(({ kind }) => kind === "failed").at(-1)).toMatchObject({
       directive,
       isUnhandled: beyondLimit === "escalate",

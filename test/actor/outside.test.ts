@@ -258,3 +258,16 @@ describe("P9: a handler that throws for a message from outside", () => {
     expect(outcomeOf(await ref.ask("add", 3))).toBe(5);
   });
 });
+
+test("P9: the log says that an actor goes on after a message from outside, with one full stop", async () => {
+  const systems = createTestSystem({ supervision: {} });
+  const ref = systems.system.spawn("tally", Tally, tally);
+  receive(ref).tell("fail", "No such number.");
+  await systems.settle();
+  ref.tell("fail", "No such number.");
+  await systems.settle();
+  expect(systems.takeLog().map(({ message }) => message)).toEqual([
+    'envoi: "fail" to @(tally) failed in its handler: Error: No such number; it goes on.',
+    'envoi: "fail" to @(tally) failed in its handler: Error: No such number; it restarts.',
+  ]);
+});

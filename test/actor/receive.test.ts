@@ -5,6 +5,7 @@ import {
   defineProtocol,
   type Message,
   parseMessage,
+  publicError,
   type Ref,
   receive,
   type SignaturesOf,
@@ -306,4 +307,45 @@ test("a bad option of receive, or what is no reference, throws at once", () => {
     expect(() => door.stream(operation, 1, { credit: 0 })).toThrow(RangeError);
   }
   expect(() => receive({ address: address("till") })).toThrow(TypeError);
+});
+
+test("P18: publicError tells the kind and the operation of a door's error, and no address, behind a pool too", async () => {
+  const { system } = createTestSystem();
+  const pool = spawnPool(
+    system,
+    "internal-pool",
+    Till,
+    () => ({
+      add: (n) => n,
+      order: () => {
+        throw new Error("hunter2");
+      },
+      count: (n) => n,
+      total: () => 0,
+      *ticks() {},
+    }),
+    { size: 2 },
+  );
+  const told: unknown[] = [];
+  for (const [operation, payload] of [
+    ["add", "2"],
+    ["constructor", 1],
+    ["order", { tea: 1 }],
+  ] as const) {
+    const reply = await receive(pool).ask(operation, payload);
+    if (reply.isErr()) told.push(publicError(reply.error));
+  }
+  expect(told).toEqual([
+    {
+      kind: "invalid-payload",
+      message: '"add" has a payload that is refused: the payload must be a number.',
+      retryable: false,
+    },
+    {
+      kind: "unknown-operation",
+      message: '"constructor" asks for an operation that is not there in this pattern; check the name.',
+      retryable: false,
+    },
+    { kind: "handler-failed", message: '"order" failed in its handler.', retryable: false },
+  ]);
 });

@@ -1,11 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { StreamError } from "../../src/index";
 import { address } from "../../src/message/address";
-import { deliveryError } from "../../src/message/delivery-error";
+import { deliveryError, type MessageSource } from "../../src/message/delivery-error";
 import { expose, withhold } from "../../src/message/exposure";
 import { createMessage } from "../../src/message/message";
-import { createErrorResponse, createResponse } from "../../src/message/response";
+import { createErrorResponse, createResponse, publicError } from "../../src/message/response";
 import { wallTime } from "../../src/message/wall-time";
+import { markReceived } from "../../src/message/wire";
 
 const asked = createMessage(
   address("counter"),
@@ -70,36 +71,38 @@ describe("the failure of a message", () => {
   const secret = new Error("the password is hunter2", { cause: new Error("inner cause") });
   const refusal = (issue: { path: string; message: string }) => deliveryError("invalid-payload", source, () => [issue]);
 
-  const KINDS = [
-    [deliveryError("timeout", source, 500), "got no reply within 500 ms.", true],
-    [deliveryError("cancelled", source, secret), "was given up before its reply came.", false],
+  const kindsOf = (source: MessageSource) =>
     [
-      deliveryError("cancelled", { ...source, stage: "intercepted" }, "hunter2"),
-      "was given up before its reply came.",
-      false,
-    ],
-    [deliveryError("no-recipient", source, [source.to]), "reached nobody; check the address.", false],
-    [deliveryError("stopped", source), "was not answered: its actor has stopped.", false],
-    [deliveryError("mailbox-full", source, 7), "found a full mailbox; send again later.", true],
-    [
-      deliveryError("unknown-operation", source),
-      "asks for an operation that is not there in this pattern; check the name.",
-      false,
-    ],
-    [
-      refusal({ path: "/n", message: "must be a number" }),
-      "has a payload that is refused: /n must be a number.",
-      false,
-    ],
-    [deliveryError("handler-failed", source, secret), "failed in its handler.", false],
-    [deliveryError("ask-cycle", source, [source.to, source.to]), "would wait for itself, and was refused.", false],
-    [deliveryError("unreachable", source, secret), "could not be delivered; send again later.", true],
-    [
-      deliveryError("payload-too-large", source, 9),
-      "has a payload over 9 bytes; send it in parts, or as a stream.",
-      false,
-    ],
-  ] as const;
+      [deliveryError("timeout", source, 500), "got no reply within 500 ms.", true],
+      [deliveryError("cancelled", source, secret), "was given up before its reply came.", false],
+      [
+        deliveryError("cancelled", { ...source, stage: "intercepted" }, "hunter2"),
+        "was given up before its reply came.",
+        false,
+      ],
+      [deliveryError("no-recipient", source, [source.to]), "reached nobody; check the address.", false],
+      [deliveryError("stopped", source), "was not answered: its actor has stopped.", false],
+      [deliveryError("mailbox-full", source, 7), "found a full mailbox; send again later.", true],
+      [
+        deliveryError("unknown-operation", source),
+        "asks for an operation that is not there in this pattern; check the name.",
+        false,
+      ],
+      [
+        deliveryError("invalid-payload", source, () => [{ path: "/n", message: "must be a number" }]),
+        "has a payload that is refused: /n must be a number.",
+        false,
+      ],
+      [deliveryError("handler-failed", source, secret), "failed in its handler.", false],
+      [deliveryError("ask-cycle", source, [source.to, source.to]), "would wait for itself, and was refused.", false],
+      [deliveryError("unreachable", source, secret), "could not be delivered; send again later.", true],
+      [
+        deliveryError("payload-too-large", source, 9),
+        "has a payload over 9 bytes; send it in parts, or as a stream.",
+        false,
+      ],
+    ] as const;
+  const KINDS = kindsOf(source);
   for (const [error, sentence, retryable] of KINDS) {
     const { kind } = error;
     test(`P18: has the kind ${kind} and a sentence of ours, without reasons, causes and other addresses`, () => {
@@ -121,6 +124,28 @@ describe("the failure of a message", () => {
     expect(failed(thrown)).toEqual(told);
     expect(failed(deliveryError("handler-failed", source, thrown))).toEqual(told);
     expect(JSON.stringify(createErrorResponse(asked, thrown))).not.toContain("hunter2");
+  });
+
+  const received = kindsOf({ ...source, toMessage: () => markReceived(asked) });
+  for (const [error, sentence, retryable] of received) {
+    const { kind } = error;
+    test(`P18: publicError has the kind ${kind} and a sentence without any address`, () => {
+      expect(publicError(error)).toEqual({ kind, message: `"total" ${sentence}`, retryable });
+      expect(publicError(new StreamError(error))).toEqual({ kind, message: `"total" ${sentence}`, retryable });
+    });
+  }
+
+  test("P18: publicError names neither the operation nor the payload of a message from within", () => {
+    const [error] = KINDS.map(([error]) => error).filter(({ kind }) => kind === "invalid-payload");
+    expect(publicError(error).message).toBe("The message has a payload that is refused.");
+  });
+
+  test("P18: publicError tells nothing of what was thrown, but the message of an error that was exposed", () => {
+    const outside = { ...source, toMessage: () => markReceived(asked) };
+    const told = (thrown: unknown) => publicError(deliveryError("handler-failed", outside, thrown)).message;
+    expect(told(secret)).toBe('"total" failed in its handler.');
+    expect(told(expose(new Error("There is no such city.")))).toBe("There is no such city.");
+    expect(publicError(secret).message).toBe("The message failed in its handler.");
   });
 
   test("P18: tells the message of an error that was exposed, and nothing else of it", () => {

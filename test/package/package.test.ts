@@ -124,6 +124,16 @@ describe("the tarball, installed into an empty project", () => {
     expect(classes.flat().length).toBe(new Set(classes.flat()).size);
   });
 
+  test("an error with a stack is shown with the place in its files, and without a warning of source maps", async () => {
+    await Bun.write(
+      join(folder, "shown.ts"),
+      'import { address } from "envoi"; try { address("("); } catch (error) { console.log(error); }',
+    );
+    const { stdout, stderr } = await runScript(folder, "shown.ts");
+    expect(stdout).toMatch(/at address \(.*envoi\/dist\/[\w-]+\.js:\d+:\d+\)/);
+    expect(stderr).toBe("");
+  });
+
   test("the README has a quick start", () => expect(quickStart.length).toBeGreaterThan(0));
 
   for (const { line, output } of quickStart) {

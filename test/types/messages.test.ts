@@ -30,6 +30,7 @@ export declare const isSo: boolean;
 export declare const text: string;
 export const system = createSystem();
 export const topic = createTopic<string>("topic");
+export const dates = createTopic<Date>("dates");
 export const kit = createBehaviourKit(Desk, () => desks);
 export const probe = createTestSystem().createProbe(Desk);
 export const desks = { open() {}, note() {}, find: () => 1, total: () => 1, chars: () => ["a"], rank() {} };
@@ -59,6 +60,7 @@ const WRONG: Readonly<Record<string, readonly string[]>> = {
   'probe.expectMessage("opn");': ['"opn"', '"chars" | "find" | "note" | "open" | "rank" | "total"'],
   'topic.subscribe(desk, "nte");': ['"nte"', '"find" | "note"'],
   'topic.subscribe(desk, "rank");': ['"rank"', '"find" | "note"'],
+  'dates.subscribe(desk, "note");': ['"note"', "it has no operation whose payload is an item of this topic"],
   // A stream is not asked, and what is not one does not stream.
   'files.ask("readStream", { path: "a" });': ['"readStream gives a stream: call stream() for it"'],
   'files.tell("watch");': ['"watch gives a stream: call stream() for it"'],
