@@ -4,7 +4,7 @@ import type { Operation } from "../protocol/protocol";
 import type { Enter } from "../runtime/contexts";
 import type { Dispatcher } from "../runtime/dispatcher";
 import { Queue } from "../runtime/queue";
-import { isThenable } from "../runtime/thenable";
+import { heard, isThenable } from "../runtime/thenable";
 import { Timeout } from "../runtime/timer-wheel";
 import { onAbort } from "./abort";
 import type { Cell } from "./cell";
@@ -182,7 +182,7 @@ export class PendingStream implements Envelope, Wait {
     this.#untilLook = this.#untilReadLook = 1;
     this.#nextTurn(() => {
       this.#late--;
-      read(value === END ? this.#tellEnd() : { value, done: false });
+      read(value === END ? heard(this.#tellEnd()) : { value, done: false });
     });
     return false;
   }
@@ -339,7 +339,7 @@ export class PendingStream implements Envelope, Wait {
     if (this.#timer !== null) this.cell.environment.timers.remove(this.#timer);
     this.#watch?.end();
     this.#goOn();
-    for (let read = this.#read; read !== null; read = this.#laterReads?.take()?.read ?? null) read(this.#end());
+    for (let read = this.#read; read !== null; read = this.#laterReads?.take()?.read ?? null) read(heard(this.#end()));
     this.#read = this.#promise = null;
     if (this.waiter?.isSeveral === true) lookForCircle(this.waiter);
   }

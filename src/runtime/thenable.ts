@@ -15,3 +15,12 @@ export function hearRejection(returned: unknown, onRejected: (reason: unknown) =
   // The language's own then: one that a promise brings along may throw.
   if (isThenable(returned)) void then.call(Promise.resolve(returned), undefined, onRejected);
 }
+
+/**
+ * Marks a promise as heard that another one takes over. Where that happens outside of a microtask, Bun may look for rejections
+ * that nobody heard before the other one has asked for it; the rejection of that one is told as ever.
+ */
+export function heard<Value>(promise: Promise<Value>): Promise<Value> {
+  promise.catch(() => undefined);
+  return promise;
+}
