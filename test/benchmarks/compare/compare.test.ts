@@ -23,7 +23,10 @@ async function reported(folder: string): Promise<{ readonly status: number; read
   return { status, report: JSON.parse(said.out) };
 }
 
-test(
+// A minute and a half for one row. Without it, simulated runs hold what is told of readings (judge.test.ts).
+const testOfBuilds = test.if(isLong);
+
+testOfBuilds(
   "a build that was slowed down on purpose is slower than the commit before it, and misses its target: status 1 of both",
   async () => {
     await using tree = await copyOfTree();
@@ -42,7 +45,7 @@ test(
   PATIENCE,
 );
 
-test(
+testOfBuilds(
   "the same build twice is no difference, and a row that the other revision cannot run is left out, with the reason",
   async () => {
     await using tree = await copyOfTree();
@@ -97,11 +100,11 @@ describe("what cannot be compared ends with status 2, and says why:", () => {
 });
 
 describe("once it is interrupted", () => {
-  for (const [when, text] of [
-    ["while it builds", "building"],
-    ["while it measures", "first look"],
+  for (const [when, text, isShort] of [
+    ["while it builds", "building", true],
+    ["while it measures", "first look", isLong],
   ] as const) {
-    test(
+    test.if(isShort)(
       `${when}, it ends with status 130, and leaves no process, folder, worktree or change`,
       async () => {
         await using tree = await copyOfTree();
