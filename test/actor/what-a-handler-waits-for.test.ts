@@ -383,5 +383,5 @@ test("P7: a handler that always waits for something remembers only what it still
   });
   const left = outer.ask("run");
   await clock.advance(1);
-  expect(Number((await left)._unsafeUnwrap())).toBeLessThan(100);
+  expect(Number((await left)._unsafeUnwrap())).toBeLessThan(250); // All 501 where each is kept; a collection leaves some by chance.
 });

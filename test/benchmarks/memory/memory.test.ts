@@ -32,13 +32,13 @@ describe("a slope of memory", () => {
 
   test("is not, where it keeps nothing", async () => {
     const { readings } = await inFreshProcess<Charted>(subjects, "keepsOneIn", 1e9);
-    expect(readings["heap slope, least"]).toBeLessThanOrEqual(0.02); // The compiler may still be at work.
+    expect(readings["heap slope, least"]).toBeLessThanOrEqual(0.05); // The compiler may still be at work.
   });
 
   test("is not, where it keeps something in the first two fifths, as what is filled once does", async () => {
     const { readings } = await inFreshProcess<Charted>(subjects, "keepsFirst", 0.4);
     expect(readings["heap slope"]).toBeLessThan(0.5);
-    expect(readings["heap slope, least"]).toBeLessThanOrEqual(0.02);
+    expect(readings["heap slope, least"]).toBeLessThanOrEqual(0.05);
   });
 
   test("misses its target where it is surely above 0", async () => {
