@@ -13,6 +13,18 @@ import { markOf } from "./subjects";
 const subjects = new URL("subjects.ts", import.meta.url);
 const LONG = process.env["ENVOI_LONG"] !== undefined;
 
+/** The least slope of three measurements at most: what grows once is no leak, as for the suite's own rows. */
+async function leastSlope(subject: string, share: number): Promise<Charted["readings"]> {
+  let least: Charted["readings"] | undefined;
+  for (let i = 0; i < 3; i++) {
+    const { readings } = await inFreshProcess<Charted>(subjects, subject, share);
+    if ((readings["heap slope, least"] ?? 0) < (least?.["heap slope, least"] ?? Number.POSITIVE_INFINITY))
+      least = readings;
+    if ((least?.["heap slope, least"] ?? 0) <= 0.02) break;
+  }
+  return least ?? {};
+}
+
 describe("a slope of memory", () => {
   test("is surely above 0 where an actor keeps something of one message in fifty", async () => {
     const { readings, series } = await inFreshProcess<Charted>(subjects, "keepsOneIn", 50);
@@ -31,14 +43,14 @@ describe("a slope of memory", () => {
   });
 
   test("is not, where it keeps nothing", async () => {
-    const { readings } = await inFreshProcess<Charted>(subjects, "keepsOneIn", 1e9);
-    expect(readings["heap slope, least"]).toBeLessThanOrEqual(0.05); // The compiler may still be at work.
+    const readings = await leastSlope("keepsOneIn", 1e9);
+    expect(readings["heap slope, least"]).toBeLessThanOrEqual(0.02); // The compiler may still be at work.
   });
 
   test("is not, where it keeps something in the first two fifths, as what is filled once does", async () => {
-    const { readings } = await inFreshProcess<Charted>(subjects, "keepsFirst", 0.4);
+    const readings = await leastSlope("keepsFirst", 0.4);
     expect(readings["heap slope"]).toBeLessThan(0.5);
-    expect(readings["heap slope, least"]).toBeLessThanOrEqual(0.05);
+    expect(readings["heap slope, least"]).toBeLessThanOrEqual(0.02);
   });
 
   test("misses its target where it is surely above 0", async () => {
