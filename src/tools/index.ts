@@ -23,32 +23,30 @@ export { typesFor } from "./code/tools/types-for";
 export { FileError } from "./files/file-error";
 export { spawnFileSystem } from "./files/file-system";
 export type { FileSystemOptions } from "./files/options";
+export { FileSystem, type FileSystemRef, type Inspection } from "./files/protocol";
 export {
   AppendRequest,
   BeginWriteRequest,
   type CopyReply,
   DeleteRequest,
   EditRequest,
-  type Entry,
-  FileSystem,
-  type FileSystemRef,
-  type Inspection,
-  type ListReply,
-  ListRequest,
   MakeDirectoryRequest,
   MoveRequest,
+  type WriteReply,
+  WriteRequest,
+} from "./files/requests/changing";
+export {
+  type Entry,
+  type ListReply,
+  ListRequest,
   PathRequest,
   type ReadReply,
   ReadRequest,
   ReadStreamRequest,
-  type SearchItem,
-  SearchRequest,
   type StatReply,
-  type WatchItem,
-  WatchRequest,
-  type WriteReply,
-  WriteRequest,
-} from "./files/protocol";
+} from "./files/requests/reading";
+export { type SearchItem, SearchRequest } from "./files/requests/searching";
+export { type WatchItem, WatchRequest } from "./files/requests/watching";
 export { type FileReply, FileSystemError, isFileError, itemsOf, writeStream } from "./files/result";
 export type { Resolution } from "./files/root/root";
 export type { Volume, VolumeStats } from "./files/root/volume";

@@ -1,7 +1,7 @@
 import { createPieces, type Encoding, type Pieces } from "./content";
 import { refuse, refuseFor } from "./file-error";
 import { Pace } from "./pace";
-import type { ReadStreamRequest } from "./protocol";
+import type { ReadStreamRequest } from "./requests/reading";
 import type { Workspace } from "./workspace";
 
 const CHUNK = 128 * 1024;

@@ -3,7 +3,7 @@ import { EtagOf, etagOf, PIECE } from "./etag";
 import { refuse, refuseFor } from "./file-error";
 import { nextLineEnd } from "./lines";
 import type { Path } from "./path";
-import type { ReadReply, ReadRequest } from "./protocol";
+import type { ReadReply, ReadRequest } from "./requests/reading";
 import type { Task, Workspace } from "./workspace";
 
 /** Files up to here are read whole where a part is asked for, so that it comes with an etag. */

@@ -1,7 +1,8 @@
 import { type AskError, type AskOptions, err, type Ref, type Result, type SignaturesOf } from "../../index";
 import { resultOf, type ToolReply } from "../reply";
 import type { FileError } from "./file-error";
-import type { BeginWriteRequest, FileSystem, WriteReply } from "./protocol";
+import type { FileSystem } from "./protocol";
+import type { BeginWriteRequest, WriteReply } from "./requests/changing";
 
 /** What a file actor replies. */
 export type FileReply<Value> = ToolReply<Value, FileError>;

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { createManualClock } from "../../../src/testing";
 import { type FileReply, FileSystemError, type FileSystemRef, itemsOf } from "../../../src/tools";
 import { Pace } from "../../../src/tools/files/pace";
-import type { ReadStreamRequest } from "../../../src/tools/files/protocol";
+import type { ReadStreamRequest } from "../../../src/tools/files/requests/reading";
 import { runs } from "../../property/runs";
 import { everyWay, openBelow, ways, withFiles } from "./ways";
 

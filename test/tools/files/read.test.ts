@@ -4,7 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { type FileSystemRef, resultOf } from "../../../src/tools";
 import { etagOf, PIECE } from "../../../src/tools/files/etag";
-import type { ReadRequest } from "../../../src/tools/files/protocol";
+import type { ReadRequest } from "../../../src/tools/files/requests/reading";
 import { runs } from "../../property/runs";
 import { everyWay, ways, withFiles } from "./ways";
 

@@ -4,7 +4,7 @@ import { EtagOf, etagOf, PIECE } from "../etag";
 import { FileRefusal, refuse, refuseChanged, refuseFor } from "../file-error";
 import { isText } from "../is-text";
 import type { Path } from "../path";
-import type { EditRequest, WriteReply } from "../protocol";
+import type { EditRequest, WriteReply } from "../requests/changing";
 import { finishAtOnce, finishSlowly, type Steps } from "../steps";
 import type { Task, Workspace } from "../workspace";
 import { expectWritable } from "../write/limits";

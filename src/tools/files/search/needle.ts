@@ -1,5 +1,5 @@
 import { refuse } from "../file-error";
-import type { SearchRequest } from "../protocol";
+import type { SearchRequest } from "../requests/searching";
 import { Automaton } from "./automaton";
 import { Program } from "./program";
 import { type Pattern, PatternError, parsePattern, requiredText, syntaxOf, wholeText } from "./syntax";

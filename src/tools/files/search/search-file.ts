@@ -1,6 +1,6 @@
 import { isText } from "../is-text";
 import { nextLineEnd } from "../lines";
-import type { SearchItem } from "../protocol";
+import type { SearchItem } from "../requests/searching";
 import type { Effort, Steps } from "../steps";
 import type { Needle } from "./needle";
 

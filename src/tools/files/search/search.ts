@@ -2,7 +2,7 @@ import { PIECE } from "../etag";
 import { refuseFor } from "../file-error";
 import { type Matcher, matcherOf } from "../glob";
 import type { Path } from "../path";
-import type { SearchItem, SearchRequest } from "../protocol";
+import type { SearchItem, SearchRequest } from "../requests/searching";
 import { leadsTo } from "../root/leads-to";
 import type { EntryKind, Name } from "../root/root";
 import { Effort } from "../steps";

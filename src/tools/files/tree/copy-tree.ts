@@ -3,7 +3,7 @@ import { PIECE } from "../etag";
 import { expectSuccess, refuse, refuseFor } from "../file-error";
 import { nameOf, type Path, parentOf } from "../path";
 import { perform } from "../perform";
-import type { CopyReply, MoveRequest } from "../protocol";
+import type { CopyReply, MoveRequest } from "../requests/changing";
 import { type EntryKind, type Name, type Root, Status } from "../root/root";
 import { Trail } from "../root/trail";
 import { discard, walk } from "../root/walk";

@@ -2,7 +2,7 @@ import { PIECE } from "../etag";
 import { expectSuccess } from "../file-error";
 import type { Path } from "../path";
 import { perform } from "../perform";
-import type { CopyReply, MoveRequest } from "../protocol";
+import type { CopyReply, MoveRequest } from "../requests/changing";
 import type { Task, Workspace } from "../workspace";
 import { NewFile } from "../write/new-file";
 import { copyBytes, copyTree } from "./copy-tree";

@@ -2,7 +2,7 @@ import { constants } from "node:os";
 import { expectSuccess, FileRefusal, refuse, refuseFor } from "../file-error";
 import { nameOf, type Path } from "../path";
 import { perform } from "../perform";
-import type { DeleteRequest } from "../protocol";
+import type { DeleteRequest } from "../requests/changing";
 import type { EntryKind, Name } from "../root/root";
 import { walk } from "../root/walk";
 import type { Steps } from "../steps";

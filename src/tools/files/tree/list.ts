@@ -3,7 +3,7 @@ import { refuse, refuseFor } from "../file-error";
 import { type Matcher, matcherOf } from "../glob";
 import type { Path } from "../path";
 import { perform } from "../perform";
-import type { Entry, ListReply, ListRequest } from "../protocol";
+import type { Entry, ListReply, ListRequest } from "../requests/reading";
 import { leadsTo } from "../root/leads-to";
 import type { EntryKind, Name } from "../root/root";
 import type { Steps } from "../steps";

@@ -1,7 +1,7 @@
 import { constants } from "node:os";
 import { expectSuccess, refuse, refuseFor } from "../file-error";
 import { nameOf } from "../path";
-import type { MakeDirectoryRequest } from "../protocol";
+import type { MakeDirectoryRequest } from "../requests/changing";
 import type { Workspace } from "../workspace";
 
 const { EEXIST, ELOOP } = constants.errno;

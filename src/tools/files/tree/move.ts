@@ -2,7 +2,7 @@ import { constants } from "node:os";
 import { expectSuccess, refuse, refuseFor } from "../file-error";
 import { nameOf, type Path } from "../path";
 import { perform } from "../perform";
-import type { MoveRequest } from "../protocol";
+import type { MoveRequest } from "../requests/changing";
 import type { EntryKind, Status } from "../root/root";
 import type { Steps } from "../steps";
 import type { Task, Workspace } from "../workspace";

@@ -1,7 +1,7 @@
 import { constants } from "node:os";
 import { refuseFor } from "../file-error";
 import { nameOf, type Path, parentOf } from "../path";
-import type { PathRequest, StatReply } from "../protocol";
+import type { PathRequest, StatReply } from "../requests/reading";
 import type { Workspace } from "../workspace";
 
 const { ENOENT, ENOTDIR, ELOOP } = constants.errno;

@@ -1,4 +1,4 @@
-import type { WatchItem } from "../protocol";
+import type { WatchItem } from "../requests/watching";
 
 /** Most items that wait for their reader. */
 const MOST = 10_000;

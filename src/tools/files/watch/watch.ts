@@ -3,7 +3,7 @@ import type { ClockTimer } from "../../../index";
 import { refuse } from "../file-error";
 import { type Matcher, matcherOf } from "../glob";
 import { Pace } from "../pace";
-import type { WatchItem, WatchRequest } from "../protocol";
+import type { WatchItem, WatchRequest } from "../requests/watching";
 import type { Task, Workspace } from "../workspace";
 import { isStaging } from "../write/staging";
 import { Inotify } from "./inotify";

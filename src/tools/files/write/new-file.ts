@@ -2,7 +2,7 @@ import { constants } from "node:os";
 import { EtagOf, etagOf, PIECE, sizeIn } from "../etag";
 import { expectSuccess, refuse, refuseChanged } from "../file-error";
 import { nameOf, type Path, parentOf } from "../path";
-import type { WriteReply } from "../protocol";
+import type { WriteReply } from "../requests/changing";
 import { lookUp } from "../tree/stat";
 import type { Task, Workspace } from "../workspace";
 import { type BesideFile, createBeside, endBeside } from "./beside";

@@ -2,7 +2,7 @@ import { byteLength, encode, leastByteLength, partsOf, type Written } from "../c
 import { PIECE } from "../etag";
 import { type FileError, FileRefusal } from "../file-error";
 import type { Path } from "../path";
-import type { BeginWriteRequest, WriteReply } from "../protocol";
+import type { BeginWriteRequest, WriteReply } from "../requests/changing";
 import type { Task, Workspace } from "../workspace";
 import { expectWritable } from "./limits";
 import { NewFile } from "./new-file";

@@ -2,7 +2,7 @@ import type { Timers } from "../../../index";
 import type { Written } from "../content";
 import { refuse } from "../file-error";
 import { shorten } from "../glob";
-import type { BeginWriteRequest, WriteReply } from "../protocol";
+import type { BeginWriteRequest, WriteReply } from "../requests/changing";
 import type { Task, Workspace } from "../workspace";
 import { Upload } from "./upload";
 

@@ -3,7 +3,7 @@ import { encode, leastByteLength, partsOf, type Written } from "../content";
 import { EtagOf, etagOf, PIECE } from "../etag";
 import { expectSuccess, refuse, refuseChanged } from "../file-error";
 import { nameOf, type Path, parentOf } from "../path";
-import type { AppendRequest, WriteReply, WriteRequest } from "../protocol";
+import type { AppendRequest, WriteReply, WriteRequest } from "../requests/changing";
 import { leadsTo } from "../root/leads-to";
 import type { Task, Workspace } from "../workspace";
 import { hashFile } from "./hash-file";

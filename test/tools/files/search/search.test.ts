@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { createSystem } from "../../../../src/index";
-import type { SearchItem, SearchRequest } from "../../../../src/tools/files/protocol";
+import type { SearchItem, SearchRequest } from "../../../../src/tools/files/requests/searching";
 import { Automaton } from "../../../../src/tools/files/search/automaton";
 import { Program } from "../../../../src/tools/files/search/program";
 import { parsePattern } from "../../../../src/tools/files/search/syntax";

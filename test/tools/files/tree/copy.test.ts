@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { createSystem, systemClock } from "../../../../src";
 import { type FileSystemRef, resultOf, spawnFileSystem } from "../../../../src/tools";
 import { PIECE } from "../../../../src/tools/files/etag";
-import type { MoveRequest } from "../../../../src/tools/files/protocol";
+import type { MoveRequest } from "../../../../src/tools/files/requests/changing";
 import { type Disk, everyWay, ways, withFiles } from "../ways";
 
 async function copy(files: FileSystemRef, from: string, to: string, more: Partial<MoveRequest> = {}) {

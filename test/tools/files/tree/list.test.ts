@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { createSystem, systemClock } from "../../../../src";
 import { type FileSystemRef, resultOf, spawnFileSystem } from "../../../../src/tools";
-import type { ListRequest } from "../../../../src/tools/files/protocol";
+import type { ListRequest } from "../../../../src/tools/files/requests/reading";
 import { list as listNow } from "../../../../src/tools/files/tree/list";
 import { SortedNames } from "../../../../src/tools/files/tree/sorted-names";
 import { differences } from "../../../differences";

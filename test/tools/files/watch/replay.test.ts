@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import fc from "fast-check";
-import type { WatchItem } from "../../../../src/tools/files/protocol";
+import type { WatchItem } from "../../../../src/tools/files/requests/watching";
 import { runs } from "../../../property/runs";
 import { everyWay } from "../ways";
 import { type WatchedDisk, withWatched } from "./watched";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { WatchItem } from "../../../../src/tools/files/protocol";
+import type { WatchItem } from "../../../../src/tools/files/requests/watching";
 import { Unread } from "../../../../src/tools/files/watch/unread";
 
 function allOf(unread: Unread): string[] {

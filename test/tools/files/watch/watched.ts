@@ -5,7 +5,7 @@ import { Volume } from "memfs";
 import type { StreamError, StreamOptions } from "../../../../src";
 import { createTestSystem, type TestSystem } from "../../../../src/testing";
 import { type FileReply, type FileSystemOptions, type FileSystemRef, spawnFileSystem } from "../../../../src/tools";
-import type { WatchItem, WatchRequest } from "../../../../src/tools/files/protocol";
+import type { WatchItem, WatchRequest } from "../../../../src/tools/files/requests/watching";
 import { type Disk, openBelow, type Way } from "../ways";
 
 /** Longer than any interval between two looks, in milliseconds. */

@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { createTestSystem } from "../../../../src/testing";
 import { type FileSystemRef, resultOf, spawnFileSystem, writeStream } from "../../../../src/tools";
 import { etagOf } from "../../../../src/tools/files/etag";
-import type { BeginWriteRequest } from "../../../../src/tools/files/protocol";
+import type { BeginWriteRequest } from "../../../../src/tools/files/requests/changing";
 import { runs } from "../../../property/runs";
 import { type Disk, everyWay, stagedIn, ways, withFiles } from "../ways";
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { type FileSystemRef, resultOf } from "../../../../src/tools";
 import { etagOf, PIECE } from "../../../../src/tools/files/etag";
-import type { AppendRequest, WriteRequest } from "../../../../src/tools/files/protocol";
+import type { AppendRequest, WriteRequest } from "../../../../src/tools/files/requests/changing";
 import type { Root } from "../../../../src/tools/files/root/root";
 import { append as appendTo, write as writeFile } from "../../../../src/tools/files/write/write";
 import { runs } from "../../../property/runs";

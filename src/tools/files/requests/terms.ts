@@ -1,0 +1,38 @@
+import type { TSchema } from "typebox";
+import { Type } from "../../../index";
+import { outcomeSchema } from "../../reply";
+import { FileError } from "../file-error";
+
+export const Count = Type.Integer({ minimum: 0 });
+export const Positive = Type.Integer({ minimum: 1 });
+export const flag = Type.Optional(Type.Boolean());
+export const Path = Type.String({
+  description: "Below the root, with slashes: src/main.ts. The root itself is an empty text or a dot.",
+});
+export const path = Type.Optional(Path);
+export const Bytes = Type.Refine(
+  Type.Unsafe<Uint8Array>({}),
+  (value) => value instanceof Uint8Array,
+  () => "must be a string or a Uint8Array", // Seen of a content, of which it is one of two.
+);
+
+/** A reply that is what was asked for, or why it could not be done; `resultOf` makes one Result of both. */
+export const outcome = <Value extends TSchema>(value: Value) => outcomeSchema(value, FileError);
+
+export const Kind = Type.Union([
+  Type.Literal("file"),
+  Type.Literal("directory"),
+  Type.Literal("link", { description: "A symbolic link, which is shown and never followed." }),
+  Type.Literal("other", { description: "A FIFO, a socket or a device." }),
+]);
+
+export const Encoding = Type.Union([Type.Literal("utf8"), Type.Literal("base64"), Type.Literal("bytes")]);
+export const Content = Type.Union([Type.String(), Bytes]);
+export const content = {
+  content: Content,
+  /** Of a content that is a string. Default: `"utf8"`. */
+  encoding: Type.Optional(Type.Union([Type.Literal("utf8"), Type.Literal("base64")])),
+};
+export const Etag = Type.String({
+  description: "Stands for the content of a file: two files of one etag have the same bytes.",
+});
