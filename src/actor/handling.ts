@@ -22,9 +22,11 @@ export interface Wait {
   readonly isOpen: boolean;
   /** Whether its handler waits for it now. A stream is waited for while a read waits for its item. */
   readonly isWaiting: boolean;
-  /** The link of the list of its handling, and that handling. */
+  /** The link of the list of its handling, and that handling until the wait has ended. */
   nextWait: Wait | null;
   waiter: Handling | null;
+  /** Whether a message from outside has caused that handling. */
+  servesOutside: boolean;
   /** Ends it: nothing that a handler waits for outlives the handling. */
   endWith(reason: EndReason): void;
   /** Ends it, because it would wait for itself. */
@@ -36,6 +38,13 @@ const FIRST_SWEEP = 16;
 
 /** Whether a wait is an envelope: it is the one that was sent. */
 export const isOf = (wait: Wait, envelope: Envelope | Wait): boolean => wait === envelope;
+
+/** Takes a wait out of its list, and returns the one behind it: one that is kept keeps no other one. */
+function unlink(wait: Wait): Wait | null {
+  const next = wait.nextWait;
+  wait.nextWait = null;
+  return next;
+}
 
 interface Listener {
   readonly callback: () => void;
@@ -85,21 +94,17 @@ export class Handling {
 
   /** What has ended is dropped on the way. */
   firstOpen(): Wait | null {
-    while (this.#waits !== null && !this.#waits.isOpen) this.#waits = this.#waits.nextWait;
+    while (this.#waits !== null && !this.#waits.isOpen) this.#waits = unlink(this.#waits);
     return this.#waits;
   }
 
   /** Drops what has ended behind what has not: a handler may run for long, and always wait for something. */
   #sweep(): void {
     let open = 0;
-    let last = this.firstOpen();
-    for (let wait = last; wait !== null; wait = wait.nextWait) {
-      if (!wait.isOpen) continue;
+    for (let last = this.firstOpen(); last !== null; last = last.nextWait) {
       open++;
-      if (last !== null && last !== wait) last.nextWait = wait;
-      last = wait;
+      while (last.nextWait !== null && !last.nextWait.isOpen) last.nextWait = unlink(last.nextWait);
     }
-    if (last !== null) last.nextWait = null;
     this.#untilSweep = Math.max(FIRST_SWEEP, open);
   }
 
@@ -119,13 +124,16 @@ export class Handling {
   end(reason: EndReason): void {
     this.isOver = true;
     this.#endWaits(reason);
+    this.controller = null;
+    this.#listeners = null;
   }
 
   #endWaits(reason: EndReason): boolean {
     let hasEnded = false;
     let wait = this.firstOpen();
     this.#waits = null;
-    for (; wait !== null; wait = wait.nextWait) {
+    for (let next = wait; wait !== null; wait = next) {
+      next = unlink(wait);
       if (!wait.isOpen) continue;
       hasEnded = true;
       wait.endWith(reason);

@@ -8,7 +8,7 @@ import type { Cell } from "./cell";
 import { type Envelope, EnvelopeSource, type Origin } from "./envelope";
 import { ENDED, type EndReason, type Handling, type Wait } from "./handling";
 import { pauseOf } from "./inspect";
-import { lookForCircle } from "./waiting";
+import { waitEnds } from "./waiting";
 
 /** What an ask comes back with. */
 export type AskResult<Reply = unknown> = Result<Reply, AskError>;
@@ -58,6 +58,7 @@ class Guard implements WheelTimer {
   failure: AskError | null = null;
   nextWait: Wait | null = null;
   waiter: Handling | null = null;
+  servesOutside = false;
   /** Of the system that was asked first, which keeps the timer. */
   readonly timers: TimerWheel;
   readonly #ask: PendingAsk;
@@ -144,6 +145,13 @@ export class PendingAsk implements Envelope, Staged, Wait {
   }
   set waiter(waiter: Handling | null) {
     this.#guarded().waiter = waiter;
+  }
+
+  get servesOutside(): boolean {
+    return this.#guard?.servesOutside === true;
+  }
+  set servesOutside(serves: boolean) {
+    this.#guarded().servesOutside = serves;
   }
 
   /** How many milliseconds are left to it, where its timer is set; otherwise all of them are. */
@@ -250,6 +258,7 @@ export class PendingAsk implements Envelope, Staged, Wait {
   #release(guard: Guard): void {
     guard.timers.remove(guard);
     guard.stopListening?.();
-    if (guard.waiter?.isSeveral === true) lookForCircle(guard.waiter);
+    guard.stopListening = null;
+    if (guard.waiter !== null) waitEnds(this);
   }
 }

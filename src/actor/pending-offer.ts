@@ -120,6 +120,7 @@ export class PendingOffer implements Envelope {
     this.#resolve = null;
     if (this.#timer !== null) this.cell.environment.timers.remove(this.#timer);
     this.#stopListening?.();
+    this.#stopListening = null;
     this.cell.environment.settling.settle(resolve, result);
   }
 }

@@ -2,6 +2,7 @@ import type { Result } from "neverthrow";
 import type { Address } from "../message/address";
 import { type DeliveryError, deliveryError } from "../message/delivery-error";
 import type { Operation } from "../protocol/protocol";
+import { isCausedFromOutside } from "./cause";
 import type { Cell } from "./cell";
 import { EnvelopeSource, type Origin, Tell } from "./envelope";
 import type { Environment } from "./environment";
@@ -89,6 +90,7 @@ export function askFor(
   const circle = circleOf(asker, to, handling);
   const error = objectionTo(pending, handling, circle);
   if (error === null) {
+    if (isCausedFromOutside(handling.envelope)) pending.servesOutside = true;
     handling.add(pending);
     to.accept(pending, operation);
     if (circle !== null) lookForCircle(handling, pending);
@@ -149,14 +151,17 @@ export function openStream(
   const patience = reader === null || isBackground ? ABANDONED_AFTER : Number.POSITIVE_INFINITY;
   const pending = new PendingStream(to, type, payload, options, origin, patience);
   const operation = cell.operation(type);
-  if (pending.isClosed) return pending; // Its own signal was aborted before.
+  if (!pending.isOpen) return pending; // Its own signal was aborted before.
   const error = reader === null ? null : objectionTo(pending, reader.handling, null); // Its first read looks for a circle.
   if (error !== null) {
     cell.environment.counts.accepted++;
     to.refuse(pending, error);
     return pending;
   }
-  reader?.handling.add(pending);
+  if (reader !== null) {
+    if (isCausedFromOutside(reader.handling.envelope)) pending.servesOutside = true;
+    reader.handling.add(pending);
+  }
   to.accept(pending, operation?.isStream === false ? undefined : operation);
   return pending;
 }

@@ -14,7 +14,7 @@ import type { EndReason, Handling, Wait } from "./handling";
 import { ReaderWatch } from "./reader-watch";
 import { ABANDONED_AFTER, type StreamOptions } from "./stream-options";
 import { DONE, END, isAsyncIterable, isIterable, LEFT, type Step, StreamError, strideBehind } from "./stream-step";
-import { lookForCircle, producerWaits, readerWaits } from "./waiting";
+import { lookForCircle, producerWaits, readerWaits, waitEnds } from "./waiting";
 
 type Read = (step: Step | Promise<Step>) => void;
 /** The resolve function of the promise that was made last with `capture`: a closure for each read would be one more. */
@@ -37,6 +37,7 @@ export class PendingStream implements Envelope, Wait {
   nextWait: Wait | null = null;
   /** The handling that reads it, and that ends it at its own end; null for any other reader. */
   waiter: Handling | null = null;
+  servesOutside = false;
   readonly #dispatcher: Dispatcher;
   /** What its items are held against; null where they are not. */
   readonly #schema: Operation | null;
@@ -100,9 +101,6 @@ export class PendingStream implements Envelope, Wait {
     else this.#stopListening = onAbort(signal, cancel);
   }
 
-  get isClosed(): boolean {
-    return this.#isClosed;
-  }
   get isOpen(): boolean {
     return !this.#isClosed;
   }
@@ -194,29 +192,34 @@ export class PendingStream implements Envelope, Wait {
   #tellEnd(): Promise<Step> {
     const isNews = !this.#isOver;
     this.#isOver = true;
-    this.#stopListening?.();
+    this.#endListening();
     return isNews && this.failure !== null ? Promise.reject(new StreamError(this.failure)) : Promise.resolve(DONE);
   }
 
   /** The reader wants no more. */
   leave(): void {
+    if (this.#isOver) return;
     this.#isOver = true;
-    this.#items.clear();
-    this.#stopListening?.();
-    if (!this.#isClosed) this.#cancel(deliveryError("cancelled", this.#source(), LEFT));
+    this.#cancel(deliveryError("cancelled", this.#source(), LEFT));
   }
 
   #giveUp(error: AskError): void {
     if (this.#isOver) return;
-    this.#items.clear();
-    if (this.#isClosed)
-      this.failure = error; // What its producer came to was not read, and is not wanted any more.
-    else this.#cancel(error);
+    if (this.#isClosed) this.failure = error; // What its producer came to was not read, and is not wanted any more.
+    this.#cancel(error);
   }
 
   #cancel(error: AskError): void {
+    this.#items.clear();
+    this.#endListening();
+    if (this.#isClosed) return;
     this.#close(error);
     this.cell.abandonHandling(this, error);
+  }
+
+  #endListening(): void {
+    this.#stopListening?.();
+    this.#stopListening = null;
   }
 
   // ——— The producer's end
@@ -341,6 +344,6 @@ export class PendingStream implements Envelope, Wait {
     this.#goOn();
     for (let read = this.#read; read !== null; read = this.#laterReads?.take()?.read ?? null) read(heard(this.#end()));
     this.#read = this.#promise = null;
-    if (this.waiter?.isSeveral === true) lookForCircle(this.waiter);
+    waitEnds(this);
   }
 }

@@ -54,6 +54,13 @@ export function lookForCircle(handling: Handling, closing: Wait | null = null): 
   });
 }
 
+/** A wait has ended: those that are left to its handling may be stuck. Its error may be kept, and keeps no handler (P14). */
+export function waitEnds(wait: Wait): void {
+  const { waiter } = wait;
+  wait.waiter = null;
+  if (waiter?.isSeveral === true) lookForCircle(waiter);
+}
+
 /** A handler begins to wait for an item: its producer, or whoever stands before that in the mailbox, may wait for the handler. */
 export function readerWaits(stream: Envelope & Wait, reader: Handling): void {
   const producer = stream.cell.handlingOf(stream);

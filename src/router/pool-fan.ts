@@ -1,4 +1,5 @@
 import type { Result } from "neverthrow";
+import { servesOutside } from "../actor/cause";
 import type { Cell } from "../actor/cell";
 import { type Envelope, EnvelopeSource, Tell } from "../actor/envelope";
 import { isOf, type Wait } from "../actor/handling";
@@ -48,10 +49,10 @@ export class ToAll implements Relay {
     if (workers.length > 1 && routeOf(envelope)?.pools.includes(this.#pool)) return this.#refuseCircle(envelope);
     // Each part has the time of the whole, which abandons them when it is over.
     if (envelope.pattern === "ask") {
-      const waiter = envelope instanceof PendingAsk ? envelope.waiter : null;
+      const isForOutside = servesOutside(envelope);
       const make = (worker: Cell, settle: (outcome: Outcome) => void): PendingAsk => {
         const part = new PendingAsk(worker, type, payload, origin, Number.POSITIVE_INFINITY, settle);
-        if (waiter !== null) part.waiter = waiter; // What its handler throws may have come from outside.
+        if (isForOutside) part.servesOutside = true;
         return part;
       };
       return this.#fanOut(envelope, workers, operation, this.#isFirstWinning, make);

@@ -163,6 +163,55 @@ test("P14: a reply is not kept by the timers of an ask that has settled", async 
   expect(await countCollected(replies)).toBeGreaterThan(MOST);
 });
 
+test("P14: the error of what a handler asked or read keeps neither the handler nor what it handled", async () => {
+  const { system, clock } = createTestSystem();
+  const Asking = defineProtocol("asking", { go: { payload: Type.Unknown() }, read: { payload: Type.Unknown() } });
+  const states: WeakRef<object>[] = [];
+  const kept: unknown[] = [];
+  const Deaf = defineProtocol("deaf", { wait: {}, items: { stream: Type.Number() } });
+  const deaf = system.spawn("deaf", Deaf, () => ({ wait: () => new Promise<void>(() => {}), items: () => [] }));
+  deaf.tell("wait");
+  const asker = system.spawn(
+    "asker",
+    Asking,
+    (ctx) => ({
+      async go(payload) {
+        const state = { payload, data: new Array(100).fill(0) };
+        states.push(new WeakRef(state));
+        ctx.signal.addEventListener("abort", () => state.data.pop());
+        ctx.onAbort(() => state.data.pop());
+        const options = { timeout: 10, signal: ctx.signal };
+        kept.push(...(await Promise.all([ctx.ask(deaf, "wait", options), ctx.ask(deaf, "wait", options)])));
+      },
+      async read(payload) {
+        const state = { payload, data: new Array(100).fill(0) };
+        states.push(new WeakRef(state));
+        ctx.onAbort(() => state.data.pop());
+        ctx.signal.addEventListener("abort", () => state.data.pop());
+        try {
+          for await (const _ of ctx.stream(deaf, "items", { timeout: 10, signal: ctx.signal }));
+        } catch (thrown) {
+          kept.push(thrown);
+        }
+      },
+    }),
+    { concurrency: MANY },
+  );
+  const sendOne = (i: number): void => {
+    const payload = { text: `payload ${i}` };
+    states.push(new WeakRef(payload));
+    asker.tell(i % 2 === 0 ? "go" : "read", payload);
+  };
+  for (let i = 0; i < MANY; i++) sendOne(i);
+  await clock.settle();
+  expect(await countCollected(states)).toBe(0); // While they wait, they are kept: so the count can tell.
+  await clock.advance(10);
+  expect(kept).toHaveLength(1.5 * MANY);
+  expect(await countCollected(states)).toBeGreaterThan(2 * MOST);
+  expect(kept).toHaveLength(1.5 * MANY); // They are held until here.
+  await system.stop(asker);
+});
+
 test("P14: a name can be used again, and an old reference does not reach the new actor", async () => {
   const { system, router } = createTestSystem();
   const spawn = (size: number): RefTo<typeof Holder> =>
