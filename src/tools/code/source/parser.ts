@@ -1,4 +1,5 @@
 import { CodeRefusal } from "../code-refusal";
+import { withConditionals } from "./conditionals";
 import { limited, TooHard } from "./limits";
 import { blank, overlay, placeOf } from "./text";
 import { DECORATORS, withoutTypes } from "./types";
@@ -53,11 +54,14 @@ interface AcornParser {
  */
 export async function loadParser(language: Language): Promise<Parse> {
   try {
-    const { Parser } = await import("acorn");
+    const { Parser, tokTypes } = await import("acorn");
     const javascript = limited(Parser) as unknown as AcornParser; // Its nodes are of these types, by ESTree.
     if (language === "javascript") return (source) => parse(javascript, source, withoutHashbang(source), null);
     const { tsPlugin } = await import("@sveltejs/acorn-typescript");
-    const typescript = limited(Parser.extend(tsPlugin() as never)) as unknown as AcornParser; // Typed for another minor version of the same parser.
+    // Typed for another minor version of the same parser.
+    const typescript = limited(
+      Parser.extend(tsPlugin() as never, withConditionals(tokTypes)),
+    ) as unknown as AcornParser;
     return (source) => {
       const typed = withoutHashbang(source);
       const { text, origins } = withoutTypes(typed, bodyOf(typescript, typed, new Fault(source, null)), OFFSET);

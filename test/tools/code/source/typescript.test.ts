@@ -122,6 +122,88 @@ describe("a parameter that is a property", () => {
   });
 });
 
+describe("the colon of a conditional", () => {
+  const given = "let c: any = 1, d = 0, y = 2; ";
+  test.each([
+    "return (c ? (y) : z => z)",
+    "return (d ? (y) : z => z)(7)",
+    "return c\n  ? (y)\n  : z => { return z }",
+    "return c ? (y, c) : z => z",
+    "return c ? (y, y) : z => z",
+    "return c ? ((y)) : z => z",
+    "return c ? (y as any) : z => z",
+    "return c ? ({ y }) : (z => z)",
+    "return c ? ([c.e, 1]) : z => z",
+    "return c ? (c = 4) : z => z",
+    "const async = (x: any) => x; return c ? async (y) : z => z",
+    "return d ? (y) : c ? (y) : z => z",
+    "return c ? c ? (y) : (d) : z => z",
+    "return (d ? (y) : z => d ? (y) : z => c ? (y) : z => z)(1)(2)",
+    "return [c ? (y) : z => z, d ? (y) : (z: number) => z].length",
+    "if (c ? (y) : z => z) return 5",
+    "const f = (a = c ? (y) : z => z): number => a; return f()",
+    "return (c ? (y): number => y : (z) => z)(8)",
+    "return (c ? (y)\n: number => y : z => z)(8)",
+    "return (c ? async (y): Promise<number> => y : z => z)(8)",
+    "return (c ? <T,>(x: T): T => x : null)!(8)",
+    "return (c ? ({ a }: { a: 1 }): number => a : null)!({ a: 1 })",
+  ])("is none of a return type: %s", (code) => expectTheSame(given + code));
+
+  test("that is missing is told where it is, and so is what is wrong behind it", async () => {
+    expect(await faultOf("let c\nc ? (y: 1): number => y;", "typescript")).toMatchObject({ line: 2, column: 24 });
+    expect(await faultOf("let c\nc ? (y) : z => z +;", "typescript")).toMatchObject({ line: 2, column: 19 });
+    expect(await faultOf("let c\nc ? (y) : z => z; let c", "typescript")).toMatchObject({ line: 2, column: 23 });
+  });
+
+  test("P5: takes no more attempts than its source is long", async () => {
+    expect((await faultOf(`${"c?(y):z=>".repeat(40)}1`, "typescript")).message).toContain("too hard to read");
+    expect(await run(`let c = 0, y = 2; typeof (${"c?(y):z=>".repeat(8)}1)`, "typescript")).toBe("function");
+  });
+});
+
+describe("types over several lines", () => {
+  test.each([
+    "const f = (x: number)\n: number => x; return f(3)",
+    "const f = (x: number): {\n a: number } => ({ a: x }); return f(3)",
+    "const f = async (\n  x: number, // )\n)\n:\nPromise<number> => x; return await f(3)",
+    "const f = (x: number) /* ) */ // c\n : /* => */ number => x; return f(3)",
+    "const f = (/* ) */)\n: number => 4; return f()",
+    "const f = async /* ( */ (/* ) */)\n: Promise<number> => 4; return await f()",
+    "const f = (a, b = ((c) => c))\n: any => b(5); return f(3)",
+    "const f = ([a]: number[], ...r: number[])\n: number => a + r[0]; return f([1], 2)",
+    "const f = (x): x is\n 3 => true; return f(3)",
+    "const f = async <T,>(x: T) => x; return await f(3)",
+    "const f = async <\n  T,\n  U,\n>(x: T, y: U) => x; return await f(3, 4)",
+    "const f = async /* a */ <T,\n> /* ( */ (x: T)\n: Promise<T> => x; return await f(4)",
+    "const f = async <T,> // (\n () => 5; return await f()",
+    "return (<T\n>(x: T) => x)(4)",
+    "return [<T>\n(x: T) => x].length",
+    "return (<T>\n(x: T) => x)(4)",
+    "return <any>\n1 + <any>\n2",
+    "return <any>\n<string>\n(<number>\n7)",
+    "return <any> /*\n*/ 9",
+    "try { throw <any>\n5 } catch (e) { return e }",
+    "function* g() { yield <any>\n4 } return [...g()]",
+    "enum A { B = <number>\n1, C } return [A.C]",
+  ])("are types: %j", expectTheSame);
+
+  test("leave all that follows in its place", async () => {
+    const code = "const f = async <\n T,\n>(x: T)\n : T => g1(x); const h = <any>\n i2; j3\nk4";
+    const program = await programOf(code, "typescript");
+    for (const [name, place] of Object.entries({
+      g1: { line: 4, column: 9 },
+      i2: { line: 5, column: 2 },
+      j3: { line: 5, column: 6 },
+      k4: { line: 6, column: 1 },
+    })) {
+      const lines = program.body.split("\n");
+      const line = lines.findIndex((text) => text.includes(name));
+      expect(program.place(line + 1, (lines[line] ?? "").indexOf(name) + 1)).toEqual(place);
+    }
+    expect(await faultOf(`${code}\n let f`, "typescript")).toMatchObject({ line: 7, column: 6 });
+  });
+});
+
 test("types that a module takes or gives are left out, and nothing else of a module", async () => {
   const code =
     "import type { A } from 'a'\nimport { type B } from 'b'\nexport interface C {}\nexport type D = 1\nexport type { C }\n[7]";
