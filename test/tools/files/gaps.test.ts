@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type FileSystemRef, resultOf } from "../../../src/tools";
+import { type FileSystemRef, itemsOf, resultOf, type SearchRequest } from "../../../src/tools";
 import { type Disk, everyWay, withFiles } from "./ways";
 
 const tmp = process.env["TMPDIR"];
@@ -127,6 +127,30 @@ const cases: readonly Case[] = [
     work: (files) => files.ask("list", { path: "many", limit: 10_000 }),
   },
   {
+    name: "a search of 10 MB that finds 10,000 lines, each with 40 long ones around it",
+    prepare: (disk, directory) => disk.writeFileSync(join(directory, "a"), `${"n".repeat(999)}\n`.repeat(MOST / 1_000)),
+    work: async (files) => {
+      const found = await kindsOf(files, { text: "n", before: 20, after: 20, maxResults: 10_000, path: "a" });
+      expect(found).toEqual({ match: 10_000, end: 1 });
+      return files.ask("exists", { path: "a" });
+    },
+  },
+  {
+    name: "a search of 10 deep paths with 20 globs, and 1,000 ignored patterns, that were made to take long",
+    prepare(disk, directory) {
+      const below = join(directory, "a/".repeat(100));
+      disk.mkdirSync(below, { recursive: true });
+      disk.writeFileSync(join(directory, ".gitignore"), `${"**/a/".repeat(10)}b\n`.repeat(1_000));
+      for (let i = 0; i < 10; i++) disk.writeFileSync(join(below, `${i}`), "x");
+    },
+    work: async (files) => {
+      const glob = Array.from({ length: 19 }, () => `**/${"a/".repeat(20)}{*/,a}{*/,a}{*/,a}**b`);
+      const request: SearchRequest = { text: "x", glob: [...glob, "**"], exclude: glob, gitignore: true };
+      expect(await kindsOf(files, { ...request, path: `${"a/".repeat(99)}a` })).toEqual({ match: 10, end: 1 });
+      return files.ask("exists", { path: "a" });
+    },
+  },
+  {
     name: "a list of 200 deep paths with a glob of braces that was made to take long",
     prepare(disk, directory) {
       const below = join(directory, "a/".repeat(100));
@@ -136,6 +160,13 @@ const cases: readonly Case[] = [
     work: (files) => files.ask("list", { recursive: true, glob: `**/${"[ab]/".repeat(20)}{*/,a}{*/,a}{*/,a}**` }),
   },
 ];
+
+/** What a search gives of which kind, and how many. */
+async function kindsOf(files: FileSystemRef, request: SearchRequest): Promise<Record<string, number>> {
+  const kinds: Record<string, number> = {};
+  for await (const { kind } of itemsOf(files.stream("search", request))) kinds[kind] = (kinds[kind] ?? 0) + 1;
+  return kinds;
+}
 
 /** 30,000 files, made once for all who only look at them. */
 function many(disk: Disk, directory: string): void {

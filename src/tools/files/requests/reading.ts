@@ -68,6 +68,8 @@ export const ListRequest = Type.Object({
   recursive: flag,
   /** Only what matches below the directory, such as `**\/*.ts`; directories on the way need not. Default: all. */
   glob: Type.Optional(Type.String()),
+  /** Whether `.git` is left out, and what the `.gitignore` files below the root ignore, as in a search. Default: false. */
+  gitignore: flag,
   /** Whether size and time are looked up, which costs a system call each. Default: false. */
   details: flag,
   /** Most entries in one page. Default and most: the actor's `maxEntries`. */

@@ -1,5 +1,7 @@
 import { type Static, Type } from "../../../index";
-import { Count, flag, Positive, path } from "./terms";
+import { Count, flag, Globs, Positive, path } from "./terms";
+
+const Context = Type.Optional(Type.Integer({ minimum: 0, maximum: 20 }));
 
 /** What a search looks for, and where. */
 export const SearchRequest = Type.Refine(
@@ -15,9 +17,21 @@ export const SearchRequest = Type.Refine(
     pattern: Type.Optional(Type.String({ minLength: 1 })),
     /** Whether a letter stands for its other case too. Default: false. */
     ignoreCase: flag,
-    /** Only files whose path below the directory matches, such as `**\/*.ts`. Default: all. */
-    glob: Type.Optional(Type.String()),
-    /** Most lines. Default: 1,000, and 10,000 at most. */
+    /** Only files whose path below the directory matches this, such as `**\/*.ts`, or one of these, at most 20. Default: all. */
+    glob: Type.Optional(Globs),
+    /** What matches this, or one of these, is left out; of a directory, such as `**\/dist`, with all that is in it. Default: nothing. */
+    exclude: Type.Optional(Globs),
+    /**
+     * Whether `.git` is left out, and what the `.gitignore` files below the root ignore, as git reads them. A file of more than
+     * 64 KB and what is after its 1,000th pattern are passed over. Default: false.
+     */
+    gitignore: flag,
+    /** What the items are: each line that matches; each file that has one; or each such file with their count. Default: `"lines"`. */
+    output: Type.Optional(Type.Union([Type.Literal("lines"), Type.Literal("files"), Type.Literal("counts")])),
+    /** With `output: "lines"`: how many lines before a match, and after it, come with it; at most 20 each. Default: 0. */
+    before: Context,
+    after: Context,
+    /** Most items. Default: 1,000, and 10,000 at most. */
     maxResults: Type.Optional(Positive),
   }),
   (request) => (request.text === undefined) !== (request.pattern === undefined),
@@ -25,7 +39,7 @@ export const SearchRequest = Type.Refine(
 );
 export type SearchRequest = Static<typeof SearchRequest>;
 
-/** A line that matches, in the order of the paths; or the last item, which says what was looked at. */
+/** A line or a file that matches, in the order of the paths; or the last item, which says what was looked at. */
 export const SearchItem = Type.Union([
   Type.Object({
     kind: Type.Literal("match"),
@@ -36,6 +50,20 @@ export const SearchItem = Type.Union([
     column: Positive,
     /** The line, or 200 characters of it around the match. */
     excerpt: Type.String(),
+    /** The lines before it, the nearest one last, and those after it; at most 200 characters of each. Left out where none were asked for. */
+    before: Type.Optional(Type.Array(Type.String())),
+    after: Type.Optional(Type.Array(Type.String())),
+  }),
+  Type.Object({
+    /** With `output: "files"`: a file in which a line matches. */
+    kind: Type.Literal("file"),
+    path: Type.String(),
+  }),
+  Type.Object({
+    /** With `output: "counts"`: a file in which lines match, and how many. */
+    kind: Type.Literal("count"),
+    path: Type.String(),
+    lines: Positive,
   }),
   Type.Object({
     kind: Type.Literal("end"),

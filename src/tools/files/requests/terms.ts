@@ -10,6 +10,7 @@ export const Path = Type.String({
   description: "Below the root, with slashes: src/main.ts. The root itself is an empty text or a dot.",
 });
 export const path = Type.Optional(Path);
+export const Globs = Type.Union([Type.String(), Type.Array(Type.String(), { minItems: 1, maxItems: 20 })]);
 export const Bytes = Type.Refine(
   Type.Unsafe<Uint8Array>({}),
   (value) => value instanceof Uint8Array,

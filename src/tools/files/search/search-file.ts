@@ -4,7 +4,16 @@ import type { SearchItem } from "../requests/searching";
 import type { Effort, Steps } from "../steps";
 import type { Needle } from "./needle";
 
-export type Match = Extract<SearchItem, { kind: "match" }>;
+/** What is told of a line or a file. */
+export type Found = Exclude<SearchItem, { kind: "end" }>;
+
+/** What is to be told. */
+export interface Output {
+  readonly output: "lines" | "files" | "counts";
+  /** Lines of context. */
+  readonly before: number;
+  readonly after: number;
+}
 
 const LF = 10;
 const CR = 13;
@@ -18,18 +27,22 @@ const BEFORE = 60;
 /** What a match and a line cost, in bytes searched. */
 const MATCH = 4_096;
 const LINE = 64;
+/** What the excerpt of a line of context costs. */
+const EXCERPT_COST = 1_024;
 
-/** The lines of a file that match, in their order; undefined where a pause is due. Gives whether it is a text. */
+/** What is found in a file, line by line; undefined where a pause is due. Gives whether it is a text. */
 export function* searchBytes(
   bytes: Buffer,
   path: string,
   needle: Needle,
+  { output, before, after }: Output,
   effort: Effort,
-): Generator<Match | undefined, boolean, undefined> {
+): Generator<Found | undefined, boolean, undefined> {
   if (bytes.subarray(0, HEAD).includes(0)) return false;
   if (!(yield* isText(bytes))) return false;
   const { text, automaton } = needle;
-  const lines = new LineCount(bytes);
+  const lines = new LineCount(bytes, before);
+  let count = 0;
   for (let from = 0; from < bytes.length; ) {
     let start = from;
     if (text !== null) {
@@ -45,13 +58,26 @@ export function* searchBytes(
         continue;
       }
       yield* lines.goTo(lineStart, effort);
-      start = yield* automaton.start(bytes, lines.end, effort);
+      if (output === "lines") start = yield* automaton.start(bytes, lines.end, effort);
     }
-    if (effort.spend(MATCH)) yield;
-    const column = (yield* lengthOf(bytes, lines.start, start, effort)) + 1;
-    yield { kind: "match", path, line: lines.line, column, excerpt: excerptOf(bytes, lines.start, start, lines.end) };
+    count++;
     from = lines.next;
+    if (output === "files") break;
+    if (effort.spend(output === "lines" ? MATCH : LINE)) yield;
+    if (output === "counts") continue;
+    const column = (yield* lengthOf(bytes, lines.start, start, effort)) + 1;
+    yield {
+      kind: "match",
+      path,
+      line: lines.line,
+      column,
+      excerpt: excerptOf(bytes, lines.start, start, lines.end),
+      ...(before > 0 && { before: yield* lines.before(effort) }),
+      ...(after > 0 && { after: yield* lines.after(after, effort) }),
+    };
   }
+  if (count > 0 && output === "files") yield { kind: "file", path };
+  if (count > 0 && output === "counts") yield { kind: "count", path, lines: count };
   return true;
 }
 
@@ -62,22 +88,63 @@ class LineCount {
   line = 1;
   start = 0;
   next: number;
+  /** How many lines before the present one are kept, and where they begin: that of line n is at n modulo their number. */
+  readonly #kept: number;
+  readonly #earlier: number[] = [];
 
-  constructor(bytes: Buffer) {
+  constructor(bytes: Buffer, kept: number) {
     this.#bytes = bytes;
+    this.#kept = kept;
     this.next = this.#after(0);
   }
 
   /** Where the present line ends, without its line end. */
   get end(): number {
-    const at = this.next - 1;
-    if (this.#bytes[at] !== LF) return this.next;
-    return at > this.start && this.#bytes[at - 1] === CR ? at - 1 : at;
+    return this.#end(this.start, this.next);
+  }
+
+  #end(start: number, next: number): number {
+    const at = next - 1;
+    if (this.#bytes[at] !== LF) return next;
+    return at > start && this.#bytes[at - 1] === CR ? at - 1 : at;
+  }
+
+  #excerpt(start: number, next: number): string {
+    return excerptOf(this.#bytes, start, start, this.#end(start, next));
+  }
+
+  /** The lines before the present one that are kept. */
+  *before(effort: Effort): Steps<string[]> {
+    const excerpts: string[] = [];
+    for (let line = Math.max(1, this.line - this.#kept); line < this.line; line++) {
+      const next = line + 1 === this.line ? this.start : this.#startOf(line + 1);
+      excerpts.push(this.#excerpt(this.#startOf(line), next));
+      if (effort.spend(EXCERPT_COST)) yield;
+    }
+    return excerpts;
+  }
+
+  /** Where a line begins that is kept. */
+  #startOf(line: number): number {
+    return this.#earlier[line % this.#kept] ?? 0;
+  }
+
+  /** The next lines after the present one. */
+  *after(count: number, effort: Effort): Steps<string[]> {
+    const excerpts: string[] = [];
+    for (let start = this.next; start < this.#bytes.length && excerpts.length < count; ) {
+      const next = this.#after(start);
+      excerpts.push(this.#excerpt(start, next));
+      if (effort.spend(next - start + EXCERPT_COST)) yield;
+      start = next;
+    }
+    return excerpts;
   }
 
   /** Goes to the line of a place that is not before the present one. */
   *goTo(place: number, effort: Effort): Steps<void> {
     while (this.next <= place) {
+      if (this.#kept > 0) this.#earlier[this.line % this.#kept] = this.start;
       this.start = this.next;
       this.next = this.#after(this.start);
       this.line++;

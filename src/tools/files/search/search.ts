@@ -1,29 +1,30 @@
 import { PIECE } from "../etag";
 import { refuseFor } from "../file-error";
-import { type Matcher, matcherOf } from "../glob";
+import { type Ignores, ignoresAbove } from "../gitignore";
 import type { Path } from "../path";
 import type { SearchItem, SearchRequest } from "../requests/searching";
 import { leadsTo } from "../root/leads-to";
 import type { EntryKind, Name } from "../root/root";
+import { Selection } from "../selection";
 import { Effort } from "../steps";
 import { SortedNames } from "../tree/sorted-names";
 import type { Task, Workspace } from "../workspace";
 import { isStaging } from "../write/staging";
 import { type Needle, needleOf } from "./needle";
-import { searchBytes } from "./search-file";
+import { type Output, searchBytes } from "./search-file";
 
 const USUAL_RESULTS = 1_000;
 const MOST_RESULTS = 10_000;
 /** What a file and a name cost beside their bytes, in bytes searched. */
 const FILE = 8_192;
 const NAME = 512;
-/** What a glob costs more for each letter of a path: 500 ns, if it was made to. */
+/** What a glob of the actor costs more for each letter of a path: 500 ns, if it was made to. */
 const GLOB = 64;
 /** What a piece of sorting costs. */
 const SORT = 64 * 1024;
 
 /**
- * Searches files, directory by directory, in the order of their names; one item for each line that matches, and one at
+ * Searches files, directory by directory, in the order of their names; one item for each line or file that matches, and one at
  * the end. It looks at as many files and directories as the actor's `maxEntries`.
  */
 export function search(workspace: Workspace, request: SearchRequest, { signal }: Task): AsyncGenerator<SearchItem> {
@@ -47,6 +48,8 @@ interface Level {
   /** What the paths in it begin with. */
   readonly prefix: string;
   readonly names: SortedNames;
+  /** What holds in it; null where nothing is ignored. */
+  ignores: Ignores | null;
   next: number;
   /** Open, or −1. */
   at: number;
@@ -58,7 +61,9 @@ class Search {
   readonly #workspace: Workspace;
   readonly #path: Path;
   readonly #needle: Needle;
-  readonly #matches: Matcher | null;
+  readonly #selection: Selection;
+  readonly #output: Output;
+  readonly #heedsIgnores: boolean;
   readonly #effort = new Effort();
   #buffer = Buffer.allocUnsafeSlow(PIECE);
   /** The last one is gone through. */
@@ -77,7 +82,10 @@ class Search {
     this.#workspace = workspace;
     this.#path = workspace.find(request.path ?? "");
     this.#needle = needleOf(request);
-    this.#matches = request.glob === undefined ? null : matcherOf(request.glob, this.#path.given);
+    this.#selection = new Selection(request.glob, request.exclude, this.#path.given);
+    const { output = "lines", before = 0, after = 0, gitignore = false } = request;
+    this.#output = { output, before: output === "lines" ? before : 0, after };
+    this.#heedsIgnores = gitignore;
     this.#matchesLeft = Math.min(request.maxResults ?? USUAL_RESULTS, MOST_RESULTS);
     this.#namesLeft = workspace.limits.maxEntries;
   }
@@ -100,7 +108,8 @@ class Search {
   *#tree(directory: number, prefix: string): Items {
     const { root } = this.#workspace;
     try {
-      yield* this.#enter(directory, prefix, prefix.length);
+      const ignores = this.#heedsIgnores ? yield* ignoresAbove(this.#workspace, prefix, this.#effort) : null;
+      yield* this.#enter(directory, prefix, prefix.length, ignores);
       for (let level = this.#levels.at(-1); level !== undefined && !this.#isDone; level = this.#levels.at(-1)) {
         const name = level.names.sorted[level.next++];
         if (name === undefined) {
@@ -118,7 +127,7 @@ class Search {
         else if (!isDirectory) yield* this.#file(opened, this.#workspace.status.size, whole);
         else {
           this.#close(level); // However deep it is, one is open.
-          yield* this.#enter(opened, `${whole}/`, prefix.length);
+          yield* this.#enter(opened, `${whole}/`, prefix.length, level.ignores);
         }
         if (this.#effort.spend(FILE)) yield;
       }
@@ -133,7 +142,7 @@ class Search {
   }
 
   /** Reads the names of an open directory. `from` is where the part of its path begins that the glob is for. */
-  *#enter(at: number, prefix: string, from: number): Items {
+  *#enter(at: number, prefix: string, from: number, above: Ignores | null): Items {
     const { root, rules, status } = this.#workspace;
     const names = new SortedNames({
       from: "",
@@ -142,13 +151,15 @@ class Search {
         const whole = prefix + name;
         if (isStaging(whole)) return false;
         if (kind === "directory") return !rules.denies(whole);
-        return kind === "file" && rules.serves(whole) && this.#matches?.(whole.slice(from)) !== false;
+        return kind === "file" && rules.serves(whole);
       },
     });
-    const level: Level = { prefix, names, next: 0, at, turn: this.turn };
-    const isPlain = this.#matches === null && rules.areOpen;
-    const cost = isPlain ? NAME : NAME + GLOB * prefix.length;
+    const level: Level = { prefix, names, ignores: null, next: 0, at, turn: this.turn };
+    const isAll = above === null && this.#selection.isAll;
+    const cost = rules.areOpen ? NAME : NAME + GLOB * prefix.length;
     this.#levels.push(level); // Which closes it, whatever happens.
+    const ignores = above === null ? null : yield* above.in(this.#workspace, at, prefix, this.#effort);
+    level.ignores = ignores;
     for (;;) {
       // Its path may lead elsewhere by now, and the rules are asked about that.
       const isInPlace = level.turn === this.turn || leadsTo(root, prefix.slice(0, -1), at);
@@ -158,12 +169,14 @@ class Search {
       if (count < 0) this.#skipped++;
       if (count <= 0) break;
       for (const [name, kind] of waiting) {
-        names.add(name, kind);
+        if (isAll || (yield* this.#wants(name, kind, prefix, from, ignores))) names.add(name, kind);
         if (this.#effort.spend(cost)) yield;
       }
       // Some file systems do not tell the kinds.
       for (const name of names.unknown.splice(0)) {
-        if (root.statAt(at, name, status) === 0) names.add(name, status.kind);
+        const kind = root.statAt(at, name, status) === 0 ? status.kind : undefined;
+        if (kind !== undefined && (isAll || (yield* this.#wants(name, kind, prefix, from, ignores))))
+          names.add(name, kind);
         if (this.#effort.spend(FILE)) yield;
       }
       if (names.endBatch()) yield* this.#settle(names);
@@ -172,6 +185,21 @@ class Search {
     this.#namesLeft -= names.sorted.length;
     this.#skipped += names.unnamable;
     if (names.isCut) this.#isCut = true;
+  }
+
+  /** Whether the request is about a name; one of which the kind is not known yet is asked about again. */
+  *#wants(
+    name: Name,
+    kind: EntryKind | undefined,
+    prefix: string,
+    from: number,
+    ignores: Ignores | null,
+  ): Items<boolean> {
+    if (kind === undefined || typeof name !== "string") return true;
+    const whole = prefix + name;
+    const isDirectory = kind === "directory";
+    if (ignores !== null && (yield* ignores.leavesOut(whole, name, isDirectory, this.#effort))) return false;
+    return yield* this.#selection.admits(whole.slice(from), isDirectory, this.#effort);
   }
 
   *#settle(names: SortedNames): Items {
@@ -203,7 +231,7 @@ class Search {
       this.#skipped++;
       return;
     }
-    const matches = searchBytes(bytes, path, this.#needle, this.#effort);
+    const matches = searchBytes(bytes, path, this.#needle, this.#output, this.#effort);
     for (let step = matches.next(); ; step = matches.next()) {
       if (step.done === true) {
         if (step.value) this.#files++;

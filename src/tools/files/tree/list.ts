@@ -1,12 +1,13 @@
 import { constants } from "node:os";
 import { refuse, refuseFor } from "../file-error";
+import { type Ignores, ignoresAbove } from "../gitignore";
 import { type Matcher, matcherOf } from "../glob";
 import type { Path } from "../path";
 import { perform } from "../perform";
 import type { Entry, ListReply, ListRequest } from "../requests/reading";
 import { leadsTo } from "../root/leads-to";
 import type { EntryKind, Name } from "../root/root";
-import type { Steps } from "../steps";
+import { Effort, type Steps } from "../steps";
 import type { Task, Workspace } from "../workspace";
 import { isBeside } from "../write/notes";
 import { isStaging } from "../write/staging";
@@ -38,6 +39,8 @@ interface Level {
   /** What they begin with below the root. */
   readonly shown: string;
   names: SortedNames;
+  /** What holds in it; null where nothing is ignored. */
+  ignores: Ignores | null;
   next: number;
   /** Open, or −1. */
   at: number;
@@ -56,6 +59,8 @@ class Listing {
   readonly #isRecursive: boolean;
   readonly #hasDetails: boolean;
   readonly #matches: Matcher | null;
+  readonly #heedsIgnores: boolean;
+  readonly #effort = new Effort();
   readonly #after: string;
   /** What all paths begin with below the root. */
   readonly #base: string;
@@ -76,6 +81,7 @@ class Listing {
     this.#isRecursive = request.recursive === true;
     this.#hasDetails = request.details === true;
     this.#matches = request.glob === undefined ? null : matcherOf(request.glob, path.given);
+    this.#heedsIgnores = request.gitignore === true;
     this.#base = path.whole === "" ? "" : `${path.whole}/`;
     this.#after = request.cursor === undefined ? "" : pathIn(request.cursor, path.given);
   }
@@ -84,7 +90,8 @@ class Listing {
     const { root } = this.#workspace;
     const { whole, given } = this.#path;
     try {
-      const code = yield* this.#enter(whole, "", this.#after);
+      const above = this.#heedsIgnores ? yield* ignoresAbove(this.#workspace, this.#base, this.#effort) : null;
+      const code = yield* this.#enter(whole, "", this.#after, above);
       if (code < 0) refuseFor(code, given);
       for (let level = this.#levels.at(-1); level !== undefined && !this.#isFull; level = this.#levels.at(-1)) {
         const directory = this.#give(level);
@@ -104,7 +111,7 @@ class Listing {
   }
 
   /** Opens a directory, and reads its names; gives 0 or a negated errno. */
-  *#enter(whole: string, prefix: string, after: string): Steps<number> {
+  *#enter(whole: string, prefix: string, after: string, above: Ignores | null): Steps<number> {
     const { root } = this.#workspace;
     const at = root.open(whole, "directory");
     if (at < 0) return at;
@@ -116,6 +123,7 @@ class Listing {
       prefix,
       shown: this.#base + prefix,
       names,
+      ignores: null,
       next: 0,
       at,
       turn: this.#workspace.turn,
@@ -123,6 +131,7 @@ class Listing {
       after: slash < 0 ? "" : after.slice(slash + 1),
     };
     this.#levels.push(level); // Which closes it, whatever happens.
+    if (above !== null) level.ignores = yield* above.in(this.#workspace, at, level.shown, this.#effort);
     return yield* this.#read(level, given === "");
   }
 
@@ -135,18 +144,19 @@ class Listing {
       yield;
       if (!this.#isInPlace(level)) return -ENOENT; // Its path leads elsewhere by now, and the rules were asked about that.
       const waiting: [name: Name, kind: EntryKind | undefined][] = [];
-      const hasGlobs = this.#matches !== null || !this.#workspace.rules.areOpen;
+      const hasGlobs = this.#matches !== null || level.ignores !== null || !this.#workspace.rules.areOpen;
       const count = root.entries(at, hasGlobs ? (name, kind) => waiting.push([name, kind]) : names.add);
       if (count < 0) return count;
       if (count === 0) break;
       // A thousand matches at once may take long.
       for (const [name, kind] of waiting) {
-        names.add(name, kind);
+        if (!(yield* this.#isIgnored(level, name, kind))) names.add(name, kind);
         yield;
       }
       // Some file systems do not tell the kinds.
       for (const name of names.unknown.splice(0)) {
-        if (root.statAt(at, name, status) === 0) names.add(name, status.kind);
+        const kind = root.statAt(at, name, status) === 0 ? status.kind : undefined;
+        if (kind !== undefined && !(yield* this.#isIgnored(level, name, kind))) names.add(name, kind);
         yield;
       }
       if (names.endBatch()) yield* names.settle();
@@ -155,6 +165,12 @@ class Listing {
     else yield* names.settle();
     this.#leftOut = isFirst ? this.#leftOut + names.unnamable : leftOut;
     return 0;
+  }
+
+  /** Whether a name is left out; one of which the kind is not known yet is asked about again. */
+  *#isIgnored({ ignores, shown }: Level, name: Name, kind: EntryKind | undefined): Steps<boolean> {
+    if (ignores === null || kind === undefined || typeof name !== "string") return false;
+    return yield* ignores.leavesOut(shown + name, name, kind === "directory", this.#effort);
   }
 
   #isInPlace(level: Level): boolean {
@@ -225,7 +241,12 @@ class Listing {
   *#goInto(level: Level, name: string): Steps<void> {
     this.#close(level); // However deep it is, one is open.
     const whole = level.whole === "" ? name : `${level.whole}/${name}`;
-    const code = yield* this.#enter(whole, `${level.prefix}${name}/`, name === level.given ? level.after : "");
+    const code = yield* this.#enter(
+      whole,
+      `${level.prefix}${name}/`,
+      name === level.given ? level.after : "",
+      level.ignores,
+    );
     if (code === 0) return;
     // One that is gone, or no directory any more, has nothing in it.
     if (code !== -ENOENT && code !== -ENOTDIR && code !== -ELOOP && code !== -EACCES) refuseFor(code, this.#path.given);

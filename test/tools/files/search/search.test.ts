@@ -54,7 +54,7 @@ async function search(files: FileSystemRef, request: SearchRequest) {
     expect(end ?? error).toBeUndefined();
     if (!told.ok) error = told.error;
     else if (told.value.kind === "end") end = told.value;
-    else matches.push(told.value);
+    else if (told.value.kind === "match") matches.push(told.value);
   }
   return { matches, end, error };
 }
