@@ -356,6 +356,12 @@ describe("a pattern", () => {
     },
   );
 
+  test("is found where the engine's own gives up, and tells no match", async () => {
+    const files = over({ "a.txt": `${"a".repeat(40)}b` });
+    const { matches } = await search(files, { pattern: "(a+)+$|b" });
+    expect(placesOf(matches)).toEqual(["a.txt:1:41"]);
+  });
+
   test("may tell many letters apart, of every script", async () => {
     const letters = [...Array.from({ length: 26 }, (_, i) => String.fromCharCode(97 + i)), "é", "λ", "字", "😀"];
     const files = over({ "a.txt": letters.map((letter) => `${letter}${letter}\n`).join("") });
