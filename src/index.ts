@@ -18,7 +18,15 @@ export type { ActorOptions, Overflow } from "./actor/options";
 export type { AskOptions, AskResult } from "./actor/pending-ask";
 export type { OfferOptions } from "./actor/pending-offer";
 export { type Door, receive } from "./actor/receive";
-export { type AnyRef, type AnySignatures, operationsOf, type Ref, type RefTo } from "./actor/ref";
+export {
+  type AnyRef,
+  type AnySignatures,
+  type Forwardable,
+  type Forwarded,
+  operationsOf,
+  type Ref,
+  type RefTo,
+} from "./actor/ref";
 export { refSchema } from "./actor/ref-schema";
 export type { StreamOptions } from "./actor/stream-options";
 export type { ActorStream } from "./actor/stream-reader";
@@ -71,7 +79,6 @@ export type {
   Asked,
   AskName,
   CallArgs,
-  Forwardable,
   Handlers,
   ItemOf,
   Items,

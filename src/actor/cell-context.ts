@@ -2,17 +2,7 @@ import type { Result } from "neverthrow";
 import type { DeliveryError } from "../message/delivery-error";
 import type { Message } from "../message/message";
 import type { Protocol } from "../protocol/protocol";
-import type {
-  AskArgs,
-  Asked,
-  Forwardable,
-  Handlers,
-  ItemOf,
-  PassedOn,
-  ReplyOf,
-  StreamArgs,
-  Streamed,
-} from "../protocol/signatures";
+import type { AskArgs, Asked, Handlers, ItemOf, PassedOn, ReplyOf, StreamArgs, Streamed } from "../protocol/signatures";
 import type { Clock } from "../runtime/clock";
 import { whenAborted } from "./abort";
 import type { Behaviour, Cell } from "./cell";
@@ -28,7 +18,7 @@ import type { ActorOptions } from "./options";
 import { forward, stash, unstash } from "./passing-on";
 import type { AskOptions, AskResult } from "./pending-ask";
 import type { OfferOptions } from "./pending-offer";
-import { type AnyRef, type AnySignatures, cellOf, type Ref, refTo } from "./ref";
+import { type AnyRef, type AnySignatures, cellOf, type Forwardable, type Forwarded, type Ref, refTo } from "./ref";
 import { askFor, asWritten, offer, stream, tell } from "./sending";
 import { Signal } from "./signal";
 import { spawnCell } from "./spawn";
@@ -173,9 +163,7 @@ export class CellContext<Signatures> implements Context<Signatures> {
     this.#become(cell, before);
   }
 
-  forward<To>(
-    to: Forwardable<Signatures, To, Ref<To>, AnyRef>,
-  ): PassedOn<{ [K in keyof Signatures & keyof To]: To[K] }> {
+  forward<To extends AnyRef>(to: Forwardable<Signatures, To>): PassedOn<Forwarded<Signatures, To>> {
     return forward(this.#own, cellOf(to as AnyRef)); // No value is the sentence that Forwardable may be.
   }
 

@@ -2,22 +2,12 @@ import type { Result } from "neverthrow";
 import type { DeliveryError } from "../message/delivery-error";
 import type { Message } from "../message/message";
 import type { Protocol } from "../protocol/protocol";
-import type {
-  AskArgs,
-  Asked,
-  Forwardable,
-  Handlers,
-  ItemOf,
-  PassedOn,
-  ReplyOf,
-  StreamArgs,
-  Streamed,
-} from "../protocol/signatures";
+import type { AskArgs, Asked, Handlers, ItemOf, PassedOn, ReplyOf, StreamArgs, Streamed } from "../protocol/signatures";
 import type { Clock } from "../runtime/clock";
 import type { ActorOptions } from "./options";
 import type { AskOptions, AskResult } from "./pending-ask";
 import type { OfferOptions } from "./pending-offer";
-import type { AnyRef, AnySignatures, Ref } from "./ref";
+import type { AnyRef, AnySignatures, Forwardable, Forwarded, Ref } from "./ref";
 import type { StreamOptions } from "./stream-options";
 import type { ActorStream } from "./stream-reader";
 import type { Timers } from "./timers";
@@ -155,7 +145,8 @@ export interface Context<Signatures> {
    * Hands the message that is being handled to another actor, as if it had been sent there: who asked gets that one's
    * reply, and what this handler returns is not looked at. A message that was forwarded more than the system's
    * `maxHops` times comes back as `no-recipient`. The compiler accepts an actor that takes the operation and replies as
-   * this one does; for an operation without a reply, any actor that shares one of the operations.
+   * this one does; for an operation without a reply, any actor that shares one of the operations. Where the reference may be one of
+   * several, each of their actors must.
    *
    * The other actor's handler gets the payload as this one's got it. A payload from outside is validated once, by the first
    * schema that it meets; it counts as from within from then on, so another actor's schema looks at it only under
@@ -166,9 +157,7 @@ export interface Context<Signatures> {
    * @example
    * find(query) { return ctx.forward(shardOf(query)); }
    */
-  forward<To>(
-    to: Forwardable<Signatures, To, Ref<To>, AnyRef>,
-  ): PassedOn<{ [K in keyof Signatures & keyof To]: To[K] }>;
+  forward<To extends AnyRef>(to: Forwardable<Signatures, To>): PassedOn<Forwarded<Signatures, To>>;
   /**
    * Tells as `ref.tell` does, with this actor as the sender.
    *

@@ -2,7 +2,16 @@ import type { Result } from "neverthrow";
 import { type Address, addressUnder, isWritten } from "../message/address";
 import type { DeliveryError } from "../message/delivery-error";
 import type { Protocol, SignaturesOf } from "../protocol/protocol";
-import type { AskArgs, Asked, ItemOf, ReplyOf, ShapeOf, StreamArgs, Streamed } from "../protocol/signatures";
+import type {
+  AskArgs,
+  Asked,
+  ItemOf,
+  ReplyOf,
+  ShapeOf,
+  SharesWith,
+  StreamArgs,
+  Streamed,
+} from "../protocol/signatures";
 import type { Cell } from "./cell";
 import type { AskOptions, AskResult } from "./pending-ask";
 import type { OfferOptions } from "./pending-offer";
@@ -42,6 +51,9 @@ export interface Ref<out Signatures, out Shapes = { [K in keyof Signatures]?: Sh
    * Errors: `timeout`, `cancelled`, `stopped`, `mailbox-full`, `unknown-operation`, `invalid-payload`,
    * `handler-failed`, `no-recipient` (it was forwarded more than `maxHops` times) and `ask-cycle` (it was forwarded
    * into a circle of actors that wait for each other).
+   *
+   * Inside of a generic function, an operation whose reply is a bare type parameter cannot be asked: the compiler cannot tell it
+   * from a stream. A reply such as `{ value: T }` can.
    *
    * @throws RangeError or TypeError at once when an option cannot be one.
    * @example
@@ -83,6 +95,22 @@ export interface Ref<out Signatures, out Shapes = { [K in keyof Signatures]?: Sh
 
 /** The reference to an actor of a protocol: `RefTo<typeof Counter>`. */
 export type RefTo<P extends Protocol> = Ref<SignaturesOf<P>>;
+
+/**
+ * A reference that a message can be forwarded to: its actor shares an operation with the one that forwards. Where it may be one of
+ * several, each of them does. Otherwise the sentence that the compiler is to show.
+ */
+export type Forwardable<Signatures, To extends AnyRef> = string extends keyof Signatures
+  ? To
+  : To extends Ref<infer Theirs, infer _Shapes>
+    ? SharesWith<Signatures, Theirs> extends true
+      ? To
+      : "it takes none of the operations of the actor that forwards"
+    : "it takes none of the operations of the actor that forwards";
+
+/** The operations that the actor which forwards shares with the other one; of several others, with any one of them. */
+export type Forwarded<Signatures, To extends AnyRef> =
+  To extends Ref<infer Theirs, infer _Shapes> ? { [K in keyof Signatures & keyof Theirs]: Theirs[K] } : unknown;
 
 /**
  * The signatures of an actor that takes any operation, such as one that is registered with a router. A typed reference

@@ -50,6 +50,9 @@ export type SignaturesOf<P> = P extends Protocol<string, infer Signatures> ? Sig
  * Defines what an actor can be told and asked: each operation may have the schema of its `payload`, and of either its
  * `reply` or the items of its `stream`. Default: no payload, no reply. Standard Schemas must validate synchronously.
  *
+ * A payload that may be left out is a union: `payload: Type.Union([Type.Number(), Type.Undefined()])`. `Type.Optional` marks a
+ * property of an object; `payload: Type.Optional(Type.Number())` still asks for a number.
+ *
  * @throws TypeError when a name or a schema cannot be one; `then`, the names of Object.prototype and those of an actor's
  * hooks (`onStart`, `onRestart`, `onStop`) name no operation.
  *

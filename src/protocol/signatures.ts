@@ -112,9 +112,10 @@ export type StreamArgs<S, Name> = CallArgs<S, Name, StreamName<S>>;
 /** What an ask of the operation gives; `void` without a reply. */
 export type ReplyOf<S, K extends keyof S> = IsStream<Returned<S[K]>> extends true ? never : Returned<S[K]>;
 
+type ItemIn<Reply> = IsAny<Reply> extends true ? never : Reply extends Stream<infer Item> ? Item : never;
+
 /** What each item of the operation's stream is. */
-export type ItemOf<S, K extends keyof S> =
-  IsAny<Returned<S[K]>> extends true ? never : Returned<S[K]> extends Stream<infer Item> ? Item : never;
+export type ItemOf<S, K extends keyof S> = ItemIn<Returned<S[K]>>;
 
 type Arguments<F> = F extends (...payload: infer Payload) => unknown ? Payload : never;
 type Nothing = ReturnType<() => void>;
@@ -133,27 +134,38 @@ export interface PassedOn<out To = never> {
 /** What yields the items of a stream. A text is iterable, too, and almost never meant. */
 export type Items<Item> = AsyncIterable<Item> | (Iterable<Item> & object);
 
-// A function that returns anything fits one that returns void, and so does an async one.
-type Handler<S, K extends keyof S> =
-  IsStream<Returned<S[K]>> extends true
-    ? (...payload: Arguments<S[K]>) => Items<ItemOf<S, K>> | PassedOn<{ [Own in K]: S[Own] }>
-    : IsNothing<Returned<S[K]>> extends true
-      ? (...payload: Arguments<S[K]>) => void
-      : (
-          ...payload: Arguments<S[K]>
-        ) =>
-          | Returned<S[K]>
-          | PassedOn<{ [Own in K]: S[Own] }>
-          | PromiseLike<Returned<S[K]> | PassedOn<{ [Own in K]: S[Own] }>>;
+type ItemsOf<Reply> = IsStream<Reply> extends true ? Items<ItemIn<Reply>> : never;
+type UnlessStream<Reply, Result> = IsStream<Reply> extends true ? never : Result;
+// What an operation without a reply returns is not looked at.
+type AnythingFor<Reply> = IsNothing<Reply> extends true ? unknown : never;
 
-/** What a message can be forwarded to, by the shape of a reference: an actor that shares an operation with the one that forwards. */
-export type Forwardable<S, To, Target, Any> = string extends keyof S
-  ? Any
-  : string extends keyof To
-    ? Target
-    : [{ [K in keyof S & keyof To]: To[K] extends S[K] ? K : never }[keyof S & keyof To]] extends [never]
-      ? "it takes none of the operations of the actor that forwards"
-      : Target;
+// The result is a union without a condition around it, so that a reply whose type is a type parameter fits: inside of a generic
+// function it is not known whether that is a stream or nothing. Stream<Item> itself does no harm, because no value has that type.
+type Handler<S, K extends keyof S> = (
+  ...payload: Arguments<S[K]>
+) =>
+  | Returned<S[K]>
+  | ItemsOf<Returned<S[K]>>
+  | AnythingFor<Returned<S[K]>>
+  | PassedOn<{ [Own in K]: S[Own] }>
+  | PromiseLike<Returned<S[K]> | UnlessStream<Returned<S[K]>, PassedOn<{ [Own in K]: S[Own] }>>>;
+
+/** Whether an operation has a payload, and takes this one. */
+export type Takes<F, Payload> =
+  IsAny<F> extends true
+    ? true
+    : [Arguments<F>] extends [readonly []]
+      ? false
+      : F extends (payload: Payload) => unknown
+        ? true
+        : false;
+
+/** Whether an actor takes one of the operations of another one as that one does. */
+export type SharesWith<S, Theirs> = string extends keyof Theirs
+  ? true
+  : [{ [K in keyof S & keyof Theirs]: Theirs[K] extends S[K] ? K : never }[keyof S & keyof Theirs]] extends [never]
+    ? false
+    : true;
 
 /**
  * The object of handlers that an actor's factory returns: a method for each operation, which gives its reply or a

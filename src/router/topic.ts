@@ -2,12 +2,15 @@ import type { Cell } from "../actor/cell";
 import { type AnyRef, cellOf, type Ref } from "../actor/ref";
 import { tell } from "../actor/sending";
 import { quote } from "../message/address";
-import type { AskName, PayloadArgs } from "../protocol/signatures";
+import type { AskName, Takes } from "../protocol/signatures";
 import { type Few, withOne, without } from "../runtime/few";
 
-/** The operations of an actor that can be told an item. */
+/**
+ * The operations of an actor that can be told an item. By their functions, and not by their payloads: the compiler puts off the
+ * comparison of a payload whose type is a type parameter.
+ */
 export type TakerName<Signatures, Item> = keyof {
-  [Name in AskName<Signatures> as [Item] extends PayloadArgs<Signatures, Name> ? Name : never]: Name;
+  [Name in AskName<Signatures> as Takes<Signatures[Name], Item> extends true ? Name : never]: Name;
 };
 
 /** Those names; where there is none, what the compiler is to show. */
@@ -80,7 +83,7 @@ class LocalTopic<Item> implements Topic<Item> {
     }
   }
 
-  subscribe<Signatures>(ref: Ref<Signatures>, operation: TakerName<Signatures, Item>): () => void {
+  subscribe<Signatures>(ref: Ref<Signatures>, operation: TakerName<Signatures, Item> & string): () => void {
     const cell = cellOf(ref);
     const known = cell.operation(operation);
     if (known === undefined || known?.isStream === true) {

@@ -13,6 +13,7 @@ import {
   type DeliveryError,
   type Factory,
   type Forwardable,
+  type Forwarded,
   type Handlers,
   type Hooks,
   type ItemOf,
@@ -196,9 +197,7 @@ export class KitContext<Signatures> implements Context<Signatures>, KitRecord {
     this.record({ kind: "unbecame" });
   }
 
-  forward<To>(
-    to: Forwardable<Signatures, To, Ref<To>, AnyRef>,
-  ): PassedOn<{ [K in keyof Signatures & keyof To]: To[K] }> {
+  forward<To extends AnyRef>(to: Forwardable<Signatures, To>): PassedOn<Forwarded<Signatures, To>> {
     const { type: operation, payload } = this.#passOn("forward");
     // No value is the sentence that Forwardable may be.
     this.record({ kind: "forwarded", to: (to as AnyRef).address, operation, payload });

@@ -37,7 +37,7 @@ export const code = spawnCodeExecution(system, { tools: { files: { ref: files, o
 `;
 
 /** What a second package does with it. Each line that is wrong says so; one that compiles is an error. */
-const USER = `import type { AskResult, RefTo } from "envoi";
+const USER = `import type { AskResult, Factory, Protocol, Ref, RefTo, SignaturesOf, Topic } from "envoi";
 import { Counter, code, counter, files, found, host, system, ticks, total } from "protocols";
 const own: RefTo<typeof Counter> = system.spawn("own", Counter, (ctx) => ({
   reset() {},
@@ -62,6 +62,14 @@ for await (const tick of ticks()) tick.toFixed();
 const inferred: [AskResult<number>, number] = [await total(), (await found()).unwrapOr(0)];
 const read = await files.ask("read", { path: "a" });
 await code.ask("execute", { code: "1" });
+export const hear = <T,>(topic: Topic<T>, by: Ref<{ hear: (item: T) => void }>) => topic.subscribe(by, "hear");
+export const spawnAny = <T,>(of: Protocol<string, { get: (key: string) => T }>, load: (key: string) => T) =>
+  system.spawn("any", of, () => ({ get: (key: string) => load(key) }));
+export const forwards = (total: RefTo<typeof Counter> | Ref<{ total: () => 1 }>): Factory<SignaturesOf<typeof Counter>> => (ctx) => ({
+  reset() {}, add() {}, total: () => ctx.forward(total), ticks: () => [1], find: () => [], lines: () => [], plain: () => 1, cast() {},
+});
+// @ts-expect-error
+export const mishear = <T,>(topic: Topic<T>, by: Ref<{ hear: (item: number) => void }>) => topic.subscribe(by, "hear");
 // @ts-expect-error
 own.tell("reset", 1);
 // @ts-expect-error

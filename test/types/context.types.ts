@@ -136,6 +136,27 @@ declare const routed: Context<AnySignatures>;
 routed.forward(apart);
 routed.forward(apart as AnyRef);
 
+// To one of several actors, each of which takes it.
+declare const either: RefTo<typeof Texts> | RefTo<typeof Echo>;
+declare const oneIsSilent: RefTo<typeof Texts> | RefTo<typeof Silent>;
+declare const oneIsApart: typeof echo | typeof apart;
+export const toEither: Factory<Echoing> = (own) => ({
+  say: () => own.forward(either),
+  note: () => own.forward(Math.random() > 0.5 ? echo : texts),
+  count: async () => own.forward(Math.random() > 0.5 ? echo : own.self),
+  chunks: () => own.forward(either),
+});
+export const toOneTooMany: Factory<Echoing> = (own) => ({
+  // @ts-expect-error — one of them replies nothing
+  say: () => own.forward(oneIsSilent),
+  // @ts-expect-error — one of them takes nothing of what this one does
+  note: () => own.forward(oneIsApart),
+  // @ts-expect-error — one of them does not have it
+  count: async () => own.forward(either),
+  // @ts-expect-error — one of them has no stream
+  chunks: () => own.forward(oneIsSilent),
+});
+
 // A factory may be written apart, and is typed by its protocol.
 export const factory: Factory<Echoing> = (own) => {
   expectType<Equal<typeof own, Context<Echoing>>>();

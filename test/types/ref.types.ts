@@ -326,3 +326,20 @@ system.spawn("two", { add: { payload: Type.Number() } }, () => ({ add() {} }));
 // @ts-expect-error — a factory is asked for
 system.spawn("two", Two);
 system.spawn("two", Two, () => ({ add() {}, total: () => 1, helper: () => "more is allowed" }));
+
+// Inside of a generic function, a reply whose type is a type parameter.
+export const spawnAny = <T>(of: Protocol<string, { get: (key: string) => T }>, load: (key: string) => T) =>
+  system.spawn("c", of, () => ({ get: (key) => load(key) }));
+export const spawnLater = <T>(of: Protocol<string, { get: (key: string) => T }>, load: (key: string) => Promise<T>) =>
+  system.spawn("c", of, (ctx) => ({ get: (key: string) => (key === "" ? ctx.stash() : load(key)) }));
+declare const Kept: Protocol<"kept", { get: (key: string) => number }>;
+expectType<Equal<ReturnType<typeof spawnAny<number>>, RefTo<typeof Kept>>>();
+export const spawnWrong = <T>(of: Protocol<string, { get: (key: string) => T }>) =>
+  // @ts-expect-error — a text is not any type
+  system.spawn("c", of, () => ({ get: (key) => key }));
+export const spawnNothing = <T>(of: Protocol<string, { get: (key: string) => T }>) =>
+  // @ts-expect-error — nothing is not any type
+  system.spawn("c", of, () => ({ get() {} }));
+export const spawnItems = <T>(of: Protocol<string, { get: (key: string) => T }>, all: T[]) =>
+  // @ts-expect-error — several are not one
+  system.spawn("c", of, () => ({ get: () => all }));

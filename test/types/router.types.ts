@@ -22,6 +22,8 @@ import {
   type Ref,
   type Router,
   type ShutdownReport,
+  type Stream,
+  type Topic,
 } from "../../src/index";
 import { type Equal, expectType } from "./expect";
 
@@ -136,3 +138,45 @@ createRouter({ askTimeout: "5s" });
 void system.stop(echo);
 // @ts-expect-error — an option that there is not
 void system.shutdown({ force: true });
+
+// A topic is heard by an operation that takes each of its items, inside of a generic function, too.
+declare const numbers: Topic<number>;
+declare const either: Topic<number | string>;
+declare const hearer: Ref<{
+  number: (item: number) => void;
+  text: (item: string) => void;
+  nothing: () => void;
+  maybe: (item?: number) => boolean;
+  stream: (item: number) => Stream<number>;
+  method(item: number): void;
+}>;
+// biome-ignore lint/suspicious/noExplicitAny: users write it.
+declare const anyRef: Ref<any>;
+declare const handler: Ref<AnySignatures>;
+numbers.subscribe(hearer, "number");
+numbers.subscribe(hearer, "maybe");
+numbers.subscribe(hearer, "method");
+numbers.subscribe(anyRef, "number");
+numbers.subscribe(handler, "number");
+// @ts-expect-error — it takes a text
+numbers.subscribe(hearer, "text");
+// @ts-expect-error — it takes nothing
+numbers.subscribe(hearer, "nothing");
+// @ts-expect-error — a stream is not told
+numbers.subscribe(hearer, "stream");
+// @ts-expect-error — it cannot take a text
+either.subscribe(hearer, "number");
+// @ts-expect-error — it cannot take a text, written as a method either
+either.subscribe(hearer, "method");
+export const hear = <T>(items: Topic<T>, by: Ref<{ hear: (item: T) => void }>) => items.subscribe(by, "hear");
+export const mishear = <T>(
+  items: Topic<T>,
+  by: Ref<{ number: (item: number) => void; nothing: () => void; list: (items: T[]) => void }>,
+) => {
+  // @ts-expect-error — not any item is a number
+  items.subscribe(by, "number");
+  // @ts-expect-error — it takes nothing
+  items.subscribe(by, "nothing");
+  // @ts-expect-error — an item is no list
+  items.subscribe(by, "list");
+};
