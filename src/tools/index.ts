@@ -40,6 +40,8 @@ export {
   type ListReply,
   ListRequest,
   PathRequest,
+  type ReadManyReply,
+  ReadManyRequest,
   type ReadReply,
   ReadRequest,
   ReadStreamRequest,

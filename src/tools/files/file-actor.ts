@@ -6,6 +6,7 @@ import { Order } from "./order";
 import { parsePath } from "./path";
 import { FileStreams, type FileSystem, type Inspection } from "./protocol";
 import { read } from "./read";
+import { readMany } from "./read-many";
 import { readStream } from "./read-stream";
 import { openRoot } from "./root/open-root";
 import { Rules } from "./rules";
@@ -42,6 +43,7 @@ export function factoryOf(options: FileSystemOptions, limits: Limits): Factory<S
     const finish = change((upload: ClosedUpload) => uploads.finish(upload));
     return {
       read: look((request) => read(workspace, request, ctx)),
+      readMany: look((request) => readMany(workspace, request, ctx)),
       write: change((request) => write(workspace, request, ctx)),
       append: change((request) => append(workspace, request, ctx)),
       edit: change((request) => edit(workspace, request, ctx)),
@@ -202,6 +204,16 @@ function refused(
 
 /** The paths that a request is about; the root where it names none. */
 function pathsOf(request: unknown): string[] {
-  const { path, from, to } = request as { path?: unknown; from?: unknown; to?: unknown };
+  const { path, from, to, reads } = request as { path?: unknown; from?: unknown; to?: unknown; reads?: unknown };
+  if (Array.isArray(reads)) return reads.flatMap(({ path }) => pathsIn(path));
   return from === undefined ? [parsePath(path ?? "").whole] : [parsePath(from).whole, parsePath(to).whole];
+}
+
+/** The path of one of several reads; none where it is no path, which that read is refused for. */
+function pathsIn(path: unknown): string[] {
+  try {
+    return [parsePath(path).whole];
+  } catch {
+    return [];
+  }
 }

@@ -15,6 +15,8 @@ import {
   ListReply,
   ListRequest,
   PathRequest,
+  ReadManyReply,
+  ReadManyRequest,
   ReadReply,
   ReadRequest,
   ReadStreamRequest,
@@ -54,6 +56,8 @@ export const FileStreams = defineProtocol("file-streams", streams);
 /** What a file actor can be asked. Each reply is `{ ok: true, value }` or `{ ok: false, error }`; so is each item of its streams. */
 export const FileSystem = defineProtocol("file-system", {
   read: { payload: ReadRequest, reply: outcome(ReadReply) },
+  /** Reads several files, one after the other; others may change one while another is read. */
+  readMany: { payload: ReadManyRequest, reply: outcome(ReadManyReply) },
   write: { payload: WriteRequest, reply: outcome(WriteReply) },
   append: { payload: AppendRequest, reply: outcome(Type.Object({ size: Count })) },
   edit: { payload: EditRequest, reply: outcome(WriteReply) },

@@ -4,62 +4,107 @@ import { refuse, refuseFor } from "./file-error";
 import { nextLineEnd } from "./lines";
 import type { Path } from "./path";
 import type { ReadReply, ReadRequest } from "./requests/reading";
+import { cutIn, LONGEST_CUT, startOfTail, type Tail, TailScan } from "./tail";
 import type { Task, Workspace } from "./workspace";
 
 /** Files up to here are read whole where a part is asked for, so that it comes with an etag. */
 const WHOLE = 1024 * 1024;
 const LF = 10;
 
-/** Reads a file: at once where it is small, in pieces with pauses between them where it is not. */
-export function read(workspace: Workspace, request: ReadRequest, task: Task): ReadReply | Promise<ReadReply> {
+/** How many bytes may still be read by the reads of one request. */
+export interface Budget {
+  left: number;
+}
+
+/**
+ * Reads a file: at once where it is small, in pieces with pauses between them where it is not.
+ *
+ * @param budget what it may read, and is taken from; null for the actor's `maxReadBytes`.
+ */
+export function read(
+  workspace: Workspace,
+  request: ReadRequest,
+  task: Task,
+  budget: Budget | null = null,
+): ReadReply | Promise<ReadReply> {
   const { root, scratch, status } = workspace;
   const path = workspace.findFile(request.path);
+  if (request.tail !== undefined) expectTailAlone(request);
   const { given, whole } = path;
   const file = workspace.openFile(whole, given, "read");
   const { size } = status;
   if (size >= PIECE)
-    return new LargeRead(workspace, request, path, file, size).run(task).finally(() => root.close(file));
+    return new LargeRead(workspace, request, path, file, size, budget).run(task).finally(() => root.close(file));
   const length = root.read(file, scratch, size, 0);
   root.close(file);
   if (length < 0) return refuseFor(length, given);
-  return partOf(scratch.subarray(0, length), request, workspace.limits.maxReadBytes);
+  return partOf(scratch.subarray(0, length), request, workspace.limits.maxReadBytes, budget);
+}
+
+function expectTailAlone({ path, offset, length, lines }: ReadRequest): void {
+  if (offset === undefined && length === undefined && lines === undefined) return;
+  refuse("denied", path, `The tail of ${JSON.stringify(path)} is read alone: leave out offset, length and lines.`);
 }
 
 /** What was asked for of a file that is there as a whole. */
 function partOf(
   bytes: Buffer,
-  { path, encoding = "utf8", offset, length, lines }: ReadRequest,
+  { path, encoding = "utf8", offset, length, lines, tail }: ReadRequest,
   most: number,
+  budget: Budget | null,
 ): ReadReply {
   const size = bytes.length;
   const etag = etagOf(bytes);
+  if (tail !== undefined) {
+    const start = startOfTail(bytes, tail, encoding);
+    expectSize(size - start, most, path, budget);
+    spend(budget, size - start);
+    return replyOf(decode(bytes.subarray(start), encoding, path), encoding, { size, etag, offset: start });
+  }
   if (lines === undefined) {
     const start = Math.min(offset ?? 0, size);
     const part = offset === undefined && length === undefined ? bytes : bytes.subarray(start, start + (length ?? size));
-    expectSize(part.length, most, path);
+    expectSize(part.length, most, path, budget);
+    spend(budget, part.length);
     // `decode` gives bytes for "bytes", and a string otherwise. Field by field: a spread took 80 ns.
     return { encoding, content: decode(part, encoding, path), size, etag } as ReadReply;
   }
   const scan = new LineScan(lines.from ?? 1, lines.to ?? Number.POSITIVE_INFINITY);
   const [start, end] = scan.add(bytes);
-  expectSize(end - start, most, path);
+  expectSize(end - start, most, path, budget);
+  spend(budget, end - start);
   return replyOf(decode(bytes.subarray(start, end), encoding, path), encoding, { size, etag, lines: scan.end() });
 }
 
-type About = Pick<ReadReply, "size" | "etag" | "lines">;
+type About = Pick<ReadReply, "size" | "etag" | "lines" | "offset">;
 
 function replyOf(content: string | Uint8Array, encoding: Encoding, about: About): ReadReply {
   // `decode` gives bytes for "bytes", and a string otherwise.
   return { encoding, content, ...about } as ReadReply;
 }
 
-function expectSize(size: number, most: number, given: string): void {
+/** Refuses more bytes than may be read. */
+function expectSize(size: number, most: number, given: string, budget: Budget | null): void {
+  if (budget !== null && size > budget.left) refuseSpent(size, most, given, budget);
   if (size <= most) return;
   const advice = "read a part with offset and length, or use readStream";
   refuse(
     "too-large",
     given,
     `${JSON.stringify(given)} would give ${size} bytes, and at most ${most} are read at once: ${advice}.`,
+  );
+}
+
+function spend(budget: Budget | null, bytes: number): void {
+  if (budget !== null) budget.left -= bytes;
+}
+
+function refuseSpent(size: number, most: number, given: string, { left }: Budget): never {
+  const shown = JSON.stringify(given);
+  return refuse(
+    "too-large",
+    given,
+    `${shown} would give ${size} bytes, and ${left} are left of the ${most} that one request reads: read it by itself, or a part.`,
   );
 }
 
@@ -70,24 +115,34 @@ class LargeRead {
   readonly #path: Path;
   readonly #file: number;
   readonly #size: number;
+  readonly #budget: Budget | null;
 
-  constructor(workspace: Workspace, request: ReadRequest, path: Path, file: number, size: number) {
+  constructor(
+    workspace: Workspace,
+    request: ReadRequest,
+    path: Path,
+    file: number,
+    size: number,
+    budget: Budget | null,
+  ) {
     this.#workspace = workspace;
     this.#request = request;
     this.#path = path;
     this.#file = file;
     this.#size = size;
+    this.#budget = budget;
   }
 
   async run({ signal }: Task): Promise<ReadReply> {
-    const { path, encoding = "utf8", offset, length, lines } = this.#request;
+    const { path, encoding = "utf8", offset, length, lines, tail } = this.#request;
     const most = this.#workspace.limits.maxReadBytes;
     const size = this.#size;
-    const isWhole = offset === undefined && length === undefined && lines === undefined;
+    const isWhole = offset === undefined && length === undefined && lines === undefined && tail === undefined;
     const hasEtag = isWhole || size <= WHOLE;
-    const start = lines === undefined ? Math.min(offset ?? 0, size) : 0;
+    const begin = tail === undefined ? offset : await this.#startOf(tail, encoding, signal);
+    const start = lines === undefined ? Math.min(begin ?? 0, size) : 0;
     const end = lines === undefined ? Math.min(size, start + (length ?? size)) : size;
-    if (lines === undefined) expectSize(end - start, most, path);
+    if (lines === undefined) expectSize(end - start, most, path, this.#budget);
     const scan = lines && new LineScan(lines.from ?? 1, lines.to ?? Number.POSITIVE_INFINITY);
 
     const etag = new EtagOf();
@@ -98,7 +153,7 @@ class LargeRead {
     let given = 0;
     const take = (bytes: Buffer): void => {
       given += bytes.length;
-      expectSize(given, most, path);
+      expectSize(given, most, path, this.#budget);
       const joined = rest.length === 0 ? bytes : Buffer.concat([rest, bytes]);
       const kept = encoding === "base64" ? joined.length % 3 : 0;
       rest = Buffer.from(joined.subarray(joined.length - kept));
@@ -121,12 +176,37 @@ class LargeRead {
     }
     if (rest.length > 0) parts.push(rest.toString("base64"));
     pieces.end();
+    spend(this.#budget, given);
     const content = encoding === "bytes" ? joinBytes(parts as Uint8Array[], given) : parts.join("");
     return replyOf(content, encoding, {
       size: hasEtag ? position : size,
       ...(hasEtag && { etag: etag.end() }),
       ...(scan && { lines: scan.end(position < size) }),
+      ...(tail && { offset: start }),
     });
+  }
+
+  /** Where a tail begins: looked for from the end, as far as may be read. */
+  async #startOf(tail: Tail, encoding: Encoding, signal: AbortSignal): Promise<number> {
+    const { path } = this.#request;
+    const most = this.#workspace.limits.maxReadBytes;
+    const { lines, bytes } = tail;
+    if (lines === undefined) {
+      const start = Math.max(0, this.#size - (bytes ?? 0));
+      return encoding === "utf8" && start > 0 ? start + cutIn(this.#piece(start, LONGEST_CUT)) : start;
+    }
+    const scan = new TailScan(lines);
+    for (let end = this.#size; end > 0; ) {
+      signal.throwIfAborted();
+      const from = Math.max(0, end - PIECE);
+      const found = scan.add(this.#piece(from, end - from));
+      if (found !== null) return from + found;
+      end = from;
+      expectSize(this.#size - end, most, path, this.#budget);
+      await this.#workspace.pause();
+      this.#workspace.expectInPlace(this.#file, this.#path);
+    }
+    return 0;
   }
 
   #piece(position: number, length: number): Buffer {

@@ -1,5 +1,5 @@
 import { type Static, Type } from "../../../index";
-import { Bytes, Count, Encoding, Etag, flag, Kind, Path, Positive, path } from "./terms";
+import { Bytes, Count, Encoding, Etag, flag, Kind, outcome, Path, Positive, path } from "./terms";
 
 /** What a read asks for. */
 export const ReadRequest = Type.Object({
@@ -12,6 +12,17 @@ export const ReadRequest = Type.Object({
   length: Type.Optional(Count),
   /** Lines instead of bytes, counted from 1, the last one included. Default: all. */
   lines: Type.Optional(Type.Object({ from: Type.Optional(Positive), to: Type.Optional(Positive) })),
+  /**
+   * The end of the file instead: its last lines, or its last bytes, of which a text begins with a whole character. The rest of
+   * a file of more than 1 MB is not read. Not together with `offset`, `length` or `lines`. Default: all.
+   */
+  tail: Type.Optional(
+    Type.Refine(
+      Type.Object({ lines: Type.Optional(Positive), bytes: Type.Optional(Positive) }),
+      ({ lines, bytes }) => (lines === undefined) !== (bytes === undefined),
+      () => 'must have one of "lines" and "bytes"',
+    ),
+  ),
 });
 export type ReadRequest = Static<typeof ReadRequest>;
 
@@ -22,6 +33,8 @@ const about = {
   etag: Type.Optional(Etag),
   /** With `lines`: the first and the last line that came, and how many the file has if its end was seen. */
   lines: Type.Optional(Type.Object({ from: Positive, to: Count, total: Type.Optional(Count) })),
+  /** With `tail`: where in the file it begins, in bytes. */
+  offset: Type.Optional(Count),
 };
 /** What was read; `content` is a string unless bytes were asked for. */
 export const ReadReply = Type.Union([
@@ -33,6 +46,14 @@ export const ReadReply = Type.Union([
   Type.Object({ encoding: Type.Literal("bytes"), content: Bytes, ...about }),
 ]);
 export type ReadReply = Static<typeof ReadReply>;
+
+/** What a readMany asks for: up to 100 reads. All their contents together are bounded by the actor's `maxReadBytes`. */
+export const ReadManyRequest = Type.Object({ reads: Type.Array(ReadRequest, { minItems: 1, maxItems: 100 }) });
+export type ReadManyRequest = Static<typeof ReadManyRequest>;
+
+/** For each read, in their order, what was read or why not: one that is refused does not keep the others from being done. */
+export const ReadManyReply = Type.Array(outcome(ReadReply));
+export type ReadManyReply = Static<typeof ReadManyReply>;
 
 /** What a readStream asks for. */
 export const ReadStreamRequest = Type.Object({

@@ -54,6 +54,12 @@ const fields: Record<string, fc.Arbitrary<unknown>> = {
   offset: count,
   length: count,
   lines: fc.record({ from: count, to: count }, { requiredKeys: [] }),
+  tail: fc.record({ lines: count, bytes: count }, { requiredKeys: [] }),
+  reads: fc.array(fc.record({ path, offset: count, length: count }, { requiredKeys: ["path"] }), { maxLength: 4 }),
+  exclude: fc.oneof(text, fc.array(text, { maxLength: 3 })),
+  output: fc.constantFrom("lines", "files", "counts"),
+  before: fc.nat(21),
+  after: fc.nat(21),
   ifMatch: text,
   ifExists: fc.constantFrom("replace", "fail"),
   edits: fc.array(fc.record({ oldText: text, newText: text }), { maxLength: 3 }),
@@ -66,10 +72,13 @@ const fields: Record<string, fc.Arbitrary<unknown>> = {
   chunkBytes: fc.constantFrom(1_024, 5_000, 4_194_304),
   upload: text,
   ...Object.fromEntries(
-    ["inPlace", "durable", "parents", "recursive", "details", "ignoreCase"].map((flag) => [flag, fc.boolean()]),
+    ["inPlace", "durable", "parents", "recursive", "details", "ignoreCase", "gitignore"].map((flag) => [
+      flag,
+      fc.boolean(),
+    ]),
   ),
 };
-const REQUIRED = ["path", "content", "from", "to", "edits", "upload"];
+const REQUIRED = ["path", "content", "from", "to", "edits", "upload", "reads"];
 /** One in a hundred is of another kind. */
 const mixed = Object.fromEntries(
   Object.entries(fields).map(([name, arbitrary]) => [
@@ -80,18 +89,19 @@ const mixed = Object.fromEntries(
 
 /** What each operation is asked with. */
 const FIELDS: Record<string, string> = {
-  read: "path encoding offset length lines",
+  read: "path encoding offset length lines tail",
+  readMany: "reads",
   write: "path content encoding durable ifMatch ifExists inPlace parents",
   append: "path content encoding durable parents",
   edit: "path edits durable ifMatch",
-  list: "path recursive glob details limit cursor",
+  list: "path recursive glob gitignore details limit cursor",
   stat: "path",
   exists: "path",
   mkdir: "path parents",
   move: "from to ifExists parents",
   copy: "from to ifExists parents",
   delete: "path recursive",
-  search: "path text pattern ignoreCase glob maxResults",
+  search: "path text pattern ignoreCase glob exclude gitignore output before after maxResults",
   readStream: "path encoding offset length chunkBytes",
   watch: "path recursive glob",
   beginWrite: "path durable ifMatch ifExists parents",

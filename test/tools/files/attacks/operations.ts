@@ -24,6 +24,8 @@ export const operations: readonly Operation[] = [
   { name: "read bytes", operation: "read", needs: "file", payload: (path) => ({ path, encoding: "base64" }) },
   { name: "read lines", operation: "read", needs: "file", payload: (path) => ({ path, lines: { from: 1, to: 2 } }) },
   { name: "read a part", operation: "read", needs: "file", payload: (path) => ({ path, offset: 0, length: 4 }) },
+  { name: "read a tail", operation: "read", needs: "file", payload: (path) => ({ path, tail: { lines: 5 } }) },
+  { name: "read many", operation: "readMany", needs: "file", payload: (path) => ({ reads: [{ path }] }) },
   { name: "write", operation: "write", needs: "file", payload: (path) => ({ path, content: WRITTEN }) },
   {
     name: "write in place",
@@ -115,12 +117,35 @@ export const operations: readonly Operation[] = [
     items: 1_000,
     payload: (path) => ({ path, pattern: "se.*t" }),
   },
+  {
+    name: "search with lines around",
+    operation: "search",
+    needs: "any",
+    items: 1_000,
+    payload: (path) => ({ path, text: "secret", before: 20, after: 20, glob: ["**", ".env"], gitignore: true }),
+  },
+  {
+    name: "search counts",
+    operation: "search",
+    needs: "any",
+    items: 1_000,
+    payload: (path) => ({ path, pattern: "se.*t", output: "counts", exclude: "no" }),
+  },
   { name: "readStream", operation: "readStream", needs: "file", items: 1_000, payload: (path) => ({ path }) },
   { name: "watch", operation: "watch", needs: "directory", items: 1, payload: (path) => ({ path }) },
   { name: "beginWrite", operation: "beginWrite", needs: "file", payload: (path) => ({ path }) },
 ];
 
-const LOOKS: ReadonlySet<string> = new Set(["read", "list", "stat", "exists", "search", "readStream", "watch"]);
+const LOOKS: ReadonlySet<string> = new Set([
+  "read",
+  "readMany",
+  "list",
+  "stat",
+  "exists",
+  "search",
+  "readStream",
+  "watch",
+]);
 /** Whether it may change what is there. */
 export const isChange = ({ operation }: Operation): boolean => !LOOKS.has(operation);
 
@@ -141,8 +166,14 @@ export async function perform(
   if (items !== undefined) return collect(any.stream(operation, payload(path)), items);
   const reply = await any.ask(operation, payload(path));
   if (reply.isErr()) throw reply.error;
-  const told = reply.value as Told;
-  return operation === "beginWrite" && told.ok ? upload(files, told.value as { upload: string }) : told;
+  return toldOf(files, operation, reply.value as Told);
+}
+
+/** What came of it in the end: of an upload once it is finished, of several reads that of the first. */
+async function toldOf(files: FileSystemRef, operation: string, told: Told): Promise<Told> {
+  if (!told.ok) return told;
+  if (operation === "readMany") return (told.value as Told[])[0] ?? told;
+  return operation === "beginWrite" ? upload(files, told.value as { upload: string }) : told;
 }
 
 async function upload(files: FileSystemRef, { upload }: { upload: string }): Promise<Told> {
@@ -163,8 +194,7 @@ export async function performFromOutside(
     if (items !== undefined) return await collect(system.router.stream(message), items);
     const reply = await system.router.ask(message);
     if (reply.isErr()) throw reply.error;
-    const told = reply.value as Told;
-    return operation === "beginWrite" && told.ok ? await upload(files, told.value as { upload: string }) : told;
+    return await toldOf(files, operation, reply.value as Told);
   } catch (thrown) {
     if ((thrown as { kind?: string }).kind === "invalid-payload") return "invalid-payload";
     throw thrown;

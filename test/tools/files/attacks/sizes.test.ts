@@ -28,6 +28,12 @@ describe.each(ways)("sizes, by %s", (resolution) => {
         await files.ask("read", { path: "huge", offset: TERA - 3, length: 10, encoding: "base64" }),
       );
       expect(part._unsafeUnwrap()).toMatchObject({ content: "AAAA", size: TERA });
+      const tail = resultOf(await files.ask("read", { path: "huge", tail: { bytes: 3 }, encoding: "base64" }));
+      expect(tail._unsafeUnwrap()).toMatchObject({ content: "AAAA", size: TERA, offset: TERA - 3 });
+      const many = resultOf(
+        await files.ask("readMany", { reads: [{ path: "huge", tail: { lines: 1 } }, { path: "file.txt" }] }),
+      );
+      expect(many._unsafeUnwrap()).toMatchObject([{ error: { kind: "too-large" } }, { ok: true }]);
       expect(
         resultOf(await files.ask("read", { path: "huge", offset: TERA + 7, length: 10 }))._unsafeUnwrap(),
       ).toMatchObject({ content: "" });
