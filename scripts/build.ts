@@ -91,6 +91,7 @@ const image = Bun.file(join(made, "sandbox.image"));
 await Bun.write(image, Bun.zstdCompressSync(await image.bytes(), { level: 19 }));
 await embed(made);
 await Bun.write(join(made, "typebox.license.txt"), Bun.file(join(root, "node_modules/typebox/license")));
+await Bun.write(join(made, "diff.license.txt"), Bun.file(join(root, "node_modules/diff/LICENSE")));
 
 // The sources leave the extension out of relative imports; Node's way to resolve declarations asks for it.
 const RELATIVE = /((?:from|import)\s*\(?\s*")(\.{1,2}\/[^"]*|\.{1,2})(")/g;

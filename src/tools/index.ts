@@ -29,12 +29,12 @@ export {
   BeginWriteRequest,
   type CopyReply,
   DeleteRequest,
-  EditRequest,
   MakeDirectoryRequest,
   MoveRequest,
   type WriteReply,
   WriteRequest,
 } from "./files/requests/changing";
+export { EditRequest } from "./files/requests/editing";
 export {
   type Entry,
   type ListReply,

@@ -83,7 +83,7 @@ describe("the tarball, installed into an empty project", () => {
     const pages = ["LICENSE", "README.md", "SECURITY.md"];
     expect(names.sort()).toEqual([...pages, "bench", "dist", "package.json"]);
     expect(await readdir(join(installed, "dist"))).toEqual(
-      expect.arrayContaining(["embedded.license.txt", "typebox.license.txt"]),
+      expect.arrayContaining(["diff.license.txt", "embedded.license.txt", "typebox.license.txt"]),
     );
     const files = [...new Glob("**/*").scanSync({ cwd: installed, dot: true })];
     expect(files.filter((file) => /\.map$|\.svg$|(?:^|\/)results\//.test(file))).toEqual([]);

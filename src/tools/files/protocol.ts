@@ -4,13 +4,13 @@ import {
   BeginWriteRequest,
   CopyReply,
   DeleteRequest,
-  EditRequest,
   MakeDirectoryRequest,
   MoveRequest,
   Upload,
   WriteReply,
   WriteRequest,
 } from "./requests/changing";
+import { EditReply, EditRequest } from "./requests/editing";
 import {
   ListReply,
   ListRequest,
@@ -60,7 +60,7 @@ export const FileSystem = defineProtocol("file-system", {
   readMany: { payload: ReadManyRequest, reply: outcome(ReadManyReply) },
   write: { payload: WriteRequest, reply: outcome(WriteReply) },
   append: { payload: AppendRequest, reply: outcome(Type.Object({ size: Count })) },
-  edit: { payload: EditRequest, reply: outcome(WriteReply) },
+  edit: { payload: EditRequest, reply: outcome(EditReply) },
   list: { payload: ListRequest, reply: outcome(ListReply) },
   stat: { payload: PathRequest, reply: outcome(StatReply) },
   exists: { payload: PathRequest, reply: outcome(Type.Boolean()) },

@@ -48,6 +48,8 @@ const huge = flat("x".repeat(300 * MB));
 const oldLines = flat(`x\n${lines}y`);
 const newLines = flat(`${lines}z${lines}`);
 const others = flat(`${"a\n".repeat(40_000)}z`);
+const different = flat(Array.from({ length: 49_990 }, (_, i) => `line ${i}, with some more letters in it\n`).join(""));
+const tangled = flat(Array.from({ length: 200 }, (_, i) => `part ${i}\n${"x\ny\n".repeat(90)}`).join(""));
 const wide = "\u65e5".repeat(MOST / 3);
 const letters = flat("QUJD".repeat(MOST / 3));
 
@@ -104,6 +106,44 @@ const cases: readonly Case[] = [
     prepare: (disk, directory) => disk.writeFileSync(join(directory, "a"), `x\r\n${lines}y`),
     work: (files) => files.ask("edit", { path: "a", edits: [{ oldText: others, newText: "" }] }),
     kind: "no-match",
+  },
+  {
+    name: "an edit of each of 4 million lines",
+    prepare: (disk, directory) => disk.writeFileSync(join(directory, "a"), lines),
+    work: (files) => files.ask("edit", { path: "a", edits: [{ oldText: "\n", newText: ".\n", replaceAll: true }] }),
+  },
+  {
+    name: "a dry run of an edit of the last of 4 million lines, with its diff",
+    prepare: (disk, directory) => disk.writeFileSync(join(directory, "a"), lines),
+    work: (files) =>
+      files.ask("edit", {
+        path: "a",
+        edits: [{ lines: { from: 4 * MB, to: 4 * MB }, oldText: "\n", newText: lines }],
+        dryRun: true,
+        diff: true,
+      }),
+  },
+  {
+    name: "the diff of 50,000 lines that are all others",
+    prepare: (disk, directory) => disk.writeFileSync(join(directory, "a"), different),
+    work: (files) =>
+      files.ask("edit", {
+        path: "a",
+        edits: [{ oldText: "line", newText: "row", replaceAll: true }],
+        dryRun: true,
+        diff: true,
+      }),
+  },
+  {
+    name: "the diff of many parts that are compared for long",
+    prepare: (disk, directory) => disk.writeFileSync(join(directory, "a"), tangled),
+    work: (files) =>
+      files.ask("edit", {
+        path: "a",
+        edits: [{ oldText: "x\ny\n", newText: "y\nz\nx\n", replaceAll: true }],
+        dryRun: true,
+        diff: true,
+      }),
   },
   {
     name: "a read of a line after 4 million others",

@@ -1,7 +1,7 @@
 import { type Static, Type } from "../../../index";
 import { Count, content, Etag, flag, Path } from "./terms";
 
-const written = {
+export const written = {
   /** Whether it is on the disk before the reply, also through a loss of power. Default: false. */
   durable: flag,
   /** The etag of an earlier read: refused as `changed` if the file is another one now. Default: not looked at. */
@@ -42,22 +42,6 @@ export const AppendRequest = Type.Object({
   parents: flag,
 });
 export type AppendRequest = Static<typeof AppendRequest>;
-
-/** What an edit asks for: to replace texts of a file. */
-export const EditRequest = Type.Object({
-  path: Path,
-  /** At most 1,000, made in their order, all of them or none; each sees what those before it made. */
-  edits: Type.Array(
-    Type.Object({
-      /** A text that occurs once. Line ends may be `\n` whatever those of the file are. */
-      oldText: Type.String({ minLength: 1 }),
-      newText: Type.String(),
-    }),
-    { minItems: 1, maxItems: 1_000 },
-  ),
-  ...written,
-});
-export type EditRequest = Static<typeof EditRequest>;
 
 /** What a mkdir asks for: a directory, which may be there already. */
 export const MakeDirectoryRequest = Type.Object({

@@ -1,5 +1,5 @@
 import type { TSchema } from "typebox";
-import { Type } from "../../../index";
+import { type Static, Type } from "../../../index";
 import { outcomeSchema } from "../../reply";
 import { FileError } from "../file-error";
 
@@ -37,3 +37,16 @@ export const content = {
 export const Etag = Type.String({
   description: "Stands for the content of a file: two files of one etag have the same bytes.",
 });
+
+/** What a change makes of the lines of a file. */
+export const Difference = Type.Object({
+  /**
+   * The unified diff with three lines of context, as git and patch take it; empty where nothing changes. Left out of what is not
+   * UTF-8, and where it would have more than 131,072 letters, or the first change is more than 50,000 lines from the last.
+   */
+  text: Type.Optional(Type.String()),
+  /** Lines that go, and lines that come; at most so many where the text is left out. A line that changes does both. */
+  removed: Count,
+  added: Count,
+});
+export type Difference = Static<typeof Difference>;

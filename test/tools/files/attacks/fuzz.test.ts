@@ -62,7 +62,13 @@ const fields: Record<string, fc.Arbitrary<unknown>> = {
   after: fc.nat(21),
   ifMatch: text,
   ifExists: fc.constantFrom("replace", "fail"),
-  edits: fc.array(fc.record({ oldText: text, newText: text }), { maxLength: 3 }),
+  edits: fc.array(
+    fc.record(
+      { oldText: text, newText: text, replaceAll: fc.boolean(), lines: fc.record({ from: count, to: count }) },
+      { requiredKeys: ["newText"] },
+    ),
+    { maxLength: 3 },
+  ),
   limit: count,
   cursor: text,
   glob: text,
@@ -72,10 +78,9 @@ const fields: Record<string, fc.Arbitrary<unknown>> = {
   chunkBytes: fc.constantFrom(1_024, 5_000, 4_194_304),
   upload: text,
   ...Object.fromEntries(
-    ["inPlace", "durable", "parents", "recursive", "details", "ignoreCase", "gitignore"].map((flag) => [
-      flag,
-      fc.boolean(),
-    ]),
+    ["inPlace", "durable", "parents", "recursive", "details", "ignoreCase", "gitignore", "dryRun", "diff"].map(
+      (flag) => [flag, fc.boolean()],
+    ),
   ),
 };
 const REQUIRED = ["path", "content", "from", "to", "edits", "upload", "reads"];

@@ -76,6 +76,18 @@ export const operations: readonly Operation[] = [
     needs: "file",
     payload: (path) => ({ path, edits: [{ oldText: "secret", newText: WRITTEN }] }),
   },
+  {
+    name: "edit each occurrence, with a diff",
+    operation: "edit",
+    needs: "file",
+    payload: (path) => ({ path, edits: [{ oldText: "e", newText: WRITTEN, replaceAll: true }], diff: true }),
+  },
+  {
+    name: "a dry run of an edit",
+    operation: "edit",
+    needs: "file",
+    payload: (path) => ({ path, edits: [{ oldText: "e", newText: "", replaceAll: true }], dryRun: true, diff: true }),
+  },
   { name: "list", operation: "list", needs: "directory", payload: (path) => ({ path }) },
   {
     name: "list all",
