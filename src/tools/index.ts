@@ -1,6 +1,7 @@
 export type { Approval, ApprovalRequest, Approve } from "./code/approval";
 export { CodeError, LogEntry } from "./code/code-error";
 export { spawnCodeExecution } from "./code/code-execution";
+export type { Language } from "./code/language";
 export type { CodeExecutionOptions } from "./code/options";
 export { ProgramError } from "./code/program/program-error";
 export { Program, type ProgramOptions, spawnProgram } from "./code/program/spawn-program";

@@ -33,7 +33,7 @@ export function spawnCodeOver(
   const { name = "code", supervision, phase, capacity, overflow } = options;
   const { factoryOf, handlingOf, requireChildPrograms, requirePeers } = loadCodeActor();
   requireChildPrograms();
-  requirePeers(limits.isolation, ["javascript", "typescript"]);
+  requirePeers(limits.isolation, limits.languages);
   return spawner.spawn(name, CodeExecution, factoryOf(limits, open), {
     ...handlingOf(limits),
     ...(supervision && { supervision }),

@@ -1,9 +1,10 @@
 import type { Clock, Context } from "../../index";
 import { approveRun, GONE } from "./approval";
 import { CodeRefusal } from "./code-refusal";
+import type { Language } from "./language";
 import type { CodeLimits } from "./options";
 import { outcomeOf, refused, type Told, textOf } from "./outcome";
-import { Programs } from "./programs";
+import { type KeptProgram, Programs } from "./programs";
 import type {
   CheckRequest,
   CodeInspection,
@@ -15,15 +16,14 @@ import type {
 import type { Listeners } from "./run-stream";
 import type { Session } from "./session";
 import { Sessions } from "./sessions";
-import type { Language } from "./source/parser";
 import { Sources } from "./source/sources";
 import {
   type Asker,
-  type Calls,
   type Ended,
   ISOLATIONS,
   type Isolation,
   type LogEntry,
+  type OpenCalls,
   type Program,
   type Run,
   type Tier,
@@ -33,11 +33,6 @@ import type { openTier } from "./tiers";
 /** The request that is worked on: it ends when the asker gives up. */
 export type Task = Handled | Pick<Context<never>, "signal">;
 type Handled = Pick<Context<never>, "signal" | "onAbort">;
-
-/** What a run reaches its tools by, and what closes it. */
-export interface OpenCalls extends Calls {
-  close(): void;
-}
 
 /** Where and how something runs. */
 interface Job {
@@ -81,7 +76,9 @@ export class Executor {
   }
 
   execute(request: ExecuteRequest, task: Task, listeners?: Listeners): Outcome | Promise<Outcome> {
-    return this.#perform(request.code, request.language ?? "javascript", null, request, task, listeners);
+    const language = this.#languageOf(request);
+    if (language instanceof CodeRefusal) return refused(language);
+    return this.#perform(request.code, language, null, request, task, listeners);
   }
 
   run(request: RunRequest, task: Task): Outcome | Promise<Outcome> {
@@ -90,15 +87,12 @@ export class Executor {
     return this.#perform(kept.code, kept.language, kept.program, request, task);
   }
 
-  check({ code, language = "javascript" }: CheckRequest): Told<object> | Promise<Told<object>> {
-    return this.#compiled(code, language, () => ({}));
+  check(request: CheckRequest): Told<object> | Promise<Told<object>> {
+    return this.#compiled(request, () => ({}));
   }
 
-  compile({
-    code,
-    language = "javascript",
-  }: CheckRequest): Told<{ program: string }> | Promise<Told<{ program: string }>> {
-    return this.#compiled(code, language, (program) => ({ program: this.#programs.keep({ code, language, program }) }));
+  compile(request: CheckRequest): Told<{ program: string }> | Promise<Told<{ program: string }>> {
+    return this.#compiled(request, (kept) => ({ program: this.#programs.keep(kept) }));
   }
 
   openSession(request: SessionRequest): Told<{ session: string }> {
@@ -128,6 +122,7 @@ export class Executor {
     const { isolation, timeout, memory, maxInputBytes, maxOutput } = this.#limits;
     return {
       isolation,
+      languages: [...this.#limits.languages],
       limits: { timeout, memory, maxInputBytes, maxOutput },
       tiers: Array.from(this.#tiers.values(), (tier) => ({ isolation: tier.isolation, ...tier.inspect() })),
       sessions: this.#sessions.size,
@@ -141,13 +136,12 @@ export class Executor {
     await Promise.all(Array.from(this.#tiers.values(), (tier) => tier.dispose()));
   }
 
-  #compiled<Value>(
-    code: string,
-    language: Language,
-    result: (program: Program) => Value,
-  ): Told<Value> | Promise<Told<Value>> {
+  #compiled<Value>(request: CheckRequest, result: (kept: KeptProgram) => Value): Told<Value> | Promise<Told<Value>> {
+    const { code } = request;
+    const language = this.#languageOf(request);
+    if (language instanceof CodeRefusal) return refused(language);
     const tell = (program: Program | CodeRefusal): Told<Value> =>
-      program instanceof CodeRefusal ? refused(program) : { ok: true, value: result(program) };
+      program instanceof CodeRefusal ? refused(program) : { ok: true, value: result({ code, language, program }) };
     const program = this.#sources.compile(code, language);
     return program instanceof Promise ? program.then(tell) : tell(program);
   }
@@ -229,6 +223,15 @@ export class Executor {
     const { openCalls } = this.#limits;
     const ended = openCalls === undefined ? place.run(run) : withCalls(place, run, openCalls);
     return ended instanceof Promise ? whenEnded(ended, program, isolation) : outcomeOf(ended, program, isolation);
+  }
+
+  #languageOf({ language }: Pick<CheckRequest, "language">): Language | CodeRefusal {
+    const { languages } = this.#limits;
+    const [first] = languages;
+    if (language === undefined) return first;
+    if (languages.includes(language)) return language;
+    const message = `This actor runs code in "${first}", and not in "${language}"; write it in "${first}".`;
+    return new CodeRefusal("unavailable", message);
   }
 
   #refuse(isolation: Isolation): CodeRefusal | null {

@@ -1,7 +1,7 @@
 import type { ActorOptions } from "../../index";
 import type { Approve } from "./approval";
-import type { OpenCalls } from "./executor";
-import { ISOLATIONS, type Isolation } from "./tier";
+import { LANGUAGES, type Language } from "./language";
+import { ISOLATIONS, type Isolation, type OpenCalls } from "./tier";
 import { Broker } from "./tools/broker";
 import { type ToolLimits, toolLimitsOf } from "./tools/tool-limits";
 import { ToolSet, type Tools } from "./tools/tool-set";
@@ -12,6 +12,11 @@ export interface CodeExecutionOptions extends Pick<ActorOptions, "supervision" |
   readonly name?: string;
   /** The weakest way in which code is kept from the machine; `"trusted"` keeps it from nothing. Default: `"sandbox"`. */
   readonly isolation?: Isolation;
+  /**
+   * What code may be written in; a request which names no language is in the first one. TypeScript needs one package more.
+   * Default: `["javascript", "typescript"]`.
+   */
+  readonly languages?: readonly [Language, ...Language[]];
   /** Longest run, and that of a request which names none, in milliseconds. Default: 5,000. */
   readonly timeout?: number;
   /**
@@ -50,6 +55,7 @@ export interface CodeExecutionOptions extends Pick<ActorOptions, "supervision" |
 /** The limits, none of them left out. */
 export interface CodeLimits {
   readonly isolation: Isolation;
+  readonly languages: readonly [Language, ...Language[]];
   readonly timeout: number;
   readonly memory: number;
   readonly maxInputBytes: number;
@@ -85,6 +91,7 @@ const NAMES: ReadonlySet<string> = new Set<keyof CodeExecutionOptions>([
   ...COUNTS,
   "name",
   "isolation",
+  "languages",
   "tools",
   "toolLimits",
   "approve",
@@ -121,6 +128,7 @@ export function limitsOf(options: CodeExecutionOptions): CodeLimits {
   if (!ISOLATIONS.includes(isolation)) {
     throw new TypeError(`The isolation of a code actor is one of ${ISOLATIONS.join(", ")}; got ${shorten(isolation)}.`);
   }
+  const languages = languagesOf(options.languages);
   if (approve !== undefined && typeof approve !== "function") {
     throw new TypeError(
       `The approve of a code actor is a function, such as (request) => true; got ${shorten(approve)}.`,
@@ -130,10 +138,22 @@ export function limitsOf(options: CodeExecutionOptions): CodeLimits {
   const tools = options.tools === undefined ? undefined : new ToolSet(options.tools);
   return {
     isolation,
+    languages,
     ...counts,
     ...(approve && { approve }),
     ...(tools && { openCalls: () => new Broker(tools, { limits, approve }) }),
   };
+}
+
+function languagesOf(given: CodeExecutionOptions["languages"]): CodeLimits["languages"] {
+  const [first, ...others] = Array.isArray(given) ? (given as unknown[]) : given === undefined ? LANGUAGES : [];
+  const all = [first, ...others];
+  if (new Set(all).size === all.length && all.every((each) => LANGUAGES.some((language) => language === each))) {
+    return all as [Language, ...Language[]]; // Each is one of them, as was just seen.
+  }
+  throw new TypeError(
+    `The languages of a code actor are a list of ${LANGUAGES.join(" or ")}, each once; got ${shorten(given)}.`,
+  );
 }
 
 /** A value for an error. */

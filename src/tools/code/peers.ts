@@ -1,5 +1,5 @@
 import { childProgram } from "./child-program";
-import type { Language } from "./source/parser";
+import type { Language } from "./language";
 import type { Isolation } from "./tier";
 
 /** Packages that are installed beside envoi by those who run code. */
@@ -26,9 +26,10 @@ export function requirePeers(isolation: Isolation, languages: readonly Language[
   if (typeof childProgram("source-worker") !== "string") return;
   const missing = peers.filter((name) => !isInstalled(name));
   if (missing.length === 0) return;
+  const isAvoidable = languages.length > 1 && missing.every((name) => name === TYPESCRIPT);
   throw new Error(
     `Code cannot run as "${isolation}" here, because ${listed(missing)} ${missing.length === 1 ? "is" : "are"} not installed: ` +
-      `run \`${commandFor(missing)}\`.`,
+      `run \`${commandFor(missing)}\`${isAvoidable ? ', or spawn it with languages: ["javascript"]' : ""}.`,
   );
 }
 

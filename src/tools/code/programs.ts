@@ -1,5 +1,5 @@
 import { CodeRefusal } from "./code-refusal";
-import type { Language } from "./source/parser";
+import type { Language } from "./language";
 import type { Program } from "./tier";
 
 /** A source that was compiled. */

@@ -17,7 +17,7 @@ const source = {
     description:
       "What it returns, or its last expression, is the value; it may await. Where it is one function, that is called with the input.",
   }),
-  /** Default: `"javascript"`. */
+  /** One of those that the actor runs. Default: the first of them, which is `"javascript"` unless its owner says otherwise. */
   language: Type.Optional(Language),
 };
 
@@ -90,6 +90,8 @@ export type SessionRequest = Static<typeof SessionRequest>;
 export const CodeInspection = Type.Object({
   /** The weakest that a request may have. */
   isolation: Isolation,
+  /** What it runs; the first one is that of a request which names none. */
+  languages: Type.Array(Language),
   limits: Type.Object({ timeout: Positive, memory: Positive, maxInputBytes: Positive, maxOutput: Positive }),
   /** What is open of each way to run code. */
   tiers: Type.Array(

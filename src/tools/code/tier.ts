@@ -42,6 +42,11 @@ export interface Calls {
   call(request: string, clock: RunClock): Promise<string>;
 }
 
+/** The calls of one run, and what closes them. */
+export interface OpenCalls extends Calls {
+  close(): void;
+}
+
 /** Tells whether whoever asked for a run gave up: an AbortSignal, or what costs less. */
 export interface Asker {
   readonly aborted: boolean;

@@ -5,7 +5,7 @@ import { spawnCodeExecution } from "../../../src/tools/code/code-execution";
 import { CodeRefusal } from "../../../src/tools/code/code-refusal";
 import { Sources } from "../../../src/tools/code/source/sources";
 import { openTier } from "../../../src/tools/code/tiers";
-import { errorIn, valueIn, ways, withCode } from "./tiers";
+import { errorIn, inspectionOf, valueIn, ways, withCode } from "./tiers";
 
 describe.each(ways)("$isolation, $language", ({ isolation, isIsolated, language }) => {
   // What never ends: a promise that nothing is left to settle is told at once where the host can see that.
@@ -286,6 +286,30 @@ test("a request may ask for the actor's isolation, or a stronger one, and never 
     await execute("1", { isolation: "sandbox" });
     const seen = (await code.ask("inspect"))._unsafeUnwrap() as { value: { tiers: { isolation: string }[] } };
     expect(seen.value.tiers.map((tier) => tier.isolation)).toEqual(["trusted", "sandbox"]);
+  });
+});
+
+test("code is in a language that the actor offers; another one is refused, and the reply names those offered", async () => {
+  const typed = "const n: number = 1; n";
+  await withCode({ isolation: "trusted", languages: ["javascript"] }, async (execute, code) => {
+    const refusal = {
+      ok: false,
+      error: { kind: "unavailable", message: expect.stringContaining('write it in "javascript"') },
+    };
+    const request = { code: typed, language: "typescript" } as const;
+    expect(await execute(typed, { language: "typescript" })).toMatchObject(refusal);
+    for (const operation of ["check", "compile"] as const) {
+      expect((await code.ask(operation, request))._unsafeUnwrap()).toMatchObject(refusal);
+    }
+    for await (const item of code.stream("executeStream", request)) {
+      expect(item).toMatchObject({ kind: "end", outcome: refusal });
+    }
+    expect(valueIn(await execute("1"))).toBe(1);
+    expect((await inspectionOf(code)).languages).toEqual(["javascript"]);
+  });
+  await withCode({ isolation: "trusted", languages: ["typescript", "javascript"] }, async (_, code) => {
+    const answer = (await code.ask("execute", { code: typed }))._unsafeUnwrap(); // In the first one, where it names none.
+    expect(answer).toMatchObject({ ok: true, value: { value: 1 } });
   });
 });
 

@@ -14,6 +14,7 @@ function fault(options: unknown): string {
 test("every option has a default, and the safe one", () => {
   expect(limitsOf({})).toEqual({
     isolation: "sandbox",
+    languages: ["javascript", "typescript"],
     timeout: 5_000,
     memory: 64 * 1024 * 1024,
     maxInputBytes: 4 * 1024 * 1024,
@@ -26,7 +27,7 @@ test("every option has a default, and the safe one", () => {
   });
   const limits = { timeout: 1, memory: 2, maxInputBytes: 3, maxOutput: 3, concurrency: 4, maxWaiting: 0 };
   const kept = { maxSessions: 0, sessionIdle: 5, maxPrograms: 6, approve: () => true };
-  const all = { isolation: "trusted", ...limits, ...kept } as const;
+  const all = { isolation: "trusted", languages: ["typescript"], ...limits, ...kept } as const;
   expect(limitsOf(all)).toEqual(all);
   expect(fault({ ...all, name: "n", phase: 1, capacity: 2 })).toBe("none");
 });
@@ -53,6 +54,9 @@ test("an option that cannot be one is refused with what to write", () => {
   expect(fault({ timeout: 0 })).toContain("from 1");
   expect(fault({ maxInputBytes: 2 ** 30 })).toContain("536870912 at most");
   for (const isolation of ["none", "", null, 1]) expect(fault({ isolation })).toContain("sandbox, process, trusted");
+  for (const languages of [null, [], "javascript", ["python"], ["javascript", "javascript"], [["javascript"]]]) {
+    expect(fault({ languages })).toContain("a list of javascript or typescript, each once");
+  }
   for (const tools of [null, 1, [], { a: 1 }, { "a b": 1 }, { files: { ref: 1, operations: [] } }]) {
     expect(fault({ tools })).toMatch(/^TypeError: (The|A) tool/);
   }

@@ -22,6 +22,9 @@ const attempt = (what, spawn) => {
 };
 for (const isolation of ["sandbox", "process", "trusted"]) {
   attempt(isolation, () => spawnCodeExecution(system, { isolation, name: isolation }));
+  attempt(isolation + " alone", () =>
+    spawnCodeExecution(system, { isolation, languages: ["javascript"], name: isolation + "-alone" }),
+  );
   for (const language of ["javascript", "typescript"]) {
     const name = isolation + " " + language;
     attempt(name, () => spawnProgram(system, name.replace(" ", "-"), "() => 1", { isolation, language }));
@@ -58,12 +61,15 @@ describe("packages that are missing", () => {
     const both = `acorn@8 ${TYPESCRIPT}@1`;
     expect(Object.fromEntries(commands)).toEqual({
       sandbox: `bun add ${INTERPRETER}@0.32.0 ${both}`,
+      "sandbox alone": `bun add ${INTERPRETER}@0.32.0 acorn@8`,
       "sandbox javascript": `bun add ${INTERPRETER}@0.32.0 acorn@8`,
       "sandbox typescript": `bun add ${INTERPRETER}@0.32.0 ${both}`,
       process: `bun add ${both}`,
+      "process alone": "bun add acorn@8",
       "process javascript": "bun add acorn@8",
       "process typescript": `bun add ${both}`,
       trusted: `bun add ${both}`,
+      "trusted alone": "bun add acorn@8",
       "trusted javascript": "bun add acorn@8",
       "trusted typescript": `bun add ${both}`,
     });
@@ -73,7 +79,9 @@ describe("packages that are missing", () => {
   test("are not asked for where no actor of that tier and language needs them", async () => {
     const told = await spawnWith("acorn");
     const spawned = Object.keys(told).filter((what) => told[what] === "spawned");
-    expect(spawned).toEqual(["process javascript", "trusted javascript"]);
+    expect(spawned).toEqual(["process alone", "process javascript", "trusted alone", "trusted javascript"]);
+    expect(told["trusted"]).toEndWith(`run \`bun add ${TYPESCRIPT}@1\`, or spawn it with languages: ["javascript"].`);
+    expect(told["trusted typescript"]).toEndWith(`run \`bun add ${TYPESCRIPT}@1\`.`);
   });
 
   test("are none where all are installed", async () => {

@@ -1,8 +1,9 @@
 import { CodeRefusal } from "../code-refusal";
 import type { Purpose } from "./errand";
-import { OFFSET, type Parse, type Parsed, type Syntax } from "./parser";
+import { OFFSET, type Parse, type Parsed } from "./parser";
 import { type Lasting, makeLasting, namesIn } from "./session";
 import type { Reading } from "./source-program";
+import type { Syntax } from "./syntax";
 import { nameNotIn, placeOf } from "./text";
 import { returnLast } from "./value";
 import { type Edit, originOf, type Range, weave } from "./weave";

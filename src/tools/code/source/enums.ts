@@ -1,5 +1,5 @@
 import { CodeRefusal } from "../code-refusal";
-import type { Syntax } from "./parser";
+import type { Syntax } from "./syntax";
 import { afterTrivia, nameNotIn, placeOf } from "./text";
 import type { Edit } from "./weave";
 

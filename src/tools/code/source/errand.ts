@@ -1,6 +1,6 @@
 import type { CodeError } from "../code-error";
 import type { CodeRefusal } from "../code-refusal";
-import type { Language } from "./parser";
+import type { Language } from "../language";
 import type { Reading } from "./source-program";
 
 /** What a source is: code, code of a session, or a behaviour, whose value may be a function. */

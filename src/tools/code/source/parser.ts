@@ -1,19 +1,11 @@
 import { CodeRefusal } from "../code-refusal";
+import type { Language } from "../language";
 import { withConditionals } from "./conditionals";
 import { limited, TooHard } from "./limits";
+import type { Syntax } from "./syntax";
 import { blank, overlay, placeOf } from "./text";
 import { DECORATORS, withoutTypes } from "./types";
 import { type Origins, originOf } from "./weave";
-
-export type Language = "javascript" | "typescript";
-
-/** A node of the syntax tree, in the form that ESTree gives it. */
-export interface Syntax {
-  readonly type: string;
-  readonly start: number;
-  readonly end: number;
-  readonly [key: string]: unknown;
-}
 
 /** JavaScript that a source is, or has become, and its statements. */
 export interface Parsed {

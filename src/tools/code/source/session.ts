@@ -1,5 +1,5 @@
 import { CodeRefusal } from "../code-refusal";
-import type { Syntax } from "./parser";
+import type { Syntax } from "./syntax";
 import type { Edit, Range } from "./weave";
 
 /** Names that are a run's own, or the language's: what a session keeps has others. */

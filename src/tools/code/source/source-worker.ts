@@ -1,8 +1,9 @@
 /** The program of a thread that reads sources. */
 import { CodeRefusal } from "../code-refusal";
+import type { Language } from "../language";
 import { compile } from "./compile";
 import { type Errand, LEAVE, type Outcome, type Report } from "./errand";
-import { type Language, loadParser, type Parse } from "./parser";
+import { loadParser, type Parse } from "./parser";
 
 declare const self: Worker;
 

@@ -1,8 +1,9 @@
 import { CodeRefusal } from "../code-refusal";
+import type { Language } from "../language";
 import type { Program } from "../tier";
 import { compile } from "./compile";
 import type { Outcome, Purpose } from "./errand";
-import { type Language, loadParser, type Parse } from "./parser";
+import { loadParser, type Parse } from "./parser";
 import { Reader, type ReaderOptions } from "./reader";
 import { SourceProgram } from "./source-program";
 

@@ -7,7 +7,7 @@
 import { CodeRefusal } from "../code-refusal";
 import { type EnumScope, editsOfEnum, scopesOfEnums } from "./enums";
 import { identifierOf, propertiesOf } from "./parameter-properties";
-import type { Syntax } from "./parser";
+import type { Syntax } from "./syntax";
 import { afterTrivia, blank, lineEndOf, overlay, placeOf } from "./text";
 import { type Edit, type Origins, weave } from "./weave";
 

@@ -1,4 +1,4 @@
-import type { Syntax } from "./parser";
+import type { Syntax } from "./syntax";
 import { nameNotIn } from "./text";
 import type { Edit } from "./weave";
 

@@ -1,6 +1,6 @@
 import type { CodeError } from "../../../../src/tools/code/code-error";
 import { CodeRefusal } from "../../../../src/tools/code/code-refusal";
-import type { Language } from "../../../../src/tools/code/source/parser";
+import type { Language } from "../../../../src/tools/code/language";
 import { Sources } from "../../../../src/tools/code/source/sources";
 import type { Program } from "../../../../src/tools/code/tier";
 
