@@ -13,6 +13,7 @@ export type {
   StoppedEvent,
   SystemEvent,
 } from "./actor/events";
+export { checkBehaviour } from "./actor/handlers";
 export type { ActorReport, RunningMessage } from "./actor/inspect";
 export type { ActorOptions, Overflow } from "./actor/options";
 export type { AskOptions, AskResult } from "./actor/pending-ask";

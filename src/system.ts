@@ -181,6 +181,7 @@ class ActorSystem implements System {
     const unfinished = await shutDown(this.#environment, timeout, drain);
     this.router.close();
     this.#deadLetters.flush();
+    this.#environment.logLimit.flush();
     this.#environment.events.flush();
     this.#unbind();
     return { unfinished };

@@ -4,6 +4,7 @@ import type { Message } from "../message/message";
 import type { Clock } from "../runtime/clock";
 import type { Enter } from "../runtime/contexts";
 import type { Dispatcher } from "../runtime/dispatcher";
+import type { LogLimit } from "../runtime/log-limit";
 import type { Settling } from "../runtime/settling";
 import type { TimerWheel } from "../runtime/timer-wheel";
 import type { Behaviour, Cell } from "./cell";
@@ -73,6 +74,8 @@ export interface Environment {
   readonly directory: Directory;
   readonly counts: { accepted: number; handled: number; failed: number; dead: number };
   readonly logger: Logger;
+  /** Bounds what is logged of failures that each message can bring about, such as a schema that throws. */
+  readonly logLimit: LogLimit;
   /** Milliseconds. */
   readonly askTimeout: number;
   /** Whether messages from within are validated too. */

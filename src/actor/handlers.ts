@@ -1,5 +1,6 @@
 import { type Address, quote } from "../message/address";
 import { nearestName } from "../message/nearest";
+import type { Protocol } from "../protocol/protocol";
 import type { HandlerTable, Operations } from "./cell";
 import type { AnyRef } from "./ref";
 
@@ -50,6 +51,24 @@ export function checkHandlers(
     }
   }
   return table;
+}
+
+/**
+ * Refuses what an actor's factory returned, or what it wants to become, as the system does: where there is no handler for each
+ * operation, or one that names neither an operation nor a hook. For what runs handlers without a system, such as a kit of tests.
+ *
+ * @throws TypeError that says what is wrong, and what was probably meant.
+ * @example
+ * checkBehaviour(factory(ctx), Counter, ctx.self);
+ */
+export function checkBehaviour(
+  handlers: unknown,
+  protocol: Protocol,
+  of: AnyRef,
+  from: "factory" | "become" = "factory",
+): void {
+  const table = checkHandlers(handlers, protocol.operations, of, from === "become" ? FROM_BECOME : FROM_FACTORY);
+  if (from === "become") checkNoHooks(table, of.address);
 }
 
 /** The objects whose methods were looked through, and for which operations: once for each class, and not at each spawn. */

@@ -3,11 +3,8 @@ import { asDetail } from "../message/address";
 import type { Clock } from "../runtime/clock";
 import type { Enter } from "../runtime/contexts";
 import { type Feed, FeedSource } from "../runtime/feed";
+import { LogLimit } from "../runtime/log-limit";
 import type { Settling } from "../runtime/settling";
-
-/** Dead letters that are logged in a window, and the window's length in milliseconds; the rest of it is only counted. */
-const LOGGED = 10;
-const WINDOW = 1_000;
 
 /**
  * The dead letters of a system: a feed of all, and a log of those that nobody was told of, ten a second at most with
@@ -17,7 +14,7 @@ export class DeadLetters {
   readonly #source: FeedSource<DeadLetter>;
   readonly #clock: Clock;
   readonly #logger: Logger;
-  #inWindow = 0;
+  readonly #limit: LogLimit;
   #isPublishing = false;
 
   constructor(clock: Clock, logger: Logger, settling: Settling, enter: Enter) {
@@ -26,6 +23,9 @@ export class DeadLetters {
     );
     this.#clock = clock;
     this.#logger = logger;
+    this.#limit = new LogLimit(clock, (count) =>
+      logger.warn(`${count} more dead letters in this second; subscribe to router.deadLetters to see each.`),
+    );
   }
 
   get feed(): Feed<DeadLetter> {
@@ -48,9 +48,7 @@ export class DeadLetters {
   }
 
   #log(letter: DeadLetter): void {
-    this.#inWindow++;
-    if (this.#inWindow === 1) this.#clock.setTimer(() => this.#closeWindow(), WINDOW).unref();
-    if (this.#inWindow > LOGGED) return;
+    if (!this.#limit.admit()) return;
     const { reason, address, operation } = letter;
     this.#logger.warn(`dead letter (${reason}): ${letter.description}`, {
       reason,
@@ -59,16 +57,8 @@ export class DeadLetters {
     });
   }
 
-  #closeWindow(): void {
-    this.flush();
-    this.#inWindow = 0;
-  }
-
-  /** Logs how many letters of this window were not logged by themselves. */
+  /** Logs how many letters of this second were not logged by themselves. */
   flush(): void {
-    const unlogged = this.#inWindow - LOGGED;
-    if (unlogged <= 0) return;
-    this.#inWindow = LOGGED;
-    this.#logger.warn(`${unlogged} more dead letters in this second; subscribe to router.deadLetters to see each.`);
+    this.#limit.flush();
   }
 }

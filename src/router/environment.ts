@@ -8,6 +8,7 @@ import { sentenceOf } from "../message/delivery-error";
 import { type Clock, systemClock } from "../runtime/clock";
 import { captureContext, type Enter } from "../runtime/contexts";
 import { type Dispatcher, type DispatcherParts, FairDispatcher } from "../runtime/dispatcher";
+import { LogLimit } from "../runtime/log-limit";
 import { Settling } from "../runtime/settling";
 import { hearRejection } from "../runtime/thenable";
 import { TimerWheel } from "../runtime/timer-wheel";
@@ -132,6 +133,7 @@ export function createEnvironment(options: SystemOptions): { environment: Enviro
     directory: new Directory(),
     counts: { accepted: 0, handled: 0, failed: 0, dead: 0 },
     logger,
+    logLimit: new LogLimit(clock, (count) => logger.error(`${count} more errors of these kinds in this second.`)),
     askTimeout,
     validatesAlways: validate === "always",
     hookTimeout,

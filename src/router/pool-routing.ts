@@ -2,7 +2,7 @@ import type { Cell } from "../actor/cell";
 import type { Envelope } from "../actor/envelope";
 import { EnvelopeSource } from "../actor/envelope";
 import type { Recipients, Relay } from "../actor/relay";
-import { quote } from "../message/address";
+import { asDetail, quote } from "../message/address";
 import { type DeliveryError, deliveryError, sentenceOf } from "../message/delivery-error";
 import type { Operation } from "../protocol/protocol";
 import { hearRejection, isThenable } from "../runtime/thenable";
@@ -82,10 +82,12 @@ function keyFor(workers: readonly Cell[], keyOf: KeyOf, type: string, payload: u
     throw new TypeError("it returned a promise");
   } catch (thrown) {
     const { environment, parent } = at(workers, 0);
-    environment.logger.error(
-      `The key of ${quote(type)} to the pool ${parent?.address} could not be told (${sentenceOf(thrown)}); it goes where an empty one goes.`,
-      { cause: thrown },
-    );
+    if (environment.logLimit.admit()) {
+      environment.logger.error(
+        `The key of ${quote(type)} to the pool ${parent?.address} could not be told (${asDetail(sentenceOf(thrown))}); it goes where an empty one goes.`,
+        { cause: thrown },
+      );
+    }
     return "";
   }
 }

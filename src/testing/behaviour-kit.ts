@@ -3,6 +3,7 @@ import {
   type AnySignatures,
   address,
   type CallArgs,
+  checkBehaviour,
   createMessage,
   type Factory,
   type Hooks,
@@ -14,7 +15,7 @@ import {
 } from "../index";
 import type { Effect } from "./effect";
 import type { Refusal } from "./kit-answers";
-import { checkHandlers, KitContext } from "./kit-context";
+import { KitContext } from "./kit-context";
 import { show } from "./show";
 import type { Answering, Named } from "./signatures";
 
@@ -103,7 +104,8 @@ export interface BehaviourKit<Signatures> {
  * Makes a kit from an actor's protocol and factory, which it runs; its hooks it does not (`runHook`).
  *
  * @param name the actor's name. Default: the protocol's.
- * @throws TypeError when the factory lacks a handler, and what the factory throws.
+ * @throws TypeError, as `spawn` does, when the factory lacks a handler or has one that names neither an operation nor a hook; and
+ * what the factory throws.
  * @example
  * const kit = createBehaviourKit(Counter, createCounter);
  * const { effects } = kit.run("add", 2);
@@ -125,7 +127,9 @@ class Kit<Signatures> implements BehaviourKit<Signatures> {
   constructor(protocol: Protocol<string, Signatures>, factory: Factory<Signatures>, name: string) {
     this.#protocol = protocol;
     this.#ctx = new KitContext(protocol, address(name));
-    this.#ctx.handlers = checkHandlers(factory(this.#ctx), protocol, `The factory of ${this.self.address}`);
+    const handlers = factory(this.#ctx);
+    checkBehaviour(handlers, protocol, this.self);
+    this.#ctx.handlers = handlers;
   }
 
   get self(): Ref<Signatures> {
@@ -163,7 +167,7 @@ class Kit<Signatures> implements BehaviourKit<Signatures> {
     const handlers = this.#ctx.handlers;
     const handle = (): unknown => {
       this.#ctx.present = present;
-      // checkHandlers looked for it.
+      // checkBehaviour looked for it.
       const result: unknown = Reflect.apply(Reflect.get(handlers ?? {}, name), handlers, [payload]);
       return operation.isStream && !present.isPassedOn ? read(result, take) : result;
     };

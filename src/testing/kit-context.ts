@@ -10,6 +10,7 @@ import {
   address,
   type Clock,
   type Context,
+  checkBehaviour,
   type DeliveryError,
   type Factory,
   type Forwardable,
@@ -175,16 +176,9 @@ export class KitContext<Signatures> implements Context<Signatures>, KitRecord {
   }
 
   become(handlers: Handlers<Signatures>): void {
-    const next = checkHandlers(handlers, this.#protocol, `ctx.become() of ${this.#own}`);
-    for (const hook of ["onStart", "onRestart", "onStop"]) {
-      if (Reflect.get(next, hook) === undefined) continue;
-      throw new TypeError(
-        `ctx.become() of ${this.#own} takes no ${hook}, which would never be called: hooks stay those that the factory returned. ` +
-          "Leave it out.",
-      );
-    }
+    checkBehaviour(handlers, this.#protocol, this.self, "become");
     if (this.handlers !== null) this.#before.push(this.handlers);
-    this.handlers = next;
+    this.handlers = handlers;
     this.record({ kind: "became" });
   }
 
@@ -259,20 +253,3 @@ const idOf = (at: Address): string =>
     ({ id }) => id,
     () => at,
   );
-
-/** Refuses what has no handler for each operation. */
-export function checkHandlers<Signatures>(
-  handlers: Handlers<Signatures>,
-  protocol: Protocol<string, Signatures>,
-  who: string,
-): Handlers<Signatures> & Hooks {
-  if (typeof handlers !== "object" || handlers === null || handlers instanceof Promise) {
-    throw new TypeError(`${who} gives an object with a handler for each operation, at once; got ${show(handlers)}.`);
-  }
-  for (const operation of Object.keys(protocol.operations)) {
-    if (typeof Reflect.get(handlers, operation) !== "function") {
-      throw new TypeError(`${who} has no handler for "${operation}"; add ${operation}().`);
-    }
-  }
-  return handlers;
-}

@@ -152,6 +152,31 @@ describe("which worker gets a message", () => {
     ]);
   });
 
+  test("consistent-hash: P9, P18: of keys that throw, ten a second are logged, short and on one line, and the others counted", async () => {
+    const { system, clock, takeLog } = createTestSystem();
+    const key = (_operation: string, payload: unknown) => {
+      throw new Error(`no key in ${payload}`);
+    };
+    const pool = spawnWorkers(system, { routing: "consistent-hash", key });
+    for (let i = 0; i < 30; i++) pool.ref.tell("note", i === 0 ? `a line\n${"x".repeat(1_000)}` : "a line");
+    await clock.settle();
+    expect(pool.notes).toHaveLength(30);
+    const logged = takeLog();
+    expect(logged).toHaveLength(10);
+    for (const { message } of logged) {
+      expect(message).toContain("no key in a line");
+      expect(message.length).toBeLessThan(250);
+      expect(message).not.toContain("\n");
+    }
+    await clock.advance(1_000);
+    expect(takeLog().map(({ message }) => message)).toEqual(["envoi: 20 more errors of these kinds in this second."]);
+    for (let i = 0; i < 11; i++) pool.ref.tell("note", "again");
+    await clock.settle();
+    expect(takeLog()).toHaveLength(10);
+    await system.shutdown();
+    expect(takeLog().map(({ message }) => message)).toEqual(["envoi: 1 more errors of these kinds in this second."]);
+  });
+
   test("broadcast: a tell goes to all, an ask comes back when all have answered", async () => {
     const { system, clock } = createTestSystem();
     const pool = spawnWorkers(system, { routing: "broadcast" });

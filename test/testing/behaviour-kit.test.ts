@@ -121,6 +121,20 @@ describe("a run", () => {
     const late = (async () => ({})) as unknown as Factory<Counting>;
     expect(() => createBehaviourKit(Counter, late)).toThrow("at once");
   });
+
+  test.each([
+    ["onStrat", `"onStrat" is neither an operation of @(counter) nor a hook; did you mean "onStart"?`],
+    ["totl", `"totl" is neither an operation of @(counter) nor a hook; did you mean "total"?`],
+    ["helper", `"helper" is neither an operation of @(counter) nor a hook; it has add, total, later, ticks, onStart`],
+  ])("refuses %s as spawn does, and as a handler of become", (name, sentence) => {
+    const misspelt = counting(() => ({ [name]() {} }));
+    expect(() => createBehaviourKit(Counter, misspelt)).toThrow(sentence);
+    const kit = createBehaviourKit(
+      Counter,
+      counting((ctx) => ({ add: () => ctx.become(misspelt(ctx)) })),
+    );
+    expect(() => kit.run("add", 1)).toThrow(sentence);
+  });
 });
 
 describe("hooks in a kit", () => {
