@@ -15,6 +15,7 @@ export type {
 } from "./actor/events";
 export { checkBehaviour } from "./actor/handlers";
 export type { ActorReport, RunningMessage } from "./actor/inspect";
+export { logOf } from "./actor/log";
 export type { ActorOptions, Overflow } from "./actor/options";
 export type { AskOptions, AskResult } from "./actor/pending-ask";
 export type { OfferOptions } from "./actor/pending-offer";
@@ -35,7 +36,7 @@ export { StreamError } from "./actor/stream-step";
 export type { Backoff, BeyondLimit, Directive, Strategy, Supervision } from "./actor/supervision";
 export type { Timers } from "./actor/timers";
 export type { Terminated } from "./actor/watch";
-export { type Address, address, isAddress, type ParsedAddress, parseAddress } from "./message/address";
+export { type Address, address, isAddress, type ParsedAddress, parseAddress, quote } from "./message/address";
 export {
   type AskCycleError,
   type AskError,
@@ -53,7 +54,7 @@ export {
   type UnknownOperationError,
   type UnreachableError,
 } from "./message/delivery-error";
-export { expose } from "./message/exposure";
+export { expose, publicIssues } from "./message/exposure";
 export type { FormatError } from "./message/format-error";
 export { generateCorrelationId, generateMessageId } from "./message/id";
 export { createMessage, type Message, type MessageOptions, type Metadata, type Pattern } from "./message/message";

@@ -110,9 +110,15 @@ export const onOneLine = (text: string): string =>
   );
 
 const MAX_SHOWN = 80;
-const shorten = (text: string): string => (text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN - 3)}…` : text);
+const shorten = (text: string, most: number = MAX_SHOWN): string =>
+  text.length > most ? `${text.slice(0, most - 3)}…` : text;
 
-/** A value as it may stand in an error's sentence: short, and on one line. */
+/**
+ * A value as it may stand in an error's sentence: a text short, on one line and in quotes; of an object only that it is one.
+ *
+ * @example
+ * quote("a\nb") // "\"a\\nb\""
+ */
 export function quote(value: unknown): string {
   if (typeof value === "string") return onOneLine(JSON.stringify(shorten(value)));
   if (value === null || typeof value !== "object") return typeof value === "function" ? "a function" : String(value);
@@ -123,5 +129,6 @@ export function quote(value: unknown): string {
   }
 }
 
-/** A name that a stranger may have chosen, as a detail of a log: short, on one line, and without quotes. */
-export const asDetail = (name: unknown): string => (typeof name === "string" ? onOneLine(shorten(name)) : quote(name));
+/** A text that a stranger may have chosen, as a detail of a log: short, on one line, and without quotes. */
+export const asDetail = (text: unknown, most: number = MAX_SHOWN): string =>
+  typeof text === "string" ? onOneLine(shorten(text, most)) : quote(text);

@@ -37,6 +37,12 @@ export function withhold(issue: Issue): Issue {
   return issue;
 }
 
-/** Issues without what a schema threw. */
+/**
+ * Issues as a stranger may be told them: one that quotes what a schema threw says only that it cannot be checked. The others stay
+ * the same objects.
+ *
+ * @example
+ * if (error.kind === "invalid-payload") respond(publicIssues(error.issues));
+ */
 export const publicIssues = (issues: readonly Issue[]): readonly Issue[] =>
   issues.map((issue) => (withheld.has(issue) ? { path: issue.path, message: "cannot be checked" } : issue));

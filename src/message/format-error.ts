@@ -11,7 +11,7 @@ export interface FormatError {
   readonly kind: "invalid-address" | "invalid-message" | "unserializable-payload";
   /** A sentence: what was found, and what to write instead. */
   readonly message: string;
-  /** Where it was found, as a JSON Pointer (RFC 6901); empty for the whole. */
+  /** Where it was found, as a JSON Pointer (RFC 6901), on one line and cut off after 200 characters; empty for the whole. */
   readonly path: string;
   /** Always false: the same text fails again. */
   readonly retryable: false;

@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
-import { isAddress, quote } from "./address";
+import { asDetail, isAddress, quote } from "./address";
 import { sentenceOf } from "./delivery-error";
 import { type FormatError, formatError } from "./format-error";
 import type { Message, Metadata, Pattern } from "./message";
@@ -10,6 +10,9 @@ const RECEIVED = Symbol("envoi.received");
 
 /** Deepest nesting of a payload that may leave the process. */
 export const MAX_DEPTH = 512;
+
+/** Keys and the texts of errors may hold parts of a payload: an error must not carry it all. */
+const MAX_TEXT = 200;
 
 /** Whether a message came from outside this process, so that its payload is not to be trusted. */
 export const isReceived = (message: Message): boolean => RECEIVED in message;
@@ -51,7 +54,13 @@ export function serializeMessage(message: Message | MessageResponse): Result<str
     }
     return ok(JSON.stringify(message));
   } catch (thrown) {
-    return err(formatError("unserializable-payload", "", `The message cannot be written: ${sentenceOf(thrown)}`));
+    return err(
+      formatError(
+        "unserializable-payload",
+        "",
+        `The message cannot be written: ${asDetail(sentenceOf(thrown), MAX_TEXT)}`,
+      ),
+    );
   }
 }
 
@@ -62,7 +71,11 @@ function findUnserializable(
   isFromToJSON = false,
 ): FormatError | undefined {
   const refuse = (what: string, instead: string): FormatError =>
-    formatError("unserializable-payload", path, `${path} is ${what}, which JSON cannot carry; send ${instead}.`);
+    formatError(
+      "unserializable-payload",
+      asDetail(path, MAX_TEXT),
+      `${asDetail(path)} is ${what}, which JSON cannot carry; send ${instead}.`,
+    );
   switch (typeof value) {
     case "bigint":
       return refuse("a bigint", "a string");
@@ -104,7 +117,7 @@ function findUnserializable(
     default:
       // Of the others some have fields of their own, which are not all that they hold.
       if (EMPTIED.has(kind) || Object.keys(value).length === 0)
-        return refuse(`${/^[AEIO]/.test(kind) ? "an" : "a"} ${kind}`, "a plain object, an array or a string");
+        return refuse(`${/^[AEIO]/.test(kind) ? "an" : "a"} ${asDetail(kind)}`, "a plain object, an array or a string");
   }
   parents.push(value);
   for (const key of Object.keys(value)) {
@@ -236,7 +249,9 @@ function read<T>(input: unknown, what: string, build: (fields: Fields) => T): Re
     return ok(build(value));
   } catch (thrown) {
     const error = Refusal.errorIn(thrown);
-    return err(error ?? formatError("invalid-message", "", `A ${what} is JSON: ${sentenceOf(thrown)}`));
+    return err(
+      error ?? formatError("invalid-message", "", `A ${what} is JSON: ${asDetail(sentenceOf(thrown), MAX_TEXT)}`),
+    );
   }
 }
 

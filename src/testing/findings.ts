@@ -1,4 +1,4 @@
-import type { ActorReport, Address, Audit, System } from "../index";
+import { type ActorReport, type Address, type Audit, quote, type System } from "../index";
 import { detailOf, type LogEntry } from "./log";
 import type { ManualClock } from "./manual-clock";
 
@@ -57,7 +57,7 @@ export const isUnfinished = ({ queued, current, state }: ActorReport): boolean =
 
 /** What an actor does or has before it, as the end of a sentence. */
 export function doingOf({ state, current, queued }: ActorReport): string {
-  const running = current.map(({ operation, age }) => `"${operation}" (for ${age} ms)`);
+  const running = current.map(({ operation, age }) => `${quote(operation)} (for ${age} ms)`);
   const doing = running.length > 0 ? `handles ${running.join(", ")}` : `is ${state}`;
   return queued === 0 ? doing : `${doing}, and ${queued} ${queued === 1 ? "message waits" : "messages wait"}`;
 }

@@ -22,6 +22,7 @@ import {
   type PassedOn,
   type Protocol,
   parseAddress,
+  quote,
   type Ref,
   type ReplyOf,
   type Result,
@@ -237,7 +238,7 @@ export class KitContext<Signatures> implements Context<Signatures>, KitRecord {
     const present = this.#presentFor(verb);
     if (present.isPassedOn) {
       throw new Error(
-        `"${present.message.type}" to ${this.#own} was stashed or forwarded already, and can go one way only.`,
+        `${quote(present.message.type)} to ${this.#own} was stashed or forwarded already, and can go one way only.`,
       );
     }
     present.isPassedOn = true;

@@ -1,4 +1,4 @@
-import type { Timers } from "../index";
+import { quote, type Timers } from "../index";
 import type { Effect } from "./effect";
 import { show } from "./show";
 
@@ -73,9 +73,9 @@ export class KitTimers implements Timers {
 function check(key: unknown, delay: unknown, callback: unknown): void {
   if (typeof key !== "string" || key === "") throw new TypeError(`The key of a timer is a text; got ${show(key)}.`);
   if (!(typeof delay === "number" && Number.isFinite(delay) && delay > 0)) {
-    throw new RangeError(`The timer "${key}" needs a number of milliseconds above 0; got ${show(delay)}.`);
+    throw new RangeError(`The timer ${quote(key)} needs a number of milliseconds above 0; got ${show(delay)}.`);
   }
   if (typeof callback !== "function") {
-    throw new TypeError(`The timer "${key}" needs a function to call back; got ${show(callback)}.`);
+    throw new TypeError(`The timer ${quote(key)} needs a function to call back; got ${show(callback)}.`);
   }
 }

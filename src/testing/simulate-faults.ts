@@ -1,9 +1,8 @@
-import type { Address, AnyRef, Handled, Runnable, System } from "../index";
-import { quote } from "../message/address";
+import { type Address, type AnyRef, type Handled, quote, type Runnable, type System } from "../index";
 import type { SeededRandom } from "./seeded-random";
 import type { SimulatedClock } from "./simulate-clock";
 import type { FaultCounts, Faults } from "./simulate-options";
-import { flattened, type Trace } from "./simulate-trace";
+import { flattened, nameOf, type Trace } from "./simulate-trace";
 
 /** What a handler throws where a simulation lets it. */
 export class SimulatedFault extends Error {
@@ -96,8 +95,8 @@ export class FaultInjector implements FaultsOnRequest {
     const isByChance = this.#isOn && this.#random.chance(this.#faults.throw) && this.#faults.only(address, operation);
     if (!isAsked && !isByChance) return;
     this.counts.throw++;
-    this.#trace.add(`fault: ${address} throws at ${operation}`);
-    throw new SimulatedFault(`a simulated fault at "${operation}"`);
+    this.#trace.add(`fault: ${address} throws at ${nameOf(operation)}`);
+    throw new SimulatedFault(`a simulated fault at ${quote(operation)}`);
   }
 
   /** Before each turn of somebody: how long he has to wait for it, in milliseconds. */

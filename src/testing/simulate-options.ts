@@ -1,5 +1,4 @@
-import type { Address, FailedEvent, SystemOptions } from "../index";
-import { quote } from "../message/address";
+import { type Address, type FailedEvent, quote, type SystemOptions } from "../index";
 import { show } from "./show";
 
 /** What goes wrong on purpose: each by its probability, from 0 to 1. Default of each: 0. */
@@ -169,6 +168,7 @@ function checkSystem(system: object): void {
 
 function refuseUnknown(given: object, known: readonly string[], what: string): void {
   for (const key of Object.keys(given)) {
-    if (!known.includes(key)) throw new TypeError(`There is no ${what} "${key}"; write one of ${known.join(", ")}.`);
+    if (!known.includes(key))
+      throw new TypeError(`There is no ${what} ${quote(key)}; write one of ${known.join(", ")}.`);
   }
 }

@@ -1,11 +1,11 @@
-import { createSystem, type Logger, type System, systemClock } from "../index";
+import { createSystem, type Logger, quote, type System, systemClock } from "../index";
 import { createRandom, type SeededRandom } from "./seeded-random";
 import { audited, closed, left } from "./simulate-checks";
 import { SimulatedClock } from "./simulate-clock";
 import { SeededDispatcher } from "./simulate-dispatcher";
 import { FaultInjector, SimulatedFault } from "./simulate-faults";
 import type { FaultCounts, Plan } from "./simulate-options";
-import { flattened, occupied, show, Trace } from "./simulate-trace";
+import { flattened, nameOf, occupied, show, Trace } from "./simulate-trace";
 import type { SimulatedProgram, Simulation } from "./simulation";
 
 /** Why a run failed. */
@@ -106,13 +106,13 @@ export class Run {
     events.subscribe((event) => {
       if (event.kind !== "failed") return;
       const { address, operation, error, directive } = event;
-      this.#trace.add(`${address} failed at ${operation}: ${show(error)}; ${directive}`);
+      this.#trace.add(`${address} failed at ${nameOf(operation)}: ${show(error)}; ${directive}`);
       if (error instanceof SimulatedFault || this.#plan.expected(event)) return;
-      this.#fail(`${address} failed at "${operation}", which nobody expected: ${show(error)}`, error);
+      this.#fail(`${address} failed at ${quote(operation)}, which nobody expected: ${show(error)}`, error);
     });
     if (this.#trace.isKept) {
       router.deadLetters.subscribe(({ address, operation, reason }) =>
-        this.#trace.add(`dead letter: ${operation} to ${address} (${reason})`),
+        this.#trace.add(`dead letter: ${nameOf(operation)} to ${address} (${reason})`),
       );
     }
     this.#await(async () => this.#program(this.#simulation));
@@ -184,7 +184,7 @@ export class Run {
     this.#hasHandled = true;
     const { address, operation, payload } = handled;
     if (this.#trace.isKept) {
-      this.#trace.add(`${address} ← ${operation}${payload === undefined ? "" : ` ${show(payload)}`}`);
+      this.#trace.add(`${address} ← ${nameOf(operation)}${payload === undefined ? "" : ` ${show(payload)}`}`);
     }
     this.#fault.beforeHandle(handled);
   }

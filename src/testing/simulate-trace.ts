@@ -1,4 +1,7 @@
-import type { ActorReport } from "../index";
+import { type ActorReport, quote } from "../index";
+
+/** An operation as a line of a trace names it: short, on that one line, and without quotes. */
+export const nameOf = (operation: string): string => quote(operation).slice(1, -1);
 
 /** What happened in a run, line by line; nothing is kept where nobody reads it. */
 export class Trace {
@@ -64,7 +67,7 @@ export function occupied(reports: readonly ActorReport[], state?: ActorReport["s
   return flattened(reports)
     .filter((report) => (state === undefined ? report.state !== "idle" || report.queued > 0 : report.state === state))
     .map(({ address, state, queued, current }) => {
-      const doing = current.map(({ operation, age }) => `"${operation}" for ${Math.round(age)} ms`).join(", ");
+      const doing = current.map(({ operation, age }) => `${quote(operation)} for ${Math.round(age)} ms`).join(", ");
       return `${address} is ${state}${doing && `: ${doing}`}${queued > 0 ? `, ${queued} queued` : ""}`;
     });
 }

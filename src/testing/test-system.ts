@@ -6,6 +6,7 @@ import {
   type DeadLetter,
   type FailedEvent,
   type Protocol,
+  quote,
   type Router,
   type Supervision,
   type System,
@@ -262,4 +263,4 @@ function sparing(probes: ReadonlySet<AnyRef>, supervision: Supervision = {}): { 
 }
 
 const ofFailure = ({ address, operation, error, directive }: FailedEvent): string =>
-  `${address} in "${operation}": ${showThrown(error)} (${directive})`;
+  `${address} in ${quote(operation)}: ${showThrown(error)} (${directive})`;

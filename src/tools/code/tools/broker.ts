@@ -1,4 +1,4 @@
-import { type ActorStream, type AskError, type Issue, StreamError } from "../../../index";
+import { type ActorStream, type AskError, type Issue, logOf, publicIssues, quote, StreamError } from "../../../index";
 import type { Approval, Approve } from "../approval";
 import type { Calls, RunClock } from "../tier";
 import { readRequest } from "./call-request";
@@ -251,11 +251,21 @@ const short = (name: string): string => (name.length > 100 ? `${name.slice(0, 10
 const nameOf = ({ tool, operation }: ToolOperation): string => `tools.${tool}.${operation.name}`;
 const failedSentence = (of: ToolOperation): string => `${nameOf(of)} failed.`;
 
-const listed = (issues: readonly Issue[]): string =>
+/** Issues as code may be told them. What a schema threw is the host's own: it goes to the log. */
+function listed(of: ToolOperation, issues: readonly Issue[]): string {
+  const told = publicIssues(issues);
+  const withheld = issues.filter((issue, at) => issue !== told[at]);
+  if (withheld.length > 0) {
+    logOf(of.ref).error(`A schema of ${nameOf(of)} failed: ${quote(joined(withheld))}; mend it.`, { issues: withheld });
+  }
+  return joined(told);
+}
+
+const joined = (issues: readonly Issue[]): string =>
   issues.map(({ path, message }) => `${path === "" ? "it" : path} ${message}`).join("; ");
 
 const unfit = (of: ToolOperation, issues: readonly Issue[]): string =>
-  refusal("invalid-payload", `${nameOf(of)} refuses its payload: ${listed(issues)}`);
+  refusal("invalid-payload", `${nameOf(of)} refuses its payload: ${listed(of, issues)}`);
 
 const unfitting = (of: ToolOperation, what: "reply" | "item", issues: readonly Issue[]): string =>
-  refusal("invalid-reply", `${nameOf(of)} gave what its protocol refuses as ${what}: ${listed(issues)}`);
+  refusal("invalid-reply", `${nameOf(of)} gave what its protocol refuses as ${what}: ${listed(of, issues)}`);

@@ -34,6 +34,7 @@ export type KnownTools<T> = {
 /** One operation that code may call. */
 export interface ToolOperation {
   readonly tool: string;
+  readonly ref: AnyRef;
   /** Calls by code come from outside: the tool validates their payloads, and one that makes it throw fails alone (P9). */
   readonly door: Door;
   readonly operation: Operation;
@@ -118,7 +119,7 @@ function operationsIn(tool: string, given: AnyRef | ToolGrant): ReadonlyMap<stri
         `The tool "${tool}" has no operation ${JSON.stringify(name)}; write of ${Object.keys(known).join(", ")}.`,
       );
     }
-    operations.set(operation.name, { tool, door, operation });
+    operations.set(operation.name, { tool, ref, door, operation });
   }
   return operations;
 }

@@ -145,6 +145,56 @@ const fault = (answer: Answer): { kind: string; message: string } => {
   return answer;
 };
 
+test("P18: what a schema throws is not told to code, but logged where the tool lives", async () => {
+  const logged: string[] = [];
+  const log = (message: string): void => void logged.push(message);
+  const system = createSystem({ logger: { warn: log, error: log } });
+  const isFine = (n: number): boolean => {
+    if (n === 3) throw new Error("/home/secret");
+    return true;
+  };
+  const throwing = Type.Refine(Type.Number(), isFine, () => "");
+  const Vault = defineProtocol("vault", {
+    open: { payload: throwing, reply: Type.Number() },
+    close: { payload: Type.Number(), reply: throwing },
+    peep: { payload: Type.Number(), stream: throwing },
+    listen: { payload: throwing, stream: Type.Number() },
+  });
+  const vault = system.spawn("vault", Vault, () => ({
+    open: (n) => n,
+    close: (n) => n,
+    *peep(n) {
+      yield n;
+    },
+    listen: (n) => [n],
+  }));
+  const broker = new Broker(new ToolSet({ vault }), { limits: toolLimitsOf() });
+  const call = (request: object) => broker.call(JSON.stringify(request), { stop() {}, start() {} });
+  try {
+    const call3 = (operation: string) => call({ tool: "vault", operation, payload: 3 });
+    const { value: number } = JSON.parse(await call3("peep"));
+    const answers = [await call3("open"), await call3("close"), await call({ next: number }), await call3("listen")];
+    expect(answers.map((answer) => JSON.parse(answer).message)).toEqual([
+      "tools.vault.open refuses its payload: it cannot be checked",
+      "tools.vault.close gave what its protocol refuses as reply: it cannot be checked",
+      "tools.vault.peep gave what its protocol refuses as item: it cannot be checked",
+      "tools.vault.listen refuses its payload: it cannot be checked",
+    ]);
+    expect(logged).toEqual(
+      ["open", "close", "peep", "listen"].map(
+        (name) =>
+          `envoi: A schema of tools.vault.${name} failed: "it cannot be checked: Error: /home/secret"; mend it.`,
+      ),
+    );
+    for (let i = 0; i < 100; i++) await call3("open");
+    expect(logged).toHaveLength(10); // P9: no code fills the log.
+  } finally {
+    broker.close();
+    await system.shutdown();
+  }
+  expect(logged).toHaveLength(11);
+});
+
 describe("a call", () => {
   test("gives the reply, of what the schema made of the payload", async () => {
     await withDesk({}, async ({ call }) => {
