@@ -42,7 +42,7 @@ export const isOf = (wait: Wait, envelope: Envelope | Wait): boolean => wait ===
 /** Takes a wait out of its list, and returns the one behind it: one that is kept keeps no other one. */
 function unlink(wait: Wait): Wait | null {
   const next = wait.nextWait;
-  wait.nextWait = null;
+  if (next !== null) wait.nextWait = null; // Most are the only one.
   return next;
 }
 
@@ -84,10 +84,10 @@ export class Handling {
   /** Remembers what it waits for. */
   add(wait: Wait): void {
     const next = this.firstOpen();
-    wait.nextWait = next;
     wait.waiter = this;
     this.#waits = wait;
     if (next === null) return;
+    wait.nextWait = next;
     this.isSeveral = true;
     if (--this.#untilSweep <= 0) this.#sweep();
   }
