@@ -10,54 +10,21 @@ import { decisionFor, policyFor, report, tellOfHold, withNote } from "./decision
 import type { Envelope } from "./envelope";
 import type { Restart } from "./extras";
 import { abandonRunning } from "./finish";
+import { hasHook, hookOf, putFirstHooks } from "./hooks";
 import { abortLifetime, abortSignals, discard, endStreams, restoreStash } from "./leaving";
 import { DRAINING, HANDLING, IDLE, READY, RESTARTING, STOPPED, STOPPING, SUSPENDED } from "./life";
-import { type Hook, Signal } from "./signal";
+import { Signal } from "./signal";
 import type { Directive } from "./supervision";
+import { waitsForEnd } from "./waiting";
 
 // How an actor begins, fails, restarts and ends. Each step that has to wait leaves the actor suspended, and what it waited for
 // calls proceed() again: one place decides what comes next.
 
-// ——— Beginning
-
 /** Begins to handle messages, its hooks first; those that came while it was made have waited. */
 export function start(cell: Cell, behaviour: Behaviour): void {
   cell.behaviour = behaviour;
-  const restart = cell.extras?.restart ?? null;
-  const onStart = hookOf(behaviour, "onStart");
-  const onRestart = restart === null ? null : hookOf(behaviour, "onRestart");
-  if (onStart !== null || onRestart !== null) putHooks(cell, behaviour, onStart, onRestart, restart?.error);
+  putFirstHooks(cell, behaviour);
   cell.goOn();
-}
-
-function putHooks(
-  cell: Cell,
-  behaviour: Behaviour,
-  onStart: HookFunction | null,
-  onRestart: HookFunction | null,
-  error: unknown,
-): void {
-  const signals: Signal[] = [];
-  if (onStart !== null) {
-    const { extra, generation } = cell;
-    extra.isUnstarted = true;
-    const onDone = (): void => {
-      extra.isUnstarted = false;
-    };
-    signals.push(new Signal("onStart", generation, () => onStart.call(behaviour), "onStart", onDone));
-  }
-  if (onRestart !== null) {
-    signals.push(new Signal("onRestart", cell.generation, () => onRestart.call(behaviour, error), "onRestart"));
-  }
-  cell.mailbox.putFirst(signals);
-}
-
-type HookFunction = (error?: unknown) => unknown;
-
-function hookOf(behaviour: Behaviour | null, hook: Hook): HookFunction | null {
-  if (behaviour === null || typeof behaviour === "function") return null;
-  const found = behaviour[hook];
-  return typeof found === "function" ? found : null;
 }
 
 // ——— Failing
@@ -135,26 +102,32 @@ function restart(cell: Cell, why: Restart): void {
     return;
   }
   endStreams(cell);
+  waitsForEnd(cell);
   waitForHandlers(cell);
 }
 
 /** Gives the handlers that still run as long as a hook has; what has not ended then is abandoned. */
 function waitForHandlers(cell: Cell): void {
-  const { environment, extra, address } = cell;
+  const { extra, environment } = cell;
   if (environment.hookTimeout === Number.POSITIVE_INFINITY) return;
   extra.isWaitingForHandlers = true;
   setTimer(cell, environment.hookTimeout, () => {
     extra.isWaitingForHandlers = false;
     const running = cell.envelopes().map(({ type }) => quote(type));
-    const goesOn = cell.life === RESTARTING ? "restarts" : "stops";
-    environment.logger.warn(
-      `${address} ${goesOn} without waiting longer for ${running.join(", ")}, which did not end within ` +
-        `${environment.hookTimeout} ms: abandoned.`,
-      { address },
-    );
+    tellOfAbandoned(cell, running, "end");
     abandonRunning(cell);
     if (cell.activity !== READY) cell.goOn();
   });
+}
+
+function tellOfAbandoned(cell: Cell, late: readonly string[], verb: "end" | "stop"): void {
+  const { environment, address, life } = cell;
+  const goesOn = life === RESTARTING ? "restarts" : "stops";
+  environment.logger.warn(
+    `${address} ${goesOn} without waiting longer for ${late.join(", ")}, which did not ${verb} within ` +
+      `${environment.hookTimeout} ms: abandoned.`,
+    { address, unfinished: late },
+  );
 }
 
 /** Makes the next instance. */
@@ -241,7 +214,7 @@ export function proceed(cell: Cell): void {
   if (cell.life === DRAINING) cell.live(STOPPING); // All that waited is handled.
   if (cell.life === STOPPING) discard(cell); // What a handler stashed since, and signals that came.
   const isLast = cell.life === STOPPING && extras.instance === null && (extras.children?.size ?? 0) === 0;
-  if (isLast && hookOf(cell.behaviour, "onStop") === null) {
+  if (isLast && !hasHook(cell.behaviour, "onStop")) {
     terminate(cell); // Most parents: with nothing to run before it, nothing can begin that would have to be refused.
     return;
   }
@@ -253,9 +226,8 @@ export function proceed(cell: Cell): void {
   if (!extras.hasEnded) {
     extras.hasEnded = true;
     const behaviour = extras.instance?.behaviours[0] ?? cell.behaviour; // What it became has no hooks.
-    const onStop = hookOf(behaviour, "onStop");
-    if (onStop !== null && !extras.isUnstarted) {
-      extras.hook = new Signal("onStop", cell.generation, () => onStop.call(behaviour), "onStop");
+    if (!extras.isUnstarted) extras.hook = hookOf(cell, behaviour, "onStop");
+    if (extras.hook !== null) {
       cell.schedule();
       return;
     }
@@ -265,8 +237,7 @@ export function proceed(cell: Cell): void {
 }
 
 /** Whether it has neither children, watches, a stash and the like, nor a hook that is to run at its end. */
-const hasNothingToEnd = ({ extras, behaviour }: Cell): boolean =>
-  extras === null && hookOf(behaviour, "onStop") === null;
+const hasNothingToEnd = ({ extras, behaviour }: Cell): boolean => extras === null && !hasHook(behaviour, "onStop");
 
 function stopChildren(cell: Cell, children: Children): void {
   const { extra, environment } = cell;
@@ -274,15 +245,12 @@ function stopChildren(cell: Cell, children: Children): void {
   if (cell.life === RESTARTING && environment.hookTimeout !== Number.POSITIVE_INFINITY) {
     setTimer(cell, environment.hookTimeout, () => {
       const late = children.all().map((child) => child.address);
-      environment.logger.warn(
-        `${cell.address} restarts without waiting longer for ${late.join(", ")}, which did not stop within ` +
-          `${environment.hookTimeout} ms: abandoned.`,
-        { unfinished: late },
-      );
+      tellOfAbandoned(cell, late, "stop");
       for (const child of children.all()) abandon(child);
     });
   }
   for (const child of children.all()) stop(child, extra.isDraining);
+  waitsForEnd(cell);
 }
 
 function childStopped(parent: Cell, child: Cell): void {

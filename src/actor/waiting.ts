@@ -1,18 +1,18 @@
 import type { Address } from "../message/address";
 import type { Cell } from "./cell";
 import type { Envelope } from "./envelope";
-import { type Handling, isOf, type Wait } from "./handling";
-
-/** What has to come to its end: a handling, all of several, or one of them. */
-type Need = Handling | { readonly isOneEnough: boolean; readonly of: readonly Need[] };
-
-/** Handlings that cannot go on. */
-type Stuck = Set<Handling>;
-
-// Who waits for whom is a graph, as in E. G. Coffman et al., "System Deadlocks", ACM Computing Surveys 3(2), 1971. It is in
-// memory, so that the search is exact. Nobody can see which promises a handler awaits, so this is what counts: a handling
-// with one wait needs that one; with several, any of them may be enough, as in Promise.race; a producer that is as far ahead
-// as its credit goes needs its reader. A handling is stuck when all of them are.
+import { Handling, type Wait } from "./handling";
+import {
+  addressesOf,
+  awaitedBy,
+  Graph,
+  handlingOf,
+  isWaitingToRestart,
+  type Node,
+  needOf,
+  needsOf,
+  nodesIn,
+} from "./wait-graph";
 
 /**
  * The circle of waiting actors that an ask from one to another would close (P8), from the asker and back to it; null
@@ -23,18 +23,38 @@ type Stuck = Set<Handling>;
 export function circleOf(asker: Cell, to: Cell, handling: Handling, moved: Wait | null = null): Address[] | null {
   const { extras } = to;
   if (extras === null) return null; // Most can take a message now, and are seen to at once.
-  if (extras.handling === null && extras.concurrency === null && extras.relay === null) return null;
+  const isPlain = extras.handling === null && extras.concurrency === null && extras.relay === null;
+  if (isPlain && !isWaitingToRestart(to)) return null;
   const need = needOf(to, null);
-  if (handlingsIn(need).length === 0) return null;
+  if (nodesIn(need).length === 0) return null;
+  const others = [...handling.waits()].filter((wait) => wait !== moved);
+  const above = need === to && others.length === 0 ? circleAbove(handling, to) : null;
+  if (above !== null) return above;
   let graph = new Graph(handling, [need]);
   if (!graph.isStuck(need)) return null;
-  const others = [...handling.waits()].filter((wait) => wait !== moved);
   if (others.length > 0) {
     graph = new Graph(handling, [need, ...others.map((wait) => needOf(wait.cell, wait))]);
     if (!graph.isStuck(need)) return null; // What else it waits for may be enough.
   }
   const way = graph.wayBack([need]);
   return way === null ? null : [asker.address, ...addressesOf(way)];
+}
+
+/**
+ * The circle of a handling that waits for its own actor, or for one above it, where that one's restart waits for the handling;
+ * null for any other. In a graph, 1,000 children that ask their parent take two seconds, because each look sees all of them.
+ */
+function circleAbove(handling: Handling, to: Cell): Address[] | null {
+  let { cell } = handling;
+  if (handling === cell.extras?.instance?.background) return null; // A restart does not wait for it.
+  const way = [cell.address];
+  while (cell !== to) {
+    const { parent } = cell;
+    if (parent?.extras?.isStoppingChildren !== true) return null;
+    way.unshift(parent.address);
+    cell = parent;
+  }
+  return [handling.cell.address, ...way];
 }
 
 /**
@@ -47,11 +67,14 @@ export function circleOf(asker: Cell, to: Cell, handling: Handling, moved: Wait 
 export function lookForCircle(handling: Handling, closing: Wait | null = null): void {
   if (handling.isOver || handling.isLookDue || !mayBeStuck(handling)) return;
   handling.isLookDue = true;
-  handling.cell.environment.clock.macrotask(() => {
+  const { clock, settling } = handling.cell.environment;
+  const look = (): void => {
     handling.isLookDue = false;
     // Where it needs all of several actors, it may be in several circles.
     while (mayBeStuck(handling) && breakCircle(handling, closing));
-  });
+  };
+  // Spent from the turn (P5): a restart looks at every handling that it waits for.
+  clock.macrotask(() => settling.settle(look, undefined));
 }
 
 /** A wait has ended: those that are left to its handling may be stuck. Its error may be kept, and keeps no handler (P14). */
@@ -76,6 +99,20 @@ export function producerWaits(stream: Envelope & Wait, isWaiting: boolean): void
   if (isWaiting) lookForCircle(producer);
 }
 
+/**
+ * An actor that restarts or stops begins to wait for others: each handling among them may wait for it. One that is told of its
+ * stop, and ends, does so before the look.
+ */
+export function waitsForEnd(cell: Cell): void {
+  const ending = [cell];
+  for (const each of ending) {
+    for (const node of awaitedBy(each)) {
+      if (node instanceof Handling) lookForCircle(node);
+      else ending.push(node);
+    }
+  }
+}
+
 /** False where it is plain that it can go on. It makes nothing: several asks at once come by here whenever one has settled. */
 function mayBeStuck(handling: Handling): boolean {
   if (handling.parkedFor !== null) return handling.parkedFor.isWaiting;
@@ -91,8 +128,9 @@ function mayBeStuck(handling: Handling): boolean {
 function mayBeHeldUp(wait: Wait): boolean {
   const { extras } = wait.cell;
   if (extras === null) return false;
+  if (isWaitingToRestart(wait.cell)) return true;
   if (extras.relay === null && extras.concurrency === null) return extras.handling?.isWaiting === true;
-  return handlingsIn(needOf(wait.cell, wait)).some((each) => each.isWaiting);
+  return nodesIn(needOf(wait.cell, wait)).some((node) => !(node instanceof Handling) || node.isWaiting);
 }
 
 /**
@@ -101,6 +139,12 @@ function mayBeHeldUp(wait: Wait): boolean {
  * @returns whether there was one.
  */
 function breakCircle(handling: Handling, closing: Wait | null): boolean {
+  const [only, another] = handling.parkedFor === null ? handling.waits() : [];
+  if (only !== undefined && another === undefined && needOf(only.cell, only) === only.cell) {
+    const above = circleAbove(handling, only.cell);
+    if (above !== null) only.closeCircle(above);
+    if (above !== null) return true;
+  }
   const graph = new Graph(handling, needsOf(handling));
   if (!graph.stuck.has(handling)) return false;
   const closed = closing?.isWaiting === true ? graph.wayBack([needOf(closing.cell, closing)]) : null;
@@ -114,7 +158,7 @@ function breakCircle(handling: Handling, closing: Wait | null): boolean {
     for (let last = way.length - 1; last >= 0; last--) {
       const from = way[last === 0 ? way.length - 1 : last - 1];
       const to = way[last];
-      if (from === undefined || to === undefined || from.parkedFor !== null) continue;
+      if (!(from instanceof Handling) || to === undefined || from.parkedFor !== null) continue;
       const wait = [...from.waits()].find((each) => isQueued !== isHandled(each) && leadsTo(each, to));
       if (wait === undefined) continue;
       const path = addressesOf([...way.slice(last), ...way.slice(0, last)]);
@@ -125,119 +169,8 @@ function breakCircle(handling: Handling, closing: Wait | null): boolean {
   return false;
 }
 
-const leadsTo = (wait: Wait, handling: Handling): boolean => handlingsIn(needOf(wait.cell, wait)).includes(handling);
+const leadsTo = (wait: Wait, node: Node): boolean => nodesIn(needOf(wait.cell, wait)).includes(node);
 
 /** Whether a handler has it, or it went to several actors. */
 const isHandled = (wait: Wait): boolean =>
   (wait.cell.extras?.relay ?? null) !== null || handlingOf(wait.cell, wait) !== undefined;
-
-const handlingOf = (cell: Cell, wait: Wait): Handling | undefined =>
-  cell.handlings.find((each) => isOf(wait, each.envelope) && each.passedOn === null);
-
-const addressesOf = (way: readonly Handling[]): Address[] => way.map(({ cell }) => cell.address);
-
-/**
- * What has to end before an actor takes a message, or, of one that it was sent, before it is handled: the handling that has
- * it, or one of those before it; of one that went to several actors, what each of them needs.
- */
-function needOf(to: Cell, wait: Wait | null): Need {
-  const relay = to.extras?.relay ?? null;
-  if (relay !== null) {
-    const { parts, isOneEnough } = relay.recipients(wait);
-    return { isOneEnough, of: parts.map((part) => needOf(part.cell, part.wait)) };
-  }
-  return (wait === null ? undefined : handlingOf(to, wait)) ?? roomIn(to);
-}
-
-/** What has to end before an actor has room for a message; nothing where it has. */
-function roomIn({ extras }: Cell): Need {
-  const { handling = null, concurrency = null } = extras ?? {};
-  const of: Need[] = handling === null ? [] : [handling];
-  if (concurrency?.isFull === true) of.push({ isOneEnough: true, of: [...concurrency.running] });
-  return { isOneEnough: false, of };
-}
-
-/** What a handling waits for: it can go on when one of these has ended. */
-function needsOf(handling: Handling): readonly Need[] {
-  if (handling.parkedFor !== null) return [handling.parkedFor];
-  return [...handling.waits()].map((wait) => needOf(wait.cell, wait));
-}
-
-function handlingsIn(need: Need): Handling[] {
-  return "of" in need ? need.of.flatMap(handlingsIn) : [need];
-}
-
-function isStuckIn(need: Need, stuck: Stuck): boolean {
-  if (!("of" in need)) return stuck.has(need);
-  const { isOneEnough, of } = need;
-  if (!isOneEnough) return of.some((each) => isStuckIn(each, stuck));
-  return of.length > 0 && of.every((each) => isStuckIn(each, stuck));
-}
-
-/** All handlings that one waits for, directly or by others, and those of them that cannot go on. */
-class Graph {
-  readonly stuck: Stuck;
-  readonly #own: Handling;
-  readonly #needs = new Map<Handling, readonly Need[]>();
-
-  /** @param needs what the handling in question waits for. */
-  constructor(own: Handling, needs: readonly Need[]) {
-    this.#own = own;
-    this.#needs.set(own, needs);
-    this.stuck = new Set([own]);
-    for (const handling of this.stuck) {
-      for (const need of this.#needsOf(handling)) for (const next of handlingsIn(need)) this.stuck.add(next);
-    }
-    this.#removeFree();
-  }
-
-  #needsOf(handling: Handling): readonly Need[] {
-    let needs = this.#needs.get(handling);
-    if (needs === undefined) {
-      needs = needsOf(handling);
-      this.#needs.set(handling, needs);
-    }
-    return needs;
-  }
-
-  /** Takes out what will go on by itself, until only those are left that wait for each other. */
-  #removeFree(): void {
-    let before = -1;
-    while (before !== this.stuck.size) {
-      before = this.stuck.size;
-      // Backwards: a chain comes apart from its end.
-      for (const handling of [...this.stuck].reverse()) {
-        const needs = this.#needsOf(handling);
-        if (needs.length === 0 || !needs.every((need) => this.isStuck(need))) this.stuck.delete(handling);
-      }
-    }
-  }
-
-  isStuck(need: Need): boolean {
-    return isStuckIn(need, this.stuck);
-  }
-
-  /** The shortest way from what the handling in question waits for back to it, by handlings that are stuck. */
-  wayBack(first: readonly Need[]): Handling[] | null {
-    const cameFrom = new Map<Handling, Handling | null>();
-    const add = (need: Need, from: Handling | null): void => {
-      for (const handling of handlingsIn(need)) {
-        if (this.stuck.has(handling) && !cameFrom.has(handling)) cameFrom.set(handling, from);
-      }
-    };
-    for (const need of first) add(need, null);
-    for (const handling of cameFrom.keys()) {
-      if (handling === this.#own) return wayTo(handling, cameFrom);
-      for (const need of this.#needsOf(handling)) add(need, handling);
-    }
-    return null; // Those it waits for are stuck without it.
-  }
-}
-
-function wayTo(last: Handling, cameFrom: ReadonlyMap<Handling, Handling | null>): Handling[] {
-  const way: Handling[] = [];
-  for (let handling: Handling | null = last; handling !== null; handling = cameFrom.get(handling) ?? null) {
-    way.push(handling);
-  }
-  return way.reverse();
-}
