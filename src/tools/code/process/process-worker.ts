@@ -2,12 +2,13 @@
  * The program of a process of the tier `process`: it gives up all that it can do without, and then runs what its channel
  * brings. Its imports are few, since each costs time at the start.
  */
-import { consoleOf } from "../console";
+import { type ConsoleHost, consoleOf } from "../console";
+import { tableText } from "../console-table";
 import { CHANNEL, type Order, type Word } from "../pool/channel";
 import { confine } from "../pool/confine";
 import { type Kernel, openKernel } from "../pool/kernel";
 import { describe } from "./describe";
-import { loadDisplay } from "./display";
+import { display, loadDisplay } from "./display";
 import { hideGlobals } from "./globals";
 import { MemoryBound } from "./memory";
 import { Runner } from "./runner";
@@ -29,6 +30,12 @@ const rehearsal = (time: number): Order => ({
   maxOutput: 1_000,
   isKept: false,
 });
+
+/** Made of its text, so that what a table looks at, as a proxy does, has no file of the host in its stack. */
+// biome-ignore lint/security/noGlobalEval: the text is our own.
+const makeConsole = globalThis.eval(
+  `"use strict"; ((host) => (${consoleOf})(host, ${tableText}))\n//# sourceURL=console`,
+) as (host: ConsoleHost) => ReturnType<typeof consoleOf>;
 
 /** Tells that nothing can run here, and why. */
 function refuse(reason: string): void {
@@ -54,6 +61,7 @@ async function serve(kernel: Kernel): Promise<void> {
         clearTimeout(idle);
         memory.set(word[1].memory);
         current = new Runner(word[1], word[1].number < 0 ? practise : tell);
+        beginConsole();
         current.begin();
         break;
       case "answer":
@@ -67,7 +75,12 @@ async function serve(kernel: Kernel): Promise<void> {
   // What is thrown where nobody can catch it, as in a timer, ends the run; a promise may be looked at later.
   process.on("uncaughtException", (thrown) => current?.end(describe(thrown)));
   process.on("unhandledRejection", () => {});
-  const console = consoleOf((level, parts) => current?.log(level, parts));
+  const { now } = performance;
+  const [console, beginConsole] = makeConsole({
+    show: (parts) => (current?.isOver === false ? display(parts) : ""),
+    tell: (level, text) => current?.log(level, text),
+    now: now.bind(performance),
+  });
   Object.defineProperty(globalThis, "console", { value: console, writable: true, configurable: true });
   await wire.open();
   const held = confine(kernel); // Where they are too few, the host sends nothing.

@@ -3,7 +3,6 @@ import { ENTRY_BYTES, type Order, type Outcome } from "../pool/channel";
 import { MOST_CALLS, REFUSALS } from "../tools/call-refusals";
 import { toolsInCode } from "../tools/tools-in-code";
 import { describe, faultOf } from "./describe";
-import { display } from "./display";
 import { declare } from "./globals";
 
 type Code = (input: unknown, tools: unknown, progress: unknown) => Promise<unknown>;
@@ -94,10 +93,13 @@ export class Runner {
     this.#look();
   }
 
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
   /** What a console was told. */
-  log(level: number, parts: readonly unknown[]): void {
+  log(level: number, text: string): void {
     if (this.#isOver) return;
-    const text = display(parts);
     this.#count(text);
     this.#tell(`["log",${level},${stringify(text)},${now() - this.#began}]`);
   }

@@ -1,28 +1,24 @@
-import { consoleOf } from "../console";
 import { isTextTooDeep } from "../depth";
 import { ENTRY_BYTES, type Order, type Outcome } from "../pool/channel";
-import { MOST_CALLS, REFUSALS } from "../tools/call-refusals";
-import { toolsInCode } from "../tools/tools-in-code";
-import { display, UNSHOWN } from "./display";
-import { Image } from "./image";
+import { MOST_CALLS } from "../tools/call-refusals";
+import { type Helper, help, refused } from "./answers";
+import { UNSHOWN } from "./display";
+import { latePiece } from "./globals/pieces";
+import type { Image } from "./image";
 import { startImage } from "./pieces";
 import { Places } from "./places";
 import type { Port } from "./port";
-import { prelude } from "./prelude";
-import { type Hooks, loadQuickJS, type Place, type QuickJS, type Result } from "./quickjs";
+import { type Hooks, loadQuickJS, type Place, type QuickJS, type Result, type Told } from "./quickjs";
 import { type Parts, readSnapshot, type Snapshot, writeSnapshot } from "./snapshot";
+import { NATIVES, STACK, snapshotOf } from "./start";
+import { Timers } from "./timers";
 
-/** Bytes: with more, recursion would run into the end of the process's own stack, whose place the code cannot be told. */
-const STACK = 256 * 1024;
 /** How many jobs run before the deadline is looked at from outside: an async function swallows an interrupt. */
 const JOBS = 100;
 /** How many jobs of a run that was ended are let go before it is given up. */
 const MOST_LEFTOVERS = 20_000;
 /** Bytes that any run has beside what is there before it. */
 const LEAST = 1.5 * 1024 * 1024;
-/** Functions of the process, by their numbers. */
-const [WRITE, PROGRESS, CALL] = [1, 2, 3];
-
 /** See `Natives`: progress that is nested too deep. */
 const TOO_DEEP = -2;
 
@@ -53,6 +49,9 @@ export class Interpreter {
   #calls = 0;
   readonly #open = new Set<number>();
   readonly #places = new Places();
+  readonly #timers = new Timers();
+  /** Whether something was thrown where no code could catch it. */
+  #hasFailed = false;
   /** Values that are let go after a run whose context stays. */
   #owned: Place[] = [];
 
@@ -111,6 +110,7 @@ export class Interpreter {
     this.#hasTools = order.tools !== undefined;
     this.#left = order.maxOutput;
     this.#stop = undefined;
+    this.#hasFailed = false;
     this.#owned = [];
     this.#quickjs.isExhausted = false;
     let outcome: Outcome;
@@ -122,6 +122,7 @@ export class Interpreter {
       outcome = this.#trapped(thrown);
     }
     this.#open.clear();
+    this.#timers.clearAll();
     return this.#stop === undefined ? outcome : { kind: this.#stop, message: "" };
   }
 
@@ -172,10 +173,12 @@ export class Interpreter {
       if (settled.kind !== "pending" && settled.value !== begun.value) this.#own(settled.value);
       if (settled.kind === "rejected") return this.#failed(settled.value);
       if (settled.kind === "fulfilled") return this.#valued(settled.value);
-      if (this.#open.size === 0) {
+      if (this.#hasFailed) return this.#failed(this.#own(quickjs.call(this.#parts.rethrow).thrown));
+      if (this.#open.size === 0 && this.#timers.next === undefined) {
         return { kind: "runtime-error", message: "The code waits for a promise that never settles." };
       }
-      this.#wait();
+      const thrown = this.#wait();
+      if (thrown !== 0) return this.#failed(this.#own(thrown));
     }
   }
 
@@ -184,18 +187,33 @@ export class Interpreter {
     while (!this.#isOver() && this.#quickjs.hasJobs) this.#quickjs.runJobs(JOBS);
   }
 
-  /** Waits for what the host has to say, and lets the code know. */
-  #wait(): void {
-    if (!this.#port.hasWord) this.#port.tell(["waiting"]);
+  /** Waits for what the host has to say, or for a timer, and lets the code know; what it throws then, or 0. */
+  #wait(): Place {
+    const due = this.#timers.next;
+    if (due !== undefined && !this.#port.hearsUntil(Math.min(due, this.#deadline + 1))) return this.#fire();
+    // With a timer, code does not only wait for answers.
+    if (due === undefined && !this.#port.hasWord) this.#port.tell(["waiting"]);
     const word = this.#port.read();
     if (word[0] === "stop" && word[1] === this.#number) this.#stop = "timeout";
     // Any other answer is to a call of a run before.
-    if (word[0] !== "answer" || !this.#open.delete(word[1])) return;
+    if (word[0] !== "answer" || !this.#open.delete(word[1])) return 0;
     this.#deadline = this.#began + this.#timeout + word[3];
     const quickjs = this.#quickjs;
     const [call, text] = [quickjs.makeNumber(word[1]), quickjs.makeString(word[2])];
     const { value } = quickjs.call(this.#parts.answer, call, text);
     for (const place of [call, text, value]) quickjs.free(place);
+    return 0;
+  }
+
+  #fire(): Place {
+    const quickjs = this.#quickjs;
+    const id = this.#timers.take(performance.now());
+    if (id === undefined) return 0;
+    const timer = quickjs.makeNumber(id);
+    const { value, thrown } = quickjs.call(this.#parts.fire, timer);
+    quickjs.free(timer);
+    if (thrown === 0) quickjs.free(value);
+    return thrown;
   }
 
   /** Leaves a context in which another run can begin, or knows that there is none. */
@@ -268,10 +286,12 @@ export class Interpreter {
     return { kind: "crashed", message: `The interpreter failed: ${String(thrown).slice(0, 500)}` };
   }
 
-  #called(id: number, text: string): number {
-    if (id === CALL) return this.#stop === undefined ? this.#call(text) : 0;
+  #called(id: number, text: string): Told {
+    const native = NATIVES[id - 1];
+    if (native === "call") return this.#stop === undefined ? this.#call(text) : 0;
+    if (native !== undefined && native !== "write" && native !== "progress") return this.#serve(native, text);
     if (this.#stop !== undefined) return -1;
-    if (id === WRITE) {
+    if (native === "write") {
       const json = text.slice(1);
       if (this.#take(String(JSON.parse(json))))
         this.#port.tellLog(Number(text[0]), json, performance.now() - this.#began);
@@ -281,6 +301,22 @@ export class Interpreter {
       this.#port.tell(["progress", text]);
     }
     return this.#stop === undefined ? 0 : -1;
+  }
+
+  /** What takes long is not begun once the time is up: code looks at that only every now and then. */
+  #serve(native: Helper | "load" | "fail", text: string): Told {
+    if (this.#isOver()) return undefined;
+    if (native === "fail") this.#hasFailed = true;
+    else if (native === "load") return this.#load(text);
+    else return help(native, text, this.#timers);
+    return 0;
+  }
+
+  #load(name: string): Told {
+    const { value, thrown } = this.#quickjs.evaluate(latePiece(name) ?? "undefined", "globals.js");
+    if (thrown === 0) return { place: value };
+    this.#quickjs.free(thrown);
+    return undefined;
   }
 
   #call(request: string): number {
@@ -311,29 +347,4 @@ export class Interpreter {
     if (this.#stop === undefined && performance.now() > this.#deadline) this.#stop = "timeout";
     return this.#stop !== undefined;
   }
-}
-
-/** The number of a call that is answered here: not above 0, and by it the answer is found. */
-const refused = (why: keyof typeof REFUSALS): number => -Object.keys(REFUSALS).indexOf(why);
-
-/** Evaluates what stands ready before any code comes. */
-function snapshotOf(quickjs: QuickJS): Snapshot {
-  quickjs.makeContext(STACK);
-  const made = quickjs.evaluate(
-    `(write, progress, call) => (${prelude})({ write, progress, call }, ${JSON.stringify(Object.values(REFUSALS))}, ${display}, ${toolsInCode}, ${consoleOf})`,
-    "prelude.js",
-  );
-  const parts = quickjs.call(
-    made.value,
-    quickjs.makeFunction("write", WRITE),
-    quickjs.makeFunction("progress", PROGRESS),
-    quickjs.makeFunction("call", CALL),
-  );
-  if (made.thrown !== 0 || parts.thrown !== 0) throw new Error("The prelude failed.");
-  const part = (index: number): Place => quickjs.itemOf(parts.value, index);
-  return {
-    layout: quickjs.layout,
-    parts: { begin: part(0), serialize: part(1), describe: part(2), answer: part(3) },
-    image: Image.of(quickjs.memory),
-  };
 }

@@ -7,6 +7,8 @@ import { Patience } from "./patience";
 /** News that can wait for others, in characters. */
 const MOST_WAITING = 64 * 1024;
 const READ_BYTES = 64 * 1024;
+/** Milliseconds, which are a number of `poll`. */
+const LONGEST_SLEEP = 2 ** 30;
 
 /** The process's side of the channel. It does one thing at a time, so that it waits for words on its only thread. */
 export class Port {
@@ -44,6 +46,19 @@ export class Port {
   /** Whether something comes within so many milliseconds; true where that cannot be known. */
   hears(milliseconds: number): boolean {
     return this.#libc === undefined || this.#libc.poll(this.#polled, 1, milliseconds) !== 0;
+  }
+
+  /** Sleeps until a word comes, or until that time of `performance.now`; whether one came. */
+  hearsUntil(time: number): boolean {
+    this.flush();
+    for (;;) {
+      if (this.hasWord) return true;
+      const left = Math.min(Math.ceil(time - performance.now()), LONGEST_SLEEP);
+      if (left <= 0) return this.#libc !== undefined && this.hears(0);
+      // Without `poll` it cannot hear while it sleeps, and ends when its own clock says so.
+      if (this.#libc === undefined) Bun.sleepSync(left);
+      else if (this.hears(left)) return true;
+    }
   }
 
   /** Whether a word is there already. */

@@ -1,6 +1,9 @@
 import type { consoleOf } from "../console";
+import type { tableText } from "../console-table";
 import type { toolsInCode } from "../tools/tools-in-code";
 import type { display } from "./display";
+import type { LatePieces } from "./globals/pieces";
+import type { surroundings } from "./surroundings";
 
 /** What the prelude gives: called by the process, never by the code that runs. */
 export type Prelude = readonly [
@@ -8,6 +11,10 @@ export type Prelude = readonly [
   serialize: (value: unknown) => string,
   describe: (thrown: unknown) => string,
   answer: (call: number, text: string) => void,
+  /** Calls what a timer is to call. */
+  fire: (timer: number) => void,
+  /** Throws what was thrown where no code could catch it. */
+  rethrow: () => never,
 ];
 
 /** What the prelude is told of a run, as JSON: `tools` is 0 for none, 1 for those of the run before. */
@@ -26,6 +33,17 @@ export interface Natives {
   progress(value: string): number;
   /** The number of the call, from 1; where it is refused, the negative index of the answer. */
   call(request: string): number;
+  /** `once` or `each`, and the milliseconds; the number of a timer, or 0 where there are too many. */
+  setTimer(delay: string): number;
+  clearTimer(id: string): number;
+  /** A function that was late in coming, by its name; undefined where there is no memory for it. */
+  load<Name extends keyof LatePieces>(name: Name): LatePieces[Name] | undefined;
+  /** See `UrlRequest`. */
+  askUrl(request: string): string | undefined;
+  /** See `cryptoGlobal`. */
+  random(bytes: string): string;
+  /** Something was thrown that `rethrow` throws. */
+  fail(why: string): number;
 }
 
 /**
@@ -40,6 +58,8 @@ export function prelude(
   makeDisplay: typeof display,
   makeTools: typeof toolsInCode,
   makeConsole: typeof consoleOf,
+  makeTable: typeof tableText,
+  surround: typeof surroundings,
 ): Prelude {
   const { write, progress: tellProgress, call: tellCall } = natives;
   const { apply, getOwnPropertyDescriptor, defineProperty } = Reflect;
@@ -56,8 +76,12 @@ export function prelude(
     if (left < 0) throw new ErrorOf("The logs are more than they may be.");
   };
 
-  const console = makeConsole((level, parts) => check(write(`${level}${stringify(cut(line(parts)))}`)));
+  const [console, beginConsole] = makeConsole(
+    { show: line, tell: (level, text) => check(write(`${level}${stringify(cut(text))}`)), now: Date.now },
+    makeTable,
+  );
   defineProperty(global, "console", descriptor(console, false));
+  const { beginTimers, fire, rethrow } = surround(natives);
 
   const progress = (value: unknown): void => {
     const json = stringify(value) as string | undefined;
@@ -91,6 +115,8 @@ export function prelude(
     const start: Start = parse(order);
     limit(start[0]);
     waiting = none();
+    beginConsole();
+    beginTimers();
     const declares = start[1];
     for (let index = 0; index < declares.length; index++) {
       const name = declares[index] as string;
@@ -127,5 +153,5 @@ export function prelude(
     return `[${of(name)},${of(message)},${of(stack)}]`;
   };
 
-  return [begin, serialize, describe, answer];
+  return [begin, serialize, describe, answer, fire, rethrow];
 }

@@ -6,10 +6,13 @@ const INITIAL = 256;
 /** Most pages that it can have, by its build. */
 const MOST = 32_768;
 
+/** What a function of this side gives its code: a value, or one that is there already, which it takes over. */
+export type Told = number | string | { readonly place: Place } | undefined;
+
 /** What its code asks of this side. */
 export interface Hooks {
-  /** A function that was made by `makeFunction` was called with a text; what it gives is a number. */
-  called(id: number, text: string): number;
+  /** A function that was made by `makeFunction` was called with a text. */
+  called(id: number, text: string): Told;
   isToStop(): boolean;
 }
 
@@ -104,7 +107,9 @@ export class QuickJS {
     module.callbacks = {
       callFunction: (_: unknown, context: Place, _self: Place, _count: number, values: Place, id: number) => {
         const text = this.textOf(module._QTS_ArgvGetJSValueConstPointer(values, 0));
-        return text === undefined ? 0 : module._QTS_NewFloat64(context, hooks.called(id, text));
+        const told = text === undefined ? undefined : hooks.called(id, text);
+        if (typeof told === "number") return module._QTS_NewFloat64(context, told);
+        return typeof told === "string" ? this.makeString(told) : (told?.place ?? 0);
       },
       shouldInterrupt: () => (hooks.isToStop() ? 1 : 0),
       freeHostRef: ignore,

@@ -8,6 +8,8 @@ export interface Parts {
   readonly serialize: Place;
   readonly describe: Place;
   readonly answer: Place;
+  readonly fire: Place;
+  readonly rethrow: Place;
 }
 
 /**

@@ -29,9 +29,8 @@ export class Recorder {
     private readonly run: Run,
   ) {}
 
-  add(level: number, parts: readonly unknown[]): void {
+  add(level: number, text: string): void {
     if (!this.#isOpen) return;
-    const text = display(parts);
     this.#count(Buffer.byteLength(text) + ENTRY_BYTES);
     const entry = { level: LEVELS[level] ?? "log", text, time: this.clock.monotonicTime() - this.start };
     this.logs.push(entry);

@@ -1,9 +1,11 @@
 import type { Clock } from "../../../index";
 import { consoleOf } from "../console";
+import { tableText } from "../console-table";
 import type { Ended, Program, Room, Run } from "../tier";
 import { toolsInCode } from "../tools/tools-in-code";
 import { type Compiled, compile, type Scope } from "./compiled";
 import { type Failure, failure } from "./ended";
+import { display } from "./recorder";
 import { tableOf } from "./table";
 import { type Home, TrustedRun } from "./trusted-run";
 
@@ -25,6 +27,7 @@ export class TrustedRoom implements Room, Home {
   readonly #scope: Scope = Object.create(null) as Scope; // One that is empty is a record.
   readonly #compiled = new WeakMap<Program, Compiled | Failure>();
   readonly #progress = (value: unknown) => this.#current?.recorder.progress(value);
+  readonly #beginConsole: () => void;
   #current: TrustedRun | null = null;
   /** The run that is under way or waits, and came last. */
   #last: Promise<unknown> | null = null;
@@ -34,7 +37,10 @@ export class TrustedRoom implements Room, Home {
     this.clock = clock;
     this.#onClose = onClose;
     // Where a declaration of that name can take its place.
-    this.#scope["console"] = consoleOf((level, parts) => this.#current?.recorder.add(level, parts));
+    const tell = (level: number, text: string): void => this.#current?.recorder.add(level, text);
+    const [console, begin] = consoleOf({ show: display, tell, now: () => clock.monotonicTime() }, tableText);
+    this.#scope["console"] = console;
+    this.#beginConsole = begin;
   }
 
   get running(): number {
@@ -76,6 +82,7 @@ export class TrustedRoom implements Room, Home {
     const { code } = compiled; // Called by itself, its `this` is the one of any function.
     const active = new TrustedRun(run, this, compiled.url);
     this.#current = active;
+    this.#beginConsole();
     const tools =
       compiled.hasTools && run.calls !== undefined
         ? toolsInCode(tableOf(run.calls), (request) => this.#call(request))

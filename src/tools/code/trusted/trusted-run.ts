@@ -43,6 +43,10 @@ export class TrustedRun implements RunClock {
     return this.#recorder;
   }
 
+  get now(): number {
+    return this.#home.clock.monotonicTime();
+  }
+
   /** Calls a tool. What is answered after the run's end is not told: who would catch that the call was given up? */
   call(request: string): Promise<string> {
     return new Promise((resolve) => {

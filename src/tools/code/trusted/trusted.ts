@@ -1,9 +1,11 @@
 import type { Clock } from "../../../index";
 import { consoleOf } from "../console";
+import { tableText } from "../console-table";
 import type { Ended, Program, Room, Run, Tier } from "../tier";
 import { toolsInCode } from "../tools/tools-in-code";
 import { type Compiled, compile } from "./compiled";
 import { type Failure, failure } from "./ended";
+import { display } from "./recorder";
 import { tableOf } from "./table";
 import { TrustedRoom } from "./trusted-room";
 import { type Home, TrustedRun } from "./trusted-run";
@@ -89,4 +91,8 @@ const toolsFor = (active: TrustedRun) => {
   return calls === undefined ? undefined : toolsInCode(tableOf(calls), (request) => active.call(request));
 };
 const progressFor = (active: TrustedRun) => (value: unknown) => active.recorder.progress(value);
-const consoleFor = (active: TrustedRun) => consoleOf((level, parts) => active.recorder.add(level, parts));
+const consoleFor = (active: TrustedRun) =>
+  consoleOf(
+    { show: display, tell: (level, text) => active.recorder.add(level, text), now: () => active.now },
+    tableText,
+  )[0];

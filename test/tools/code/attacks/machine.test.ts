@@ -8,8 +8,7 @@ const NAMES = [
   "global self window ShadowRealm File Blob alert prompt navigator Deno std os print load scriptArgs __dirname __filename",
 ].flatMap((names) => names.split(" "));
 /** What `process` leaves, since it needs nothing of the machine. */
-const HARMLESS =
-  "WebAssembly setTimeout setInterval setImmediate queueMicrotask structuredClone performance crypto".split(" ");
+const HARMLESS = "WebAssembly setImmediate performance".split(" ");
 
 const SPECIFIERS = [
   ...[

@@ -14,6 +14,16 @@ describe.if(process.platform === "linux")("Sandbox: a process that waits", () =>
     }
   });
 
+  test("falls asleep while its code waits for a timer, and hears that it is to stop", async () => {
+    const hasBegun = worker.heard("log");
+    const body = "console.log(1); await new Promise((done) => setTimeout(done, 600_000))";
+    const ended = worker.run(body, { timeout: 600_000 });
+    await hasBegun;
+    await until(() => worker.isAsleep);
+    await worker.say(["stop", worker.number]);
+    expect((await ended).outcome).toMatchObject({ kind: "timeout" });
+  });
+
   test("falls asleep while a call of its code is answered", async () => {
     const tools = JSON.stringify({ files: { read: "ask" } });
     let call = 0;

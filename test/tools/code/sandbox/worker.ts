@@ -50,6 +50,11 @@ export class Worker {
     } as unknown as Parameters<typeof Bun.connect<undefined>>[0]);
   }
 
+  /** Of the last run. */
+  get number(): number {
+    return this.#number - 1;
+  }
+
   get exited(): Promise<number> {
     return this.#child.exited;
   }

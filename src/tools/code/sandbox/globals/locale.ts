@@ -1,0 +1,93 @@
+/** Methods that depend on a language, where what they give is known to be right; anything else throws. */
+export interface LocaleMethods {
+  compare(text: unknown, other: unknown, locales: unknown, options: unknown): number;
+  number(value: number | bigint, locales: unknown, options: unknown): string;
+  refuse(method: string): never;
+  check(method: string, locales: unknown): void;
+}
+
+/**
+ * QuickJS has no `Intl`: its `localeCompare` compares code units, its `toLocaleString` groups no digits, and both take a
+ * locale without a word. These give what the other tiers give for en-US, or throw: texts of ASCII are compared by the order
+ * of Unicode's collation (CLDR root), numbers are grouped and rounded in thousandths.
+ *
+ * It is carried into the sandbox as its own source text, at the first use of one of them.
+ */
+export function localeMethods(): LocaleMethods {
+  /** Characters of ASCII by their order, letters aside; what is not here, and no letter, is passed over. */
+  const ORDER = "\t\n\v\f\r _-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$0123456789";
+  const isEnglish = (locales: unknown): boolean =>
+    locales === undefined ||
+    locales === "en" ||
+    locales === "en-US" ||
+    (Array.isArray(locales) && locales.length === 0);
+  const fault = (method: string, instead: string): Error =>
+    new Error(
+      `${method} needs Intl, and the tier "sandbox" has no Intl. ${instead}, or run the code as "process" where that is allowed.`,
+    );
+  const INSTEAD = "Write it without a locale: compare with < and >, format with toFixed, padStart or toISOString";
+
+  const weights = (text: string): number[] => {
+    const made: number[] = [];
+    for (let at = 0; at < text.length; at++) {
+      const code = text.charCodeAt(at);
+      if (code > 126) throw fault("localeCompare of characters beyond ASCII", INSTEAD);
+      const lower = code >= 65 && code <= 90 ? code + 32 : code;
+      const weight = lower >= 97 && lower <= 122 ? 1_000 + lower : ORDER.indexOf(text[at] as string);
+      if (weight >= 0) made.push(2 * weight + (lower === code ? 0 : 1));
+    }
+    return made;
+  };
+
+  const compare: LocaleMethods["compare"] = (text, other, locales, options) => {
+    if (!isEnglish(locales) || options !== undefined) throw fault("localeCompare with a locale or options", INSTEAD);
+    const [a, b] = [weights(`${text}`), weights(`${other}`)];
+    // First the characters, whatever their case; where all are the same, small ones come first.
+    for (const step of [2, 1]) {
+      for (let at = 0; at < a.length && at < b.length; at++) {
+        const [own, its] = [Math.floor((a[at] ?? 0) / step), Math.floor((b[at] ?? 0) / step)];
+        if (own !== its) return own < its ? -1 : 1;
+      }
+      if (a.length !== b.length) return a.length < b.length ? -1 : 1;
+    }
+    return 0;
+  };
+
+  const grouped = (digits: string): string => {
+    let made = digits.slice(0, digits.length % 3);
+    for (let at = made.length; at < digits.length; at += 3)
+      made += `${made === "" ? "" : ","}${digits.slice(at, at + 3)}`;
+    return made;
+  };
+
+  const number: LocaleMethods["number"] = (value, locales, options) => {
+    if (!isEnglish(locales) || options !== undefined) throw fault("toLocaleString with a locale or options", INSTEAD);
+    if (typeof value === "number" && !Number.isFinite(value))
+      return Number.isNaN(value) ? "NaN" : value < 0 ? "-∞" : "∞";
+    const isNegative = value < 0 || Object.is(value, -0);
+    const sign = isNegative ? "-" : "";
+    const [plain = "", exponent] = `${value}`.replace(/^-/, "").split("e");
+    if (exponent?.startsWith("-")) return `${sign}0`; // Less than a millionth.
+    let [whole = "", rest = ""] = plain.split(".");
+    if (exponent !== undefined) [whole, rest] = [(whole + rest).padEnd(Number(exponent) + 1, "0"), ""];
+    if (rest.length > 3) {
+      const isUp = rest[3] !== undefined && rest[3] >= "5";
+      const thousandths = BigInt(whole + rest.slice(0, 3)) + (isUp ? 1n : 0n);
+      const digits = `${thousandths}`.padStart(4, "0");
+      [whole, rest] = [digits.slice(0, -3), digits.slice(-3)];
+    }
+    const fraction = rest.replace(/0+$/, "");
+    return `${sign}${grouped(whole)}${fraction === "" ? "" : `.${fraction}`}`;
+  };
+
+  return {
+    compare,
+    number,
+    refuse: (method) => {
+      throw fault(method, INSTEAD);
+    },
+    check: (method, locales) => {
+      if (!isEnglish(locales)) throw fault(`${method} with a locale`, "Leave the locale out");
+    },
+  };
+}

@@ -1,0 +1,56 @@
+interface Timer {
+  due: number;
+  /** Milliseconds from one time to the next; undefined where it comes once. */
+  readonly every: number | undefined;
+}
+
+/** How many timers a run may have at once. */
+const MOST_TIMERS = 1_000;
+/** Longest delay, in milliseconds, as everywhere. One that is none, or longer, counts as 1. */
+const LONGEST = 2 ** 31 - 1;
+
+/** The timers of one run, by the numbers that its code has. */
+export class Timers {
+  readonly #timers = new Map<number, Timer>();
+  /** Counts as long as the process lives: a session's code may still have the number of an earlier run. */
+  #count = 0;
+
+  /** 0 where there are too many. Each delay is 1 ms at least, so that no interval is a loop. */
+  set(delay: number, isRepeated: boolean, now: number): number {
+    if (this.#timers.size >= MOST_TIMERS) return 0;
+    const milliseconds = delay >= 1 && delay <= LONGEST ? Math.trunc(delay) : 1;
+    this.#timers.set(++this.#count, { due: now + milliseconds, every: isRepeated ? milliseconds : undefined });
+    return this.#count;
+  }
+
+  clear(id: number): void {
+    this.#timers.delete(id);
+  }
+
+  clearAll(): void {
+    this.#timers.clear();
+  }
+
+  /** When the first one is due; undefined where there is none. */
+  get next(): number | undefined {
+    let next: number | undefined;
+    for (const { due } of this.#timers.values()) if (next === undefined || due < next) next = due;
+    return next;
+  }
+
+  /** Takes the one that is due for longest, and sets it again where it is repeated. */
+  take(now: number): number | undefined {
+    let first: number | undefined;
+    let earliest = now;
+    for (const [id, { due }] of this.#timers) {
+      if (due > earliest || (due === earliest && first !== undefined)) continue;
+      first = id;
+      earliest = due;
+    }
+    const timer = first === undefined ? undefined : this.#timers.get(first);
+    if (first === undefined || timer === undefined) return undefined;
+    if (timer.every === undefined) this.#timers.delete(first);
+    else timer.due = now + timer.every;
+    return first;
+  }
+}
