@@ -53,4 +53,5 @@ export { type WatchItem, WatchRequest } from "./files/requests/watching";
 export { type FileReply, FileSystemError, isFileError, itemsOf, writeStream } from "./files/result";
 export type { Resolution } from "./files/root/root";
 export type { Volume, VolumeStats } from "./files/root/volume";
+export { createQuota, type FileQuota } from "./files/write/shared-quota";
 export { resultOf, type ToolReply } from "./reply";

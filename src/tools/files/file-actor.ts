@@ -17,10 +17,10 @@ import { list } from "./tree/list";
 import { makeDirectory } from "./tree/make-directory";
 import { move } from "./tree/move";
 import { exists, stat } from "./tree/stat";
-import { countBytes } from "./tree/tree";
+import { countAll } from "./tree/tree";
 import { watch } from "./watch/watch";
 import { type Task, Workspace } from "./workspace";
-import { Quota } from "./write/quota";
+import { openQuota } from "./write/open-quota";
 import { Staging } from "./write/staging";
 import { type ClosedUpload, Uploads } from "./write/uploads";
 import { append, write } from "./write/write";
@@ -40,24 +40,26 @@ export function factoryOf(options: FileSystemOptions, limits: Limits): Factory<S
     const streams = ctx.spawn("streams", FileStreams, streamsOf(workspace), { concurrency });
     const watches = ctx.spawn("watches", FileStreams, streamsOf(workspace), { concurrency });
     const { look, change } = handling(ctx, workspace);
+    const counting = <Request, Value>(work: (request: Request) => Value | Promise<Value>) =>
+      counted(workspace, ctx, work);
     const finish = change((upload: ClosedUpload) => uploads.finish(upload));
     return {
       read: look((request) => read(workspace, request, ctx)),
       readMany: look((request) => readMany(workspace, request, ctx)),
-      write: change((request) => write(workspace, request, ctx)),
-      append: change((request) => append(workspace, request, ctx)),
+      write: change(counting((request) => write(workspace, request, ctx))),
+      append: change(counting((request) => append(workspace, request, ctx))),
       edit: change((request) => edit(workspace, request, ctx)),
       list: look((request) => list(workspace, request, ctx)),
       stat: look((request) => stat(workspace, request)),
       exists: look((request) => exists(workspace, request)),
-      mkdir: change((request) => makeDirectory(workspace, request)),
-      move: change((request) => move(workspace, request, ctx)),
-      copy: change((request) => copy(workspace, request, ctx)),
+      mkdir: change(counting((request) => makeDirectory(workspace, request))),
+      move: change(counting((request) => move(workspace, request, ctx))),
+      copy: change(counting((request) => copy(workspace, request, ctx))),
       delete: change((request) => remove(workspace, request, ctx)),
       search: () => ctx.forward(streams),
       readStream: () => ctx.forward(streams),
       watch: () => ctx.forward(watches),
-      beginWrite: look((request) => uploads.begin(request)),
+      beginWrite: look(counting((request) => uploads.begin(request))),
       // What an upload writes is nobody else's until it is finished, so that nothing has to wait for it.
       writeChunk: atOnce(workspace, (request) => uploads.write(request, ctx)),
       finishWrite: (request) => orRefused(() => finish(uploads.close(request)), request, workspace),
@@ -89,19 +91,43 @@ function openWorkspace(options: FileSystemOptions, limits: Limits, clock: Clock)
     limits,
     rules: new Rules(options),
     lock: new WriteLock(staging, clock),
-    quota: limits.quotaBytes === undefined ? null : new Quota(limits.quotaBytes, () => countBytes(workspace, null)),
+    quota: openQuota(options, limits, root, () => countAll(workspace, null)),
     clock,
   });
   return workspace;
 }
 
+/** Work that may make directories: where their number has a bound, and little room by the last count, it is counted anew first. */
+function counted<Request, Value>(
+  { quota }: Workspace,
+  { signal }: Task,
+  work: (request: Request) => Value | Promise<Value>,
+): (request: Request) => Value | Promise<Value> {
+  if (quota?.boundsFiles !== true) return work;
+  return (request) => {
+    const most = pathsOf(request).reduce((sum, whole) => sum + whole.split("/").length, 0);
+    if (quota.fits(0, most)) return work(request);
+    return quota.countFor(0, most).then(() => {
+      signal.throwIfAborted();
+      return work(request);
+    });
+  };
+}
+
 function inspectionOf({ root, limits, quota }: Workspace, uploads: Uploads): Inspection {
-  const { readOnly, maxReadBytes, maxWriteBytes, maxEntries, quotaBytes } = limits;
+  const { readOnly, maxReadBytes, maxWriteBytes, maxEntries, quotaBytes, quotaFiles } = limits;
+  const used = quota?.used ?? null;
   return {
     resolution: root.resolution,
     readOnly,
-    limits: { maxReadBytes, maxWriteBytes, maxEntries, ...(quotaBytes !== undefined && { quotaBytes }) },
-    ...(quota !== null && quota.used !== null && { usedBytes: quota.used }),
+    limits: {
+      maxReadBytes,
+      maxWriteBytes,
+      maxEntries,
+      ...(quotaBytes !== undefined && { quotaBytes }),
+      ...(quotaFiles !== undefined && { quotaFiles }),
+    },
+    ...(used !== null && { usedBytes: used.bytes, usedFiles: used.files }),
     uploads: uploads.count,
   };
 }

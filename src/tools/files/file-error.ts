@@ -34,7 +34,7 @@ const Kind = Type.Union([
  * | `not-a-file` | it is a FIFO, a socket or a device |
  * | `not-text` | the bytes are not UTF-8, or the text has half of a surrogate pair |
  * | `too-large` | more bytes, entries or matches than the actor's limits allow |
- * | `quota` | the root would hold more bytes than its quota |
+ * | `quota` | the root, or the roots of one quota, would hold more bytes or files than they may |
  * | `denied` | a symbolic link, a hard link, a glob, or the operating system forbids it; or a search that is not supported |
  * | `read-only` | the actor, or the file system, takes no changes |
  * | `changed` | the file is not the one of the etag any more |

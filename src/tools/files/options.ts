@@ -1,6 +1,7 @@
 import type { ActorOptions } from "../../index";
 import { faultOf, shorten } from "./glob";
 import type { Volume } from "./root/volume";
+import { type FileQuota, SharedQuota } from "./write/shared-quota";
 
 /** How a file actor is made. All but `root` may be left out. */
 export interface FileSystemOptions extends Pick<ActorOptions, "supervision" | "phase" | "capacity" | "overflow"> {
@@ -22,6 +23,10 @@ export interface FileSystemOptions extends Pick<ActorOptions, "supervision" | "p
   readonly maxWriteBytes?: number;
   /** How many bytes all files below the root may have; counted when first needed, and where it is reached. Default: no bound. */
   readonly quotaBytes?: number;
+  /** How many files and directories there may be below the root; counted as bytes are. Default: no bound. */
+  readonly quotaFiles?: number;
+  /** A quota that this actor shares with others of its process, beside its own bounds: see `createQuota`. Default: none. */
+  readonly quota?: FileQuota;
   /** Most entries in one page of a list, and most that a copy or a search goes through. Default: 10,000. */
   readonly maxEntries?: number;
   /** Globs of the files that are served, such as `src/**`; directories are seen and made all the same. Default: all. */
@@ -42,17 +47,20 @@ export interface Limits {
   readonly maxReadBytes: number;
   readonly maxWriteBytes: number;
   readonly quotaBytes: number | undefined;
+  readonly quotaFiles: number | undefined;
+  readonly quota: SharedQuota | undefined;
   readonly maxEntries: number;
   readonly hardLinks: boolean;
   readonly concurrency: number;
 }
 
 const MB = 1024 * 1024;
-const COUNTS = ["maxReadBytes", "maxWriteBytes", "quotaBytes", "maxEntries", "concurrency"] as const;
+const COUNTS = ["maxReadBytes", "maxWriteBytes", "quotaBytes", "quotaFiles", "maxEntries", "concurrency"] as const;
 const FLAGS = ["readOnly", "hardLinks"] as const;
 const NAMES: ReadonlySet<string> = new Set<keyof FileSystemOptions>([
   ...COUNTS,
   ...FLAGS,
+  "quota",
   "root",
   "volume",
   "name",
@@ -90,7 +98,10 @@ export function limitsOf(options: FileSystemOptions): Limits {
     }
   }
   for (const key of ["allow", "deny"] as const) checkGlobs(key, options[key]);
-  const { resolution } = options;
+  const { resolution, quota } = options;
+  if (quota !== undefined && !(quota instanceof SharedQuota)) {
+    throw new TypeError(`The quota of a file actor is one of createQuota({ bytes, files }); got ${shorten(quota)}.`);
+  }
   if (resolution !== undefined && resolution !== "openat2" && resolution !== "proc-fd") {
     throw new TypeError(`The resolution of a file actor is "openat2" or "proc-fd"; got ${shorten(resolution)}.`);
   }
@@ -99,6 +110,8 @@ export function limitsOf(options: FileSystemOptions): Limits {
     maxReadBytes: options.maxReadBytes ?? 10 * MB,
     maxWriteBytes: options.maxWriteBytes ?? 10 * MB,
     quotaBytes: options.quotaBytes,
+    quotaFiles: options.quotaFiles,
+    quota,
     maxEntries: options.maxEntries ?? 10_000,
     hardLinks: options.hardLinks ?? false,
     concurrency: options.concurrency ?? 64,

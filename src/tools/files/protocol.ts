@@ -36,9 +36,11 @@ export const Inspection = Type.Object({
     maxEntries: Count,
     /** Left out where there is no quota. */
     quotaBytes: Type.Optional(Count),
+    quotaFiles: Type.Optional(Count),
   }),
-  /** Bytes below the root; left out where there is no quota. */
+  /** Bytes, and files and directories, below the root, by the last count; left out where there is no quota. */
   usedBytes: Type.Optional(Count),
+  usedFiles: Type.Optional(Count),
   /** Files that are being written in pieces. */
   uploads: Count,
 });

@@ -13,6 +13,8 @@ import { isStaging, STAGING, type Staging } from "./write/staging";
 import { stopped, type WriteLock } from "./write/write-lock";
 
 const { ENOENT, EEXIST } = constants.errno;
+/** The rights of a new directory before the process's umask, as everywhere. */
+const NEW_DIRECTORY = 0o777;
 
 /** The request that is worked on, where work goes on after a pause: it ends when the asker gives up. */
 export type Task = Pick<Context<never>, "signal">;
@@ -51,6 +53,7 @@ export class Workspace {
   dispose(): void {
     this.#isDisposed = true;
     this.lock.dispose();
+    this.quota?.dispose();
     this.staging.dispose();
     this.root.dispose();
   }
@@ -121,13 +124,22 @@ export class Workspace {
     if (at !== this.#top) this.root.close(at);
   }
 
+  /** Makes a directory, if one more fits into the quota; gives 0 or a negated errno. */
+  makeOne(at: number, name: string, given: string): number {
+    const { root, quota } = this;
+    if (quota?.boundsFiles === true && root.statAt(at, name, this.status) === -ENOENT) quota.admit(0, given, 1);
+    const code = root.makeDirectory(at, name, NEW_DIRECTORY);
+    if (code === 0) quota?.add(0, 1);
+    return code;
+  }
+
   /** Makes a directory and those on its way, step by step, each opened below the one before; and opens it. */
   makeAll(whole: string, given: string): { readonly at: number; readonly made: number } {
     const { root } = this;
     let at = root.top;
     let made = 0;
     for (const name of whole.split("/")) {
-      const code = root.makeDirectory(at, name, 0o777);
+      const code = this.makeOne(at, name, given);
       const next = code < 0 && code !== -EEXIST ? code : root.openAt(at, name, "place");
       this.leave(at);
       if (next < 0) return refuseFor(next, given);
@@ -196,8 +208,9 @@ export class Workspace {
     work: () => Value | Promise<Value>,
   ): Value | Promise<Value> {
     const bytes = this.quota === null || more === null ? 0 : byteLength(more);
-    if (this.quota?.fits(bytes) === false || !this.lock.tryAcquire(given)) {
-      return this.#afterOthers(given, bytes, task, work);
+    const files = more === null ? 0 : 1;
+    if (this.quota?.fits(bytes, files) === false || !this.lock.tryAcquire(given)) {
+      return this.#afterOthers(given, bytes, files, task, work);
     }
     let isOurs = true;
     try {
@@ -212,11 +225,12 @@ export class Workspace {
 
   async #afterOthers<Value>(
     given: string,
-    more: number,
+    bytes: number,
+    files: number,
     { signal }: Task,
     work: () => Value | Promise<Value>,
   ): Promise<Value> {
-    await this.quota?.countFor(more);
+    await this.quota?.countFor(bytes, files);
     await this.lock.acquire(given);
     try {
       signal.throwIfAborted();

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { createSystem } from "../../../src";
 import { itemsOf, resultOf, spawnFileSystem } from "../../../src/tools";
 import { type FileSystemOptions, limitsOf } from "../../../src/tools/files/options";
+import { createQuota, type SharedQuota } from "../../../src/tools/files/write/shared-quota";
 import { program } from "./programs/run";
 import { everyWay, withFiles } from "./ways";
 
@@ -23,6 +24,8 @@ test("every option has a default", () => {
     maxReadBytes: 10 * 1024 * 1024,
     maxWriteBytes: 10 * 1024 * 1024,
     quotaBytes: undefined,
+    quotaFiles: undefined,
+    quota: undefined,
     maxEntries: 10_000,
     hardLinks: false,
     concurrency: 64,
@@ -33,6 +36,8 @@ test("every option has a default", () => {
     maxReadBytes: 1,
     maxWriteBytes: 2,
     quotaBytes: 3,
+    quotaFiles: 7,
+    quota: createQuota({ bytes: 8 }) as SharedQuota, // It makes one, and shows less of it.
     maxEntries: 4,
     hardLinks: true,
     concurrency: 5,
@@ -46,7 +51,7 @@ test("an option that cannot be one is refused with what to write", () => {
   for (const options of [undefined, null, "root", 7]) expect(fault(options)).toContain('{ root: "workspace" }');
   for (const root of [undefined, "", 7, null, {}]) expect(fault({ root })).toContain('such as "workspace"');
   expect(fault({ root: ".", readonly: true })).toMatch(/no option "readonly".*readOnly/);
-  for (const key of ["maxReadBytes", "maxWriteBytes", "quotaBytes", "maxEntries", "concurrency"]) {
+  for (const key of ["maxReadBytes", "maxWriteBytes", "quotaBytes", "quotaFiles", "maxEntries", "concurrency"]) {
     for (const value of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, "1", null, 1n]) {
       expect(fault({ root: ".", [key]: value })).toContain(`RangeError: The ${key} of a file actor is a whole number`);
     }

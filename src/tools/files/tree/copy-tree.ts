@@ -12,6 +12,7 @@ import type { Task, Workspace } from "../workspace";
 import { createDirectoryBeside } from "../write/beside";
 import { isBesideName } from "../write/notes";
 import type { StagedDirectory } from "../write/staging";
+import type { Amount } from "../write/usage";
 import { expectRenamed, refuseExisting } from "./move";
 import { lookUp } from "./stat";
 import { expectServed, expectServedBelow, placeCheck } from "./tree";
@@ -53,9 +54,9 @@ export async function copyTree(
   if (there === 0) refuseExisting(to);
   if (there !== -ENOENT) refuseFor(there, to.given);
   const tree = new TreeCopy(workspace, from, to);
-  const bytes = await perform(workspace, tree.measure(), { signal });
-  await quota?.countFor(bytes);
-  quota?.admit(bytes, to.given);
+  const { bytes, files } = await perform(workspace, tree.measure(), { signal });
+  await quota?.countFor(bytes, files);
+  quota?.admit(bytes, to.given, files);
   const { parents = true } = request;
   const reply = await copyBy(workspace, tree, to, parents, staging.createDirectory(tree.mode, to.given), signal);
   if (reply !== null) return reply;
@@ -94,13 +95,13 @@ async function copyBy(
     inheritGroup(workspace, staged, to);
     const reply = await perform(workspace, tree.copy(staged), { signal });
     const isPlaced = await workspace.exclusively(to.given, null, { signal }, () => {
-      quota?.admit(reply.bytes, to.given);
+      quota?.admit(reply.bytes, to.given, tree.made);
       const at = workspace.enter(to, parents);
       const code = root.rename(staged.at, staged.name, at, nameOf(to), false);
       workspace.leave(at);
       if (code === -EXDEV) return false;
       expectRenamed(code, to, to);
-      quota?.add(reply.bytes);
+      quota?.add(reply.bytes, tree.made);
       return true;
     });
     if (isPlaced) return reply;
@@ -150,6 +151,7 @@ class TreeCopy {
   readonly #status = new Status();
   #entries = 0;
   #files = 0;
+  #directories = 0;
   #bytes = 0;
   #leftOut = 0;
 
@@ -160,24 +162,34 @@ class TreeCopy {
     this.#places = [from.whole, to.whole];
   }
 
-  /** How many bytes there are to be copied; refuses what is too large, or not served. */
-  *measure(): Steps<number> {
+  /** How many files and directories were made. */
+  get made(): number {
+    return this.#files + this.#directories;
+  }
+
+  /** What there is to be copied; refuses what is too large, or not served. */
+  *measure(): Steps<Amount> {
     const { root } = this.#workspace;
     const status = this.#status;
     const name = nameOf(this.#from);
     const at = this.#workspace.enter(this.#from, false);
     let bytes = 0;
+    let files = 0;
     try {
       yield* expectServed(this.#workspace, at, name, this.#from.given, this.#places);
       yield* walk(root, at, name, {
         skips: isBesideName,
         enter: (directory) => {
           this.#countEntry();
+          files++;
           if (this.#entries === 1 && root.stat(directory, status) === 0) this.mode = status.mode;
         },
         visit: (directory, entry, kind) => {
           this.#countEntry();
-          if (kind === "file" && root.statAt(directory, entry, status) === 0 && this.#isCopied()) bytes += status.size;
+          if (kind === "file" && root.statAt(directory, entry, status) === 0 && this.#isCopied()) {
+            bytes += status.size;
+            files++;
+          }
           return false;
         },
         fail: (code) => refuseFor(code, this.#from.given),
@@ -187,7 +199,7 @@ class TreeCopy {
     }
     this.mode = this.#modeOfDirectory(this.mode);
     this.#entries = 0;
-    return bytes;
+    return { bytes, files };
   }
 
   /** Copies all that is in the directory to a staged one. */
@@ -232,6 +244,7 @@ class TreeCopy {
       expectSuccess(root.makeDirectory(trail.at, name, this.#modeOfDirectory(this.#status.mode)), given);
     }
     expectSuccess(trail.descend(name), given);
+    this.#directories++;
   }
 
   *#leave(trail: Trail): Steps<boolean> {

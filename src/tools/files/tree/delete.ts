@@ -65,11 +65,12 @@ class Deletion {
         const removed = root.removeDirectory(at, name);
         if (removed === -ENOTEMPTY || removed === -EEXIST) return true;
         expectSuccess(removed, given);
+        this.#workspace.quota?.add(0, -1);
         return false;
       }
       if (isDirectory) return refuseFor(kind === "link" ? ELOOP : ENOTDIR, given); // It ends in a slash.
       expectSuccess(root.unlink(at, name), given);
-      if (kind === "file") this.#workspace.quota?.add(-size);
+      if (kind === "file") this.#workspace.quota?.add(-size, -1);
       return false;
     } finally {
       this.#workspace.leave(at);
@@ -113,7 +114,7 @@ class Deletion {
     }
     if (code === -ENOENT) return false;
     expectSuccess(code, given);
-    if (isCounted) quota.add(-status.size);
+    if (isCounted) quota.add(-status.size, -1);
     this.#deleted++;
     return false;
   }
@@ -128,6 +129,7 @@ class Deletion {
     if (code === -ENOENT) return false;
     // A link may have its name by now.
     expectSuccess(code === -ENOTDIR ? root.unlink(at, name) : code, given);
+    if (code === 0) this.#workspace.quota?.add(0, -1);
     this.#deleted++;
     return false;
   }

@@ -5,8 +5,6 @@ import type { MakeDirectoryRequest } from "../requests/changing";
 import type { Workspace } from "../workspace";
 
 const { EEXIST, ELOOP } = constants.errno;
-/** The rights of a new directory before the process's umask, as everywhere. */
-const NEW_DIRECTORY = 0o777;
 
 /** Makes a directory, and those on the way where they are missing. */
 export function makeDirectory(workspace: Workspace, request: MakeDirectoryRequest): { created: boolean } {
@@ -15,7 +13,7 @@ export function makeDirectory(workspace: Workspace, request: MakeDirectoryReques
   const { root, status } = workspace;
   const at = workspace.enter(path, request.parents ?? true);
   try {
-    const code = root.makeDirectory(at, nameOf(path), NEW_DIRECTORY);
+    const code = workspace.makeOne(at, nameOf(path), path.given);
     if (code === 0) return { created: true };
     if (code !== -EEXIST) return refuseFor(code, path.given);
     expectSuccess(root.statAt(at, nameOf(path), status), path.given);

@@ -100,21 +100,23 @@ function renameNow(workspace: Workspace, from: Path, to: Path, request: MoveRequ
     toAt = workspace.enter(to, request.parents ?? true);
     const isReplacing = kind === "file" && request.ifExists === "replace";
     let freed = 0;
+    let isFreed = false;
     if (isReplacing) {
       const code = root.statAt(toAt, nameOf(to), status);
       if (code === 0) {
         workspace.expectFile(status, to.given);
         freed = status.size;
+        isFreed = true;
         if (status.inode === inode && status.device === device) {
           // Two names of one file, which a rename would leave both.
           expectSuccess(root.unlink(fromAt, nameOf(from)), from.given);
-          quota?.add(-freed);
+          quota?.add(-freed, -1);
           return {};
         }
       } else if (code !== -ENOENT) refuseFor(code, to.given);
     }
     expectRenamed(root.rename(fromAt, nameOf(from), toAt, nameOf(to), isReplacing), from, to);
-    quota?.add(-freed);
+    if (isFreed) quota?.add(-freed, -1);
     return {};
   } finally {
     workspace.leave(fromAt);

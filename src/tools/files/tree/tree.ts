@@ -9,6 +9,7 @@ import type { Steps } from "../steps";
 import type { Task, Workspace } from "../workspace";
 import { isBesideName } from "../write/notes";
 import { STAGING } from "../write/staging";
+import type { Amount } from "../write/usage";
 
 const { EACCES } = constants.errno;
 
@@ -68,17 +69,24 @@ export function placeCheck(workspace: Workspace, path: Path): (trail: Trail) => 
   };
 }
 
-/** How many bytes all files below the root have, those included that are not served. */
-export async function countBytes(workspace: Workspace, task: Task | null): Promise<number> {
+/** How many bytes all files below the root have, and how many files and directories there are, those included that are not served. */
+export async function countAll(workspace: Workspace, task: Task | null): Promise<Amount> {
   const { root, status } = workspace;
   let bytes = 0;
+  let files = 0;
   const top = root.open("", "directory");
   if (top < 0) return refuseFor(top, "");
   // Files that are on their way are nobody's yet.
   const counting = walkIn(root, top, STAGING, {
     skips: isBesideName,
+    enter() {
+      files++;
+    },
     visit(at, name, kind) {
-      if (kind === "file" && root.statAt(at, name, status) === 0) bytes += status.size;
+      if (kind === "file" && root.statAt(at, name, status) === 0) {
+        bytes += status.size;
+        files++;
+      }
       return false;
     },
     fail(code) {
@@ -90,5 +98,5 @@ export async function countBytes(workspace: Workspace, task: Task | null): Promi
   } finally {
     root.close(top);
   }
-  return bytes;
+  return { bytes, files };
 }

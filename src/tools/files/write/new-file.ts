@@ -125,7 +125,7 @@ export class NewFile {
   /** Gives the file its name, if nothing has to be waited for; null where `commit` is needed. */
   commitNow(condition: Condition): WriteReply | null {
     const { lock, quota } = this.#workspace;
-    if (condition.durable === true || quota?.fits(this.#size) === false) return null;
+    if (condition.durable === true || quota?.fits(this.#size, 1) === false) return null;
     if (!lock.tryAcquire(this.#path.given)) return null;
     try {
       return this.#place(condition, null);
@@ -140,7 +140,7 @@ export class NewFile {
     const { given } = this.#path;
     this.#leave();
     if (condition.durable === true) expectSuccess(await root.sync(this.#staged.descriptor), given);
-    await quota?.countFor(this.#size);
+    await quota?.countFor(this.#size, 1);
     await lock.acquire(given);
     let reply: WriteReply | null;
     try {
@@ -197,7 +197,7 @@ export class NewFile {
       // A file that is replaced keeps its rights; a new one gets those that the process gives.
       this.#rights.takeFrom(status, this.#descriptor, this.#at);
     }
-    quota?.admit(this.#size - before, given);
+    quota?.admit(this.#size - before, given, isNew ? 1 : 0);
     const replaces = condition.ifExists !== "fail";
     const beside = this.#beside;
     const placed =
@@ -217,7 +217,7 @@ export class NewFile {
       );
     }
     expectSuccess(placed, given);
-    quota?.add(this.#size - before);
+    quota?.add(this.#size - before, isNew ? 1 : 0);
     this.#end(true);
     return { size: this.#size, etag: this.#etagAtOnce ?? (this.#etag ?? new EtagOf()).end(), created: isNew };
   }

@@ -1,69 +1,78 @@
 import { refuse } from "../file-error";
+import type { SharedQuota } from "./shared-quota";
+import { type Amount, Bound, type Counter, type Most, Usage } from "./usage";
 
-/** How often bytes are counted anew that did not fit while others were written. */
-const MOST_COUNTS = 3;
-
-/** How many bytes the files below a root have, and may have. */
+/** What the files below the root of an actor take, and may take: by its own bounds, and by those that it shares with others. */
 export class Quota {
-  readonly #most: number;
-  readonly #count: () => Promise<number>;
-  #used: number | null = null;
-  #counting: Promise<void> | null = null;
-  /** Bytes that were written while it counts, which the count may have come past already. */
-  #meanwhile = 0;
+  readonly #usage: Usage;
+  readonly #own: Bound;
+  readonly #shared: SharedQuota | null;
+  readonly #bounds: readonly Bound[];
+  readonly #counter: Counter;
+  /** Whether the number of files has a bound. */
+  readonly boundsFiles: boolean;
 
-  /** @param count adds up the sizes of all files below the root. */
-  constructor(most: number, count: () => Promise<number>) {
-    this.#most = most;
-    this.#count = count;
+  /** @param key tells the roots of a shared quota apart. */
+  constructor(most: Most, counter: Counter, shared: SharedQuota | null = null, key = "") {
+    this.#counter = counter;
+    this.#shared = shared;
+    this.#usage = shared === null ? new Usage(counter) : shared.join(key, counter);
+    this.#own = new Bound(most, () => [this.#usage]);
+    const isBound = most.bytes !== undefined || most.files !== undefined;
+    this.#bounds = [...(isBound ? [this.#own] : []), ...(shared === null ? [] : [shared.bound])];
+    this.boundsFiles = this.#bounds.some((bound) => bound.most.files !== undefined);
   }
 
-  /** Bytes in use, or null before they were counted. */
-  get used(): number | null {
-    return this.#used;
+  /** In use, or null before it was counted. */
+  get used(): Amount | null {
+    return this.#usage.used;
   }
 
-  /**
-   * Counts, unless `more` bytes fit by the last count: what others wrote and deleted is not told to this actor, so nothing
-   * is refused by an old figure.
-   */
-  async countFor(more: number): Promise<void> {
-    for (let i = 0; i < MOST_COUNTS && !this.fits(more); i++) {
-      this.#counting ??= this.#countAll();
-      await this.#counting;
-      if (this.#meanwhile === 0) return;
+  /** Counts, unless so much more fits by the last count. */
+  async countFor(bytes: number, files = 0): Promise<void> {
+    for (const bound of this.#bounds) await bound.countFor(bytes, files, this.#usage);
+  }
+
+  /** Whether so much more fits by the last count. */
+  fits(bytes: number, files = 0): boolean {
+    return this.#bounds.every((bound) => bound.fits(bytes, files));
+  }
+
+  /** Refuses so much more where it does not fit, or was never counted, and names the bound. */
+  admit(bytes: number, given: string, files = 0): void {
+    for (const bound of this.#bounds) {
+      const { most, taken } = bound;
+      const isOwn = bound === this.#own;
+      if (bound.exceedsBytes(taken, bytes)) {
+        refuseMore(given, `${most.bytes} bytes`, isOwn ? "quotaBytes" : "bytes", isOwn);
+      }
+      if (bound.exceedsFiles(taken, files)) {
+        refuseMore(given, `${most.files} files and directories`, isOwn ? "quotaFiles" : "files", isOwn);
+      }
     }
   }
 
-  async #countAll(): Promise<void> {
-    this.#meanwhile = 0;
-    try {
-      const counted = await this.#count();
-      // Rather a file twice than none: the next count tells.
-      this.#used = counted + this.#meanwhile;
-    } finally {
-      this.#counting = null;
-    }
+  /** Notes that there is so much more, or less. */
+  add(bytes: number, files = 0): void {
+    this.#usage.add(bytes, files);
   }
 
-  /** Whether `more` bytes fit by the last count. */
-  fits(more: number): boolean {
-    return this.#used !== null && this.#used + more <= this.#most;
+  /** Keeps room for bytes while they are written, since others that share the quota write meanwhile; a number below zero lets go. */
+  hold(bytes: number): void {
+    this.#usage.hold(bytes);
   }
 
-  /** Refuses `more` bytes that do not fit. */
-  admit(more: number, given: string): void {
-    if (more <= 0 || this.fits(more)) return;
-    refuse(
-      "quota",
-      given,
-      `With ${JSON.stringify(given)}, the root would hold more than its ${this.#most} bytes; delete something first.`,
-    );
+  /** The actor serves its root no more. */
+  dispose(): void {
+    this.#shared?.leave(this.#usage, this.#counter);
   }
+}
 
-  /** Notes that the files have so many bytes more, or less. */
-  add(bytes: number): void {
-    if (this.#counting !== null && bytes > 0) this.#meanwhile += bytes;
-    if (this.#used !== null) this.#used = Math.max(0, this.#used + bytes);
-  }
+function refuseMore(given: string, most: string, option: string, isOwn: boolean): never {
+  const shown = JSON.stringify(given);
+  const where = isOwn
+    ? `the root would hold more than its ${most}`
+    : `the roots of one quota would hold more than its ${most}`;
+  const advice = isOwn ? "delete something first" : "delete something first, in any of them";
+  return refuse("quota", given, `With ${shown}, ${where} (${option}); ${advice}.`);
 }

@@ -149,7 +149,9 @@ async function overwriteSlowly(
   }
   const length = lengthOf(parts);
   const etag = new EtagOf();
-  workspace.quota?.admit(length - opened.size, given);
+  const more = Math.max(0, length - opened.size);
+  workspace.quota?.admit(more, given);
+  workspace.quota?.hold(more);
   try {
     for (const part of parts) {
       for (let at = 0; at < part.length; at += PIECE) {
@@ -164,6 +166,8 @@ async function overwriteSlowly(
   } catch (thrown) {
     countTorn(workspace, opened);
     throw thrown;
+  } finally {
+    workspace.quota?.hold(-more);
   }
   cut(workspace, opened, length, given);
   if (durable === true) expectSuccess(await workspace.root.sync(opened.file), given);
@@ -213,11 +217,12 @@ function openInPlace(
   const file = root.open(whole, opening);
   if (file === -ENOENT) {
     if (ifMatch !== undefined) refuseChanged(given);
-    workspace.quota?.admit(bytes, given); // Lest an empty file is left.
+    workspace.quota?.admit(bytes, given, 1); // Lest an empty file is left.
     const at = workspace.enter(path, parents);
     const created = root.openAt(at, nameOf(path), "create");
     workspace.leave(at);
     expectSuccess(created, given);
+    workspace.quota?.add(0, 1);
     return { file: created, size: 0, inode: 0, device: 0, created: true }; // No etag is expected of it.
   }
   expectSuccess(file, given);
@@ -241,7 +246,7 @@ function removeEmpty(workspace: Workspace, path: Path, { file, created }: Opened
   if (!created || root.stat(file, status) < 0 || status.size > 0 || !leadsTo(root, path.whole, file)) return;
   const at = path.base === 0 ? root.top : root.open(parentOf(path), "place");
   if (at < 0) return;
-  root.unlink(at, nameOf(path));
+  if (root.unlink(at, nameOf(path)) === 0) workspace.quota?.add(0, -1);
   workspace.leave(at);
 }
 
@@ -306,8 +311,9 @@ async function addSlowly(
 ): Promise<Appended> {
   const { given } = path;
   const length = lengthOf(parts);
+  workspace.quota?.admit(length, given);
+  workspace.quota?.hold(length);
   try {
-    workspace.quota?.admit(length, given);
     for (const part of parts) {
       for (let at = 0; at < part.length; at += PIECE) {
         signal.throwIfAborted();
@@ -320,6 +326,8 @@ async function addSlowly(
   } catch (thrown) {
     workspace.root.truncate(file, size);
     throw thrown;
+  } finally {
+    workspace.quota?.hold(-length);
   }
   workspace.quota?.add(length);
   return { size: size + length };

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { type FileSystemRef, resultOf } from "../../../../src/tools";
 import { FileRefusal } from "../../../../src/tools/files/file-error";
-import { countBytes } from "../../../../src/tools/files/tree/tree";
+import { countAll } from "../../../../src/tools/files/tree/tree";
 import { Quota } from "../../../../src/tools/files/write/quota";
 import { intercept, workspaceOver } from "../over-root";
 import { type Disk, everyWay, rootWays, withFiles, withRoot } from "../ways";
@@ -165,18 +165,18 @@ describe.each(rootWays)("counting bytes, by %s", (way) => {
         disk.mkdirSync(join(directory, name));
         disk.writeFileSync(join(directory, name, "f"), "12345");
       }
-      expect(await countBytes(workspaceOver(root), null)).toBe(15);
+      expect(await countAll(workspaceOver(root), null)).toEqual({ bytes: 15, files: 6 });
       for (const [errno, counted] of [
-        [2, 10],
-        [13, 10],
+        [2, { bytes: 10, files: 4 }],
+        [13, { bytes: 10, files: 4 }],
       ] as const) {
         const failing = intercept(root, {
           openAt: (at, name, opening) => (name === "b" ? -errno : root.openAt(at, name, opening)),
         });
-        expect(await countBytes(workspaceOver(failing), null)).toBe(counted);
+        expect(await countAll(workspaceOver(failing), null)).toEqual(counted);
       }
       const broken = intercept(root, { entries: () => -5 });
-      expect(await countBytes(workspaceOver(broken), null).catch((thrown) => thrown.error.kind)).toBe("io");
+      expect(await countAll(workspaceOver(broken), null).catch((thrown) => thrown.error.kind)).toBe("io");
     }));
 });
 
@@ -184,7 +184,10 @@ describe("a quota", () => {
   test("adds what is written while it counts, since the count may have come past it", async () => {
     const counts = [Promise.withResolvers<number>(), Promise.withResolvers<number>(), Promise.withResolvers<number>()];
     let asked = 0;
-    const quota = new Quota(100, () => counts[asked++]?.promise ?? Promise.reject(new Error("too often")));
+    const quota = new Quota({ bytes: 100 }, async () => {
+      const bytes = await (counts[asked++]?.promise ?? Promise.reject(new Error("too often")));
+      return { bytes, files: 0 };
+    });
     const first = quota.countFor(10);
     const second = quota.countFor(90);
     expect(asked).toBe(1); // Both wait for one count.
@@ -192,21 +195,24 @@ describe("a quota", () => {
     quota.add(-50); // Of a file that it may not have come to yet.
     counts[0]?.resolve(50);
     await first;
-    expect(quota.used).toBe(80);
+    expect(quota.used?.bytes).toBe(80);
     expect(quota.fits(20)).toBe(true);
     expect(() => quota.admit(21, "a")).toThrow(FileRefusal as never);
     expect(asked).toBe(2); // For the other one, which does not fit by a figure that may be too high.
     counts[1]?.resolve(10);
     await second;
-    expect(quota.used).toBe(10);
+    expect(quota.used?.bytes).toBe(10);
     expect(quota.fits(90)).toBe(true);
   });
 
   test("is counted again after a count that failed", async () => {
     let count = 0;
-    const quota = new Quota(100, () => (count++ === 0 ? Promise.reject(new Error("no")) : Promise.resolve(7)));
+    const quota = new Quota({ bytes: 100 }, async () => {
+      if (count++ === 0) throw new Error("no");
+      return { bytes: 7, files: 0 };
+    });
     expect(await quota.countFor(1).catch((error) => error.message)).toBe("no");
     await quota.countFor(1);
-    expect(quota.used).toBe(7);
+    expect(quota.used?.bytes).toBe(7);
   });
 });
