@@ -38,7 +38,7 @@ type Handled = Pick<Context<never>, "signal" | "onAbort">;
 interface Job {
   readonly code: string;
   readonly language: Language;
-  readonly request: Pick<ExecuteRequest, "timeout" | "memory">;
+  readonly request: Pick<ExecuteRequest, "timeout" | "memory" | "seed" | "now">;
   /** As JSON. */
   readonly input: string | undefined;
   readonly isolation: Isolation;
@@ -286,18 +286,22 @@ class Asked implements Run {
   readonly timeout: number;
   readonly memory: number;
   readonly maxOutput: number;
+  readonly seed?: number;
+  readonly now?: number;
   readonly onLog?: (entry: LogEntry) => void;
   readonly onProgress?: (value: string) => void;
   readonly #task: Task;
   #asker: Asker | undefined;
 
   constructor(program: Program, { request, input, listeners }: Job, limits: Limits, task: Task) {
-    const { timeout, memory } = request;
+    const { timeout, memory, seed, now } = request;
     this.program = program;
     this.input = input;
     this.timeout = timeout === undefined ? limits.timeout : Math.min(timeout, limits.timeout);
     this.memory = memory === undefined ? limits.memory : Math.min(memory, limits.memory);
     this.maxOutput = limits.maxOutput;
+    if (seed !== undefined) this.seed = seed;
+    if (now !== undefined) this.now = now;
     if (listeners !== undefined) {
       this.onLog = listeners.onLog;
       this.onProgress = listeners.onProgress;
@@ -314,7 +318,7 @@ class Asked implements Run {
 
 /** Runs something that has tools: what it reaches them by is opened when it is needed, and closed when it has ended. */
 function withCalls(place: Pick<Tier, "run">, run: Run, open: () => OpenCalls): Ended | Promise<Ended> {
-  const { program, input, timeout, memory, maxOutput, onLog, onProgress } = run;
+  const { program, input, timeout, memory, maxOutput, seed, now, onLog, onProgress } = run;
   let opened: OpenCalls | undefined;
   const ended = place.run({
     program,
@@ -329,6 +333,8 @@ function withCalls(place: Pick<Tier, "run">, run: Run, open: () => OpenCalls): E
       opened ??= open();
       return opened;
     },
+    ...(seed !== undefined && { seed }),
+    ...(now !== undefined && { now }),
     ...(onLog && { onLog }),
     ...(onProgress && { onProgress }),
   });

@@ -12,6 +12,9 @@ const Isolation = Type.Union([
   Type.Literal("trusted", { description: "Not kept from anything; for code that is trusted as the host's own." }),
 ]);
 
+/** Milliseconds before and after 1970 that a `Date` can tell. */
+const LONGEST_TIME = 8.64e15;
+
 const source = {
   code: Type.String({
     description:
@@ -30,6 +33,16 @@ const howToRun = {
   memory: Type.Optional(Positive),
   /** How the code is kept from the machine: as the actor does, or stronger. Default: as the session, or the actor, does. */
   isolation: Type.Optional(Isolation),
+  /**
+   * What `Math.random` begins with: the same numbers for the same seed, in each tier. In a session, an execution that names
+   * none goes on where the one before ended. Default: by chance.
+   */
+  seed: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
+  /**
+   * The time that `Date.now()` and `new Date()` tell, in milliseconds since 1970: it stands still while the code runs, its
+   * timers do not. Default: the time of the host's clock.
+   */
+  now: Type.Optional(Type.Integer({ minimum: -LONGEST_TIME, maximum: LONGEST_TIME })),
   /** The id of a session, in which the code finds what earlier code left there. Default: it finds nothing. */
   session: Type.Optional(Type.String()),
 };

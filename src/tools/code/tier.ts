@@ -65,6 +65,10 @@ export interface Run {
   /** Most bytes of logs, progress and value together. */
   readonly maxOutput: number;
   readonly signal: Asker;
+  /** What `Math.random` begins with. Default: chance, or what the run before in its room left. */
+  readonly seed?: number;
+  /** The time that `Date` tells all the while, in milliseconds since 1970. Default: it goes on. */
+  readonly now?: number;
   /** Default: the code has no `tools`. */
   readonly calls?: Calls;
   /** Told as it happens, before the run's end; the end has the same entries. */

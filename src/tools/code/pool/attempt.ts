@@ -72,7 +72,7 @@ export class Attempt {
 
   /** Begins to count its time; false where the process is gone, and nothing was begun. */
   begin(isKept: boolean): boolean {
-    const { program, input, memory, maxOutput, calls } = this.active.run;
+    const { program, input, memory, maxOutput, seed, now, calls } = this.active.run;
     const order = {
       number: this.#number,
       file: this.#naming.file,
@@ -83,6 +83,8 @@ export class Attempt {
       maxOutput,
       isKept,
       ...(input !== undefined && { input }),
+      ...(seed !== undefined && { seed }),
+      ...(now !== undefined && { now }),
       ...(calls !== undefined && { tools: calls.tools }),
     };
     // Before it is sent, since this thread may have to wait just then, for the process that was woken.

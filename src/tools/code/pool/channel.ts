@@ -30,6 +30,9 @@ export interface Order {
   readonly timeout: number;
   readonly memory: number;
   readonly maxOutput: number;
+  /** See `Run`. */
+  readonly seed?: number;
+  readonly now?: number;
   /** See `Calls`. */
   readonly tools?: string;
   /** Whether what it leaves is to be there for the next run. */

@@ -142,9 +142,18 @@ export class PooledRoom implements Room, SeatOwner {
 
 /** Read one by one: what a run has by a getter of its class is nothing that a spread would take along. */
 function withMemory(
-  { program, input, timeout, maxOutput, signal, calls, onLog, onProgress }: Run,
+  { program, input, timeout, maxOutput, signal, seed, now, calls, onLog, onProgress }: Run,
   memory: number,
 ): Run {
-  const run = { program, input, timeout, memory, maxOutput, signal };
+  const run = {
+    program,
+    input,
+    timeout,
+    memory,
+    maxOutput,
+    signal,
+    ...(seed !== undefined && { seed }),
+    ...(now !== undefined && { now }),
+  };
   return { ...run, ...(calls && { calls }), ...(onLog && { onLog }), ...(onProgress && { onProgress }) };
 }

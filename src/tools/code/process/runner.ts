@@ -1,5 +1,6 @@
 import { DEEPEST, isTextTooDeep } from "../depth";
 import { ENTRY_BYTES, type Order, type Outcome } from "../pool/channel";
+import { fixedDate, randomOf } from "../repeat";
 import { MOST_CALLS, REFUSALS } from "../tools/call-refusals";
 import { toolsInCode } from "../tools/tools-in-code";
 import { describe, faultOf } from "./describe";
@@ -20,6 +21,8 @@ const { parse, stringify } = JSON;
 const { byteLength } = Buffer;
 // biome-ignore lint/security/noGlobalEval: code is what this process is there to run.
 const evaluate = globalThis.eval;
+const { defineProperty } = Reflect;
+const [MathOf, RealDate] = [Math, Date];
 const now = performance.now.bind(performance);
 const soon = setImmediate;
 const { call, bind } = Function.prototype;
@@ -35,7 +38,23 @@ const start = evaluate(
   "(then, code, given, onValue, onError) => { then(code(...given), onValue, onError) }\n//# sourceURL=run",
 ) as Start;
 /** Made of its text, so that the stacks of its errors, which code may log, name no file of the host. */
+const makeDate = evaluate(`(${fixedDate})\n//# sourceURL=date`) as typeof fixedDate;
 const makeTools = evaluate(`(${toolsInCode})\n//# sourceURL=tools`) as typeof toolsInCode;
+
+/** Inherits nothing: code may have given all objects a `get`. Code that has frozen it keeps what it has. */
+const replace = (of: object, key: string, value: unknown): boolean =>
+  defineProperty(of, key, { __proto__: null, value, writable: true, configurable: true } as PropertyDescriptor);
+
+/** What stands in the place of `Date`, where its clock stands still. */
+let standing: DateConstructor | undefined;
+
+/** Has `Date` stand still, or go on where it stood still before; one that code has put there itself stays. */
+function setTime(time: number | undefined): void {
+  if (time === undefined && (standing === undefined || globalThis.Date !== standing)) return;
+  standing = time === undefined ? undefined : makeDate(RealDate, time);
+  replace(globalThis, "Date", standing ?? RealDate);
+  replace(RealDate.prototype, "constructor", standing ?? RealDate);
+}
 
 /** Ends what writes too much; code may catch it, and is ended all the same. */
 class TooMuchOutput extends Error {
@@ -71,8 +90,10 @@ export class Runner {
 
   begin(): void {
     Runner.#current = this;
-    const { body, file, declares, input, tools } = this.#order;
+    const { body, file, declares, input, tools, seed, now: time } = this.#order;
     declare(declares);
+    if (seed !== undefined) replace(MathOf, "random", randomOf(seed));
+    setTime(time);
     let code: Code;
     try {
       // The first line is ours: the code's own begins on the second. By the source's shape it is such a function.

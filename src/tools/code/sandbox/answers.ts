@@ -1,6 +1,8 @@
+import type { Order } from "../pool/channel";
+import { stateOf } from "../repeat";
 import { REFUSALS } from "../tools/call-refusals";
 import { answerUrl } from "./globals/url";
-import type { Told } from "./quickjs";
+import type { QuickJS, Told } from "./quickjs";
 import type { Timers } from "./timers";
 
 /** Functions of the process that need nothing of the run but its timers: see `Natives`. */
@@ -23,3 +25,16 @@ export function help(native: Helper, text: string, timers: Timers): Told {
 
 /** The number of a call that is answered here: not above 0, and by it the answer is found. */
 export const refused = (why: keyof typeof REFUSALS): number => -Object.keys(REFUSALS).indexOf(why);
+
+/** Gives a run the seed and the time that it was asked for with. */
+export function repeat({ seed, now }: Order, quickjs: QuickJS): void {
+  if (seed !== undefined) quickjs.seed(new Uint8Array(BigUint64Array.of(stateOf(seed)).buffer));
+  setTime(now);
+}
+
+const time = Date.now;
+
+/** Has `Date` stand still in the sandbox, which asks this process for the time, or go on. */
+export function setTime(now?: number): void {
+  Date.now = now === undefined ? time : () => now;
+}

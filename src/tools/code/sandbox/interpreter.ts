@@ -1,7 +1,7 @@
 import { isTextTooDeep } from "../depth";
 import { ENTRY_BYTES, type Order, type Outcome } from "../pool/channel";
 import { MOST_CALLS } from "../tools/call-refusals";
-import { type Helper, help, refused } from "./answers";
+import { type Helper, help, refused, repeat, setTime } from "./answers";
 import { UNSHOWN } from "./display";
 import { latePiece } from "./globals/pieces";
 import type { Image } from "./image";
@@ -116,6 +116,7 @@ export class Interpreter {
     let outcome: Outcome;
     try {
       if (this.#isNew) this.#furnish(order.memory);
+      repeat(order, this.#quickjs);
       outcome = this.#evaluate(order);
       if (order.isKept && !this.#isBroken) this.#tidy(outcome);
     } catch (thrown) {
@@ -123,6 +124,7 @@ export class Interpreter {
     }
     this.#open.clear();
     this.#timers.clearAll();
+    setTime();
     return this.#stop === undefined ? outcome : { kind: this.#stop, message: "" };
   }
 

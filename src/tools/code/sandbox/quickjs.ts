@@ -161,6 +161,7 @@ export class QuickJS {
   /** Gives `Math.random` another state. */
   seed(bytes: Uint8Array): void {
     this.memory.set(bytes, this.layout.random);
+    if (bytes.some((byte) => byte !== 0)) return;
     // A state that is all zeros would stay so.
     this.memory[this.layout.random] ||= 1;
   }

@@ -1,6 +1,7 @@
 import type { Clock } from "../../../index";
 import { consoleOf } from "../console";
 import { tableText } from "../console-table";
+import { fixedDate, randomOf } from "../repeat";
 import type { Ended, Program, Room, Run } from "../tier";
 import { toolsInCode } from "../tools/tools-in-code";
 import { type Compiled, compile, type Scope } from "./compiled";
@@ -28,6 +29,8 @@ export class TrustedRoom implements Room, Home {
   readonly #compiled = new WeakMap<Program, Compiled | Failure>();
   readonly #progress = (value: unknown) => this.#current?.recorder.progress(value);
   readonly #beginConsole: () => void;
+  /** The one that stands still. */
+  #date: DateConstructor | undefined;
   #current: TrustedRun | null = null;
   /** The run that is under way or waits, and came last. */
   #last: Promise<unknown> | null = null;
@@ -83,6 +86,7 @@ export class TrustedRoom implements Room, Home {
     const active = new TrustedRun(run, this, compiled.url);
     this.#current = active;
     this.#beginConsole();
+    this.#repeat(run);
     const tools =
       compiled.hasTools && run.calls !== undefined
         ? toolsInCode(tableOf(run.calls), (request) => this.#call(request))
@@ -91,6 +95,17 @@ export class TrustedRoom implements Room, Home {
     if (ended instanceof Promise) return ended.finally(() => this.#leave());
     this.#leave();
     return ended;
+  }
+
+  /** By the names in its scope alone: the host's own `Math` and `Date` are everybody's. */
+  #repeat({ seed, now }: Run): void {
+    const scope = this.#scope;
+    if (seed !== undefined) {
+      scope["Math"] = Object.defineProperties({}, Object.getOwnPropertyDescriptors(Math));
+      Object.assign(scope["Math"] as Math, { random: randomOf(seed) });
+    }
+    if (now !== undefined) this.#date = scope["Date"] = fixedDate(Date, now);
+    else if (this.#date !== undefined && scope["Date"] === this.#date) delete scope["Date"];
   }
 
   #leave(): void {

@@ -35,6 +35,8 @@ class Trusted implements Tier, Home {
   readonly #size: number;
   readonly #compiled = new WeakMap<Program, Compiled | Failure>();
   readonly #rooms = new Set<TrustedRoom>();
+  /** Runs that have a room of their own. */
+  #apart = 0;
 
   constructor({ size, clock }: TrustedOptions) {
     this.#size = size;
@@ -42,6 +44,7 @@ class Trusted implements Tier, Home {
   }
 
   run(run: Run): Ended | Promise<Ended> {
+    if (run.seed !== undefined || run.now !== undefined) return this.#alone(run);
     const { program } = run;
     let compiled = this.#compiled.get(program);
     if (compiled === undefined) {
@@ -49,10 +52,31 @@ class Trusted implements Tier, Home {
       this.#compiled.set(program, compiled);
     }
     if ("kind" in compiled) return compiled;
-    if (this.waiting.size >= this.#size) {
-      return failure("busy", `${this.#size} runs are under way already; ask again later.`);
-    }
+    if (this.#isFull) return this.#refuse();
     return this.#begin(run, compiled);
+  }
+
+  get #isFull(): boolean {
+    return this.waiting.size + this.#apart >= this.#size;
+  }
+
+  #refuse(): Failure {
+    return failure("busy", `${this.#size} runs are under way already; ask again later.`);
+  }
+
+  /** A run with names of its own has a room, which nobody else enters. */
+  #alone(run: Run): Ended | Promise<Ended> {
+    if (this.#isFull) return this.#refuse();
+    const room = this.open();
+    this.#apart++;
+    const leave = (): void => {
+      this.#apart--;
+      void room.close();
+    };
+    const ended = room.run(run);
+    if (ended instanceof Promise) return ended.finally(leave);
+    leave();
+    return ended;
   }
 
   open(): Room {
