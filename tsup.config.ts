@@ -83,6 +83,7 @@ export default defineConfig([
             external: true,
           }));
           build.onResolve({ filter: /^\.{1,2}\/(\.\.\/)?late$/ }, () => ({ path: "./late.js", external: true }));
+          build.onResolve({ filter: /^\.\/load-embedded$/ }, ({ path }) => ({ path: `${path}.js`, external: true }));
         },
       },
     ],
@@ -92,7 +93,11 @@ export default defineConfig([
     // As it is, so that both Bun and its bundler see what is loaded late; Bun has to make something else of a `require`.
     banner: {},
     bundle: false,
-    entry: { compiler: "src/protocol/compiler.ts", late: "src/tools/late.ts" },
+    entry: {
+      compiler: "src/protocol/compiler.ts",
+      late: "src/tools/late.ts",
+      "load-embedded": "src/tools/code/load-embedded.ts",
+    },
     esbuildPlugins: [
       {
         name: "late",
@@ -103,7 +108,7 @@ export default defineConfig([
               .concat('export const loadComputedTypes = () => require("./typebox-types.js");'),
             loader: "ts",
           }));
-          build.onLoad({ filter: /late\.ts$/ }, async ({ path }) => ({
+          build.onLoad({ filter: /\/late\.ts$/ }, async ({ path }) => ({
             contents: (await Bun.file(path).text()).replace(/require\("\.\/\w+\/([\w-]+)"\)/g, 'require("./$1.js")'),
             loader: "ts",
           }));

@@ -3,8 +3,5 @@
 /** Of a file actor: whoever runs code alone need not wait for it. */
 export const loadFileActor = (): typeof import("./files/file-actor") => require("./files/file-actor");
 
-/** The programs of the code actor's processes, as scripts/embed.ts packs them: for bundles and compiled applications alone. */
-export const loadEmbedded = (): { readonly embedded: string } => require("./code/embedded");
-
 /** Of what runs code: whoever serves files alone need not wait for it. */
 export const loadCodeActor = (): typeof import("./code/code-actor") => require("./code/code-actor");

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { brotliDecompressSync } from "node:zlib";
-import { loadEmbedded } from "../late";
+import { loadEmbedded } from "./load-embedded";
 
 /** What a process or thread of a code actor runs: the path of a file, or a text that is handed over. */
 export type ChildProgram = string | ChildText;

@@ -1,5 +1,3 @@
-import type { Workspace } from "./workspace";
-
 /** Work that lets others go on wherever it yields. */
 export type Steps<Value> = Generator<undefined, Value, undefined>;
 
@@ -27,10 +25,15 @@ export function finishAtOnce<Value>(steps: Steps<Value>): Value | undefined {
   return undefined;
 }
 
+/** Lets others go on. A workspace is one. */
+interface Pausing {
+  pause(): Promise<void>;
+}
+
 /** Does the work with its pauses, until the asker gives up. */
 export async function finishSlowly<Value>(
   steps: Steps<Value>,
-  workspace: Workspace,
+  workspace: Pausing,
   signal: AbortSignal,
 ): Promise<Value> {
   for (;;) {

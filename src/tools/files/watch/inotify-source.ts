@@ -1,7 +1,7 @@
 import { expectSuccess, refuse } from "../file-error";
 import { type Name, Status } from "../root/root";
 import { IN, type Inotify, type InotifyEvent } from "./inotify";
-import type { Source, WatchedTree } from "./watch";
+import type { Source, WatchedTree } from "./watched-tree";
 
 const EVENTS = IN.CREATE | IN.DELETE | IN.MOVED_FROM | IN.MOVED_TO | IN.MODIFY | IN.ATTRIB;
 /** What may end the watch of the whole. */

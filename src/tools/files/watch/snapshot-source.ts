@@ -1,7 +1,7 @@
 import { expectSuccess } from "../file-error";
 import { leadsTo } from "../root/leads-to";
 import { type EntryKind, type Name, Status } from "../root/root";
-import type { Source, WatchedTree } from "./watch";
+import type { Source, WatchedTree } from "./watched-tree";
 
 /** Between two looks, in milliseconds; longer where looks take long, which are to cost a tenth of the time at most. */
 const INTERVAL = 250;
