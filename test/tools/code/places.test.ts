@@ -29,3 +29,21 @@ test.each(tiers)(
     });
   },
 );
+
+const typed: readonly (readonly [code: string, line: number, column: number])[] = [
+  ["const c = 1, y = 2; const f = c ? (y) : z => z; ", 1, 49],
+  ["const f = async <\n  T,\n>(x: T)\n  : Promise<T> => x; ", 4, 22],
+  ["const f = (x: number): {\n a: number } => ({ a: x }); const g = <any>\n 5; ", 3, 5],
+];
+
+test.each(tiers)("$isolation: types over several lines, and a conditional's colon, leave each place", async (tier) => {
+  await withCode({ isolation: tier.isolation, languages: ["typescript"] }, async (execute) => {
+    const plain = errorIn(await execute("null.x", { language: "typescript" }));
+    for (const [before, line, column] of typed) {
+      const error = errorIn(await execute(`${before}null.x`, { language: "typescript" }));
+      expect([before, error.line, error.column]).toEqual([before, line, column - 1 + (plain.column ?? 0)]);
+    }
+    const both = "const c = 1, y = 3; const f = async <T,>(x: T) => x; (await f(c ? (y) : (z) => z)) as number + 2";
+    expect(valueIn(await execute(both, { language: "typescript" }))).toBe(5);
+  });
+});

@@ -9,7 +9,7 @@ import { SourceProgram } from "./source-program";
 
 /** Longest source, in UTF-16 code units. One of this length that is made to take long takes 130 ms, as TypeScript 300 ms. */
 export const LONGEST_SOURCE = 64 * 1024;
-/** Longest source that is read on this thread: the hardest one known takes one or two milliseconds. */
+/** Longest source that is read on this thread: the hardest one known takes two or three milliseconds. */
 const AT_ONCE: Readonly<Record<Language, number>> = { javascript: 2_048, typescript: 512 };
 /** Longest source that waits for none that is longer. */
 const SHORT = 8 * 1024;
