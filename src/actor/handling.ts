@@ -11,8 +11,11 @@ export const ENDED: unique symbol = Symbol(
   "the handler that waited for it has ended; await it there, or use the reference itself (ref.ask, ref.stream)",
 );
 
-/** Why a wait ends with its handling: what its handler was given up for, or that the handler has ended. */
-export type EndReason = DeliveryError | typeof ENDED;
+/** Why those that answer later than the first one are given up. */
+export const ANSWERED: unique symbol = Symbol("another worker of the pool has answered first");
+
+/** Why a wait ends with its handling, or with what it is a part of: what that was given up for, or how it has ended. */
+export type EndReason = DeliveryError | typeof ENDED | typeof ANSWERED;
 
 /** Something that a handler waits for at another actor: an ask, or a stream. */
 export interface Wait {

@@ -87,8 +87,9 @@ function objectionTo(envelope: Envelope, to: Cell, route: readonly Address[]): D
 /** Whether a wait is for an envelope, or for one that went to several actors and of which this is a part, or a part of one. */
 function isOrHas(wait: Wait, envelope: Envelope & Wait): boolean {
   if (wait === envelope) return true;
-  const { parts } = wait.cell.extras?.relay?.recipients(wait) ?? { parts: [] };
-  return parts.some((part) => part.wait !== null && isOrHas(part.wait, envelope));
+  const recipients = wait.cell.extras?.relay?.recipients(wait);
+  for (const part of recipients?.parts ?? []) if (part.wait !== null && isOrHas(part.wait, envelope)) return true;
+  return false;
 }
 
 function presentOf(cell: Cell, verb: "stash" | "forward"): { handling: Handling; envelope: Envelope } {

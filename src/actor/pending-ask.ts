@@ -6,7 +6,7 @@ import type { Staged, TimerWheel, WheelTimer } from "../runtime/timer-wheel";
 import { onAbort } from "./abort";
 import type { Cell } from "./cell";
 import { type Envelope, EnvelopeSource, type Origin } from "./envelope";
-import { ENDED, type EndReason, type Handling, type Wait } from "./handling";
+import type { EndReason, Handling, Wait } from "./handling";
 import { pauseOf } from "./inspect";
 import { lookForCircle } from "./waiting";
 
@@ -233,18 +233,13 @@ export class PendingAsk implements Envelope, Staged, Wait {
     this.#giveUp(this.ended(reason), true); // Once at most for each wait: what is asked from then on is refused.
   }
 
-  /** Gives it up for a reason of the sender's own. */
-  cancel(reason: unknown): void {
-    this.#giveUp(deliveryError("cancelled", this.#source(), reason), true);
-  }
-
   closeCircle(path: readonly Address[]): void {
     this.#giveUp(deliveryError("ask-cycle", this.#source(), path), true); // A look for a circle comes in a turn of its own.
   }
 
-  /** How it ends with the handler that waits for it. */
+  /** How it ends with the handler that waits for it, or with what it is a part of. */
   ended(reason: EndReason): AskError {
-    return reason !== ENDED && reason.kind === "timeout"
+    return typeof reason !== "symbol" && reason.kind === "timeout"
       ? this.#timedOut()
       : deliveryError("cancelled", this.#source(), reason);
   }

@@ -5,6 +5,7 @@ import { Timeout } from "../runtime/timer-wheel";
 import { onAbort } from "./abort";
 import type { Cell } from "./cell";
 import { type Envelope, EnvelopeSource, type Origin } from "./envelope";
+import type { EndReason } from "./handling";
 
 /** How long to wait for room in a mailbox. */
 export interface OfferOptions {
@@ -98,14 +99,9 @@ export class PendingOffer implements Envelope {
     this.#settle(err(error));
   }
 
-  /** Gives it up for a reason of the sender's own. */
-  cancel(reason: unknown): void {
-    this.#giveUp(deliveryError("cancelled", this.#source(), reason));
-  }
-
-  /** What it is a part of was given up. */
-  endWith(error: DeliveryError): void {
-    this.#giveUp(error);
+  /** How it ends with what it is a part of. */
+  ended(reason: EndReason): DeliveryError {
+    return typeof reason === "symbol" ? deliveryError("cancelled", this.#source(), reason) : reason;
   }
 
   #giveUp(error: DeliveryError): void {

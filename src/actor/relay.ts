@@ -13,7 +13,7 @@ export interface Part {
 
 /** Several actors that get one ask. */
 export interface Recipients {
-  readonly parts: readonly Part[];
+  readonly parts: Iterable<Part>;
   /** Whether one answer is enough; otherwise all have to come. */
   readonly isOneEnough: boolean;
 }
@@ -29,9 +29,6 @@ export interface Relay {
   /** The sender of a message that went to several gave up. */
   abandon(envelope: Envelope, error: DeliveryError): void;
 }
-
-/** Why those that answer later than the first one are given up. */
-export const ANSWERED: unique symbol = Symbol("another worker of the pool has answered first");
 
 /** Who gets a message to an actor: the one that is picked for it, where the actor is a pool. */
 export const recipientOf = (cell: Cell, type: string, payload: unknown): Cell =>

@@ -30,10 +30,10 @@ export const awaitedBy = (cell: Cell): readonly Node[] =>
  */
 export function needOf(to: Cell, wait: Wait | null): Need {
   const relay = to.extras?.relay ?? null;
-  const recipients = relay === null ? null : relay.recipients(wait);
-  if (recipients !== null && (to.isAlive || (wait !== null && recipients.parts.length > 0))) {
-    const { parts, isOneEnough } = recipients;
-    return { isOneEnough, of: parts.map((part) => needOf(part.cell, part.wait)) };
+  if (relay !== null) {
+    const { parts, isOneEnough } = relay.recipients(wait);
+    const of = [...parts].map((part) => needOf(part.cell, part.wait));
+    if (to.isAlive || (wait !== null && of.length > 0)) return { isOneEnough, of };
   }
   return (wait === null ? undefined : handlingOf(to, wait)) ?? roomIn(to);
 }

@@ -2,6 +2,7 @@ import type { Address } from "../message/address";
 import type { Cell } from "./cell";
 import type { Envelope } from "./envelope";
 import { Handling, type Wait } from "./handling";
+import type { Recipients } from "./relay";
 import {
   addressesOf,
   awaitedBy,
@@ -65,7 +66,12 @@ function circleAbove(handling: Handling, to: Cell): Address[] | null {
  * @param closing the new wait, which is refused then.
  */
 export function lookForCircle(handling: Handling, closing: Wait | null = null): void {
-  if (handling.isOver || handling.isLookDue || !mayBeStuck(handling)) return;
+  if (!handling.isLookDue && mayBeStuck(handling)) lookLater(handling, closing);
+}
+
+/** What lookForCircle does, where many may call it in one turn: not even whether the handling may be stuck is seen before. */
+export function lookLater(handling: Handling, closing: Wait | null = null): void {
+  if (handling.isOver || handling.isLookDue) return;
   handling.isLookDue = true;
   const { clock, settling } = handling.cell.environment;
   const look = (): void => {
@@ -129,8 +135,19 @@ function mayBeHeldUp(wait: Wait): boolean {
   const { extras } = wait.cell;
   if (extras === null) return false;
   if (isWaitingToRestart(wait.cell)) return true;
-  if (extras.relay === null && extras.concurrency === null) return extras.handling?.isWaiting === true;
+  if (extras.relay !== null) return mayAllBeHeldUp(extras.relay.recipients(wait));
+  if (extras.concurrency === null) return extras.handling?.isWaiting === true;
   return nodesIn(needOf(wait.cell, wait)).some((node) => !(node instanceof Handling) || node.isWaiting);
+}
+
+/** Looks at no more of them than it takes: there may be thousands, of which one that goes on is enough. */
+function mayAllBeHeldUp({ parts, isOneEnough }: Recipients): boolean {
+  let isHeldUp = false;
+  for (const { wait } of parts) {
+    isHeldUp = wait !== null && mayBeHeldUp(wait);
+    if (isHeldUp !== isOneEnough) break;
+  }
+  return isHeldUp;
 }
 
 /**
