@@ -157,8 +157,8 @@ describe.each(ways)("$isolation, $language", (way) => {
       expect(valueIn(await execute(caught))).toBe("ToolError invalid-payload");
       const error = errorIn(await execute("1\nawait tools.text.upper(1)", { language }));
       expect(error).toMatchObject({ kind: "runtime-error", name: "ToolError" });
-      expect(valueIn(await execute("typeof tools.text.other + typeof tools.files", { language }))).toBe(
-        "undefinedundefined",
+      expect(valueIn(await execute("['other' in tools.text, 'files' in tools].join()", { language }))).toBe(
+        "false,false",
       );
     });
   });

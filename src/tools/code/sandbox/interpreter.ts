@@ -309,13 +309,8 @@ export class Interpreter {
   #serve(native: Helper | "load" | "fail", text: string): Told {
     if (this.#isOver()) return undefined;
     if (native === "fail") this.#hasFailed = true;
-    else if (native === "load") return this.#load(text);
-    else return help(native, text, this.#timers);
-    return 0;
-  }
-
-  #load(name: string): Told {
-    const { value, thrown } = this.#quickjs.evaluate(latePiece(name) ?? "undefined", "globals.js");
+    if (native !== "load") return native === "fail" ? 0 : help(native, text, this.#timers);
+    const { value, thrown } = this.#quickjs.evaluate(latePiece(text) ?? "undefined", "globals.js");
     if (thrown === 0) return { place: value };
     this.#quickjs.free(thrown);
     return undefined;

@@ -35,6 +35,10 @@ export function toolsInCode(
   const { asyncIterator } = Symbol;
   const ErrorOf = Error;
   const PromiseOf = Promise;
+  const ProxyOf = Proxy;
+  const ofAll = Object.prototype;
+  const { apply } = Reflect;
+  const { toLowerCase } = String.prototype;
   const { then } = PromiseOf.prototype;
 
   const member = (of: object, key: "value"): unknown => (hasOwn(of, key) ? (of as { value: unknown })[key] : undefined);
@@ -53,11 +57,15 @@ export function toolsInCode(
     const request = json === undefined ? `${head}}` : `${head},"payload":${json}}`;
     const answer = parse(await sure(call(request))) as CallAnswer;
     if (answer.ok) return member(answer, "value");
-    const error = new ErrorOf(answer.message);
-    defineProperty(error, "name", hidden("ToolError"));
-    defineProperty(error, "kind", { __proto__: null, value: answer.kind, enumerable: true } as PropertyDescriptor);
+    const error = errorOf(answer.kind, answer.message);
     if (isPlacedLate) return unplaced(error);
     throw error;
+  };
+
+  const errorOf = (kind: string, message: string): Error => {
+    const error = new ErrorOf(message);
+    defineProperty(error, "name", hidden("ToolError"));
+    return defineProperty(error, "kind", { __proto__: null, value: kind, enumerable: true } as PropertyDescriptor);
   };
 
   const isRefusal = (thrown: unknown): thrown is Error =>
@@ -105,13 +113,82 @@ export function toolsInCode(
     return iterator;
   };
 
-  const tools = create(null);
+  /** The names that there are, the nearest to that word first. */
+  const listed = (word: string, all: readonly string[]): string => {
+    // Made when they are needed, which is never where all goes well.
+    /** How many names stand for all, how many are looked at, and the most characters of one. */
+    const NAMED = 20;
+    const LOOKED_AT = 500;
+    const LONGEST = 60;
+    /** Numbers by their index; a list would ask the prototype of lists, which code may have changed. */
+    const numbers = (): Record<number, number> => create(null);
+    const lower = (text: string): string => {
+      let short = "";
+      for (let at = 0; at < text.length && at < LONGEST; at++) short += text[at];
+      return apply(toLowerCase, short, []) as string;
+    };
+    /** How many letters are to be put in, taken out or replaced to make one word of the other. */
+    const distance = (from: string, to: string): number => {
+      let row = numbers();
+      for (let column = 0; column <= to.length; column++) row[column] = column;
+      for (let at = 1; at <= from.length; at++) {
+        const next = numbers();
+        next[0] = at;
+        for (let column = 1; column <= to.length; column++) {
+          let least = (row[column - 1] as number) + (from[at - 1] === to[column - 1] ? 0 : 1);
+          if ((row[column] as number) + 1 < least) least = (row[column] as number) + 1;
+          if ((next[column - 1] as number) + 1 < least) least = (next[column - 1] as number) + 1;
+          next[column] = least;
+        }
+        row = next;
+      }
+      return row[to.length] as number;
+    };
+    const wanted = lower(word);
+    const far = numbers();
+    let looked = 0;
+    for (; looked < all.length && looked < LOOKED_AT; looked++) {
+      far[looked] = distance(wanted, lower(all[looked] as string));
+    }
+    let text = "";
+    let count = 0;
+    for (; count < NAMED && count < looked; count++) {
+      let best = 0;
+      for (let at = 1; at < looked; at++) if ((far[at] as number) < (far[best] as number)) best = at;
+      far[best] = 1_000; // Further than any.
+      text += `${count === 0 ? "" : ", "}${all[best]}`;
+    }
+    return all.length > count ? `${text} and ${all.length - count} more` : text;
+  };
+  /**
+   * What the tools, and each of them, inherit from: it is asked for what they do not have. The names of all objects, and those
+   * by which a promise or JSON is told, are not there without a word.
+   */
+  const absent = new ProxyOf(freeze(create(null)), {
+    __proto__: null,
+    get: (_: object, key: string | symbol, receiver: unknown): unknown => {
+      if (typeof key === "symbol" || key === "then" || key === "toJSON" || hasOwn(ofAll, key)) return undefined;
+      let path = receiver === tools ? "tools" : "";
+      let all: readonly string[] = names;
+      for (let at = 0; at < names.length && path === ""; at++) {
+        const tool = names[at] as string; // There are as many.
+        if (tools[tool] !== receiver) continue;
+        path = `tools.${tool}`;
+        all = keys(receiver as object);
+      }
+      if (path === "") return undefined;
+      const short = key.length > 60 ? "…" : `.${key}`;
+      throw errorOf("unknown-operation", `There is no ${path}${short}. There are: ${listed(key, all)}.`);
+    },
+  } as ProxyHandler<object>);
+
+  const tools = create(absent);
   const names = keys(table);
   for (let at = 0; at < names.length; at++) {
     const tool = names[at] as string; // There are as many.
     const kinds = table[tool] ?? {};
     const operations = keys(kinds);
-    const methods = create(null);
+    const methods = create(absent);
     for (let index = 0; index < operations.length; index++) {
       const operation = operations[index] as string; // There are as many.
       let known: string | undefined; // Made when it is called first, which most are not.

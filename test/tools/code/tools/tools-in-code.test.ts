@@ -157,7 +157,7 @@ test("code finds nothing behind its tools", async () => {
     report({
       callers: callers.filter((kind) => kind === "function"),
       isFrozen: Object.isFrozen(tools) && Object.isFrozen(tools.files),
-      prototypes: [Object.getPrototypeOf(tools), Object.getPrototypeOf(tools.files)],
+      prototypes: [tools, tools.files].map(Object.getPrototypeOf).map((of) => [Object.getPrototypeOf(of), Reflect.ownKeys(of), Object.isFrozen(of)]),
       own: Reflect.ownKeys(method).filter((key) => key !== "name" && key !== "length"),
       none: [typeof tools.constructor, typeof tools.files.constructor, typeof tools.__proto__, typeof tools.then],
     });
@@ -165,7 +165,10 @@ test("code finds nothing behind its tools", async () => {
   expect(value).toEqual({
     callers: [],
     isFrozen: true,
-    prototypes: [null, null],
+    prototypes: [
+      [null, [], true],
+      [null, [], true],
+    ],
     own: [],
     none: ["undefined", "undefined", "undefined", "undefined"],
   });
