@@ -1,5 +1,5 @@
 import type { LatePieces } from "./globals/pieces";
-import type { Natives } from "./prelude";
+import type { Natives } from "./natives";
 
 /** What the process calls. */
 export interface Surroundings {
