@@ -6,7 +6,7 @@ import type { SuiteResult } from "./results";
 import { suiteNotes, suiteTables, targetTable } from "./tables";
 import type { FigureName, Target } from "./target";
 
-const ORDER = ["message-creation", "routing", "patterns", "files", "code", "memory", "latency", "startup"];
+const ORDER = ["message-creation", "routing", "patterns", "files", "code", "gaps", "memory", "latency", "startup"];
 const rank = (suite: string): number => (ORDER.includes(suite) ? ORDER.indexOf(suite) : ORDER.length);
 
 /** The suites in the order of the page: those with published figures first, then by name. */

@@ -17,7 +17,7 @@ test("every option has a default, and the safe one", () => {
     languages: ["javascript", "typescript"],
     timeout: 5_000,
     memory: 64 * 1024 * 1024,
-    maxInputBytes: 4 * 1024 * 1024,
+    maxInputBytes: 1024 * 1024,
     maxOutput: 1024 * 1024,
     concurrency: navigator.hardwareConcurrency,
     maxWaiting: 1_000,

@@ -195,6 +195,6 @@ describe.each(ways)("$isolation, $language", ({ isolation, language }) => {
       expect(valueIn(await execute("input.length", { input }))).toBe(input.length);
       expect(errorIn(await execute("input", { input })).kind).toBe("output-limit");
     };
-    await withCode({ isolation }, body, language);
+    await withCode({ isolation, maxInputBytes: 4 * 1024 * 1024 }, body, language);
   });
 });
