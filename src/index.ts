@@ -1,7 +1,7 @@
 export { err, ok, type Result, ResultAsync } from "neverthrow";
 export { type Static, Type } from "typebox";
-export type { Context, Factory, Hooks } from "./actor/context";
-export type { Audit, DeadLetter, Handled, Logger } from "./actor/environment";
+export type { Context, Factory, Hooks } from "./actor/face/context";
+export type { Audit, DeadLetter, Handled, Logger } from "./actor/contract";
 export type {
   DeadLetterEvent,
   FailedEvent,
@@ -14,12 +14,12 @@ export type {
   SystemEvent,
 } from "./actor/events";
 export { checkBehaviour } from "./actor/handlers";
-export type { ActorReport, RunningMessage } from "./actor/inspect";
-export { logOf } from "./actor/log";
+export type { ActorReport, RunningMessage } from "./actor/face/inspect";
+export { logOf } from "./actor/refs/log";
 export type { ActorOptions, Overflow } from "./actor/options";
-export type { AskOptions, AskResult } from "./actor/pending-ask";
-export type { OfferOptions } from "./actor/pending-offer";
-export { type Door, receive } from "./actor/receive";
+export type { AskOptions, AskResult } from "./actor/envelopes/ask";
+export type { OfferOptions } from "./actor/envelopes/offer";
+export { type Door, receive } from "./actor/refs/receive";
 export {
   type AnyRef,
   type AnySignatures,
@@ -28,14 +28,14 @@ export {
   operationsOf,
   type Ref,
   type RefTo,
-} from "./actor/ref";
-export { refSchema } from "./actor/ref-schema";
-export type { StreamOptions } from "./actor/stream-options";
-export type { ActorStream } from "./actor/stream-reader";
-export { StreamError } from "./actor/stream-step";
+} from "./actor/refs/ref";
+export { refSchema } from "./actor/refs/ref-schema";
+export type { StreamOptions } from "./actor/envelopes/stream-options";
+export type { ActorStream } from "./actor/refs/stream-reader";
+export { StreamError } from "./actor/envelopes/stream-step";
 export type { Backoff, BeyondLimit, Directive, Strategy, Supervision } from "./actor/supervision";
-export type { Timers } from "./actor/timers";
-export type { Terminated } from "./actor/watch";
+export type { Timers } from "./actor/life/timers";
+export type { Terminated } from "./actor/life/watch";
 export { type Address, address, isAddress, type ParsedAddress, parseAddress, quote } from "./message/address";
 export {
   type AskCycleError,

@@ -3,7 +3,7 @@ import type { Clock } from "../runtime/clock";
 import type { Enter } from "../runtime/contexts";
 import { type Feed, FeedSource } from "../runtime/feed";
 import type { Settling } from "../runtime/settling";
-import type { DeadLetter, Logger } from "./environment";
+import type { DeadLetter, Logger } from "./contract";
 import type { Overflow } from "./options";
 import type { Directive } from "./supervision";
 

@@ -1,8 +1,8 @@
 import { type Address, quote } from "../message/address";
 import { nearestName } from "../message/nearest";
 import type { Protocol } from "../protocol/protocol";
-import type { HandlerTable, Operations } from "./cell";
-import type { AnyRef } from "./ref";
+import type { HandlerTable, Operations } from "./cell/cell";
+import type { AnyRef } from "./refs/ref";
 
 /** The hooks that stand beside the handlers. */
 const HOOKS = ["onStart", "onRestart", "onStop"] as const;

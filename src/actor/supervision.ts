@@ -1,5 +1,5 @@
 import { quote } from "../message/address";
-import type { AnyRef } from "./ref";
+import type { AnyRef } from "./refs/ref";
 
 /**
  * What is done with an actor that failed: it goes on with its state (`resume`), begins anew (`restart`), ends (`stop`),

@@ -1,6 +1,6 @@
-import { makeBehaviour } from "../actor/behaviour";
-import { Directory } from "../actor/directory";
-import type { Environment, Handled, Logger } from "../actor/environment";
+import { makeBehaviour } from "../actor/face/behaviour";
+import { Directory } from "../actor/cell/directory";
+import type { Environment, Handled, Logger } from "../actor/contract";
 import { Events } from "../actor/events";
 import { checkSupervision, policyOf, type Supervision } from "../actor/supervision";
 import { quote } from "../message/address";

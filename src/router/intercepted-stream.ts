@@ -1,7 +1,7 @@
-import type { Environment } from "../actor/environment";
-import type { PendingStream } from "../actor/stream";
-import { type ActorStream, asyncIteratorPrototype, StreamReader } from "../actor/stream-reader";
-import { DONE, LEFT, type Step, StreamError } from "../actor/stream-step";
+import type { Environment } from "../actor/contract";
+import type { PendingStream } from "../actor/envelopes/stream";
+import { type ActorStream, asyncIteratorPrototype, StreamReader } from "../actor/refs/stream-reader";
+import { DONE, LEFT, type Step, StreamError } from "../actor/envelopes/stream-step";
 import { quote } from "../message/address";
 import { deliveryError, type MessageSource } from "../message/delivery-error";
 import type { Message } from "../message/message";

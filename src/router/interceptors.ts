@@ -1,10 +1,10 @@
 import { err, ok, type Result } from "neverthrow";
-import type { Audit, Environment } from "../actor/environment";
-import { type AskOptions, type AskResult, checkAskOptions } from "../actor/pending-ask";
-import type { OfferOptions } from "../actor/pending-offer";
-import { PendingStream } from "../actor/stream";
-import type { StreamOptions } from "../actor/stream-options";
-import type { ActorStream } from "../actor/stream-reader";
+import type { Audit, Environment } from "../actor/contract";
+import { type AskOptions, type AskResult, checkAskOptions } from "../actor/envelopes/ask";
+import type { OfferOptions } from "../actor/envelopes/offer";
+import { PendingStream } from "../actor/envelopes/stream";
+import type { StreamOptions } from "../actor/envelopes/stream-options";
+import type { ActorStream } from "../actor/refs/stream-reader";
 import { type Address, quote } from "../message/address";
 import type { DeliveryError } from "../message/delivery-error";
 import type { Message, Pattern } from "../message/message";

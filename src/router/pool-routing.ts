@@ -1,7 +1,7 @@
-import type { Cell } from "../actor/cell";
-import type { Envelope } from "../actor/envelope";
-import { EnvelopeSource } from "../actor/envelope";
-import type { Recipients, Relay } from "../actor/relay";
+import type { Cell } from "../actor/cell/cell";
+import type { Envelope } from "../actor/envelopes/envelope";
+import { EnvelopeSource } from "../actor/envelopes/envelope";
+import type { Recipients, Relay } from "../actor/envelopes/relay";
 import { asDetail, quote } from "../message/address";
 import { type DeliveryError, deliveryError, sentenceOf } from "../message/delivery-error";
 import type { Operation } from "../protocol/protocol";

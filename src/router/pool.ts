@@ -1,10 +1,10 @@
-import type { Cell, HandlerTable } from "../actor/cell";
-import type { Factory } from "../actor/context";
-import { Flow } from "../actor/flow";
-import { GUARDED } from "../actor/life";
+import type { Cell, HandlerTable } from "../actor/cell/cell";
+import type { Factory } from "../actor/face/context";
+import { Flow } from "../actor/cell/admission";
+import { GUARDED } from "../actor/cell/life";
 import { ACTOR_OPTIONS, type ActorOptions } from "../actor/options";
-import { cellOf, type Ref } from "../actor/ref";
-import type { Relay } from "../actor/relay";
+import { cellOf, type Ref } from "../actor/refs/ref";
+import type { Relay } from "../actor/envelopes/relay";
 import { quote } from "../message/address";
 import type { Protocol } from "../protocol/protocol";
 import { ToAll } from "./pool-fan";

@@ -1,6 +1,6 @@
-import type { Cell } from "../actor/cell";
-import { type AnyRef, cellOf, type Ref } from "../actor/ref";
-import { tell } from "../actor/sending";
+import type { Cell } from "../actor/cell/cell";
+import { type AnyRef, cellOf, type Ref } from "../actor/refs/ref";
+import { tell } from "../actor/refs/sending";
 import { quote } from "../message/address";
 import type { AskName, Takes } from "../protocol/signatures";
 import { type Few, withOne, without } from "../runtime/few";

@@ -1,7 +1,7 @@
 import { err, type Result } from "neverthrow";
-import { onAbort } from "../actor/abort";
-import { letterOf } from "../actor/envelope";
-import type { DeadLetter, Environment } from "../actor/environment";
+import { onAbort } from "../actor/envelopes/abort";
+import { letterOf } from "../actor/envelopes/envelope";
+import type { DeadLetter, Environment } from "../actor/contract";
 import { quote } from "../message/address";
 import { type DeliveryError, deliveryError, isDeliveryError, type MessageSource } from "../message/delivery-error";
 import type { Message } from "../message/message";

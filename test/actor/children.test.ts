@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import type { Cell } from "../../src/actor/cell";
-import { Children } from "../../src/actor/children";
-import { cellOf } from "../../src/actor/ref";
+import type { Cell } from "../../src/actor/cell/cell";
+import { Children } from "../../src/actor/cell/children";
+import { cellOf } from "../../src/actor/refs/ref";
 import { createSystem, defineProtocol, type System, Type } from "../../src/index";
 
 const Quiet = defineProtocol("quiet", {});

@@ -1,7 +1,7 @@
 import { expect, spyOn, test } from "bun:test";
-import type { Cell } from "../../src/actor/cell";
-import { Children } from "../../src/actor/children";
-import { ActorRef, cellOf } from "../../src/actor/ref";
+import type { Cell } from "../../src/actor/cell/cell";
+import { Children } from "../../src/actor/cell/children";
+import { ActorRef, cellOf } from "../../src/actor/refs/ref";
 import {
   type Address,
   address,

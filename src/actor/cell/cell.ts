@@ -1,0 +1,350 @@
+import type { Address } from "../../message/address";
+import { type DeliveryError, deliveryError } from "../../message/delivery-error";
+import type { Message } from "../../message/message";
+import type { Operation } from "../../protocol/protocol";
+import type { Runnable } from "../../runtime/dispatcher";
+import { Mailbox, type MessageQueue } from "../../runtime/mailbox";
+import { whenAborted } from "../envelopes/abort";
+import { checkPayload } from "../envelopes/validation";
+import { Children } from "./children";
+import type { Factory } from "../face/context";
+import { type Envelope, EnvelopeSource, isFromOutside, keepContext, letterOf, Tell, tellOf } from "../envelopes/envelope";
+import type { Environment } from "../contract";
+import { Extras, stopReason } from "./extras";
+import { admit, forget } from "./admission";
+import { Handling } from "../envelopes/handling";
+import { Instance } from "./instance";
+import { ALIVE, AWAITING, DRAINING, GUARDED, HANDLING, IDLE, READY, RESTARTING, STOPPED, SUSPENDED } from "./life";
+import { proceed } from "../life/lifecycle";
+import { ActorRef } from "../refs/ref";
+import { Signal } from "../envelopes/signal";
+import { PendingStream } from "../envelopes/stream";
+import { runHook, runMessages } from "../life/turn";
+
+export type Operations = Readonly<Record<string, Operation>>;
+
+/** What an actor does: a handler for each operation, or one for every message (an actor of a router). */
+export type Behaviour = HandlerTable | ((message: Message) => unknown);
+export type HandlerTable = Record<string, (payload: unknown) => unknown>;
+
+/** Makes an actor's behaviour, at its start and at each restart; null where it has one for good. */
+export type AnyFactory = Factory<never> | null;
+
+/**
+ * One actor: its mailbox, its behaviour and what it is doing. It handles one message at a time (P3), counts the
+ * outcome of each message once (P1), and is handed its turns by the dispatcher. What it does in a turn is in turn.ts, how it
+ * begins, fails and ends in lifecycle.ts; its fields are for this room.
+ */
+export class Cell implements Runnable {
+  nextReady: Runnable | null = null;
+  readonly environment: Environment;
+  readonly parent: Cell | null;
+  /** What it can be asked for; null for an actor of a router, which takes every message. */
+  readonly operations: Operations | null;
+  /** Makes its behaviour; forgotten when it has stopped. */
+  factory: AnyFactory;
+  /** The reference to it, which keeps its address. */
+  readonly ref: ActorRef;
+  /** The message that is being handled, where one at a time is. */
+  current: Envelope | null = null;
+  /** Made for the first message: many actors wait long for it, or for ever. */
+  queue: MessageQueue<Envelope> | null = null;
+  behaviour: Behaviour | null = null;
+  /** What it is doing. */
+  activity = SUSPENDED;
+  /** How far its life has got; changed by live(). */
+  readonly life: number = ALIVE;
+  extras: Extras | null = null;
+
+  /** @param name its address; of a child, its name where that is plain. */
+  constructor(
+    environment: Environment,
+    name: string,
+    parent: Cell | null,
+    operations: Operations | null,
+    factory: AnyFactory,
+  ) {
+    this.environment = environment;
+    this.ref = new ActorRef(this, name);
+    this.parent = parent;
+    this.operations = operations;
+    this.factory = factory;
+    if (parent !== null) {
+      parent.extra.children ??= new Children(parent);
+      parent.extra.children.add(this);
+    }
+  }
+
+  get address(): Address {
+    return this.ref.address;
+  }
+
+  /** Of how many characters its address is; known without the address. */
+  get addressLength(): number {
+    return this.extras?.children?.parentLength ?? ActorRef.lengthOf(this.ref);
+  }
+
+  get mailbox(): MessageQueue<Envelope> {
+    this.queue ??= new Mailbox<Envelope>();
+    return this.queue;
+  }
+
+  /** How many messages it has handled: kept with the mailbox, because with 13 fields a cell takes 160 bytes, with 12 it takes 112. */
+  get handled(): number {
+    return this.queue === null ? 0 : this.queue.handled;
+  }
+
+  get extra(): Extras {
+    this.extras ??= new Extras();
+    return this.extras;
+  }
+
+  /** What it has besides its closure until the next restart. */
+  get instance(): Instance {
+    if (this.life === STOPPED) return Instance.ended(); // Kept by nobody (P14).
+    const { extra } = this;
+    extra.instance ??= new Instance();
+    return extra.instance;
+  }
+
+  get generation(): number {
+    return this.extras === null ? 0 : this.extras.generation;
+  }
+  get isAlive(): boolean {
+    return this.life <= GUARDED;
+  }
+  /** Whether its mailbox has a bound, or something stands before it. */
+  get isGuarded(): boolean {
+    return this.extras !== null && (this.extras.flow !== null || this.extras.relay !== null);
+  }
+  /** Whether it takes nothing more. */
+  get isEnding(): boolean {
+    return this.life > GUARDED && this.life !== RESTARTING;
+  }
+  get isStopped(): boolean {
+    return this.life === STOPPED;
+  }
+
+  /** Its life goes on to its next part: what its mailbox may take, it may not have to look at. */
+  live(life: number): void {
+    (this as { life: number }).life = life; // Nowhere else.
+    if (this.queue !== null) this.queue.close();
+  }
+
+  // ——— What is known of it
+
+  /** Messages that wait: in the mailbox, for room in it, or stashed. Counted when asked for. */
+  get queued(): number {
+    let count = this.extras?.instance?.stash.length ?? 0;
+    for (const envelope of this.queue ?? []) if (!(envelope instanceof Signal)) count++;
+    for (const envelope of this.extras?.flow?.waiting ?? []) if (!(envelope instanceof Signal)) count++;
+    return count;
+  }
+
+  /** Messages that are being handled; one that its handler has stashed waits again. */
+  get running(): number {
+    const { current, extras } = this;
+    let count = 0;
+    if (current !== null && !(current instanceof Signal) && extras?.handling?.passedOn !== "stashed") count++;
+    for (const { passedOn } of extras?.concurrency?.running ?? []) if (passedOn !== "stashed") count++;
+    return count;
+  }
+
+  /** What is being handled. */
+  envelopes(): Envelope[] {
+    const { current, extras } = this;
+    const one = current === null ? [] : [current];
+    // Most handle one at a time, and each that stops itself comes by here.
+    if (extras === null || extras.concurrency === null) return one;
+    return [...one, ...[...extras.concurrency.running].map((handling) => handling.envelope)];
+  }
+
+  /** What is known of what is being handled. */
+  get handlings(): readonly Handling[] {
+    const { extras } = this;
+    if (extras === null) return [];
+    const { handling, concurrency } = extras;
+    return [...(handling === null ? [] : [handling]), ...(concurrency?.running ?? [])];
+  }
+
+  /** The envelope that the running code handles. */
+  get present(): Envelope | null {
+    return this.extras?.concurrency?.present?.envelope ?? this.current;
+  }
+
+  /** What is known of an envelope that is being handled; null where nothing is, beyond itself. */
+  handlingOf(envelope: Envelope): Handling | null {
+    const { extras } = this;
+    if (extras === null) return null;
+    return this.current === envelope ? extras.handling : (extras.concurrency?.of(envelope) ?? null);
+  }
+
+  /** What is known of what the running code handles; made when asked for. */
+  get handling(): Handling | null {
+    const present = this.extras?.concurrency?.present ?? null; // Beside a signal that waits, too.
+    if (present !== null || this.current === null) return present;
+    const { extra } = this;
+    extra.handling ??= new Handling(this, this.current);
+    return extra.handling;
+  }
+
+  // ——— Sending to it
+
+  /** The operation of a name; undefined where there is none, null where any name will do. */
+  operation(type: string): Operation | null | undefined {
+    return this.operations === null ? null : this.operations[type];
+  }
+
+  /** Takes a tell from outside of actors. */
+  tell(type: string, payload: unknown): void {
+    const { activity, queue } = this;
+    const envelope = new Tell(type, payload, null);
+    const operation = this.operation(type);
+    if (!this.takes(envelope, operation)) this.accept(envelope, operation);
+    // What comes behind it, the mailbox may take by itself where it is the same.
+    else if (activity !== IDLE) queue?.open(type, tellOf, this.environment.counts);
+  }
+
+  /** Takes what most messages from outside of actors are; false where more than this has to be looked at. */
+  takes(envelope: Envelope, operation: Operation | null | undefined): boolean {
+    const { queue, environment } = this;
+    if (this.life !== ALIVE || queue === null || operation?.isStream !== false || environment.looksAtEach) return false;
+    environment.counts.accepted++;
+    queue.put(envelope);
+    if (this.activity === IDLE) this.schedule();
+    return true;
+  }
+
+  /** Puts an envelope into the mailbox, or refuses it and says why. */
+  accept(envelope: Envelope, operation: Operation | null | undefined): DeliveryError | null {
+    // In parts that are short, so that they are compiled into their callers.
+    if (envelope.origin === null && this.takes(envelope, operation)) return null;
+    const { extras } = this;
+    const relay = extras !== null && this.isAlive ? extras.relay : null;
+    if (relay !== null && !isFromOutside(envelope)) return relay.accept(envelope, operation); // Who gets it counts it.
+    const error = this.#objection(envelope, operation);
+    if (relay !== null && error === null) return relay.accept(envelope, operation);
+    this.environment.counts.accepted++;
+    if (error !== null) return this.refuse(envelope, error);
+    keepContext(envelope, this.environment);
+    if (extras !== null && extras.flow !== null) return admit(this, extras.flow, envelope);
+    if (extras !== null && extras.relay !== null) envelope.admitted(); // The pool restarts: its own mailbox has it.
+    this.enqueue(envelope);
+    return null;
+  }
+
+  enqueue(envelope: Envelope): void {
+    this.mailbox.put(envelope);
+    if (this.activity === IDLE) this.schedule();
+  }
+
+  schedule(): void {
+    this.activity = READY;
+    this.environment.dispatcher.schedule(this);
+  }
+
+  /** Why a message is not to be handled; null when it is. */
+  #objection(envelope: Envelope, operation: Operation | null | undefined): DeliveryError | null {
+    if (this.isEnding) return this.error("stopped", envelope);
+    if (operation === null) return null;
+    if (operation === undefined || operation.isStream !== envelope instanceof PendingStream) {
+      return this.error("unknown-operation", envelope);
+    }
+    return checkPayload(envelope, operation, this);
+  }
+
+  error(kind: "stopped" | "unknown-operation", envelope: Envelope): DeliveryError {
+    return deliveryError(kind, new EnvelopeSource(envelope, this));
+  }
+
+  /** Makes a dead letter of an envelope; one that was meant to be dropped is not logged. */
+  refuse(envelope: Envelope, error: DeliveryError, isPlanned = false): DeliveryError {
+    this.environment.counts.dead++;
+    return this.bury(envelope, error, isPlanned);
+  }
+
+  /** Tells of a dead letter that is counted already. */
+  bury(envelope: Envelope, error: DeliveryError, isPlanned = false): DeliveryError {
+    const { isTold } = envelope;
+    envelope.fail(error);
+    this.environment.bury(letterOf(error, isTold), isPlanned);
+    return error;
+  }
+
+  // ——— Its turns
+
+  run(limit: number): number {
+    if (this.activity !== READY) return 0; // It was stopped since it was scheduled.
+    this.activity = HANDLING;
+    const count = this.life > DRAINING ? runHook(this) : runMessages(this, limit);
+    if (this.activity !== AWAITING) this.goOn();
+    return count;
+  }
+
+  get isConcurrent(): boolean {
+    return this.extras !== null && this.extras.concurrency !== null;
+  }
+
+  /** Takes its next message, or whatever its life has come to. */
+  goOn(): void {
+    const { extras } = this;
+    if (this.life <= DRAINING) {
+      if (extras?.concurrency?.isFull === true) {
+        this.activity = AWAITING;
+        return;
+      }
+      if (this.queue !== null && !this.queue.isEmpty) {
+        this.schedule();
+        return;
+      }
+      this.activity = IDLE;
+      if (this.life !== DRAINING) {
+        if (extras !== null && extras.instance !== null) extras.instance.timers?.onIdle();
+        return;
+      }
+    }
+    this.activity = SUSPENDED;
+    proceed(this);
+  }
+
+  // ——— Giving up
+
+  /** The sender of a message gave up: tells its handler, when one runs (P7). */
+  abandonHandling(envelope: Envelope, error: DeliveryError): void {
+    const { extras } = this;
+    if (extras === null) return;
+    const handling = this.handlingOf(envelope);
+    if (handling !== null) handling.abandon(error);
+    else if (extras.relay !== null) extras.relay.abandon(envelope, error);
+    else if (extras.flow !== null && this.current !== envelope) forget(this, extras.flow, envelope, error);
+  }
+
+  /**
+   * While a message is handled: aborts when its sender gives up, and in any case when the actor is stopped or restarts. Made
+   * when read.
+   */
+  get signal(): AbortSignal {
+    const { handling } = this;
+    if (handling === null || handling.envelope instanceof Signal) {
+      const { instance } = this;
+      instance.lifetime ??= new AbortController();
+      if (!this.isAlive) instance.lifetime.abort(stopReason(this.address));
+      return instance.lifetime.signal;
+    }
+    if (handling.controller === null) {
+      handling.controller = new AbortController();
+      const { failure } = handling.envelope;
+      if (failure !== null) handling.controller.abort(failure);
+      else if (!this.isAlive) handling.controller.abort(stopReason(this.address));
+    }
+    return handling.controller.signal;
+  }
+
+  /** Calls back when `signal` would be aborted, at once where it would be already. */
+  onAbort(callback: () => void): () => void {
+    const { handling } = this;
+    if (handling === null || handling.envelope instanceof Signal)
+      return whenAborted(this.signal, callback, this.environment.enter);
+    return handling.onAbort(callback, handling.envelope.failure !== null || !this.isAlive);
+  }
+}

@@ -1,0 +1,49 @@
+import type { Behaviour, Cell } from "./cell";
+import type { Envelope } from "../envelopes/envelope";
+import { ENDED, Handling } from "../envelopes/handling";
+import { Signal } from "../envelopes/signal";
+import { ActorTimers } from "../life/timers";
+import type { Watch } from "../life/watch";
+
+/** What one instance of an actor has besides its closure: it ends with a restart. */
+export class Instance {
+  /** Of the instance; aborts when it ends. */
+  lifetime: AbortController | null = null;
+  timers: ActorTimers | null = null;
+  /** What it became, and was before. */
+  readonly behaviours: Behaviour[] = [];
+  readonly watching = new Set<Watch>();
+  stash: Envelope[] = [];
+  /** What is asked and read by its context while it handles nothing, as in its factory. */
+  background: Handling | null = null;
+  /** Whether its timers and watches have ended: what is set later would outlive it. */
+  hasEnded = false;
+
+  static ended(): Instance {
+    const instance = new Instance();
+    instance.hasEnded = true;
+    return instance;
+  }
+
+  timersOf(cell: Cell): ActorTimers {
+    this.timers ??= new ActorTimers(cell, this);
+    return this.timers;
+  }
+
+  backgroundOf(cell: Cell): Handling {
+    if (this.background === null) {
+      // It has no message: it stands for the instance, and is never handled.
+      this.background = new Handling(cell, new Signal("background", cell.generation, () => undefined));
+      if (this.hasEnded) this.background.end(ENDED);
+    }
+    return this.background;
+  }
+
+  /** Ends its timers and its watches, and what it waits for beside its messages. */
+  end(): void {
+    this.hasEnded = true;
+    this.timers?.cancelAll();
+    for (const watch of this.watching) watch.end();
+    this.background?.end(ENDED);
+  }
+}

@@ -1,0 +1,193 @@
+import type { Address } from "../../message/address";
+import type { Cell } from "../cell/cell";
+import type { Envelope } from "./envelope";
+import { Handling, type Wait } from "./handling";
+import type { Recipients } from "./relay";
+import {
+  addressesOf,
+  awaitedBy,
+  Graph,
+  handlingOf,
+  isWaitingToRestart,
+  type Node,
+  needOf,
+  needsOf,
+  nodesIn,
+} from "./wait-graph";
+
+/**
+ * The circle of waiting actors that an ask from one to another would close (P8), from the asker and back to it; null
+ * when there is none. Written with loops, because a chain of actors that wait may be longer than the stack.
+ *
+ * @param moved the wait of the asker that is handed on to the other actor; null for a new one.
+ */
+export function circleOf(asker: Cell, to: Cell, handling: Handling, moved: Wait | null = null): Address[] | null {
+  const { extras } = to;
+  if (extras === null) return null; // Most can take a message now, and are seen to at once.
+  const isPlain = extras.handling === null && extras.concurrency === null && extras.relay === null;
+  if (isPlain && !isWaitingToRestart(to)) return null;
+  const need = needOf(to, null);
+  if (nodesIn(need).length === 0) return null;
+  const others = [...handling.waits()].filter((wait) => wait !== moved);
+  const above = need === to && others.length === 0 ? circleAbove(handling, to) : null;
+  if (above !== null) return above;
+  let graph = new Graph(handling, [need]);
+  if (!graph.isStuck(need)) return null;
+  if (others.length > 0) {
+    graph = new Graph(handling, [need, ...others.map((wait) => needOf(wait.cell, wait))]);
+    if (!graph.isStuck(need)) return null; // What else it waits for may be enough.
+  }
+  const way = graph.wayBack([need]);
+  return way === null ? null : [asker.address, ...addressesOf(way)];
+}
+
+/**
+ * The circle of a handling that waits for its own actor, or for one above it, where that one's restart waits for the handling;
+ * null for any other. In a graph, 1,000 children that ask their parent take two seconds, because each look sees all of them.
+ */
+function circleAbove(handling: Handling, to: Cell): Address[] | null {
+  let { cell } = handling;
+  if (handling === cell.extras?.instance?.background) return null; // A restart does not wait for it.
+  const way = [cell.address];
+  while (cell !== to) {
+    const { parent } = cell;
+    if (parent?.extras?.isStoppingChildren !== true) return null;
+    way.unshift(parent.address);
+    cell = parent;
+  }
+  return [handling.cell.address, ...way];
+}
+
+/**
+ * Looks whether a handling waits for itself: by a new wait, by one that ended and left it with those that cannot end, or by a
+ * producer that is as far ahead as it may be. Once the event loop has had its turn: until then the handler may ask another
+ * actor, go on, or end.
+ *
+ * @param closing the new wait, which is refused then.
+ */
+export function lookForCircle(handling: Handling, closing: Wait | null = null): void {
+  if (!handling.isLookDue && mayBeStuck(handling)) lookLater(handling, closing);
+}
+
+/** What lookForCircle does, where many may call it in one turn: not even whether the handling may be stuck is seen before. */
+export function lookLater(handling: Handling, closing: Wait | null = null): void {
+  if (handling.isOver || handling.isLookDue) return;
+  handling.isLookDue = true;
+  const { clock, settling } = handling.cell.environment;
+  const look = (): void => {
+    handling.isLookDue = false;
+    // Where it needs all of several actors, it may be in several circles.
+    while (mayBeStuck(handling) && breakCircle(handling, closing));
+  };
+  // Spent from the turn (P5): a restart looks at every handling that it waits for.
+  clock.macrotask(() => settling.settle(look, undefined));
+}
+
+/** A wait has ended: those that are left to its handling may be stuck. Its error may be kept, and keeps no handler (P14). */
+export function waitEnds(wait: Wait): void {
+  const { waiter } = wait;
+  wait.waiter = null;
+  if (waiter?.isSeveral === true) lookForCircle(waiter);
+}
+
+/** A handler begins to wait for an item: its producer, or whoever stands before that in the mailbox, may wait for the handler. */
+export function readerWaits(stream: Envelope & Wait, reader: Handling): void {
+  const producer = stream.cell.handlingOf(stream);
+  if (producer === null) lookForCircle(reader, stream);
+  else if (producer.isWaiting) lookForCircle(reader);
+}
+
+/** A producer begins to wait for the handler that reads it, or goes on. */
+export function producerWaits(stream: Envelope & Wait, isWaiting: boolean): void {
+  const producer = stream.cell.handlingOf(stream);
+  if (producer === null) return;
+  producer.parkedFor = isWaiting ? stream.waiter : null;
+  if (isWaiting) lookForCircle(producer);
+}
+
+/**
+ * An actor that restarts or stops begins to wait for others: each handling among them may wait for it. One that is told of its
+ * stop, and ends, does so before the look.
+ */
+export function waitsForEnd(cell: Cell): void {
+  const ending = [cell];
+  for (const each of ending) {
+    for (const node of awaitedBy(each)) {
+      if (node instanceof Handling) lookForCircle(node);
+      else ending.push(node);
+    }
+  }
+}
+
+/** False where it is plain that it can go on. It makes nothing: several asks at once come by here whenever one has settled. */
+function mayBeStuck(handling: Handling): boolean {
+  if (handling.parkedFor !== null) return handling.parkedFor.isWaiting;
+  let isWaiting = false;
+  for (let wait = handling.firstOpen(); wait !== null; wait = wait.nextWait) {
+    if (!wait.isWaiting) continue;
+    if (!mayBeHeldUp(wait)) return false;
+    isWaiting = true;
+  }
+  return isWaiting;
+}
+
+function mayBeHeldUp(wait: Wait): boolean {
+  const { extras } = wait.cell;
+  if (extras === null) return false;
+  if (isWaitingToRestart(wait.cell)) return true;
+  if (extras.relay !== null) return mayAllBeHeldUp(extras.relay.recipients(wait));
+  if (extras.concurrency === null) return extras.handling?.isWaiting === true;
+  return nodesIn(needOf(wait.cell, wait)).some((node) => !(node instanceof Handling) || node.isWaiting);
+}
+
+/** Looks at no more of them than it takes: there may be thousands, of which one that goes on is enough. */
+function mayAllBeHeldUp({ parts, isOneEnough }: Recipients): boolean {
+  let isHeldUp = false;
+  for (const { wait } of parts) {
+    isHeldUp = wait !== null && mayBeHeldUp(wait);
+    if (isHeldUp !== isOneEnough) break;
+  }
+  return isHeldUp;
+}
+
+/**
+ * Refuses the wait that closed a circle, or else its last one that is still in a mailbox: no handler has begun on it.
+ *
+ * @returns whether there was one.
+ */
+function breakCircle(handling: Handling, closing: Wait | null): boolean {
+  const [only, another] = handling.parkedFor === null ? handling.waits() : [];
+  if (only !== undefined && another === undefined && needOf(only.cell, only) === only.cell) {
+    const above = circleAbove(handling, only.cell);
+    if (above !== null) only.closeCircle(above);
+    if (above !== null) return true;
+  }
+  const graph = new Graph(handling, needsOf(handling));
+  if (!graph.stuck.has(handling)) return false;
+  const closed = closing?.isWaiting === true ? graph.wayBack([needOf(closing.cell, closing)]) : null;
+  if (closing !== null && closed !== null) {
+    closing.closeCircle([handling.cell.address, ...addressesOf(closed)]);
+    return true;
+  }
+  const way = graph.wayBack(needsOf(handling));
+  if (way === null) return false;
+  for (const isQueued of [true, false]) {
+    for (let last = way.length - 1; last >= 0; last--) {
+      const from = way[last === 0 ? way.length - 1 : last - 1];
+      const to = way[last];
+      if (!(from instanceof Handling) || to === undefined || from.parkedFor !== null) continue;
+      const wait = [...from.waits()].find((each) => isQueued !== isHandled(each) && leadsTo(each, to));
+      if (wait === undefined) continue;
+      const path = addressesOf([...way.slice(last), ...way.slice(0, last)]);
+      wait.closeCircle([from.cell.address, ...path]);
+      return true;
+    }
+  }
+  return false;
+}
+
+const leadsTo = (wait: Wait, node: Node): boolean => nodesIn(needOf(wait.cell, wait)).includes(node);
+
+/** Whether a handler has it, or it went to several actors. */
+const isHandled = (wait: Wait): boolean =>
+  (wait.cell.extras?.relay ?? null) !== null || handlingOf(wait.cell, wait) !== undefined;

@@ -1,0 +1,221 @@
+import { type Address, quote } from "../../message/address";
+import type { AskError, DeliveryError, MessageSource, Pause, Stage } from "../../message/delivery-error";
+import { createMessage, type Message, type Pattern } from "../../message/message";
+import { inPattern, isReceived, markReceived } from "../../message/wire";
+import type { Operation } from "../../protocol/protocol";
+import type { Enter } from "../../runtime/contexts";
+import type { Mail } from "../../runtime/mailbox";
+import type { Cell } from "../cell/cell";
+import type { DeadLetter, Environment } from "../contract";
+
+/** The origin of an envelope that came through a door, where it has no message yet or its payload is checked already. */
+export class Outside {
+  /** The message that was sent; null until it is read. */
+  readonly message: Message | null;
+  /** The operation whose schema the payload fits; null before it was checked. */
+  readonly fits: Operation | null;
+
+  constructor(message: Message | null, fits: Operation | null) {
+    this.message = message;
+    this.fits = fits;
+  }
+}
+
+/** The origin of all that `receive` lets in: one for all, because such a sender has neither an address nor a message. */
+export const OUTSIDE = new Outside(null, null);
+
+/** Where an envelope comes from: the message that was sent, the actor that sent it, a door, or null outside of actors. */
+export type Origin = Message | Cell | Outside | null;
+
+/** A message on its way: what was said, and where it comes from. The message itself is made when it is read. */
+export interface Envelope extends Mail<Envelope> {
+  readonly pattern: Pattern;
+  readonly type: string;
+  payload: unknown;
+  origin: Origin;
+  /** That of who sent it, where its handler runs in that. */
+  context?: Enter;
+  /** Why its sender waits no more, though it was not handled. */
+  readonly failure: AskError | null;
+  /** Whether its sender learns what becomes of it, so that nothing needs to be logged. */
+  readonly isTold: boolean;
+  /** Whether it may wait for room in a full mailbox. */
+  readonly canWait: boolean;
+  /** It has its place in the mailbox. */
+  admitted(): void;
+  /** Another actor has it now. */
+  moveTo(cell: Cell): void;
+  /** Tells the sender what came of it; false when nobody waits any more. */
+  complete(result: unknown): boolean;
+  /** Tells the sender why nothing comes of it. */
+  fail(error: AskError): void;
+}
+
+/** What all tells answer: in a class of its own, since JavaScriptCore keeps room in each object for the getters of its own class. */
+class Unawaited {
+  get pattern(): "tell" {
+    return "tell";
+  }
+  get failure(): null {
+    return null;
+  }
+  get isTold(): false {
+    return false;
+  }
+  get canWait(): false {
+    return false;
+  }
+  admitted(): void {}
+  moveTo(): void {}
+  complete(): boolean {
+    return true;
+  }
+  fail(): void {}
+}
+
+/** An envelope that nobody waits for: four fields, because many may queue (48 bytes each; with getters of its own it was 64). */
+export class Tell implements Envelope {
+  declare next: Envelope | null;
+  declare readonly type: string;
+  declare payload: unknown;
+  declare origin: Origin;
+  declare context?: Enter;
+  declare readonly pattern: Unawaited["pattern"];
+  declare readonly failure: Unawaited["failure"];
+  declare readonly isTold: Unawaited["isTold"];
+  declare readonly canWait: Unawaited["canWait"];
+  declare readonly admitted: Unawaited["admitted"];
+  declare readonly moveTo: Unawaited["moveTo"];
+  declare readonly complete: Unawaited["complete"];
+  declare readonly fail: Unawaited["fail"];
+
+  constructor(type: string, payload: unknown, origin: Origin) {
+    this.next = null;
+    this.type = type;
+    this.payload = payload;
+    this.origin = origin;
+  }
+}
+// Not by `extends`, nor with fields that are declared: each would be one more call, which took a quarter of a tell.
+Object.setPrototypeOf(Tell.prototype, Unawaited.prototype);
+
+export const tellOf = (type: string, payload: unknown): Tell => new Tell(type, payload, null);
+
+/** Whether an origin is a message; a cell has no id. */
+const isMessage = (origin: Message | Cell): origin is Message => "id" in origin;
+
+/** Keeps the context of who sends an envelope, where its handler is to run in that; one that is passed on has it. */
+export function keepContext(envelope: Envelope, { captureSender }: Environment): void {
+  if (captureSender !== null) envelope.context ??= captureSender();
+}
+
+/** The message of an envelope, where it was read or sent. */
+export function knownMessage({ origin }: Envelope): Message | null {
+  const known = origin instanceof Outside ? origin.message : origin;
+  return known !== null && isMessage(known) ? known : null;
+}
+
+/** Whether an envelope came through a door (`parseMessage`, `receive`), also once its payload was checked. */
+export function isFromOutside({ origin }: Envelope): boolean {
+  if (origin === null) return false;
+  try {
+    return origin instanceof Outside || (isMessage(origin) && isReceived(origin));
+  } catch {
+    return true; // A proxy that refuses to be looked at is not to be trusted.
+  }
+}
+
+/** The actor that sent an envelope, where the system knows one. */
+export function senderOf({ origin }: Envelope, { directory }: Environment): Cell | undefined {
+  const known = origin instanceof Outside ? origin.message : origin;
+  if (known === null || !isMessage(known)) return known ?? undefined;
+  return known.from === undefined ? undefined : directory.get(known.from);
+}
+
+/** The message of an envelope to a cell, made at the first reading. */
+export function messageIn(envelope: Envelope, to: Cell): Message {
+  const { origin, pattern } = envelope;
+  if (origin instanceof Outside) return messageFromOutside(envelope, origin, to);
+  if (origin !== null && isMessage(origin)) {
+    if (origin.pattern === pattern) return origin;
+    const message = inPattern(origin, pattern);
+    envelope.origin = message;
+    return message;
+  }
+  const message = makeMessage(envelope, to, origin === null ? {} : { from: origin.address });
+  envelope.origin = message;
+  return message;
+}
+
+const makeMessage = (envelope: Envelope, to: Cell, from: { readonly from?: Address }): Message =>
+  createMessage(to.address, envelope.type, envelope.payload, {
+    pattern: envelope.pattern,
+    timestamp: to.environment.clock.wallTime(),
+    ...from,
+  });
+
+/** Marked as received, so that it is validated again wherever a handler sends it on by itself: it has what was sent. */
+function messageFromOutside(envelope: Envelope, { message, fits }: Outside, to: Cell): Message {
+  if (message?.pattern === envelope.pattern) return message;
+  const made = message === null ? markReceived(makeMessage(envelope, to, {})) : inPattern(message, envelope.pattern);
+  envelope.origin = new Outside(made, fits);
+  return made;
+}
+
+/** What an error keeps of an envelope. */
+export class EnvelopeSource implements MessageSource {
+  readonly #envelope: Envelope;
+  readonly #cell: Cell;
+  readonly stage?: Stage;
+  readonly behind?: string;
+  readonly pause?: Pause;
+
+  constructor(envelope: Envelope, cell: Cell, stage?: Stage, behind?: string, pause?: Pause) {
+    this.#envelope = envelope;
+    this.#cell = cell;
+    if (stage !== undefined) this.stage = stage;
+    if (behind !== undefined) this.behind = behind;
+    if (pause !== undefined) this.pause = pause;
+  }
+  get to(): Address {
+    return this.#cell.address;
+  }
+  get type(): string {
+    return this.#envelope.type;
+  }
+  toMessage(): Message {
+    return messageIn(this.#envelope, this.#cell);
+  }
+}
+
+/** The dead letter of an error: of the message that was sent, with the error's sentence. */
+export const letterOf = (error: DeliveryError, asked: boolean): DeadLetter => ({
+  reason: error.kind,
+  address: error.address,
+  operation: error.operation,
+  asked,
+  get description() {
+    return error.message;
+  },
+  get message() {
+    return error.undelivered;
+  },
+});
+
+/** The dead letter of a reply that came after its asker gave up. */
+export const lateLetter = (envelope: Envelope, cell: Cell, reply: unknown): DeadLetter => ({
+  reason: "late-reply",
+  address: cell.address,
+  operation: envelope.type,
+  asked: false,
+  reply,
+  get description() {
+    return (
+      `The reply to ${quote(envelope.type)} from ${cell.address} came after its asker gave up; ` +
+      "ask with a longer timeout, or end early by ctx.signal."
+    );
+  },
+  get message() {
+    return messageIn(envelope, cell);
+  },
+});

@@ -1,0 +1,122 @@
+import { err, ok, type Result } from "neverthrow";
+import { type DeliveryError, deliveryError } from "../../message/delivery-error";
+import type { Enter } from "../../runtime/contexts";
+import { Timeout } from "../../runtime/timer-wheel";
+import { onAbort } from "./abort";
+import type { Cell } from "../cell/cell";
+import { type Envelope, EnvelopeSource, type Origin } from "./envelope";
+import type { EndReason } from "./handling";
+
+/** How long to wait for room in a mailbox. */
+export interface OfferOptions {
+  /** In milliseconds; `Infinity` waits for ever. Default: the system's `askTimeout`, 5,000. */
+  readonly timeout?: number;
+  /** Gives up when aborted: the offer comes back `cancelled`. Default: none. */
+  readonly signal?: AbortSignal;
+}
+
+/** What an offer comes back with. */
+export type OfferResult = Result<void, DeliveryError>;
+
+/** The resolve function of the promise that was made last with `captureOffer`. */
+export let capturedOffer: (result: OfferResult) => void;
+
+/** The executor of every offer's promise: a closure for each would cost more. */
+export const captureOffer = (resolve: (result: OfferResult) => void): void => {
+  capturedOffer = resolve;
+};
+
+/** A tell whose sender waits until the mailbox has room (P11); from then on it is one like any other. */
+export class PendingOffer implements Envelope {
+  next: Envelope | null = null;
+  readonly pattern = "tell";
+  readonly canWait = true;
+  readonly type: string;
+  payload: unknown;
+  origin: Origin;
+  declare context?: Enter;
+  failure: DeliveryError | null = null;
+  /** Whose mailbox it is for. */
+  cell: Cell;
+  readonly #delay: number;
+  /** Made when it has to wait. */
+  #timer: Timeout | null = null;
+  #stopListening: (() => void) | null = null;
+  #resolve: ((result: OfferResult) => void) | null;
+
+  constructor(
+    cell: Cell,
+    type: string,
+    payload: unknown,
+    origin: Origin,
+    { timeout = cell.environment.askTimeout, signal }: OfferOptions,
+    resolve: (result: OfferResult) => void,
+  ) {
+    this.cell = cell;
+    this.type = type;
+    this.payload = payload;
+    this.origin = origin;
+    this.#resolve = resolve;
+    this.#delay = timeout;
+    if (signal === undefined) return;
+    const cancelled = (): DeliveryError => deliveryError("cancelled", this.#source(), signal.reason);
+    if (signal.aborted) this.fail(cancelled());
+    else this.#stopListening = onAbort(signal, () => this.#giveUp(cancelled()));
+  }
+
+  #source(): EnvelopeSource {
+    return new EnvelopeSource(this, this.cell, "offered");
+  }
+
+  get isWaiting(): boolean {
+    return this.#resolve !== null;
+  }
+  get isTold(): boolean {
+    return this.#resolve !== null || this.failure !== null;
+  }
+
+  /** Begins to wait, where the mailbox has not taken it at once. */
+  wait(): void {
+    if (this.#resolve === null || this.#delay === Number.POSITIVE_INFINITY) return;
+    this.#timer = new Timeout(this.#delay, () => this.#giveUp(deliveryError("timeout", this.#source(), this.#delay)));
+    this.cell.environment.timers.add(this.#timer);
+  }
+
+  moveTo(cell: Cell): void {
+    this.cell = cell;
+  }
+
+  admitted(): void {
+    this.#settle(ok(undefined));
+  }
+
+  complete(): boolean {
+    return true;
+  }
+
+  fail(error: DeliveryError): void {
+    if (this.#resolve !== null) this.failure = error;
+    this.#settle(err(error));
+  }
+
+  /** How it ends with what it is a part of. */
+  ended(reason: EndReason): DeliveryError {
+    return typeof reason === "symbol" ? deliveryError("cancelled", this.#source(), reason) : reason;
+  }
+
+  #giveUp(error: DeliveryError): void {
+    if (this.#resolve === null) return;
+    this.fail(error);
+    this.cell.abandonHandling(this, error);
+  }
+
+  #settle(result: OfferResult): void {
+    const resolve = this.#resolve;
+    if (resolve === null) return;
+    this.#resolve = null;
+    if (this.#timer !== null) this.cell.environment.timers.remove(this.#timer);
+    this.#stopListening?.();
+    this.#stopListening = null;
+    this.cell.environment.settling.settle(resolve, result);
+  }
+}

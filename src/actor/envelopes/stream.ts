@@ -1,0 +1,349 @@
+import type { Address } from "../../message/address";
+import { type AskError, deliveryError } from "../../message/delivery-error";
+import type { Operation } from "../../protocol/protocol";
+import type { Enter } from "../../runtime/contexts";
+import type { Dispatcher } from "../../runtime/dispatcher";
+import { Queue } from "../../runtime/queue";
+import { heard, isThenable } from "../../runtime/thenable";
+import { Timeout } from "../../runtime/timer-wheel";
+import { onAbort } from "./abort";
+import type { Cell } from "../cell/cell";
+import { checkedItem } from "./validation";
+import { type Envelope, EnvelopeSource, type Origin } from "./envelope";
+import type { EndReason, Handling, Wait } from "./handling";
+import { ReaderWatch } from "./reader-watch";
+import { ABANDONED_AFTER, type StreamOptions } from "./stream-options";
+import { DONE, END, isAsyncIterable, isIterable, LEFT, type Step, StreamError, strideBehind } from "./stream-step";
+import { lookForCircle, producerWaits, readerWaits, waitEnds } from "./deadlock";
+
+type Read = (step: Step | Promise<Step>) => void;
+/** The resolve function of the promise that was made last with `capture`: a closure for each read would be one more. */
+let captured: Read;
+const capture = (resolve: Read): void => {
+  captured = resolve;
+};
+
+/** The envelope of a stream, and the channel between its two ends. */
+export class PendingStream implements Envelope, Wait {
+  next: Envelope | null = null;
+  readonly pattern = "stream";
+  readonly type: string;
+  payload: unknown;
+  origin: Origin;
+  declare context?: Enter;
+  failure: AskError | null = null;
+  /** Who has it: another one once it is forwarded. */
+  cell: Cell;
+  nextWait: Wait | null = null;
+  /** The handling that reads it, and that ends it at its own end; null for any other reader. */
+  waiter: Handling | null = null;
+  servesOutside = false;
+  readonly #dispatcher: Dispatcher;
+  /** What its items are held against; null where they are not. */
+  readonly #schema: Operation | null;
+  readonly #credit: number;
+  readonly #timer: Timeout | null;
+  #stopListening: (() => void) | null = null;
+  /** How long the producer waits for a reader that reads nothing, and what looks after that; made when it first waits. */
+  readonly #patience: number;
+  #watch: ReaderWatch | null = null;
+  /** What was produced and is not read yet. */
+  readonly #items = new Queue<unknown>();
+  /** The read that waits while there are no items, and those called ahead of it. */
+  #read: Read | null = null;
+  #promise: Promise<Step> | null = null;
+  #laterReads: Queue<{ readonly read: Read; readonly promise: Promise<Step> }> | null = null;
+  #wakeProducer: (() => void) | null = null;
+  /** Items from one look at the turn to the next, and those that are left until then. */
+  #stride = 1;
+  #untilLook = 1;
+  /** The reader's own: that it reads quickly does not tell how quickly the next items are made. */
+  #readStride = 1;
+  #untilReadLook = 1;
+  /** Reads that are answered in the next turn: until then, none that came behind them is answered. */
+  #late = 0;
+  /** Whether nothing more will be produced. */
+  #isClosed = false;
+  /** Whether the reader knows that it is over: it was told, or left. */
+  #isOver = false;
+
+  constructor(
+    cell: Cell,
+    type: string,
+    payload: unknown,
+    { credit = 16, timeout = Number.POSITIVE_INFINITY, signal, abandonedAfter }: StreamOptions,
+    origin: Origin,
+    patience = ABANDONED_AFTER,
+  ) {
+    const { dispatcher, validatesAlways } = cell.environment;
+    this.cell = cell;
+    this.#dispatcher = dispatcher;
+    this.#schema = validatesAlways ? (cell.operation(type) ?? null) : null;
+    this.type = type;
+    this.payload = payload;
+    this.origin = origin;
+    this.#credit = credit;
+    this.#patience = abandonedAfter ?? patience;
+    this.#timer =
+      timeout === Number.POSITIVE_INFINITY
+        ? null
+        : new Timeout(timeout, () => this.#giveUp(deliveryError("timeout", this.#source(), timeout)));
+    if (signal !== undefined) this.#listenTo(signal);
+  }
+
+  #source(): EnvelopeSource {
+    return new EnvelopeSource(this, this.cell);
+  }
+
+  #listenTo(signal: AbortSignal): void {
+    const cancel = (): void => this.#giveUp(deliveryError("cancelled", this.#source(), signal.reason));
+    if (signal.aborted) cancel();
+    else this.#stopListening = onAbort(signal, cancel);
+  }
+
+  get isOpen(): boolean {
+    return !this.#isClosed;
+  }
+  get isWaiting(): boolean {
+    return this.#read !== null;
+  }
+  get isTold(): true {
+    return true;
+  }
+  get canWait(): true {
+    return true;
+  }
+  admitted(): void {}
+  moveTo(cell: Cell): void {
+    this.cell = cell;
+  }
+
+  endWith(reason: EndReason): void {
+    // Nobody may be left to read: a rejection that nobody awaits would end the process.
+    this.#promise?.catch(() => undefined);
+    this.#giveUp(this.ended(reason));
+  }
+
+  closeCircle(path: readonly Address[]): void {
+    this.#giveUp(deliveryError("ask-cycle", this.#source(), path));
+  }
+
+  ended(reason: EndReason): AskError {
+    return deliveryError("cancelled", this.#source(), reason);
+  }
+
+  // ——— The reader's end
+
+  read(): Promise<Step> {
+    if (this.#items.size > 0) return this.#readItem();
+    if (this.#isClosed) return this.#end();
+    const promise = new Promise<Step>(capture);
+    if (this.#read === null) {
+      this.#read = captured;
+      this.#promise = promise;
+      if (this.waiter !== null) readerWaits(this, this.waiter);
+      if (this.#timer !== null) this.cell.environment.timers.add(this.#timer);
+    } else this.#readLater(captured, promise);
+    return promise;
+  }
+
+  #readItem(): Promise<Step> {
+    const value = this.#items.take();
+    // Half of the credit at once: woken for each item, the producer and the reader would take turns.
+    if (this.#wakeProducer !== null && this.#items.size <= this.#credit / 2) this.#goOn();
+    return --this.#untilReadLook <= 0 && this.#isReadersTurnOver()
+      ? this.#inNextTurn(value)
+      : Promise.resolve({ value, done: false });
+  }
+
+  /** Whether the turn is over behind what was read: a long row of items may not keep the event loop waiting. */
+  #isReadersTurnOver(): boolean {
+    const isOver = this.#dispatcher.spend(this.#readStride) || this.#late > 0;
+    this.#readStride = this.#untilReadLook = strideBehind(this.#readStride, isOver);
+    return isOver;
+  }
+
+  #readLater(read: Read, promise: Promise<Step>): void {
+    this.#laterReads ??= new Queue();
+    this.#laterReads.put({ read, promise });
+  }
+
+  #inNextTurn(value: unknown): Promise<Step> {
+    const promise = new Promise<Step>(capture);
+    this.#resolveLater(captured, value);
+    return promise;
+  }
+
+  /** In a method of its own: a closure over the variables of its callers would cost them 10 ns an item. */
+  #resolveLater(read: Read, value: unknown): false {
+    this.#late++;
+    this.#untilLook = this.#untilReadLook = 1;
+    this.#nextTurn(() => {
+      this.#late--;
+      read(value === END ? heard(this.#tellEnd()) : { value, done: false });
+    });
+    return false;
+  }
+
+  #end(): Promise<Step> {
+    return this.#late > 0 || this.#dispatcher.spend(1) ? this.#inNextTurn(END) : this.#tellEnd();
+  }
+
+  #tellEnd(): Promise<Step> {
+    const isNews = !this.#isOver;
+    this.#isOver = true;
+    this.#endListening();
+    return isNews && this.failure !== null ? Promise.reject(new StreamError(this.failure)) : Promise.resolve(DONE);
+  }
+
+  /** The reader wants no more. */
+  leave(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#cancel(deliveryError("cancelled", this.#source(), LEFT));
+  }
+
+  #giveUp(error: AskError): void {
+    if (this.#isOver) return;
+    if (this.#isClosed) this.failure = error; // What its producer came to was not read, and is not wanted any more.
+    this.#cancel(error);
+  }
+
+  #cancel(error: AskError): void {
+    this.#items.clear();
+    this.#endListening();
+    if (this.#isClosed) return;
+    this.#close(error);
+    this.cell.abandonHandling(this, error);
+  }
+
+  #endListening(): void {
+    this.#stopListening?.();
+    this.#stopListening = null;
+  }
+
+  // ——— The producer's end
+
+  /** Iterates over what the handler returned, as far ahead of the reader as its credit goes. */
+  async produce(result: unknown): Promise<void> {
+    const items = await result;
+    if (this.#isClosed) return;
+    // Loops of the language: they return from the iterator when they are left, and over an asynchronous generator one
+    // costs 59 ns an item where calls of its next() cost 79. One over a synchronous iterable awaits nothing.
+    if (isAsyncIterable(items)) {
+      for await (const item of items) {
+        if (this.#push(item)) continue;
+        await this.#rest();
+        if (this.#isClosed) return;
+      }
+    } else if (isIterable(items)) {
+      for (const item of items) {
+        const value = isThenable(item) ? await item : item; // As `for await` does.
+        if (this.#push(value)) continue;
+        await this.#rest();
+        if (this.#isClosed) return;
+      }
+    } else {
+      throw new TypeError(
+        "The handler of a stream returns an iterable, as a generator does: async *ticks() { yield 1; }.",
+      );
+    }
+  }
+
+  /** Hands an item to the reader that waits, or keeps it; false when the next one has to wait. */
+  #push(item: unknown): boolean {
+    if (this.#isClosed) return false;
+    const value = this.#schema === null ? item : checkedItem(this.#schema, item, true);
+    const isTurnOver = --this.#untilLook <= 0 && this.#isTurnOver();
+    const read = this.#read;
+    if (read === null) {
+      this.#items.put(value);
+      return !isTurnOver && this.#items.size < this.#credit;
+    }
+    this.#read = null;
+    if (this.#laterReads !== null || this.#timer !== null) this.#nextRead();
+    if (this.waiter?.isSeveral === true) lookForCircle(this.waiter);
+    if (isTurnOver) return this.#resolveLater(read, value);
+    read({ value, done: false });
+    return true;
+  }
+
+  #nextRead(): void {
+    const next = this.#laterReads?.take();
+    this.#read = next?.read ?? null;
+    this.#promise = next?.promise ?? null;
+    if (this.#timer === null) return;
+    const { timers } = this.cell.environment;
+    timers.remove(this.#timer);
+    if (this.#read !== null) timers.add(this.#timer);
+  }
+
+  /** Waits for credit, or for the event loop's turn. */
+  #rest(): Promise<void> | undefined {
+    if (this.#isClosed) return undefined;
+    return new Promise<void>((resolve) => {
+      if (this.#items.size >= this.#credit) this.#park(resolve);
+      else this.#nextTurn(resolve);
+    });
+  }
+
+  /** Waits for the reader, but not for one that never comes back: the actor would be occupied for ever. */
+  #park(wake: () => void): void {
+    this.#wakeProducer = wake;
+    if (this.waiter !== null) producerWaits(this, true);
+    if (this.#patience === Number.POSITIVE_INFINITY) return;
+    this.#watch ??= new ReaderWatch(
+      this.#patience,
+      this.cell.environment.clock,
+      () => (this.#wakeProducer === null ? null : this.#items.size),
+      (reason) => this.#giveUp(deliveryError("cancelled", this.#source(), reason)),
+    );
+    this.#watch.begin();
+  }
+
+  /** Whether the turn is over behind what was produced. Asked for each item, it cost 7 ns an item. */
+  #isTurnOver(): boolean {
+    const isOver = this.#dispatcher.spend(this.#stride) || this.#late > 0;
+    this.#stride = this.#untilLook = strideBehind(this.#stride, isOver);
+    return isOver;
+  }
+
+  #nextTurn(callback: () => void): void {
+    this.cell.environment.clock.macrotask(() => {
+      this.#dispatcher.spend(0); // Begins the turn, so that the work on the next item is part of it.
+      callback();
+    });
+  }
+
+  #goOn(): void {
+    const wake = this.#wakeProducer;
+    this.#wakeProducer = null;
+    if (wake === null) return;
+    if (this.#watch !== null) this.#watch.hasRead = true;
+    if (this.waiter !== null) producerWaits(this, false);
+    if (!this.#isClosed && this.#dispatcher.spend(0)) this.#nextTurn(wake);
+    else wake();
+  }
+
+  /** The producer has come to its end. */
+  complete(): boolean {
+    this.#close(null);
+    return true; // The end of a stream is no reply that could be late.
+  }
+
+  fail(error: AskError): void {
+    this.#close(error);
+  }
+
+  #close(failure: AskError | null): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.failure = failure;
+    if (this.#timer !== null) this.cell.environment.timers.remove(this.#timer);
+    this.#watch?.end();
+    this.#goOn();
+    for (let read = this.#read; read !== null; read = this.#laterReads?.take()?.read ?? null) read(heard(this.#end()));
+    this.#read = this.#promise = null;
+    waitEnds(this);
+  }
+}

@@ -1,0 +1,142 @@
+import type { Address } from "../../message/address";
+import type { Cell } from "../cell/cell";
+import { Handling, isOf, type Wait } from "./handling";
+import { RESTARTING } from "../cell/life";
+
+/** Part of a graph of waits: a handling that has to end, or an actor that has to begin anew or to stop. */
+export type Node = Handling | Cell;
+
+/** What has to come to its end: a node, all of several, or one of them. */
+type Need = Node | { readonly isOneEnough: boolean; readonly of: readonly Need[] };
+
+// Who waits for whom is a graph, as in E. G. Coffman et al., "System Deadlocks", ACM Computing Surveys 3(2), 1971. It is in
+// memory, so that the search is exact. Nobody can see which promises a handler awaits, so this is what counts: a handling
+// with one wait needs that one; with several, any of them may be enough, as in Promise.race; a producer that is as far ahead
+// as its credit goes needs its reader. An actor that restarts needs the end of its handlings, and of the children that it
+// stops. A handling is stuck when all of what it may go on with is.
+
+/** Whether an actor takes no message before its handlings and its children have ended. */
+export const isWaitingToRestart = ({ life }: Cell): boolean => life === RESTARTING;
+
+/** What an actor that restarts or stops waits for: its handlings, and the children that it has told to stop. */
+export const awaitedBy = (cell: Cell): readonly Node[] =>
+  cell.extras?.isStoppingChildren === true
+    ? [...cell.handlings, ...(cell.extras.children?.all() ?? [])]
+    : cell.handlings;
+
+/**
+ * What has to end before an actor takes a message, or, of one that it was sent, before it is handled: the handling that has
+ * it, or one of those before it; of one that went to several actors, what each of them needs.
+ */
+export function needOf(to: Cell, wait: Wait | null): Need {
+  const relay = to.extras?.relay ?? null;
+  if (relay !== null) {
+    const { parts, isOneEnough } = relay.recipients(wait);
+    const of = [...parts].map((part) => needOf(part.cell, part.wait));
+    if (to.isAlive || (wait !== null && of.length > 0)) return { isOneEnough, of };
+  }
+  return (wait === null ? undefined : handlingOf(to, wait)) ?? roomIn(to);
+}
+
+/** What has to end before an actor has room for a message; nothing where it has. */
+function roomIn(cell: Cell): Need {
+  if (isWaitingToRestart(cell)) return cell;
+  const { handling = null, concurrency = null } = cell.extras ?? {};
+  const of: Need[] = handling === null ? [] : [handling];
+  if (concurrency?.isFull === true) of.push({ isOneEnough: true, of: [...concurrency.running] });
+  return { isOneEnough: false, of };
+}
+
+/** The handling that has the message of a wait. */
+export const handlingOf = (cell: Cell, wait: Wait): Handling | undefined =>
+  cell.handlings.find((each) => isOf(wait, each.envelope) && each.passedOn === null);
+
+/** What a node waits for: it can go on when one of these has ended. */
+export function needsOf(node: Node): readonly Need[] {
+  if (!(node instanceof Handling)) return [{ isOneEnough: false, of: awaitedBy(node) }];
+  if (node.parkedFor !== null) return [node.parkedFor];
+  return [...node.waits()].map((wait) => needOf(wait.cell, wait));
+}
+
+export function nodesIn(need: Need): Node[] {
+  return "of" in need ? need.of.flatMap(nodesIn) : [need];
+}
+
+/** The addresses of a way; an actor and what it handles are told once. */
+export const addressesOf = (way: readonly Node[]): Address[] =>
+  way.filter((node, i) => node instanceof Handling || cellOf(way[i + 1]) !== node).map((node) => cellOf(node).address);
+
+function cellOf(node: Node): Cell;
+function cellOf(node: Node | undefined): Cell | undefined;
+function cellOf(node: Node | undefined): Cell | undefined {
+  return node instanceof Handling ? node.cell : node;
+}
+
+/** All nodes that a handling waits for, directly or by others, and those of them that cannot go on. */
+export class Graph {
+  readonly stuck: Set<Node>;
+  readonly #own: Handling;
+  readonly #needs = new Map<Node, readonly Need[]>();
+
+  /** @param needs what the handling in question waits for. */
+  constructor(own: Handling, needs: readonly Need[]) {
+    this.#own = own;
+    this.#needs.set(own, needs);
+    this.stuck = new Set([own]);
+    for (const node of this.stuck) {
+      for (const need of this.#needsOf(node)) for (const next of nodesIn(need)) this.stuck.add(next);
+    }
+    this.#removeFree();
+  }
+
+  #needsOf(node: Node): readonly Need[] {
+    let needs = this.#needs.get(node);
+    if (needs === undefined) {
+      needs = needsOf(node);
+      this.#needs.set(node, needs);
+    }
+    return needs;
+  }
+
+  /** Takes out what will go on by itself, until only those are left that wait for each other. */
+  #removeFree(): void {
+    let before = -1;
+    while (before !== this.stuck.size) {
+      before = this.stuck.size;
+      // Backwards: a chain comes apart from its end.
+      for (const node of [...this.stuck].reverse()) {
+        const needs = this.#needsOf(node);
+        if (needs.length === 0 || !needs.every((need) => this.isStuck(need))) this.stuck.delete(node);
+      }
+    }
+  }
+
+  isStuck(need: Need): boolean {
+    if (!("of" in need)) return this.stuck.has(need);
+    const { isOneEnough, of } = need;
+    if (!isOneEnough) return of.some((each) => this.isStuck(each));
+    return of.length > 0 && of.every((each) => this.isStuck(each));
+  }
+
+  /** The shortest way from what the handling in question waits for back to it, by nodes that are stuck. */
+  wayBack(first: readonly Need[]): Node[] | null {
+    const cameFrom = new Map<Node, Node | null>();
+    const add = (need: Need, from: Node | null): void => {
+      for (const node of nodesIn(need)) {
+        if (this.stuck.has(node) && !cameFrom.has(node)) cameFrom.set(node, from);
+      }
+    };
+    for (const need of first) add(need, null);
+    for (const node of cameFrom.keys()) {
+      if (node === this.#own) return wayTo(node, cameFrom);
+      for (const need of this.#needsOf(node)) add(need, node);
+    }
+    return null; // Those it waits for are stuck without it.
+  }
+}
+
+function wayTo(last: Node, cameFrom: ReadonlyMap<Node, Node | null>): Node[] {
+  const way: Node[] = [];
+  for (let node: Node | null = last; node !== null; node = cameFrom.get(node) ?? null) way.push(node);
+  return way.reverse();
+}

@@ -1,0 +1,210 @@
+import type { Result } from "neverthrow";
+import type { DeliveryError } from "../../message/delivery-error";
+import type { Message } from "../../message/message";
+import type { Protocol } from "../../protocol/protocol";
+import type { AskArgs, Asked, Handlers, ItemOf, PassedOn, ReplyOf, StreamArgs, Streamed } from "../../protocol/signatures";
+import type { Clock } from "../../runtime/clock";
+import { whenAborted } from "../envelopes/abort";
+import type { Behaviour, Cell } from "../cell/cell";
+import type { Context, Factory } from "./context";
+import { messageIn, senderOf } from "../envelopes/envelope";
+import { endedSentence, stopReason } from "../cell/extras";
+import { checkHandlers, checkNoHooks, FROM_BECOME } from "../handlers";
+import type { Handling } from "../envelopes/handling";
+import { Instance } from "../cell/instance";
+import { HANDLING, SUSPENDED } from "../cell/life";
+import { stop } from "../life/lifecycle";
+import type { ActorOptions } from "../options";
+import { forward, stash, unstash } from "./forwarding";
+import type { AskOptions, AskResult } from "../envelopes/ask";
+import type { OfferOptions } from "../envelopes/offer";
+import { type AnyRef, type AnySignatures, cellOf, type Forwardable, type Forwarded, type Ref, refTo } from "../refs/ref";
+import { askFor, asWritten, offer, stream, tell } from "../refs/sending";
+import { Signal } from "../envelopes/signal";
+import { spawnCell } from "./spawn";
+import type { StreamOptions } from "../envelopes/stream-options";
+import type { ActorStream } from "../refs/stream-reader";
+import type { Timers } from "../life/timers";
+import { type Terminated, Watch } from "../life/watch";
+
+/** The context of one instance of an actor. */
+export class CellContext<Signatures> implements Context<Signatures> {
+  readonly #cell: Cell;
+  readonly #generation: number;
+
+  constructor(cell: Cell) {
+    this.#cell = cell;
+    this.#generation = cell.generation;
+  }
+
+  /** The cell, for what changes the actor: that is not for an instance that was replaced. */
+  get #own(): Cell {
+    if (!this.#isReplaced) return this.#cell;
+    throw new Error(
+      `This context of ${this.#cell.address} is that of an instance which a restart has replaced; ` +
+        "await what a handler begins, so that nothing of it runs on.",
+    );
+  }
+
+  get #isReplaced(): boolean {
+    return this.#cell.generation !== this.#generation && !this.#cell.isStopped; // Which has no generation any more.
+  }
+
+  /** What waits for what is asked now: the present handling, or this instance; of one that was replaced, one that is over. */
+  get #waiter(): Handling {
+    const cell = this.#cell;
+    if (this.#isReplaced) return Instance.ended().backgroundOf(cell);
+    return cell.handling ?? cell.instance.backgroundOf(cell);
+  }
+
+  get self(): Ref<Signatures> {
+    return refTo(this.#cell);
+  }
+
+  get message(): Message {
+    const { present } = this.#own;
+    if (present === null || present instanceof Signal) {
+      throw new Error(`${this.#cell.address} handles no message now; read ctx.message inside a handler.`);
+    }
+    return messageIn(present, this.#cell);
+  }
+
+  get sender(): Ref<AnySignatures> | undefined {
+    const { present, environment } = this.#own;
+    const cell = present === null ? undefined : senderOf(present, environment);
+    return cell === undefined ? undefined : refTo(cell);
+  }
+
+  get signal(): AbortSignal {
+    return this.#isReplaced ? AbortSignal.abort(stopReason(this.#cell.address)) : this.#cell.signal;
+  }
+
+  onAbort(callback: () => void): () => void {
+    const cell = this.#cell;
+    return this.#isReplaced ? whenAborted(this.signal, callback, cell.environment.enter) : cell.onAbort(callback);
+  }
+
+  get timers(): Timers {
+    const cell = this.#own;
+    return cell.instance.timersOf(cell);
+  }
+
+  get clock(): Clock {
+    return this.#cell.environment.clock;
+  }
+
+  spawn<Child>(
+    name: string,
+    protocol: Protocol<string, Child>,
+    factory: Factory<Child>,
+    options?: ActorOptions,
+  ): Ref<Child> {
+    const cell = this.#own;
+    return spawnCell(cell.environment, cell, name, protocol, factory, options);
+  }
+
+  stop(child?: AnyRef): void {
+    const own = this.#own;
+    const cell = child === undefined ? own : cellOf(child);
+    if (cell !== own && cell.parent !== own) {
+      throw new TypeError(`${own.address} can stop itself and its children, and ${cell.address} is neither.`);
+    }
+    stop(cell, false);
+  }
+
+  watch(ref: AnyRef, onTerminated: (terminated: Terminated) => unknown): () => void {
+    const own = this.#own;
+    if (typeof onTerminated !== "function") {
+      throw new TypeError(`${own.address} watches with a function to call: ctx.watch(ref, () => { … }).`);
+    }
+    const watched = cellOf(ref);
+    if (watched === own) throw new TypeError(`${own.address} cannot watch itself; use the hook onStop.`);
+    if (own.instance.hasEnded) throw new Error(endedSentence(own.address, "what watches"));
+    const watch = new Watch(own, watched, onTerminated);
+    return () => watch.end();
+  }
+
+  stash(): PassedOn {
+    return stash(this.#own);
+  }
+
+  unstash(): void {
+    unstash(this.#own);
+  }
+
+  become(handlers: Handlers<Signatures>): void {
+    const cell = this.#own;
+    if (cell.operations === null) {
+      throw new TypeError(`${cell.address} is registered with a router and has one handler: it cannot become another.`);
+    }
+    // Handlers<Signatures> has a function for each operation, which checkHandlers looks at.
+    const next = checkHandlers(handlers, cell.operations, cell, FROM_BECOME);
+    checkNoHooks(next, cell.address);
+    if (cell.behaviour === null) {
+      throw new Error(
+        `${cell.address} has no handlers that it could change now: return them from the factory, and become in a handler.`,
+      );
+    }
+    cell.instance.behaviours.push(cell.behaviour);
+    this.#become(cell, next);
+  }
+
+  #become(cell: Cell, behaviour: Behaviour): void {
+    cell.behaviour = behaviour;
+    if (cell.activity === HANDLING) cell.activity = SUSPENDED; // Its turn ends, and the next one begins with these.
+  }
+
+  unbecome(): void {
+    const cell = this.#own;
+    const before = cell.instance.behaviours.pop();
+    if (before === undefined) {
+      throw new Error(`${cell.address} is what it was made as: it has become nothing that ctx.unbecome() could end.`);
+    }
+    this.#become(cell, before);
+  }
+
+  forward<To extends AnyRef>(to: Forwardable<Signatures, To>): PassedOn<Forwarded<Signatures, To>> {
+    return forward(this.#own, cellOf(to as AnyRef)); // No value is the sentence that Forwardable may be.
+  }
+
+  tell<S, Name extends string>(ref: Ref<S>, operation: Asked<S, Name>, ...payload: AskArgs<S, NoInfer<Name>>): void {
+    tell(cellOf(ref), this.#cell, operation, payload[0]);
+  }
+
+  offer<S, Name extends string>(
+    ref: Ref<S>,
+    operation: Asked<S, Name>,
+    ...args: [...payload: AskArgs<S, NoInfer<Name>>, options?: OfferOptions]
+  ): Promise<Result<void, DeliveryError>> {
+    const cell = cellOf(ref);
+    const { payload, options } = asWritten<OfferOptions>(cell.operation(operation), args[0], args[1]);
+    return offer(cell, this.#cell, operation, payload, options ?? {});
+  }
+
+  ask<S, Name extends string>(
+    ref: Ref<S>,
+    operation: Asked<S, Name>,
+    ...args: [...payload: AskArgs<S, NoInfer<Name>>, options?: AskOptions]
+  ): Promise<AskResult<ReplyOf<S, Name & keyof S>>> {
+    const cell = cellOf(ref);
+    const known = cell.operation(operation);
+    const { payload, options } = asWritten<AskOptions>(known, args[0], args[1]);
+    const asked = askFor(this.#cell, this.#waiter, cell, operation, known, payload, options);
+    // The protocol of the ref says what it replies.
+    return asked as Promise<AskResult<ReplyOf<S, Name & keyof S>>>;
+  }
+
+  stream<S, Name extends string>(
+    ref: Ref<S>,
+    operation: Streamed<S, Name>,
+    ...args: [...payload: StreamArgs<S, NoInfer<Name>>, options?: StreamOptions]
+  ): ActorStream<ItemOf<S, Name & keyof S>> {
+    const cell = cellOf(ref);
+    const { payload, options } = asWritten<StreamOptions>(cell.operation(operation), args[0], args[1]);
+    const reader = { cell: this.#cell, handling: this.#waiter };
+    // The protocol of the ref says what it yields.
+    return stream(cell, this.#cell, operation, payload, options ?? {}, reader) as ActorStream<
+      ItemOf<S, Name & keyof S>
+    >;
+  }
+}

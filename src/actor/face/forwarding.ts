@@ -1,0 +1,109 @@
+import { type Address, quote } from "../../message/address";
+import { type DeliveryError, deliveryError } from "../../message/delivery-error";
+import type { PassedOn } from "../../protocol/signatures";
+import type { Cell } from "../cell/cell";
+import { isStrict } from "../envelopes/validation";
+import { type Envelope, EnvelopeSource, isFromOutside, messageIn, senderOf, Tell } from "../envelopes/envelope";
+import type { Handling, Wait } from "../envelopes/handling";
+import { IDLE } from "../cell/life";
+import { PendingAsk } from "../envelopes/ask";
+import { recipientOf } from "../envelopes/relay";
+import { keepRoute, poolsBehind, routeOf } from "../envelopes/route";
+import { Signal } from "../envelopes/signal";
+import { PendingStream } from "../envelopes/stream";
+import { circleOf } from "../envelopes/deadlock";
+
+// Nothing looks at it: the handling knows.
+const PASSED_ON = Object.freeze({}) as PassedOn;
+
+/** Keeps the present message for later: it counts as queued, and its sender goes on waiting. */
+export function stash(cell: Cell): PassedOn {
+  const { handling, envelope } = presentOf(cell, "stash");
+  const { instance, extra } = cell;
+  if (instance.stash.length >= extra.stashCapacity) {
+    throw new Error(
+      `The stash of ${cell.address} is full (${extra.stashCapacity} messages); unstash earlier, or spawn it with a larger stashCapacity.`,
+    );
+  }
+  handling.passedOn = "stashed";
+  instance.stash.push(envelope);
+  return PASSED_ON;
+}
+
+/** Puts what was stashed before all that waits, in the order in which it came. */
+export function unstash(cell: Cell): void {
+  const { extras } = cell;
+  if (extras === null || extras.instance === null) return;
+  const { stash } = extras.instance;
+  if (stash.length === 0) return;
+  extras.instance.stash = [];
+  cell.mailbox.putFirst(stash);
+  if (extras.flow !== null) extras.flow.size += stash.length;
+  if (cell.activity === IDLE) cell.schedule(); // It may be called between two messages.
+}
+
+/** Hands the present message to another actor, as if it had been sent there: who asked gets that one's reply. */
+export function forward(cell: Cell, target: Cell): PassedOn {
+  const { handling, envelope } = presentOf(cell, "forward");
+  const before = routeOf(envelope);
+  const hops = [...(before?.hops ?? []), cell.address];
+  const fits = isStrict(cell) ? (cell.operation(envelope.type) ?? null) : (before?.fits ?? null);
+  handling.passedOn = "forwarded";
+  // A pool chooses for a stranger's message itself, once it fits its schema: a key is not to see another payload (P18). No handler
+  // waits for such a message, so the circle that the worker may close need not be known here.
+  const to = isFromOutside(envelope) ? target : recipientOf(target, envelope.type, envelope.payload);
+  // A tell is sent anew: its own envelope is still that of this handling.
+  let passed = envelope;
+  if (envelope.pattern === "tell") {
+    messageIn(envelope, cell); // One message, whoever reads it.
+    passed = new Tell(envelope.type, envelope.payload, envelope.origin);
+    if (envelope.context !== undefined) passed.context = envelope.context;
+  }
+  passed.moveTo(to);
+  keepRoute(passed, { hops, fits, pools: poolsBehind(before, cell) });
+  const error = objectionTo(passed, to, hops);
+  if (error === null) to.accept(passed, to.operation(passed.type));
+  else {
+    to.environment.counts.accepted++;
+    to.refuse(passed, error);
+  }
+  return PASSED_ON;
+}
+
+/** Why a message is not to go on to an actor; null when it may. */
+function objectionTo(envelope: Envelope, to: Cell, route: readonly Address[]): DeliveryError | null {
+  if (route.length > to.environment.maxHops) {
+    return deliveryError("no-recipient", new EnvelopeSource(envelope, to), route);
+  }
+  if (!(envelope instanceof PendingAsk || envelope instanceof PendingStream)) return null;
+  const asker = senderOf(envelope, to.environment);
+  const waits = asker?.handlings.flatMap((each) => [...each.waits()]) ?? [];
+  const moved = waits.find((wait) => isOrHas(wait, envelope));
+  if (asker === undefined || moved === undefined || moved.waiter === null) return null;
+  const circle = circleOf(asker, to, moved.waiter, moved); // Its asker waits for another actor from now on (P8).
+  return circle === null ? null : deliveryError("ask-cycle", new EnvelopeSource(envelope, to), circle);
+}
+
+/** Whether a wait is for an envelope, or for one that went to several actors and of which this is a part, or a part of one. */
+function isOrHas(wait: Wait, envelope: Envelope & Wait): boolean {
+  if (wait === envelope) return true;
+  const recipients = wait.cell.extras?.relay?.recipients(wait);
+  for (const part of recipients?.parts ?? []) if (part.wait !== null && isOrHas(part.wait, envelope)) return true;
+  return false;
+}
+
+function presentOf(cell: Cell, verb: "stash" | "forward"): { handling: Handling; envelope: Envelope } {
+  const { handling } = cell;
+  if (handling === null || handling.envelope instanceof Signal) {
+    throw new Error(
+      `${cell.address} handles no message now that it could ${verb}; call ctx.${verb}() inside a handler.`,
+    );
+  }
+  const { envelope } = handling;
+  if (handling.passedOn !== null) {
+    throw new Error(
+      `${quote(envelope.type)} to ${cell.address} was ${handling.passedOn} already, and can go one way only.`,
+    );
+  }
+  return { handling, envelope };
+}

@@ -1,0 +1,95 @@
+import type { Address } from "../../message/address";
+import type { Pause } from "../../message/delivery-error";
+import type { Cell } from "../cell/cell";
+import { AWAITING, DRAINING, HANDLING, IDLE, READY, RESTARTING, STOPPING } from "../cell/life";
+
+/** A message that is being handled, or a hook, a timer or a watch that has its turn. */
+export interface RunningMessage {
+  /** Its operation, or what it is: `onStart`, `timer flush`, `terminated`. */
+  readonly operation: string;
+  /** How long its handler has waited so far, in milliseconds; to about one. */
+  readonly age: number;
+}
+
+/** What an actor is and does, at the moment of the call. */
+export interface ActorReport {
+  readonly address: Address;
+  /**
+   * `starting`: it begins. `idle`: nothing waits. `ready`: its turn will come. `handling`: it runs now. `awaiting`: as
+   * many of its handlers as may wait for something. `restarting` (with its backoff), `draining`, `stopping`: as it says.
+   * `held`: it restarts after a pause, because it failed beyond its limit.
+   */
+  readonly state:
+    | "starting"
+    | "idle"
+    | "ready"
+    | "handling"
+    | "awaiting"
+    | "restarting"
+    | "held"
+    | "draining"
+    | "stopping";
+  /** Messages that wait: in the mailbox, for room in it, or stashed. */
+  readonly queued: number;
+  /** Messages handled so far, by all its instances. */
+  readonly handled: number;
+  /** Messages and hooks that failed so far. */
+  readonly failed: number;
+  readonly restarts: number;
+  /** What is being handled: one at most, unless it has a `concurrency`. */
+  readonly current: readonly RunningMessage[];
+  /** In the order in which they were spawned. */
+  readonly children: readonly ActorReport[];
+}
+
+/** Tells what an actor and its children are and do. */
+export function inspect(cell: Cell): ActorReport {
+  const { address, extras, handled, queued } = cell;
+  return {
+    address,
+    state: stateOf(cell),
+    queued,
+    handled,
+    failed: extras?.failed ?? 0,
+    restarts: extras?.restarts ?? 0,
+    current: runningIn(cell),
+    children: (extras?.children?.all() ?? []).map(inspect),
+  };
+}
+
+function runningIn({ current, extras, environment }: Cell): RunningMessage[] {
+  const now = environment.clock.monotonicTime();
+  const several = [...(extras?.concurrency?.running ?? [])].map(({ envelope, since }) => ({
+    operation: envelope.type,
+    age: Math.max(now - since, 0),
+  }));
+  if (current === null) return several;
+  const since = extras?.handling?.since ?? -1;
+  return [{ operation: current.type, age: since < 0 ? 0 : Math.max(now - since, 0) }, ...several];
+}
+
+/** Why an actor handles nothing, where it waits to begin anew. */
+export function pauseOf({ life, extras }: Cell): Pause | undefined {
+  if (life !== RESTARTING) return undefined;
+  return extras?.restart?.isHeld === true ? "held" : "restarting";
+}
+
+function stateOf(cell: Cell): ActorReport["state"] {
+  const { life, activity } = cell;
+  const pause = pauseOf(cell);
+  if (pause !== undefined) return pause;
+  if (life === DRAINING) return "draining";
+  if (life >= STOPPING) return "stopping";
+  switch (activity) {
+    case IDLE:
+      return "idle";
+    case READY:
+      return "ready";
+    case HANDLING:
+      return "handling";
+    case AWAITING:
+      return "awaiting";
+    default:
+      return "starting";
+  }
+}

@@ -1,0 +1,50 @@
+import type { Address } from "../../message/address";
+import { Timeout } from "../../runtime/timer-wheel";
+import type { Cell } from "../cell/cell";
+import type { Environment } from "../contract";
+import { abandon, stop } from "../life/lifecycle";
+
+/**
+ * Stops all actors of an environment, phase by phase, abandons those that have not stopped `timeout` milliseconds after the
+ * beginning, and names these.
+ */
+export async function shutDown(
+  environment: Environment,
+  timeout: number,
+  isDraining: boolean,
+): Promise<readonly Address[]> {
+  const { directory, timers, logger } = environment;
+  environment.isClosed = true;
+  const roots = directory.roots();
+  await new Promise<void>((resolve) => {
+    const timer = new Timeout(timeout, resolve);
+    if (timeout !== Number.POSITIVE_INFINITY && roots.length > 0) timers.add(timer);
+    void stopPhases(roots, isDraining).then(() => {
+      timers.remove(timer);
+      resolve();
+    });
+  });
+  const unfinished = [...directory.all()].map(({ address }) => address);
+  for (const root of roots) abandon(root);
+  if (unfinished.length > 0) {
+    const who = unfinished.length === 1 ? "An actor" : `${unfinished.length} actors`;
+    const first = unfinished.slice(0, 10).join(", ");
+    logger.warn(`${who} did not stop within ${timeout} ms, abandoned: ${first}`, { unfinished });
+  }
+  return unfinished;
+}
+
+async function stopPhases(roots: readonly Cell[], isDraining: boolean): Promise<void> {
+  const phases = new Map<number, Cell[]>();
+  for (const root of roots) {
+    const phase = root.extras?.phase ?? 0;
+    const others = phases.get(phase);
+    if (others === undefined) phases.set(phase, [root]);
+    else others.push(root);
+  }
+  for (const phase of [...phases.keys()].sort((a, b) => a - b)) {
+    await Promise.all(
+      (phases.get(phase) ?? []).map((root) => new Promise<void>((resolve) => stop(root, isDraining, resolve))),
+    );
+  }
+}

@@ -1,0 +1,150 @@
+import { address, addressUnder, idOf, isPlainName, MAX_ID_LENGTH, quote } from "../../message/address";
+import { sentenceOf } from "../../message/delivery-error";
+import { loadCompiler } from "../../protocol/compiler";
+import type { Protocol } from "../../protocol/protocol";
+import { PriorityMailbox } from "../../runtime/priority-mailbox";
+import { hearRejection, isThenable } from "../../runtime/thenable";
+import { type Behaviour, Cell } from "../cell/cell";
+import type { Factory } from "./context";
+import type { Envelope } from "../envelopes/envelope";
+import type { Environment } from "../contract";
+import { Flow } from "../cell/admission";
+import { Concurrency } from "../envelopes/handling";
+import { GUARDED } from "../cell/life";
+import { proceed, start, stop } from "../life/lifecycle";
+import { type ActorOptions, checkActorOptions, NO_OPTIONS } from "../options";
+import { type Ref, refTo } from "../refs/ref";
+import { Signal } from "../envelopes/signal";
+import { policyOf } from "../supervision";
+
+/**
+ * What an actor is called until its address is read: a child by its name alone, where that is plain; otherwise it is the address.
+ * To write the address of each child, and to keep it in a map, took a third of what a child of skynet takes.
+ */
+function calledBelow(parent: Cell | null, name: string, isPlain: boolean): string {
+  if (parent === null) return isPlain ? `@(${name})` : address(name);
+  const isShort = isPlain && parent.addressLength + name.length <= MAX_ID_LENGTH;
+  return isShort ? name : address(`${idOf(parent.address)}/${name}`);
+}
+
+/**
+ * Refuses an address that is in use, or a system that has shut down.
+ *
+ * @param name what `calledBelow` gave.
+ */
+export function claim(environment: Environment, parent: Cell | null, name: string, isPlain: boolean): void {
+  // A parent that is still alive may go on as it does until its own phase comes, and ends its children then.
+  if (environment.isClosed && parent === null) {
+    throw new Error(`Nothing can be added at ${name}: the system has shut down; create another one.`);
+  }
+  if (environment.directory.isTaken(parent, name, isPlain)) {
+    const wanted = addressBelow(parent, name);
+    throw new Error(`${wanted} is in use; stop that actor first and wait for it, or choose another name.`);
+  }
+}
+
+const addressBelow = (parent: Cell | null, name: string): string =>
+  parent === null ? name : addressUnder(parent.address, name);
+
+/** Makes an actor under a parent, or at the root, and starts it. */
+export function spawnCell<Signatures>(
+  environment: Environment,
+  parent: Cell | null,
+  name: string,
+  protocol: Protocol<string, Signatures>,
+  factory: Factory<Signatures>,
+  options: ActorOptions = NO_OPTIONS,
+): Ref<Signatures> {
+  if (typeof protocol?.operations !== "object") {
+    throw new TypeError(`The protocol of ${quote(name)} is what defineProtocol() returned; got ${quote(protocol)}.`);
+  }
+  const isPlain = isPlainName(name);
+  const called = calledBelow(parent, name, isPlain);
+  if (parent !== null && !parent.isAlive) {
+    throw new Error(`${parent.address} is stopping and cannot spawn ${addressBelow(parent, called)}.`);
+  }
+  if (typeof factory !== "function") {
+    const of = addressBelow(parent, called);
+    throw new TypeError(`The factory of ${of} is a function that returns its handlers; got ${quote(factory)}.`);
+  }
+  if (options !== NO_OPTIONS) checkActorOptions(options, addressBelow(parent, called));
+  claim(environment, parent, called, isPlain);
+  // It gets a context of its own protocol, which the cell does not know the type of.
+  const cell = new Cell(environment, called, parent, protocol.operations, factory as unknown as Factory<never>);
+  environment.directory.add(cell, isPlain);
+  if (options !== NO_OPTIONS) equip(cell, options);
+  begin(cell);
+  return refTo(cell);
+}
+
+/** Makes the first instance of an actor; what its factory throws is thrown on. */
+export function begin(cell: Cell, behaviour?: Behaviour): void {
+  const { environment } = cell;
+  try {
+    const made = behaviour ?? environment.makeBehaviour(cell);
+    if (environment.events.hasSubscribers) environment.events.publish({ kind: "started", address: cell.address });
+    start(cell, made);
+  } catch (thrown) {
+    // What it was told while it was made is dead-lettered. Its children stop as any do, and it is there until they have (P13).
+    cell.extra.hasEnded = true; // Nothing began that could end.
+    stop(cell, false);
+    if (!cell.isStopped) proceed(cell);
+    throw thrown;
+  }
+}
+
+/** Gives an actor what its options ask for, before it begins. */
+export function equip(cell: Cell, options: ActorOptions): void {
+  const {
+    capacity,
+    overflow = "reject",
+    priority,
+    concurrency = 1,
+    validate,
+    stashCapacity,
+    supervision,
+    phase,
+  } = options;
+  const { extra } = cell;
+  if (capacity !== undefined) {
+    extra.flow = new Flow(capacity, overflow);
+    extra.aliveAs = GUARDED;
+    cell.live(GUARDED);
+  }
+  if (priority !== undefined) {
+    cell.queue = new PriorityMailbox<Envelope>((envelope) =>
+      envelope instanceof Signal ? null : priorityOf(cell, priority, envelope),
+    );
+    extra.aliveAs = GUARDED;
+    cell.live(GUARDED);
+  }
+  if (validate === "always") {
+    extra.validates = true;
+    loadCompiler(); // Now, and not at the first message, when there may be no descriptor left to read it.
+    extra.aliveAs = GUARDED;
+    cell.live(GUARDED);
+  }
+  if (concurrency > 1) extra.concurrency = new Concurrency(concurrency);
+  if (stashCapacity !== undefined) extra.stashCapacity = stashCapacity;
+  if (supervision !== undefined) extra.policy = policyOf(supervision);
+  if (phase !== undefined) extra.phase = phase;
+}
+
+function priorityOf(cell: Cell, priority: NonNullable<ActorOptions["priority"]>, envelope: Envelope): number {
+  let wrong: string;
+  let cause: unknown;
+  try {
+    const found: unknown = priority(envelope.type, envelope.payload);
+    if (typeof found === "number" && !Number.isNaN(found)) return found;
+    hearRejection(found, () => {}); // The log below tells of it.
+    wrong = isThenable(found) ? "got a promise" : `got ${quote(found)}`;
+  } catch (thrown) {
+    wrong = `it threw ${sentenceOf(thrown)}`;
+    cause = thrown;
+  }
+  cell.environment.logger.error(
+    `The priority of ${quote(envelope.type)} to ${cell.address} is a number; ${wrong}, which counts as 0.`,
+    { address: cell.address, cause },
+  );
+  return 0;
+}

@@ -1,0 +1,46 @@
+import type { Cell } from "../cell/cell";
+import type { Envelope } from "../envelopes/envelope";
+import { type Concurrency, Handling } from "../envelopes/handling";
+import { AWAITING, HANDLING, READY } from "../cell/life";
+import { callHere, contextOf, fail, outcomeOf, succeed } from "./outcome";
+import { watchSlowness } from "./slow-handler";
+
+/** Handles a message beside others, as many as the actor's `concurrency` allows. */
+export function handleConcurrently(cell: Cell, envelope: Envelope): void {
+  const concurrency = cell.extras?.concurrency ?? null;
+  if (concurrency === null) throw new Error(`${cell.address} handles one message at a time.`);
+  const handling = new Handling(cell, envelope);
+  handling.since = cell.environment.dispatcher.now;
+  concurrency.running.add(handling);
+  let outcome: unknown;
+  try {
+    outcome = contextOf(cell, envelope)(run, concurrency, handling);
+  } catch (thrown) {
+    fail(cell, envelope, thrown, handling);
+    return;
+  }
+  if (!(outcome instanceof Promise)) {
+    succeed(cell, envelope, outcome, handling);
+    return;
+  }
+  Promise.prototype.then.call(
+    outcome,
+    (value) => settle(cell, handling, value, true),
+    (thrown) => settle(cell, handling, thrown, false),
+  );
+  if (concurrency.isFull) cell.activity = AWAITING;
+  watchSlowness(cell, handling);
+}
+
+/** The presence is a part of the context that was entered, so that all which the handler awaits has it. */
+const run = (concurrency: Concurrency, handling: Handling): unknown =>
+  concurrency.run(handling, () => outcomeOf(handling.envelope, handling, callHere(handling.cell, handling.envelope)));
+
+function settle(cell: Cell, handling: Handling, outcome: unknown, isFulfilled: boolean): void {
+  if (cell.extras?.concurrency?.running.has(handling) !== true) return; // It was abandoned.
+  if (isFulfilled) succeed(cell, handling.envelope, outcome, handling);
+  else fail(cell, handling.envelope, outcome, handling);
+  if (cell.isStopped) return; // By what its supervisor decided just now.
+  // A hook has the actor to itself; and who is scheduled, or runs, goes on then.
+  if (cell.current === null && cell.activity !== READY && cell.activity !== HANDLING) cell.goOn();
+}

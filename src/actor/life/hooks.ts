@@ -1,0 +1,43 @@
+import type { Behaviour, Cell } from "../cell/cell";
+import { type Hook, Signal } from "../envelopes/signal";
+
+type HookFunction = (error?: unknown) => unknown;
+
+function functionOf(behaviour: Behaviour | null, hook: Hook): HookFunction | null {
+  if (behaviour === null || typeof behaviour === "function") return null;
+  const found = behaviour[hook];
+  return typeof found === "function" ? found : null;
+}
+
+export const hasHook = (behaviour: Behaviour | null, hook: Hook): boolean => functionOf(behaviour, hook) !== null;
+
+/** The signal that calls a hook; null where there is none. */
+export function hookOf(
+  { generation }: Cell,
+  behaviour: Behaviour | null,
+  hook: Hook,
+  error?: unknown,
+  onDone?: () => void,
+): Signal | null {
+  const found = functionOf(behaviour, hook);
+  return found === null ? null : new Signal(hook, generation, () => found.call(behaviour, error), hook, onDone);
+}
+
+/** Puts the hooks of an instance that begins before all messages. */
+export function putFirstHooks(cell: Cell, behaviour: Behaviour): void {
+  const restart = cell.extras === null ? null : cell.extras.restart;
+  if (restart !== null) putFirst(cell, hookOf(cell, behaviour, "onRestart", restart.error));
+  if (hasHook(behaviour, "onStart")) putFirst(cell, startHookOf(cell, behaviour));
+}
+
+function putFirst(cell: Cell, hook: Signal | null): void {
+  if (hook !== null) cell.mailbox.putFirst([hook]); // The mailbox is made when it is read.
+}
+
+function startHookOf(cell: Cell, behaviour: Behaviour): Signal | null {
+  const { extra } = cell;
+  extra.isUnstarted = true;
+  return hookOf(cell, behaviour, "onStart", undefined, () => {
+    extra.isUnstarted = false;
+  });
+}

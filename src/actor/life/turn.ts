@@ -1,0 +1,268 @@
+import type { Burst } from "../../runtime/burst";
+import type { Mailbox } from "../../runtime/mailbox";
+import { isAtomic } from "../../runtime/thenable";
+import type { Cell, HandlerTable } from "../cell/cell";
+import { handleConcurrently } from "./concurrency";
+import { type Envelope, Tell } from "../envelopes/envelope";
+import type { Extras } from "../cell/extras";
+import { release } from "../cell/admission";
+import { Handling } from "../envelopes/handling";
+import { ALIVE, AWAITING, HANDLING } from "../cell/life";
+import { buryLateReply, call, contextOf, countHandled, fail, outcomeOf, succeed } from "./outcome";
+import { PendingAsk } from "../envelopes/ask";
+import { Signal } from "../envelopes/signal";
+import { watchSlowness } from "./slow-handler";
+
+// What an actor does in its turn: takes its messages one after the other, and waits for their handlers.
+
+/** Runs the hook that comes before all messages. */
+export function runHook(cell: Cell): number {
+  const { extra } = cell;
+  const { hook } = extra;
+  extra.hook = null;
+  if (hook !== null) handle(cell, hook);
+  return 1;
+}
+
+/** Handles `limit` messages at most; returns how many it did. */
+export function runMessages(cell: Cell, limit: number): number {
+  const { extras, environment } = cell;
+  if (extras !== null && extras.instance !== null) extras.instance.timers?.onBusy();
+  const isPlain = cell.life === ALIVE && cell.operations !== null && !environment.isObserved && !cell.isConcurrent;
+  return isPlain ? runPlain(cell, limit) : runEach(cell, limit);
+}
+
+/** What runEach does, for what comes most. */
+function runPlain(cell: Cell, limit: number): number {
+  const handlers = cell.behaviour as HandlerTable; // Of an actor with operations.
+  const mailbox = cell.mailbox as Mailbox<Envelope>; // Those with priorities are guarded.
+  const count = runHandlers(cell, mailbox, limit, handlers);
+  return mailbox.tail === null ? count : runBehind(cell, mailbox, limit, handlers, count);
+}
+
+/** Handles what is behind the list, and what was put into the list meanwhile. */
+function runBehind(
+  cell: Cell,
+  mailbox: Mailbox<Envelope>,
+  limit: number,
+  handlers: HandlerTable,
+  before: number,
+): number {
+  let count = before;
+  while (count < limit && cell.activity === HANDLING) {
+    const burst = mailbox.tail === null ? null : mailbox.tail.next;
+    if (mailbox.first !== null) count += runHandlers(cell, mailbox, limit - count, handlers);
+    else if (burst === null) break;
+    else if (burst.slots[burst.read] === undefined) count += runBurst(cell, mailbox, burst, limit - count, handlers);
+    else {
+      const envelope = mailbox.take();
+      if (envelope !== null) handle(cell, envelope);
+      count++;
+    }
+  }
+  return count;
+}
+
+function runEach(cell: Cell, limit: number): number {
+  let count = 0;
+  for (let envelope = take(cell); envelope !== null; envelope = take(cell)) {
+    handle(cell, envelope);
+    count++;
+    if (count >= limit || cell.activity !== HANDLING) break;
+  }
+  return count;
+}
+
+function take(cell: Cell): Envelope | null {
+  const envelope = cell.mailbox.take();
+  const flow = cell.extras === null ? null : cell.extras.flow;
+  if (flow !== null && envelope !== null && !(envelope instanceof Signal)) release(cell, flow, envelope);
+  return envelope;
+}
+
+/** What is entered for each message: a handler may have changed the context by `enterWith` (P16). */
+const invoke = (handler: HandlerTable[string] | undefined, handlers: HandlerTable, payload: unknown): unknown =>
+  handler?.call(handlers, payload);
+
+/** In one loop, because a call for each message cost a quarter of a tell. */
+function runHandlers(cell: Cell, mailbox: Mailbox<Envelope>, limit: number, handlers: HandlerTable): number {
+  const { counts, enter } = cell.environment;
+  let type = "";
+  let handler: HandlerTable[string] | undefined;
+  let hasReply = false;
+  let count = 0;
+  let handled = 0;
+  for (let envelope = mailbox.takeFirst(); envelope !== null; envelope = mailbox.takeFirst()) {
+    const isTell = envelope instanceof Tell;
+    if (isTell || (envelope instanceof PendingAsk && envelope.isWaiting)) {
+      cell.current = envelope;
+      let result: unknown;
+      try {
+        if (envelope.type !== type) {
+          type = envelope.type; // Messages of one kind come in rows: finding their handler once saved a fifth.
+          handler = handlers[type];
+          hasReply = cell.operation(type)?.hasReply === true;
+        }
+        result = enter(invoke, handler, handlers, envelope.payload);
+      } catch (thrown) {
+        fail(cell, envelope, thrown, handlingIn(cell));
+      }
+      const isPlain = cell.extras === null || cell.extras.handling === null;
+      if (isPlain && cell.current !== null && isAtomic(result)) {
+        cell.current = null;
+        handled++;
+        counts.handled++;
+        const reply = hasReply ? result : undefined;
+        if (!isTell && !envelope.complete(reply)) buryLateReply(cell, envelope, reply);
+      } else if (cell.current !== null) conclude(cell, envelope, result);
+    } else handle(cell, envelope);
+    count++;
+    if (count >= limit || cell.activity !== HANDLING) break;
+  }
+  mailbox.handled += handled;
+  return count;
+}
+
+/** Handles tells without envelopes: one is made for all of them, and another one behind each that may be kept. */
+function runBurst(cell: Cell, mailbox: Mailbox<Envelope>, burst: Burst, limit: number, handlers: HandlerTable): number {
+  const { slots, type } = burst;
+  const { enter } = cell.environment;
+  const handler = handlers[type];
+  const start = burst.read;
+  const end = Math.min(burst.write, start + 2 * limit);
+  let tell: Tell | null = null;
+  let read = start;
+  burst.isHeld = true;
+  burst.handledCounted = start;
+  while (read < end && slots[read] === undefined) {
+    const payload = slots[read + 1];
+    slots[read + 1] = undefined;
+    read += 2;
+    burst.read = read;
+    if (tell === null) cell.current = tell = new Tell(type, payload, null);
+    else {
+      tell.payload = payload;
+      tell.origin = null;
+    }
+    let result: unknown;
+    try {
+      result = enter(invoke, handler, handlers, payload);
+    } catch (thrown) {
+      fail(cell, tell, thrown, handlingIn(cell));
+    }
+    const isPlain = cell.extras === null || cell.extras.handling === null;
+    if (!isPlain || cell.current !== tell || !isAtomic(result)) {
+      countBefore(mailbox, burst, read);
+      if (cell.current === tell) conclude(cell, tell, result);
+      tell = null;
+    }
+    if (cell.activity !== HANDLING || burst.read !== read) break; // Where it was stopped, what waited has been taken.
+  }
+  if (tell !== null) {
+    cell.current = null;
+    if (burst.read === read) mailbox.countHandled(burst, read);
+    else countHandled(cell); // Those before it were counted when the rest was taken.
+  }
+  burst.isHeld = false;
+  mailbox.leave(burst);
+  return (read - start) >> 1;
+}
+
+/** Counts what was handled of a burst before its present message, which is counted by whatever becomes of it. */
+function countBefore(mailbox: Mailbox<Envelope>, burst: Burst, read: number): void {
+  if (burst.read !== read) return;
+  mailbox.countHandled(burst, read - 2);
+  burst.handledCounted = read;
+}
+
+function handle(cell: Cell, envelope: Envelope): void {
+  if (envelope.failure !== null) {
+    cell.refuse(envelope, envelope.failure); // Its sender gave up while it was queued.
+    return;
+  }
+  if (envelope instanceof Signal) {
+    if (envelope.generation !== cell.generation) return;
+  } else if (cell.isConcurrent) {
+    handleConcurrently(cell, envelope);
+    return;
+  }
+  cell.current = envelope;
+  let result: unknown;
+  try {
+    result = call(cell, envelope);
+  } catch (thrown) {
+    fail(cell, envelope, thrown, handlingIn(cell));
+    return;
+  }
+  if (cell.current !== envelope) return;
+  const isPlain = isAtomic(result) && envelope.pattern !== "stream";
+  if (isPlain) succeed(cell, envelope, result, handlingIn(cell));
+  else conclude(cell, envelope, result);
+}
+
+/** What is known of the one message that is handled. */
+const handlingIn = ({ extras }: Cell): Handling | null => (extras === null ? null : extras.handling);
+
+/** Waits for what a handler returned where that is a promise or a stream; otherwise it is the result. */
+function conclude(cell: Cell, envelope: Envelope, result: unknown): void {
+  let awaited: Promise<unknown> | null;
+  try {
+    // Entered again: a generator runs in the context of whoever pulls, and a thenable in that of whoever awaits it.
+    const outcome = contextOf(cell, envelope)(outcomeOf, envelope, handlingIn(cell), result);
+    awaited = outcome instanceof Promise ? outcome : null;
+  } catch (thrown) {
+    fail(cell, envelope, thrown, handlingIn(cell));
+    return;
+  }
+  if (awaited === null) succeed(cell, envelope, result, handlingIn(cell));
+  else wait(cell, envelope, awaited);
+}
+
+function wait(cell: Cell, envelope: Envelope, settled: Promise<unknown>): void {
+  const { extra, environment } = cell;
+  cell.activity = AWAITING;
+  extra.handling ??= new Handling(cell, envelope);
+  extra.handling.since = environment.dispatcher.now;
+  if (envelope instanceof Signal) {
+    waitForSignal(cell, envelope, settled);
+    return;
+  }
+  if (extra.onFulfilled === null || extra.onRejected === null) bindResume(cell, extra);
+  // The language's own then: one that a promise brings along may call back at once, or twice.
+  then.call(settled, extra.onFulfilled, extra.onRejected);
+  watchSlowness(cell, extra.handling);
+}
+
+/** Not for each message: these last until a handler is abandoned, whose promise then finds that they were replaced. */
+function bindResume(cell: Cell, extra: Extras): void {
+  const onFulfilled = (value: unknown): void => {
+    if (extra.onFulfilled === onFulfilled) resume(cell, value, true);
+  };
+  const onRejected = (thrown: unknown): void => {
+    if (extra.onRejected === onRejected) resume(cell, thrown, false);
+  };
+  extra.onFulfilled = onFulfilled;
+  extra.onRejected = onRejected;
+}
+
+/** By its own identity: a hook that comes too late must not end what is handled then. */
+function waitForSignal(cell: Cell, signal: Signal, settled: Promise<unknown>): void {
+  const goOn = (outcome: unknown, isFulfilled: boolean): void => {
+    if (cell.current === signal) resume(cell, outcome, isFulfilled);
+  };
+  signal.limit(cell.environment, (thrown) => goOn(thrown, false));
+  then.call(
+    settled,
+    (value) => goOn(value, true),
+    (thrown) => goOn(thrown, false),
+  );
+}
+
+function resume(cell: Cell, outcome: unknown, isFulfilled: boolean): void {
+  if (cell.current === null) return; // It was abandoned: its message has been counted.
+  if (isFulfilled) succeed(cell, cell.current, outcome, handlingIn(cell));
+  else fail(cell, cell.current, outcome, handlingIn(cell));
+  cell.goOn();
+}
+
+const { then } = Promise.prototype;

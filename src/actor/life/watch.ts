@@ -1,0 +1,60 @@
+import type { Address } from "../../message/address";
+import { withOne, without } from "../../runtime/few";
+import type { Cell } from "../cell/cell";
+import { putSignal } from "../cell/admission";
+import { Signal } from "../envelopes/signal";
+
+/** The end of an actor that was watched. */
+export interface Terminated {
+  readonly address: Address;
+  /**
+   * What it failed with, where a supervisor stopped it, or its parent, for that; undefined where it was stopped for another
+   * reason, or is long gone.
+   */
+  readonly error: unknown;
+}
+
+/** One actor that waits for the end of another. */
+export class Watch {
+  readonly #watcher: Cell;
+  readonly #watched: Cell;
+  readonly #callback: (terminated: Terminated) => unknown;
+  #signal: Signal | null = null;
+
+  constructor(watcher: Cell, watched: Cell, callback: (terminated: Terminated) => unknown) {
+    this.#watcher = watcher;
+    this.#watched = watched;
+    this.#callback = callback;
+    if (watched.isStopped) {
+      this.tell(undefined);
+      return;
+    }
+    const { extra } = watched;
+    extra.watchers = withOne(extra.watchers, this);
+    watcher.instance.watching.add(this);
+  }
+
+  /** Puts `terminated` into the watcher's mailbox, behind all that the actor sent before (P2). */
+  tell(error: unknown): void {
+    const { address } = this.#watched;
+    this.#watcher.extras?.instance?.watching.delete(this);
+    this.#signal = signalTo(this.#watcher, "terminated", () => this.#callback({ address, error }));
+  }
+
+  /** Ends it: nothing is told any more, not even what waits in the mailbox. */
+  end(): void {
+    const { extras } = this.#watched;
+    if (extras !== null) extras.watchers = without(extras.watchers, this);
+    this.#watcher.extras?.instance?.watching.delete(this);
+    this.#signal?.cancel();
+  }
+}
+
+/** Puts a signal of the present instance behind what waits in a mailbox. */
+export function signalTo(cell: Cell, type: string, callback: () => unknown): Signal {
+  const signal = new Signal(type, cell.generation, callback);
+  const flow = cell.extras?.flow ?? null;
+  if (flow === null) cell.enqueue(signal);
+  else putSignal(cell, flow, signal);
+  return signal;
+}

@@ -1,0 +1,108 @@
+import type { Result } from "neverthrow";
+import { quote } from "../../message/address";
+import type { DeliveryError } from "../../message/delivery-error";
+import type { Cell } from "../cell/cell";
+import { type Envelope, OUTSIDE, Tell } from "../envelopes/envelope";
+import { type AskOptions, type AskResult, checkAskOptions, PendingAsk } from "../envelopes/ask";
+import { type OfferOptions, PendingOffer } from "../envelopes/offer";
+import { type AnyRef, cellOf } from "./ref";
+import { ask, offer, stream, tell } from "./sending";
+import { PendingStream } from "../envelopes/stream";
+import { checkStreamOptions, type StreamOptions } from "../envelopes/stream-options";
+import { type ActorStream, StreamReader } from "./stream-reader";
+
+/**
+ * The way to an actor for messages that the compiler has not typed. Any operation and any payload may be given: neither makes
+ * a method throw, or its promise reject. Each payload is validated once, whatever the system's `validate` says; an actor of a
+ * router has no schema and takes it unchecked. An operation that the actor does not have, or has in the other pattern, comes
+ * back as `unknown-operation`. A bad option is the caller's own mistake and throws at once. An operation without a payload gets
+ * `undefined`, as in `door.ask("total", undefined)`. `publicError` makes of an error what its sender may know.
+ */
+export interface Door {
+  /** Sends and forgets. A message that cannot be delivered becomes a dead letter. */
+  tell(operation: string, payload: unknown): void;
+  /**
+   * Sends and waits for the reply, which is of no known type. Default timeout: the system's `askTimeout`, 5 s. Errors: those of
+   * `ref.ask`.
+   *
+   * @throws RangeError or TypeError at once when an option cannot be one.
+   */
+  ask(operation: string, payload: unknown, options?: AskOptions): Promise<AskResult>;
+  /**
+   * Sends, and tells whether the mailbox took the message. Default timeout: the system's `askTimeout`, 5 s. Errors: those of
+   * `ref.offer`.
+   *
+   * @throws RangeError or TypeError at once when an option cannot be one.
+   */
+  offer(operation: string, payload: unknown, options?: OfferOptions): Promise<Result<void, DeliveryError>>;
+  /**
+   * Streams what the operation yields. Nothing is sent before the first read. The loop throws a StreamError, whose `kind` is
+   * that of an ask's error.
+   *
+   * @throws RangeError or TypeError at once when an option cannot be one.
+   */
+  stream(operation: string, payload: unknown, options?: StreamOptions): ActorStream<unknown>;
+}
+
+class ActorDoor implements Door {
+  readonly #cell: Cell;
+
+  constructor(cell: Cell) {
+    this.#cell = cell;
+  }
+
+  tell(operation: string, payload: unknown): void {
+    const cell = this.#cell;
+    if (isName(operation)) tell(cell, OUTSIDE, operation, payload);
+    else refuse(cell, new Tell(quote(operation), payload, OUTSIDE));
+  }
+
+  ask(operation: string, payload: unknown, options?: AskOptions): Promise<AskResult> {
+    const cell = this.#cell;
+    if (isName(operation)) return ask(cell, OUTSIDE, operation, cell.operation(operation), payload, options);
+    if (options !== undefined) checkAskOptions(options);
+    return new Promise((resolve) =>
+      refuse(cell, new PendingAsk(cell, quote(operation), payload, OUTSIDE, Number.POSITIVE_INFINITY, resolve)),
+    );
+  }
+
+  offer(operation: string, payload: unknown, options: OfferOptions = {}): Promise<Result<void, DeliveryError>> {
+    const cell = this.#cell;
+    if (isName(operation)) return offer(cell, OUTSIDE, operation, payload, options);
+    checkAskOptions(options, "an offer");
+    return new Promise((resolve) =>
+      refuse(cell, new PendingOffer(cell, quote(operation), payload, OUTSIDE, {}, resolve)),
+    );
+  }
+
+  stream(operation: string, payload: unknown, options: StreamOptions = {}): ActorStream<unknown> {
+    const cell = this.#cell;
+    if (isName(operation)) return stream(cell, OUTSIDE, operation, payload, options);
+    checkStreamOptions(options);
+    return new StreamReader(cell.environment.settling, () => {
+      const pending = new PendingStream(cell, quote(operation), payload, {}, OUTSIDE);
+      refuse(cell, pending);
+      return pending;
+    });
+  }
+}
+
+/** Whether it could name an operation: a caller from outside may have sent any value. */
+const isName = (operation: unknown): operation is string => typeof operation === "string" && operation !== "";
+
+/** Refuses what names no operation at all; an actor of a router would take any name. */
+function refuse(cell: Cell, envelope: Envelope): void {
+  cell.environment.counts.accepted++;
+  cell.refuse(envelope, cell.error("unknown-operation", envelope));
+}
+
+/**
+ * Opens a door to an actor: the way in for messages from outside, such as the body of a request.
+ *
+ * @throws TypeError when `ref` is no reference.
+ * @example
+ * const reply = await receive(counter).ask("add", await request.json()); // Err: invalid-payload, where it is no number
+ */
+export function receive(ref: AnyRef): Door {
+  return new ActorDoor(cellOf(ref));
+}

@@ -1,0 +1,32 @@
+import { type TUnsafe, Type } from "typebox";
+import { quote } from "../../message/address";
+import type { Operation, Protocol } from "../../protocol/protocol";
+import { ActorRef, cellOf, type Ref } from "./ref";
+
+/**
+ * The schema of a reference that travels in a payload or a reply: to an actor that has the operations of a protocol; or, for
+ * actors that refer to each other, without one and with their operations as a type. A reference does not leave the process:
+ * a message from outside that should have one is refused as `invalid-payload`.
+ *
+ * @throws TypeError when it is given something that is no protocol.
+ * @example
+ * const Guest = defineProtocol("guest", { seat: { payload: Type.Number() } });
+ * const Host = defineProtocol("host", {
+ *   welcome: { payload: refSchema(Guest) },
+ *   call: { payload: refSchema<{ answer: (text: string) => void }>() },
+ * });
+ */
+export function refSchema<Signatures>(protocol?: Protocol<string, Signatures>): TUnsafe<Ref<Signatures>> {
+  if (protocol !== undefined && typeof protocol?.operations !== "object") {
+    throw new TypeError(`The protocol of a reference is what defineProtocol() returned; got ${quote(protocol)}.`);
+  }
+  const operations = Object.values(protocol?.operations ?? {});
+  const isOne = (value: unknown): boolean =>
+    ActorRef.is(value) && operations.every((operation) => isLike(cellOf(value).operation(operation.name), operation));
+  const whose = protocol === undefined ? "" : ` that has the operations of "${protocol.name}"`;
+  return Type.Unsafe(Type.Refine(Type.Unknown(), isOne, () => `must be a reference to an actor${whose}`));
+}
+
+/** Whether calls of one operation fit the other one; null is that of an actor which takes any message. */
+const isLike = (own: Operation | null | undefined, wanted: Operation): boolean =>
+  own === null || (own?.hasPayload === wanted.hasPayload && own.isStream === wanted.isStream);

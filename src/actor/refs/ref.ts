@@ -1,0 +1,235 @@
+import type { Result } from "neverthrow";
+import { type Address, addressUnder, isWritten } from "../../message/address";
+import type { DeliveryError } from "../../message/delivery-error";
+import type { Protocol, SignaturesOf } from "../../protocol/protocol";
+import type {
+  AskArgs,
+  Asked,
+  ItemOf,
+  ReplyOf,
+  ShapeOf,
+  SharesWith,
+  StreamArgs,
+  Streamed,
+} from "../../protocol/signatures";
+import type { Cell } from "../cell/cell";
+import type { AskOptions, AskResult } from "../envelopes/ask";
+import type { OfferOptions } from "../envelopes/offer";
+import { ask, asWritten, offer, stream } from "./sending";
+import type { StreamOptions } from "../envelopes/stream-options";
+import type { ActorStream } from "./stream-reader";
+
+declare const signatures: unique symbol;
+declare const shapes: unique symbol;
+
+/** Any reference, whatever its actor can be asked for. */
+export interface AnyRef {
+  readonly address: Address;
+}
+
+/**
+ * A light reference to an actor: it can be kept for ever, and keeps nothing of a stopped actor alive (P14). It fits
+ * wherever a reference to a part of its protocol is wanted. There an operation may take less and reply more, but it has a
+ * payload where this one has one: without a payload, the options of an ask stand in its place.
+ */
+export interface Ref<out Signatures, out Shapes = { [K in keyof Signatures]?: ShapeOf<Signatures[K]> }> extends AnyRef {
+  /** For the compiler alone: by it, it sees which references fit where another is wanted. */
+  readonly [signatures]?: Signatures;
+  /** For the compiler alone, too: which operations have a payload. Of those, no other reference may think otherwise. */
+  readonly [shapes]?: Shapes;
+  /**
+   * Sends and forgets: never throws, and never runs the handler on the caller's stack (P4). What cannot be delivered
+   * becomes a dead letter.
+   *
+   * @example
+   * counter.tell("add", 2);
+   */
+  tell<Name extends string>(operation: Asked<Signatures, Name>, ...payload: AskArgs<Signatures, NoInfer<Name>>): void;
+
+  /**
+   * Sends and waits for the reply: `Ok(reply)` or `Err(error)`, once, always (P6). Default timeout: the system's, 5 s.
+   * Errors: `timeout`, `cancelled`, `stopped`, `mailbox-full`, `unknown-operation`, `invalid-payload`,
+   * `handler-failed`, `no-recipient` (it was forwarded more than `maxHops` times) and `ask-cycle` (it was forwarded
+   * into a circle of actors that wait for each other).
+   *
+   * Inside of a generic function, an operation whose reply is a bare type parameter cannot be asked: the compiler cannot tell it
+   * from a stream. A reply such as `{ value: T }` can.
+   *
+   * @throws RangeError or TypeError at once when an option cannot be one.
+   * @example
+   * const total = await counter.ask("total", { timeout: 500 }); // Result<number, AskError>
+   */
+  ask<Name extends string>(
+    operation: Asked<Signatures, Name>,
+    ...args: [...payload: AskArgs<Signatures, NoInfer<Name>>, options?: AskOptions]
+  ): Promise<AskResult<ReplyOf<Signatures, Name & keyof Signatures>>>;
+
+  /**
+   * Streams what the operation yields. The producer runs at most `credit` items ahead (P12); leaving the loop ends it.
+   * Until it is read to its end or left, it occupies the actor (one of its `concurrency`). The loop throws a
+   * StreamError, whose `kind` is that of an ask's error.
+   *
+   * @throws RangeError or TypeError at once when an option cannot be one.
+   * @example
+   * for await (const tick of counter.stream("ticks", 3)) console.log(tick);
+   */
+  stream<Name extends string>(
+    operation: Streamed<Signatures, Name>,
+    ...args: [...payload: StreamArgs<Signatures, NoInfer<Name>>, options?: StreamOptions]
+  ): ActorStream<ItemOf<Signatures, Name & keyof Signatures>>;
+
+  /**
+   * Sends, and tells whether the mailbox took the message. Where it is full and its overflow is `"wait"`, this waits
+   * for room, in order (P11); default timeout: the system's `askTimeout`, 5 s. Errors: `mailbox-full`, `timeout`,
+   * `cancelled`, `stopped`, `unknown-operation` and (with `validate: "always"`) `invalid-payload`.
+   *
+   * @throws RangeError or TypeError at once when an option cannot be one.
+   * @example
+   * if ((await counter.offer("add", 2)).isErr()) giveUp();
+   */
+  offer<Name extends string>(
+    operation: Asked<Signatures, Name>,
+    ...args: [...payload: AskArgs<Signatures, NoInfer<Name>>, options?: OfferOptions]
+  ): Promise<Result<void, DeliveryError>>;
+}
+
+/** The reference to an actor of a protocol: `RefTo<typeof Counter>`. */
+export type RefTo<P extends Protocol> = Ref<SignaturesOf<P>>;
+
+/**
+ * A reference that a message can be forwarded to: its actor shares an operation with the one that forwards. Where it may be one of
+ * several, each of them does. Otherwise the sentence that the compiler is to show.
+ */
+export type Forwardable<Signatures, To extends AnyRef> = string extends keyof Signatures
+  ? To
+  : To extends Ref<infer Theirs, infer _Shapes>
+    ? SharesWith<Signatures, Theirs> extends true
+      ? To
+      : "it takes none of the operations of the actor that forwards"
+    : "it takes none of the operations of the actor that forwards";
+
+/** The operations that the actor which forwards shares with the other one; of several others, with any one of them. */
+export type Forwarded<Signatures, To extends AnyRef> =
+  To extends Ref<infer Theirs, infer _Shapes> ? { [K in keyof Signatures & keyof Theirs]: Theirs[K] } : unknown;
+
+/**
+ * The signatures of an actor that takes any operation, such as one that is registered with a router. A typed reference
+ * does not fit it, because its actor does not take any payload; a list of all kinds of actors is one of `AnyRef`.
+ */
+export type AnySignatures = Record<string, (payload?: unknown) => unknown>;
+
+/** What has an address. In a class of its own, since with a getter of its own a reference would take 48 bytes instead of 32. */
+class Addressed implements AnyRef {
+  /** Its address; of a child, its name below its parent until the address is read. */
+  #name: string;
+
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  get address(): Address {
+    if (isWritten(this.#name)) return this.#name;
+    const { parent } = cellOf(this);
+    if (parent === null) throw new Error(`"${this.#name}" is below nobody.`);
+    const address = addressUnder(parent.address, this.#name);
+    this.#name = address;
+    return address;
+  }
+
+  /** Whether its address was read. */
+  static isWritten(ref: Addressed): boolean {
+    return isWritten(ref.#name);
+  }
+
+  /** How long its address is. */
+  static lengthOf(ref: Addressed): number {
+    const { parent } = cellOf(ref);
+    return isWritten(ref.#name) || parent === null ? ref.#name.length : parent.addressLength + 1 + ref.#name.length;
+  }
+
+  /** Its name below an address of so many characters. */
+  static nameBelow(ref: Addressed, length: number): string {
+    return isWritten(ref.#name) ? ref.#name.slice(length, -1) : ref.#name;
+  }
+
+  /** Whether that is its name; it makes no text. */
+  static isNamed(ref: Addressed, name: string, length: number): boolean {
+    const own = ref.#name;
+    return own === name || (own.length === length + name.length + 1 && own.startsWith(name, length) && isWritten(own));
+  }
+}
+
+/** The one class behind every reference; its face is Ref, which knows the protocol. */
+export class ActorRef extends Addressed {
+  readonly #cell: Cell;
+
+  constructor(cell: Cell, name: string) {
+    super(name);
+    this.#cell = cell;
+  }
+
+  tell(operation: string, payload?: unknown): void {
+    const cell = this.#cell;
+    const { queue } = cell;
+    if (queue === null || !queue.add(operation, payload)) cell.tell(operation, payload);
+  }
+
+  ask(operation: string, first?: unknown, second?: unknown): Promise<AskResult> {
+    const cell = this.#cell;
+    const known = cell.operation(operation);
+    // Typed by Ref.ask: what is not the payload is the options. This is asWritten, without its object.
+    return known === null || known === undefined || known.hasPayload || second !== undefined
+      ? ask(cell, null, operation, known, first, second as AskOptions | undefined)
+      : ask(cell, null, operation, known, undefined, (first ?? undefined) as AskOptions | undefined);
+  }
+
+  stream(operation: string, first?: unknown, second?: unknown): ActorStream<unknown> {
+    const { payload, options } = asWritten<StreamOptions>(this.#cell.operation(operation), first, second);
+    return stream(this.#cell, null, operation, payload, options ?? {});
+  }
+
+  offer(operation: string, first?: unknown, second?: unknown): Promise<Result<void, DeliveryError>> {
+    const { payload, options } = asWritten<OfferOptions>(this.#cell.operation(operation), first, second);
+    return offer(this.#cell, null, operation, payload, options ?? {});
+  }
+
+  override toString(): string {
+    return this.address;
+  }
+
+  toJSON(): string {
+    return this.address;
+  }
+
+  [Symbol.for("nodejs.util.inspect.custom")](): string {
+    return `Ref ${this.address}`;
+  }
+
+  static is(value: unknown): value is ActorRef {
+    return typeof value === "object" && value !== null && #cell in value;
+  }
+
+  static cellOf(ref: AnyRef): Cell {
+    if (ActorRef.is(ref)) return ref.#cell;
+    throw new TypeError("This is no reference to an actor: use what spawn() returned, ctx.self or ctx.sender.");
+  }
+}
+
+/**
+ * What the actor of a reference can be asked for, by name, each with the validators of its schemas: for what passes messages
+ * on that were not typed by the compiler. Null where it takes any message, as the handlers of a router do.
+ *
+ * @throws TypeError when it is no reference.
+ * @example
+ * const valid = operationsOf(counter)?.["add"]?.payload.parse(2); // Ok(2)
+ */
+export const operationsOf = (ref: AnyRef): Protocol["operations"] | null => cellOf(ref).operations;
+
+/** The cell behind a reference. */
+export const cellOf = (ref: AnyRef): Cell => ActorRef.cellOf(ref);
+
+/** The one reference to a cell. */
+export function refTo<Signatures>(cell: Cell): Ref<Signatures> {
+  // Whoever has the cell knows its protocol: spawn, or the context that was typed by it.
+  return cell.ref as unknown as Ref<Signatures>;
+}

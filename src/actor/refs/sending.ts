@@ -1,0 +1,182 @@
+import type { Result } from "neverthrow";
+import type { Address } from "../../message/address";
+import { type DeliveryError, deliveryError } from "../../message/delivery-error";
+import type { Operation } from "../../protocol/protocol";
+import { isCausedFromOutside } from "../life/cause";
+import type { Cell } from "../cell/cell";
+import { EnvelopeSource, type Origin, Tell } from "../envelopes/envelope";
+import type { Environment } from "../contract";
+import { ENDED, type Handling } from "../envelopes/handling";
+import { type AskOptions, type AskResult, capture, captured, checkAskOptions, PendingAsk } from "../envelopes/ask";
+import { capturedOffer, captureOffer, type OfferOptions, PendingOffer } from "../envelopes/offer";
+import { recipientOf } from "../envelopes/relay";
+import { PendingStream } from "../envelopes/stream";
+import { ABANDONED_AFTER, checkStreamOptions, type StreamOptions } from "../envelopes/stream-options";
+import { type ActorStream, StreamReader } from "./stream-reader";
+import { circleOf, lookForCircle } from "../envelopes/deadlock";
+
+/** Sends and forgets; why the mailbox did not take it has become a dead letter. */
+export function tell(cell: Cell, origin: Origin, type: string, payload: unknown): DeliveryError | null {
+  return cell.accept(new Tell(type, payload, origin), cell.operation(type));
+}
+
+/** Sends, waits for room where the mailbox lets it, and tells whether the mailbox took the message. */
+export function offer(
+  cell: Cell,
+  origin: Origin,
+  type: string,
+  payload: unknown,
+  options: OfferOptions,
+): Promise<Result<void, DeliveryError>> {
+  checkAskOptions(options, "an offer");
+  const promise = new Promise(captureOffer);
+  const pending = new PendingOffer(cell, type, payload, origin, options, capturedOffer);
+  if (!pending.isWaiting || cell.accept(pending, cell.operation(type)) !== null) return promise;
+  if (cell.isGuarded) pending.wait();
+  else pending.admitted();
+  return promise;
+}
+
+/** Sends and waits for the reply. */
+export function ask(
+  cell: Cell,
+  origin: Origin,
+  type: string,
+  operation: Operation | null | undefined,
+  payload: unknown,
+  options: AskOptions | undefined,
+): Promise<AskResult> {
+  const { environment } = cell;
+  if (options !== undefined) checkAskOptions(options);
+  const delay = options?.timeout ?? environment.askTimeout;
+  const promise = new Promise(capture);
+  const pending = new PendingAsk(cell, type, payload, origin, delay, captured);
+  if (options?.signal !== undefined) pending.listenTo(options.signal);
+  if (pending.isWaiting && !(origin === null && cell.takes(pending, operation))) cell.accept(pending, operation);
+  setTimer(pending, environment);
+  return promise;
+}
+
+/** Sets the timer of an ask: at the end of the turn, so that one that is over by then costs nothing. */
+function setTimer(pending: PendingAsk, { dispatcher, timers }: Environment): void {
+  if (pending.delay === Number.POSITIVE_INFINITY) return;
+  if (dispatcher.isAwake) timers.stage(pending);
+  else if (pending.isWaiting) timers.add(pending.timer);
+}
+
+/**
+ * Asks for a handler: what that handler's own asker has left of its time is all that this ask has (its deadline), and one that
+ * would wait for the asker itself is refused (P8).
+ */
+export function askFor(
+  asker: Cell,
+  handling: Handling,
+  cell: Cell,
+  type: string,
+  operation: Operation | null | undefined,
+  payload: unknown,
+  options: AskOptions | undefined,
+): Promise<AskResult> {
+  if (options !== undefined) checkAskOptions(options);
+  const { environment } = cell;
+  const outer = handling.envelope instanceof PendingAsk ? handling.envelope : null;
+  const wanted = options?.timeout ?? environment.askTimeout;
+  const delay = outer === null ? wanted : Math.min(wanted, outer.left);
+  const promise = new Promise(capture);
+  const to = recipientOf(cell, type, payload);
+  const pending = new PendingAsk(to, type, payload, asker, delay, captured);
+  if (options?.signal !== undefined) pending.listenTo(options.signal);
+  if (!pending.isWaiting) return promise; // Its own signal was aborted before.
+  const circle = circleOf(asker, to, handling);
+  const error = objectionTo(pending, handling, circle);
+  if (error === null) {
+    if (isCausedFromOutside(handling.envelope)) pending.servesOutside = true;
+    handling.add(pending);
+    to.accept(pending, operation);
+    if (circle !== null) lookForCircle(handling, pending);
+  } else {
+    environment.counts.accepted++;
+    to.refuse(pending, error);
+  }
+  setTimer(pending, environment); // Behind that of the ask that it serves, which fires first where both are due at once.
+  return promise;
+}
+
+/**
+ * Why a handler is not to wait for something; null when it may. What closes a circle waits for the end of the turn in the
+ * mailbox: until then, the handler may ask another actor, whose reply is enough. Of several actors, some would handle it.
+ */
+function objectionTo(
+  wait: PendingAsk | PendingStream,
+  handling: Handling,
+  circle: readonly Address[] | null,
+): DeliveryError | null {
+  const { failure } = handling.envelope;
+  if (failure !== null) {
+    handling.lostWait();
+    return wait.ended(failure);
+  }
+  if (handling.isOver) return wait.ended(ENDED);
+  const hasSeveral = (wait.cell.extras?.relay ?? null) !== null;
+  return circle === null || !hasSeveral
+    ? null
+    : deliveryError("ask-cycle", new EnvelopeSource(wait, wait.cell), circle);
+}
+
+/** Streams, from the first read on; one that a handler reads is a wait of that handler. */
+export function stream(
+  cell: Cell,
+  origin: Origin,
+  type: string,
+  payload: unknown,
+  options: StreamOptions,
+  reader: { readonly cell: Cell; readonly handling: Handling } | null = null,
+): ActorStream<unknown> {
+  checkStreamOptions(options);
+  return new StreamReader(cell.environment.settling, () => openStream(cell, origin, type, payload, options, reader));
+}
+
+/** Sends the message of a stream whose options were checked. */
+export function openStream(
+  cell: Cell,
+  origin: Origin,
+  type: string,
+  payload: unknown,
+  options: StreamOptions,
+  reader: { readonly cell: Cell; readonly handling: Handling } | null = null,
+): PendingStream {
+  const to = reader === null ? cell : recipientOf(cell, type, payload);
+  const isBackground = reader !== null && reader.handling === reader.cell.extras?.instance?.background;
+  // A handler ends its streams at its own end, however long it takes over an item.
+  const patience = reader === null || isBackground ? ABANDONED_AFTER : Number.POSITIVE_INFINITY;
+  const pending = new PendingStream(to, type, payload, options, origin, patience);
+  const operation = cell.operation(type);
+  if (!pending.isOpen) return pending; // Its own signal was aborted before.
+  const error = reader === null ? null : objectionTo(pending, reader.handling, null); // Its first read looks for a circle.
+  if (error !== null) {
+    cell.environment.counts.accepted++;
+    to.refuse(pending, error);
+    return pending;
+  }
+  if (reader !== null) {
+    if (isCausedFromOutside(reader.handling.envelope)) pending.servesOutside = true;
+    reader.handling.add(pending);
+  }
+  to.accept(pending, operation?.isStream === false ? undefined : operation);
+  return pending;
+}
+
+/**
+ * The arguments of an ask or a stream as it is written: the options stand where the payload does for an operation that
+ * takes none. Of two arguments, the second one is always the options.
+ */
+export function asWritten<Options>(
+  operation: Operation | null | undefined,
+  first: unknown,
+  second: unknown,
+): { payload: unknown; options: Options | undefined } {
+  // Typed by Ref: what is not the payload is the options.
+  return operation === null || operation === undefined || operation.hasPayload || second !== undefined
+    ? { payload: first, options: second as Options | undefined }
+    : { payload: undefined, options: (first ?? undefined) as Options | undefined };
+}

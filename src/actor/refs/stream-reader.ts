@@ -1,0 +1,77 @@
+import type { Settling } from "../../runtime/settling";
+import type { PendingStream } from "../envelopes/stream";
+import { DONE, type Step } from "../envelopes/stream-step";
+
+/**
+ * Items from an actor, for `for await`; leaving the loop ends the producer. One that waits for something else at that time
+ * ends once it has that, or at once where it heeds `ctx.signal`. Nothing is sent before the first read.
+ *
+ * Its prototype is that of the language's own asynchronous iterators: `map`, `take` and the like are there once the runtime
+ * has them (Bun 1.4 does not). Until then a generator does the same, and hands the end on in both directions.
+ *
+ * @example
+ * async function* take<T>(items: AsyncIterable<T>, count: number) {
+ *   if (count > 0) for await (const item of items) {
+ *     yield item;
+ *     if (--count === 0) return;
+ *   }
+ * }
+ * for await (const tick of take(counter.stream("ticks", 1_000), 3)) console.log(tick);
+ */
+export interface ActorStream<Item> extends AsyncIteratorObject<Item, undefined, undefined> {
+  /** Reads may be called ahead: each gets its own item, in order. */
+  next(): Promise<IteratorResult<Item, undefined>>;
+  /** Leaves the stream, as `break` and `await using` do; reads that wait come to the end. */
+  return(): Promise<IteratorResult<Item, undefined>>;
+  /** Leaves the stream, and rejects with what it was given. */
+  throw(thrown: unknown): Promise<IteratorResult<Item, undefined>>;
+  [Symbol.asyncIterator](): this;
+}
+
+/** The iterator over a stream, which is opened at the first read. */
+export class StreamReader implements ActorStream<unknown> {
+  // From the language's prototype of asynchronous iterators, below.
+  declare readonly [Symbol.asyncIterator]: () => this;
+  declare readonly [Symbol.asyncDispose]: () => Promise<void>;
+  readonly #settling: Settling;
+  readonly #open: () => PendingStream;
+  #stream: PendingStream | null = null;
+  #isLeft = false;
+
+  constructor(settling: Settling, open: () => PendingStream) {
+    this.#settling = settling;
+    this.#open = open;
+  }
+
+  next(): Promise<Step> {
+    if (this.#stream !== null) return this.#stream.read();
+    if (this.#isLeft) return this.#settling.resolved(DONE);
+    try {
+      this.#stream = this.#open();
+    } catch (thrown) {
+      this.#isLeft = true;
+      return this.#settling.rejected(thrown);
+    }
+    return this.#stream.read();
+  }
+
+  return(): Promise<Step> {
+    this.#leave();
+    return this.#settling.resolved(DONE);
+  }
+
+  throw(thrown: unknown): Promise<Step> {
+    this.#leave();
+    return this.#settling.rejected(thrown);
+  }
+
+  #leave(): void {
+    this.#isLeft = true;
+    this.#stream?.leave();
+  }
+}
+
+const ofGenerators: object = Object.getPrototypeOf(async function* () {}.prototype);
+/** The language's prototype of asynchronous iterators. */
+export const asyncIteratorPrototype: object = Object.getPrototypeOf(ofGenerators);
+Object.setPrototypeOf(StreamReader.prototype, asyncIteratorPrototype);
