@@ -1,11 +1,16 @@
 export { err, ok, type Result, ResultAsync } from "neverthrow";
 export { type Static, Type } from "typebox";
-export type { Context, Factory, Hooks } from "./actor/face/context";
-export type { Audit, DeadLetter, Handled, Logger } from "./actor/contract";
+export type { Audit, Handled } from "./actor/contract";
+export type { AskOptions, AskResult } from "./actor/envelopes/ask";
+export type { OfferOptions } from "./actor/envelopes/offer";
+export type { StreamOptions } from "./actor/envelopes/stream-options";
+export { StreamError } from "./actor/envelopes/stream-step";
 export type {
+  DeadLetter,
   DeadLetterEvent,
   FailedEvent,
   HeldEvent,
+  Logger,
   OverflowEvent,
   RestartedEvent,
   SlowHandlerEvent,
@@ -13,15 +18,15 @@ export type {
   StoppedEvent,
   SystemEvent,
 } from "./actor/events";
-export { checkBehaviour } from "./actor/handlers";
+export type { Context, Factory, Hooks } from "./actor/face/context";
 export type { ActorReport, RunningMessage } from "./actor/face/inspect";
-export { logOf } from "./actor/refs/log";
+export { checkBehaviour } from "./actor/handlers";
+export type { Timers } from "./actor/life/timers";
+export type { Terminated } from "./actor/life/watch";
 export type { ActorOptions, Overflow } from "./actor/options";
-export type { AskOptions, AskResult } from "./actor/envelopes/ask";
-export type { OfferOptions } from "./actor/envelopes/offer";
+export { logOf } from "./actor/refs/log";
 export { type Door, receive } from "./actor/refs/receive";
 export {
-  type AnyRef,
   type AnySignatures,
   type Forwardable,
   type Forwarded,
@@ -30,13 +35,17 @@ export {
   type RefTo,
 } from "./actor/refs/ref";
 export { refSchema } from "./actor/refs/ref-schema";
-export type { StreamOptions } from "./actor/envelopes/stream-options";
 export type { ActorStream } from "./actor/refs/stream-reader";
-export { StreamError } from "./actor/envelopes/stream-step";
 export type { Backoff, BeyondLimit, Directive, Strategy, Supervision } from "./actor/supervision";
-export type { Timers } from "./actor/life/timers";
-export type { Terminated } from "./actor/life/watch";
-export { type Address, address, isAddress, type ParsedAddress, parseAddress, quote } from "./message/address";
+export {
+  type Address,
+  type AnyRef,
+  address,
+  isAddress,
+  type ParsedAddress,
+  parseAddress,
+  quote,
+} from "./message/address";
 export {
   type AskCycleError,
   type AskError,

@@ -1,14 +1,13 @@
-import type { Cell } from "./actor/cell/cell";
-import type { Factory } from "./actor/face/context";
-import type { Environment } from "./actor/contract";
+import { type ActorEnvironment, type Cell, cellOf } from "./actor/cell/cell";
 import type { SystemEvent } from "./actor/events";
+import type { Factory } from "./actor/face/context";
 import { type ActorReport, inspect } from "./actor/face/inspect";
-import { stop } from "./actor/life/lifecycle";
-import type { ActorOptions } from "./actor/options";
-import { type AnyRef, cellOf, type Ref } from "./actor/refs/ref";
 import { shutDown } from "./actor/face/shutdown";
 import { spawnCell } from "./actor/face/spawn";
-import { type Address, quote } from "./message/address";
+import { stop } from "./actor/life/lifecycle";
+import type { ActorOptions } from "./actor/options";
+import type { Ref } from "./actor/refs/ref";
+import { type Address, type AnyRef, quote } from "./message/address";
 import { sentenceOf } from "./message/delivery-error";
 import type { Protocol } from "./protocol/protocol";
 import type { DeadLetters } from "./router/dead-letters";
@@ -101,7 +100,7 @@ export interface System extends AsyncDisposable {
 
 class ActorSystem implements System {
   readonly router: AddressRouter;
-  readonly #environment: Environment;
+  readonly #environment: ActorEnvironment;
   readonly #deadLetters: DeadLetters;
   #report: Promise<ShutdownReport> | null = null;
   #unbind: () => void = () => undefined;

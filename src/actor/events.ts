@@ -1,11 +1,38 @@
 import type { Address } from "../message/address";
+import type { DeliveryError } from "../message/delivery-error";
+import type { Message } from "../message/message";
 import type { Clock } from "../runtime/clock";
 import type { Enter } from "../runtime/contexts";
 import { type Feed, FeedSource } from "../runtime/feed";
 import type { Settling } from "../runtime/settling";
-import type { DeadLetter, Logger } from "./contract";
 import type { Overflow } from "./options";
 import type { Directive } from "./supervision";
+
+/**
+ * Where envoi writes what nobody handled. It has the shape of `console`: the sentence first, details behind it. (A
+ * logger that takes the details first, such as pino, keeps the sentence alone unless it is wrapped.)
+ */
+export interface Logger {
+  warn(message: string, details?: object): void;
+  error(message: string, details?: object): void;
+}
+
+/**
+ * A message that no handler took (`dropped`: an interceptor took it out), or a reply that nobody waits for any more.
+ */
+export interface DeadLetter {
+  readonly reason: DeliveryError["kind"] | "late-reply" | "dropped";
+  readonly address: Address;
+  readonly operation: string;
+  /** A sentence: what happened, and what to do. */
+  readonly description: string;
+  /** Whether somebody asked, and so was told; what nobody was told is logged. */
+  readonly asked: boolean;
+  /** The message; for a late reply, the one that it answers. */
+  readonly message: Message;
+  /** What a late reply said. */
+  readonly reply?: unknown;
+}
 
 interface Shape<Kind extends string> {
   readonly kind: Kind;

@@ -1,8 +1,7 @@
-import { type Address, quote } from "../message/address";
+import { type Address, type AnyRef, quote } from "../message/address";
 import { nearestName } from "../message/nearest";
 import type { Protocol } from "../protocol/protocol";
-import type { HandlerTable, Operations } from "./cell/cell";
-import type { AnyRef } from "./refs/ref";
+import type { HandlerTable, Operations } from "./contract";
 
 /** The hooks that stand beside the handlers. */
 const HOOKS = ["onStart", "onRestart", "onStop"] as const;

@@ -1,5 +1,4 @@
-import { quote } from "../message/address";
-import type { AnyRef } from "./refs/ref";
+import { type AnyRef, quote } from "../message/address";
 
 /**
  * What is done with an actor that failed: it goes on with its state (`resume`), begins anew (`restart`), ends (`stop`),

@@ -85,6 +85,11 @@ export const isWritten = (name: string): name is Address => name.charCodeAt(0) =
 export const addressUnder = (parent: Address, name: string): Address =>
   isWritten(name) ? name : `${parent.slice(0, -1) as "@("}/${name})`;
 
+/** Any reference, whatever its actor can be asked for. */
+export interface AnyRef {
+  readonly address: Address;
+}
+
 /** The id of an address that is known to be one. */
 export const idOf = (canonical: Address): string => canonical.slice(2, -1);
 

@@ -92,3 +92,29 @@ export function createMessage<Payload>(
     metadata: options.metadata,
   };
 }
+
+// Carried by what was parsed from outside, and copied when it is spread: an actor validates such a message.
+export const RECEIVED = Symbol("envoi.received");
+
+/** Whether a message came from outside this process, so that its payload is not to be trusted. */
+export const isReceived = (message: Message): boolean => RECEIVED in message;
+
+/** The same message, as one that came from outside. */
+export const markReceived = (message: Message): Message => ({ ...message, [RECEIVED]: true }) as Message;
+
+/** The same message as it is sent in another pattern: `router.ask` makes an ask of any message. */
+export function inPattern(message: Message, pattern: Pattern): Message {
+  if (message.pattern === pattern) return message;
+  const sent: Message = {
+    id: message.id,
+    pattern,
+    to: message.to,
+    from: message.from,
+    type: message.type,
+    payload: message.payload,
+    correlationId: message.correlationId ?? (pattern === "tell" ? undefined : message.id), // 15 ns less than a new id.
+    timestamp: message.timestamp,
+    metadata: message.metadata,
+  };
+  return isReceived(message) ? markReceived(sent) : sent;
+}

@@ -2,9 +2,8 @@ import { type Address, quote } from "./address";
 import { type DeliveryError, type InvalidPayloadError, isDeliveryError, listIssues } from "./delivery-error";
 import { exposedText, publicIssues } from "./exposure";
 import { generateMessageId } from "./id";
-import type { Message } from "./message";
+import { isReceived, type Message } from "./message";
 import { wallTime } from "./wall-time";
-import { isReceived } from "./wire";
 
 interface ReplyShape {
   readonly id: string;

@@ -2,40 +2,14 @@ import { err, ok, type Result } from "neverthrow";
 import { asDetail, isAddress, quote } from "./address";
 import { sentenceOf } from "./delivery-error";
 import { type FormatError, formatError } from "./format-error";
-import type { Message, Metadata, Pattern } from "./message";
+import { type Message, type Metadata, RECEIVED } from "./message";
 import type { MessageResponse } from "./response";
-
-// Carried by what was parsed from outside, and copied when it is spread: an actor validates such a message.
-const RECEIVED = Symbol("envoi.received");
 
 /** Deepest nesting of a payload that may leave the process. */
 export const MAX_DEPTH = 512;
 
 /** Keys and the texts of errors may hold parts of a payload: an error must not carry it all. */
 const MAX_TEXT = 200;
-
-/** Whether a message came from outside this process, so that its payload is not to be trusted. */
-export const isReceived = (message: Message): boolean => RECEIVED in message;
-
-/** The same message, as one that came from outside. */
-export const markReceived = (message: Message): Message => ({ ...message, [RECEIVED]: true }) as Message;
-
-/** The same message as it is sent in another pattern: `router.ask` makes an ask of any message. */
-export function inPattern(message: Message, pattern: Pattern): Message {
-  if (message.pattern === pattern) return message;
-  const sent: Message = {
-    id: message.id,
-    pattern,
-    to: message.to,
-    from: message.from,
-    type: message.type,
-    payload: message.payload,
-    correlationId: message.correlationId ?? (pattern === "tell" ? undefined : message.id), // 15 ns less than a new id.
-    timestamp: message.timestamp,
-    metadata: message.metadata,
-  };
-  return isReceived(message) ? markReceived(sent) : sent;
-}
 
 /**
  * Writes a message or response as JSON, or says which value JSON cannot carry: a function, a symbol, a bigint, NaN or an

@@ -1,4 +1,4 @@
-import type { DeadLetter, Logger } from "../actor/contract";
+import type { DeadLetter, Logger } from "../actor/events";
 import { asDetail } from "../message/address";
 import type { Clock } from "../runtime/clock";
 import type { Enter } from "../runtime/contexts";

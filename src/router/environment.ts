@@ -1,7 +1,8 @@
-import { makeBehaviour } from "../actor/face/behaviour";
+import type { ActorEnvironment } from "../actor/cell/cell";
 import { Directory } from "../actor/cell/directory";
-import type { Environment, Handled, Logger } from "../actor/contract";
-import { Events } from "../actor/events";
+import type { Handled } from "../actor/contract";
+import { Events, type Logger } from "../actor/events";
+import { ENGINE } from "../actor/face/engine";
 import { checkSupervision, policyOf, type Supervision } from "../actor/supervision";
 import { quote } from "../message/address";
 import { sentenceOf } from "../message/delivery-error";
@@ -81,7 +82,7 @@ const OPTIONS = new Set<string>([
 ] satisfies (keyof SystemOptions)[]);
 
 /** Makes what the actors of one system share. */
-export function createEnvironment(options: SystemOptions): { environment: Environment; deadLetters: DeadLetters } {
+export function createEnvironment(options: SystemOptions): { environment: ActorEnvironment; deadLetters: DeadLetters } {
   if (typeof options !== "object" || options === null) {
     throw new TypeError(`The options of a system are an object, such as { askTimeout: 500 }; got ${quote(options)}.`);
   }
@@ -122,7 +123,7 @@ export function createEnvironment(options: SystemOptions): { environment: Enviro
   const deadLetters = new DeadLetters(clock, logger, settling, enter);
   const events = new Events(clock, logger, settling, enter);
   const beforeHandle = options.beforeHandle ?? null;
-  const environment: Environment = {
+  const environment: ActorEnvironment = {
     enter,
     looksAtEach: validate === "always" || asyncContext === "sender",
     captureSender: asyncContext === "sender" ? captureContext : null,
@@ -148,7 +149,7 @@ export function createEnvironment(options: SystemOptions): { environment: Enviro
       asyncContext === "sender" ||
       beforeHandle !== null ||
       slowHandler !== Number.POSITIVE_INFINITY,
-    makeBehaviour,
+    engine: ENGINE,
     isClosed: false,
     bury(letter, isPlanned) {
       deadLetters.bury(letter, isPlanned);

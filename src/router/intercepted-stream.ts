@@ -1,7 +1,8 @@
-import type { Environment } from "../actor/contract";
+import type { ActorEnvironment } from "../actor/cell/cell";
 import type { PendingStream } from "../actor/envelopes/stream";
+import { DONE, type Step, StreamError } from "../actor/envelopes/stream-step";
+import { LEFT } from "../actor/reasons";
 import { type ActorStream, asyncIteratorPrototype, StreamReader } from "../actor/refs/stream-reader";
-import { DONE, LEFT, type Step, StreamError } from "../actor/envelopes/stream-step";
 import { quote } from "../message/address";
 import { deliveryError, type MessageSource } from "../message/delivery-error";
 import type { Message } from "../message/message";
@@ -25,14 +26,14 @@ export class InterceptedStream implements ActorStream<unknown> {
   declare readonly [Symbol.asyncIterator]: () => this;
   declare readonly [Symbol.asyncDispose]: () => Promise<void>;
   readonly #message: Message;
-  readonly #environment: Environment;
+  readonly #environment: ActorEnvironment;
   readonly #begin: Begin;
   #transit: Transit | null = null;
   #opened: PendingStream | null = null;
   #items: Promise<Items> | null = null;
   #isDone = false;
 
-  constructor(message: Message, environment: Environment, begin: Begin) {
+  constructor(message: Message, environment: ActorEnvironment, begin: Begin) {
     this.#message = message;
     this.#environment = environment;
     this.#begin = begin;

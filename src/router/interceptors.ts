@@ -1,5 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
-import type { Audit, Environment } from "../actor/contract";
+import type { ActorEnvironment } from "../actor/cell/cell";
+import type { Audit } from "../actor/contract";
 import { type AskOptions, type AskResult, checkAskOptions } from "../actor/envelopes/ask";
 import type { OfferOptions } from "../actor/envelopes/offer";
 import { PendingStream } from "../actor/envelopes/stream";
@@ -7,8 +8,7 @@ import type { StreamOptions } from "../actor/envelopes/stream-options";
 import type { ActorStream } from "../actor/refs/stream-reader";
 import { type Address, quote } from "../message/address";
 import type { DeliveryError } from "../message/delivery-error";
-import type { Message, Pattern } from "../message/message";
-import { inPattern } from "../message/wire";
+import { inPattern, type Message, type Pattern } from "../message/message";
 import type { Runnable } from "../runtime/dispatcher";
 import { Mailbox } from "../runtime/mailbox";
 import { InterceptedStream } from "./intercepted-stream";
@@ -27,7 +27,7 @@ const TAKEN: Promise<Outcome> = Promise.resolve(ok(undefined));
 
 /** The interceptors of a router, and the messages that are in them. */
 export class Interceptors {
-  readonly #environment: Environment;
+  readonly #environment: ActorEnvironment;
   readonly #directory: Directory;
   readonly #whenUnused: () => void;
   #chain: readonly Interceptor[] = [];
@@ -37,7 +37,7 @@ export class Interceptors {
   #entering: Transit | null = null;
   readonly #put: Delivery;
 
-  constructor(environment: Environment, directory: Directory, whenUnused: () => void) {
+  constructor(environment: ActorEnvironment, directory: Directory, whenUnused: () => void) {
     this.#environment = environment;
     this.#directory = directory;
     this.#whenUnused = whenUnused;
@@ -172,12 +172,12 @@ class Lane implements Runnable {
   nextReady: Runnable | null = null;
   current: Transit | null = null;
   readonly waiting = new Mailbox<Transit>();
-  readonly #environment: Environment;
+  readonly #environment: ActorEnvironment;
   readonly #enter: (transit: Transit) => void;
   readonly #whenEmpty: () => void;
   #isScheduled = false;
 
-  constructor(environment: Environment, enter: (transit: Transit) => void, whenEmpty: () => void) {
+  constructor(environment: ActorEnvironment, enter: (transit: Transit) => void, whenEmpty: () => void) {
     this.#environment = environment;
     this.#enter = enter;
     this.#whenEmpty = whenEmpty;

@@ -1,13 +1,14 @@
 import type { Result } from "neverthrow";
-import { servesOutside } from "../actor/life/cause";
 import type { Cell } from "../actor/cell/cell";
-import { type Envelope, EnvelopeSource, Tell } from "../actor/envelopes/envelope";
-import { ANSWERED, type EndReason, isOf, type Wait } from "../actor/envelopes/handling";
+import type { EndReason, Envelope, Part, Recipients, Relay, Wait } from "../actor/contract";
 import { PendingAsk } from "../actor/envelopes/ask";
-import { PendingOffer } from "../actor/envelopes/offer";
-import type { Part, Recipients, Relay } from "../actor/envelopes/relay";
-import { copyRoute, routeOf } from "../actor/envelopes/route";
+import { servesOutside } from "../actor/envelopes/cause";
 import { lookLater } from "../actor/envelopes/deadlock";
+import { EnvelopeSource, Tell } from "../actor/envelopes/envelope";
+import { isOf } from "../actor/envelopes/handling";
+import { PendingOffer } from "../actor/envelopes/offer";
+import { copyRoute, routeOf } from "../actor/envelopes/route";
+import { ANSWERED } from "../actor/reasons";
 import { type DeliveryError, deliveryError } from "../message/delivery-error";
 import type { Operation } from "../protocol/protocol";
 import { type Choice, handTo, inTurn, refuseAll, usable } from "./pool-routing";
@@ -151,7 +152,7 @@ export class ToAll implements Relay {
       if (!part.isWaiting) continue;
       const error = part.ended(reason);
       part.fail(error);
-      settling.settle(() => part.cell.abandonHandling(part, error), undefined);
+      settling.settle(() => part.cell.abandon(part, error), undefined);
     }
   }
 }

@@ -1,7 +1,6 @@
 import type { Cell } from "../actor/cell/cell";
-import type { Envelope } from "../actor/envelopes/envelope";
+import type { Envelope, Recipients, Relay } from "../actor/contract";
 import { EnvelopeSource } from "../actor/envelopes/envelope";
-import type { Recipients, Relay } from "../actor/envelopes/relay";
 import { asDetail, quote } from "../message/address";
 import { type DeliveryError, deliveryError, sentenceOf } from "../message/delivery-error";
 import type { Operation } from "../protocol/protocol";

@@ -1,10 +1,10 @@
-import type { Cell, HandlerTable } from "../actor/cell/cell";
-import type { Factory } from "../actor/face/context";
 import { Flow } from "../actor/cell/admission";
+import { type Cell, cellOf } from "../actor/cell/cell";
 import { GUARDED } from "../actor/cell/life";
+import type { HandlerTable, Relay } from "../actor/contract";
+import type { Factory } from "../actor/face/context";
 import { ACTOR_OPTIONS, type ActorOptions } from "../actor/options";
-import { cellOf, type Ref } from "../actor/refs/ref";
-import type { Relay } from "../actor/envelopes/relay";
+import type { Ref } from "../actor/refs/ref";
 import { quote } from "../message/address";
 import type { Protocol } from "../protocol/protocol";
 import { ToAll } from "./pool-fan";

@@ -1,20 +1,22 @@
 import { err, type Result } from "neverthrow";
-import { Cell } from "../actor/cell/cell";
-import { CellContext } from "../actor/face/cell-context";
-import type { Context } from "../actor/face/context";
-import { letterOf } from "../actor/envelopes/envelope";
-import { type Audit, audit, type DeadLetter, type Environment } from "../actor/contract";
-import { stop } from "../actor/life/lifecycle";
-import { type ActorOptions, checkActorOptions, NO_OPTIONS } from "../actor/options";
+import { type ActorEnvironment, Cell } from "../actor/cell/cell";
+import type { Audit } from "../actor/contract";
 import { type AskOptions, type AskResult, checkAskOptions } from "../actor/envelopes/ask";
+import { letterOf } from "../actor/envelopes/envelope";
 import type { OfferOptions } from "../actor/envelopes/offer";
-import { type AnySignatures, type Ref, refTo } from "../actor/refs/ref";
-import { ask, offer, openStream, tell } from "../actor/refs/sending";
-import { begin, claim, equip } from "../actor/face/spawn";
 import { PendingStream } from "../actor/envelopes/stream";
 import { checkStreamOptions, type StreamOptions } from "../actor/envelopes/stream-options";
-import { type ActorStream, StreamReader } from "../actor/refs/stream-reader";
 import { StreamError } from "../actor/envelopes/stream-step";
+import type { DeadLetter } from "../actor/events";
+import { CellContext } from "../actor/face/cell-context";
+import type { Context } from "../actor/face/context";
+import { audit } from "../actor/face/inspect";
+import { begin, claim, equip } from "../actor/face/spawn";
+import { stop } from "../actor/life/lifecycle";
+import { type ActorOptions, checkActorOptions, NO_OPTIONS } from "../actor/options";
+import { type AnySignatures, type Ref, refTo } from "../actor/refs/ref";
+import { ask, offer, openStream, tell } from "../actor/refs/sending";
+import { type ActorStream, StreamReader } from "../actor/refs/stream-reader";
 import { type Address, isAddress, quote } from "../message/address";
 import { type DeliveryError, deliveryError, sentenceOf } from "../message/delivery-error";
 import type { Message } from "../message/message";
@@ -92,12 +94,12 @@ export interface Router {
 
 /** The router of one environment. */
 export class AddressRouter implements Router {
-  readonly #environment: Environment;
+  readonly #environment: ActorEnvironment;
   readonly deadLetters: Feed<DeadLetter>;
   /** Null while there are none: then they cost one comparison. */
   #interceptors: Interceptors | null = null;
 
-  constructor(environment: Environment, deadLetters: Feed<DeadLetter>) {
+  constructor(environment: ActorEnvironment, deadLetters: Feed<DeadLetter>) {
     this.#environment = environment;
     this.deadLetters = deadLetters;
   }

@@ -1,7 +1,7 @@
-import type { Cell } from "../actor/cell/cell";
-import { type AnyRef, cellOf, type Ref } from "../actor/refs/ref";
+import { type Cell, cellOf } from "../actor/cell/cell";
+import type { Ref } from "../actor/refs/ref";
 import { tell } from "../actor/refs/sending";
-import { quote } from "../message/address";
+import { type AnyRef, quote } from "../message/address";
 import type { AskName, Takes } from "../protocol/signatures";
 import { type Few, withOne, without } from "../runtime/few";
 

@@ -1,11 +1,11 @@
 import { err, type Result } from "neverthrow";
+import type { ActorEnvironment } from "../actor/cell/cell";
 import { onAbort } from "../actor/envelopes/abort";
 import { letterOf } from "../actor/envelopes/envelope";
-import type { DeadLetter, Environment } from "../actor/contract";
+import type { DeadLetter } from "../actor/events";
 import { quote } from "../message/address";
 import { type DeliveryError, deliveryError, isDeliveryError, type MessageSource } from "../message/delivery-error";
-import type { Message } from "../message/message";
-import { inPattern, isReceived, markReceived } from "../message/wire";
+import { inPattern, isReceived, type Message, markReceived } from "../message/message";
 import { captureContext } from "../runtime/contexts";
 import type { Mail } from "../runtime/mailbox";
 import { isThenable } from "../runtime/thenable";
@@ -30,7 +30,7 @@ export class Transit implements Mail<Transit>, Staged {
   whenLeft: (() => void) | null = null;
   /** Why its sender waits no more. */
   failure: DeliveryError | null = null;
-  readonly #environment: Environment;
+  readonly #environment: ActorEnvironment;
   /**
    * Calls in the context of who sent it: interceptors, and the mailbox behind them, see the same whether the message waited for its
    * turn or not (P16).
@@ -47,7 +47,7 @@ export class Transit implements Mail<Transit>, Staged {
   #stopListening: (() => void) | null = null;
 
   constructor(
-    environment: Environment,
+    environment: ActorEnvironment,
     message: Message,
     delay: number,
     deliver: Delivery,

@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
-import type { Cell } from "../../src/actor/cell/cell";
-import { Children } from "../../src/actor/cell/children";
-import { cellOf } from "../../src/actor/refs/ref";
+import { type Cell, cellOf } from "../../src/actor/cell/cell";
+import { Children } from "../../src/actor/cell/directory";
 import { createSystem, defineProtocol, type System, Type } from "../../src/index";
 
 const Quiet = defineProtocol("quiet", {});
@@ -10,7 +9,7 @@ const spawn = (system: System, name: string) => system.spawn(name, Quiet, () => 
 
 test("P14: of a thousand children that came and went, a handful is kept; those that are left are in order", async () => {
   await using system = createSystem();
-  const children = new Children(cellOf(system.spawn("parent", Quiet, () => ({}))));
+  const children = new Children(cellOf(system.spawn("parent", Quiet, () => ({}))).addressLength);
   const kept: WeakRef<Cell>[] = [];
   const first = spawn(system, "first");
   children.add(cellOf(first));

@@ -1,7 +1,7 @@
 import { expect, spyOn, test } from "bun:test";
-import type { Cell } from "../../src/actor/cell/cell";
-import { Children } from "../../src/actor/cell/children";
-import { ActorRef, cellOf } from "../../src/actor/refs/ref";
+import { type Cell, cellOf } from "../../src/actor/cell/cell";
+import { Children } from "../../src/actor/cell/directory";
+import { ActorRef } from "../../src/actor/refs/ref";
 import {
   type Address,
   address,

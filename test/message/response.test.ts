@@ -3,10 +3,9 @@ import { StreamError } from "../../src/index";
 import { address } from "../../src/message/address";
 import { deliveryError, type MessageSource } from "../../src/message/delivery-error";
 import { expose, withhold } from "../../src/message/exposure";
-import { createMessage } from "../../src/message/message";
+import { createMessage, markReceived } from "../../src/message/message";
 import { createErrorResponse, createResponse, publicError } from "../../src/message/response";
 import { wallTime } from "../../src/message/wall-time";
-import { markReceived } from "../../src/message/wire";
 
 const asked = createMessage(
   address("counter"),

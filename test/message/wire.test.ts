@@ -1,16 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { address } from "../../src/message/address";
 import type { FormatError } from "../../src/message/format-error";
-import { createMessage, type Message } from "../../src/message/message";
+import { createMessage, inPattern, isReceived, type Message } from "../../src/message/message";
 import { createErrorResponse, createResponse } from "../../src/message/response";
-import {
-  inPattern,
-  isReceived,
-  MAX_DEPTH,
-  parseMessage,
-  parseResponse,
-  serializeMessage,
-} from "../../src/message/wire";
+import { MAX_DEPTH, parseMessage, parseResponse, serializeMessage } from "../../src/message/wire";
 
 const echo = address("echo");
 const asked = createMessage(

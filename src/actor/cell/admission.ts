@@ -1,8 +1,17 @@
 import { type DeliveryError, deliveryError } from "../../message/delivery-error";
-import type { Cell } from "./cell";
-import { type Envelope, EnvelopeSource } from "../envelopes/envelope";
-import type { Overflow } from "../options";
+import type { MessageQueue } from "../../runtime/mailbox";
+import type { Envelope, Recipient } from "../contract";
+import { EnvelopeSource } from "../envelopes/envelope";
 import { Signal } from "../envelopes/signal";
+import type { Overflow } from "../options";
+
+/** The actor of a bounded mailbox. */
+interface Owner extends Recipient {
+  readonly mailbox: MessageQueue<Envelope>;
+  enqueue(envelope: Envelope): void;
+  refuse(envelope: Envelope, error: DeliveryError, isPlanned?: boolean): DeliveryError;
+  bury(envelope: Envelope, error: DeliveryError): DeliveryError;
+}
 
 /** The bound of a mailbox, and the senders that wait for room in it (P11). */
 export class Flow {
@@ -32,7 +41,7 @@ export class Flow {
 const isMessage = (envelope: Envelope): boolean => !(envelope instanceof Signal);
 
 /** Puts a message into a bounded mailbox, lets it wait, or does what the policy says; an error tells why it is not in. */
-export function admit(cell: Cell, flow: Flow, envelope: Envelope): DeliveryError | null {
+export function admit(cell: Owner, flow: Flow, envelope: Envelope): DeliveryError | null {
   if (flow.hasRoom || flow.givenUp === 0) return place(cell, flow, envelope);
   const removed = sweep(cell, flow);
   const error = place(cell, flow, envelope);
@@ -41,7 +50,7 @@ export function admit(cell: Cell, flow: Flow, envelope: Envelope): DeliveryError
 }
 
 /** Whoever hears of a dead letter may look at the audit, or send again: everything is in its place before one is told. */
-function place(cell: Cell, flow: Flow, envelope: Envelope): DeliveryError | null {
+function place(cell: Owner, flow: Flow, envelope: Envelope): DeliveryError | null {
   if (flow.hasRoom) {
     enter(cell, flow, envelope);
     return null;
@@ -65,20 +74,20 @@ function place(cell: Cell, flow: Flow, envelope: Envelope): DeliveryError | null
 }
 
 /** A message has left the mailbox: whoever waits longest gets its place. */
-export function release(cell: Cell, flow: Flow, envelope: Envelope): void {
+export function release(cell: Owner, flow: Flow, envelope: Envelope): void {
   flow.size--;
   if (envelope.failure !== null && flow.givenUp > 0) flow.givenUp--;
   refill(cell, flow);
 }
 
 /** Puts a signal where it belongs: behind what waits already (P2). */
-export function putSignal(cell: Cell, flow: Flow, signal: Signal): void {
+export function putSignal(cell: Owner, flow: Flow, signal: Signal): void {
   if (flow.waiting.size === 0) cell.enqueue(signal);
   else flow.waiting.add(signal);
 }
 
 /** The sender of a message gave up: whoever waited for room leaves at once. */
-export function forget(cell: Cell, flow: Flow, envelope: Envelope, error: DeliveryError): void {
+export function forget(cell: Owner, flow: Flow, envelope: Envelope, error: DeliveryError): void {
   if (flow.waiting.delete(envelope)) {
     cell.refuse(envelope, error);
     return;
@@ -93,7 +102,7 @@ export function forget(cell: Cell, flow: Flow, envelope: Envelope, error: Delive
   });
 }
 
-function refill(cell: Cell, flow: Flow): void {
+function refill(cell: Owner, flow: Flow): void {
   for (const envelope of flow.waiting) {
     const isSignal = envelope instanceof Signal;
     if (!isSignal && !flow.hasRoom) return;
@@ -104,14 +113,14 @@ function refill(cell: Cell, flow: Flow): void {
   if (flow.hasRoom) flow.isOverflowing = false;
 }
 
-function enter(cell: Cell, flow: Flow, envelope: Envelope): void {
+function enter(cell: Owner, flow: Flow, envelope: Envelope): void {
   flow.size++;
   envelope.admitted();
   cell.enqueue(envelope);
 }
 
 /** Takes out what nobody waits for any more, which must not keep others out; it is counted, and to be told of. */
-function sweep(cell: Cell, flow: Flow): Envelope[] {
+function sweep(cell: Owner, flow: Flow): Envelope[] {
   flow.givenUp = 0;
   const removed = cell.mailbox.removeAll((envelope) => envelope.failure !== null);
   flow.size -= removed.length;
@@ -120,14 +129,14 @@ function sweep(cell: Cell, flow: Flow): Envelope[] {
   return removed;
 }
 
-function buryAll(cell: Cell, removed: readonly Envelope[]): void {
+function buryAll(cell: Owner, removed: readonly Envelope[]): void {
   for (const envelope of removed) if (envelope.failure !== null) cell.bury(envelope, envelope.failure);
 }
 
-const full = (cell: Cell, flow: Flow, envelope: Envelope): DeliveryError =>
+const full = (cell: Owner, flow: Flow, envelope: Envelope): DeliveryError =>
   deliveryError("mailbox-full", new EnvelopeSource(envelope, cell), flow.capacity);
 
-function tellOfOverflow(cell: Cell, flow: Flow, envelope: Envelope): void {
+function tellOfOverflow(cell: Owner, flow: Flow, envelope: Envelope): void {
   if (flow.isOverflowing) return;
   flow.isOverflowing = true;
   const { events } = cell.environment;

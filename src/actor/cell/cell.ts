@@ -1,43 +1,48 @@
-import type { Address } from "../../message/address";
-import { type DeliveryError, deliveryError } from "../../message/delivery-error";
-import type { Message } from "../../message/message";
+import type { Address, AnyRef } from "../../message/address";
+import { type DeliveryError, deliveryError, type Pause } from "../../message/delivery-error";
 import type { Operation } from "../../protocol/protocol";
 import type { Runnable } from "../../runtime/dispatcher";
 import { Mailbox, type MessageQueue } from "../../runtime/mailbox";
+import type { AnyFactory, Behaviour, Envelope, Environment, Operations, Recipient, Relay } from "../contract";
 import { whenAborted } from "../envelopes/abort";
-import { checkPayload } from "../envelopes/validation";
-import { Children } from "./children";
-import type { Factory } from "../face/context";
-import { type Envelope, EnvelopeSource, isFromOutside, keepContext, letterOf, Tell, tellOf } from "../envelopes/envelope";
-import type { Environment } from "../contract";
-import { Extras, stopReason } from "./extras";
-import { admit, forget } from "./admission";
+import { EnvelopeSource, isFromOutside, keepContext, letterOf, Tell, tellOf } from "../envelopes/envelope";
 import { Handling } from "../envelopes/handling";
-import { Instance } from "./instance";
-import { ALIVE, AWAITING, DRAINING, GUARDED, HANDLING, IDLE, READY, RESTARTING, STOPPED, SUSPENDED } from "./life";
-import { proceed } from "../life/lifecycle";
-import { ActorRef } from "../refs/ref";
 import { Signal } from "../envelopes/signal";
 import { PendingStream } from "../envelopes/stream";
-import { runHook, runMessages } from "../life/turn";
+import { checkPayload } from "../envelopes/validation";
+import { ActorRef, recipientOf } from "../refs/ref";
+import { admit, forget } from "./admission";
+import { Children, type Directory } from "./directory";
+import { Extras, stopReason } from "./extras";
+import { Instance } from "./instance";
+import { ALIVE, AWAITING, DRAINING, GUARDED, HANDLING, IDLE, READY, RESTARTING, STOPPED, SUSPENDED } from "./life";
 
-export type Operations = Readonly<Record<string, Operation>>;
+/** What drives actors: called once for a turn or a transition, never for a message. The layers above hand it in. */
+export interface Engine {
+  /** Runs the hook that comes before all messages. */
+  runHook(cell: Cell): number;
+  /** Handles `limit` messages at most; returns how many it did. */
+  runMessages(cell: Cell, limit: number): number;
+  /** Takes the next step of an actor that starts, restarts or stops. */
+  proceed(cell: Cell): void;
+  /** Runs the factory of an actor. */
+  makeBehaviour(cell: Cell): Behaviour;
+}
 
-/** What an actor does: a handler for each operation, or one for every message (an actor of a router). */
-export type Behaviour = HandlerTable | ((message: Message) => unknown);
-export type HandlerTable = Record<string, (payload: unknown) => unknown>;
-
-/** Makes an actor's behaviour, at its start and at each restart; null where it has one for good. */
-export type AnyFactory = Factory<never> | null;
+/** What the actors of one system share. */
+export interface ActorEnvironment extends Environment {
+  readonly directory: Directory<Cell>;
+  readonly engine: Engine;
+}
 
 /**
  * One actor: its mailbox, its behaviour and what it is doing. It handles one message at a time (P3), counts the
  * outcome of each message once (P1), and is handed its turns by the dispatcher. What it does in a turn is in turn.ts, how it
  * begins, fails and ends in lifecycle.ts; its fields are for this room.
  */
-export class Cell implements Runnable {
+export class Cell implements Runnable, Recipient {
   nextReady: Runnable | null = null;
-  readonly environment: Environment;
+  readonly environment: ActorEnvironment;
   readonly parent: Cell | null;
   /** What it can be asked for; null for an actor of a router, which takes every message. */
   readonly operations: Operations | null;
@@ -54,11 +59,11 @@ export class Cell implements Runnable {
   activity = SUSPENDED;
   /** How far its life has got; changed by live(). */
   readonly life: number = ALIVE;
-  extras: Extras | null = null;
+  extras: Extras<Cell> | null = null;
 
   /** @param name its address; of a child, its name where that is plain. */
   constructor(
-    environment: Environment,
+    environment: ActorEnvironment,
     name: string,
     parent: Cell | null,
     operations: Operations | null,
@@ -70,7 +75,7 @@ export class Cell implements Runnable {
     this.operations = operations;
     this.factory = factory;
     if (parent !== null) {
-      parent.extra.children ??= new Children(parent);
+      parent.extra.children ??= new Children(parent.addressLength);
       parent.extra.children.add(this);
     }
   }
@@ -94,7 +99,7 @@ export class Cell implements Runnable {
     return this.queue === null ? 0 : this.queue.handled;
   }
 
-  get extra(): Extras {
+  get extra(): Extras<Cell> {
     this.extras ??= new Extras();
     return this.extras;
   }
@@ -276,9 +281,44 @@ export class Cell implements Runnable {
   run(limit: number): number {
     if (this.activity !== READY) return 0; // It was stopped since it was scheduled.
     this.activity = HANDLING;
-    const count = this.life > DRAINING ? runHook(this) : runMessages(this, limit);
+    const { engine } = this.environment;
+    const count = this.life > DRAINING ? engine.runHook(this) : engine.runMessages(this, limit);
     if (this.activity !== AWAITING) this.goOn();
     return count;
+  }
+
+  get relay(): Relay | null {
+    return this.extras === null ? null : this.extras.relay;
+  }
+  get isStrict(): boolean {
+    return this.environment.validatesAlways || this.extras?.validates === true;
+  }
+  get pause(): Pause | undefined {
+    if (this.life !== RESTARTING) return undefined;
+    return this.extras?.restart?.isHeld === true ? "held" : "restarting";
+  }
+  get isRestarting(): boolean {
+    return this.life === RESTARTING;
+  }
+  get isStoppingChildren(): boolean {
+    return this.extras?.isStoppingChildren === true;
+  }
+  get awaited(): readonly (Handling | Cell)[] {
+    return this.isStoppingChildren ? [...this.handlings, ...(this.extras?.children?.all() ?? [])] : this.handlings;
+  }
+  get isFull(): boolean {
+    return this.extras?.concurrency?.isFull ?? this.current !== null;
+  }
+  get soleHandling(): Handling | null | undefined {
+    const { extras } = this;
+    if (extras === null) return null;
+    return extras.concurrency === null && extras.relay === null ? extras.handling : undefined;
+  }
+  get occupants(): readonly (readonly Handling[])[] {
+    const { handling = null, concurrency = null } = this.extras ?? {};
+    const groups: Handling[][] = handling === null ? [] : [[handling]];
+    if (concurrency?.isFull === true) groups.push([...concurrency.running]);
+    return groups;
   }
 
   get isConcurrent(): boolean {
@@ -304,13 +344,13 @@ export class Cell implements Runnable {
       }
     }
     this.activity = SUSPENDED;
-    proceed(this);
+    this.environment.engine.proceed(this);
   }
 
   // ——— Giving up
 
   /** The sender of a message gave up: tells its handler, when one runs (P7). */
-  abandonHandling(envelope: Envelope, error: DeliveryError): void {
+  abandon(envelope: Envelope, error: DeliveryError): void {
     const { extras } = this;
     if (extras === null) return;
     const handling = this.handlingOf(envelope);
@@ -347,4 +387,15 @@ export class Cell implements Runnable {
       return whenAborted(this.signal, callback, this.environment.enter);
     return handling.onAbort(callback, handling.envelope.failure !== null || !this.isAlive);
   }
+}
+
+/**
+ * The cell behind a reference.
+ *
+ * @throws TypeError when it is no reference.
+ */
+export function cellOf(ref: AnyRef): Cell {
+  const recipient = recipientOf(ref);
+  if (recipient instanceof Cell) return recipient;
+  throw new TypeError(`${ref.address} is a reference that another copy of envoi has made: use one copy of it.`);
 }

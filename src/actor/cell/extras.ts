@@ -1,15 +1,14 @@
 import type { Address } from "../../message/address";
 import type { Few } from "../../runtime/few";
 import type { Timeout } from "../../runtime/timer-wheel";
-import type { Children } from "./children";
-import type { Flow } from "./admission";
+import type { Relay } from "../contract";
 import type { Concurrency, Handling } from "../envelopes/handling";
-import type { Instance } from "./instance";
-import { ALIVE } from "./life";
-import type { Relay } from "../envelopes/relay";
 import type { Signal } from "../envelopes/signal";
 import type { Policy, RestartHistory } from "../supervision";
-import type { Watch } from "../life/watch";
+import type { Flow } from "./admission";
+import type { Children, Member } from "./directory";
+import type { Instance } from "./instance";
+import { ALIVE } from "./life";
 
 /** Why an actor restarts. */
 export interface Restart {
@@ -20,8 +19,13 @@ export interface Restart {
   readonly isHeld: boolean;
 }
 
+/** Somebody who is told when an actor has ended. */
+interface Watcher {
+  tell(error: unknown): void;
+}
+
 /** What only some actors need, so that an idle one stays small. */
-export class Extras {
+export class Extras<Self extends Member<Self>> {
   // ——— Of its options
   flow: Flow | null = null;
   concurrency: Concurrency | null = null;
@@ -41,7 +45,7 @@ export class Extras {
   onRejected: ((thrown: unknown) => void) | null = null;
 
   // ——— Of its life
-  children: Children | null = null;
+  children: Children<Self> | null = null;
   /** What ends with a restart. */
   instance: Instance | null = null;
   /** How many instances there were before this one, and how many of these it had begun anew. */
@@ -65,7 +69,7 @@ export class Extras {
   stopError: { readonly error: unknown } | null = null;
   // Made when the first one comes: empty, they cost each actor that ever awaited 63 bytes.
   whenStopped: Set<() => void> | null = null;
-  watchers: Few<Watch> = null;
+  watchers: Few<Watcher> = null;
 }
 
 /** What the signals of an actor that is stopped are aborted with. */

@@ -1,18 +1,24 @@
-import type { Behaviour, Cell } from "./cell";
-import type { Envelope } from "../envelopes/envelope";
-import { ENDED, Handling } from "../envelopes/handling";
-import { Signal } from "../envelopes/signal";
-import { ActorTimers } from "../life/timers";
-import type { Watch } from "../life/watch";
+import type { Behaviour, Envelope, Recipient } from "../contract";
+import { Handling } from "../envelopes/handling";
+import { BACKGROUND, Signal } from "../envelopes/signal";
+import { ENDED } from "../reasons";
+
+/** The timers of an instance, as the cell knows them. */
+export interface InstanceTimers {
+  /** Nothing waits in the mailbox: the time without a message begins. */
+  onIdle(): void;
+  onBusy(): void;
+  cancelAll(): void;
+}
 
 /** What one instance of an actor has besides its closure: it ends with a restart. */
 export class Instance {
   /** Of the instance; aborts when it ends. */
   lifetime: AbortController | null = null;
-  timers: ActorTimers | null = null;
+  timers: InstanceTimers | null = null;
   /** What it became, and was before. */
   readonly behaviours: Behaviour[] = [];
-  readonly watching = new Set<Watch>();
+  readonly watching = new Set<{ end(): void }>();
   stash: Envelope[] = [];
   /** What is asked and read by its context while it handles nothing, as in its factory. */
   background: Handling | null = null;
@@ -25,15 +31,10 @@ export class Instance {
     return instance;
   }
 
-  timersOf(cell: Cell): ActorTimers {
-    this.timers ??= new ActorTimers(cell, this);
-    return this.timers;
-  }
-
-  backgroundOf(cell: Cell): Handling {
+  backgroundOf(cell: Recipient, generation: number): Handling {
     if (this.background === null) {
       // It has no message: it stands for the instance, and is never handled.
-      this.background = new Handling(cell, new Signal("background", cell.generation, () => undefined));
+      this.background = new Handling(cell, new Signal(BACKGROUND, generation, () => undefined));
       if (this.hasEnded) this.background.end(ENDED);
     }
     return this.background;

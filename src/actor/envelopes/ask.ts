@@ -3,12 +3,10 @@ import { type Address, quote } from "../../message/address";
 import { type AskError, deliveryError } from "../../message/delivery-error";
 import type { Enter } from "../../runtime/contexts";
 import type { Staged, TimerWheel, WheelTimer } from "../../runtime/timer-wheel";
+import type { EndReason, Envelope, Origin, Recipient, Wait, Waiter } from "../contract";
 import { onAbort } from "./abort";
-import type { Cell } from "../cell/cell";
-import { type Envelope, EnvelopeSource, type Origin } from "./envelope";
-import type { EndReason, Handling, Wait } from "./handling";
-import { pauseOf } from "../face/inspect";
 import { lookForCircle } from "./deadlock";
+import { EnvelopeSource } from "./envelope";
 
 /** What an ask comes back with. */
 export type AskResult<Reply = unknown> = Result<Reply, AskError>;
@@ -57,7 +55,7 @@ class Guard implements WheelTimer {
   stopListening: (() => void) | null = null;
   failure: AskError | null = null;
   nextWait: Wait | null = null;
-  waiter: Handling | null = null;
+  waiter: Waiter | null = null;
   servesOutside = false;
   /** Of the system that was asked first, which keeps the timer. */
   readonly timers: TimerWheel;
@@ -91,12 +89,12 @@ export class PendingAsk implements Envelope, Staged, Wait {
   /** In milliseconds. */
   readonly delay: number;
   /** Who has it: another one once it is forwarded. */
-  cell: Cell;
+  cell: Recipient;
   #resolve: ((result: AskResult) => void) | null;
   #guard: Guard | null = null;
 
   constructor(
-    cell: Cell,
+    cell: Recipient,
     type: string,
     payload: unknown,
     origin: Origin,
@@ -128,7 +126,7 @@ export class PendingAsk implements Envelope, Staged, Wait {
     return true;
   }
   admitted(): void {}
-  moveTo(cell: Cell): void {
+  moveTo(cell: Recipient): void {
     if (cell.environment !== this.cell.environment) this.#guarded();
     this.cell = cell;
   }
@@ -140,10 +138,10 @@ export class PendingAsk implements Envelope, Staged, Wait {
     this.#guarded().nextWait = wait;
   }
 
-  get waiter(): Handling | null {
+  get waiter(): Waiter | null {
     return this.#guard === null ? null : this.#guard.waiter;
   }
-  set waiter(waiter: Handling | null) {
+  set waiter(waiter: Waiter | null) {
     this.#guarded().waiter = waiter;
   }
 
@@ -222,10 +220,10 @@ export class PendingAsk implements Envelope, Staged, Wait {
     const { cell } = this;
     const handled = cell.envelopes();
     const isWaiting = !handled.includes(this);
-    const isBehind = isWaiting && (cell.extras?.concurrency?.isFull ?? true);
+    const isBehind = isWaiting && cell.isFull;
     const stream = isBehind ? handled.find(({ pattern }) => pattern === "stream") : undefined;
     // While a handler of the last instance still runs, that one is slow.
-    const pause = isWaiting && handled.length === 0 ? pauseOf(cell) : undefined;
+    const pause = isWaiting && handled.length === 0 ? cell.pause : undefined;
     return deliveryError("timeout", new EnvelopeSource(this, cell, undefined, stream?.type, pause), this.delay);
   }
 
@@ -247,7 +245,7 @@ export class PendingAsk implements Envelope, Staged, Wait {
   #giveUp(error: AskError, isCounted: boolean): void {
     if (this.#resolve === null) return;
     this.#fail(error, isCounted);
-    this.cell.abandonHandling(this, error);
+    this.cell.abandon(this, error);
   }
 
   #release(guard: Guard): void {

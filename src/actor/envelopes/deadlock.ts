@@ -1,19 +1,6 @@
 import type { Address } from "../../message/address";
-import type { Cell } from "../cell/cell";
-import type { Envelope } from "./envelope";
-import { Handling, type Wait } from "./handling";
-import type { Recipients } from "./relay";
-import {
-  addressesOf,
-  awaitedBy,
-  Graph,
-  handlingOf,
-  isWaitingToRestart,
-  type Node,
-  needOf,
-  needsOf,
-  nodesIn,
-} from "./wait-graph";
+import type { Envelope, Recipient, Recipients, Wait, Waiter } from "../contract";
+import { addressesOf, Graph, handlingOf, isHandling, type Node, needOf, needsOf, nodesIn } from "./wait-graph";
 
 /**
  * The circle of waiting actors that an ask from one to another would close (P8), from the asker and back to it; null
@@ -21,11 +8,13 @@ import {
  *
  * @param moved the wait of the asker that is handed on to the other actor; null for a new one.
  */
-export function circleOf(asker: Cell, to: Cell, handling: Handling, moved: Wait | null = null): Address[] | null {
-  const { extras } = to;
-  if (extras === null) return null; // Most can take a message now, and are seen to at once.
-  const isPlain = extras.handling === null && extras.concurrency === null && extras.relay === null;
-  if (isPlain && !isWaitingToRestart(to)) return null;
+export function circleOf(
+  asker: Recipient,
+  to: Recipient,
+  handling: Waiter,
+  moved: Wait | null = null,
+): Address[] | null {
+  if (to.soleHandling === null && !to.isRestarting) return null; // Most can take a message now, and are seen to at once.
   const need = needOf(to, null);
   if (nodesIn(need).length === 0) return null;
   const others = [...handling.waits()].filter((wait) => wait !== moved);
@@ -45,13 +34,13 @@ export function circleOf(asker: Cell, to: Cell, handling: Handling, moved: Wait 
  * The circle of a handling that waits for its own actor, or for one above it, where that one's restart waits for the handling;
  * null for any other. In a graph, 1,000 children that ask their parent take two seconds, because each look sees all of them.
  */
-function circleAbove(handling: Handling, to: Cell): Address[] | null {
+function circleAbove(handling: Waiter, to: Recipient): Address[] | null {
   let { cell } = handling;
-  if (handling === cell.extras?.instance?.background) return null; // A restart does not wait for it.
+  if (handling.isBackground) return null; // A restart does not wait for it.
   const way = [cell.address];
   while (cell !== to) {
     const { parent } = cell;
-    if (parent?.extras?.isStoppingChildren !== true) return null;
+    if (parent?.isStoppingChildren !== true) return null;
     way.unshift(parent.address);
     cell = parent;
   }
@@ -65,12 +54,12 @@ function circleAbove(handling: Handling, to: Cell): Address[] | null {
  *
  * @param closing the new wait, which is refused then.
  */
-export function lookForCircle(handling: Handling, closing: Wait | null = null): void {
+export function lookForCircle(handling: Waiter, closing: Wait | null = null): void {
   if (!handling.isLookDue && mayBeStuck(handling)) lookLater(handling, closing);
 }
 
 /** What lookForCircle does, where many may call it in one turn: not even whether the handling may be stuck is seen before. */
-export function lookLater(handling: Handling, closing: Wait | null = null): void {
+export function lookLater(handling: Waiter, closing: Wait | null = null): void {
   if (handling.isOver || handling.isLookDue) return;
   handling.isLookDue = true;
   const { clock, settling } = handling.cell.environment;
@@ -91,7 +80,7 @@ export function waitEnds(wait: Wait): void {
 }
 
 /** A handler begins to wait for an item: its producer, or whoever stands before that in the mailbox, may wait for the handler. */
-export function readerWaits(stream: Envelope & Wait, reader: Handling): void {
+export function readerWaits(stream: Envelope & Wait, reader: Waiter): void {
   const producer = stream.cell.handlingOf(stream);
   if (producer === null) lookForCircle(reader, stream);
   else if (producer.isWaiting) lookForCircle(reader);
@@ -109,18 +98,18 @@ export function producerWaits(stream: Envelope & Wait, isWaiting: boolean): void
  * An actor that restarts or stops begins to wait for others: each handling among them may wait for it. One that is told of its
  * stop, and ends, does so before the look.
  */
-export function waitsForEnd(cell: Cell): void {
-  const ending = [cell];
+export function waitsForEnd(actor: Recipient): void {
+  const ending = [actor];
   for (const each of ending) {
-    for (const node of awaitedBy(each)) {
-      if (node instanceof Handling) lookForCircle(node);
+    for (const node of each.awaited) {
+      if (isHandling(node)) lookForCircle(node);
       else ending.push(node);
     }
   }
 }
 
 /** False where it is plain that it can go on. It makes nothing: several asks at once come by here whenever one has settled. */
-function mayBeStuck(handling: Handling): boolean {
+function mayBeStuck(handling: Waiter): boolean {
   if (handling.parkedFor !== null) return handling.parkedFor.isWaiting;
   let isWaiting = false;
   for (let wait = handling.firstOpen(); wait !== null; wait = wait.nextWait) {
@@ -132,12 +121,11 @@ function mayBeStuck(handling: Handling): boolean {
 }
 
 function mayBeHeldUp(wait: Wait): boolean {
-  const { extras } = wait.cell;
-  if (extras === null) return false;
-  if (isWaitingToRestart(wait.cell)) return true;
-  if (extras.relay !== null) return mayAllBeHeldUp(extras.relay.recipients(wait));
-  if (extras.concurrency === null) return extras.handling?.isWaiting === true;
-  return nodesIn(needOf(wait.cell, wait)).some((node) => !(node instanceof Handling) || node.isWaiting);
+  const { isRestarting, relay, soleHandling } = wait.cell;
+  if (isRestarting) return true;
+  if (relay !== null) return mayAllBeHeldUp(relay.recipients(wait));
+  if (soleHandling !== undefined) return soleHandling?.isWaiting === true;
+  return nodesIn(needOf(wait.cell, wait)).some((node) => !isHandling(node) || node.isWaiting);
 }
 
 /** Looks at no more of them than it takes: there may be thousands, of which one that goes on is enough. */
@@ -155,7 +143,7 @@ function mayAllBeHeldUp({ parts, isOneEnough }: Recipients): boolean {
  *
  * @returns whether there was one.
  */
-function breakCircle(handling: Handling, closing: Wait | null): boolean {
+function breakCircle(handling: Waiter, closing: Wait | null): boolean {
   const [only, another] = handling.parkedFor === null ? handling.waits() : [];
   if (only !== undefined && another === undefined && needOf(only.cell, only) === only.cell) {
     const above = circleAbove(handling, only.cell);
@@ -175,7 +163,7 @@ function breakCircle(handling: Handling, closing: Wait | null): boolean {
     for (let last = way.length - 1; last >= 0; last--) {
       const from = way[last === 0 ? way.length - 1 : last - 1];
       const to = way[last];
-      if (!(from instanceof Handling) || to === undefined || from.parkedFor !== null) continue;
+      if (!isHandling(from) || to === undefined || from.parkedFor !== null) continue;
       const wait = [...from.waits()].find((each) => isQueued !== isHandled(each) && leadsTo(each, to));
       if (wait === undefined) continue;
       const path = addressesOf([...way.slice(last), ...way.slice(0, last)]);
@@ -189,5 +177,4 @@ function breakCircle(handling: Handling, closing: Wait | null): boolean {
 const leadsTo = (wait: Wait, node: Node): boolean => nodesIn(needOf(wait.cell, wait)).includes(node);
 
 /** Whether a handler has it, or it went to several actors. */
-const isHandled = (wait: Wait): boolean =>
-  (wait.cell.extras?.relay ?? null) !== null || handlingOf(wait.cell, wait) !== undefined;
+const isHandled = (wait: Wait): boolean => wait.cell.relay !== null || handlingOf(wait.cell, wait) !== undefined;

@@ -1,18 +1,14 @@
 import { type Address, quote } from "../../message/address";
-import type { AskError, DeliveryError, MessageSource, Pause, Stage } from "../../message/delivery-error";
-import { createMessage, type Message, type Pattern } from "../../message/message";
-import { inPattern, isReceived, markReceived } from "../../message/wire";
+import type { DeliveryError, MessageSource, Pause, Stage } from "../../message/delivery-error";
+import { createMessage, inPattern, isReceived, type Message, markReceived } from "../../message/message";
 import type { Operation } from "../../protocol/protocol";
 import type { Enter } from "../../runtime/contexts";
-import type { Mail } from "../../runtime/mailbox";
-import type { Cell } from "../cell/cell";
-import type { DeadLetter, Environment } from "../contract";
+import type { Envelope, Environment, FromDoor, Origin, Recipient } from "../contract";
+import type { DeadLetter } from "../events";
 
 /** The origin of an envelope that came through a door, where it has no message yet or its payload is checked already. */
-export class Outside {
-  /** The message that was sent; null until it is read. */
+export class Outside implements FromDoor {
   readonly message: Message | null;
-  /** The operation whose schema the payload fits; null before it was checked. */
   readonly fits: Operation | null;
 
   constructor(message: Message | null, fits: Operation | null) {
@@ -21,35 +17,11 @@ export class Outside {
   }
 }
 
+/** Whether an origin is a door. */
+export const isFromDoor = (origin: Origin): origin is FromDoor => origin instanceof Outside;
+
 /** The origin of all that `receive` lets in: one for all, because such a sender has neither an address nor a message. */
 export const OUTSIDE = new Outside(null, null);
-
-/** Where an envelope comes from: the message that was sent, the actor that sent it, a door, or null outside of actors. */
-export type Origin = Message | Cell | Outside | null;
-
-/** A message on its way: what was said, and where it comes from. The message itself is made when it is read. */
-export interface Envelope extends Mail<Envelope> {
-  readonly pattern: Pattern;
-  readonly type: string;
-  payload: unknown;
-  origin: Origin;
-  /** That of who sent it, where its handler runs in that. */
-  context?: Enter;
-  /** Why its sender waits no more, though it was not handled. */
-  readonly failure: AskError | null;
-  /** Whether its sender learns what becomes of it, so that nothing needs to be logged. */
-  readonly isTold: boolean;
-  /** Whether it may wait for room in a full mailbox. */
-  readonly canWait: boolean;
-  /** It has its place in the mailbox. */
-  admitted(): void;
-  /** Another actor has it now. */
-  moveTo(cell: Cell): void;
-  /** Tells the sender what came of it; false when nobody waits any more. */
-  complete(result: unknown): boolean;
-  /** Tells the sender why nothing comes of it. */
-  fail(error: AskError): void;
-}
 
 /** What all tells answer: in a class of its own, since JavaScriptCore keeps room in each object for the getters of its own class. */
 class Unawaited {
@@ -102,7 +74,7 @@ Object.setPrototypeOf(Tell.prototype, Unawaited.prototype);
 export const tellOf = (type: string, payload: unknown): Tell => new Tell(type, payload, null);
 
 /** Whether an origin is a message; a cell has no id. */
-const isMessage = (origin: Message | Cell): origin is Message => "id" in origin;
+const isMessage = (origin: Message | Recipient): origin is Message => "id" in origin;
 
 /** Keeps the context of who sends an envelope, where its handler is to run in that; one that is passed on has it. */
 export function keepContext(envelope: Envelope, { captureSender }: Environment): void {
@@ -111,7 +83,7 @@ export function keepContext(envelope: Envelope, { captureSender }: Environment):
 
 /** The message of an envelope, where it was read or sent. */
 export function knownMessage({ origin }: Envelope): Message | null {
-  const known = origin instanceof Outside ? origin.message : origin;
+  const known = isFromDoor(origin) ? origin.message : origin;
   return known !== null && isMessage(known) ? known : null;
 }
 
@@ -119,23 +91,23 @@ export function knownMessage({ origin }: Envelope): Message | null {
 export function isFromOutside({ origin }: Envelope): boolean {
   if (origin === null) return false;
   try {
-    return origin instanceof Outside || (isMessage(origin) && isReceived(origin));
+    return isFromDoor(origin) || (isMessage(origin) && isReceived(origin));
   } catch {
     return true; // A proxy that refuses to be looked at is not to be trusted.
   }
 }
 
 /** The actor that sent an envelope, where the system knows one. */
-export function senderOf({ origin }: Envelope, { directory }: Environment): Cell | undefined {
-  const known = origin instanceof Outside ? origin.message : origin;
+export function senderOf({ origin }: Envelope, { directory }: Environment): Recipient | undefined {
+  const known = isFromDoor(origin) ? origin.message : origin;
   if (known === null || !isMessage(known)) return known ?? undefined;
   return known.from === undefined ? undefined : directory.get(known.from);
 }
 
 /** The message of an envelope to a cell, made at the first reading. */
-export function messageIn(envelope: Envelope, to: Cell): Message {
+export function messageIn(envelope: Envelope, to: Recipient): Message {
   const { origin, pattern } = envelope;
-  if (origin instanceof Outside) return messageFromOutside(envelope, origin, to);
+  if (isFromDoor(origin)) return messageFromOutside(envelope, origin, to);
   if (origin !== null && isMessage(origin)) {
     if (origin.pattern === pattern) return origin;
     const message = inPattern(origin, pattern);
@@ -147,7 +119,7 @@ export function messageIn(envelope: Envelope, to: Cell): Message {
   return message;
 }
 
-const makeMessage = (envelope: Envelope, to: Cell, from: { readonly from?: Address }): Message =>
+const makeMessage = (envelope: Envelope, to: Recipient, from: { readonly from?: Address }): Message =>
   createMessage(to.address, envelope.type, envelope.payload, {
     pattern: envelope.pattern,
     timestamp: to.environment.clock.wallTime(),
@@ -155,7 +127,7 @@ const makeMessage = (envelope: Envelope, to: Cell, from: { readonly from?: Addre
   });
 
 /** Marked as received, so that it is validated again wherever a handler sends it on by itself: it has what was sent. */
-function messageFromOutside(envelope: Envelope, { message, fits }: Outside, to: Cell): Message {
+function messageFromOutside(envelope: Envelope, { message, fits }: Outside, to: Recipient): Message {
   if (message?.pattern === envelope.pattern) return message;
   const made = message === null ? markReceived(makeMessage(envelope, to, {})) : inPattern(message, envelope.pattern);
   envelope.origin = new Outside(made, fits);
@@ -165,12 +137,12 @@ function messageFromOutside(envelope: Envelope, { message, fits }: Outside, to: 
 /** What an error keeps of an envelope. */
 export class EnvelopeSource implements MessageSource {
   readonly #envelope: Envelope;
-  readonly #cell: Cell;
+  readonly #cell: Recipient;
   readonly stage?: Stage;
   readonly behind?: string;
   readonly pause?: Pause;
 
-  constructor(envelope: Envelope, cell: Cell, stage?: Stage, behind?: string, pause?: Pause) {
+  constructor(envelope: Envelope, cell: Recipient, stage?: Stage, behind?: string, pause?: Pause) {
     this.#envelope = envelope;
     this.#cell = cell;
     if (stage !== undefined) this.stage = stage;
@@ -203,7 +175,7 @@ export const letterOf = (error: DeliveryError, asked: boolean): DeadLetter => ({
 });
 
 /** The dead letter of a reply that came after its asker gave up. */
-export const lateLetter = (envelope: Envelope, cell: Cell, reply: unknown): DeadLetter => ({
+export const lateLetter = (envelope: Envelope, cell: Recipient, reply: unknown): DeadLetter => ({
   reason: "late-reply",
   address: cell.address,
   operation: envelope.type,

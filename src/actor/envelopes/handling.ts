@@ -1,40 +1,9 @@
 import type { AsyncLocalStorage } from "node:async_hooks";
-import type { Address } from "../../message/address";
 import type { DeliveryError } from "../../message/delivery-error";
 import { each, type Few, withOne, without } from "../../runtime/few";
 import type { Timeout } from "../../runtime/timer-wheel";
-import type { Cell } from "../cell/cell";
-import type { Envelope } from "./envelope";
-
-/** Why a wait ends whose handler has ended. */
-export const ENDED: unique symbol = Symbol(
-  "the handler that waited for it has ended; await it there, or use the reference itself (ref.ask, ref.stream)",
-);
-
-/** Why those that answer later than the first one are given up. */
-export const ANSWERED: unique symbol = Symbol("another worker of the pool has answered first");
-
-/** Why a wait ends with its handling, or with what it is a part of: what that was given up for, or how it has ended. */
-export type EndReason = DeliveryError | typeof ENDED | typeof ANSWERED;
-
-/** Something that a handler waits for at another actor: an ask, or a stream. */
-export interface Wait {
-  /** Who has the message now. */
-  readonly cell: Cell;
-  /** Whether it has not come to its end. */
-  readonly isOpen: boolean;
-  /** Whether its handler waits for it now. A stream is waited for while a read waits for its item. */
-  readonly isWaiting: boolean;
-  /** The link of the list of its handling, and that handling until the wait has ended. */
-  nextWait: Wait | null;
-  waiter: Handling | null;
-  /** Whether a message from outside has caused that handling. */
-  servesOutside: boolean;
-  /** Ends it: nothing that a handler waits for outlives the handling. */
-  endWith(reason: EndReason): void;
-  /** Ends it, because it would wait for itself. */
-  closeCircle(path: readonly Address[]): void;
-}
+import type { EndReason, Envelope, Recipient, Wait, Waiter } from "../contract";
+import { BACKGROUND, Signal } from "./signal";
 
 /** How many waits a handling remembers before it looks for those that have ended. */
 const FIRST_SWEEP = 16;
@@ -54,8 +23,8 @@ interface Listener {
 }
 
 /** What only some handlings of a message need, made when it is needed. */
-export class Handling {
-  readonly cell: Cell;
+export class Handling implements Waiter {
+  readonly cell: Recipient;
   readonly envelope: Envelope;
   controller: AbortController | null = null;
   /** In milliseconds of the system's clock, to the turn: when its handler began to wait; negative before. */
@@ -71,7 +40,7 @@ export class Handling {
   /** Whether a look for a circle is due. */
   isLookDue = false;
   /** The reader that its stream waits for, while it is as far ahead as its credit goes. */
-  parkedFor: Handling | null = null;
+  parkedFor: Waiter | null = null;
   #waits: Wait | null = null;
   /** How many waits the list may hold, those that have ended included, until the next sweep. */
   #untilSweep = FIRST_SWEEP;
@@ -79,7 +48,7 @@ export class Handling {
   #isListened = false;
   #listeners: Few<Listener> = null;
 
-  constructor(cell: Cell, envelope: Envelope) {
+  constructor(cell: Recipient, envelope: Envelope) {
     this.cell = cell;
     this.envelope = envelope;
   }
@@ -109,6 +78,11 @@ export class Handling {
       while (last.nextWait !== null && !last.nextWait.isOpen) last.nextWait = unlink(last.nextWait);
     }
     this.#untilSweep = Math.max(FIRST_SWEEP, open);
+  }
+
+  /** Whether it stands for what its actor asks and reads beside its messages. */
+  get isBackground(): boolean {
+    return this.envelope instanceof Signal && this.envelope.type === BACKGROUND;
   }
 
   /** Whether it waits for anything. */

@@ -2,10 +2,9 @@ import { err, ok, type Result } from "neverthrow";
 import { type DeliveryError, deliveryError } from "../../message/delivery-error";
 import type { Enter } from "../../runtime/contexts";
 import { Timeout } from "../../runtime/timer-wheel";
+import type { EndReason, Envelope, Origin, Recipient } from "../contract";
 import { onAbort } from "./abort";
-import type { Cell } from "../cell/cell";
-import { type Envelope, EnvelopeSource, type Origin } from "./envelope";
-import type { EndReason } from "./handling";
+import { EnvelopeSource } from "./envelope";
 
 /** How long to wait for room in a mailbox. */
 export interface OfferOptions {
@@ -37,7 +36,7 @@ export class PendingOffer implements Envelope {
   declare context?: Enter;
   failure: DeliveryError | null = null;
   /** Whose mailbox it is for. */
-  cell: Cell;
+  cell: Recipient;
   readonly #delay: number;
   /** Made when it has to wait. */
   #timer: Timeout | null = null;
@@ -45,7 +44,7 @@ export class PendingOffer implements Envelope {
   #resolve: ((result: OfferResult) => void) | null;
 
   constructor(
-    cell: Cell,
+    cell: Recipient,
     type: string,
     payload: unknown,
     origin: Origin,
@@ -82,7 +81,7 @@ export class PendingOffer implements Envelope {
     this.cell.environment.timers.add(this.#timer);
   }
 
-  moveTo(cell: Cell): void {
+  moveTo(cell: Recipient): void {
     this.cell = cell;
   }
 
@@ -107,7 +106,7 @@ export class PendingOffer implements Envelope {
   #giveUp(error: DeliveryError): void {
     if (this.#resolve === null) return;
     this.fail(error);
-    this.cell.abandonHandling(this, error);
+    this.cell.abandon(this, error);
   }
 
   #settle(result: OfferResult): void {

@@ -1,7 +1,6 @@
 import type { Address } from "../../message/address";
 import type { Operation } from "../../protocol/protocol";
-import type { Cell } from "../cell/cell";
-import type { Envelope } from "./envelope";
+import type { Envelope, Recipient } from "../contract";
 
 /** What is known of an envelope that was forwarded. */
 export interface Route {
@@ -13,7 +12,7 @@ export interface Route {
    */
   readonly fits: Operation | null;
   /** The pools whose workers forwarded it. */
-  readonly pools: readonly Cell[];
+  readonly pools: readonly Recipient[];
 }
 
 /** By envelope: few are forwarded, and a field would cost every message eight bytes. */
@@ -22,9 +21,9 @@ const routes = new WeakMap<Envelope, Route>();
 export const routeOf = (envelope: Envelope): Route | undefined => routes.get(envelope);
 
 /** The pools of a route, once an actor has forwarded it. */
-export function poolsBehind(before: Route | undefined, { parent }: Cell): readonly Cell[] {
+export function poolsBehind(before: Route | undefined, { parent }: Recipient): readonly Recipient[] {
   const pools = before?.pools ?? [];
-  const isWorker = parent !== null && (parent.extras?.relay ?? null) !== null;
+  const isWorker = parent !== null && parent.relay !== null;
   return isWorker && !pools.includes(parent) ? [...pools, parent] : pools;
 }
 

@@ -1,9 +1,11 @@
 import { Timeout } from "../../runtime/timer-wheel";
-import type { Envelope } from "./envelope";
-import type { Environment } from "../contract";
+import type { Envelope, Environment } from "../contract";
 
 /** Which hook a signal calls; `undefined` for what is no hook. */
 export type Hook = "onStart" | "onRestart" | "onStop";
+
+/** The type of the signal that stands for an instance while it handles nothing, as in its factory. It is never handled. */
+export const BACKGROUND = "background";
 
 /**
  * What an actor does in its turn besides its messages: a hook, a tick of a timer, the end of an actor that it watches.

@@ -23,9 +23,6 @@ export const DONE: Step = Object.freeze({ value: undefined, done: true });
 /** In place of an item: that it is over. */
 export const END: unique symbol = Symbol("the end of a stream");
 
-/** Why a stream ends whose reader wants no more. */
-export const LEFT: unique symbol = Symbol("its reader left the stream");
-
 /** Most items of one end between two looks at the turn. Some 8,000 fit into one. */
 const LONGEST_STRIDE = 32;
 /** How many go by until the next look: few behind one that showed that the turn is over, then more and more. */

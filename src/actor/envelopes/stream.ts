@@ -6,15 +6,15 @@ import type { Dispatcher } from "../../runtime/dispatcher";
 import { Queue } from "../../runtime/queue";
 import { heard, isThenable } from "../../runtime/thenable";
 import { Timeout } from "../../runtime/timer-wheel";
+import type { EndReason, Envelope, Origin, Recipient, Wait, Waiter } from "../contract";
+import { LEFT } from "../reasons";
 import { onAbort } from "./abort";
-import type { Cell } from "../cell/cell";
-import { checkedItem } from "./validation";
-import { type Envelope, EnvelopeSource, type Origin } from "./envelope";
-import type { EndReason, Handling, Wait } from "./handling";
+import { lookForCircle, producerWaits, readerWaits, waitEnds } from "./deadlock";
+import { EnvelopeSource } from "./envelope";
 import { ReaderWatch } from "./reader-watch";
 import { ABANDONED_AFTER, type StreamOptions } from "./stream-options";
-import { DONE, END, isAsyncIterable, isIterable, LEFT, type Step, StreamError, strideBehind } from "./stream-step";
-import { lookForCircle, producerWaits, readerWaits, waitEnds } from "./deadlock";
+import { DONE, END, isAsyncIterable, isIterable, type Step, StreamError, strideBehind } from "./stream-step";
+import { checkedItem } from "./validation";
 
 type Read = (step: Step | Promise<Step>) => void;
 /** The resolve function of the promise that was made last with `capture`: a closure for each read would be one more. */
@@ -33,10 +33,10 @@ export class PendingStream implements Envelope, Wait {
   declare context?: Enter;
   failure: AskError | null = null;
   /** Who has it: another one once it is forwarded. */
-  cell: Cell;
+  cell: Recipient;
   nextWait: Wait | null = null;
   /** The handling that reads it, and that ends it at its own end; null for any other reader. */
-  waiter: Handling | null = null;
+  waiter: Waiter | null = null;
   servesOutside = false;
   readonly #dispatcher: Dispatcher;
   /** What its items are held against; null where they are not. */
@@ -68,7 +68,7 @@ export class PendingStream implements Envelope, Wait {
   #isOver = false;
 
   constructor(
-    cell: Cell,
+    cell: Recipient,
     type: string,
     payload: unknown,
     { credit = 16, timeout = Number.POSITIVE_INFINITY, signal, abandonedAfter }: StreamOptions,
@@ -114,7 +114,7 @@ export class PendingStream implements Envelope, Wait {
     return true;
   }
   admitted(): void {}
-  moveTo(cell: Cell): void {
+  moveTo(cell: Recipient): void {
     this.cell = cell;
   }
 
@@ -214,7 +214,7 @@ export class PendingStream implements Envelope, Wait {
     this.#endListening();
     if (this.#isClosed) return;
     this.#close(error);
-    this.cell.abandonHandling(this, error);
+    this.cell.abandon(this, error);
   }
 
   #endListening(): void {

@@ -1,23 +1,20 @@
 import { type DeliveryError, deliveryError } from "../../message/delivery-error";
 import type { Operation } from "../../protocol/protocol";
 import type { Validator } from "../../protocol/validator";
-import type { Cell } from "../cell/cell";
-import { type Envelope, EnvelopeSource, isFromOutside, knownMessage, messageIn, Outside } from "./envelope";
+import type { Envelope, Recipient } from "../contract";
+import { EnvelopeSource, isFromDoor, isFromOutside, knownMessage, messageIn, Outside } from "./envelope";
 import { routeOf } from "./route";
-
-/** Whether each payload for an actor is checked, also one from within. */
-export const isStrict = (cell: Cell): boolean => cell.environment.validatesAlways || cell.extras?.validates === true;
 
 /**
  * Holds a payload against its schema where that is due: it came from outside, or the system or the actor validates always. The
  * envelope then has what the schema made of it, and its message keeps what was sent. No schema checks a payload twice, however often it is passed on: its output
  * need not be its input. Another schema checks it again only where its actor validates always.
  */
-export function checkPayload(envelope: Envelope, operation: Operation, cell: Cell): DeliveryError | null {
+export function checkPayload(envelope: Envelope, operation: Operation, cell: Recipient): DeliveryError | null {
   const isOutside = isFromOutside(envelope);
-  const strict = isStrict(cell);
+  const strict = cell.isStrict;
   if (!isOutside && !strict) return null;
-  const fits = envelope.origin instanceof Outside ? envelope.origin.fits : (routeOf(envelope)?.fits ?? null);
+  const fits = isFromDoor(envelope.origin) ? envelope.origin.fits : (routeOf(envelope)?.fits ?? null);
   if (fits !== null && (!strict || fits === operation)) return null;
   const parsed = operation.payload.parse(envelope.payload);
   if (parsed.isErr()) return deliveryError("invalid-payload", new EnvelopeSource(envelope, cell), parsed.error);

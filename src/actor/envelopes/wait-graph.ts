@@ -1,10 +1,9 @@
 import type { Address } from "../../message/address";
-import type { Cell } from "../cell/cell";
-import { Handling, isOf, type Wait } from "./handling";
-import { RESTARTING } from "../cell/life";
+import type { Recipient, Wait, Waiter } from "../contract";
+import { Handling, isOf } from "./handling";
 
 /** Part of a graph of waits: a handling that has to end, or an actor that has to begin anew or to stop. */
-export type Node = Handling | Cell;
+export type Node = Waiter | Recipient;
 
 /** What has to come to its end: a node, all of several, or one of them. */
 type Need = Node | { readonly isOneEnough: boolean; readonly of: readonly Need[] };
@@ -15,21 +14,15 @@ type Need = Node | { readonly isOneEnough: boolean; readonly of: readonly Need[]
 // as its credit goes needs its reader. An actor that restarts needs the end of its handlings, and of the children that it
 // stops. A handling is stuck when all of what it may go on with is.
 
-/** Whether an actor takes no message before its handlings and its children have ended. */
-export const isWaitingToRestart = ({ life }: Cell): boolean => life === RESTARTING;
-
-/** What an actor that restarts or stops waits for: its handlings, and the children that it has told to stop. */
-export const awaitedBy = (cell: Cell): readonly Node[] =>
-  cell.extras?.isStoppingChildren === true
-    ? [...cell.handlings, ...(cell.extras.children?.all() ?? [])]
-    : cell.handlings;
+/** Whether a node is a handling. */
+export const isHandling = (node: Node | undefined): node is Waiter => node instanceof Handling;
 
 /**
  * What has to end before an actor takes a message, or, of one that it was sent, before it is handled: the handling that has
  * it, or one of those before it; of one that went to several actors, what each of them needs.
  */
-export function needOf(to: Cell, wait: Wait | null): Need {
-  const relay = to.extras?.relay ?? null;
+export function needOf(to: Recipient, wait: Wait | null): Need {
+  const { relay } = to;
   if (relay !== null) {
     const { parts, isOneEnough } = relay.recipients(wait);
     const of = [...parts].map((part) => needOf(part.cell, part.wait));
@@ -39,21 +32,18 @@ export function needOf(to: Cell, wait: Wait | null): Need {
 }
 
 /** What has to end before an actor has room for a message; nothing where it has. */
-function roomIn(cell: Cell): Need {
-  if (isWaitingToRestart(cell)) return cell;
-  const { handling = null, concurrency = null } = cell.extras ?? {};
-  const of: Need[] = handling === null ? [] : [handling];
-  if (concurrency?.isFull === true) of.push({ isOneEnough: true, of: [...concurrency.running] });
-  return { isOneEnough: false, of };
+function roomIn(to: Recipient): Need {
+  if (to.isRestarting) return to;
+  return { isOneEnough: false, of: to.occupants.map((group) => ({ isOneEnough: true, of: group })) };
 }
 
 /** The handling that has the message of a wait. */
-export const handlingOf = (cell: Cell, wait: Wait): Handling | undefined =>
+export const handlingOf = (cell: Recipient, wait: Wait): Waiter | undefined =>
   cell.handlings.find((each) => isOf(wait, each.envelope) && each.passedOn === null);
 
 /** What a node waits for: it can go on when one of these has ended. */
 export function needsOf(node: Node): readonly Need[] {
-  if (!(node instanceof Handling)) return [{ isOneEnough: false, of: awaitedBy(node) }];
+  if (!isHandling(node)) return [{ isOneEnough: false, of: node.awaited }];
   if (node.parkedFor !== null) return [node.parkedFor];
   return [...node.waits()].map((wait) => needOf(wait.cell, wait));
 }
@@ -64,22 +54,22 @@ export function nodesIn(need: Need): Node[] {
 
 /** The addresses of a way; an actor and what it handles are told once. */
 export const addressesOf = (way: readonly Node[]): Address[] =>
-  way.filter((node, i) => node instanceof Handling || cellOf(way[i + 1]) !== node).map((node) => cellOf(node).address);
+  way.filter((node, i) => isHandling(node) || actorOf(way[i + 1]) !== node).map((node) => actorOf(node).address);
 
-function cellOf(node: Node): Cell;
-function cellOf(node: Node | undefined): Cell | undefined;
-function cellOf(node: Node | undefined): Cell | undefined {
-  return node instanceof Handling ? node.cell : node;
+function actorOf(node: Node): Recipient;
+function actorOf(node: Node | undefined): Recipient | undefined;
+function actorOf(node: Node | undefined): Recipient | undefined {
+  return isHandling(node) ? node.cell : node;
 }
 
 /** All nodes that a handling waits for, directly or by others, and those of them that cannot go on. */
 export class Graph {
   readonly stuck: Set<Node>;
-  readonly #own: Handling;
+  readonly #own: Waiter;
   readonly #needs = new Map<Node, readonly Need[]>();
 
   /** @param needs what the handling in question waits for. */
-  constructor(own: Handling, needs: readonly Need[]) {
+  constructor(own: Waiter, needs: readonly Need[]) {
     this.#own = own;
     this.#needs.set(own, needs);
     this.stuck = new Set([own]);

@@ -1,31 +1,42 @@
 import type { Result } from "neverthrow";
+import type { AnyRef } from "../../message/address";
 import type { DeliveryError } from "../../message/delivery-error";
 import type { Message } from "../../message/message";
 import type { Protocol } from "../../protocol/protocol";
-import type { AskArgs, Asked, Handlers, ItemOf, PassedOn, ReplyOf, StreamArgs, Streamed } from "../../protocol/signatures";
+import type {
+  AskArgs,
+  Asked,
+  Handlers,
+  ItemOf,
+  PassedOn,
+  ReplyOf,
+  StreamArgs,
+  Streamed,
+} from "../../protocol/signatures";
 import type { Clock } from "../../runtime/clock";
-import { whenAborted } from "../envelopes/abort";
-import type { Behaviour, Cell } from "../cell/cell";
-import type { Context, Factory } from "./context";
-import { messageIn, senderOf } from "../envelopes/envelope";
+import { type Cell, cellOf } from "../cell/cell";
 import { endedSentence, stopReason } from "../cell/extras";
-import { checkHandlers, checkNoHooks, FROM_BECOME } from "../handlers";
-import type { Handling } from "../envelopes/handling";
 import { Instance } from "../cell/instance";
 import { HANDLING, SUSPENDED } from "../cell/life";
-import { stop } from "../life/lifecycle";
-import type { ActorOptions } from "../options";
-import { forward, stash, unstash } from "./forwarding";
+import type { Behaviour } from "../contract";
+import { whenAborted } from "../envelopes/abort";
 import type { AskOptions, AskResult } from "../envelopes/ask";
+import { messageIn, senderOf } from "../envelopes/envelope";
+import type { Handling } from "../envelopes/handling";
 import type { OfferOptions } from "../envelopes/offer";
-import { type AnyRef, type AnySignatures, cellOf, type Forwardable, type Forwarded, type Ref, refTo } from "../refs/ref";
-import { askFor, asWritten, offer, stream, tell } from "../refs/sending";
 import { Signal } from "../envelopes/signal";
-import { spawnCell } from "./spawn";
 import type { StreamOptions } from "../envelopes/stream-options";
-import type { ActorStream } from "../refs/stream-reader";
-import type { Timers } from "../life/timers";
+import { checkHandlers, checkNoHooks, FROM_BECOME } from "../handlers";
+import { stop } from "../life/lifecycle";
+import { type Timers, timersOf } from "../life/timers";
 import { type Terminated, Watch } from "../life/watch";
+import type { ActorOptions } from "../options";
+import { type AnySignatures, type Forwardable, type Forwarded, type Ref, refTo } from "../refs/ref";
+import { askFor, asWritten, offer, stream, tell } from "../refs/sending";
+import type { ActorStream } from "../refs/stream-reader";
+import type { Context, Factory } from "./context";
+import { forward, stash, unstash } from "./forwarding";
+import { spawnCell } from "./spawn";
 
 /** The context of one instance of an actor. */
 export class CellContext<Signatures> implements Context<Signatures> {
@@ -53,8 +64,8 @@ export class CellContext<Signatures> implements Context<Signatures> {
   /** What waits for what is asked now: the present handling, or this instance; of one that was replaced, one that is over. */
   get #waiter(): Handling {
     const cell = this.#cell;
-    if (this.#isReplaced) return Instance.ended().backgroundOf(cell);
-    return cell.handling ?? cell.instance.backgroundOf(cell);
+    if (this.#isReplaced) return Instance.ended().backgroundOf(cell, cell.generation);
+    return cell.handling ?? cell.instance.backgroundOf(cell, cell.generation);
   }
 
   get self(): Ref<Signatures> {
@@ -86,7 +97,7 @@ export class CellContext<Signatures> implements Context<Signatures> {
 
   get timers(): Timers {
     const cell = this.#own;
-    return cell.instance.timersOf(cell);
+    return timersOf(cell);
   }
 
   get clock(): Clock {
@@ -201,9 +212,8 @@ export class CellContext<Signatures> implements Context<Signatures> {
   ): ActorStream<ItemOf<S, Name & keyof S>> {
     const cell = cellOf(ref);
     const { payload, options } = asWritten<StreamOptions>(cell.operation(operation), args[0], args[1]);
-    const reader = { cell: this.#cell, handling: this.#waiter };
     // The protocol of the ref says what it yields.
-    return stream(cell, this.#cell, operation, payload, options ?? {}, reader) as ActorStream<
+    return stream(cell, this.#cell, operation, payload, options ?? {}, this.#waiter) as ActorStream<
       ItemOf<S, Name & keyof S>
     >;
   }

@@ -1,17 +1,27 @@
 import type { Result } from "neverthrow";
+import type { AnyRef } from "../../message/address";
 import type { DeliveryError } from "../../message/delivery-error";
 import type { Message } from "../../message/message";
 import type { Protocol } from "../../protocol/protocol";
-import type { AskArgs, Asked, Handlers, ItemOf, PassedOn, ReplyOf, StreamArgs, Streamed } from "../../protocol/signatures";
+import type {
+  AskArgs,
+  Asked,
+  Handlers,
+  ItemOf,
+  PassedOn,
+  ReplyOf,
+  StreamArgs,
+  Streamed,
+} from "../../protocol/signatures";
 import type { Clock } from "../../runtime/clock";
-import type { ActorOptions } from "../options";
 import type { AskOptions, AskResult } from "../envelopes/ask";
 import type { OfferOptions } from "../envelopes/offer";
-import type { AnyRef, AnySignatures, Forwardable, Forwarded, Ref } from "../refs/ref";
 import type { StreamOptions } from "../envelopes/stream-options";
-import type { ActorStream } from "../refs/stream-reader";
 import type { Timers } from "../life/timers";
 import type { Terminated } from "../life/watch";
+import type { ActorOptions } from "../options";
+import type { AnySignatures, Forwardable, Forwarded, Ref } from "../refs/ref";
+import type { ActorStream } from "../refs/stream-reader";
 
 /**
  * What an actor does at the turns of its life, beside its handlers. They run in its turn, one at a time with its

@@ -2,16 +2,16 @@ import { type Address, quote } from "../../message/address";
 import { type DeliveryError, deliveryError } from "../../message/delivery-error";
 import type { PassedOn } from "../../protocol/signatures";
 import type { Cell } from "../cell/cell";
-import { isStrict } from "../envelopes/validation";
-import { type Envelope, EnvelopeSource, isFromOutside, messageIn, senderOf, Tell } from "../envelopes/envelope";
-import type { Handling, Wait } from "../envelopes/handling";
 import { IDLE } from "../cell/life";
+import type { Envelope, Recipient, Wait } from "../contract";
 import { PendingAsk } from "../envelopes/ask";
-import { recipientOf } from "../envelopes/relay";
+import { circleOf } from "../envelopes/deadlock";
+import { EnvelopeSource, isFromOutside, messageIn, senderOf, Tell } from "../envelopes/envelope";
+import type { Handling } from "../envelopes/handling";
 import { keepRoute, poolsBehind, routeOf } from "../envelopes/route";
 import { Signal } from "../envelopes/signal";
 import { PendingStream } from "../envelopes/stream";
-import { circleOf } from "../envelopes/deadlock";
+import { pickRecipient } from "../refs/sending";
 
 // Nothing looks at it: the handling knows.
 const PASSED_ON = Object.freeze({}) as PassedOn;
@@ -47,11 +47,11 @@ export function forward(cell: Cell, target: Cell): PassedOn {
   const { handling, envelope } = presentOf(cell, "forward");
   const before = routeOf(envelope);
   const hops = [...(before?.hops ?? []), cell.address];
-  const fits = isStrict(cell) ? (cell.operation(envelope.type) ?? null) : (before?.fits ?? null);
+  const fits = cell.isStrict ? (cell.operation(envelope.type) ?? null) : (before?.fits ?? null);
   handling.passedOn = "forwarded";
   // A pool chooses for a stranger's message itself, once it fits its schema: a key is not to see another payload (P18). No handler
   // waits for such a message, so the circle that the worker may close need not be known here.
-  const to = isFromOutside(envelope) ? target : recipientOf(target, envelope.type, envelope.payload);
+  const to = isFromOutside(envelope) ? target : pickRecipient(target, envelope.type, envelope.payload);
   // A tell is sent anew: its own envelope is still that of this handling.
   let passed = envelope;
   if (envelope.pattern === "tell") {
@@ -71,7 +71,7 @@ export function forward(cell: Cell, target: Cell): PassedOn {
 }
 
 /** Why a message is not to go on to an actor; null when it may. */
-function objectionTo(envelope: Envelope, to: Cell, route: readonly Address[]): DeliveryError | null {
+function objectionTo(envelope: Envelope, to: Recipient, route: readonly Address[]): DeliveryError | null {
   if (route.length > to.environment.maxHops) {
     return deliveryError("no-recipient", new EnvelopeSource(envelope, to), route);
   }
@@ -87,8 +87,9 @@ function objectionTo(envelope: Envelope, to: Cell, route: readonly Address[]): D
 /** Whether a wait is for an envelope, or for one that went to several actors and of which this is a part, or a part of one. */
 function isOrHas(wait: Wait, envelope: Envelope & Wait): boolean {
   if (wait === envelope) return true;
-  const recipients = wait.cell.extras?.relay?.recipients(wait);
-  for (const part of recipients?.parts ?? []) if (part.wait !== null && isOrHas(part.wait, envelope)) return true;
+  for (const part of wait.cell.relay?.recipients(wait).parts ?? []) {
+    if (part.wait !== null && isOrHas(part.wait, envelope)) return true;
+  }
   return false;
 }
 

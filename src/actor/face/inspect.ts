@@ -1,7 +1,7 @@
 import type { Address } from "../../message/address";
-import type { Pause } from "../../message/delivery-error";
-import type { Cell } from "../cell/cell";
-import { AWAITING, DRAINING, HANDLING, IDLE, READY, RESTARTING, STOPPING } from "../cell/life";
+import type { ActorEnvironment, Cell } from "../cell/cell";
+import { AWAITING, DRAINING, HANDLING, IDLE, READY, STOPPING } from "../cell/life";
+import type { Audit } from "../contract";
 
 /** A message that is being handled, or a hook, a timer or a watch that has its turn. */
 export interface RunningMessage {
@@ -68,15 +68,9 @@ function runningIn({ current, extras, environment }: Cell): RunningMessage[] {
   return [{ operation: current.type, age: since < 0 ? 0 : Math.max(now - since, 0) }, ...several];
 }
 
-/** Why an actor handles nothing, where it waits to begin anew. */
-export function pauseOf({ life, extras }: Cell): Pause | undefined {
-  if (life !== RESTARTING) return undefined;
-  return extras?.restart?.isHeld === true ? "held" : "restarting";
-}
-
 function stateOf(cell: Cell): ActorReport["state"] {
   const { life, activity } = cell;
-  const pause = pauseOf(cell);
+  const { pause } = cell;
   if (pause !== undefined) return pause;
   if (life === DRAINING) return "draining";
   if (life >= STOPPING) return "stopping";
@@ -92,4 +86,16 @@ function stateOf(cell: Cell): ActorReport["state"] {
     default:
       return "starting";
   }
+}
+
+/** Counts what waits and runs where it does, so that the sum is a proof and not an identity. */
+export function audit(environment: ActorEnvironment): Audit {
+  let queued = 0;
+  let running = 0;
+  for (const cell of environment.directory.all()) {
+    cell.queue?.settle();
+    queued += cell.queued;
+    running += cell.running;
+  }
+  return { ...environment.counts, queued, running };
 }

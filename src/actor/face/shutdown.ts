@@ -1,7 +1,6 @@
 import type { Address } from "../../message/address";
 import { Timeout } from "../../runtime/timer-wheel";
-import type { Cell } from "../cell/cell";
-import type { Environment } from "../contract";
+import type { ActorEnvironment, Cell } from "../cell/cell";
 import { abandon, stop } from "../life/lifecycle";
 
 /**
@@ -9,7 +8,7 @@ import { abandon, stop } from "../life/lifecycle";
  * beginning, and names these.
  */
 export async function shutDown(
-  environment: Environment,
+  environment: ActorEnvironment,
   timeout: number,
   isDraining: boolean,
 ): Promise<readonly Address[]> {

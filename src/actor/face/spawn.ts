@@ -4,18 +4,17 @@ import { loadCompiler } from "../../protocol/compiler";
 import type { Protocol } from "../../protocol/protocol";
 import { PriorityMailbox } from "../../runtime/priority-mailbox";
 import { hearRejection, isThenable } from "../../runtime/thenable";
-import { type Behaviour, Cell } from "../cell/cell";
-import type { Factory } from "./context";
-import type { Envelope } from "../envelopes/envelope";
-import type { Environment } from "../contract";
 import { Flow } from "../cell/admission";
-import { Concurrency } from "../envelopes/handling";
+import { type ActorEnvironment, Cell } from "../cell/cell";
 import { GUARDED } from "../cell/life";
+import type { Behaviour, Envelope } from "../contract";
+import { Concurrency } from "../envelopes/handling";
+import { Signal } from "../envelopes/signal";
 import { proceed, start, stop } from "../life/lifecycle";
 import { type ActorOptions, checkActorOptions, NO_OPTIONS } from "../options";
 import { type Ref, refTo } from "../refs/ref";
-import { Signal } from "../envelopes/signal";
 import { policyOf } from "../supervision";
+import type { Factory } from "./context";
 
 /**
  * What an actor is called until its address is read: a child by its name alone, where that is plain; otherwise it is the address.
@@ -32,7 +31,7 @@ function calledBelow(parent: Cell | null, name: string, isPlain: boolean): strin
  *
  * @param name what `calledBelow` gave.
  */
-export function claim(environment: Environment, parent: Cell | null, name: string, isPlain: boolean): void {
+export function claim(environment: ActorEnvironment, parent: Cell | null, name: string, isPlain: boolean): void {
   // A parent that is still alive may go on as it does until its own phase comes, and ends its children then.
   if (environment.isClosed && parent === null) {
     throw new Error(`Nothing can be added at ${name}: the system has shut down; create another one.`);
@@ -48,7 +47,7 @@ const addressBelow = (parent: Cell | null, name: string): string =>
 
 /** Makes an actor under a parent, or at the root, and starts it. */
 export function spawnCell<Signatures>(
-  environment: Environment,
+  environment: ActorEnvironment,
   parent: Cell | null,
   name: string,
   protocol: Protocol<string, Signatures>,
@@ -81,7 +80,7 @@ export function spawnCell<Signatures>(
 export function begin(cell: Cell, behaviour?: Behaviour): void {
   const { environment } = cell;
   try {
-    const made = behaviour ?? environment.makeBehaviour(cell);
+    const made = behaviour ?? environment.engine.makeBehaviour(cell);
     if (environment.events.hasSubscribers) environment.events.publish({ kind: "started", address: cell.address });
     start(cell, made);
   } catch (thrown) {

@@ -1,7 +1,7 @@
 import type { Cell } from "../cell/cell";
-import type { Envelope } from "../envelopes/envelope";
-import { type Concurrency, Handling } from "../envelopes/handling";
 import { AWAITING, HANDLING, READY } from "../cell/life";
+import type { Envelope } from "../contract";
+import { type Concurrency, Handling } from "../envelopes/handling";
 import { callHere, contextOf, fail, outcomeOf, succeed } from "./outcome";
 import { watchSlowness } from "./slow-handler";
 
@@ -14,7 +14,7 @@ export function handleConcurrently(cell: Cell, envelope: Envelope): void {
   concurrency.running.add(handling);
   let outcome: unknown;
   try {
-    outcome = contextOf(cell, envelope)(run, concurrency, handling);
+    outcome = contextOf(cell, envelope)(run, cell, concurrency, handling);
   } catch (thrown) {
     fail(cell, envelope, thrown, handling);
     return;
@@ -33,8 +33,8 @@ export function handleConcurrently(cell: Cell, envelope: Envelope): void {
 }
 
 /** The presence is a part of the context that was entered, so that all which the handler awaits has it. */
-const run = (concurrency: Concurrency, handling: Handling): unknown =>
-  concurrency.run(handling, () => outcomeOf(handling.envelope, handling, callHere(handling.cell, handling.envelope)));
+const run = (cell: Cell, concurrency: Concurrency, handling: Handling): unknown =>
+  concurrency.run(handling, () => outcomeOf(handling.envelope, handling, callHere(cell, handling.envelope)));
 
 function settle(cell: Cell, handling: Handling, outcome: unknown, isFulfilled: boolean): void {
   if (cell.extras?.concurrency?.running.has(handling) !== true) return; // It was abandoned.

@@ -1,6 +1,7 @@
 import { type DeliveryError, deliveryError } from "../../message/delivery-error";
 import type { Cell } from "../cell/cell";
-import { type Envelope, EnvelopeSource } from "../envelopes/envelope";
+import type { Envelope } from "../contract";
+import { EnvelopeSource } from "../envelopes/envelope";
 import type { Handling } from "../envelopes/handling";
 import { Signal } from "../envelopes/signal";
 

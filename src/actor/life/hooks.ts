@@ -1,4 +1,5 @@
-import type { Behaviour, Cell } from "../cell/cell";
+import type { Cell } from "../cell/cell";
+import type { Behaviour } from "../contract";
 import { type Hook, Signal } from "../envelopes/signal";
 
 type HookFunction = (error?: unknown) => unknown;

@@ -1,7 +1,8 @@
 import { deliveryError } from "../../message/delivery-error";
 import type { Cell } from "../cell/cell";
-import { type Envelope, EnvelopeSource } from "../envelopes/envelope";
 import { stopReason } from "../cell/extras";
+import type { Envelope } from "../contract";
+import { EnvelopeSource } from "../envelopes/envelope";
 import { Signal } from "../envelopes/signal";
 
 // What an actor leaves behind when it stops or restarts: handlers to be told, messages to be kept or dead-lettered.

@@ -3,19 +3,19 @@ import { type HandlerFailedError, sentenceOf } from "../../message/delivery-erro
 import { each } from "../../runtime/few";
 import { PriorityMailbox } from "../../runtime/priority-mailbox";
 import { Timeout } from "../../runtime/timer-wheel";
-import { isCausedFromOutside } from "./cause";
-import type { Behaviour, Cell } from "../cell/cell";
-import type { Children } from "../cell/children";
-import { decisionFor, policyFor, report, tellOfHold, withNote } from "./decision";
-import type { Envelope } from "../envelopes/envelope";
+import type { Cell } from "../cell/cell";
+import type { Children } from "../cell/directory";
 import type { Restart } from "../cell/extras";
+import { DRAINING, HANDLING, IDLE, READY, RESTARTING, STOPPED, STOPPING, SUSPENDED } from "../cell/life";
+import type { Behaviour, Envelope } from "../contract";
+import { isCausedFromOutside } from "../envelopes/cause";
+import { waitsForEnd } from "../envelopes/deadlock";
+import { Signal } from "../envelopes/signal";
+import type { Directive } from "../supervision";
+import { decisionFor, policyFor, report, tellOfHold, withNote } from "./decision";
 import { abandonRunning } from "./finish";
 import { hasHook, hookOf, putFirstHooks } from "./hooks";
 import { abortLifetime, abortSignals, discard, endStreams, restoreStash } from "./leaving";
-import { DRAINING, HANDLING, IDLE, READY, RESTARTING, STOPPED, STOPPING, SUSPENDED } from "../cell/life";
-import { Signal } from "../envelopes/signal";
-import type { Directive } from "../supervision";
-import { waitsForEnd } from "../envelopes/deadlock";
 
 // How an actor begins, fails, restarts and ends. Each step that has to wait leaves the actor suspended, and what it waited for
 // calls proceed() again: one place decides what comes next.
@@ -143,7 +143,7 @@ function renew(cell: Cell): void {
   extra.history?.begin(environment.clock.monotonicTime());
   let behaviour: Behaviour;
   try {
-    behaviour = environment.makeBehaviour(cell);
+    behaviour = environment.engine.makeBehaviour(cell);
   } catch (thrown) {
     extra.hasEnded = true; // Nothing began that could end.
     const sentence = `${address} could not be made anew: ${sentenceOf(thrown)}`;
@@ -239,7 +239,7 @@ export function proceed(cell: Cell): void {
 /** Whether it has neither children, watches, a stash and the like, nor a hook that is to run at its end. */
 const hasNothingToEnd = ({ extras, behaviour }: Cell): boolean => extras === null && !hasHook(behaviour, "onStop");
 
-function stopChildren(cell: Cell, children: Children): void {
+function stopChildren(cell: Cell, children: Children<Cell>): void {
   const { extra, environment } = cell;
   extra.isStoppingChildren = true;
   if (cell.life === RESTARTING && environment.hookTimeout !== Number.POSITIVE_INFINITY) {

@@ -1,18 +1,20 @@
 import { deliveryError, type HandlerFailedError, sentenceOf } from "../../message/delivery-error";
 import type { Enter } from "../../runtime/contexts";
 import { hearRejection, isThenable } from "../../runtime/thenable";
-import type { Behaviour, Cell } from "../cell/cell";
+import type { Cell } from "../cell/cell";
+import { RESTARTING } from "../cell/life";
+import type { Behaviour, Envelope } from "../contract";
+import { EnvelopeSource, lateLetter, messageIn } from "../envelopes/envelope";
+import type { Handling } from "../envelopes/handling";
+import { Signal } from "../envelopes/signal";
+import { PendingStream } from "../envelopes/stream";
 import { checkedReply } from "../envelopes/validation";
+import { ANSWERED, ENDED } from "../reasons";
 import { report } from "./decision";
-import { type Envelope, EnvelopeSource, lateLetter, messageIn } from "../envelopes/envelope";
 import { finish } from "./finish";
 import { isGivingUp } from "./giving-up";
-import { ANSWERED, ENDED, type Handling } from "../envelopes/handling";
-import { RESTARTING } from "../cell/life";
 import { failed } from "./lifecycle";
-import { Signal } from "../envelopes/signal";
 import { tellOfSlowness } from "./slow-handler";
-import { PendingStream } from "../envelopes/stream";
 
 // What a handler is called with, and what comes of it.
 

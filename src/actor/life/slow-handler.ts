@@ -1,6 +1,6 @@
 import { Timeout } from "../../runtime/timer-wheel";
 import type { Cell } from "../cell/cell";
-import type { Envelope } from "../envelopes/envelope";
+import type { Envelope } from "../contract";
 import type { Handling } from "../envelopes/handling";
 
 /** Tells of a handler that still waits after the system's `slowHandler` milliseconds. */

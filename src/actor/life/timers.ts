@@ -3,7 +3,7 @@ import { isThenable } from "../../runtime/thenable";
 import { Timeout } from "../../runtime/timer-wheel";
 import type { Cell } from "../cell/cell";
 import { endedSentence } from "../cell/extras";
-import type { Instance } from "../cell/instance";
+import type { Instance, InstanceTimers } from "../cell/instance";
 import { IDLE } from "../cell/life";
 import type { Signal } from "../envelopes/signal";
 import { signalTo } from "./watch";
@@ -56,7 +56,7 @@ interface Entry {
   signal: Signal | null;
 }
 
-export class ActorTimers implements Timers {
+class ActorTimers implements Timers, InstanceTimers {
   readonly #cell: Cell;
   readonly #instance: Instance;
   readonly #entries = new Map<string, Entry>();
@@ -185,6 +185,15 @@ export class ActorTimers implements Timers {
   #add(timeout: Timeout): void {
     this.#cell.environment.timers.add(timeout);
   }
+}
+
+/** The timers of the present instance of an actor, made when they are first asked for. */
+export function timersOf(cell: Cell): Timers {
+  const { instance } = cell;
+  if (instance.timers instanceof ActorTimers) return instance.timers;
+  const timers = new ActorTimers(cell, instance);
+  instance.timers = timers;
+  return timers;
 }
 
 function check(key: string, delay: number, callback: ((ticks: number) => unknown) | undefined): asserts callback {

@@ -1,16 +1,17 @@
 import type { Burst } from "../../runtime/burst";
 import type { Mailbox } from "../../runtime/mailbox";
 import { isAtomic } from "../../runtime/thenable";
-import type { Cell, HandlerTable } from "../cell/cell";
-import { handleConcurrently } from "./concurrency";
-import { type Envelope, Tell } from "../envelopes/envelope";
-import type { Extras } from "../cell/extras";
 import { release } from "../cell/admission";
-import { Handling } from "../envelopes/handling";
+import type { Cell } from "../cell/cell";
+import type { Extras } from "../cell/extras";
 import { ALIVE, AWAITING, HANDLING } from "../cell/life";
-import { buryLateReply, call, contextOf, countHandled, fail, outcomeOf, succeed } from "./outcome";
+import type { Envelope, HandlerTable } from "../contract";
 import { PendingAsk } from "../envelopes/ask";
+import { Tell } from "../envelopes/envelope";
+import { Handling } from "../envelopes/handling";
 import { Signal } from "../envelopes/signal";
+import { handleConcurrently } from "./concurrency";
+import { buryLateReply, call, contextOf, countHandled, fail, outcomeOf, succeed } from "./outcome";
 import { watchSlowness } from "./slow-handler";
 
 // What an actor does in its turn: takes its messages one after the other, and waits for their handlers.
@@ -234,7 +235,7 @@ function wait(cell: Cell, envelope: Envelope, settled: Promise<unknown>): void {
 }
 
 /** Not for each message: these last until a handler is abandoned, whose promise then finds that they were replaced. */
-function bindResume(cell: Cell, extra: Extras): void {
+function bindResume(cell: Cell, extra: Extras<Cell>): void {
   const onFulfilled = (value: unknown): void => {
     if (extra.onFulfilled === onFulfilled) resume(cell, value, true);
   };

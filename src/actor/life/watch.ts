@@ -1,7 +1,7 @@
 import type { Address } from "../../message/address";
 import { withOne, without } from "../../runtime/few";
-import type { Cell } from "../cell/cell";
 import { putSignal } from "../cell/admission";
+import type { Cell } from "../cell/cell";
 import { Signal } from "../envelopes/signal";
 
 /** The end of an actor that was watched. */

@@ -1,5 +1,6 @@
-import type { Logger } from "../contract";
-import { type AnyRef, cellOf } from "./ref";
+import type { AnyRef } from "../../message/address";
+import type { Logger } from "../events";
+import { recipientOf } from "./ref";
 
 /**
  * The log of the system that an actor belongs to, for what a stranger who calls that actor can bring about as often as it likes and
@@ -10,7 +11,7 @@ import { type AnyRef, cellOf } from "./ref";
  * logOf(counter).error("The door of the counter failed.", { cause });
  */
 export function logOf(ref: AnyRef): Logger {
-  const { logger, logLimit } = cellOf(ref).environment;
+  const { logger, logLimit } = recipientOf(ref).environment;
   return {
     warn(message, details) {
       if (logLimit.admit()) logger.warn(message, details);

@@ -1,14 +1,14 @@
 import type { Result } from "neverthrow";
-import { quote } from "../../message/address";
+import { type AnyRef, quote } from "../../message/address";
 import type { DeliveryError } from "../../message/delivery-error";
-import type { Cell } from "../cell/cell";
-import { type Envelope, OUTSIDE, Tell } from "../envelopes/envelope";
+import type { Envelope, Recipient } from "../contract";
 import { type AskOptions, type AskResult, checkAskOptions, PendingAsk } from "../envelopes/ask";
+import { OUTSIDE, Tell } from "../envelopes/envelope";
 import { type OfferOptions, PendingOffer } from "../envelopes/offer";
-import { type AnyRef, cellOf } from "./ref";
-import { ask, offer, stream, tell } from "./sending";
 import { PendingStream } from "../envelopes/stream";
 import { checkStreamOptions, type StreamOptions } from "../envelopes/stream-options";
+import { recipientOf } from "./ref";
+import { ask, offer, stream, tell } from "./sending";
 import { type ActorStream, StreamReader } from "./stream-reader";
 
 /**
@@ -45,9 +45,9 @@ export interface Door {
 }
 
 class ActorDoor implements Door {
-  readonly #cell: Cell;
+  readonly #cell: Recipient;
 
-  constructor(cell: Cell) {
+  constructor(cell: Recipient) {
     this.#cell = cell;
   }
 
@@ -91,7 +91,7 @@ class ActorDoor implements Door {
 const isName = (operation: unknown): operation is string => typeof operation === "string" && operation !== "";
 
 /** Refuses what names no operation at all; an actor of a router would take any name. */
-function refuse(cell: Cell, envelope: Envelope): void {
+function refuse(cell: Recipient, envelope: Envelope): void {
   cell.environment.counts.accepted++;
   cell.refuse(envelope, cell.error("unknown-operation", envelope));
 }
@@ -104,5 +104,5 @@ function refuse(cell: Cell, envelope: Envelope): void {
  * const reply = await receive(counter).ask("add", await request.json()); // Err: invalid-payload, where it is no number
  */
 export function receive(ref: AnyRef): Door {
-  return new ActorDoor(cellOf(ref));
+  return new ActorDoor(recipientOf(ref));
 }

@@ -1,7 +1,7 @@
 import { type TUnsafe, Type } from "typebox";
 import { quote } from "../../message/address";
 import type { Operation, Protocol } from "../../protocol/protocol";
-import { ActorRef, cellOf, type Ref } from "./ref";
+import { ActorRef, type Ref, recipientOf } from "./ref";
 
 /**
  * The schema of a reference that travels in a payload or a reply: to an actor that has the operations of a protocol; or, for
@@ -22,7 +22,8 @@ export function refSchema<Signatures>(protocol?: Protocol<string, Signatures>): 
   }
   const operations = Object.values(protocol?.operations ?? {});
   const isOne = (value: unknown): boolean =>
-    ActorRef.is(value) && operations.every((operation) => isLike(cellOf(value).operation(operation.name), operation));
+    ActorRef.is(value) &&
+    operations.every((operation) => isLike(recipientOf(value).operation(operation.name), operation));
   const whose = protocol === undefined ? "" : ` that has the operations of "${protocol.name}"`;
   return Type.Unsafe(Type.Refine(Type.Unknown(), isOne, () => `must be a reference to an actor${whose}`));
 }

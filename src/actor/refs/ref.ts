@@ -1,5 +1,5 @@
 import type { Result } from "neverthrow";
-import { type Address, addressUnder, isWritten } from "../../message/address";
+import { type Address, type AnyRef, addressUnder, isWritten } from "../../message/address";
 import type { DeliveryError } from "../../message/delivery-error";
 import type { Protocol, SignaturesOf } from "../../protocol/protocol";
 import type {
@@ -12,20 +12,15 @@ import type {
   StreamArgs,
   Streamed,
 } from "../../protocol/signatures";
-import type { Cell } from "../cell/cell";
+import type { Recipient } from "../contract";
 import type { AskOptions, AskResult } from "../envelopes/ask";
 import type { OfferOptions } from "../envelopes/offer";
-import { ask, asWritten, offer, stream } from "./sending";
 import type { StreamOptions } from "../envelopes/stream-options";
+import { ask, asWritten, offer, stream } from "./sending";
 import type { ActorStream } from "./stream-reader";
 
 declare const signatures: unique symbol;
 declare const shapes: unique symbol;
-
-/** Any reference, whatever its actor can be asked for. */
-export interface AnyRef {
-  readonly address: Address;
-}
 
 /**
  * A light reference to an actor: it can be kept for ever, and keeps nothing of a stopped actor alive (P14). It fits
@@ -129,7 +124,7 @@ class Addressed implements AnyRef {
 
   get address(): Address {
     if (isWritten(this.#name)) return this.#name;
-    const { parent } = cellOf(this);
+    const { parent } = recipientOf(this);
     if (parent === null) throw new Error(`"${this.#name}" is below nobody.`);
     const address = addressUnder(parent.address, this.#name);
     this.#name = address;
@@ -143,7 +138,7 @@ class Addressed implements AnyRef {
 
   /** How long its address is. */
   static lengthOf(ref: Addressed): number {
-    const { parent } = cellOf(ref);
+    const { parent } = recipientOf(ref);
     return isWritten(ref.#name) || parent === null ? ref.#name.length : parent.addressLength + 1 + ref.#name.length;
   }
 
@@ -161,36 +156,36 @@ class Addressed implements AnyRef {
 
 /** The one class behind every reference; its face is Ref, which knows the protocol. */
 export class ActorRef extends Addressed {
-  readonly #cell: Cell;
+  readonly #recipient: Recipient;
 
-  constructor(cell: Cell, name: string) {
+  constructor(recipient: Recipient, name: string) {
     super(name);
-    this.#cell = cell;
+    this.#recipient = recipient;
   }
 
   tell(operation: string, payload?: unknown): void {
-    const cell = this.#cell;
-    const { queue } = cell;
-    if (queue === null || !queue.add(operation, payload)) cell.tell(operation, payload);
+    const to = this.#recipient;
+    const { queue } = to;
+    if (queue === null || !queue.add(operation, payload)) to.tell(operation, payload);
   }
 
   ask(operation: string, first?: unknown, second?: unknown): Promise<AskResult> {
-    const cell = this.#cell;
-    const known = cell.operation(operation);
+    const to = this.#recipient;
+    const known = to.operation(operation);
     // Typed by Ref.ask: what is not the payload is the options. This is asWritten, without its object.
     return known === null || known === undefined || known.hasPayload || second !== undefined
-      ? ask(cell, null, operation, known, first, second as AskOptions | undefined)
-      : ask(cell, null, operation, known, undefined, (first ?? undefined) as AskOptions | undefined);
+      ? ask(to, null, operation, known, first, second as AskOptions | undefined)
+      : ask(to, null, operation, known, undefined, (first ?? undefined) as AskOptions | undefined);
   }
 
   stream(operation: string, first?: unknown, second?: unknown): ActorStream<unknown> {
-    const { payload, options } = asWritten<StreamOptions>(this.#cell.operation(operation), first, second);
-    return stream(this.#cell, null, operation, payload, options ?? {});
+    const { payload, options } = asWritten<StreamOptions>(this.#recipient.operation(operation), first, second);
+    return stream(this.#recipient, null, operation, payload, options ?? {});
   }
 
   offer(operation: string, first?: unknown, second?: unknown): Promise<Result<void, DeliveryError>> {
-    const { payload, options } = asWritten<OfferOptions>(this.#cell.operation(operation), first, second);
-    return offer(this.#cell, null, operation, payload, options ?? {});
+    const { payload, options } = asWritten<OfferOptions>(this.#recipient.operation(operation), first, second);
+    return offer(this.#recipient, null, operation, payload, options ?? {});
   }
 
   override toString(): string {
@@ -206,11 +201,11 @@ export class ActorRef extends Addressed {
   }
 
   static is(value: unknown): value is ActorRef {
-    return typeof value === "object" && value !== null && #cell in value;
+    return typeof value === "object" && value !== null && #recipient in value;
   }
 
-  static cellOf(ref: AnyRef): Cell {
-    if (ActorRef.is(ref)) return ref.#cell;
+  static recipientOf(ref: AnyRef): Recipient {
+    if (ActorRef.is(ref)) return ref.#recipient;
     throw new TypeError("This is no reference to an actor: use what spawn() returned, ctx.self or ctx.sender.");
   }
 }
@@ -223,13 +218,13 @@ export class ActorRef extends Addressed {
  * @example
  * const valid = operationsOf(counter)?.["add"]?.payload.parse(2); // Ok(2)
  */
-export const operationsOf = (ref: AnyRef): Protocol["operations"] | null => cellOf(ref).operations;
+export const operationsOf = (ref: AnyRef): Protocol["operations"] | null => recipientOf(ref).operations;
 
-/** The cell behind a reference. */
-export const cellOf = (ref: AnyRef): Cell => ActorRef.cellOf(ref);
+/** The actor behind a reference. */
+export const recipientOf = (ref: AnyRef): Recipient => ActorRef.recipientOf(ref);
 
-/** The one reference to a cell. */
-export function refTo<Signatures>(cell: Cell): Ref<Signatures> {
-  // Whoever has the cell knows its protocol: spawn, or the context that was typed by it.
-  return cell.ref as unknown as Ref<Signatures>;
+/** The one reference to an actor. */
+export function refTo<Signatures>(recipient: Recipient): Ref<Signatures> {
+  // The caller knows the protocol: spawn, or the context that was typed by it.
+  return recipient.ref as unknown as Ref<Signatures>;
 }

@@ -2,27 +2,30 @@ import type { Result } from "neverthrow";
 import type { Address } from "../../message/address";
 import { type DeliveryError, deliveryError } from "../../message/delivery-error";
 import type { Operation } from "../../protocol/protocol";
-import { isCausedFromOutside } from "../life/cause";
-import type { Cell } from "../cell/cell";
-import { EnvelopeSource, type Origin, Tell } from "../envelopes/envelope";
-import type { Environment } from "../contract";
-import { ENDED, type Handling } from "../envelopes/handling";
+import type { Environment, Origin, Recipient } from "../contract";
 import { type AskOptions, type AskResult, capture, captured, checkAskOptions, PendingAsk } from "../envelopes/ask";
+import { isCausedFromOutside } from "../envelopes/cause";
+import { circleOf, lookForCircle } from "../envelopes/deadlock";
+import { EnvelopeSource, Tell } from "../envelopes/envelope";
+import type { Handling } from "../envelopes/handling";
 import { capturedOffer, captureOffer, type OfferOptions, PendingOffer } from "../envelopes/offer";
-import { recipientOf } from "../envelopes/relay";
 import { PendingStream } from "../envelopes/stream";
 import { ABANDONED_AFTER, checkStreamOptions, type StreamOptions } from "../envelopes/stream-options";
+import { ENDED } from "../reasons";
 import { type ActorStream, StreamReader } from "./stream-reader";
-import { circleOf, lookForCircle } from "../envelopes/deadlock";
+
+/** Who gets a message to an actor: the one that is picked for it, where the actor is a pool. */
+export const pickRecipient = (cell: Recipient, type: string, payload: unknown): Recipient =>
+  (cell.isAlive ? cell.relay?.pick(type, payload) : null) ?? cell;
 
 /** Sends and forgets; why the mailbox did not take it has become a dead letter. */
-export function tell(cell: Cell, origin: Origin, type: string, payload: unknown): DeliveryError | null {
+export function tell(cell: Recipient, origin: Origin, type: string, payload: unknown): DeliveryError | null {
   return cell.accept(new Tell(type, payload, origin), cell.operation(type));
 }
 
 /** Sends, waits for room where the mailbox lets it, and tells whether the mailbox took the message. */
 export function offer(
-  cell: Cell,
+  cell: Recipient,
   origin: Origin,
   type: string,
   payload: unknown,
@@ -39,7 +42,7 @@ export function offer(
 
 /** Sends and waits for the reply. */
 export function ask(
-  cell: Cell,
+  cell: Recipient,
   origin: Origin,
   type: string,
   operation: Operation | null | undefined,
@@ -69,9 +72,9 @@ function setTimer(pending: PendingAsk, { dispatcher, timers }: Environment): voi
  * would wait for the asker itself is refused (P8).
  */
 export function askFor(
-  asker: Cell,
+  asker: Recipient,
   handling: Handling,
-  cell: Cell,
+  cell: Recipient,
   type: string,
   operation: Operation | null | undefined,
   payload: unknown,
@@ -83,7 +86,7 @@ export function askFor(
   const wanted = options?.timeout ?? environment.askTimeout;
   const delay = outer === null ? wanted : Math.min(wanted, outer.left);
   const promise = new Promise(capture);
-  const to = recipientOf(cell, type, payload);
+  const to = pickRecipient(cell, type, payload);
   const pending = new PendingAsk(to, type, payload, asker, delay, captured);
   if (options?.signal !== undefined) pending.listenTo(options.signal);
   if (!pending.isWaiting) return promise; // Its own signal was aborted before.
@@ -117,7 +120,7 @@ function objectionTo(
     return wait.ended(failure);
   }
   if (handling.isOver) return wait.ended(ENDED);
-  const hasSeveral = (wait.cell.extras?.relay ?? null) !== null;
+  const hasSeveral = wait.cell.relay !== null;
   return circle === null || !hasSeveral
     ? null
     : deliveryError("ask-cycle", new EnvelopeSource(wait, wait.cell), circle);
@@ -125,12 +128,12 @@ function objectionTo(
 
 /** Streams, from the first read on; one that a handler reads is a wait of that handler. */
 export function stream(
-  cell: Cell,
+  cell: Recipient,
   origin: Origin,
   type: string,
   payload: unknown,
   options: StreamOptions,
-  reader: { readonly cell: Cell; readonly handling: Handling } | null = null,
+  reader: Handling | null = null,
 ): ActorStream<unknown> {
   checkStreamOptions(options);
   return new StreamReader(cell.environment.settling, () => openStream(cell, origin, type, payload, options, reader));
@@ -138,29 +141,29 @@ export function stream(
 
 /** Sends the message of a stream whose options were checked. */
 export function openStream(
-  cell: Cell,
+  cell: Recipient,
   origin: Origin,
   type: string,
   payload: unknown,
   options: StreamOptions,
-  reader: { readonly cell: Cell; readonly handling: Handling } | null = null,
+  reader: Handling | null = null,
 ): PendingStream {
-  const to = reader === null ? cell : recipientOf(cell, type, payload);
-  const isBackground = reader !== null && reader.handling === reader.cell.extras?.instance?.background;
+  const to = reader === null ? cell : pickRecipient(cell, type, payload);
+  const isBackground = reader?.isBackground === true;
   // A handler ends its streams at its own end, however long it takes over an item.
   const patience = reader === null || isBackground ? ABANDONED_AFTER : Number.POSITIVE_INFINITY;
   const pending = new PendingStream(to, type, payload, options, origin, patience);
   const operation = cell.operation(type);
   if (!pending.isOpen) return pending; // Its own signal was aborted before.
-  const error = reader === null ? null : objectionTo(pending, reader.handling, null); // Its first read looks for a circle.
+  const error = reader === null ? null : objectionTo(pending, reader, null); // Its first read looks for a circle.
   if (error !== null) {
     cell.environment.counts.accepted++;
     to.refuse(pending, error);
     return pending;
   }
   if (reader !== null) {
-    if (isCausedFromOutside(reader.handling.envelope)) pending.servesOutside = true;
-    reader.handling.add(pending);
+    if (isCausedFromOutside(reader.envelope)) pending.servesOutside = true;
+    reader.add(pending);
   }
   to.accept(pending, operation?.isStream === false ? undefined : operation);
   return pending;

@@ -1,6 +1,7 @@
-import { type Envelope, isFromOutside } from "../envelopes/envelope";
-import { PendingAsk } from "../envelopes/ask";
-import { PendingStream } from "../envelopes/stream";
+import type { Envelope } from "../contract";
+import { PendingAsk } from "./ask";
+import { isFromOutside } from "./envelope";
+import { PendingStream } from "./stream";
 
 /**
  * Whether a message from outside caused an envelope: by itself, or by a chain of handlings that each asked or read for the one
