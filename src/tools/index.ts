@@ -35,7 +35,7 @@ export {
   type WriteReply,
   WriteRequest,
 } from "./files/requests/changing";
-export { EditRequest } from "./files/requests/editing";
+export { type EditReply, EditRequest } from "./files/requests/editing";
 export {
   type Entry,
   type ListReply,
@@ -49,6 +49,8 @@ export {
   type StatReply,
 } from "./files/requests/reading";
 export { type SearchItem, SearchRequest } from "./files/requests/searching";
+export { type Change, type Changed, type ChangeReply, ChangeRequest } from "./files/requests/several";
+export type { Difference } from "./files/requests/terms";
 export { type WatchItem, WatchRequest } from "./files/requests/watching";
 export { type FileReply, FileSystemError, isFileError, itemsOf, writeStream } from "./files/result";
 export type { Resolution } from "./files/root/root";

@@ -1,4 +1,5 @@
 import type { Clock, Factory, SignaturesOf } from "../../index";
+import { change as changeAll, pathsOfChange } from "./change/change";
 import { edit } from "./edit/edit";
 import { type FileError, FileRefusal, ROOT_IS_GONE } from "./file-error";
 import type { FileSystemOptions, Limits } from "./options";
@@ -8,6 +9,7 @@ import { FileStreams, type FileSystem, type Inspection } from "./protocol";
 import { read } from "./read";
 import { readMany } from "./read-many";
 import { readStream } from "./read-stream";
+import type { Change } from "./requests/several";
 import { openRoot } from "./root/open-root";
 import { Rules } from "./rules";
 import { search } from "./search/search";
@@ -48,6 +50,7 @@ export function factoryOf(options: FileSystemOptions, limits: Limits): Factory<S
       readMany: look((request) => readMany(workspace, request, ctx)),
       write: change(counting((request) => write(workspace, request, ctx))),
       append: change(counting((request) => append(workspace, request, ctx))),
+      change: change(counting((request) => changeAll(workspace, request, ctx))),
       edit: change((request) => edit(workspace, request, ctx)),
       list: look((request) => list(workspace, request, ctx)),
       stat: look((request) => stat(workspace, request)),
@@ -231,6 +234,8 @@ function refused(
 /** The paths that a request is about; the root where it names none. */
 function pathsOf(request: unknown): string[] {
   const { path, from, to, reads } = request as { path?: unknown; from?: unknown; to?: unknown; reads?: unknown };
+  const { changes } = request as { changes?: readonly Change[] };
+  if (changes !== undefined) return changes.flatMap(pathsOfChange).map((each) => parsePath(each).whole);
   if (Array.isArray(reads)) return reads.flatMap(({ path }) => pathsIn(path));
   return from === undefined ? [parsePath(path ?? "").whole] : [parsePath(from).whole, parsePath(to).whole];
 }

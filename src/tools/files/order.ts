@@ -26,7 +26,7 @@ export class Order {
 }
 
 /** Whether one of two whole paths is, or is in, the other one. */
-function overlap(a: string, b: string): boolean {
+export function overlap(a: string, b: string): boolean {
   if (a.length > b.length) return overlap(b, a);
   return a === "" || a === b || (b.startsWith(a) && b[a.length] === "/");
 }

@@ -23,6 +23,7 @@ import {
   StatReply,
 } from "./requests/reading";
 import { SearchItem, SearchRequest } from "./requests/searching";
+import { ChangeReply, ChangeRequest } from "./requests/several";
 import { Content, Count, content, outcome } from "./requests/terms";
 import { WatchItem, WatchRequest } from "./requests/watching";
 /** How a file actor serves, and what it has under way. */
@@ -63,6 +64,11 @@ export const FileSystem = defineProtocol("file-system", {
   write: { payload: WriteRequest, reply: outcome(WriteReply) },
   append: { payload: AppendRequest, reply: outcome(Type.Object({ size: Count })) },
   edit: { payload: EditRequest, reply: outcome(EditReply) },
+  /**
+   * Changes several files, all of them or none: all are checked and staged before the first one is placed, and a failure takes
+   * back those that were. A process that is killed in between may leave some of them done, each of them whole.
+   */
+  change: { payload: ChangeRequest, reply: outcome(ChangeReply) },
   list: { payload: ListRequest, reply: outcome(ListReply) },
   stat: { payload: PathRequest, reply: outcome(StatReply) },
   exists: { payload: PathRequest, reply: outcome(Type.Boolean()) },

@@ -146,6 +146,22 @@ const cases: readonly Case[] = [
       }),
   },
   {
+    name: "a change of a hundred files, of 10 MB together, with their diffs",
+    isOnDisk: true, // memfs takes 0.4 ms to exchange two names, and all are exchanged in one turn.
+    prepare(disk, directory) {
+      for (let i = 0; i < 100; i++) disk.writeFileSync(join(directory, `${i}`), different.slice(i, i + MOST / 100));
+    },
+    work: (files) =>
+      files.ask("change", {
+        changes: Array.from({ length: 100 }, (_, i) => ({
+          kind: "write" as const,
+          path: `${i}`,
+          content: different.slice(i + 1, i + MOST / 100),
+        })),
+        diff: true,
+      }),
+  },
+  {
     name: "a read of a line after 4 million others",
     prepare: (disk, directory) => disk.writeFileSync(join(directory, "a"), lines),
     work: (files) => files.ask("read", { path: "a", lines: { from: 4 * MB } }),

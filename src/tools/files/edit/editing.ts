@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { EtagOf, etagOf, PIECE } from "../etag";
+import { etagOf, PIECE } from "../etag";
 import { refuse, refuseChanged, refuseFor } from "../file-error";
 import { isText } from "../is-text";
 import type { Path } from "../path";
@@ -10,6 +10,7 @@ import { expectWritable } from "../write/limits";
 import { type Misfit, type Replacement, replaceTexts } from "./match";
 import { lineAt, nearest } from "./nearest";
 import { type Range, replaceRanges } from "./ranges";
+import { type Content, openWhole, readWhole } from "./read-whole";
 
 /** Most places that are told of a text that occurs often. */
 const MOST_PLACES = 20;
@@ -51,7 +52,7 @@ export class Editing {
   /** Edits a small text; undefined where that would take long, or a refusal has to be looked for. */
   atOnce(): Edited | undefined {
     const { root, scratch, status } = this.#workspace;
-    const opened = this.#open();
+    const opened = openWhole(this.#workspace, this.#path);
     if (status.size >= PIECE) {
       root.close(opened);
       return undefined;
@@ -84,41 +85,9 @@ export class Editing {
     );
   }
 
-  /** Opens the file, with `status` filled. */
-  #open(): number {
-    const { whole, given } = this.#path;
-    const file = this.#workspace.openFile(whole, given, "read");
-    const { size } = this.#workspace.status;
-    const most = this.#workspace.limits.maxReadBytes;
-    if (size <= most) return file;
-    this.#workspace.root.close(file);
-    const shown = JSON.stringify(given);
-    return refuse("too-large", given, `${shown} has ${size} bytes, and a file of at most ${most} is edited.`);
-  }
-
-  async #read(signal: AbortSignal): Promise<{ readonly bytes: Buffer; readonly etag: string }> {
-    const { root, status } = this.#workspace;
-    const file = this.#open();
-    try {
-      const bytes = Buffer.allocUnsafeSlow(status.size);
-      const etag = new EtagOf();
-      let length = 0;
-      while (length < bytes.length) {
-        const part = bytes.subarray(length, length + PIECE);
-        const count = root.read(file, part, part.length, length);
-        if (count < 0) return refuseFor(count, this.#path.given);
-        if (count === 0) break; // It was cut meanwhile.
-        etag.add(part.subarray(0, count));
-        length += count;
-        if (length < bytes.length) await this.#workspace.pause();
-        signal.throwIfAborted();
-      }
-      const content = bytes.subarray(0, length);
-      if (!(await this.#finish(isText(content), signal))) return this.#refuseBytes();
-      return { bytes: content, etag: etag.end() };
-    } finally {
-      root.close(file);
-    }
+  async #read(signal: AbortSignal): Promise<Content> {
+    const content = await readWhole(this.#workspace, this.#path, signal);
+    return (await this.#finish(isText(content.bytes), signal)) ? content : this.#refuseBytes();
   }
 
   #finish<Value>(steps: Steps<Value>, signal: AbortSignal): Promise<Value> {

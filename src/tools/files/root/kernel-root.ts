@@ -26,6 +26,7 @@ const SIZE_OF_OPEN_HOW = 24;
 const AT_SYMLINK_NOFOLLOW = 0x100;
 const AT_REMOVEDIR = 0x200;
 const RENAME_NOREPLACE = 1;
+const RENAME_EXCHANGE = 2;
 const EINTR = 4;
 const EAGAIN = 11;
 
@@ -180,10 +181,17 @@ class KernelRoot implements Root {
   }
 
   rename(from: number, name: Name, to: number, newName: Name, replace: boolean): number {
+    return this.#rename(from, name, to, newName, replace ? 0 : RENAME_NOREPLACE);
+  }
+
+  exchange(from: number, name: Name, to: number, newName: Name): number {
+    return this.#rename(from, name, to, newName, RENAME_EXCHANGE);
+  }
+
+  #rename(from: number, name: Name, to: number, newName: Name, flags: number): number {
     const [path, other] = [this.#path, this.#other];
     path.put(name);
     other.put(newName);
-    const flags = replace ? 0 : RENAME_NOREPLACE;
     return this.#code(this.#libc.renameat2(this.#calls.renameat2, from, path.address, to, other.address, flags));
   }
 

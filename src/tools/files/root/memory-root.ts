@@ -196,6 +196,16 @@ class MemoryRoot implements Root {
     );
   }
 
+  exchange(from: number, name: Name, to: number, newName: Name, spare: string): number {
+    // Nobody sees what is in between.
+    const kept = this.rename(to, newName, from, spare, false);
+    if (kept < 0) return kept;
+    const renamed = this.rename(from, name, to, newName, false);
+    const done =
+      renamed < 0 ? this.rename(from, spare, to, newName, false) : this.rename(from, spare, from, name, false);
+    return renamed < 0 ? renamed : done;
+  }
+
   #renamePath(path: string, newPath: string, replace: boolean): number {
     const source = this.#look(path);
     if (typeof source === "number") return source;

@@ -147,6 +147,16 @@ class ProcRoot implements Root {
     }
   }
 
+  exchange(from: number, name: Name, to: number, newName: Name, spare: string): number {
+    const [path, newPath, kept] = [below(from, name), below(to, newName), below(from, spare)];
+    // Another name keeps the old file while the new one takes its place.
+    const linked = attempt(() => fs.linkSync(newPath, kept));
+    if (linked < 0) return linked;
+    const renamed = attempt(() => fs.renameSync(path, newPath));
+    const done = attempt(() => (renamed < 0 ? fs.unlinkSync(kept) : fs.renameSync(kept, path)));
+    return renamed < 0 ? renamed : done;
+  }
+
   lock(descriptor: number): number {
     return this.#lock.take(descriptor);
   }

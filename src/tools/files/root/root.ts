@@ -90,6 +90,11 @@ export interface Root {
   removeDirectory(at: number, name: Name): number;
   /** Moves a file or directory; without `replace`, EEXIST where the new name is taken. */
   rename(from: number, name: Name, to: number, newName: Name, replace: boolean): number;
+  /**
+   * Exchanges the names of two files, neither of which is missing meanwhile. `spare` is a name in `from` that nobody has, for
+   * where it takes several calls. An errno such as EINVAL or EPERM where the file system cannot.
+   */
+  exchange(from: number, name: Name, to: number, newName: Name, spare: string): number;
   /** Takes the lock of an open file, which all processes heed that use this library; −EAGAIN while another has it. */
   lock(descriptor: number): number;
   unlock(descriptor: number): void;

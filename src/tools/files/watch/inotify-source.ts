@@ -105,9 +105,12 @@ export class InotifySource implements Source {
     if (name === "" || name === null) return;
     const isDirectory = (mask & IN.ISDIR) !== 0;
     if ((mask & (IN.CREATE | IN.MOVED_TO)) !== 0) await this.#appear(node, name, isDirectory);
-    if ((mask & (IN.DELETE | IN.MOVED_FROM)) !== 0) await this.#vanish(node, name);
+    // A file that another one has exchanged names with is one that changed.
+    const isExchanged = (mask & IN.MOVED_FROM) !== 0 && node.entries.get(name) === null && this.#isFile(node, name);
+    if (isExchanged) this.#watch.tell("changed", below(node, name), false);
+    else if ((mask & (IN.DELETE | IN.MOVED_FROM)) !== 0) await this.#vanish(node, name);
     // Two names that were exchanged come as two moves, of which the second one takes away what the first one brought.
-    if ((mask & IN.MOVED_FROM) !== 0) await this.#lookFor(node, name);
+    if ((mask & IN.MOVED_FROM) !== 0 && !isExchanged) await this.#lookFor(node, name);
     if ((mask & (IN.MODIFY | IN.ATTRIB)) !== 0 && node.entries.get(name) === null) {
       this.#watch.tell("changed", below(node, name), false);
     }
@@ -152,12 +155,21 @@ export class InotifySource implements Source {
   }
 
   async #lookFor(node: Node, name: string): Promise<void> {
+    if (this.#isThere(node, name)) await this.#appear(node, name, this.#status.kind === "directory");
+  }
+
+  #isFile(node: Node, name: string): boolean {
+    return this.#isThere(node, name) && this.#status.kind !== "directory";
+  }
+
+  /** Whether a name is there, with the status filled. */
+  #isThere(node: Node, name: string): boolean {
     const { root } = this.#watch.workspace;
     const at = root.open(node.path, "place");
-    if (at < 0) return;
+    if (at < 0) return false;
     const code = root.statAt(at, name, this.#status);
     root.close(at);
-    if (code === 0) await this.#appear(node, name, this.#status.kind === "directory");
+    return code === 0;
   }
 
   /** Watches a directory, and finds what is in it and is not known, or not there any more; `isDeep` for those in it, too. */

@@ -1,4 +1,5 @@
-import { refuseFor } from "../file-error";
+import { PIECE } from "../etag";
+import { expectSuccess, refuseFor } from "../file-error";
 import { type Path, parentOf } from "../path";
 import type { Workspace } from "../workspace";
 import { besideOf } from "./notes";
@@ -20,6 +21,33 @@ export function createBeside({ root, staging }: Workspace, at: number, path: Pat
   if (descriptor >= 0) return { at, name, descriptor, id };
   staging.forget(id);
   return refuseFor(descriptor, path.given);
+}
+
+/** Copies a staged file of so many bytes into such a file, with pauses. */
+export async function fillBeside(
+  workspace: Workspace,
+  { given }: Path,
+  { descriptor }: BesideFile,
+  staged: Staged,
+  size: number,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const { root, staging, scratch } = workspace;
+  const source = staging.openToRead(staged);
+  expectSuccess(source, given);
+  try {
+    for (let position = 0; position < size; ) {
+      const count = root.read(source, scratch, PIECE, position);
+      expectSuccess(count, given);
+      if (count === 0) break;
+      workspace.writeAll(descriptor, scratch.subarray(0, count), given);
+      position += count;
+      if (position < size) await workspace.pause();
+      signal?.throwIfAborted();
+    }
+  } finally {
+    root.close(source);
+  }
 }
 
 /** Ends with such a file, and closes its directory. */

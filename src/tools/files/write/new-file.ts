@@ -1,17 +1,20 @@
 import { constants } from "node:os";
-import { EtagOf, etagOf, PIECE, sizeIn } from "../etag";
+import { EtagOf, etagOf } from "../etag";
 import { expectSuccess, refuse, refuseChanged } from "../file-error";
-import { nameOf, type Path, parentOf } from "../path";
+import { nameOf, type Path } from "../path";
 import type { WriteReply } from "../requests/changing";
 import { lookUp } from "../tree/stat";
 import type { Task, Workspace } from "../workspace";
-import { type BesideFile, createBeside, endBeside } from "./beside";
-import { hashFile } from "./hash-file";
+import { type BesideFile, createBeside, endBeside, fillBeside } from "./beside";
 import { expectWritable } from "./limits";
 import { Rights } from "./rights";
 import type { Staged } from "./staging";
+import { syncDirectories } from "./sync-directories";
+import { Target } from "./target";
 
-const { ENOENT, EXDEV } = constants.errno;
+const { ENOENT, EXDEV, EINVAL, ENOSYS, EPERM, EOPNOTSUPP } = constants.errno;
+/** What a file system says that does not know the call. */
+const NO_EXCHANGE = new Set([-EINVAL, -ENOSYS, -EPERM, -EOPNOTSUPP]);
 /** What a file must be for another one to take its place. */
 export interface Condition {
   /** The etag that it must have. */
@@ -19,13 +22,6 @@ export interface Condition {
   readonly ifExists?: "replace" | "fail" | undefined;
   /** Whether the new file is on the disk before it is there. */
   readonly durable?: boolean | undefined;
-}
-
-/** A file that was hashed in pieces, as it was then. */
-interface Hashed {
-  readonly inode: number;
-  readonly changed: number;
-  readonly etag: string;
 }
 
 /**
@@ -49,6 +45,10 @@ export class NewFile {
   /** Of a file that was written at once; empty for a copy. */
   #etagAtOnce: string | null = null;
   readonly #rights: Rights;
+  readonly #target: Target;
+  /** By the last check: whether there is no such file yet, and the bytes of the one that is replaced. */
+  #isNew = false;
+  #before = 0;
 
   /** @param parents whether missing directories on the way are made. */
   constructor(workspace: Workspace, path: Path, parents: boolean) {
@@ -56,6 +56,7 @@ export class NewFile {
     this.#path = path;
     this.#parents = parents;
     this.#rights = new Rights(workspace, path);
+    this.#target = new Target(workspace, path);
     this.#at = workspace.enter(path, parents);
     try {
       this.#staged = workspace.staging.create(path.given);
@@ -122,13 +123,18 @@ export class NewFile {
     }
   }
 
+  /** Brings its bytes to the disk. */
+  async sync(): Promise<void> {
+    expectSuccess(await this.#workspace.root.sync(this.#descriptor), this.#path.given);
+  }
+
   /** Gives the file its name, if nothing has to be waited for; null where `commit` is needed. */
   commitNow(condition: Condition): WriteReply | null {
     const { lock, quota } = this.#workspace;
     if (condition.durable === true || quota?.fits(this.#size, 1) === false) return null;
     if (!lock.tryAcquire(this.#path.given)) return null;
     try {
-      return this.#place(condition, null);
+      return this.#place(condition);
     } finally {
       lock.release();
     }
@@ -136,26 +142,24 @@ export class NewFile {
 
   /** Gives the file its name, unless `signal` aborts before. */
   async commit(condition: Condition, signal?: AbortSignal): Promise<WriteReply> {
-    const { root, lock, quota } = this.#workspace;
+    const { lock, quota } = this.#workspace;
     const { given } = this.#path;
     this.#leave();
-    if (condition.durable === true) expectSuccess(await root.sync(this.#staged.descriptor), given);
+    if (condition.durable === true) await this.sync();
     await quota?.countFor(this.#size, 1);
     await lock.acquire(given);
     let reply: WriteReply | null;
     try {
       signal?.throwIfAborted(); // Others may have had the lock for long.
-      reply = this.#place(condition, null);
-      let hashed: Hashed | null = null;
+      reply = this.#place(condition);
       for (let tries = 0; reply === null && tries < 2; tries++) {
-        if (this.#needsBeside && this.#beside === null) await this.#stageBeside(condition, signal);
-        else hashed = await this.#hashTarget(signal);
-        reply = this.#place(condition, hashed);
+        await this.prepare(condition, signal);
+        reply = this.#place(condition);
       }
     } finally {
       lock.release();
     }
-    if (condition.durable === true) await this.#syncDirectories();
+    if (condition.durable === true) await syncDirectories(this.#workspace, this.#path);
     return reply ?? refuse("changed", given, `${JSON.stringify(given)} is changed by others without end; try again.`);
   }
 
@@ -164,51 +168,138 @@ export class NewFile {
     this.#end(false);
   }
 
+  /** Does what `check` or `exchange` found to be missing, with the lock held. */
+  async prepare(condition: Condition, signal: AbortSignal | undefined): Promise<void> {
+    this.#leave();
+    if (this.#needsBeside && this.#beside === null) await this.#stageBeside(condition, signal);
+    else await this.#target.hash(signal);
+  }
+
   /**
-   * The step itself, with the lock held; null where the present file has to be hashed in pieces first. The file gets its
-   * name where its path leads now, since the rules were asked about that path.
+   * Whether the file may get its name now, with the lock held; false where `prepare` has to do something first. It is the name
+   * where its path leads now, since the rules were asked about that path.
    */
-  #place(condition: Condition, hashed: Hashed | null): WriteReply | null {
+  check(condition: Condition): boolean {
     if (this.#at < 0) this.#at = this.#workspace.enter(this.#path, this.#parents);
-    const { root, staging, status, quota } = this.#workspace;
+    const { root, status } = this.#workspace;
     const { given } = this.#path;
-    const name = nameOf(this.#path);
-    const code = root.statAt(this.#at, name, status);
-    const isNew = code === -ENOENT;
-    let before = 0;
-    if (isNew) {
+    const code = root.statAt(this.#at, nameOf(this.#path), status);
+    this.#isNew = code === -ENOENT;
+    this.#before = 0;
+    if (this.#isNew) {
       if (condition.ifMatch !== undefined) refuseChanged(given);
       // What is made there has the group, also for a user who may not give it.
-      if (!this.#rights.takeGroup(this.#descriptor, this.#at) && this.#beside === null) {
-        this.#needsBeside = true;
-        return null;
-      }
-    } else {
-      expectSuccess(code, given);
-      this.#workspace.expectFile(status, given);
-      if (condition.ifMatch !== undefined) {
-        const etag = this.#etagNow(condition.ifMatch, hashed);
-        if (etag === null) return null;
-        if (etag !== condition.ifMatch) refuseChanged(given, etag);
-      } else if (condition.ifExists === "fail") {
-        refuse("exists", given, `${JSON.stringify(given)} exists already; read it first, and write with ifMatch.`);
-      }
-      before = status.size;
-      // A file that is replaced keeps its rights; a new one gets those that the process gives.
-      this.#rights.takeFrom(status, this.#descriptor, this.#at);
+      if (this.#rights.takeGroup(this.#descriptor, this.#at) || this.#beside !== null) return true;
+      this.#needsBeside = true;
+      return false;
     }
-    quota?.admit(this.#size - before, given, isNew ? 1 : 0);
+    expectSuccess(code, given);
+    this.#workspace.expectFile(status, given);
+    const { size } = status;
+    if (condition.ifMatch !== undefined) {
+      const etag = this.#target.etagIn(this.#at, condition.ifMatch);
+      if (etag === null) return false;
+      if (etag !== condition.ifMatch) refuseChanged(given, etag);
+    } else if (condition.ifExists === "fail") {
+      refuse("exists", given, `${JSON.stringify(given)} exists already; read it first, and write with ifMatch.`);
+    }
+    this.#before = size;
+    // A file that is replaced keeps its rights; a new one gets those that the process gives.
+    this.#rights.takeFrom(status, this.#descriptor, this.#at);
+    return true;
+  }
+
+  /** How many bytes more there will be, by the last check. */
+  get more(): number {
+    return this.#size - this.#before;
+  }
+
+  /** How many files more: 1, or 0 where one is replaced. */
+  get moreFiles(): number {
+    return this.#isNew ? 1 : 0;
+  }
+
+  /** The step itself, with the lock held; null where `prepare` has to do something first. */
+  #place(condition: Condition): WriteReply | null {
+    if (!this.check(condition)) return null;
+    const { root, staging, quota } = this.#workspace;
+    const { given } = this.#path;
+    const name = nameOf(this.#path);
+    quota?.admit(this.more, given, this.moreFiles);
     const replaces = condition.ifExists !== "fail";
     const beside = this.#beside;
     const placed =
       beside === null
         ? staging.place(this.#staged, this.#at, name, replaces)
         : root.rename(beside.at, beside.name, this.#at, name, replaces);
-    if (placed === -EXDEV && beside === null) {
-      this.#needsBeside = true;
-      return null;
+    if (!this.#isPlaced(placed)) return null;
+    quota?.add(this.more, this.moreFiles);
+    this.#end(true);
+    return this.reply;
+  }
+
+  /** Gives the file its name so that `undo` can take it back, right after its check; false where it has to be prepared first. */
+  exchange(): boolean {
+    const { root, staging } = this.#workspace;
+    const name = nameOf(this.#path);
+    const beside = this.#beside;
+    if (this.#isNew) {
+      return this.#isPlaced(
+        beside === null
+          ? staging.place(this.#staged, this.#at, name, false)
+          : root.rename(beside.at, beside.name, this.#at, name, false),
+      );
     }
-    if (placed === -EXDEV) {
+    const code =
+      beside === null
+        ? staging.exchange(this.#staged, this.#at, name)
+        : root.exchange(beside.at, beside.name, this.#at, name, `${beside.name}0`);
+    if (NO_EXCHANGE.has(code)) {
+      const { given } = this.#path;
+      const shown = JSON.stringify(given);
+      refuse(
+        "io",
+        given,
+        `${shown} is on a file system that cannot exchange two files, and so take a change back; write it by itself.`,
+      );
+    }
+    return this.#isPlaced(code);
+  }
+
+  /** Takes back what `exchange` did, in the same turn; 0 or a negated errno. */
+  undo(): number {
+    const { root, staging } = this.#workspace;
+    const name = nameOf(this.#path);
+    const beside = this.#beside;
+    if (beside === null) {
+      return this.#isNew
+        ? staging.takeBack(this.#staged, this.#at, name)
+        : staging.exchange(this.#staged, this.#at, name);
+    }
+    return this.#isNew
+      ? root.rename(this.#at, name, beside.at, beside.name, false)
+      : root.exchange(beside.at, beside.name, this.#at, name, `${beside.name}0`);
+  }
+
+  /** Ends with a file that `exchange` gave its name: removes the old one. */
+  keep(): void {
+    this.#end(this.#isNew);
+  }
+
+  /** What is told of it once it has its name. */
+  get reply(): WriteReply {
+    const etag = this.#etagAtOnce ?? (this.#etag ?? new EtagOf()).end();
+    return { size: this.#size, etag, created: this.#isNew };
+  }
+
+  /** Whether a rename was done; false where the file has to be beside its name first. */
+  #isPlaced(code: number): boolean {
+    const { given } = this.#path;
+    if (code === -EXDEV && this.#beside === null) {
+      this.#needsBeside = true;
+      return false;
+    }
+    if (code === -EXDEV) {
       const shown = JSON.stringify(given);
       refuse(
         "changed",
@@ -216,93 +307,22 @@ export class NewFile {
         `${shown} is on another file system than a moment ago; see what is there, and ask again.`,
       );
     }
-    expectSuccess(placed, given);
-    quota?.add(this.#size - before, isNew ? 1 : 0);
-    this.#end(true);
-    return { size: this.#size, etag: this.#etagAtOnce ?? (this.#etag ?? new EtagOf()).end(), created: isNew };
-  }
-
-  /**
-   * The etag of the file that has the name, whose status was just read; null where it is too large to be hashed at once,
-   * undefined where its size tells that it is another one.
-   */
-  #etagNow(expected: string, hashed: Hashed | null): string | undefined | null {
-    const { root, status, scratch } = this.#workspace;
-    const { inode, changed, size } = status;
-    if (hashed !== null) return hashed.inode === inode && hashed.changed === changed ? hashed.etag : null;
-    if (size > PIECE) return size === sizeIn(expected) ? null : undefined;
-    const { given } = this.#path;
-    const file = root.openAt(this.#at, nameOf(this.#path), "read");
-    expectSuccess(file, given);
-    let length: number;
-    try {
-      // It may be another one by now, of which not even the etag is told.
-      expectSuccess(root.stat(file, status), given);
-      this.#workspace.expectFile(status, given);
-      if (status.size > PIECE) return null;
-      length = root.read(file, scratch, PIECE, 0);
-    } finally {
-      root.close(file);
-    }
-    expectSuccess(length, given);
-    return etagOf(scratch.subarray(0, length));
-  }
-
-  async #hashTarget(signal: AbortSignal | undefined): Promise<Hashed> {
-    const { root, status } = this.#workspace;
-    const { given } = this.#path;
-    const file = root.openAt(this.#at, nameOf(this.#path), "read");
-    this.#leave();
-    expectSuccess(file, given);
-    try {
-      expectSuccess(root.stat(file, status), given);
-      this.#workspace.expectFile(status, given);
-      const { inode, changed, size } = status;
-      return { inode, changed, etag: await hashFile(this.#workspace, file, size, given, signal) };
-    } finally {
-      root.close(file);
-    }
+    expectSuccess(code, given);
+    return true;
   }
 
   /** Copies the file to beside its name, whose directory is on another file system than where it was written. */
   async #stageBeside({ durable }: Condition, signal: AbortSignal | undefined): Promise<void> {
-    const { root, staging, scratch } = this.#workspace;
-    const { given } = this.#path;
-    this.#leave();
     const at = this.#workspace.enter(this.#path, this.#parents);
-    let source = -1;
     try {
       this.#beside = createBeside(this.#workspace, at, this.#path);
-      source = staging.openToRead(this.#staged);
-      expectSuccess(source, given);
-      for (let position = 0; position < this.#size; ) {
-        const count = root.read(source, scratch, PIECE, position);
-        expectSuccess(count, given);
-        if (count === 0) break;
-        this.#workspace.writeAll(this.#beside.descriptor, scratch.subarray(0, count), given);
-        position += count;
-        if (position < this.#size) await this.#workspace.pause();
-        signal?.throwIfAborted();
-      }
-      if (durable === true) expectSuccess(await root.sync(this.#beside.descriptor), given);
-    } finally {
-      if (source >= 0) root.close(source);
-      if (this.#beside === null) this.#workspace.leave(at);
+    } catch (thrown) {
+      this.#workspace.leave(at);
+      throw thrown;
     }
+    await fillBeside(this.#workspace, this.#path, this.#beside, this.#staged, this.#size, signal);
+    if (durable === true) await this.sync();
     this.#rights.giveAnew(this.#beside.descriptor);
-  }
-
-  /** Brings the names on the way to the disk, those of new directories included. */
-  async #syncDirectories(): Promise<void> {
-    const { root } = this.#workspace;
-    for (let whole = parentOf(this.#path); ; whole = whole.slice(0, Math.max(0, whole.lastIndexOf("/")))) {
-      const directory = root.open(whole, "directory");
-      expectSuccess(directory, this.#path.given);
-      const code = await root.sync(directory);
-      root.close(directory);
-      expectSuccess(code, this.#path.given);
-      if (whole === "") return;
-    }
   }
 
   #end(isPlaced: boolean): void {

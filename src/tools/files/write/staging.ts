@@ -137,6 +137,23 @@ export class Staging {
     return this.#root.rename(this.#directory, name, at, newName, replace);
   }
 
+  /** Lets a staged file and another one exchange their names: the other one is staged then. */
+  exchange({ name }: Staged, at: number, newName: string): number {
+    return this.#root.exchange(this.#directory, name, at, newName, `${this.#id}.${this.#count++}`);
+  }
+
+  /** Takes a file back that was placed. */
+  takeBack({ name }: Staged, at: number, newName: string): number {
+    return this.#root.rename(at, newName, this.#directory, name, false);
+  }
+
+  /** A name that nobody has, for a file that is going to be moved here; `endDirectory` ends with it. */
+  reserve(path: string): StagedDirectory {
+    const at = this.#ensure(path);
+    this.#open++;
+    return { at, name: `${this.#id}.${this.#count++}` };
+  }
+
   /** Ends with a staged file; one that was not placed is removed. */
   end({ descriptor, name }: Staged, isPlaced: boolean): void {
     this.#root.close(descriptor);

@@ -83,7 +83,20 @@ const fields: Record<string, fc.Arbitrary<unknown>> = {
     ),
   ),
 };
-const REQUIRED = ["path", "content", "from", "to", "edits", "upload", "reads"];
+fields["changes"] = fc.array(
+  fc.oneof(
+    ...[
+      { kind: fc.constant("write"), path, content: text },
+      { kind: fc.constant("edit"), path, edits: fields["edits"] ?? text },
+      { kind: fc.constant("move"), from: path, to: path },
+      { kind: fc.constant("delete"), path },
+    ].map((change: Record<string, fc.Arbitrary<unknown>>) =>
+      fc.record({ ...change, ifMatch: text, parents: fc.boolean() }, { requiredKeys: ["kind"] as never }),
+    ),
+  ),
+  { maxLength: 4 },
+);
+const REQUIRED = ["path", "content", "from", "to", "edits", "upload", "reads", "changes"];
 /** One in a hundred is of another kind. */
 const mixed = Object.fromEntries(
   Object.entries(fields).map(([name, arbitrary]) => [

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { createRandom } from "../../../../src/testing";
 import { litterIn } from "./litter";
@@ -55,6 +55,42 @@ describe.each(ways)("a process killed in the middle of 1,000 writes, by %s", (re
       }
     }
     expect(litter).toBeGreaterThan(0); // Some were killed while they wrote: else nothing was shown.
+    yard.expectUntouched();
+  }, 120_000);
+});
+
+describe.each(ways)("a process killed in the middle of changes of forty files at once, by %s", (resolution) => {
+  test("leaves some of them done, each file whole, and the next start sweeps what was left", async () => {
+    using yard = createYard();
+    const random = createRandom(11);
+    let litter = 0;
+    for (let kill = 0; kill < KILLS; kill++) {
+      const program = join(import.meta.dir, "programs/changer-of-several.ts");
+      const changer = Bun.spawn([process.execPath, program, yard.root, resolution], {
+        stdout: "pipe",
+        stderr: "inherit",
+      });
+      const reader = changer.stdout.getReader();
+      const rounds = random.below(20);
+      for (let seen = 0; seen <= rounds; ) seen += (await reader.read()).value?.length ?? rounds;
+      while (changer.exitCode === null && litterIn(yard.root).length < random.below(40))
+        await new Promise((resolve) => setImmediate(resolve));
+      changer.kill("SIGKILL");
+      await changer.exited;
+      litter += litterIn(yard.root).length;
+      const paths = [...new Bun.Glob("d*/*").scanSync({ cwd: yard.root })];
+      expect(paths.filter((path) => path.includes("file-"))).toHaveLength(40);
+      expect(paths.filter((path) => !path.includes("file-")).length).toBeGreaterThan(0); // That which is moved is there.
+      for (const path of paths) {
+        expect(readFileSync(join(yard.root, path), "latin1")).toMatch(/^([a-z])\1{1999}$/);
+      }
+      await attack(yard, { resolution }, async ({ files }) => {
+        expect((await files.ask("read", { path: "file.txt" }))._unsafeUnwrap()).toMatchObject({ ok: true });
+      });
+      expect(litterIn(yard.root, { isRunning: false })).toEqual([]);
+      for (const path of ["d0/x", "d1/y"]) rmSync(join(yard.root, path), { force: true });
+    }
+    expect(litter).toBeGreaterThan(0); // Some were killed while they changed: else nothing was shown.
     yard.expectUntouched();
   }, 120_000);
 });

@@ -1,0 +1,179 @@
+import { leastByteLength } from "../content";
+import { FileRefusal, refuse } from "../file-error";
+import { overlap } from "../order";
+import { parsePath } from "../path";
+import type { Change, Changed, ChangeReply, ChangeRequest } from "../requests/several";
+import type { Task, Workspace } from "../workspace";
+import { expectWritable } from "../write/limits";
+import { FileStep } from "./file-step";
+import { NameStep } from "./name-step";
+import type { Step } from "./step";
+
+/** The paths of a change. */
+export const pathsOfChange = (change: Change): string[] =>
+  change.kind === "move" ? [change.from, change.to] : [change.path];
+
+/**
+ * Changes several files, all of them or none: all are staged, and checked once more with the write lock held, before the first
+ * one is placed; where one fails after that, those that were placed are taken back in the same turn. A process that is killed within
+ * these microseconds leaves some of them done, each of them whole.
+ */
+export async function change(workspace: Workspace, request: ChangeRequest, { signal }: Task): Promise<ChangeReply> {
+  const work = new Changes(workspace, request);
+  return { changes: request.dryRun === true ? await work.try(signal) : await work.make(signal) };
+}
+
+class Changes {
+  readonly #workspace: Workspace;
+  readonly #isDurable: boolean;
+  readonly #steps: readonly Step[];
+  #size = 0;
+
+  constructor(workspace: Workspace, { changes, durable, diff }: ChangeRequest) {
+    this.#workspace = workspace;
+    this.#isDurable = durable === true;
+    const contents = changes.filter((each) => each.kind === "write");
+    const least = contents.reduce((sum, each) => sum + leastByteLength(each), 0);
+    expectWritable(workspace, least, contents[0]?.path ?? "");
+    this.#steps = changes.map((each, index) =>
+      told(index, changes.length, () =>
+        each.kind === "write" || each.kind === "edit"
+          ? new FileStep(workspace, each, diff === true)
+          : new NameStep(workspace, each, diff === true),
+      ),
+    );
+    expectDistinct(changes);
+  }
+
+  async try(signal: AbortSignal): Promise<Changed[]> {
+    const changed: Changed[] = [];
+    for (const step of this.#steps) {
+      changed.push(await this.#told(step, () => step.try(signal)));
+      this.#count(step);
+    }
+    return changed;
+  }
+
+  async make(signal: AbortSignal): Promise<Changed[]> {
+    const { lock, quota } = this.#workspace;
+    const [first] = this.#steps;
+    const given = first?.given ?? "";
+    let changed: Changed[] | null = null;
+    try {
+      for (const step of this.#steps) {
+        signal.throwIfAborted();
+        await this.#told(step, () => step.stage(signal));
+        this.#count(step);
+        step.leave();
+        if (this.#isDurable) await this.#told(step, () => step.sync());
+      }
+      await quota?.countFor(this.#size, this.#steps.length);
+      await lock.acquire(given);
+      try {
+        // Each has at most two things to prepare.
+        for (let tries = this.#steps.length * 2; changed === null; tries--) {
+          signal.throwIfAborted(); // Others may have had the lock for long.
+          const unready = this.#place();
+          if (unready === null) changed = this.#steps.map((step) => step.keep());
+          else if (tries === 0) refuse("changed", unready.given, "It is changed by others without end; try again.");
+          else await this.#prepare(unready, signal);
+        }
+      } finally {
+        lock.release();
+      }
+    } finally {
+      for (const step of this.#steps) step.end();
+    }
+    if (this.#isDurable) for (const step of this.#steps) await step.syncNames();
+    return changed;
+  }
+
+  async #prepare(step: Step, signal: AbortSignal): Promise<void> {
+    // What is open may be moved meanwhile.
+    for (const each of this.#steps) each.leave();
+    await this.#told(step, () => step.prepare(signal));
+  }
+
+  /** Checks and places all in one turn; gives the one that has something to prepare first, and then nothing was placed. */
+  #place(): Step | null {
+    const { quota } = this.#workspace;
+    let more = 0;
+    let moreFiles = 0;
+    for (const step of this.#steps) {
+      if (!this.#told(step, () => step.check())) return step;
+      more += step.more;
+      moreFiles += step.moreFiles;
+    }
+    quota?.admit(more, this.#steps[0]?.given ?? "", moreFiles);
+    const placed: Step[] = [];
+    try {
+      for (const step of this.#steps) {
+        if (!this.#told(step, () => step.place())) {
+          this.#undo(placed);
+          return step;
+        }
+        placed.push(step);
+      }
+    } catch (thrown) {
+      this.#undo(placed);
+      throw thrown;
+    }
+    quota?.add(more, moreFiles);
+    return null;
+  }
+
+  #undo(placed: readonly Step[]): void {
+    const stuck = placed.toReversed().filter((step) => step.undo() < 0);
+    const [first] = stuck;
+    if (first === undefined) return;
+    const shown = stuck.map(({ given }) => JSON.stringify(given)).join(", ");
+    const advice = "look at what is there";
+    refuse("io", first.given, `A change failed, and that of ${shown} was made and could not be taken back; ${advice}.`);
+  }
+
+  /** Adds what a step writes to what all of them do, and refuses too much. */
+  #count(step: Step): void {
+    this.#size += step.size;
+    expectWritable(this.#workspace, this.#size, step.given);
+  }
+
+  #told<Value>(step: Step, work: () => Value): Value {
+    return told(this.#steps.indexOf(step), this.#steps.length, work);
+  }
+}
+
+/** Does a part of one of several changes: what it is refused for says which one it was. */
+function told<Value>(index: number, count: number, work: () => Value): Value {
+  const refusal = (thrown: unknown): unknown => {
+    if (!(thrown instanceof FileRefusal)) return thrown;
+    const message = `Change ${index + 1} of ${count} cannot be made, and none was: ${thrown.error.message}`;
+    return new FileRefusal({ ...thrown.error, message });
+  };
+  try {
+    const value = work();
+    if (!(value instanceof Promise)) return value;
+    // The promise of the same value, with another refusal.
+    return value.catch((thrown) => Promise.reject(refusal(thrown))) as Value;
+  } catch (thrown) {
+    throw refusal(thrown);
+  }
+}
+
+/** Refuses two changes of one path, or of paths one of which is in the other: their order would matter. */
+function expectDistinct(changes: readonly Change[]): void {
+  const seen: { readonly whole: string; readonly index: number }[] = [];
+  for (const [index, each] of changes.entries()) {
+    for (const given of pathsOfChange(each)) {
+      const { whole } = parsePath(given);
+      const other = seen.find((before) => overlap(before.whole, whole));
+      if (other !== undefined) {
+        refuse(
+          "invalid-path",
+          given,
+          `Changes ${other.index + 1} and ${index + 1} are of one path, or one within the other: ${JSON.stringify(given)}; make one of them.`,
+        );
+      }
+      seen.push({ whole, index });
+    }
+  }
+}

@@ -1,0 +1,215 @@
+import { constants } from "node:os";
+import { differenceOf } from "../difference/difference";
+import { readWhole } from "../edit/read-whole";
+import { expectSuccess, refuse, refuseChanged } from "../file-error";
+import { nameOf, type Path, parentOf } from "../path";
+import type { Change, Changed } from "../requests/several";
+import { expectApart, expectFileName, expectRenamed } from "../tree/move";
+import { lookUp } from "../tree/stat";
+import type { Workspace } from "../workspace";
+import { besideOf } from "../write/notes";
+import type { StagedDirectory } from "../write/staging";
+import { syncDirectories } from "../write/sync-directories";
+import { Target } from "../write/target";
+import type { Step } from "./step";
+
+const { ENOENT, EXDEV } = constants.errno;
+
+export type NameChange = Extract<Change, { kind: "move" | "delete" }>;
+
+/** A file that gets another name, or none: it is kept in the staging directory then, until nothing can fail any more. */
+export class NameStep implements Step {
+  readonly #workspace: Workspace;
+  readonly #kind: NameChange["kind"];
+  readonly #ifMatch: string | undefined;
+  readonly #parents: boolean;
+  readonly #hasDiff: boolean;
+  readonly #from: Path;
+  /** Null where it is deleted. */
+  readonly #to: Path | null;
+  readonly #target: Target;
+  #fromAt = -1;
+  #toAt = -1;
+  /** Where a file that is deleted waits. */
+  #kept: StagedDirectory | null = null;
+  #needsBeside = false;
+  #isPlaced = false;
+  #bytes = 0;
+  #diff: Pick<Changed, "diff"> = {};
+  /** The etag that the diff is of. */
+  #seen: string | undefined;
+
+  constructor(workspace: Workspace, change: NameChange, hasDiff: boolean) {
+    this.#workspace = workspace;
+    this.#kind = change.kind;
+    this.#ifMatch = change.ifMatch;
+    this.#hasDiff = hasDiff && change.kind === "delete";
+    this.#parents = change.kind === "move" && (change.parents ?? true);
+    this.#from = workspace.findToChange(change.kind === "move" ? change.from : change.path);
+    this.#to = change.kind === "move" ? workspace.findToChange(change.to) : null;
+    if (this.#to !== null) {
+      expectApart(this.#from, this.#to, "moved");
+      expectFileName(this.#to);
+    }
+    this.#target = new Target(workspace, this.#from);
+  }
+
+  get given(): string {
+    return this.#from.given;
+  }
+
+  get size(): number {
+    return 0;
+  }
+
+  get more(): number {
+    return this.#to === null ? -this.#bytes : 0;
+  }
+
+  get moreFiles(): number {
+    return this.#to === null ? -1 : 0;
+  }
+
+  get #changed(): Changed {
+    return { kind: this.#kind, path: (this.#to ?? this.#from).given, ...this.#diff };
+  }
+
+  async try(signal: AbortSignal): Promise<Changed> {
+    await this.stage(signal);
+    if (this.#to !== null) {
+      this.#expectFree(this.#to, lookUp(this.#workspace, this.#to));
+      if (!this.#parents) this.#workspace.leave(this.#workspace.enter(this.#to, false));
+    }
+    try {
+      if (!this.#look()) {
+        this.leave();
+        await this.#target.hash(signal);
+        if (!this.#look()) refuseChanged(this.given);
+      }
+    } finally {
+      this.leave();
+    }
+    return this.#changed;
+  }
+
+  async stage(signal: AbortSignal): Promise<void> {
+    if (!this.#hasDiff) return;
+    const { bytes, etag } = await readWhole(this.#workspace, this.#from, signal);
+    this.#seen = etag;
+    const versions = { path: this.#from.whole, before: bytes, after: null };
+    this.#diff = { diff: await differenceOf(this.#workspace, versions, signal) };
+  }
+
+  async sync(): Promise<void> {}
+
+  /** Looks at the file that has the name; false where it has to be hashed first. */
+  #look(): boolean {
+    const { root, status } = this.#workspace;
+    if (this.#fromAt < 0) this.#fromAt = this.#workspace.enter(this.#from, false);
+    expectSuccess(root.statAt(this.#fromAt, nameOf(this.#from), status), this.given);
+    this.#workspace.expectFile(status, this.given);
+    this.#bytes = status.size;
+    const expected = this.#ifMatch ?? this.#seen;
+    if (expected === undefined) return true;
+    const etag = this.#target.etagIn(this.#fromAt, expected);
+    if (etag === null) return false;
+    if (etag !== expected) refuseChanged(this.given, etag);
+    return true;
+  }
+
+  check(): boolean {
+    const { root, status, staging } = this.#workspace;
+    if (!this.#look()) return false;
+    if (this.#to === null) {
+      if (this.#kept === null && !this.#needsBeside) this.#kept = staging.reserve(this.given);
+      return true;
+    }
+    if (this.#toAt < 0) this.#toAt = this.#workspace.enter(this.#to, this.#parents);
+    this.#expectFree(this.#to, root.statAt(this.#toAt, nameOf(this.#to), status));
+    return true;
+  }
+
+  /** Refuses a new name that something has; `code` is what the look at it gave, with the workspace's status. */
+  #expectFree({ given }: Path, code: number): void {
+    if (code === -ENOENT) return;
+    expectSuccess(code, given);
+    const { status } = this.#workspace;
+    if (status.kind === "link" || status.kind === "other") this.#workspace.expectFile(status, given);
+    refuse("exists", given, `${JSON.stringify(given)} exists already; choose another name, or write this one.`);
+  }
+
+  async prepare(signal: AbortSignal): Promise<void> {
+    if (!this.#needsBeside) await this.#target.hash(signal);
+  }
+
+  place(): boolean {
+    const { root } = this.#workspace;
+    const name = nameOf(this.#from);
+    if (this.#to !== null) {
+      expectRenamed(root.rename(this.#fromAt, name, this.#toAt, nameOf(this.#to), false), this.#from, this.#to);
+      return true;
+    }
+    if (this.#needsBeside && this.#kept === null) this.#keepBeside();
+    const kept = this.#kept;
+    if (kept === null) return false;
+    const at = kept.id === undefined ? kept.at : this.#fromAt;
+    const code = root.rename(this.#fromAt, name, at, kept.name, false);
+    if (code === -EXDEV && kept.id === undefined) {
+      // The staging directory is on another file system: it waits beside its name.
+      this.#workspace.staging.endDirectory();
+      this.#kept = null;
+      this.#needsBeside = true;
+      return false;
+    }
+    expectSuccess(code, this.given);
+    this.#isPlaced = true;
+    return true;
+  }
+
+  #keepBeside(): void {
+    const id = this.#workspace.staging.note(parentOf(this.#from), this.given);
+    this.#kept = { at: -1, name: besideOf(id), id };
+  }
+
+  undo(): number {
+    const { root } = this.#workspace;
+    const name = nameOf(this.#from);
+    this.#isPlaced = false;
+    if (this.#to !== null) return root.rename(this.#toAt, nameOf(this.#to), this.#fromAt, name, false);
+    const kept = this.#kept;
+    if (kept === null) return 0;
+    return root.rename(kept.id === undefined ? kept.at : this.#fromAt, kept.name, this.#fromAt, name, false);
+  }
+
+  leave(): void {
+    if (this.#fromAt >= 0) this.#workspace.leave(this.#fromAt);
+    if (this.#toAt >= 0) this.#workspace.leave(this.#toAt);
+    this.#fromAt = -1;
+    this.#toAt = -1;
+  }
+
+  keep(): Changed {
+    this.#endKept();
+    return this.#changed;
+  }
+
+  /** Ends with the place where a deleted file waits, and with the file if it is there. */
+  #endKept(): void {
+    const kept = this.#kept;
+    if (kept === null) return;
+    const at = kept.id === undefined ? kept.at : this.#fromAt;
+    if (this.#isPlaced) this.#workspace.root.unlink(at, kept.name);
+    this.#workspace.staging.endDirectory(kept);
+    this.#kept = null;
+  }
+
+  async syncNames(): Promise<void> {
+    await syncDirectories(this.#workspace, this.#from);
+    if (this.#to !== null) await syncDirectories(this.#workspace, this.#to);
+  }
+
+  end(): void {
+    this.#endKept();
+    this.leave();
+  }
+}

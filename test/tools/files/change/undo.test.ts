@@ -1,0 +1,150 @@
+import { describe, expect, test } from "bun:test";
+import { constants } from "node:os";
+import { join } from "node:path";
+import { systemClock } from "../../../../src";
+import { change } from "../../../../src/tools/files/change/change";
+import { FileRefusal } from "../../../../src/tools/files/file-error";
+import { limitsOf } from "../../../../src/tools/files/options";
+import type { ChangeRequest } from "../../../../src/tools/files/requests/several";
+import type { Root } from "../../../../src/tools/files/root/root";
+import { Rules } from "../../../../src/tools/files/rules";
+import { Workspace } from "../../../../src/tools/files/workspace";
+import { Staging } from "../../../../src/tools/files/write/staging";
+import { WriteLock } from "../../../../src/tools/files/write/write-lock";
+import { intercept, lasting } from "../over-root";
+import { type Disk, rootWays, stagedIn, withRoot } from "../ways";
+
+const { EIO, EINVAL } = constants.errno;
+
+function workspaceOf(root: Root, deny: string[] = []): Workspace {
+  const staging = new Staging(root);
+  return new Workspace({
+    root,
+    staging,
+    rules: new Rules({ deny }),
+    limits: limitsOf({ root: "any" }),
+    lock: new WriteLock(staging, systemClock),
+    quota: null,
+    clock: systemClock,
+  });
+}
+
+const REQUEST: ChangeRequest = {
+  changes: [
+    { kind: "write", path: "a", content: "A" },
+    { kind: "delete", path: "b" },
+    { kind: "write", path: "new", content: "N" },
+    { kind: "move", from: "c", to: "moved" },
+    { kind: "edit", path: "sub/d", edits: [{ oldText: "d", newText: "D" }] },
+    { kind: "delete", path: "e" },
+  ],
+};
+const BEFORE = { a: "a", b: "b", c: "c", "sub/d": "d", e: "e" };
+const AFTER = { a: "A", moved: "c", new: "N", "sub/d": "D" };
+
+function prepare(disk: Disk, directory: string): void {
+  disk.mkdirSync(join(directory, "sub"));
+  for (const [name, text] of Object.entries(BEFORE)) disk.writeFileSync(join(directory, name), text);
+}
+
+function filesIn(disk: Disk, directory: string): Record<string, unknown> {
+  const names = ["a", "b", "c", "sub/d", "e", "new", "moved"];
+  return Object.fromEntries(
+    names
+      .filter((name) => disk.existsSync(join(directory, name)))
+      .map((name) => [name, disk.readFileSync(join(directory, name), "utf8")]),
+  );
+}
+
+/** Makes the change, and gives what it was refused for, or null. */
+async function make(workspace: Workspace, request = REQUEST): Promise<FileRefusal["error"] | null> {
+  try {
+    await change(workspace, request, lasting);
+    return null;
+  } catch (thrown) {
+    if (thrown instanceof FileRefusal) return thrown.error;
+    throw thrown;
+  } finally {
+    workspace.staging.dispose();
+  }
+}
+
+/** A root whose `nth` change of a name fails, and those for `others` after it. */
+function failing(root: Root, nth: number, code: number, others = 0): Root {
+  let count = 0;
+  const next = (work: () => number): number => {
+    count++;
+    return count >= nth && count <= nth + others ? code : work();
+  };
+  return intercept(root, {
+    rename: (from, name, to, newName, replace) => next(() => root.rename(from, name, to, newName, replace)),
+    exchange: (from, name, to, newName, spare) => next(() => root.exchange(from, name, to, newName, spare)),
+  });
+}
+
+describe.each(rootWays)("by way of %s", (way) => {
+  test.each([1, 2, 3, 4, 5, 6])("a failure at the %dth of six changes takes back those before it", async (nth) => {
+    await withRoot(way, async (root, directory, disk) => {
+      prepare(disk, directory);
+      const inode = disk.lstatSync(join(directory, "a")).ino;
+      const error = await make(workspaceOf(failing(root, nth, -EIO)));
+      expect(error).toMatchObject({ kind: "io" });
+      expect(error?.message).toStartWith(`Change ${nth} of 6 cannot be made, and none was: `);
+      expect(filesIn(disk, directory)).toEqual(BEFORE);
+      expect(stagedIn(disk, directory)).toEqual([]);
+      // It is the file itself that came back.
+      expect(disk.lstatSync(join(directory, "a")).ino).toBe(inode);
+    });
+  });
+
+  test("without a failure all of them are made, and nothing is left behind", async () => {
+    await withRoot(way, async (root, directory, disk) => {
+      prepare(disk, directory);
+      expect(await make(workspaceOf(failing(root, 7, -EIO)))).toBeNull();
+      expect(filesIn(disk, directory)).toEqual(AFTER);
+      expect(stagedIn(disk, directory)).toEqual([]);
+    });
+  });
+
+  test("what cannot be taken back is told by its name, and is whole", async () => {
+    await withRoot(way, async (root, directory, disk) => {
+      prepare(disk, directory);
+      // The third fails, and so does the way back of the second.
+      const error = await make(workspaceOf(failing(root, 3, -EIO, 1)));
+      expect(error).toMatchObject({ kind: "io", path: "b" });
+      expect(error?.message).toContain('that of "b" was made and could not be taken back');
+      const { b, ...rest } = BEFORE;
+      expect(filesIn(disk, directory)).toEqual(rest);
+      expect(b).toBe("b");
+    });
+  });
+
+  test("a file system that cannot exchange two files is told, with nothing changed", async () => {
+    await withRoot(way, async (root, directory, disk) => {
+      prepare(disk, directory);
+      const error = await make(workspaceOf(intercept(root, { exchange: () => -EINVAL })));
+      expect(error?.message).toContain("cannot exchange two files");
+      expect(filesIn(disk, directory)).toEqual(BEFORE);
+    });
+  });
+
+  test("a directory that is moved while it is staged is looked up again: the rules hold where the change is made", async () => {
+    await withRoot(way, async (root, directory, disk) => {
+      prepare(disk, directory);
+      const workspace = workspaceOf(root, ["closed/**"]);
+      const asked = make(workspace, {
+        changes: [
+          { kind: "write", path: "a", content: "A" },
+          { kind: "write", path: "sub/new", content: "N" },
+          { kind: "delete", path: "sub/d" },
+        ],
+      });
+      await workspace.pause();
+      // As another request of the same caller would.
+      expect(root.rename(root.top, "sub", root.top, "closed", false)).toBe(0);
+      expect(await asked).toMatchObject({ kind: "not-found" });
+      expect(disk.readdirSync(join(directory, "closed")) as string[]).toEqual(["d"]);
+      expect(filesIn(disk, directory)).toMatchObject({ a: "a" });
+    });
+  });
+});
