@@ -25,6 +25,19 @@ const LOGGED: readonly string[] = [
 ];
 
 describe.each(ways)("$isolation, $language", ({ isolation, language }) => {
+  test("P5: to write an input of megabytes, and to send it, are turns of their own", async () => {
+    const body = async (execute: Execute) => {
+      valueIn(await execute("1"));
+      const order: string[] = [];
+      const input = "x".repeat(700_000);
+      const long = execute("input.length", { input }).then((outcome) => order.push(`long ${valueIn(outcome)}`));
+      setImmediate(() => order.push("another"));
+      await long;
+      expect(order).toEqual(["another", "long 700000"]);
+    };
+    await withCode({ isolation }, body, language);
+  });
+
   test("values that go round, or throw when they are looked at, are errors, and harm nobody", async () => {
     const body = async (execute: Execute) => {
       for (const code of [...CYCLES, ...THROWERS]) {
