@@ -16,28 +16,28 @@ import { AddressRouter, type Router } from "./router/router";
 import type { Feed } from "./runtime/feed";
 import { onSignals } from "./runtime/signals";
 
-/** What a shutdown did. */
+/** The result of a shutdown. */
 export interface ShutdownReport {
   /** The actors that did not stop in time; they were abandoned, and what they did is lost. */
   readonly unfinished: readonly Address[];
 }
 
-/** How a system is shut down. */
+/** The options of a shutdown. */
 export interface ShutdownOptions {
   /**
-   * What has not stopped after so many milliseconds is abandoned, logged and named in the report; or `Infinity`.
+   * Milliseconds, or `Infinity`, after which the actors that have not stopped are abandoned, logged and named in the report.
    * Default: 5,000.
    */
   readonly timeout?: number;
   /**
-   * Whether what waits in each mailbox is handled first. What an actor sends to another one meanwhile may find it
-   * stopping: give the stages of a pipeline ascending phases (`ActorOptions.phase`). Default: false, it is
+   * True to handle first the messages that wait in each mailbox. A message from one actor to another may then find that one
+   * stopping: give the stages of a pipeline ascending phases (`ActorOptions.phase`). Default: false, they are
    * dead-lettered.
    */
   readonly drain?: boolean;
 }
 
-/** How a system is shut down by a signal. */
+/** The options of a shutdown by a signal. */
 export interface SignalOptions extends ShutdownOptions {
   /** Any but `SIGKILL` and `SIGSTOP`, which no process can catch. Default: `SIGINT` and `SIGTERM`. */
   readonly signals?: readonly NodeJS.Signals[];
@@ -63,9 +63,9 @@ export interface System extends AsyncDisposable {
     factory: Factory<Signatures>,
     options?: ActorOptions,
   ): Ref<Signatures>;
-  /** What happens: actors that start, stop, fail and restart, dead letters, full mailboxes, slow handlers. */
+  /** The events of the system: actors that start, stop, fail and restart, dead letters, full mailboxes, slow handlers. */
   readonly events: Feed<SystemEvent>;
-  /** What each actor is and does at this moment, as a tree: those without a parent, and their children. */
+  /** A report of each actor at this moment, as a tree: those without a parent, and their children. */
   inspect(): readonly ActorReport[];
   /**
    * Shuts down when the process gets a signal, and lets it end by that signal then; a second one ends it at once.

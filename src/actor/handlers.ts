@@ -6,7 +6,7 @@ import type { HandlerTable, Operations } from "./contract";
 /** The hooks that stand beside the handlers. */
 const HOOKS = ["onStart", "onRestart", "onStop"] as const;
 
-/** Where handlers come from, as the sentence of an error tells it. */
+/** The source of handlers, as the sentence of an error names it. */
 interface Source {
   readonly what: string;
   readonly gives: string;
@@ -22,7 +22,7 @@ export function checkHandlers(
   { what, gives }: Source,
 ): HandlerTable {
   if (handlers instanceof Promise) {
-    handlers.catch(() => undefined); // What is thrown below tells of it.
+    handlers.catch(() => undefined); // The error below tells of it.
     throw new TypeError(
       `${what} of ${of.address} ${gives} a promise; return the handlers at once, and await in onStart or in a handler.`,
     );
@@ -70,7 +70,7 @@ export function checkBehaviour(
   if (from === "become") checkNoHooks(table, of.address);
 }
 
-/** The objects whose methods were looked through, and for which operations: once for each class, and not at each spawn. */
+/** Prototypes whose methods were checked, and the operations they were checked for: once for each class, not at each spawn. */
 const lookedThrough = new WeakMap<object, Operations>();
 
 /**
@@ -112,7 +112,7 @@ export function checkNoHooks(handlers: object, address: Address): void {
 
 const isHook = (key: string): boolean => key === "onStart" || key === "onRestart" || key === "onStop";
 
-/** @param instance where only what is missing in it may have been meant. */
+/** @param instance if given, only a name that it lacks can have been meant. */
 function checkName(
   holder: object,
   key: string,

@@ -1,13 +1,13 @@
 import { err, ok, type Result } from "neverthrow";
 import { type FormatError, formatError } from "./format-error";
 
-/** Where a message goes: an id in its canonical form, `@(id)`. */
+/** The address of an actor: an id in its canonical form, `@(id)`. */
 export type Address<Id extends string = string> = `@(${Id})`;
 
 /** An address taken apart. */
 export interface ParsedAddress {
   readonly address: Address;
-  /** What stands between the parentheses, such as `workers/3`. */
+  /** The text between the parentheses, such as `workers/3`. */
   readonly id: string;
   /** The id split at its slashes, such as `["workers", "3"]`. */
   readonly segments: readonly string[];
@@ -41,7 +41,7 @@ function isPlainId(id: string): boolean {
   return before === 1;
 }
 
-/** Whether a name is well formed, by a short look at it, and has no slash. */
+/** True where a short look shows that a name is well formed and has no slash. */
 export function isPlainName(name: unknown): name is string {
   if (typeof name !== "string" || name.length > MAX_ID_LENGTH) return false;
   for (let i = 0; i < name.length; i++) if (PLAIN[name.charCodeAt(i)] !== 1) return false;
@@ -78,7 +78,7 @@ export function isAddress(value: unknown): value is Address {
 
 const AT = "@".charCodeAt(0);
 
-/** Whether an actor is called by its whole address: no plain name has an @. */
+/** True where a name is a whole address: no plain name has an @. */
 export const isWritten = (name: string): name is Address => name.charCodeAt(0) === AT;
 
 /** The address of what is called so below another one. */

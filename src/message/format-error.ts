@@ -1,5 +1,5 @@
 /**
- * What is wrong with something that was to become a message, or with a message that was to become text.
+ * The error of a text or value that is no message, or of a message that cannot become text.
  *
  * | kind | when |
  * |---|---|
@@ -11,7 +11,7 @@ export interface FormatError {
   readonly kind: "invalid-address" | "invalid-message" | "unserializable-payload";
   /** A sentence: what was found, and what to write instead. */
   readonly message: string;
-  /** Where it was found, as a JSON Pointer (RFC 6901), on one line and cut off after 200 characters; empty for the whole. */
+  /** The place of the fault, as a JSON Pointer (RFC 6901), on one line and cut off after 200 characters; empty for the whole. */
   readonly path: string;
   /** Always false: the same text fails again. */
   readonly retryable: false;

@@ -104,7 +104,7 @@ function findUnserializable(
 }
 
 /**
- * What an object is, such as "Map". By its class, as an object may name itself otherwise, and a proxy does; and by the
+ * The kind of an object, such as "Map". By its class, as an object may name itself otherwise, and a proxy does; and by the
  * language's own toString, which knows the objects of other realms.
  */
 function kindOf(value: object): string {

@@ -2,7 +2,7 @@ import { isSchema, type Schema } from "./schema";
 import type { ShapeOf, SignatureOf } from "./signatures";
 import { Validator } from "./validator";
 
-/** What an operation takes and gives; without `reply` and `stream` it gives nothing. */
+/** The schemas of an operation: of what it takes and of what it gives. Without `reply` and `stream` it gives nothing. */
 export type OperationSchemas =
   | { readonly payload?: Schema; readonly reply?: Schema; readonly stream?: never }
   | { readonly payload?: Schema; readonly reply?: never; readonly stream: Schema };

@@ -31,7 +31,7 @@ export type AskName<S> = keyof { [K in keyof S as IsStream<Returned<S[K]>> exten
 /** The names that `stream` takes. */
 export type StreamName<S> = keyof { [K in keyof S as IsStream<Returned<S[K]>> extends true ? K : never]: K } & string;
 
-/** Whether the calls of an operation have a payload. An ask without one has its options in the place of the payload. */
+/** The shape of an operation's calls: with a payload or without. An ask without one has its options in the place of the payload. */
 export type ShapeOf<F> = F extends (...payload: infer Payload) => unknown
   ? Payload extends readonly []
     ? "no payload"
@@ -44,8 +44,8 @@ export type ShapeOf<F> = F extends (...payload: infer Payload) => unknown
 type IsOneShape<Shape> = [Shape] extends ["no payload"] ? true : [Shape] extends ["a payload"] ? true : false;
 
 /**
- * What follows an operation's name in a call: nothing, or its payload, which may be left out where `undefined` fits. For
- * a union of names it is a payload that each of the operations takes.
+ * The arguments behind an operation's name: none, or its payload, which may be left out where `undefined` fits. For a union of
+ * names it is a payload that each of the operations takes.
  */
 export type PayloadArgs<S, K extends keyof S> = S[K] extends (...payload: infer Payload) => unknown
   ? [Payload] extends [never]
@@ -92,7 +92,7 @@ export type Streamed<S, Name> = unknown extends Name
         : keyof { [K in keyof S as IsStream<Returned<S[K]>> extends true ? K : never]: K } & string;
 
 /**
- * What follows the name in a call: the payload, or anything where the name is none of `Names`, so that the compiler
+ * The arguments behind the name of a call: the payload, or anything where the name is none of `Names`, so that the compiler
  * complains of the name.
  */
 export type CallArgs<S, Name, Names = keyof S> = unknown extends Name
@@ -103,18 +103,18 @@ export type CallArgs<S, Name, Names = keyof S> = unknown extends Name
       : unknown[]
     : unknown[];
 
-/** What follows the name in a tell, an ask or an offer. */
+/** The arguments behind the name in a tell, an ask or an offer. */
 export type AskArgs<S, Name> = CallArgs<S, Name, AskName<S>>;
 
-/** What follows the name in a stream. */
+/** The arguments behind the name in a stream. */
 export type StreamArgs<S, Name> = CallArgs<S, Name, StreamName<S>>;
 
-/** What an ask of the operation gives; `void` without a reply. */
+/** The reply to an ask of the operation; `void` without one. */
 export type ReplyOf<S, K extends keyof S> = IsStream<Returned<S[K]>> extends true ? never : Returned<S[K]>;
 
 type ItemIn<Reply> = IsAny<Reply> extends true ? never : Reply extends Stream<infer Item> ? Item : never;
 
-/** What each item of the operation's stream is. */
+/** The type of each item of the operation's stream. */
 export type ItemOf<S, K extends keyof S> = ItemIn<Returned<S[K]>>;
 
 type Arguments<F> = F extends (...payload: infer Payload) => unknown ? Payload : never;
@@ -124,19 +124,19 @@ type IsNothing<T> = IsAny<T> extends true ? false : [T, Nothing] extends [Nothin
 declare const passedOn: unique symbol;
 
 /**
- * What a handler returns for a message that it stashed or forwarded, whose reply comes from elsewhere. `To` has the
+ * The result of a handler that stashed or forwarded its message: the reply comes from elsewhere. `To` has the
  * signatures of the actor that it was forwarded to: one of them is to be that of the handler's operation.
  */
 export interface PassedOn<out To = never> {
   readonly [passedOn]: To;
 }
 
-/** What yields the items of a stream. A text is iterable, too, and almost never meant. */
+/** The iterables that a stream's handler may return. A text is iterable, too, and almost never meant. */
 export type Items<Item> = AsyncIterable<Item> | (Iterable<Item> & object);
 
 type ItemsOf<Reply> = IsStream<Reply> extends true ? Items<ItemIn<Reply>> : never;
 type UnlessStream<Reply, Result> = IsStream<Reply> extends true ? never : Result;
-// What an operation without a reply returns is not looked at.
+// Nothing looks at the result of an operation without a reply.
 type AnythingFor<Reply> = IsNothing<Reply> extends true ? unknown : never;
 
 // The result is a union without a condition around it, so that a reply whose type is a type parameter fits: inside of a generic
@@ -150,7 +150,7 @@ type Handler<S, K extends keyof S> = (
   | PassedOn<{ [Own in K]: S[Own] }>
   | PromiseLike<Returned<S[K]> | UnlessStream<Returned<S[K]>, PassedOn<{ [Own in K]: S[Own] }>>>;
 
-/** Whether an operation has a payload, and takes this one. */
+/** True where an operation has a payload, and takes this one. */
 export type Takes<F, Payload> =
   IsAny<F> extends true
     ? true
@@ -160,7 +160,7 @@ export type Takes<F, Payload> =
         ? true
         : false;
 
-/** Whether an actor takes one of the operations of another one as that one does. */
+/** True where an actor takes one of the operations of another one as that one does. */
 export type SharesWith<S, Theirs> = string extends keyof Theirs
   ? true
   : [{ [K in keyof S & keyof Theirs]: Theirs[K] extends S[K] ? K : never }[keyof S & keyof Theirs]] extends [never]

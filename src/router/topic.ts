@@ -18,10 +18,10 @@ type TakerOf<Signatures, Item> = [TakerName<Signatures, Item>] extends [never]
   ? "it has no operation whose payload is an item of this topic"
   : TakerName<Signatures, Item>;
 
-/** Something that is told to whoever subscribes: each subscriber gets it in its own mailbox, by that one's own policy. */
+/** Tells items to all who subscribe. Each subscriber gets them in its own mailbox, by its own policy. */
 export interface Topic<in out Item> {
   readonly name: string;
-  /** How many subscriptions there are. */
+  /** The number of subscriptions. */
   readonly size: number;
   /**
    * Tells all subscribers, in the order in which they subscribed. It never waits: a subscriber whose mailbox is full loses

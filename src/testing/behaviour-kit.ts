@@ -19,18 +19,18 @@ import { KitContext } from "./kit-context";
 import { show } from "./show";
 import type { Answering, Named } from "./signatures";
 
-/** What one run of a handler gave. */
+/** The result of one run of a handler. */
 export interface Run<Reply> {
   /**
    * The reply itself where the handler is synchronous, otherwise a promise of it: `await` fits both. Nothing where the
    * message was stashed or forwarded.
    */
   readonly reply: Reply | Promise<Reply>;
-  /** What the actor did, in order; while a promise is pending, so far. */
+  /** The actor's effects, in order; while a promise is pending, those so far. */
   readonly effects: readonly Effect[];
 }
 
-/** How a message is run. */
+/** The options of a run. */
 export interface RunOptions {
   /** `ctx.sender`. Default: none. */
   readonly sender?: AnyRef;
@@ -38,7 +38,7 @@ export interface RunOptions {
   readonly take?: number;
 }
 
-/** What a run replies with: the reply of the operation, or the items of its stream. */
+/** The reply of a run: that of the operation, or the items of its stream. */
 export type RunReply<S, Name extends keyof S> = Name extends StreamName<S> ? ItemOf<S, Name>[] : ReplyOf<S, Name>;
 
 /**
@@ -53,7 +53,7 @@ export interface BehaviourKit<Signatures> {
   readonly self: Ref<Signatures>;
   /** All effects so far, those of the factory first. */
   readonly effects: readonly Effect[];
-  /** Whether it has stopped itself. */
+  /** True once it has stopped itself. */
   readonly isStopped: boolean;
   /**
    * Runs a message through its handler.
@@ -121,7 +121,7 @@ export function createBehaviourKit<Signatures>(
 class Kit<Signatures> implements BehaviourKit<Signatures> {
   readonly #ctx: KitContext<Signatures>;
   readonly #protocol: Protocol<string, Signatures>;
-  /** What is being handled, while a promise is pending. */
+  /** The operation, hook or timer that is being handled while a promise is pending. */
   #pending: string | null = null;
 
   constructor(protocol: Protocol<string, Signatures>, factory: Factory<Signatures>, name: string) {

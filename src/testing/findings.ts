@@ -2,10 +2,10 @@ import { type ActorReport, type Address, type Audit, quote, type System } from "
 import { detailOf, type LogEntry } from "./log";
 import type { ManualClock } from "./manual-clock";
 
-/** How long the shutdown of a test's end may take, in milliseconds of the manual clock. */
+/** The longest time that the shutdown at a test's end may take, in milliseconds of the manual clock. */
 const SHUTDOWN = 5_000;
 
-/** What the end of a test looks at. */
+/** The parts of a test system that its end looks at. */
 export interface Checked {
   readonly system: System;
   readonly clock: ManualClock;
@@ -28,7 +28,7 @@ export async function findingsOf({ system, clock, entries, mayBeUnfinished }: Ch
   await clock.settle();
   if (!isDown) await clock.advance(SHUTDOWN);
   if (!isDown && unfinished.length === 0) findings.push("The shutdown that the test began has not ended.");
-  // What was unfinished is told above, or expected: that it was abandoned, with the messages that waited, follows from it.
+  // Unfinished actors are told above, or expected: that they were abandoned, with the messages that waited, follows from it.
   const follows = (entry: LogEntry): boolean =>
     unfinished.length > 0 &&
     (detailOf(entry, "unfinished") !== undefined || unfinished.some((it) => it.address === detailOf(entry, "address")));
@@ -51,11 +51,11 @@ export function* reportsOf(reports: readonly ActorReport[]): Iterable<ActorRepor
   }
 }
 
-/** Whether a settled actor has something to do that does not come to its end; to wait for a restart is none, held or not. */
+/** True where a settled actor has work that does not come to its end. To wait for a restart is none, held or not. */
 export const isUnfinished = ({ queued, current, state }: ActorReport): boolean =>
   queued > 0 || current.length > 0 || !["idle", "restarting", "held"].includes(state);
 
-/** What an actor does or has before it, as the end of a sentence. */
+/** An actor's present and waiting work, as the end of a sentence. */
 export function doingOf({ state, current, queued }: ActorReport): string {
   const running = current.map(({ operation, age }) => `${quote(operation)} (for ${age} ms)`);
   const doing = running.length > 0 ? `handles ${running.join(", ")}` : `is ${state}`;

@@ -76,7 +76,7 @@ export class KitContext<Signatures> implements Context<Signatures>, KitRecord {
   }
 
   refTo<S>(at: Address, protocol: Protocol<string, S> | undefined): Ref<S> {
-    // Who is at the address is typed by the protocol alone; KitRef has the methods of Ref.
+    // The protocol alone types a reference; KitRef has the methods of Ref.
     return new KitRef(this, at, protocol) as unknown as Ref<S>;
   }
 
@@ -151,7 +151,7 @@ export class KitContext<Signatures> implements Context<Signatures>, KitRecord {
     };
   }
 
-  /** What is to be called when an actor ends, which ends the watches of it. */
+  /** Takes the callbacks for an actor's end, which ends the watches of it. */
   watchersOf(at: Address): ((terminated: Terminated) => unknown)[] {
     const found = this.#watches.filter(({ of }) => of === at);
     if (found.length === 0) {

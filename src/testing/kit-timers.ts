@@ -45,7 +45,7 @@ export class KitTimers implements Timers {
     return this.#entries.has(key);
   }
 
-  /** What a timer calls back, which ends it where it fires once. */
+  /** The callback of a timer. A timer that fires once ends by this. */
   due(key: string, ticks: number): () => unknown {
     const entry = this.#entries.get(key);
     if (entry === undefined) {

@@ -3,7 +3,7 @@ import { type ActorReport, quote } from "../index";
 /** An operation as a line of a trace names it: short, on that one line, and without quotes. */
 export const nameOf = (operation: string): string => quote(operation).slice(1, -1);
 
-/** What happened in a run, line by line; nothing is kept where nobody reads it. */
+/** The events of a run, line by line; nothing is kept where nobody reads it. */
 export class Trace {
   readonly lines: string[] = [];
   readonly #tell: ((line: string) => void) | null;
@@ -62,7 +62,7 @@ function shownObject(value: object, depth: number): string {
 const listed = (items: readonly string[]): string =>
   items.length <= MOST_ITEMS ? items.join(", ") : `${items.slice(0, MOST_ITEMS).join(", ")}, … ${items.length} in all`;
 
-/** Who is there and does not simply wait for a message, one a line; or who is in one state. */
+/** The actors that do not simply wait for a message, one a line; or those in one state. */
 export function occupied(reports: readonly ActorReport[], state?: ActorReport["state"]): string[] {
   return flattened(reports)
     .filter((report) => (state === undefined ? report.state !== "idle" || report.queued > 0 : report.state === state))

@@ -61,7 +61,7 @@ export class CellContext<Signatures> implements Context<Signatures> {
     return this.#cell.generation !== this.#generation && !this.#cell.isStopped; // Which has no generation any more.
   }
 
-  /** What waits for what is asked now: the present handling, or this instance; of one that was replaced, one that is over. */
+  /** The handling that waits for a reply asked for now: the present one, or the instance's; of a replaced instance, one that is over. */
   get #waiter(): Handling {
     const cell = this.#cell;
     if (this.#isReplaced) return Instance.ended().backgroundOf(cell, cell.generation);

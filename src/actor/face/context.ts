@@ -24,7 +24,7 @@ import type { AnySignatures, Forwardable, Forwarded, Ref } from "../refs/ref";
 import type { ActorStream } from "../refs/stream-reader";
 
 /**
- * What an actor does at the turns of its life, beside its handlers. They run in its turn, one at a time with its
+ * The hooks of an actor's life, beside its handlers. They run in its turn, one at a time with its
  * messages; one that has not ended after the system's `hookTimeout` has failed.
  */
 export interface Hooks {
@@ -49,7 +49,7 @@ export interface Hooks {
  */
 export type Factory<Signatures> = (ctx: Context<Signatures>) => Handlers<Signatures> & Hooks;
 
-/** What an actor knows and can do while it runs. */
+/** An actor's view of itself and its system while it runs. */
 export interface Context<Signatures> {
   /** The reference to this actor. */
   readonly self: Ref<Signatures>;
@@ -61,7 +61,7 @@ export interface Context<Signatures> {
    */
   readonly message: Message;
   /**
-   * Who sent the message, where that is an actor that said so: by any of `ctx.tell`, `ctx.offer`, `ctx.ask` and
+   * The sender of the message, where that is an actor that said so: by any of `ctx.tell`, `ctx.offer`, `ctx.ask` and
    * `ctx.stream`, or by `from`.
    */
   readonly sender: Ref<AnySignatures> | undefined;

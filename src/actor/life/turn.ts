@@ -14,7 +14,7 @@ import { handleConcurrently } from "./concurrency";
 import { buryLateReply, call, contextOf, countHandled, fail, outcomeOf, succeed } from "./outcome";
 import { watchSlowness } from "./slow-handler";
 
-// What an actor does in its turn: takes its messages one after the other, and waits for their handlers.
+// An actor's turn: it takes its messages one after the other, and waits for their handlers.
 
 /** Runs the hook that comes before all messages. */
 export function runHook(cell: Cell): number {
@@ -33,7 +33,7 @@ export function runMessages(cell: Cell, limit: number): number {
   return isPlain ? runPlain(cell, limit) : runEach(cell, limit);
 }
 
-/** What runEach does, for what comes most. */
+/** Does the same as runEach, for the most common messages. */
 function runPlain(cell: Cell, limit: number): number {
   const handlers = cell.behaviour as HandlerTable; // Of an actor with operations.
   const mailbox = cell.mailbox as Mailbox<Envelope>; // Those with priorities are guarded.
@@ -157,7 +157,7 @@ function runBurst(cell: Cell, mailbox: Mailbox<Envelope>, burst: Burst, limit: n
       if (cell.current === tell) conclude(cell, tell, result);
       tell = null;
     }
-    if (cell.activity !== HANDLING || burst.read !== read) break; // Where it was stopped, what waited has been taken.
+    if (cell.activity !== HANDLING || burst.read !== read) break; // A stop has taken the messages that waited.
   }
   if (tell !== null) {
     cell.current = null;
@@ -201,7 +201,7 @@ function handle(cell: Cell, envelope: Envelope): void {
   else conclude(cell, envelope, result);
 }
 
-/** What is known of the one message that is handled. */
+/** The handling of the one message, where anything is known of it. */
 const handlingIn = ({ extras }: Cell): Handling | null => (extras === null ? null : extras.handling);
 
 /** Waits for what a handler returned where that is a promise or a stream; otherwise it is the result. */

@@ -113,7 +113,7 @@ export type Forwarded<Signatures, To extends AnyRef> =
  */
 export type AnySignatures = Record<string, (payload?: unknown) => unknown>;
 
-/** What has an address. In a class of its own, since with a getter of its own a reference would take 48 bytes instead of 32. */
+/** Has an address. In a class of its own: with a getter of its own, a reference would take 48 bytes instead of 32. */
 class Addressed implements AnyRef {
   /** Its address; of a child, its name below its parent until the address is read. */
   #name: string;
@@ -131,12 +131,12 @@ class Addressed implements AnyRef {
     return address;
   }
 
-  /** Whether its address was read. */
+  /** True once its address was read. */
   static isWritten(ref: Addressed): boolean {
     return isWritten(ref.#name);
   }
 
-  /** How long its address is. */
+  /** The length of its address, in characters. */
   static lengthOf(ref: Addressed): number {
     const { parent } = recipientOf(ref);
     return isWritten(ref.#name) || parent === null ? ref.#name.length : parent.addressLength + 1 + ref.#name.length;
@@ -147,7 +147,7 @@ class Addressed implements AnyRef {
     return isWritten(ref.#name) ? ref.#name.slice(length, -1) : ref.#name;
   }
 
-  /** Whether that is its name; it makes no text. */
+  /** True where that is its name. Makes no text. */
   static isNamed(ref: Addressed, name: string, length: number): boolean {
     const own = ref.#name;
     return own === name || (own.length === length + name.length + 1 && own.startsWith(name, length) && isWritten(own));
@@ -211,8 +211,8 @@ export class ActorRef extends Addressed {
 }
 
 /**
- * What the actor of a reference can be asked for, by name, each with the validators of its schemas: for what passes messages
- * on that were not typed by the compiler. Null where it takes any message, as the handlers of a router do.
+ * The operations of a reference's actor, by name, each with the validators of its schemas: for code that passes on messages which
+ * the compiler did not type. Null where the actor takes any message, as the handlers of a router do.
  *
  * @throws TypeError when it is no reference.
  * @example

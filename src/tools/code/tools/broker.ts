@@ -6,7 +6,7 @@ import { replyText, Unserializable } from "./reply-text";
 import type { ToolLimits } from "./tool-limits";
 import type { ToolOperation, ToolSet } from "./tool-set";
 
-/** How the calls of a run are looked after. */
+/** The limits of a run's calls, and who approves them. */
 export interface BrokerOptions {
   readonly limits: Required<ToolLimits>;
   readonly approve?: Approve | undefined;
@@ -18,7 +18,7 @@ interface OpenStream {
 }
 
 const MOST_STREAMS = 64;
-/** How many items of a stream are there ahead of the code: each may be as large as its actor makes it. */
+/** Items of a stream that are there ahead of the code: each may be as large as its actor makes it. */
 const CREDIT = 2;
 const LONGEST_REASON = 1_000;
 
@@ -75,7 +75,7 @@ export class Broker implements Calls {
       return refusal("unknown-operation", `There is no tools.${short(read.tool)}.${short(read.operation)}.`);
     }
     if (this.#approve === undefined && !of.operation.isStream) return this.#ask(of, read.payload);
-    // Whoever approves sees what fits. A stream is refused at its call, where the tool would refuse it at the first read.
+    // The approver sees only payloads that fit. A stream is refused at its call, where the tool would refuse it at the first read.
     const parsed = of.operation.payload.parse(read.payload);
     if (parsed.isErr()) return unfit(of, parsed.error());
     if (this.#approve === undefined) return this.#begin(of, read.payload);
@@ -157,7 +157,7 @@ export class Broker implements Calls {
       const given = approve({ kind: "call", tool, operation: operation.name, payload, signal: this.#signal });
       approval = isThenable(given) ? await untimed(given, clock) : given;
     } catch {
-      // What it threw is the host's own, and not for code.
+      // The error is the host's own, and not for code.
       return refusal("refused", `${nameOf(of)} was refused: whoever approves calls failed.`);
     }
     if (approval === true) return this.#begin(of, sent);
@@ -207,7 +207,7 @@ export class Broker implements Calls {
     return this.#bytes <= this.#limits.bytes;
   }
 
-  /** What is open would not get through either. */
+  /** Ends the open calls, too: their answers would not get through either. */
   #overBytes(): string {
     if (!this.#isSpent) {
       this.#isSpent = true;
@@ -230,7 +230,7 @@ export class Broker implements Calls {
   }
 }
 
-/** What `await` waits for, which may be another library's promise. */
+/** True for whatever `await` waits for, such as another library's promise. */
 const isThenable = (value: Approval | PromiseLike<Approval>): value is PromiseLike<Approval> =>
   ((typeof value === "object" && value !== null) || typeof value === "function") && "then" in value;
 
@@ -251,7 +251,7 @@ const short = (name: string): string => (name.length > 100 ? `${name.slice(0, 10
 const nameOf = ({ tool, operation }: ToolOperation): string => `tools.${tool}.${operation.name}`;
 const failedSentence = (of: ToolOperation): string => `${nameOf(of)} failed.`;
 
-/** Issues as code may be told them. What a schema threw is the host's own: it goes to the log. */
+/** Issues as code may be told them. The text of an error that a schema threw is the host's own: it goes to the log. */
 function listed(of: ToolOperation, issues: readonly Issue[]): string {
   const told = publicIssues(issues);
   const withheld = issues.filter((issue, at) => issue !== told[at]);

@@ -9,8 +9,8 @@ export interface ToolGrant {
 }
 
 /**
- * What code may call, by the names that it has there: `{ files }` gives it `await tools.files.read({ path })`. A reference
- * gives all operations of its protocol.
+ * The tools of code, by their names there: `{ files }` gives it `await tools.files.read({ path })`. A reference gives all
+ * operations of its protocol.
  */
 export type Tools = Readonly<Record<string, AnyRef | ToolGrant>>;
 
@@ -44,7 +44,7 @@ const NAME = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
 
 /** The tools of an actor, looked through once. */
 export class ToolSet {
-  /** What `toolsInCode` makes them of, as JSON. */
+  /** The table that `toolsInCode` makes them of, as JSON. */
   readonly table: string;
   readonly #operations: ReadonlyMap<string, ReadonlyMap<string, ToolOperation>>;
   #streams = 0;
