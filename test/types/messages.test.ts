@@ -36,7 +36,7 @@ export const probe = createTestSystem().createProbe(Desk);
 export const desks = { open() {}, note() {}, find: () => 1, total: () => 1, chars: () => ["a"], rank() {} };
 `;
 
-const ASKS = `"abortWrite" | "append" | "beginWrite" | "copy" | "delete" | "edit" | "exists" | "finishWrite" | "inspect" | "list" | "mkdir" | "move" | "read" | "stat" | "write" | "writeChunk"`;
+const ASKS = `"abortWrite" | "append" | "beginWrite" | "copy" | "delete" | "edit" | "exists" | "finishWrite" | "inspect" | "list" | "mkdir" | "move" | "read" | "readMany" | "stat" | "write" | "writeChunk"`;
 const STREAMS = `"readStream" | "search" | "watch"`;
 const GRANTS = ["read", "readStream", "writeChunk"];
 const noFunction = (what: string) => [`'${what}' is not assignable to type 'Schema | undefined'`];
