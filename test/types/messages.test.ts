@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { FileSystem } from "../../src/tools/files/protocol";
 import { runScript } from "../package/readme";
 
 const root = join(import.meta.dir, "../..");
@@ -36,8 +37,14 @@ export const probe = createTestSystem().createProbe(Desk);
 export const desks = { open() {}, note() {}, find: () => 1, total: () => 1, chars: () => ["a"], rank() {} };
 `;
 
-const ASKS = `"abortWrite" | "append" | "beginWrite" | "copy" | "delete" | "edit" | "exists" | "finishWrite" | "inspect" | "list" | "mkdir" | "move" | "read" | "readMany" | "stat" | "write" | "writeChunk"`;
-const STREAMS = `"readStream" | "search" | "watch"`;
+const namesOf = (isStream: boolean): string =>
+  Object.values(FileSystem.operations)
+    .filter((operation) => operation.isStream === isStream)
+    .map(({ name }) => `"${name}"`)
+    .sort()
+    .join(" | ");
+const ASKS = namesOf(false);
+const STREAMS = namesOf(true);
 const GRANTS = ["read", "readStream", "writeChunk"];
 const noFunction = (what: string) => [`'${what}' is not assignable to type 'Schema | undefined'`];
 const MIXED = "one of these operations takes a payload and another takes none: call each by its own name";
