@@ -1,10 +1,10 @@
+import { FILE_HEADERS_ONLY, formatPatch, type StructuredPatchHunk, structuredPatch } from "diff";
 import { isText } from "../is-text";
 import type { Difference } from "../requests/terms";
 import { Effort, finishSlowly, type Steps } from "../steps";
 import type { Workspace } from "../workspace";
 import { CONTEXT, countLines, middleOf, startsOf } from "./common";
 import { type Gap, gapsBetween, Numbers } from "./gaps";
-import type { StructuredPatchHunk } from "./patch";
 
 /** Longest diff, in letters. */
 const MOST_LETTERS = 128 * 1024;
@@ -18,8 +18,6 @@ const MOST_EDITS = 100;
 const MOST_COMPARED = 1_000;
 const MOST_COMPARED_BYTES = 64 * 1024;
 
-type Patch = typeof import("./patch");
-
 /** A file before and after a change; null where there is none. */
 export interface Versions {
   /** As the diff names it. */
@@ -29,14 +27,13 @@ export interface Versions {
 }
 
 /** The difference of two versions of a file, as a unified diff, made with pauses. The library is jsdiff. */
-export async function differenceOf(workspace: Workspace, versions: Versions, signal: AbortSignal): Promise<Difference> {
-  const patch = await import("./patch");
-  return finishSlowly(difference(versions, patch), workspace, signal);
+export function differenceOf(workspace: Workspace, versions: Versions, signal: AbortSignal): Promise<Difference> {
+  return finishSlowly(difference(versions), workspace, signal);
 }
 
 const EMPTY = Buffer.alloc(0);
 
-export function* difference({ path, before, after }: Versions, patch: Patch): Steps<Difference> {
+export function* difference({ path, before, after }: Versions): Steps<Difference> {
   const effort = new Effort();
   const [old, fresh] = [before ?? EMPTY, after ?? EMPTY];
   const middle = yield* middleOf(old, fresh, effort);
@@ -58,7 +55,7 @@ export function* difference({ path, before, after }: Versions, patch: Patch): St
     yield* numbers.of(fresh, sides.fresh.starts, effort),
   ];
   const gaps = yield* gapsBetween(a, b, numbers.size, effort);
-  const hunks = new Hunks(sides.old, sides.fresh, first, patch);
+  const hunks = new Hunks(sides.old, sides.fresh, first);
   for (let i = 0; i < gaps.length; ) {
     const together: Gap[] = [];
     do
@@ -81,17 +78,15 @@ class Hunks {
   readonly #fresh: Side;
   /** Lines before the first of these. */
   readonly #first: number;
-  readonly #patch: Patch;
   #hunks: StructuredPatchHunk[] = [];
   #letters = 0;
   #removed = 0;
   #added = 0;
 
-  constructor(old: Side, fresh: Side, first: number, patch: Patch) {
+  constructor(old: Side, fresh: Side, first: number) {
     this.#old = old;
     this.#fresh = fresh;
     this.#first = first;
-    this.#patch = patch;
   }
 
   /** Adds the part that shows some gaps, which are so near to each other that it is one; gives what that took, in bytes searched. */
@@ -133,7 +128,6 @@ class Hunks {
   end(oldPath: string | null, newPath: string | null): Difference {
     const [removed, added] = [this.#removed, this.#added];
     if (this.#letters > MOST_LETTERS) return { removed, added };
-    const { formatPatch, FILE_HEADERS_ONLY } = this.#patch;
     const name = (side: string, path: string | null): string => (path === null ? "/dev/null" : `${side}/${path}`);
     const text = formatPatch(
       {
@@ -162,7 +156,7 @@ class Hunks {
   #compare({ oldFrom, oldTo, newFrom, newTo }: Gap): StructuredPatchHunk | undefined {
     const [before, after] = [textOf(this.#old, oldFrom, oldTo), textOf(this.#fresh, newFrom, newTo)];
     const options = { context: Number.POSITIVE_INFINITY, maxEditLength: MOST_EDITS };
-    return this.#patch.structuredPatch("", "", before, after, undefined, undefined, options)?.hunks[0];
+    return structuredPatch("", "", before, after, undefined, undefined, options)?.hunks[0];
   }
 
   /** In each gap, all old lines go and all new ones come. */

@@ -104,7 +104,7 @@ export const operations: readonly Operation[] = [
     name: "change with a move to",
     operation: "change",
     needs: "nothing",
-    payload: (to) => ({ changes: [{ kind: "move", from: "file.txt", to }] }),
+    payload: (to) => ({ changes: [{ kind: "move", from: "c/inner.txt", to }] }),
   },
   {
     name: "change with a delete",

@@ -2,13 +2,12 @@ import { describe, expect, test } from "bun:test";
 import { applyPatch } from "diff";
 import fc from "fast-check";
 import { difference, type Versions } from "../../../../src/tools/files/difference/difference";
-import * as patch from "../../../../src/tools/files/difference/patch";
 
 /** The difference, and how many pauses it made. */
 function differ(before: string | Buffer | null, after: string | Buffer | null, path = "a.txt") {
   const bytes = (text: string | Buffer | null) => (typeof text === "string" ? Buffer.from(text) : text);
   const versions: Versions = { path, before: bytes(before), after: bytes(after) };
-  const steps = difference(versions, patch);
+  const steps = difference(versions);
   for (let pauses = 0; ; pauses++) {
     const step = steps.next();
     if (step.done === true) return { ...step.value, pauses };
