@@ -94,30 +94,6 @@ export const operations: readonly Operation[] = [
     needs: "file",
     payload: (path) => ({ changes: [{ kind: "write", path, content: WRITTEN }], diff: true }),
   },
-  {
-    name: "change with a move from",
-    operation: "change",
-    needs: "file",
-    payload: (from) => ({ changes: [{ kind: "move", from, to: "changed" }] }),
-  },
-  {
-    name: "change with a move to",
-    operation: "change",
-    needs: "nothing",
-    payload: (to) => ({ changes: [{ kind: "move", from: "c/inner.txt", to }] }),
-  },
-  {
-    name: "change with a delete",
-    operation: "change",
-    needs: "file",
-    payload: (path) => ({ changes: [{ kind: "delete", path }], diff: true }),
-  },
-  {
-    name: "a dry run of a change",
-    operation: "change",
-    needs: "file",
-    payload: (path) => ({ changes: [{ kind: "delete", path }], dryRun: true, diff: true }),
-  },
   { name: "list", operation: "list", needs: "directory", payload: (path) => ({ path }) },
   {
     name: "list all",
