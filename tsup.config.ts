@@ -78,7 +78,7 @@ export default defineConfig([
               ? { path: `${fileOf(path)}.js`, external: true }
               : { errors: [{ text: `"${path}" is not bundled: see tsup.config.ts.` }] },
           );
-          build.onResolve({ filter: /^\.{1,2}\/(protocol\/)?compiler$/ }, () => ({
+          build.onResolve({ filter: /^(\.{1,2}\/)+(protocol\/)?compiler$/ }, () => ({
             path: "./compiler.js",
             external: true,
           }));
