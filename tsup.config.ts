@@ -48,7 +48,7 @@ const shared: Options = {
   // Without comments and indentation it is a third smaller, and needs no source maps, which were a third of the package: names
   // are as in the sources, and lines are short, so that a stack trace names the place.
   esbuildOptions(options) {
-    options.minifyWhitespace = true;
+    options.minifyWhitespace = options.minifySyntax = true;
     options.lineLimit = 160;
   },
 };
@@ -64,8 +64,6 @@ export default defineConfig([
       "code-actor": "src/tools/code/code-actor.ts",
       benchmarks: "benchmarks/index.ts",
       internals: "src/tools/internals.ts", // For the benchmarks that come along, as `#internals`.
-      "sandbox-worker": "src/tools/code/sandbox/sandbox-worker.ts", // Started as a program, from beside the others.
-      "source-worker": "src/tools/code/source/source-worker.ts", // Started as a thread, likewise.
     },
     external: ["neverthrow", /^@jitl\//, /^bun(:|$)/],
     noExternal: [/^typebox/],
@@ -121,7 +119,18 @@ export default defineConfig([
     // One file without chunks, since a process that is started for each run reads it.
     splitting: false,
     entry: { "process-worker": "src/tools/code/process/process-worker.ts" },
+    minify: true,
     external: [/^bun(:|$)/],
+  },
+  {
+    ...shared,
+    splitting: false,
+    minify: true,
+    entry: {
+      "sandbox-worker": "src/tools/code/sandbox/sandbox-worker.ts", // Started as a program, from beside the others.
+      "source-worker": "src/tools/code/source/source-worker.ts", // Started as a thread, likewise.
+    },
+    external: ["acorn", /^@sveltejs\//, /^@jitl\//, /^bun(:|$)/],
   },
   {
     ...shared,

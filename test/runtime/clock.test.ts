@@ -18,14 +18,20 @@ async function placesOf(pattern: RegExp): Promise<string[]> {
 
 describe("P15: in all of the source,", () => {
   test("the wall clock is read in one place", async () => {
-    expect(await placesOf(/\bDate\.now\b|\bnew Date\(\)/)).toEqual(["message/wall-time.ts"]);
+    expect(await placesOf(/\bDate\.now\b|\bnew Date\(\)/)).toEqual([
+      "message/wall-time.ts",
+      "tools/code/sandbox/answers.ts", // The clock of a run, in a process of its own: a request may set it.
+      "tools/code/sandbox/prelude.ts", // As the code there finds it.
+    ]);
   });
 
   test("the running time is read by the system clock alone, and by processes in which no system is", async () => {
     expect(await placesOf(/\bperformance\b|\bhrtime\b|\bBun\.nanoseconds\b/)).toEqual([
       "runtime/clock.ts",
       "tools/code/process/globals.ts", // The name of what code finds there.
+      "tools/code/process/process-worker.ts", // For the code that runs there.
       "tools/code/process/runner.ts",
+      "tools/code/sandbox/answers.ts", // For the timers of a run, in a process of its own.
       "tools/code/sandbox/interpreter.ts", // No system is there; the one that waits for it has its own clock, and kills.
       "tools/code/sandbox/port.ts", // For how long it looks for an order; nothing that a system sees.
     ]);
@@ -36,15 +42,19 @@ describe("P15: in all of the source,", () => {
       "runtime/clock.ts",
       "tools/code/process/globals.ts", // The names of what code finds there.
       "tools/code/process/process-worker.ts", // In a process of its own.
+      "tools/code/sandbox/port.ts", // There, too.
+      "tools/code/sandbox/surroundings.ts", // The names of what code finds there.
     ]);
   });
 
   test("turns are taken by the system clock, and by the manual one that waits for the real loop", async () => {
     const clocks = ["runtime/clock.ts", "testing/manual-clock.ts"];
-    const names = "tools/code/process/globals.ts"; // Of what code finds there, in a process of its own.
-    const turns = [...clocks, names, "tools/code/process/runner.ts"].sort();
+    const names = ["tools/code/process/globals.ts"]; // Of what code finds there, in a process of its own.
+    const turns = [...clocks, ...names, "tools/code/process/runner.ts"].sort();
     expect(await placesOf(/\bsetImmediate\b/)).toEqual(turns);
-    expect(await placesOf(/\bqueueMicrotask\b|\bprocess\.nextTick\b/)).toEqual([...clocks, names].sort());
+    expect(await placesOf(/\bqueueMicrotask\b|\bprocess\.nextTick\b/)).toEqual(
+      [...clocks, ...names, "tools/code/sandbox/surroundings.ts"].sort(),
+    );
   });
 });
 
