@@ -1,4 +1,4 @@
-import { quote } from "../message/address";
+import { quote } from "../index";
 /** Numbers by chance that are the same for the same seed. */
 export interface SeededRandom {
   /** A number from 0 up to 1. */

@@ -1,4 +1,4 @@
-import type { Handler } from "./peer";
+import type { Handler } from "./types";
 
 /** Actors that the checks are about, each made anew; a worker makes them by their names. */
 export const kinds = {

@@ -1,9 +1,6 @@
 import { type Candidate, named, openSubject } from "../room";
 import type { Kind } from "./kinds";
-import type { RowName } from "./rows";
-
-/** What an actor does with a message; what it returns, or resolves to, answers an ask. */
-export type Handler = (message: unknown) => unknown;
+import type { Handler, RowName } from "./types";
 
 /** What an actor of a family knows of itself. */
 export interface Self<Actor> {

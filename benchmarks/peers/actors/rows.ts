@@ -1,7 +1,8 @@
 import { Completion } from "../../harness/completion";
 import { watchTimer } from "../../harness/fairness";
 import { heapOfEach } from "../../harness/heap";
-import type { ActorPeer, Handler, Make, Work } from "./peer";
+import type { ActorPeer, Make, Work } from "./peer";
+import type { Handler, RowName } from "./types";
 
 /** How many leaves a skynet has, unless a candidate bears less. */
 export const LEAVES = 10_000;
@@ -11,19 +12,6 @@ const FAN = 1_000;
 /** How long two actors volley, in milliseconds. */
 export const VOLLEY = 200;
 const IDLE = 10_000;
-
-export type RowName =
-  | "tell, 1,000 at once"
-  | "ask, one after the other"
-  | "ask, 100 in flight"
-  | "ping-pong, a round trip"
-  | "fan-out to 1,000, a message"
-  | "spawn and stop"
-  | "thread ring of 100, a hop"
-  | "skynet, a leaf"
-  | "heap of an idle actor"
-  | "ticks of a 5 ms timer while two actors volley for 200 ms"
-  | "the longest gap between them";
 
 /** Work that is timed, in nanoseconds an operation. */
 export interface TimedRow {

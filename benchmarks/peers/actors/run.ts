@@ -8,8 +8,9 @@ import type { Told } from "./host";
 import { hostOf, reasonIn } from "./hosts";
 import { type ActorCandidate, candidates } from "./peer";
 import type { ActorFigure, ActorPeerResult, ActorPeerResults, ActorRowResult, Checked } from "./results";
-import { type RowName, readRows, timedRows } from "./rows";
+import { readRows, timedRows } from "./rows";
 import { FLOOR, SELF } from "./standing";
+import type { RowName } from "./types";
 
 /** Of one peer, of one row, in one round, in milliseconds; and how many samples at least. */
 const TURN = 40;

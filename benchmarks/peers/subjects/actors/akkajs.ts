@@ -1,6 +1,7 @@
 // @ts-expect-error It has no types.
 import akkajs from "akkajs";
-import type { ActorPeer, Handler, Make } from "../../actors/peer";
+import type { ActorPeer, Make } from "../../actors/peer";
+import type { Handler } from "../../actors/types";
 
 /** What one sees of it; it has no types. */
 interface AkkaRef {

@@ -1,5 +1,6 @@
 import { type Actor, type ActorRef, createSystem } from "comedy";
-import type { ActorPeer, Handler, Make } from "../../actors/peer";
+import type { ActorPeer, Make } from "../../actors/peer";
+import type { Handler } from "../../actors/types";
 
 const parentOf = (make: Make<ActorRef>) => {
   let handler: Handler | undefined;

@@ -1,5 +1,6 @@
 import { Deferred, Effect, Fiber, Queue } from "effect";
-import { type ActorPeer, ASK_TIMEOUT, type Handler, parentsBy } from "../../actors/peer";
+import { type ActorPeer, ASK_TIMEOUT, parentsBy } from "../../actors/peer";
+import type { Handler } from "../../actors/types";
 
 interface Entry {
   readonly payload: unknown;

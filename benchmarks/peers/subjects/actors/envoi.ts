@@ -1,5 +1,6 @@
 import { type AskResult, createSystem, defineProtocol, type Factory, type RefTo, type SignaturesOf, Type } from "envoi";
-import type { ActorPeer, Handler, Make } from "../../actors/peer";
+import type { ActorPeer, Make } from "../../actors/peer";
+import type { Handler } from "../../actors/types";
 
 const Node = defineProtocol("node", {
   take: { payload: Type.Unknown() },

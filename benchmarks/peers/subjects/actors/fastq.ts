@@ -1,5 +1,6 @@
 import fastq, { type done } from "fastq";
-import { type ActorPeer, type Handler, parentsBy } from "../../actors/peer";
+import { type ActorPeer, parentsBy } from "../../actors/peer";
+import type { Handler } from "../../actors/types";
 
 type Queue = fastq.queue<unknown, unknown>;
 

@@ -1,5 +1,6 @@
 import { RawMailbox } from "../../../harness/raw-mailbox";
-import { type ActorPeer, type Handler, parentsBy } from "../../actors/peer";
+import { type ActorPeer, parentsBy } from "../../actors/peer";
+import type { Handler } from "../../actors/types";
 
 const names = new Map<string, RawMailbox<unknown>>();
 

@@ -1,4 +1,5 @@
-import { type ActorPeer, type Handler, parentsBy } from "../../actors/peer";
+import { type ActorPeer, parentsBy } from "../../actors/peer";
+import type { Handler } from "../../actors/types";
 
 const spawn = (_name: string, handler: Handler): Handler => handler;
 

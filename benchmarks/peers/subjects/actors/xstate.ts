@@ -1,5 +1,6 @@
 import { type Actor, createActor, fromTransition, type TransitionActorLogic } from "xstate";
-import { type ActorPeer, type Handler, parentsBy } from "../../actors/peer";
+import { type ActorPeer, parentsBy } from "../../actors/peer";
+import type { Handler } from "../../actors/types";
 
 interface Take {
   readonly type: "take" | "xstate.stop";

@@ -1,0 +1,56 @@
+import { expect, test } from "bun:test";
+import { dirname, join, relative } from "node:path";
+
+const root = join(import.meta.dir, "../src");
+
+/** From the bottom to the top: each imports only what stands before it. */
+const ROOMS = ["message", "protocol", "runtime", "actor", "router", "system.ts", "index.ts", "testing", "tools"];
+const LAYERS = ["", "envelopes", "refs", "cell", "life", "face"]; // Of src/actor; the files beside the folders come first.
+/** The protocol and the runtime do not know each other. */
+const APART = new Set(["protocol runtime", "runtime protocol", "testing tools", "tools testing"]);
+
+const files = await Array.fromAsync(new Bun.Glob("**/*.ts").scan(root));
+const imports = await Promise.all(
+  files.map(async (file) => {
+    const text = await Bun.file(join(root, file)).text();
+    return [...text.matchAll(/\bfrom "(\.[^"]+)"/g)].flatMap(([, path = ""]) => {
+      const to = relative(root, join(root, dirname(file), path));
+      const found = [`${to}.ts`, join(to, "index.ts"), to].find((each) => files.includes(each));
+      return found === undefined ? [] : [[file, found] as const];
+    });
+  }),
+);
+const arrows = imports.flat();
+
+const roomOf = (file: string): string => file.split("/")[0] ?? "";
+const layerOf = (file: string): string => (file.split("/").length > 2 ? (file.split("/")[1] ?? "") : "");
+
+test("imports run one way through the rooms of src", () => {
+  expect(arrows.length).toBeGreaterThan(500);
+  const back = arrows.filter(([from, to]) => {
+    const [a, b] = [roomOf(from), roomOf(to)];
+    return ROOMS.indexOf(b) < 0 || ROOMS.indexOf(a) < ROOMS.indexOf(b) || APART.has(`${a} ${b}`);
+  });
+  expect(back.filter(([from]) => ROOMS.includes(roomOf(from)))).toEqual([]);
+});
+
+test("the testing kit and the tools stand on the public face alone", () => {
+  const past = arrows.filter(([from, to]) => {
+    const room = roomOf(from);
+    return (room === "testing" || room === "tools") && roomOf(to) !== room && to !== "index.ts";
+  });
+  expect(past).toEqual([]);
+});
+
+test("imports run one way through the layers of the room of actors", () => {
+  const within = arrows.filter(([from, to]) => roomOf(from) === "actor" && roomOf(to) === "actor");
+  expect(within.length).toBeGreaterThan(100);
+  expect(new Set(within.map(([from]) => layerOf(from)))).toEqual(new Set(LAYERS));
+  expect(within.filter(([from, to]) => LAYERS.indexOf(layerOf(from)) < LAYERS.indexOf(layerOf(to)))).toEqual([]);
+});
+
+test("what travels knows a recipient, and nothing of the cell: contract.ts has types alone", async () => {
+  const text = await Bun.file(join(root, "actor/contract.ts")).text();
+  expect(text.match(/^import (?!type )/gm)).toBeNull();
+  expect(text.match(/^export (?!interface |type )/gm)).toBeNull();
+});
