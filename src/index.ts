@@ -24,12 +24,12 @@ export { checkBehaviour } from "./actor/handlers";
 export type { Timers } from "./actor/life/timers";
 export type { Terminated } from "./actor/life/watch";
 export type { ActorOptions, Overflow } from "./actor/options";
-export { logOf } from "./actor/refs/log";
 export { type Door, receive } from "./actor/refs/receive";
 export {
   type AnySignatures,
   type Forwardable,
   type Forwarded,
+  logOf,
   operationsOf,
   type Ref,
   type RefTo,

@@ -259,5 +259,5 @@ export interface Environment {
   /** Whether the system has shut down: nobody can be spawned any more. */
   isClosed: boolean;
   /** Publishes a dead letter; one that was meant to be dropped is not logged. */
-  bury(letter: DeadLetter, isPlanned: boolean): void;
+  deadLetter(letter: DeadLetter, isPlanned: boolean): void;
 }

@@ -33,7 +33,7 @@ export class DeadLetters {
   }
 
   /** One that was meant to be dropped is not logged. */
-  bury(letter: DeadLetter, isPlanned: boolean): void {
+  deadLetter(letter: DeadLetter, isPlanned: boolean): void {
     if (!letter.asked && !isPlanned) this.#log(letter);
     if (!this.#source.hasSubscribers) return;
     if (this.#isPublishing) {

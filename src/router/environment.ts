@@ -151,8 +151,8 @@ export function createEnvironment(options: SystemOptions): { environment: ActorE
       slowHandler !== Number.POSITIVE_INFINITY,
     engine: ENGINE,
     isClosed: false,
-    bury(letter, isPlanned) {
-      deadLetters.bury(letter, isPlanned);
+    deadLetter(letter, isPlanned) {
+      deadLetters.deadLetter(letter, isPlanned);
       if (events.hasSubscribers) events.publish({ kind: "dead-letter", address: letter.address, letter });
     },
   };

@@ -4,10 +4,9 @@ import type { EndReason, Envelope, Part, Recipients, Relay, Wait } from "../acto
 import { PendingAsk } from "../actor/envelopes/ask";
 import { servesOutside } from "../actor/envelopes/cause";
 import { lookLater } from "../actor/envelopes/deadlock";
-import { EnvelopeSource, Tell } from "../actor/envelopes/envelope";
+import { copyRoute, EnvelopeSource, routeOf, Tell } from "../actor/envelopes/envelope";
 import { isOf } from "../actor/envelopes/handling";
 import { PendingOffer } from "../actor/envelopes/offer";
-import { copyRoute, routeOf } from "../actor/envelopes/route";
 import { ANSWERED } from "../actor/reasons";
 import { type DeliveryError, deliveryError } from "../message/delivery-error";
 import type { Operation } from "../protocol/protocol";

@@ -45,10 +45,10 @@ export function leastBusy(): Choice {
   };
 }
 
-/** Counted in constant time: the workers of such a pool have a flow, which counts what is in their mailboxes. */
+/** Counted in constant time: the workers of such a pool have a bound, which counts what is in their mailboxes. */
 const loadOf = ({ extras, current }: Cell): number =>
-  (extras?.flow?.size ?? 0) +
-  (extras?.flow?.waiting.size ?? 0) +
+  (extras?.bound?.size ?? 0) +
+  (extras?.bound?.waiting.size ?? 0) +
   (extras?.concurrency?.running.size ?? 0) +
   (current === null ? 0 : 1);
 

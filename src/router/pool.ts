@@ -1,6 +1,6 @@
-import { Flow } from "../actor/cell/admission";
+import { MailboxBound } from "../actor/cell/admission";
 import { type Cell, cellOf } from "../actor/cell/cell";
-import { GUARDED } from "../actor/cell/life";
+import { GUARDED } from "../actor/cell/state";
 import type { HandlerTable, Relay } from "../actor/contract";
 import type { Factory } from "../actor/face/context";
 import { ACTOR_OPTIONS, type ActorOptions } from "../actor/options";
@@ -113,7 +113,7 @@ function guard(pool: Cell, relay: Relay): void {
 
 /** Lets the load of a worker be read in constant time. */
 function count(worker: Cell): void {
-  worker.extra.flow ??= new Flow(Number.POSITIVE_INFINITY, "reject");
+  worker.extra.bound ??= new MailboxBound(Number.POSITIVE_INFINITY, "reject");
   worker.extra.aliveAs = GUARDED;
   worker.live(GUARDED);
 }

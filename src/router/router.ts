@@ -2,7 +2,7 @@ import { err, type Result } from "neverthrow";
 import { type ActorEnvironment, Cell } from "../actor/cell/cell";
 import type { Audit } from "../actor/contract";
 import { type AskOptions, type AskResult, checkAskOptions } from "../actor/envelopes/ask";
-import { letterOf } from "../actor/envelopes/envelope";
+import { deadLetterOf } from "../actor/envelopes/envelope";
 import type { OfferOptions } from "../actor/envelopes/offer";
 import { PendingStream } from "../actor/envelopes/stream";
 import { checkStreamOptions, type StreamOptions } from "../actor/envelopes/stream-options";
@@ -214,7 +214,7 @@ export class AddressRouter implements Router {
     counts.accepted++;
     counts.dead++;
     const error = deliveryError("no-recipient", source);
-    this.#environment.bury(letterOf(error, isTold), false);
+    this.#environment.deadLetter(deadLetterOf(error, isTold), false);
     return error;
   }
 

@@ -1,7 +1,7 @@
 import { err, type Result } from "neverthrow";
 import type { ActorEnvironment } from "../actor/cell/cell";
 import { onAbort } from "../actor/envelopes/abort";
-import { letterOf } from "../actor/envelopes/envelope";
+import { deadLetterOf } from "../actor/envelopes/envelope";
 import type { DeadLetter } from "../actor/events";
 import { quote } from "../message/address";
 import { type DeliveryError, deliveryError, isDeliveryError, type MessageSource } from "../message/delivery-error";
@@ -183,7 +183,8 @@ export class Transit implements Mail<Transit>, Staged {
       if (isHandedOn)
         throw new TypeError("drop() came after next(): the message has been sent; return ok() or an Err.");
       const error = deliveryError("cancelled", sourceOf(message, true), passage.why);
-      if (this.#end("dead")) this.#environment.bury({ ...letterOf(error, this.#isTold), reason: "dropped" }, false);
+      if (this.#end("dead"))
+        this.#environment.deadLetter({ ...deadLetterOf(error, this.#isTold), reason: "dropped" }, false);
       return err(error);
     }
     if (!isOutcome(passage)) {
@@ -213,7 +214,7 @@ export class Transit implements Mail<Transit>, Staged {
   }
 
   #die(error: DeliveryError | null): void {
-    if (error !== null && this.#end("dead")) this.#environment.bury(letterOf(error, this.#isTold), false);
+    if (error !== null && this.#end("dead")) this.#environment.deadLetter(deadLetterOf(error, this.#isTold), false);
   }
 
   #leave(): void {
@@ -225,10 +226,10 @@ export class Transit implements Mail<Transit>, Staged {
   #answer(outcome: Outcome): void {
     if (this.#settle(outcome) || this.message.pattern !== "ask" || outcome.isErr() || outcome.value === undefined)
       return;
-    const { bury, counts } = this.#environment;
+    const { deadLetter, counts } = this.#environment;
     counts.accepted++;
     counts.dead++;
-    bury(lateLetter(this.message, outcome.value), false);
+    deadLetter(lateReplyLetter(this.message, outcome.value), false);
   }
 
   #settle(outcome: Outcome): boolean {
@@ -265,7 +266,7 @@ function isOutcome(value: unknown): value is Outcome & Passage {
   return result.isOk() || isDeliveryError(result.error);
 }
 
-const lateLetter = (message: Message, reply: unknown): DeadLetter => ({
+const lateReplyLetter = (message: Message, reply: unknown): DeadLetter => ({
   reason: "late-reply",
   address: message.to,
   operation: message.type,

@@ -140,8 +140,10 @@ test("P14: nothing of a child that was looked for and has stopped is kept", asyn
       kept.push(new WeakRef(cellOf(ref)));
       await system.stop(ref);
     }
-    await Bun.sleep(0);
-    Bun.gc(true);
+    for (let i = 0; i < 4; i++) {
+      await Bun.sleep(0);
+      Bun.gc(true); // A WeakRef keeps its target for the job that looked at it, and a stray word on the stack keeps a chain.
+    }
     expect(kept.filter((ref) => ref.deref() !== undefined).length).toBeLessThan(150 + size);
   }
 });
@@ -325,7 +327,7 @@ test("P1: what waits in actors at any depth is counted, and a shutdown names all
   const [child, middle] = spawnNode(top, "middle");
   const leaves = [0, 1, 2].map((i) => spawnNode(middle, `leaf-${i}`)[0]);
   for (const each of [ref, child, ...leaves]) for (let i = 0; i < 3; i++) each.tell("wait");
-  await Bun.sleep(0);
+  while (system.router.audit().running < 5) await Bun.sleep(0); // On a busy machine a turn has time for fewer.
   expect(system.router.audit()).toMatchObject({ accepted: 15, queued: 10, running: 5 });
   const { unfinished } = await system.shutdown({ timeout: 1 });
   expect(unfinished as readonly string[]).toEqual([

@@ -1,20 +1,25 @@
 import { type DeliveryError, deliveryError } from "../../message/delivery-error";
+import type { Operation } from "../../protocol/protocol";
 import type { MessageQueue } from "../../runtime/mailbox";
 import type { Envelope, Recipient } from "../contract";
-import { EnvelopeSource } from "../envelopes/envelope";
+import { EnvelopeSource, isFromOutside, keepContext } from "../envelopes/envelope";
 import { Signal } from "../envelopes/signal";
+import { PendingStream } from "../envelopes/stream";
+import { checkPayload } from "../envelopes/validation";
 import type { Overflow } from "../options";
 
-/** The actor of a bounded mailbox. */
+/** An actor, as far as its mailbox is concerned. */
 interface Owner extends Recipient {
+  readonly extras: { readonly bound: MailboxBound | null } | null;
+  readonly isEnding: boolean;
   readonly mailbox: MessageQueue<Envelope>;
   enqueue(envelope: Envelope): void;
   refuse(envelope: Envelope, error: DeliveryError, isPlanned?: boolean): DeliveryError;
-  bury(envelope: Envelope, error: DeliveryError): DeliveryError;
+  deadLetter(envelope: Envelope, error: DeliveryError): DeliveryError;
 }
 
 /** The bound of a mailbox, and the senders that wait for room in it (P11). */
-export class Flow {
+export class MailboxBound {
   readonly capacity: number;
   readonly overflow: Overflow;
   /** Messages in the mailbox; signals are none. */
@@ -40,107 +45,133 @@ export class Flow {
 
 const isMessage = (envelope: Envelope): boolean => !(envelope instanceof Signal);
 
+/** Puts an envelope into the mailbox of an actor, or hands it to the relay before it; an error tells why it is not in. */
+export function admit(cell: Owner, envelope: Envelope, operation: Operation | null | undefined): DeliveryError | null {
+  const relay = cell.isAlive ? cell.relay : null;
+  if (relay !== null && !isFromOutside(envelope)) return relay.accept(envelope, operation); // The next recipient counts it.
+  const error = objectionTo(cell, envelope, operation);
+  if (relay !== null && error === null) return relay.accept(envelope, operation);
+  cell.environment.counts.accepted++;
+  if (error !== null) return cell.refuse(envelope, error);
+  keepContext(envelope, cell.environment);
+  const bound = cell.extras === null ? null : cell.extras.bound;
+  if (bound !== null) return admitBounded(cell, bound, envelope);
+  if (cell.relay !== null) envelope.admitted(); // The pool restarts: its own mailbox has it.
+  cell.enqueue(envelope);
+  return null;
+}
+
+/** Why a message is not to be handled; null when it is. */
+function objectionTo(cell: Owner, envelope: Envelope, operation: Operation | null | undefined): DeliveryError | null {
+  if (cell.isEnding) return cell.error("stopped", envelope);
+  if (operation === null) return null;
+  if (operation === undefined || operation.isStream !== envelope instanceof PendingStream) {
+    return cell.error("unknown-operation", envelope);
+  }
+  return checkPayload(envelope, operation, cell);
+}
+
 /** Puts a message into a bounded mailbox, lets it wait, or does what the policy says; an error tells why it is not in. */
-export function admit(cell: Owner, flow: Flow, envelope: Envelope): DeliveryError | null {
-  if (flow.hasRoom || flow.givenUp === 0) return place(cell, flow, envelope);
-  const removed = sweep(cell, flow);
-  const error = place(cell, flow, envelope);
-  buryAll(cell, removed);
+function admitBounded(cell: Owner, bound: MailboxBound, envelope: Envelope): DeliveryError | null {
+  if (bound.hasRoom || bound.givenUp === 0) return place(cell, bound, envelope);
+  const removed = sweep(cell, bound);
+  const error = place(cell, bound, envelope);
+  deadLetterAll(cell, removed);
   return error;
 }
 
 /** Whoever hears of a dead letter may look at the audit, or send again: everything is in its place before one is told. */
-function place(cell: Owner, flow: Flow, envelope: Envelope): DeliveryError | null {
-  if (flow.hasRoom) {
-    enter(cell, flow, envelope);
+function place(cell: Owner, bound: MailboxBound, envelope: Envelope): DeliveryError | null {
+  if (bound.hasRoom) {
+    enter(cell, bound, envelope);
     return null;
   }
-  if (flow.overflow === "wait" && envelope.canWait) {
-    flow.waiting.add(envelope);
+  if (bound.overflow === "wait" && envelope.canWait) {
+    bound.waiting.add(envelope);
     return null;
   }
-  tellOfOverflow(cell, flow, envelope);
-  const isPlanned = flow.overflow === "drop-oldest" || flow.overflow === "drop-newest";
-  if (flow.overflow === "drop-oldest") {
+  tellOfOverflow(cell, bound, envelope);
+  const isPlanned = bound.overflow === "drop-oldest" || bound.overflow === "drop-newest";
+  if (bound.overflow === "drop-oldest") {
     const oldest = cell.mailbox.takeOldest(isMessage);
     if (oldest !== null) {
-      flow.size--;
-      enter(cell, flow, envelope);
-      cell.refuse(oldest, full(cell, flow, oldest), isPlanned);
+      bound.size--;
+      enter(cell, bound, envelope);
+      cell.refuse(oldest, full(cell, bound, oldest), isPlanned);
       return null;
     }
   }
-  return cell.refuse(envelope, full(cell, flow, envelope), isPlanned);
+  return cell.refuse(envelope, full(cell, bound, envelope), isPlanned);
 }
 
 /** A message has left the mailbox: whoever waits longest gets its place. */
-export function release(cell: Owner, flow: Flow, envelope: Envelope): void {
-  flow.size--;
-  if (envelope.failure !== null && flow.givenUp > 0) flow.givenUp--;
-  refill(cell, flow);
+export function release(cell: Owner, bound: MailboxBound, envelope: Envelope): void {
+  bound.size--;
+  if (envelope.failure !== null && bound.givenUp > 0) bound.givenUp--;
+  refill(cell, bound);
 }
 
 /** Puts a signal where it belongs: behind what waits already (P2). */
-export function putSignal(cell: Owner, flow: Flow, signal: Signal): void {
-  if (flow.waiting.size === 0) cell.enqueue(signal);
-  else flow.waiting.add(signal);
+export function putSignal(cell: Owner, bound: MailboxBound, signal: Signal): void {
+  if (bound.waiting.size === 0) cell.enqueue(signal);
+  else bound.waiting.add(signal);
 }
 
 /** The sender of a message gave up: whoever waited for room leaves at once. */
-export function forget(cell: Owner, flow: Flow, envelope: Envelope, error: DeliveryError): void {
-  if (flow.waiting.delete(envelope)) {
+export function forget(cell: Owner, bound: MailboxBound, envelope: Envelope, error: DeliveryError): void {
+  if (bound.waiting.delete(envelope)) {
     cell.refuse(envelope, error);
     return;
   }
-  flow.givenUp++;
-  if (flow.waiting.size === 0 || flow.isSweepDue) return;
-  flow.isSweepDue = true;
+  bound.givenUp++;
+  if (bound.waiting.size === 0 || bound.isSweepDue) return;
+  bound.isSweepDue = true;
   // Once for all that give up together: each sweep looks at the whole mailbox.
   cell.environment.clock.microtask(() => {
-    flow.isSweepDue = false;
-    if (flow.givenUp > 0 && flow.waiting.size > 0) buryAll(cell, sweep(cell, flow));
+    bound.isSweepDue = false;
+    if (bound.givenUp > 0 && bound.waiting.size > 0) deadLetterAll(cell, sweep(cell, bound));
   });
 }
 
-function refill(cell: Owner, flow: Flow): void {
-  for (const envelope of flow.waiting) {
+function refill(cell: Owner, bound: MailboxBound): void {
+  for (const envelope of bound.waiting) {
     const isSignal = envelope instanceof Signal;
-    if (!isSignal && !flow.hasRoom) return;
-    flow.waiting.delete(envelope);
+    if (!isSignal && !bound.hasRoom) return;
+    bound.waiting.delete(envelope);
     if (isSignal) cell.enqueue(envelope);
-    else enter(cell, flow, envelope);
+    else enter(cell, bound, envelope);
   }
-  if (flow.hasRoom) flow.isOverflowing = false;
+  if (bound.hasRoom) bound.isOverflowing = false;
 }
 
-function enter(cell: Owner, flow: Flow, envelope: Envelope): void {
-  flow.size++;
+function enter(cell: Owner, bound: MailboxBound, envelope: Envelope): void {
+  bound.size++;
   envelope.admitted();
   cell.enqueue(envelope);
 }
 
 /** Takes out what nobody waits for any more, which must not keep others out; it is counted, and to be told of. */
-function sweep(cell: Owner, flow: Flow): Envelope[] {
-  flow.givenUp = 0;
+function sweep(cell: Owner, bound: MailboxBound): Envelope[] {
+  bound.givenUp = 0;
   const removed = cell.mailbox.removeAll((envelope) => envelope.failure !== null);
-  flow.size -= removed.length;
+  bound.size -= removed.length;
   cell.environment.counts.dead += removed.length;
-  refill(cell, flow);
+  refill(cell, bound);
   return removed;
 }
 
-function buryAll(cell: Owner, removed: readonly Envelope[]): void {
-  for (const envelope of removed) if (envelope.failure !== null) cell.bury(envelope, envelope.failure);
+function deadLetterAll(cell: Owner, removed: readonly Envelope[]): void {
+  for (const envelope of removed) if (envelope.failure !== null) cell.deadLetter(envelope, envelope.failure);
 }
 
-const full = (cell: Owner, flow: Flow, envelope: Envelope): DeliveryError =>
-  deliveryError("mailbox-full", new EnvelopeSource(envelope, cell), flow.capacity);
+const full = (cell: Owner, bound: MailboxBound, envelope: Envelope): DeliveryError =>
+  deliveryError("mailbox-full", new EnvelopeSource(envelope, cell), bound.capacity);
 
-function tellOfOverflow(cell: Owner, flow: Flow, envelope: Envelope): void {
-  if (flow.isOverflowing) return;
-  flow.isOverflowing = true;
+function tellOfOverflow(cell: Owner, bound: MailboxBound, envelope: Envelope): void {
+  if (bound.isOverflowing) return;
+  bound.isOverflowing = true;
   const { events } = cell.environment;
   if (!events.hasSubscribers) return;
-  const { capacity, overflow } = flow;
+  const { capacity, overflow } = bound;
   events.publish({ kind: "overflow", address: cell.address, operation: envelope.type, capacity, overflow });
 }

@@ -4,18 +4,25 @@ import type { Operation } from "../../protocol/protocol";
 import type { Runnable } from "../../runtime/dispatcher";
 import { Mailbox, type MessageQueue } from "../../runtime/mailbox";
 import type { AnyFactory, Behaviour, Envelope, Environment, Operations, Recipient, Relay } from "../contract";
-import { whenAborted } from "../envelopes/abort";
-import { EnvelopeSource, isFromOutside, keepContext, letterOf, Tell, tellOf } from "../envelopes/envelope";
+import { deadLetterOf, EnvelopeSource, Tell, tellOf } from "../envelopes/envelope";
 import { Handling } from "../envelopes/handling";
-import { Signal } from "../envelopes/signal";
-import { PendingStream } from "../envelopes/stream";
-import { checkPayload } from "../envelopes/validation";
 import { ActorRef, recipientOf } from "../refs/ref";
 import { admit, forget } from "./admission";
 import { Children, type Directory } from "./directory";
-import { Extras, stopReason } from "./extras";
-import { Instance } from "./instance";
-import { ALIVE, AWAITING, DRAINING, GUARDED, HANDLING, IDLE, READY, RESTARTING, STOPPED, SUSPENDED } from "./life";
+import {
+  ALIVE,
+  AWAITING,
+  DRAINING,
+  Extras,
+  GUARDED,
+  HANDLING,
+  IDLE,
+  Instance,
+  READY,
+  RESTARTING,
+  STOPPED,
+  SUSPENDED,
+} from "./state";
 
 /** What drives actors: called once for a turn or a transition, never for a message. The layers above hand it in. */
 export interface Engine {
@@ -120,7 +127,7 @@ export class Cell implements Runnable, Recipient {
   }
   /** Whether its mailbox has a bound, or something stands before it. */
   get isGuarded(): boolean {
-    return this.extras !== null && (this.extras.flow !== null || this.extras.relay !== null);
+    return this.extras !== null && (this.extras.bound !== null || this.extras.relay !== null);
   }
   /** Whether it takes nothing more. */
   get isEnding(): boolean {
@@ -137,23 +144,6 @@ export class Cell implements Runnable, Recipient {
   }
 
   // ——— What is known of it
-
-  /** Messages that wait: in the mailbox, for room in it, or stashed. Counted when asked for. */
-  get queued(): number {
-    let count = this.extras?.instance?.stash.length ?? 0;
-    for (const envelope of this.queue ?? []) if (!(envelope instanceof Signal)) count++;
-    for (const envelope of this.extras?.flow?.waiting ?? []) if (!(envelope instanceof Signal)) count++;
-    return count;
-  }
-
-  /** Messages that are being handled; one that its handler has stashed waits again. */
-  get running(): number {
-    const { current, extras } = this;
-    let count = 0;
-    if (current !== null && !(current instanceof Signal) && extras?.handling?.passedOn !== "stashed") count++;
-    for (const { passedOn } of extras?.concurrency?.running ?? []) if (passedOn !== "stashed") count++;
-    return count;
-  }
 
   /** What is being handled. */
   envelopes(): Envelope[] {
@@ -224,18 +214,7 @@ export class Cell implements Runnable, Recipient {
   accept(envelope: Envelope, operation: Operation | null | undefined): DeliveryError | null {
     // In parts that are short, so that they are compiled into their callers.
     if (envelope.origin === null && this.takes(envelope, operation)) return null;
-    const { extras } = this;
-    const relay = extras !== null && this.isAlive ? extras.relay : null;
-    if (relay !== null && !isFromOutside(envelope)) return relay.accept(envelope, operation); // Who gets it counts it.
-    const error = this.#objection(envelope, operation);
-    if (relay !== null && error === null) return relay.accept(envelope, operation);
-    this.environment.counts.accepted++;
-    if (error !== null) return this.refuse(envelope, error);
-    keepContext(envelope, this.environment);
-    if (extras !== null && extras.flow !== null) return admit(this, extras.flow, envelope);
-    if (extras !== null && extras.relay !== null) envelope.admitted(); // The pool restarts: its own mailbox has it.
-    this.enqueue(envelope);
-    return null;
+    return admit(this, envelope, operation);
   }
 
   enqueue(envelope: Envelope): void {
@@ -248,16 +227,6 @@ export class Cell implements Runnable, Recipient {
     this.environment.dispatcher.schedule(this);
   }
 
-  /** Why a message is not to be handled; null when it is. */
-  #objection(envelope: Envelope, operation: Operation | null | undefined): DeliveryError | null {
-    if (this.isEnding) return this.error("stopped", envelope);
-    if (operation === null) return null;
-    if (operation === undefined || operation.isStream !== envelope instanceof PendingStream) {
-      return this.error("unknown-operation", envelope);
-    }
-    return checkPayload(envelope, operation, this);
-  }
-
   error(kind: "stopped" | "unknown-operation", envelope: Envelope): DeliveryError {
     return deliveryError(kind, new EnvelopeSource(envelope, this));
   }
@@ -265,14 +234,14 @@ export class Cell implements Runnable, Recipient {
   /** Makes a dead letter of an envelope; one that was meant to be dropped is not logged. */
   refuse(envelope: Envelope, error: DeliveryError, isPlanned = false): DeliveryError {
     this.environment.counts.dead++;
-    return this.bury(envelope, error, isPlanned);
+    return this.deadLetter(envelope, error, isPlanned);
   }
 
   /** Tells of a dead letter that is counted already. */
-  bury(envelope: Envelope, error: DeliveryError, isPlanned = false): DeliveryError {
+  deadLetter(envelope: Envelope, error: DeliveryError, isPlanned = false): DeliveryError {
     const { isTold } = envelope;
     envelope.fail(error);
-    this.environment.bury(letterOf(error, isTold), isPlanned);
+    this.environment.deadLetter(deadLetterOf(error, isTold), isPlanned);
     return error;
   }
 
@@ -356,36 +325,7 @@ export class Cell implements Runnable, Recipient {
     const handling = this.handlingOf(envelope);
     if (handling !== null) handling.abandon(error);
     else if (extras.relay !== null) extras.relay.abandon(envelope, error);
-    else if (extras.flow !== null && this.current !== envelope) forget(this, extras.flow, envelope, error);
-  }
-
-  /**
-   * While a message is handled: aborts when its sender gives up, and in any case when the actor is stopped or restarts. Made
-   * when read.
-   */
-  get signal(): AbortSignal {
-    const { handling } = this;
-    if (handling === null || handling.envelope instanceof Signal) {
-      const { instance } = this;
-      instance.lifetime ??= new AbortController();
-      if (!this.isAlive) instance.lifetime.abort(stopReason(this.address));
-      return instance.lifetime.signal;
-    }
-    if (handling.controller === null) {
-      handling.controller = new AbortController();
-      const { failure } = handling.envelope;
-      if (failure !== null) handling.controller.abort(failure);
-      else if (!this.isAlive) handling.controller.abort(stopReason(this.address));
-    }
-    return handling.controller.signal;
-  }
-
-  /** Calls back when `signal` would be aborted, at once where it would be already. */
-  onAbort(callback: () => void): () => void {
-    const { handling } = this;
-    if (handling === null || handling.envelope instanceof Signal)
-      return whenAborted(this.signal, callback, this.environment.enter);
-    return handling.onAbort(callback, handling.envelope.failure !== null || !this.isAlive);
+    else if (extras.bound !== null && this.current !== envelope) forget(this, extras.bound, envelope, error);
   }
 }
 

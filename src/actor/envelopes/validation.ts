@@ -2,8 +2,7 @@ import { type DeliveryError, deliveryError } from "../../message/delivery-error"
 import type { Operation } from "../../protocol/protocol";
 import type { Validator } from "../../protocol/validator";
 import type { Envelope, Recipient } from "../contract";
-import { EnvelopeSource, isFromDoor, isFromOutside, knownMessage, messageIn, Outside } from "./envelope";
-import { routeOf } from "./route";
+import { EnvelopeSource, isFromDoor, isFromOutside, knownMessage, messageIn, Outside, routeOf } from "./envelope";
 
 /**
  * Holds a payload against its schema where that is due: it came from outside, or the system or the actor validates always. The

@@ -15,9 +15,7 @@ import type {
 } from "../../protocol/signatures";
 import type { Clock } from "../../runtime/clock";
 import { type Cell, cellOf } from "../cell/cell";
-import { endedSentence, stopReason } from "../cell/extras";
-import { Instance } from "../cell/instance";
-import { HANDLING, SUSPENDED } from "../cell/life";
+import { endedSentence, HANDLING, Instance, SUSPENDED, stopReason } from "../cell/state";
 import type { Behaviour } from "../contract";
 import { whenAborted } from "../envelopes/abort";
 import type { AskOptions, AskResult } from "../envelopes/ask";
@@ -27,6 +25,7 @@ import type { OfferOptions } from "../envelopes/offer";
 import { Signal } from "../envelopes/signal";
 import type { StreamOptions } from "../envelopes/stream-options";
 import { checkHandlers, checkNoHooks, FROM_BECOME } from "../handlers";
+import { onAbort, signalOf } from "../life/ending";
 import { stop } from "../life/lifecycle";
 import { type Timers, timersOf } from "../life/timers";
 import { type Terminated, Watch } from "../life/watch";
@@ -87,12 +86,12 @@ export class CellContext<Signatures> implements Context<Signatures> {
   }
 
   get signal(): AbortSignal {
-    return this.#isReplaced ? AbortSignal.abort(stopReason(this.#cell.address)) : this.#cell.signal;
+    return this.#isReplaced ? AbortSignal.abort(stopReason(this.#cell.address)) : signalOf(this.#cell);
   }
 
   onAbort(callback: () => void): () => void {
     const cell = this.#cell;
-    return this.#isReplaced ? whenAborted(this.signal, callback, cell.environment.enter) : cell.onAbort(callback);
+    return this.#isReplaced ? whenAborted(this.signal, callback, cell.environment.enter) : onAbort(cell, callback);
   }
 
   get timers(): Timers {

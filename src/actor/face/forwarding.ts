@@ -2,13 +2,21 @@ import { type Address, quote } from "../../message/address";
 import { type DeliveryError, deliveryError } from "../../message/delivery-error";
 import type { PassedOn } from "../../protocol/signatures";
 import type { Cell } from "../cell/cell";
-import { IDLE } from "../cell/life";
+import { IDLE } from "../cell/state";
 import type { Envelope, Recipient, Wait } from "../contract";
 import { PendingAsk } from "../envelopes/ask";
 import { circleOf } from "../envelopes/deadlock";
-import { EnvelopeSource, isFromOutside, messageIn, senderOf, Tell } from "../envelopes/envelope";
+import {
+  EnvelopeSource,
+  isFromOutside,
+  keepRoute,
+  messageIn,
+  poolsBehind,
+  routeOf,
+  senderOf,
+  Tell,
+} from "../envelopes/envelope";
 import type { Handling } from "../envelopes/handling";
-import { keepRoute, poolsBehind, routeOf } from "../envelopes/route";
 import { Signal } from "../envelopes/signal";
 import { PendingStream } from "../envelopes/stream";
 import { pickRecipient } from "../refs/sending";
@@ -38,7 +46,7 @@ export function unstash(cell: Cell): void {
   if (stash.length === 0) return;
   extras.instance.stash = [];
   cell.mailbox.putFirst(stash);
-  if (extras.flow !== null) extras.flow.size += stash.length;
+  if (extras.bound !== null) extras.bound.size += stash.length;
   if (cell.activity === IDLE) cell.schedule(); // It may be called between two messages.
 }
 

@@ -1,7 +1,8 @@
 import type { Address } from "../../message/address";
 import type { ActorEnvironment, Cell } from "../cell/cell";
-import { AWAITING, DRAINING, HANDLING, IDLE, READY, STOPPING } from "../cell/life";
+import { AWAITING, DRAINING, HANDLING, IDLE, READY, STOPPING } from "../cell/state";
 import type { Audit } from "../contract";
+import { Signal } from "../envelopes/signal";
 
 /** A message that is being handled, or a hook, a timer or a watch that has its turn. */
 export interface RunningMessage {
@@ -44,11 +45,11 @@ export interface ActorReport {
 
 /** Tells what an actor and its children are and do. */
 export function inspect(cell: Cell): ActorReport {
-  const { address, extras, handled, queued } = cell;
+  const { address, extras, handled } = cell;
   return {
     address,
     state: stateOf(cell),
-    queued,
+    queued: queuedIn(cell),
     handled,
     failed: extras?.failed ?? 0,
     restarts: extras?.restarts ?? 0,
@@ -94,8 +95,24 @@ export function audit(environment: ActorEnvironment): Audit {
   let running = 0;
   for (const cell of environment.directory.all()) {
     cell.queue?.settle();
-    queued += cell.queued;
-    running += cell.running;
+    queued += queuedIn(cell);
+    running += handledIn(cell);
   }
   return { ...environment.counts, queued, running };
+}
+
+/** Messages that wait: in the mailbox, for room in it, or stashed. Counted when asked for. */
+function queuedIn({ queue, extras }: Cell): number {
+  let count = extras?.instance?.stash.length ?? 0;
+  for (const envelope of queue ?? []) if (!(envelope instanceof Signal)) count++;
+  for (const envelope of extras?.bound?.waiting ?? []) if (!(envelope instanceof Signal)) count++;
+  return count;
+}
+
+/** Messages that are being handled; one that its handler has stashed waits again. */
+function handledIn({ current, extras }: Cell): number {
+  let count = 0;
+  if (current !== null && !(current instanceof Signal) && extras?.handling?.passedOn !== "stashed") count++;
+  for (const { passedOn } of extras?.concurrency?.running ?? []) if (passedOn !== "stashed") count++;
+  return count;
 }

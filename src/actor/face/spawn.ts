@@ -4,9 +4,9 @@ import { loadCompiler } from "../../protocol/compiler";
 import type { Protocol } from "../../protocol/protocol";
 import { PriorityMailbox } from "../../runtime/priority-mailbox";
 import { hearRejection, isThenable } from "../../runtime/thenable";
-import { Flow } from "../cell/admission";
+import { MailboxBound } from "../cell/admission";
 import { type ActorEnvironment, Cell } from "../cell/cell";
-import { GUARDED } from "../cell/life";
+import { GUARDED } from "../cell/state";
 import type { Behaviour, Envelope } from "../contract";
 import { Concurrency } from "../envelopes/handling";
 import { Signal } from "../envelopes/signal";
@@ -106,7 +106,7 @@ export function equip(cell: Cell, options: ActorOptions): void {
   } = options;
   const { extra } = cell;
   if (capacity !== undefined) {
-    extra.flow = new Flow(capacity, overflow);
+    extra.bound = new MailboxBound(capacity, overflow);
     extra.aliveAs = GUARDED;
     cell.live(GUARDED);
   }

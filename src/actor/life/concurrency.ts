@@ -1,9 +1,8 @@
 import type { Cell } from "../cell/cell";
-import { AWAITING, HANDLING, READY } from "../cell/life";
+import { AWAITING, HANDLING, READY } from "../cell/state";
 import type { Envelope } from "../contract";
 import { type Concurrency, Handling } from "../envelopes/handling";
-import { callHere, contextOf, fail, outcomeOf, succeed } from "./outcome";
-import { watchSlowness } from "./slow-handler";
+import { callHere, contextOf, fail, outcomeOf, succeed, watchSlowness } from "./outcome";
 
 /** Handles a message beside others, as many as the actor's `concurrency` allows. */
 export function handleConcurrently(cell: Cell, envelope: Envelope): void {

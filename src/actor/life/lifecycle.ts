@@ -5,17 +5,15 @@ import { PriorityMailbox } from "../../runtime/priority-mailbox";
 import { Timeout } from "../../runtime/timer-wheel";
 import type { Cell } from "../cell/cell";
 import type { Children } from "../cell/directory";
-import type { Restart } from "../cell/extras";
-import { DRAINING, HANDLING, IDLE, READY, RESTARTING, STOPPED, STOPPING, SUSPENDED } from "../cell/life";
+import { DRAINING, HANDLING, IDLE, READY, RESTARTING, type Restart, STOPPED, STOPPING, SUSPENDED } from "../cell/state";
 import type { Behaviour, Envelope } from "../contract";
 import { isCausedFromOutside } from "../envelopes/cause";
 import { waitsForEnd } from "../envelopes/deadlock";
 import { Signal } from "../envelopes/signal";
 import type { Directive } from "../supervision";
 import { decisionFor, policyFor, report, tellOfHold, withNote } from "./decision";
-import { abandonRunning } from "./finish";
+import { abandonRunning, abortLifetime, abortSignals, discard, endStreams, restoreStash } from "./ending";
 import { hasHook, hookOf, putFirstHooks } from "./hooks";
-import { abortLifetime, abortSignals, discard, endStreams, restoreStash } from "./leaving";
 
 // How an actor begins, fails, restarts and ends. Each step that has to wait leaves the actor suspended, and what it waited for
 // calls proceed() again: one place decides what comes next.

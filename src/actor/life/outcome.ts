@@ -1,20 +1,20 @@
-import { deliveryError, type HandlerFailedError, sentenceOf } from "../../message/delivery-error";
+import { deliveryError, type HandlerFailedError, isDeliveryError, sentenceOf } from "../../message/delivery-error";
 import type { Enter } from "../../runtime/contexts";
 import { hearRejection, isThenable } from "../../runtime/thenable";
+import { Timeout } from "../../runtime/timer-wheel";
 import type { Cell } from "../cell/cell";
-import { RESTARTING } from "../cell/life";
+import { RESTARTING } from "../cell/state";
 import type { Behaviour, Envelope } from "../contract";
-import { EnvelopeSource, lateLetter, messageIn } from "../envelopes/envelope";
+import { EnvelopeSource, lateReplyLetter, messageIn } from "../envelopes/envelope";
 import type { Handling } from "../envelopes/handling";
 import { Signal } from "../envelopes/signal";
 import { PendingStream } from "../envelopes/stream";
+import { StreamError } from "../envelopes/stream-step";
 import { checkedReply } from "../envelopes/validation";
 import { ANSWERED, ENDED } from "../reasons";
 import { report } from "./decision";
-import { finish } from "./finish";
-import { isGivingUp } from "./giving-up";
+import { finish } from "./ending";
 import { failed } from "./lifecycle";
-import { tellOfSlowness } from "./slow-handler";
 
 // What a handler is called with, and what comes of it.
 
@@ -92,7 +92,7 @@ export function succeed(cell: Cell, envelope: Envelope, result: unknown, handlin
   else finish(cell, envelope, handling);
   cell.mailbox.handled++;
   counts.handled++;
-  if (!envelope.complete(reply)) buryLateReply(cell, envelope, reply);
+  if (!envelope.complete(reply)) deadLetterLateReply(cell, envelope, reply);
   // Last of all: whoever is told of it may look at the audit, or stop this actor.
   if (handling !== null) handling.end(ENDED);
 }
@@ -127,7 +127,7 @@ function failedLate(cell: Cell, envelope: Envelope, error: HandlerFailedError): 
 }
 
 /** A reply came after its asker gave up (P7). */
-export function buryLateReply(cell: Cell, envelope: Envelope, reply: unknown): void {
+export function deadLetterLateReply(cell: Cell, envelope: Envelope, reply: unknown): void {
   const { counts } = cell.environment;
   counts.accepted++;
   counts.dead++;
@@ -135,5 +135,57 @@ export function buryLateReply(cell: Cell, envelope: Envelope, reply: unknown): v
   // Its asker got another reply first, or has ended without it: nobody need look into that.
   const isPlanned =
     failure !== null && failure.kind === "cancelled" && (failure.reason === ANSWERED || failure.reason === ENDED);
-  cell.environment.bury(lateLetter(envelope, cell, reply), isPlanned);
+  cell.environment.deadLetter(lateReplyLetter(envelope, cell, reply), isPlanned);
 }
+
+/** Tells of a handler that still waits after the system's `slowHandler` milliseconds. */
+export function watchSlowness(cell: Cell, handling: Handling): void {
+  const { slowHandler, timers } = cell.environment;
+  if (slowHandler === Number.POSITIVE_INFINITY) return;
+  handling.slowness = new Timeout(slowHandler, () => publish(cell, handling.envelope, slowHandler));
+  timers.add(handling.slowness);
+}
+
+/** Tells of a handler that kept the event loop for longer than that. */
+export function tellOfSlowness(cell: Cell, envelope: Envelope, begun: number): void {
+  const elapsed = cell.environment.clock.monotonicTime() - begun;
+  if (elapsed >= cell.environment.slowHandler) publish(cell, envelope, elapsed);
+}
+
+function publish({ environment, address }: Cell, envelope: Envelope, elapsed: number): void {
+  if (!environment.events.hasSubscribers) return;
+  environment.events.publish({ kind: "slow-handler", address, operation: envelope.type, elapsed });
+}
+
+/** How many causes of causes are looked at: there may be a circle of them. */
+const DEEPEST = 16;
+
+/**
+ * Whether a thrown value says no more than that its handler was given up: the reason of the signal, an AbortError, the
+ * error of what the handler waited for, or an error that one of these caused.
+ *
+ * @param reason that of the handler's signal.
+ */
+export function isGivingUp(thrown: unknown, reason: unknown): boolean {
+  try {
+    let cause = thrown;
+    for (let depth = 0; depth < DEEPEST && cause !== undefined; depth++) {
+      if (cause === reason || isAbort(cause)) return true;
+      cause = causeOf(cause);
+    }
+  } catch {
+    // A value that cannot be looked at is told of.
+  }
+  return false;
+}
+
+function isAbort(thrown: unknown): boolean {
+  const error: unknown = thrown instanceof StreamError ? thrown.error : thrown;
+  if (isDeliveryError(error)) return error.kind === "cancelled" || error.kind === "timeout";
+  return error instanceof Error && error.name === "AbortError";
+}
+
+const causeOf = (thrown: unknown): unknown =>
+  isDeliveryError(thrown) ? (thrown.kind === "handler-failed" ? thrown.cause : undefined) : asError(thrown)?.cause;
+
+const asError = (thrown: unknown): Error | undefined => (thrown instanceof Error ? thrown : undefined);

@@ -2,9 +2,7 @@ import { quote } from "../../message/address";
 import { isThenable } from "../../runtime/thenable";
 import { Timeout } from "../../runtime/timer-wheel";
 import type { Cell } from "../cell/cell";
-import { endedSentence } from "../cell/extras";
-import type { Instance, InstanceTimers } from "../cell/instance";
-import { IDLE } from "../cell/life";
+import { endedSentence, IDLE, type Instance, type InstanceTimers } from "../cell/state";
 import type { Signal } from "../envelopes/signal";
 import { signalTo } from "./watch";
 

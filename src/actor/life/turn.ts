@@ -3,16 +3,14 @@ import type { Mailbox } from "../../runtime/mailbox";
 import { isAtomic } from "../../runtime/thenable";
 import { release } from "../cell/admission";
 import type { Cell } from "../cell/cell";
-import type { Extras } from "../cell/extras";
-import { ALIVE, AWAITING, HANDLING } from "../cell/life";
+import { ALIVE, AWAITING, type Extras, HANDLING } from "../cell/state";
 import type { Envelope, HandlerTable } from "../contract";
 import { PendingAsk } from "../envelopes/ask";
 import { Tell } from "../envelopes/envelope";
 import { Handling } from "../envelopes/handling";
 import { Signal } from "../envelopes/signal";
 import { handleConcurrently } from "./concurrency";
-import { buryLateReply, call, contextOf, countHandled, fail, outcomeOf, succeed } from "./outcome";
-import { watchSlowness } from "./slow-handler";
+import { call, contextOf, countHandled, deadLetterLateReply, fail, outcomeOf, succeed, watchSlowness } from "./outcome";
 
 // An actor's turn: it takes its messages one after the other, and waits for their handlers.
 
@@ -76,8 +74,8 @@ function runEach(cell: Cell, limit: number): number {
 
 function take(cell: Cell): Envelope | null {
   const envelope = cell.mailbox.take();
-  const flow = cell.extras === null ? null : cell.extras.flow;
-  if (flow !== null && envelope !== null && !(envelope instanceof Signal)) release(cell, flow, envelope);
+  const bound = cell.extras === null ? null : cell.extras.bound;
+  if (bound !== null && envelope !== null && !(envelope instanceof Signal)) release(cell, bound, envelope);
   return envelope;
 }
 
@@ -114,7 +112,7 @@ function runHandlers(cell: Cell, mailbox: Mailbox<Envelope>, limit: number, hand
         handled++;
         counts.handled++;
         const reply = hasReply ? result : undefined;
-        if (!isTell && !envelope.complete(reply)) buryLateReply(cell, envelope, reply);
+        if (!isTell && !envelope.complete(reply)) deadLetterLateReply(cell, envelope, reply);
       } else if (cell.current !== null) conclude(cell, envelope, result);
     } else handle(cell, envelope);
     count++;

@@ -53,8 +53,8 @@ export class Watch {
 /** Puts a signal of the present instance behind what waits in a mailbox. */
 export function signalTo(cell: Cell, type: string, callback: () => unknown): Signal {
   const signal = new Signal(type, cell.generation, callback);
-  const flow = cell.extras?.flow ?? null;
-  if (flow === null) cell.enqueue(signal);
-  else putSignal(cell, flow, signal);
+  const bound = cell.extras?.bound ?? null;
+  if (bound === null) cell.enqueue(signal);
+  else putSignal(cell, bound, signal);
   return signal;
 }

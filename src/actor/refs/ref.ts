@@ -16,6 +16,7 @@ import type { Recipient } from "../contract";
 import type { AskOptions, AskResult } from "../envelopes/ask";
 import type { OfferOptions } from "../envelopes/offer";
 import type { StreamOptions } from "../envelopes/stream-options";
+import type { Logger } from "../events";
 import { ask, asWritten, offer, stream } from "./sending";
 import type { ActorStream } from "./stream-reader";
 
@@ -227,4 +228,24 @@ export const recipientOf = (ref: AnyRef): Recipient => ActorRef.recipientOf(ref)
 export function refTo<Signatures>(recipient: Recipient): Ref<Signatures> {
   // The caller knows the protocol: spawn, or the context that was typed by it.
   return recipient.ref as unknown as Ref<Signatures>;
+}
+
+/**
+ * The log of the system that an actor belongs to, for what a stranger who calls that actor can bring about as often as it likes and
+ * must not be told itself: ten lines a second at most, with the count of the others after it.
+ *
+ * @throws TypeError when it is no reference.
+ * @example
+ * logOf(counter).error("The door of the counter failed.", { cause });
+ */
+export function logOf(ref: AnyRef): Logger {
+  const { logger, logLimit } = recipientOf(ref).environment;
+  return {
+    warn(message, details) {
+      if (logLimit.admit()) logger.warn(message, details);
+    },
+    error(message, details) {
+      if (logLimit.admit()) logger.error(message, details);
+    },
+  };
 }

@@ -1,14 +1,32 @@
 import type { Address } from "../../message/address";
 import type { Few } from "../../runtime/few";
 import type { Timeout } from "../../runtime/timer-wheel";
-import type { Relay } from "../contract";
-import type { Concurrency, Handling } from "../envelopes/handling";
-import type { Signal } from "../envelopes/signal";
+import type { Behaviour, Envelope, Recipient, Relay } from "../contract";
+import { type Concurrency, Handling } from "../envelopes/handling";
+import { BACKGROUND, Signal } from "../envelopes/signal";
+import { ENDED } from "../reasons";
 import type { Policy, RestartHistory } from "../supervision";
-import type { Flow } from "./admission";
+import type { MailboxBound } from "./admission";
 import type { Children, Member } from "./directory";
-import type { Instance } from "./instance";
-import { ALIVE } from "./life";
+
+// What an actor is doing: numbers, because they are looked at several times a message.
+/** Neither handles messages nor is scheduled: it starts, restarts or stops. */
+export const SUSPENDED = 0;
+export const IDLE = 1;
+export const READY = 2;
+export const HANDLING = 3;
+export const AWAITING = 4;
+
+// How far its life has got, in an order that is compared.
+export const ALIVE = 0;
+/** Alive, with a bounded mailbox or a relay in front of it. */
+export const GUARDED = 1;
+/** Handles what waits, and takes nothing more. */
+export const DRAINING = 2;
+/** Takes messages, and handles none until its next instance has begun. */
+export const RESTARTING = 3;
+export const STOPPING = 4;
+export const STOPPED = 5;
 
 /** Why an actor restarts. */
 export interface Restart {
@@ -27,7 +45,7 @@ interface Watcher {
 /** What only some actors need, so that an idle one stays small. */
 export class Extras<Self extends Member<Self>> {
   // ——— Of its options
-  flow: Flow | null = null;
+  bound: MailboxBound | null = null;
   concurrency: Concurrency | null = null;
   /** Whether each payload is checked, wherever it comes from. */
   validates = false;
@@ -79,3 +97,49 @@ export const stopReason = (address: Address): DOMException =>
 /** Why nothing that ends with an instance can begin after its end. */
 export const endedSentence = (address: Address, what: string): string =>
   `This instance of ${address} has ended, by a stop or a restart: ${what} would never be called; set it in onStart or a handler.`;
+
+/** The timers of an instance, as the cell knows them. */
+export interface InstanceTimers {
+  /** Nothing waits in the mailbox: the time without a message begins. */
+  onIdle(): void;
+  onBusy(): void;
+  cancelAll(): void;
+}
+
+/** What one instance of an actor has besides its closure: it ends with a restart. */
+export class Instance {
+  /** Of the instance; aborts when it ends. */
+  lifetime: AbortController | null = null;
+  timers: InstanceTimers | null = null;
+  /** What it became, and was before. */
+  readonly behaviours: Behaviour[] = [];
+  readonly watching = new Set<{ end(): void }>();
+  stash: Envelope[] = [];
+  /** What is asked and read by its context while it handles nothing, as in its factory. */
+  background: Handling | null = null;
+  /** Whether its timers and watches have ended: what is set later would outlive it. */
+  hasEnded = false;
+
+  static ended(): Instance {
+    const instance = new Instance();
+    instance.hasEnded = true;
+    return instance;
+  }
+
+  backgroundOf(cell: Recipient, generation: number): Handling {
+    if (this.background === null) {
+      // It has no message: it stands for the instance, and is never handled.
+      this.background = new Handling(cell, new Signal(BACKGROUND, generation, () => undefined));
+      if (this.hasEnded) this.background.end(ENDED);
+    }
+    return this.background;
+  }
+
+  /** Ends its timers and its watches, and what it waits for beside its messages. */
+  end(): void {
+    this.hasEnded = true;
+    this.timers?.cancelAll();
+    for (const watch of this.watching) watch.end();
+    this.background?.end(ENDED);
+  }
+}

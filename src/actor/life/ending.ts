@@ -1,0 +1,124 @@
+import { type DeliveryError, deliveryError } from "../../message/delivery-error";
+import type { Cell } from "../cell/cell";
+import { stopReason } from "../cell/state";
+import type { Envelope } from "../contract";
+import { whenAborted } from "../envelopes/abort";
+import { EnvelopeSource } from "../envelopes/envelope";
+import type { Handling } from "../envelopes/handling";
+import { Signal } from "../envelopes/signal";
+
+// What an actor leaves behind when it stops or restarts: handlers to be told, messages to be kept or dead-lettered.
+
+/** A stream has no end of its own that could be waited for. */
+export function endStreams(cell: Cell): void {
+  if (cell.extras === null && cell.current?.pattern !== "stream") return; // Most: without a list of them.
+  for (const envelope of cell.envelopes()) {
+    const isOwn = envelope.pattern === "stream" && cell.handlingOf(envelope)?.passedOn !== "forwarded";
+    if (isOwn) envelope.fail(deliveryError("stopped", new EnvelopeSource(envelope, cell), "streamed"));
+  }
+}
+
+/** Tells the handlers that run (P7). */
+export function abortSignals(cell: Cell): void {
+  const { extras } = cell;
+  if (extras === null) return;
+  const handlings = extras.handling === null ? [...(extras.concurrency?.running ?? [])] : [extras.handling];
+  for (const handling of handlings) handling.abort(stopReason(cell.address));
+  abortLifetime(cell);
+}
+
+/** Tells what listens to the signal of an instance, in the system's context (P16). */
+export function abortLifetime({ environment, extras, address }: Cell): void {
+  const lifetime = extras?.instance?.lifetime ?? null;
+  if (lifetime !== null) environment.enter(() => lifetime.abort(stopReason(address)));
+}
+
+/** Dead-letters what waits: in the mailbox, for room in it, and in the stash. */
+export function discard(cell: Cell): void {
+  const instance = cell.extras?.instance ?? null;
+  const bound = cell.extras?.bound ?? null;
+  // One by one: whoever sees a dead letter may count the others (P1).
+  for (let envelope = instance?.stash.shift(); envelope !== undefined; envelope = instance?.stash.shift())
+    refuseStopped(cell, envelope);
+  const { queue } = cell;
+  if (queue !== null) for (let next = queue.take(); next !== null; next = queue.take()) refuseStopped(cell, next);
+  if (bound === null) return;
+  bound.size = 0;
+  for (const envelope of bound.waiting) {
+    bound.waiting.delete(envelope);
+    refuseStopped(cell, envelope);
+  }
+}
+
+function refuseStopped(cell: Cell, envelope: Envelope): void {
+  if (!(envelope instanceof Signal)) cell.refuse(envelope, envelope.failure ?? cell.error("stopped", envelope));
+}
+
+/** What was stashed comes before what waits. */
+export function restoreStash({ extra, mailbox }: Cell): void {
+  const stash = extra.instance?.stash ?? [];
+  mailbox.putFirst(stash);
+  if (extra.bound !== null) extra.bound.size += stash.length;
+}
+
+/** The handling of an envelope is over: whoever comes next may be handled. */
+export function finish(cell: Cell, envelope: Envelope, handling: Handling | null): void {
+  if (cell.current === envelope) {
+    cell.current = null;
+    if (cell.extras !== null) cell.extras.handling = null;
+  } else if (handling !== null) cell.extras?.concurrency?.running.delete(handling);
+  if (handling !== null && handling.slowness !== null) cell.environment.timers.remove(handling.slowness);
+}
+
+/** Counts what is handled now as failed; its askers get `stopped`, and what its handlers wait for ends. */
+export function abandonRunning(cell: Cell): void {
+  const { current, extras, handlings } = cell;
+  if (current !== null) {
+    abandonOne(cell, current, extras === null ? null : extras.handling);
+    // Its promise may settle later, while a hook runs: that must not end the hook.
+    if (extras !== null) extras.onFulfilled = extras.onRejected = null;
+  }
+  for (const handling of [...(extras?.concurrency?.running ?? [])]) abandonOne(cell, handling.envelope, handling);
+  // Whoever is told may look at the audit: all of them are counted by now.
+  for (const handling of handlings) handling.end(abandoned(handling.envelope, cell));
+}
+
+const abandoned = (envelope: Envelope, cell: Cell): DeliveryError =>
+  deliveryError("stopped", new EnvelopeSource(envelope, cell), "abandoned");
+
+function abandonOne(cell: Cell, envelope: Envelope, handling: Handling | null): void {
+  const passedOn = handling?.passedOn ?? null;
+  finish(cell, envelope, handling);
+  if (!(envelope instanceof Signal) && passedOn !== "stashed") cell.environment.counts.failed++;
+  if (passedOn === null) envelope.fail(abandoned(envelope, cell));
+}
+
+/**
+ * The signal of what an actor does now. While a message is handled, it aborts when its sender gives up, and in any case when the
+ * actor is stopped or restarts. Made when it is read.
+ */
+export function signalOf(cell: Cell): AbortSignal {
+  const { handling, address, isAlive } = cell;
+  if (handling === null || handling.envelope instanceof Signal) {
+    const { instance } = cell;
+    instance.lifetime ??= new AbortController();
+    if (!isAlive) instance.lifetime.abort(stopReason(address));
+    return instance.lifetime.signal;
+  }
+  if (handling.controller === null) {
+    handling.controller = new AbortController();
+    const { failure } = handling.envelope;
+    if (failure !== null) handling.controller.abort(failure);
+    else if (!isAlive) handling.controller.abort(stopReason(address));
+  }
+  return handling.controller.signal;
+}
+
+/** Calls back when that signal would be aborted, at once where it would be already; what it returns ends that. */
+export function onAbort(cell: Cell, callback: () => void): () => void {
+  const { handling, isAlive, environment } = cell;
+  if (handling === null || handling.envelope instanceof Signal) {
+    return whenAborted(signalOf(cell), callback, environment.enter);
+  }
+  return handling.onAbort(callback, handling.envelope.failure !== null || !isAlive);
+}
