@@ -1,9 +1,13 @@
-import { type ActorReport, type Address, type Audit, quote, type System } from "../index";
+import { type ActorReport, type Address, type Audit, quote, type System, systemClock } from "../index";
 import { detailOf, type LogEntry } from "./log";
 import type { ManualClock } from "./manual-clock";
 
 /** The longest time that the shutdown at a test's end may take, in milliseconds of the manual clock. */
 const SHUTDOWN = 5_000;
+
+/** How often an `onStop` that has not ended is looked at, and how long between two looks, in milliseconds of the machine's clock. */
+const LOOKS = 400;
+const BETWEEN = 5;
 
 /** The parts of a test system that its end looks at. */
 export interface Checked {
@@ -16,7 +20,7 @@ export interface Checked {
 
 /** Ends a system, and tells what of it a test did not expect: one sentence each. */
 export async function findingsOf({ system, clock, entries, mayBeUnfinished }: Checked): Promise<string[]> {
-  await clock.settle();
+  await settleStops(system, clock);
   const findings = entries.splice(0).map(ofEntry);
   const unfinished = [...reportsOf(system.inspect())].filter(isUnfinished);
   for (const report of unfinished) if (!mayBeUnfinished.has(report.address)) findings.push(ofUnfinished(report));
@@ -26,7 +30,11 @@ export async function findingsOf({ system, clock, entries, mayBeUnfinished }: Ch
     isDown = true;
   });
   await clock.settle();
-  if (!isDown) await clock.advance(SHUTDOWN);
+  if (!isDown) {
+    await clock.advance(SHUTDOWN - 1);
+    await settleStops(system, clock);
+    await clock.advance(1);
+  }
   if (!isDown && unfinished.length === 0) findings.push("The shutdown that the test began has not ended.");
   // Unfinished actors are told above, or expected: that they were abandoned, with the messages that waited, follows from it.
   const follows = (entry: LogEntry): boolean =>
@@ -42,6 +50,21 @@ export async function findingsOf({ system, clock, entries, mayBeUnfinished }: Ch
   if (clock.heldTimers > 0) findings.push(ofTimers(clock.heldTimers));
   return findings;
 }
+
+/**
+ * Lets everything that is ready run, without time passing. An `onStop` may wait for what the test's clock does not move, such as
+ * the end of a process: it gets two seconds of the machine's time, and nothing waits where there is none.
+ */
+async function settleStops(system: System, clock: ManualClock): Promise<void> {
+  await clock.settle();
+  for (let looks = 0; looks < LOOKS && isStopping(system); looks++) {
+    await new Promise<void>((resolve) => void systemClock.setTimer(resolve, BETWEEN));
+    await clock.settle();
+  }
+}
+
+const isStopping = (system: System): boolean =>
+  [...reportsOf(system.inspect())].some(({ current }) => current.some(({ operation }) => operation === "onStop"));
 
 /** The actors of a tree, parents first. */
 export function* reportsOf(reports: readonly ActorReport[]): Iterable<ActorReport> {

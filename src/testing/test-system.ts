@@ -81,7 +81,7 @@ export interface TestSystem extends AsyncDisposable {
   expectUnfinished(of: AnyRef): Promise<void>;
   /**
    * Ends the test: shuts the system down, on the manual clock. `await using` does it by itself; a second call does
-   * nothing.
+   * nothing. An `onStop` that waits for the machine, as a code actor's does for its processes, gets two seconds of real time.
    *
    * @throws Error that names each thing which the test did not expect: a log line (so each failure that nobody was told
    * of, and each that no supervisor handled), a message that waits or is still being handled (so each ask that is

@@ -144,6 +144,26 @@ describe("the end of a test", () => {
     expect(await found(test)).toContain('dead letter (stopped): "work" to @(gone)');
   });
 
+  test("waits for an onStop that takes the machine's time, of a restart too", async () => {
+    const test = createTestSystem();
+    let ended = 0;
+    const worker = test.system.spawn("worker", Worker, () => ({
+      async onStop() {
+        await Bun.spawn(["true"]).exited;
+        ended++;
+      },
+      work() {
+        throw new Error("broken");
+      },
+      count: () => 1,
+      hang() {},
+    }));
+    worker.tell("work", 1);
+    await test.expectFailure(worker, "broken");
+    expect(await found(test)).toBe("nothing");
+    expect(ended).toBe(2);
+  });
+
   test("fails on an actor that does not stop", async () => {
     const test = createTestSystem({ hookTimeout: Number.POSITIVE_INFINITY });
     test.system.spawn("worker", Worker, () => ({

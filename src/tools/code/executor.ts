@@ -245,7 +245,7 @@ export class Executor {
   #refuse(isolation: Isolation): CodeRefusal | null {
     const weakest = this.#limits.isolation;
     if (isolation === weakest || ISOLATIONS.indexOf(isolation) < ISOLATIONS.indexOf(weakest)) return null;
-    const message = `This actor runs code as "${weakest}" or stronger, and not as "${isolation}".`;
+    const message = `This actor runs code as "${weakest}" or stronger, and "${isolation}" is weaker: leave isolation out, or spawn the actor with isolation: "${isolation}".`;
     return new CodeRefusal("unavailable", message);
   }
 

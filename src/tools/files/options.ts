@@ -9,8 +9,8 @@ export interface FileSystemOptions extends Pick<ActorOptions, "supervision" | "p
   readonly root: string;
   /**
    * An in-memory file system to serve `root` of, for tests: memfs's `Volume.fromJSON({ … })`. What takes long, such as
-   * a write of more than 192 KB, pauses on the system's clock: under a manual one, it goes on with `settle()`. Default: the
-   * machine's.
+   * a write of more than 192 KB, and `change` always, pauses on the system's clock: under a manual one, it goes on with `settle()`.
+   * Default: the machine's.
    */
   readonly volume?: Volume;
   /** The actor's name. Default: `"files"`. */

@@ -280,7 +280,9 @@ test("a request may ask for the actor's isolation, or a stronger one, and never 
   await withCode({}, async (execute) => {
     const error = errorIn(await execute("1", { isolation: "trusted" }));
     expect(error.kind).toBe("unavailable");
-    expect(error.message).toContain('"sandbox" or stronger');
+    expect(error.message).toBe(
+      'This actor runs code as "sandbox" or stronger, and "trusted" is weaker: leave isolation out, or spawn the actor with isolation: "trusted".',
+    );
   });
   await withCode({ isolation: "trusted" }, async (execute, code) => {
     await execute("1", { isolation: "sandbox" });

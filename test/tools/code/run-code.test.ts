@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createSystem } from "../../../src";
-import { createManualClock } from "../../../src/testing";
+import { createManualClock, createTestSystem } from "../../../src/testing";
 import { runCode, spawnCodeExecution } from "../../../src/tools";
 import { withCode } from "./tiers";
 
@@ -39,4 +39,11 @@ test("runCode gives up when it is told to, and when its actor stops", async () =
   const code = spawnCodeExecution(system, { isolation: "trusted" });
   await system.shutdown();
   expect((await runCode(code, forever))._unsafeUnwrapErr().kind).toBe("stopped");
+});
+
+test("a code actor ends with its processes at the end of a test on a clock that stands still", async () => {
+  await using test = createTestSystem();
+  const code = spawnCodeExecution(test.system);
+  const ran = await runCode(code, { code: "1 + 1" });
+  expect(ran.isOk() && ran.value.value).toBe(2);
 });

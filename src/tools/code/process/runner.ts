@@ -192,7 +192,8 @@ export class Runner {
     const kind = typeof value;
     if (value === undefined) return { kind: "value" };
     if (kind === "bigint") return unserializable("a bigint has no JSON text; return a string of it");
-    if (kind === "function" || kind === "symbol") return unserializable(`a ${kind} has no JSON text`);
+    if (kind === "function") return unserializable("a function has no JSON text; return what it gives");
+    if (kind === "symbol") return unserializable("a symbol has no JSON text");
     let text: string | undefined;
     try {
       text = stringify(value);

@@ -112,7 +112,8 @@ export function prelude(
   const serialize: Prelude[1] = (value) => {
     const kind = typeof value;
     if (value === undefined) return "u";
-    if (kind === "function" || kind === "symbol") return `xa ${kind} has no JSON text`;
+    if (kind === "function") return "xa function has no JSON text; return what it gives";
+    if (kind === "symbol") return "xa symbol has no JSON text";
     if (kind === "bigint") return "xa bigint has no JSON text; return a string of it";
     try {
       const json = stringify(value) as string | undefined;

@@ -28,6 +28,8 @@ const HEAD = "async function program() {\n";
 export const OFFSET = HEAD.length;
 const TAIL = "\n}";
 const NESTED = "The code is nested too deeply; write it in flatter parts.";
+const TYPED = 'Unexpected token. If a type is meant, it is TypeScript: say language: "typescript".';
+const OBJECT = "Unexpected token. Write an object that is the value in parentheses: ({ a: 1 }).";
 const JSX = "JSX is not supported: make a text, by a template literal, or an object.";
 
 interface Comment {
@@ -48,7 +50,8 @@ export async function loadParser(language: Language): Promise<Parse> {
   try {
     const { Parser, tokTypes } = await import("acorn");
     const javascript = limited(Parser) as unknown as AcornParser; // Its nodes are of these types, by ESTree.
-    if (language === "javascript") return (source) => parse(javascript, source, withoutHashbang(source), null);
+    if (language === "javascript")
+      return (source) => parse(javascript, source, withoutHashbang(source), null, language);
     const { tsPlugin } = await import("@sveltejs/acorn-typescript");
     // Typed for another minor version of the same parser.
     const typescript = limited(
@@ -56,8 +59,12 @@ export async function loadParser(language: Language): Promise<Parse> {
     ) as unknown as AcornParser;
     return (source) => {
       const typed = withoutHashbang(source);
-      const { text, origins } = withoutTypes(typed, bodyOf(typescript, typed, new Fault(source, null)), OFFSET);
-      return parse(javascript, source, text, origins);
+      const { text, origins } = withoutTypes(
+        typed,
+        bodyOf(typescript, typed, new Fault(source, null, "typescript")),
+        OFFSET,
+      );
+      return parse(javascript, source, text, origins, language);
     };
   } catch {
     const names = language === "javascript" ? "acorn" : "acorn @sveltejs/acorn-typescript";
@@ -67,9 +74,9 @@ export async function loadParser(language: Language): Promise<Parse> {
 
 const withoutHashbang = (source: string): string => (source.startsWith("#!") ? `//${source.slice(2)}` : source);
 
-function parse(parser: AcornParser, source: string, text: string, origins: Origins | null): Parsed {
+function parse(parser: AcornParser, source: string, text: string, origins: Origins | null, language: Language): Parsed {
   const comments: Comment[] = [];
-  const statements = bodyOf(parser, text, new Fault(source, origins), comments);
+  const statements = bodyOf(parser, text, new Fault(source, origins, language), comments);
   return { text: overlay(text, comments), statements, origins };
 }
 
@@ -113,6 +120,7 @@ class Fault {
   constructor(
     private readonly source: string,
     private readonly origins: Origins | null,
+    private readonly language: Language,
   ) {}
 
   /** `offset` is one of the text that was read. */
@@ -132,7 +140,7 @@ class Fault {
     const offset = (pos ?? 0) - HEAD.length;
     const { message } = error;
     if (message.startsWith("Not enough stack space")) return this.at(offset, NESTED);
-    return this.at(offset, adviceFor(message, this.source, this.#origin(offset)));
+    return this.at(offset, adviceFor(message, this.source, this.#origin(offset), this.language === "javascript"));
   }
 
   #origin(offset: number): number {
@@ -141,8 +149,13 @@ class Fault {
   }
 }
 
+/** Whether a type may begin here, or what only TypeScript has: `a: A`, `a as A`, `interface A`. */
+const isTyped = (before: string, from: string): boolean =>
+  /[\w$)\]}?]\s*$/.test(before) &&
+  (/^[?]?:|^(?:as|satisfies)\b/.test(from) || /\b(?:interface|type|declare|namespace|abstract)\s+$/.test(before));
+
 /** The parser's sentence, or a better one where it does not say what to do. */
-function adviceFor(message: string, source: string, at: number): string {
+function adviceFor(message: string, source: string, at: number, isJavaScript: boolean): string {
   const from = source.slice(at, at + 20);
   const before = source.slice(Math.max(0, at - 20), at);
   if (
@@ -159,6 +172,9 @@ function adviceFor(message: string, source: string, at: number): string {
     if (from.startsWith("@")) return DECORATORS;
     if (/<[a-z][\w.]*\s+$/i.test(before) && /^[\w-]+=/.test(from)) return JSX;
     if (/\busing\s+$/.test(before)) return "using is not supported: write const, and dispose of it in a finally.";
+    if (/^\s*\{/.test(source) && from.startsWith(":") && /[{,]\s*(?:"[^"]*"|'[^']*'|[\w$]+)\s*$/.test(before))
+      return OBJECT;
+    if (isJavaScript && isTyped(before, from)) return TYPED;
   }
   if (/^<(?:>|\/|[a-z][\w.-]*[\s/>])/i.test(from) || (/<\/?$/.test(before) && /^\/?[a-z>]/i.test(from))) return JSX;
   return message.endsWith(".") ? message : `${message}.`;

@@ -35,7 +35,7 @@ export const SearchRequest = Type.Refine(
     maxResults: Type.Optional(Positive),
   }),
   (request) => (request.text === undefined) !== (request.pattern === undefined),
-  () => 'must have one of "text" and "pattern"',
+  () => 'must have either "text" or "pattern", and not both',
 );
 export type SearchRequest = Static<typeof SearchRequest>;
 

@@ -21,7 +21,8 @@ export const Change = Type.Union([
   Type.Refine(
     Type.Object({ kind: Type.Literal("edit"), path: Path, edits, ifMatch }),
     (change) => faultOf(change.edits, change.ifMatch) === null,
-    () => 'must have edits that are whole: an "oldText", or "lines" with an "ifMatch" or what they are as "oldText"',
+    () =>
+      'must have edits that are whole: an "oldText", or "lines" with the change\'s "ifMatch" or with what they are now as "oldText"',
   ),
   /** To a name that nothing has. */
   Type.Object({ kind: Type.Literal("move"), from: Path, to: Path, ifMatch, parents }),

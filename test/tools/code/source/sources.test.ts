@@ -188,6 +188,26 @@ describe("what is no body of a function is refused, and nothing of it runs", () 
     expect("ran" in globalThis).toBe(false);
   });
 
+  test.each(["const a: A = 1", "interface A {}", "type A = 1", "1 as A", "function f(a?: A) {}", "(a): A => 1"])(
+    "%j as JavaScript: a type is told to be TypeScript",
+    async (code) => {
+      expect((await faultOf(code)).message).toContain('language: "typescript"');
+    },
+  );
+
+  test.each(['{"a": 1}', "{ a: 1, b: 2 }", "{\n  a: 1,\n  'b': 2,\n}"])(
+    "%j: an object is told its parentheses",
+    async (code) => {
+      expect((await faultOf(code)).message).toContain("({ a: 1 })");
+      expect((await faultOf(code, "typescript")).message).toContain("({ a: 1 })");
+    },
+  );
+
+  test("what is neither a type nor an object is told as before", async () => {
+    for (const code of ["let x = ;", "x y", "f(a b)"]) expect((await faultOf(code)).message).toBe("Unexpected token.");
+    expect((await faultOf("const a: = 1", "typescript")).message).not.toContain("typescript");
+  });
+
   test("a module is told what to do", async () => {
     expect(await faultOf("1\n  import x from 'y'")).toMatchObject({
       line: 2,
