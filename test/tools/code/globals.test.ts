@@ -201,6 +201,37 @@ describe("Sandbox: what it shares with other tiers", () => {
     ]));
 });
 
+describe("Sandbox: what code does to long lists", () => {
+  test("P5: structuredClone asks only what may be of the language's own classes what it is", async () => {
+    await withCode({ isolation: "sandbox" }, async (run) => {
+      const body = `let asked = 0;
+        const { get } = Object.getOwnPropertyDescriptor(Map.prototype, "size");
+        Object.defineProperty(Map.prototype, "size", { get() { asked++; return get.call(this) }, configurable: true });
+        class Row { id = 1 }
+        const rows = Array.from({ length: 1_000 }, (_, id) => ({ id, tags: ["a"], by: Object.create(null), of: new Row() }));
+        const copy = structuredClone(rows);
+        const plain = asked;
+        class Own extends Map {}
+        const own = structuredClone(new Own([[1, 2]]));
+        return [copy.length, copy[999].id, copy[999].of instanceof Row, plain, own instanceof Own, own.get(1), asked > 0]`;
+      expect(valueIn(await run(body))).toEqual([1_000, 999, false, 0, false, 2, true]);
+    });
+  });
+
+  test("P5: localeCompare looks no character up anew", async () => {
+    await withCode({ isolation: "sandbox" }, async (run) => {
+      const body = `"a".localeCompare("b");
+        let asked = 0;
+        const { indexOf } = String.prototype;
+        String.prototype.indexOf = function (...parts) { asked++; return indexOf.apply(this, parts) };
+        const names = Array.from({ length: 200 }, (_, n) => "Item " + ((n * 77) % 200));
+        names.sort((one, another) => one.localeCompare(another));
+        return [asked, names[0], names[1], names[2], names[199]]`;
+      expect(valueIn(await run(body))).toEqual([0, "Item 0", "Item 1", "Item 10", "Item 99"]);
+    });
+  });
+});
+
 describe("Sandbox: what needs Intl", () => {
   test("gives what other tiers give, or throws and says what to do", async () => {
     await inBoth([

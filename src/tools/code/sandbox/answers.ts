@@ -8,6 +8,9 @@ import type { Timers } from "./timers";
 /** Functions of the process that need nothing of the run but its timers: see `Natives`. */
 export type Helper = "setTimer" | "clearTimer" | "askUrl" | "random";
 
+/** Most random bytes at once, as Web Crypto has it. Code may have changed what the prelude measures a list by. */
+const MOST_RANDOM = 65_536;
+
 /** What such a function gives the prelude. */
 export function help(native: Helper, text: string, timers: Timers): Told {
   switch (native) {
@@ -19,8 +22,14 @@ export function help(native: Helper, text: string, timers: Timers): Told {
     case "askUrl":
       return answerUrl(text);
     default:
-      return crypto.getRandomValues(Buffer.alloc(Number(text))).toString("hex");
+      return randomBytes(Number(text));
   }
+}
+
+/** In hexadecimal digits; none where there are too many. */
+function randomBytes(count: number): string | undefined {
+  if (!Number.isInteger(count) || count < 0 || count > MOST_RANDOM) return undefined;
+  return crypto.getRandomValues(Buffer.alloc(count)).toString("hex");
 }
 
 /** The number of a call that is answered here: not above 0, and by it the answer is found. */

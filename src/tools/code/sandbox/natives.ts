@@ -16,7 +16,7 @@ export interface Natives {
   /** See `UrlRequest`. */
   askUrl(request: string): string | undefined;
   /** See `cryptoGlobal`. */
-  random(bytes: string): string;
+  random(bytes: string): string | undefined;
   /** Something was thrown that `rethrow` throws. */
   fail(why: string): number;
 }

@@ -77,6 +77,24 @@ inEachArena("What code finds beside the language", {}, (arena) => {
     }
   });
 
+  test("what code has forged gets no memory of the process, and does not break it", async () => {
+    const inSandbox = (name: string, elsewhere: string) => (isolation === "sandbox" ? name : elsewhere);
+    for (const length of ["2000000000", "Infinity", "-1", "0.5", "none"]) {
+      const body = `const list = new Uint8Array(16)
+        Object.defineProperty(list, "byteLength", { value: { valueOf: () => 1, toString: () => "${length}" } })
+        try { crypto.getRandomValues(list); return "filled" } catch (e) { return e.name }`;
+      expect([length, valueIn(await run(body))]).toEqual([length, inSandbox("QuotaExceededError", "filled")]);
+    }
+    for (const text of ["{{{", '["write",[[1]]]', '["write",7]', '["set"]', "[]", "null", '"parse"']) {
+      const body = `JSON.stringify = () => ${JSON.stringify(text)}
+        try { return new URL("http://a/").href ?? "none" } catch (e) { return e.name }`;
+      const value = valueIn(await run(body));
+      if (isolation === "sandbox")
+        expect([text, ["TypeError", "none"]]).toEqual([text, expect.arrayContaining([value])]);
+      else expect(value).toBe("http://a/");
+    }
+  });
+
   test("a console is no way around the limit of output, whatever it is to show", async () => {
     for (const work of [
       "const wide = 'x'.repeat(1e6); console.table(Array.from({ length: 2e4 }, (_, i) => ({ ['k' + i]: wide })))",

@@ -3,14 +3,19 @@
  *
  * It is carried into the sandbox as its own source text, at its first use.
  *
- * @param random so many bytes, in hexadecimal digits.
+ * @param random so many bytes, in hexadecimal digits; undefined where they are too many.
  */
-export function cryptoGlobal(random: (bytes: string) => string): unknown {
+export function cryptoGlobal(random: (bytes: string) => string | undefined): unknown {
   const MOST = 65_536;
   const INTEGERS = /^(?:Int|Uint|BigInt|BigUint)(?:8|16|32|64)(?:Clamped)?Array$/;
   const { get } =
     Reflect.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag) ?? {};
 
+  const digitsOf = (bytes: unknown): string => {
+    const digits = random(`${bytes}`);
+    if (digits === undefined) throw fault("QuotaExceededError", `crypto makes ${MOST} random bytes at most.`);
+    return digits;
+  };
   const fault = (name: string, message: string): Error =>
     Object.defineProperty(new Error(message), "name", { value: name, configurable: true, writable: true });
 
@@ -22,13 +27,13 @@ export function cryptoGlobal(random: (bytes: string) => string): unknown {
       }
       const { byteLength } = list;
       if (byteLength > MOST) throw fault("QuotaExceededError", `crypto.getRandomValues fills ${MOST} bytes at most.`);
-      const digits = random(`${byteLength}`);
+      const digits = digitsOf(byteLength);
       const bytes = new Uint8Array(list.buffer, list.byteOffset, byteLength);
       for (let at = 0; at < byteLength; at++) bytes[at] = Number.parseInt(digits.slice(2 * at, 2 * at + 2), 16);
       return list;
     },
     randomUUID(): string {
-      const digits = random("16");
+      const digits = digitsOf(16);
       const variant = "89ab"[Number.parseInt(digits[16] ?? "0", 16) & 3];
       return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-4${digits.slice(13, 16)}-${variant}${digits.slice(17, 20)}-${digits.slice(20)}`;
     },

@@ -25,12 +25,20 @@ export type UrlRequest =
 /** Most characters of a request: the parser of a process is not interrupted. One of so many takes it 10 ms at most. */
 const LONGEST = 1024 * 1024;
 
-/**
- * Answers a request, in the process of the sandbox: by Bun's own parser, whose answers are thereby those of the other tiers,
- * and which spares the sandbox one of 30 KB with its tables of names. Undefined where it is too long.
- */
+/** Answers a request; undefined where it is too long, or none: code may have changed what makes its text. */
 export function answerUrl(request: string): string | undefined {
-  if (request.length > LONGEST) return undefined;
+  try {
+    return request.length > LONGEST ? undefined : answerOf(request);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Answers it in the process of the sandbox: by Bun's own parser, whose answers are thereby those of the other tiers,
+ * and which spares the sandbox one of 30 KB with its tables of names.
+ */
+function answerOf(request: string): string | undefined {
   const [kind, first, second, third] = JSON.parse(request) as [UrlRequest[0], never, never, never]; // The prelude's, or none.
   if (kind === "read") return JSON.stringify([...new URLSearchParams(first)]);
   if (kind === "write") return JSON.stringify(new URLSearchParams(first as [string, string][]).toString());
