@@ -40,42 +40,75 @@ function faultOfSize(glob: string): string | null {
 const count = (text: string, letter: string): number => text.split(letter).length - 1;
 
 /** Refuses a glob of which a part can match no path, since whoever wrote it has meant something else. */
-function faultOfAlternatives(alternatives: readonly string[] | string): string | null {
-  if (typeof alternatives === "string") return alternatives;
-  for (const each of alternatives) {
-    const dead = each.split("/").find((name) => name === "" || name === "." || name === "..");
-    if (dead === undefined || each === "") continue;
+function faultOfAlternatives(ends: ReadonlySet<State> | string): string | null {
+  if (typeof ends === "string") return ends;
+  for (const end of ends) {
+    if (end === EMPTY) continue;
+    const dead = deadIn(afterName(end));
+    if (dead === undefined) continue;
     return dead === ""
       ? "has one / between two names, and none at an end, also with each part of its {}"
       : `has no name ${JSON.stringify(dead)}, since no path has one`;
   }
-  return alternatives.some((each) => each !== "") ? null : "is a text, such as **/*.ts";
+  return [...ends].some((end) => end !== EMPTY) ? null : "is a text, such as **/*.ts";
 }
 
-/** What each combination of the braces makes of a glob, a letter for each class; or what is wrong with the braces. */
-function alternativesOf(glob: string): string[] | string {
-  // What is open: what was before each brace, its alternatives that are complete, and those that are being read.
-  const open: { readonly before: string[]; readonly done: string[] }[] = [];
-  let present = [""];
+/**
+ * What is known of a text that braces stand for, letter by letter: the name that is being read (one of `NAMES`), four times the
+ * first name that no path has (0 for none), and 16 once there was a letter. A list of the texts themselves took 8 ms for one glob.
+ */
+type State = number;
+const EMPTY: State = 0;
+const OTHER = 3;
+const BEGUN = 16;
+/** Names that no path has. */
+const DEAD = ["", ".", ".."] as const;
+
+const nameIn = (state: State): number => state & 3;
+const deadIn = (state: State): string | undefined => DEAD[((state >> 2) & 3) - 1];
+
+/** Ends the name that is being read. */
+function afterName(state: State): State {
+  const name = nameIn(state);
+  const isFirst = (state & 12) === 0 && name !== OTHER;
+  return (state & ~3) | (isFirst ? (name + 1) << 2 : 0);
+}
+
+function afterLetter(state: State, letter: string): State {
+  if (letter === "/") return afterName(state) | BEGUN;
+  const name = letter === "." ? Math.min(nameIn(state) + 1, OTHER) : OTHER;
+  return (state & ~3) | name | BEGUN;
+}
+
+/** How the texts end that the braces of a glob stand for; or what is wrong with the braces. */
+function alternativesOf(glob: string): ReadonlySet<State> | string {
+  // What is open: how what is before each brace ends and how many texts that is, and the same of its alternatives that are complete.
+  const open: { readonly before: ReadonlySet<State>; readonly count: number; done: Set<State>; texts: number }[] = [];
+  let present: ReadonlySet<State> = new Set([EMPTY]);
+  let count = 1;
   for (const [token] of glob.matchAll(/\\.|\[[!^]?(?:\\.|[^\\])(?:\\.|[^\\\]])*\]|./gsu)) {
     const level = open.at(-1);
     if (token === "{") {
-      open.push({ before: present, done: [] });
-      present = [""];
+      open.push({ before: present, count, done: new Set(), texts: 0 });
+      count = 1;
     } else if (level !== undefined && (token === "," || token === "}")) {
-      level.done.push(...present);
-      present = [""];
+      for (const end of present) level.done.add(end);
+      level.texts += count;
+      present = level.before;
+      count = 1;
       if (token === "}") {
         open.pop();
-        const { before, done } = level;
-        if (before.length * done.length > MOST_ALTERNATIVES) {
+        count = level.count * level.texts;
+        if (count > MOST_ALTERNATIVES) {
           return `stands for at most ${MOST_ALTERNATIVES} texts by its {}; write several`;
         }
-        present = before.flatMap((start) => done.map((end) => start + end));
+        present = level.done;
       }
     } else {
       const letter = token.length > 1 ? "x" : token; // Neither a class nor what a backslash is before is a slash or a dot.
-      present = present.map((text) => text + letter);
+      const next = new Set<State>();
+      for (const state of present) next.add(afterLetter(state, letter));
+      present = next;
     }
   }
   return open.length > 0 ? "has a } for each {" : present;

@@ -207,6 +207,26 @@ const cases: readonly Case[] = [
     },
   },
   {
+    name: "a search with 40 globs that stand for 512 long texts each",
+    prepare: (disk, directory) => disk.writeFileSync(join(directory, "a"), "x"),
+    work: async (files) => {
+      const globs = Array.from({ length: 20 }, () => `${"{a,b}".repeat(9)}${"/z".repeat(100)}`);
+      expect(await kindsOf(files, { text: "x", glob: globs, exclude: globs })).toEqual({ end: 1 });
+      return files.ask("exists", { path: "a" });
+    },
+  },
+  {
+    name: "a list with a .gitignore of classes without an end",
+    prepare: (disk, directory) => disk.writeFileSync(join(directory, ".gitignore"), `${"[".repeat(999)}\n`.repeat(60)),
+    work: (files) => files.ask("list", { gitignore: true }),
+  },
+  {
+    name: "an edit of a text of 3 million letters that occurs at each of 20 places",
+    prepare: (disk, directory) => disk.writeFileSync(join(directory, "a"), flat("a".repeat(MOST))),
+    work: (files) => files.ask("edit", { path: "a", edits: [{ oldText: "a".repeat(3 * MB), newText: "" }] }),
+    kind: "ambiguous-match",
+  },
+  {
     name: "a list of 200 deep paths with a glob of braces that was made to take long",
     prepare(disk, directory) {
       const below = join(directory, "a/".repeat(100));

@@ -200,7 +200,7 @@ class Cursor implements Place {
     }
     const found = this.#part.indexOf(wanted, this.#at - this.#partStart);
     const next = found < 0 ? this.#partStart + PART : this.#partStart + found;
-    this.cost = next - this.#at + LINE_END;
+    this.cost = next - this.#at + wanted.length + LINE_END;
     this.isFound = found >= 0 && !this.#of.isHalf(next + wanted.length);
     if (this.isFound) {
       this.start = unfolded(next, folds);
@@ -220,7 +220,7 @@ function* find(text: Buffer, wanted: Buffer, from: number, effort: Effort): Step
   for (let start = from; start + wanted.length <= text.length; start += PART) {
     const part = text.subarray(start, start + PART + wanted.length - 1);
     const at = part.indexOf(wanted);
-    if (effort.spend((at < 0 ? part.length : at) + LINE_END)) yield;
+    if (effort.spend((at < 0 ? part.length : at + wanted.length) + LINE_END)) yield;
     if (at >= 0) return start + at;
   }
   return -1;

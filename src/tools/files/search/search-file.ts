@@ -163,7 +163,7 @@ function* indexOf(bytes: Buffer, text: Buffer, from: number, effort: Effort): St
     const isAll = start === 0 && bytes.length <= PART;
     const part = isAll ? bytes : bytes.subarray(start, start + PART + text.length - 1);
     const at = part.indexOf(text);
-    if (effort.spend(at < 0 ? part.length : at)) yield;
+    if (effort.spend(at < 0 ? part.length : at + text.length)) yield;
     if (at >= 0) return start + at;
   }
   return -1;
