@@ -5,6 +5,7 @@ import { parsePath } from "../path";
 import type { Change, Changed, ChangeReply, ChangeRequest } from "../requests/several";
 import type { Task, Workspace } from "../workspace";
 import { expectWritable } from "../write/limits";
+import type { Amount } from "../write/usage";
 import { FileStep } from "./file-step";
 import { NameStep } from "./name-step";
 import type { Step } from "./step";
@@ -46,18 +47,23 @@ class Changes {
   }
 
   async try(signal: AbortSignal): Promise<Changed[]> {
+    const { quota } = this.#workspace;
     const changed: Changed[] = [];
+    const missing = new Set<string>();
     for (const step of this.#steps) {
       changed.push(await this.#told(step, () => step.try(signal)));
       this.#count(step);
+      if (quota?.boundsFiles === true) for (const directory of step.missing()) missing.add(directory);
     }
+    const made = missing.size;
+    await quota?.countFor(this.#size, this.#steps.length + made);
+    quota?.admit(0, this.#given, made); // They would be made first.
+    this.#admit(made);
     return changed;
   }
 
   async make(signal: AbortSignal): Promise<Changed[]> {
     const { lock, quota } = this.#workspace;
-    const [first] = this.#steps;
-    const given = first?.given ?? "";
     let changed: Changed[] | null = null;
     try {
       for (const step of this.#steps) {
@@ -68,10 +74,11 @@ class Changes {
         if (this.#isDurable) await this.#told(step, () => step.sync());
       }
       await quota?.countFor(this.#size, this.#steps.length);
-      await lock.acquire(given);
+      await lock.acquire(this.#given);
       try {
         // Each has at most two things to prepare.
         for (let tries = this.#steps.length * 2; changed === null; tries--) {
+          while (quota !== null && quota.counting !== null) await quota.counting;
           signal.throwIfAborted(); // Others may have had the lock for long.
           const unready = this.#place();
           if (unready === null) changed = this.#steps.map((step) => step.keep());
@@ -97,14 +104,8 @@ class Changes {
   /** Checks and places all in one turn; gives the one that has something to prepare first, and then nothing was placed. */
   #place(): Step | null {
     const { quota } = this.#workspace;
-    let more = 0;
-    let moreFiles = 0;
-    for (const step of this.#steps) {
-      if (!this.#told(step, () => step.check())) return step;
-      more += step.more;
-      moreFiles += step.moreFiles;
-    }
-    quota?.admit(more, this.#steps[0]?.given ?? "", moreFiles);
+    for (const step of this.#steps) if (!this.#told(step, () => step.check())) return step;
+    const { bytes, files } = this.#admit(0);
     const placed: Step[] = [];
     try {
       for (const step of this.#steps) {
@@ -118,8 +119,20 @@ class Changes {
       this.#undo(placed);
       throw thrown;
     }
-    quota?.add(more, moreFiles);
+    quota?.add(bytes, files);
     return null;
+  }
+
+  /** Refuses what all steps together have more, by their last checks, where the quota has no room for it and `others`. */
+  #admit(others: number): Amount {
+    const bytes = this.#steps.reduce((sum, { more }) => sum + more, 0);
+    const files = this.#steps.reduce((sum, { moreFiles }) => sum + moreFiles, 0);
+    this.#workspace.quota?.admit(bytes, this.#given, files + others);
+    return { bytes, files };
+  }
+
+  get #given(): string {
+    return this.#steps[0]?.given ?? "";
   }
 
   #undo(placed: readonly Step[]): void {

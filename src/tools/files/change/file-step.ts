@@ -12,6 +12,7 @@ import type { Workspace } from "../workspace";
 import { expectWritable } from "../write/limits";
 import { type Condition, NewFile } from "../write/new-file";
 import { syncDirectories } from "../write/sync-directories";
+import { missingAbove } from "./missing";
 import type { Step } from "./step";
 
 const { ENOENT, ETXTBSY } = constants.errno;
@@ -36,6 +37,8 @@ export class FileStep implements Step {
   #file: NewFile | null = null;
   #fresh: Fresh | null = null;
   #size = 0;
+  /** What there would be more, once it was tried. */
+  #tried = { bytes: 0, files: 0 };
   #isDurable = false;
 
   constructor(workspace: Workspace, change: FileChange, hasDiff: boolean) {
@@ -55,16 +58,16 @@ export class FileStep implements Step {
   }
 
   get more(): number {
-    return this.#file?.more ?? 0;
+    return this.#file?.more ?? this.#tried.bytes;
   }
 
   get moreFiles(): number {
-    return this.#file?.moreFiles ?? 0;
+    return this.#file?.moreFiles ?? this.#tried.files;
   }
 
   async try(signal: AbortSignal): Promise<Changed> {
     const { content, before, diff, condition } = await this.#make(signal, true);
-    const { quota, root, status } = this.#workspace;
+    const { root, status } = this.#workspace;
     const code = lookUp(this.#workspace, this.#path);
     const isNew = code === -ENOENT;
     let size = 0;
@@ -93,21 +96,27 @@ export class FileStep implements Step {
       await this.#workspace.pause();
       signal.throwIfAborted();
     }
-    await quota?.countFor(this.#size - size, isNew ? 1 : 0);
-    quota?.admit(this.#size - size, this.given, isNew ? 1 : 0);
+    this.#tried = { bytes: this.#size - size, files: isNew ? 1 : 0 };
     const { kind } = this.#change;
     return { kind, path: this.given, size: this.#size, etag: etag.end(), created: isNew, ...diff };
   }
 
+  get #makesParents(): boolean {
+    return this.#change.kind === "write" && (this.#change.parents ?? true);
+  }
+
+  missing(): readonly string[] {
+    return this.#makesParents ? missingAbove(this.#workspace, this.#path) : [];
+  }
+
   #expectParents(): void {
-    if (this.#change.kind !== "write" || this.#change.parents !== false) return;
+    if (this.#makesParents) return;
     this.#workspace.leave(this.#workspace.enter(this.#path, false));
   }
 
   async stage(signal: AbortSignal): Promise<void> {
     this.#fresh = await this.#make(signal, false);
-    const parents = this.#change.kind === "write" && (this.#change.parents ?? true);
-    const file = new NewFile(this.#workspace, this.#path, parents);
+    const file = new NewFile(this.#workspace, this.#path, this.#makesParents);
     this.#file = file;
     await file.writeSlowly(partsOf(this.#fresh.content, this.given), { signal });
     this.#size = file.size;

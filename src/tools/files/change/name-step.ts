@@ -4,6 +4,7 @@ import { readWhole } from "../edit/read-whole";
 import { expectSuccess, refuse, refuseChanged } from "../file-error";
 import { nameOf, type Path, parentOf } from "../path";
 import type { Change, Changed } from "../requests/several";
+import { openNearest } from "../tree/copy-tree";
 import { expectApart, expectFileName, expectRenamed } from "../tree/move";
 import { lookUp } from "../tree/stat";
 import type { Workspace } from "../workspace";
@@ -11,6 +12,7 @@ import { besideOf } from "../write/notes";
 import type { StagedDirectory } from "../write/staging";
 import { syncDirectories } from "../write/sync-directories";
 import { Target } from "../write/target";
+import { missingAbove } from "./missing";
 import type { Step } from "./step";
 
 const { ENOENT, EXDEV } = constants.errno;
@@ -86,10 +88,27 @@ export class NameStep implements Step {
         await this.#target.hash(signal);
         if (!this.#look()) refuseChanged(this.given);
       }
+      if (this.#to !== null) this.#expectSameDevice(this.#to);
     } finally {
       this.leave();
     }
     return this.#changed;
+  }
+
+  missing(): readonly string[] {
+    return this.#to !== null && this.#parents ? missingAbove(this.#workspace, this.#to) : [];
+  }
+
+  /** Refuses a new name on another file system than the file that was just looked at. */
+  #expectSameDevice(to: Path): void {
+    const { root, status } = this.#workspace;
+    expectSuccess(root.statAt(this.#fromAt, nameOf(this.#from), status), this.given);
+    const { device } = status;
+    const nearest = openNearest(root, to.base === 0 ? "" : parentOf(to));
+    const code = nearest < 0 ? nearest : root.stat(nearest, status);
+    if (nearest >= 0) this.#workspace.leave(nearest);
+    expectSuccess(code, to.given);
+    if (status.device !== device) expectRenamed(-EXDEV, this.#from, to);
   }
 
   async stage(signal: AbortSignal): Promise<void> {

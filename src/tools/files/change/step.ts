@@ -9,10 +9,12 @@ export interface Step {
   readonly given: string;
   /** How many bytes it writes, once it was staged or tried. */
   readonly size: number;
-  /** How many bytes more the root has with it, by the last check. */
+  /** How many bytes more the root has with it, by the last check, or once it was tried. */
   readonly more: number;
   /** The same of files. */
   readonly moreFiles: number;
+  /** The directories that it would make. */
+  missing(): readonly string[];
   /** Checks all that can be without a change. */
   try(signal: AbortSignal): Promise<Changed>;
   /** Reads and writes all that takes long, where nobody looks. */

@@ -95,10 +95,14 @@ async function copyBy(
     inheritGroup(workspace, staged, to);
     const reply = await perform(workspace, tree.copy(staged), { signal });
     const isPlaced = await workspace.exclusively(to.given, null, { signal }, () => {
-      quota?.admit(reply.bytes, to.given, tree.made);
       const at = workspace.enter(to, parents);
-      const code = root.rename(staged.at, staged.name, at, nameOf(to), false);
-      workspace.leave(at);
+      let code: number;
+      try {
+        quota?.admit(reply.bytes, to.given, tree.made); // After the directories on the way, which count too.
+        code = root.rename(staged.at, staged.name, at, nameOf(to), false);
+      } finally {
+        workspace.leave(at);
+      }
       if (code === -EXDEV) return false;
       expectRenamed(code, to, to);
       quota?.add(reply.bytes, tree.made);
@@ -133,7 +137,7 @@ function inheritGroup({ root, status }: Workspace, { at, name }: StagedDirectory
 }
 
 /** Opens a directory, or the nearest one on its way that there is. */
-function openNearest(root: Root, whole: string): number {
+export function openNearest(root: Root, whole: string): number {
   for (let path = whole; path !== ""; path = path.slice(0, Math.max(0, path.lastIndexOf("/")))) {
     const opened = root.open(path, "place");
     if (opened !== -ENOENT) return opened;

@@ -30,9 +30,16 @@ export function move(workspace: Workspace, request: MoveRequest, task: Task): Mo
   expectApart(from, to, "moved");
   // With the lock from the check to the rename, so that no writer puts anything into what was looked at already.
   return workspace.exclusively(to.given, null, task, () => {
-    if (workspace.rules.areOpen) return renameNow(workspace, from, to, request, null);
+    const rename = (checked: Identity | null): Moved | Promise<Moved> => {
+      const counting = workspace.quota?.counting ?? null;
+      if (counting === null) return renameNow(workspace, from, to, request, checked);
+      return counting.then(() => {
+        task.signal.throwIfAborted();
+        return rename(checked);
+      });
+    };
+    if (workspace.rules.areOpen) return rename(null);
     const checked = perform(workspace, expectMovable(workspace, from, to), task);
-    const rename = (checked: Identity): Moved => renameNow(workspace, from, to, request, checked);
     return checked instanceof Promise ? checked.then(rename) : rename(checked);
   });
 }

@@ -57,6 +57,14 @@ export class Quota {
     this.#usage.add(bytes, files);
   }
 
+  /**
+   * Ends with the count that is under way; null where none is. What is moved waits for it: a count that is in neither
+   * place while it goes by would miss it, and a quota could be passed by as much.
+   */
+  get counting(): Promise<void> | null {
+    return this.#usage.counting;
+  }
+
   /** Keeps room for bytes while they are written, since others that share the quota write meanwhile; a number below zero lets go. */
   hold(bytes: number): void {
     this.#usage.hold(bytes);

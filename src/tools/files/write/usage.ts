@@ -57,6 +57,11 @@ export class Usage {
     return this.#counters.length === 0;
   }
 
+  /** Ends, and never rejects, with the count that is under way; null where none is. */
+  get counting(): Promise<void> | null {
+    return this.#counting?.catch(() => {}) ?? null;
+  }
+
   /** Counts; all who ask meanwhile wait for one count. */
   count(): Promise<void> {
     this.#counting ??= this.#countAll();

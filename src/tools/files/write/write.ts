@@ -219,8 +219,13 @@ function openInPlace(
     if (ifMatch !== undefined) refuseChanged(given);
     workspace.quota?.admit(bytes, given, 1); // Lest an empty file is left.
     const at = workspace.enter(path, parents);
-    const created = root.openAt(at, nameOf(path), "create");
-    workspace.leave(at);
+    let created: number;
+    try {
+      workspace.quota?.admit(bytes, given, 1); // The directories on the way were made since.
+      created = root.openAt(at, nameOf(path), "create");
+    } finally {
+      workspace.leave(at);
+    }
     expectSuccess(created, given);
     workspace.quota?.add(0, 1);
     return { file: created, size: 0, inode: 0, device: 0, created: true }; // No etag is expected of it.

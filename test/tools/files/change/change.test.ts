@@ -219,6 +219,22 @@ test("a change of several files has a bound of bytes for all of them, and of a q
     },
     { quotaBytes: 1_000 },
   );
+  // A dry run is told what the change is: of all of them together, with what goes and with the directories that are made.
+  await withFiles(
+    "memory",
+    async ({ files }) => {
+      const dryRun = true;
+      expect((await errorOf(ask(files, three, { dryRun }))).kind).toBe("quota");
+      (await ask(files, three.slice(0, 2)))._unsafeUnwrap();
+      (await ask(files, [{ kind: "delete", path: "1" }, write("3")], { dryRun }))._unsafeUnwrap();
+      const below: Change = { kind: "write", path: "a/b/c", content: "" };
+      expect((await errorOf(ask(files, [below], { dryRun }))).kind).toBe("quota");
+      const into: Change = { kind: "move", from: "1", to: "a/b/c/d" };
+      expect((await errorOf(ask(files, [into], { dryRun }))).kind).toBe("quota");
+      (await ask(files, [{ ...into, to: "a/b/c" }], { dryRun }))._unsafeUnwrap();
+    },
+    { quotaBytes: 1_000, quotaFiles: 4 },
+  );
   await withFiles("memory", async ({ files }) => expect((await errorOf(ask(files, three))).kind).toBe("read-only"), {
     readOnly: true,
   });

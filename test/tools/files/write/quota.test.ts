@@ -2,9 +2,12 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { type FileSystemRef, resultOf } from "../../../../src/tools";
 import { FileRefusal } from "../../../../src/tools/files/file-error";
+import { move } from "../../../../src/tools/files/tree/move";
 import { countAll } from "../../../../src/tools/files/tree/tree";
+import { Workspace } from "../../../../src/tools/files/workspace";
 import { Quota } from "../../../../src/tools/files/write/quota";
-import { intercept, workspaceOver } from "../over-root";
+import type { Amount } from "../../../../src/tools/files/write/usage";
+import { intercept, lasting, workspaceOver } from "../over-root";
 import { type Disk, everyWay, rootWays, withFiles, withRoot } from "../ways";
 
 async function write(files: FileSystemRef, path: string, size: number, inPlace = false) {
@@ -179,6 +182,25 @@ describe.each(rootWays)("counting bytes, by %s", (way) => {
       expect(await countAll(workspaceOver(broken), null).catch((thrown) => thrown.error.kind)).toBe("io");
     }));
 });
+
+test.each(rootWays)("a move waits for a count that is under way, which could miss what is moved, by %s", (way) =>
+  withRoot(way, async (root, directory, disk) => {
+    disk.writeFileSync(join(directory, "a"), "x");
+    const one = { bytes: 1, files: 1 };
+    const count = Promise.withResolvers<Amount>();
+    let asked = 0;
+    const quota = new Quota({ bytes: 100 }, async () => (asked++ === 0 ? one : count.promise));
+    const workspace = new Workspace({ ...workspaceOver(root), quota });
+    await quota.countFor(1);
+    const counted = quota.countFor(100);
+    const moved = move(workspace, { from: "a", to: "b" }, lasting);
+    expect(disk.existsSync(join(directory, "a"))).toBe(true);
+    count.resolve(one);
+    await counted;
+    await moved;
+    expect(disk.existsSync(join(directory, "b"))).toBe(true);
+  }),
+);
 
 describe("a quota", () => {
   test("adds what is written while it counts, since the count may have come past it", async () => {

@@ -69,6 +69,23 @@ describe.each(everyWay)("quotaFiles, by %s", (way) => {
       },
       { quotaFiles: 3 },
     ));
+
+  test.each<[string, (files: FileSystemRef) => Promise<string>]>([
+    ["write in place", (files) => told(write(files, "new/a", 0, true))],
+    ["append", (files) => told(files.ask("append", { path: "new/a", content: "" }))],
+    ["copy of a directory", (files) => told(files.ask("copy", { from: "there", to: "new/a" }))],
+    ["change", (files) => told(files.ask("change", { changes: [{ kind: "write", path: "new/a", content: "" }] }))],
+  ])("holds where a %s makes directories on its way, which count too", (_, work) =>
+    withFiles(
+      way,
+      async ({ files }) => {
+        expect(await told(files.ask("mkdir", { path: "there" }))).toBe("done");
+        expect(await work(files)).toBe("quota");
+        expect((await used(files)).usedFiles).toBeLessThanOrEqual(2);
+      },
+      { quotaFiles: 2 },
+    ),
+  );
 });
 
 const name = fc.constantFrom("a", "b", "d/a", "d/e/b", "d", "e");
