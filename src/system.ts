@@ -31,8 +31,8 @@ export interface ShutdownOptions {
   readonly timeout?: number;
   /**
    * True to handle first the messages that wait in each mailbox. A message from one actor to another may then find that one
-   * stopping: give the stages of a pipeline ascending phases (`ActorOptions.phase`). Default: false, they are
-   * dead-lettered.
+   * stopping: give the stages of a pipeline ascending phases (`ActorOptions.phase`). A stream that is under way is cut off in both
+   * cases, and so is a run of code. Default: false, they are dead-lettered.
    */
   readonly drain?: boolean;
 }

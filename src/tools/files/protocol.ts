@@ -35,11 +35,11 @@ export const Inspection = Type.Object({
     maxReadBytes: Count,
     maxWriteBytes: Count,
     maxEntries: Count,
-    /** Left out where there is no quota. */
+    /** The actor's own; left out where it has none. `FileQuota.limits` tells those that it shares. */
     quotaBytes: Type.Optional(Count),
     quotaFiles: Type.Optional(Count),
   }),
-  /** Bytes, and files and directories, below the root, by the last count; left out where there is no quota. */
+  /** Bytes, and files and directories, below its root, by the last count; left out where there is no quota at all. */
   usedBytes: Type.Optional(Count),
   usedFiles: Type.Optional(Count),
   /** Files that are being written in pieces. */

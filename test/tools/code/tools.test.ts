@@ -107,6 +107,17 @@ describe.each(ways)("$isolation, $language", (way) => {
     });
   });
 
+  test("a stream that nobody reads is no value, and says how it is read", async () => {
+    await withTool({ isolation }, async ({ execute, seen }) => {
+      for (const code of ["await tools.text.letters('xyz')", "({ all: tools.text.letters('xyz') })"]) {
+        const error = errorIn(await execute(code, { language }));
+        expect(error.kind).toBe("unserializable-value");
+        expect(error.message).toContain("read it by for await");
+      }
+      expect(seen).toEqual([]);
+    });
+  });
+
   test("P9: calls that make a tool throw fail alone, however many: nobody else loses the tool, or its state", async () => {
     await using system = createSystem({ askTimeout: 20_000, logger: { warn() {}, error() {} } });
     const tally = system.spawn("tally", Tally, () => {

@@ -110,7 +110,12 @@ export function toolsInCode(
       return: (value: unknown) => sure(leave(value)),
       [asyncIterator]: () => iterator,
     };
-    return iterator;
+    return defineProperty(iterator, "toJSON", hidden(unread));
+  };
+
+  /** Without it a stream that was returned, or awaited, would be told as `{}`. */
+  const unread = (): never => {
+    throw new ErrorOf("a tool's stream has no JSON text; read it by for await");
   };
 
   /** The names that there are, the nearest to that word first. */
