@@ -1,6 +1,6 @@
 import { MailboxBound } from "../actor/cell/admission";
 import { type Cell, cellOf } from "../actor/cell/cell";
-import { GUARDED } from "../actor/cell/state";
+import { guard } from "../actor/cell/transitions";
 import type { HandlerTable, Relay } from "../actor/contract";
 import type { Factory } from "../actor/face/context";
 import { ACTOR_OPTIONS, type ActorOptions } from "../actor/options";
@@ -94,7 +94,7 @@ export function spawnPool<Signatures>(
         return worker;
       });
       const pool = cellOf(ctx.self);
-      guard(pool, relayOf(pool, workers, routing, key));
+      stand(pool, relayOf(pool, workers, routing, key));
       // What came before the relay stood, or while the pool restarted, goes the same way.
       const self = ctx.self as Ref<never>; // It takes whatever it takes itself, of which the compiler is not sure here.
       const table: HandlerTable = {};
@@ -105,17 +105,15 @@ export function spawnPool<Signatures>(
   );
 }
 
-function guard(pool: Cell, relay: Relay): void {
+function stand(pool: Cell, relay: Relay): void {
   pool.extra.relay = relay;
-  pool.extra.aliveAs = GUARDED;
-  pool.live(GUARDED);
+  guard(pool);
 }
 
 /** Lets the load of a worker be read in constant time. */
 function count(worker: Cell): void {
   worker.extra.bound ??= new MailboxBound(Number.POSITIVE_INFINITY, "reject");
-  worker.extra.aliveAs = GUARDED;
-  worker.live(GUARDED);
+  guard(worker);
 }
 
 function relayOf(pool: Cell, workers: readonly Cell[], routing: Routing, key: PoolOptions["key"]): Relay {

@@ -9,20 +9,24 @@ import { Handling } from "../envelopes/handling";
 import { ActorRef, recipientOf } from "../refs/ref";
 import { admit, forget } from "./admission";
 import { Children, type Directory } from "./directory";
+import { Extras, Instance } from "./state";
 import {
   ALIVE,
   AWAITING,
+  awaitHandlers,
+  becomeIdle,
+  becomeReady,
+  beginTurn,
+  CHILDREN_STOP,
   DRAINING,
-  Extras,
   GUARDED,
-  HANDLING,
   IDLE,
-  Instance,
   READY,
   RESTARTING,
   STOPPED,
   SUSPENDED,
-} from "./state";
+  suspend,
+} from "./transitions";
 
 /** What drives actors: called once for a turn or a transition, never for a message. The layers above hand it in. */
 export interface Engine {
@@ -54,17 +58,17 @@ export class Cell implements Runnable, Recipient {
   /** What it can be asked for; null for an actor of a router, which takes every message. */
   readonly operations: Operations | null;
   /** Makes its behaviour; forgotten when it has stopped. */
-  factory: AnyFactory;
+  readonly factory: AnyFactory;
   /** The reference to it, which keeps its address. */
   readonly ref: ActorRef;
   /** The message that is being handled, where one at a time is. */
   current: Envelope | null = null;
   /** Made for the first message: many actors wait long for it, or for ever. */
   queue: MessageQueue<Envelope> | null = null;
-  behaviour: Behaviour | null = null;
+  readonly behaviour: Behaviour | null = null;
   /** What it is doing. */
-  activity = SUSPENDED;
-  /** How far its life has got; changed by live(). */
+  readonly activity: number = SUSPENDED;
+  /** How far its life has got; both are changed in transitions.ts. */
   readonly life: number = ALIVE;
   extras: Extras<Cell> | null = null;
 
@@ -135,12 +139,6 @@ export class Cell implements Runnable, Recipient {
   }
   get isStopped(): boolean {
     return this.life === STOPPED;
-  }
-
-  /** Its life goes on to its next part: what its mailbox may take, it may not have to look at. */
-  live(life: number): void {
-    (this as { life: number }).life = life; // Nowhere else.
-    if (this.queue !== null) this.queue.close();
   }
 
   // ——— What is known of it
@@ -223,7 +221,7 @@ export class Cell implements Runnable, Recipient {
   }
 
   schedule(): void {
-    this.activity = READY;
+    becomeReady(this);
     this.environment.dispatcher.schedule(this);
   }
 
@@ -248,8 +246,9 @@ export class Cell implements Runnable, Recipient {
   // ——— Its turns
 
   run(limit: number): number {
-    if (this.activity !== READY) return 0; // It was stopped since it was scheduled.
-    this.activity = HANDLING;
+    const activity: number = this.activity; // As a number: it changes below.
+    if (activity !== READY) return 0; // It was stopped since it was scheduled.
+    beginTurn(this);
     const { engine } = this.environment;
     const count = this.life > DRAINING ? engine.runHook(this) : engine.runMessages(this, limit);
     if (this.activity !== AWAITING) this.goOn();
@@ -270,7 +269,7 @@ export class Cell implements Runnable, Recipient {
     return this.life === RESTARTING;
   }
   get isStoppingChildren(): boolean {
-    return this.extras?.isStoppingChildren === true;
+    return this.extras?.ending === CHILDREN_STOP;
   }
   get awaited(): readonly (Handling | Cell)[] {
     return this.isStoppingChildren ? [...this.handlings, ...(this.extras?.children?.all() ?? [])] : this.handlings;
@@ -299,20 +298,20 @@ export class Cell implements Runnable, Recipient {
     const { extras } = this;
     if (this.life <= DRAINING) {
       if (extras?.concurrency?.isFull === true) {
-        this.activity = AWAITING;
+        awaitHandlers(this);
         return;
       }
       if (this.queue !== null && !this.queue.isEmpty) {
         this.schedule();
         return;
       }
-      this.activity = IDLE;
+      becomeIdle(this);
       if (this.life !== DRAINING) {
         if (extras !== null && extras.instance !== null) extras.instance.timers?.onIdle();
         return;
       }
     }
-    this.activity = SUSPENDED;
+    suspend(this);
     this.environment.engine.proceed(this);
   }
 

@@ -8,34 +8,7 @@ import { ENDED } from "../reasons";
 import type { Policy, RestartHistory } from "../supervision";
 import type { MailboxBound } from "./admission";
 import type { Children, Member } from "./directory";
-
-// What an actor is doing: numbers, because they are looked at several times a message.
-/** Neither handles messages nor is scheduled: it starts, restarts or stops. */
-export const SUSPENDED = 0;
-export const IDLE = 1;
-export const READY = 2;
-export const HANDLING = 3;
-export const AWAITING = 4;
-
-// How far its life has got, in an order that is compared.
-export const ALIVE = 0;
-/** Alive, with a bounded mailbox or a relay in front of it. */
-export const GUARDED = 1;
-/** Handles what waits, and takes nothing more. */
-export const DRAINING = 2;
-/** Takes messages, and handles none until its next instance has begun. */
-export const RESTARTING = 3;
-export const STOPPING = 4;
-export const STOPPED = 5;
-
-/** Why an actor restarts. */
-export interface Restart {
-  readonly error: unknown;
-  /** How long it waits before that, in milliseconds. */
-  readonly delay: number;
-  /** Whether it failed beyond its limit. */
-  readonly isHeld: boolean;
-}
+import { ALIVE, type Restart, RUNNING } from "./transitions";
 
 /** Somebody who is told when an actor has ended. */
 interface Watcher {
@@ -54,7 +27,7 @@ export class Extras<Self extends Member<Self>> {
   policy: Policy | null = null;
   stashCapacity = 1_000;
   /** What its life is while it is alive: guarded, where each message is looked at. */
-  aliveAs = ALIVE;
+  readonly aliveAs: number = ALIVE;
   phase = 0;
 
   // ——— Of the present message, where one at a time is handled
@@ -67,22 +40,20 @@ export class Extras<Self extends Member<Self>> {
   /** What ends with a restart. */
   instance: Instance | null = null;
   /** How many instances there were before this one, and how many of these it had begun anew. */
-  generation = 0;
+  readonly generation: number = 0;
   restarts = 0;
   failed = 0;
   history: RestartHistory | null = null;
-  restart: Restart | null = null;
+  readonly restart: Restart | null = null;
   /** The hook to run next, which comes before any message. */
-  hook: Signal | null = null;
-  /** Whether its `onStart` has not come to a good end yet, so that no `onStop` is due. */
-  isUnstarted = false;
-  /** Whether its instance has ended: its `onStop` has run. */
-  hasEnded = false;
-  isDraining = false;
+  readonly hook: Signal | null = null;
+  /** True until `onStart` succeeds: `onStop` runs only for an instance that started. */
+  readonly isUnstarted: boolean = false;
+  /** How far its instance has ended. */
+  readonly ending: number = RUNNING;
+  readonly isDraining: boolean = false;
   /** Ends the wait for its children, or for the backoff. */
   timer: Timeout | null = null;
-  isStoppingChildren = false;
-  isWaitingForHandlers = false;
   /** Why its supervisor stopped it. */
   stopError: { readonly error: unknown } | null = null;
   // Made when the first one comes: empty, they cost each actor that ever awaited 63 bytes.

@@ -15,8 +15,8 @@ import type {
 } from "../../protocol/signatures";
 import type { Clock } from "../../runtime/clock";
 import { type Cell, cellOf } from "../cell/cell";
-import { endedSentence, HANDLING, Instance, SUSPENDED, stopReason } from "../cell/state";
-import type { Behaviour } from "../contract";
+import { endedSentence, Instance, stopReason } from "../cell/state";
+import { behave } from "../cell/transitions";
 import { whenAborted } from "../envelopes/abort";
 import type { AskOptions, AskResult } from "../envelopes/ask";
 import { messageIn, senderOf } from "../envelopes/envelope";
@@ -156,12 +156,7 @@ export class CellContext<Signatures> implements Context<Signatures> {
       );
     }
     cell.instance.behaviours.push(cell.behaviour);
-    this.#become(cell, next);
-  }
-
-  #become(cell: Cell, behaviour: Behaviour): void {
-    cell.behaviour = behaviour;
-    if (cell.activity === HANDLING) cell.activity = SUSPENDED; // Its turn ends, and the next one begins with these.
+    behave(cell, next);
   }
 
   unbecome(): void {
@@ -170,7 +165,7 @@ export class CellContext<Signatures> implements Context<Signatures> {
     if (before === undefined) {
       throw new Error(`${cell.address} is what it was made as: it has become nothing that ctx.unbecome() could end.`);
     }
-    this.#become(cell, before);
+    behave(cell, before);
   }
 
   forward<To extends AnyRef>(to: Forwardable<Signatures, To>): PassedOn<Forwarded<Signatures, To>> {

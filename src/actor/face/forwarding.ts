@@ -2,7 +2,7 @@ import { type Address, quote } from "../../message/address";
 import { type DeliveryError, deliveryError } from "../../message/delivery-error";
 import type { PassedOn } from "../../protocol/signatures";
 import type { Cell } from "../cell/cell";
-import { IDLE } from "../cell/state";
+import { IDLE } from "../cell/transitions";
 import type { Envelope, Recipient, Wait } from "../contract";
 import { PendingAsk } from "../envelopes/ask";
 import { circleOf } from "../envelopes/deadlock";

@@ -1,6 +1,6 @@
 import type { Address } from "../../message/address";
 import type { ActorEnvironment, Cell } from "../cell/cell";
-import { AWAITING, DRAINING, HANDLING, IDLE, READY, STOPPING } from "../cell/state";
+import { AWAITING, DRAINING, HANDLING, IDLE, READY, STOPPING } from "../cell/transitions";
 import type { Audit } from "../contract";
 import { Signal } from "../envelopes/signal";
 

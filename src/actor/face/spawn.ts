@@ -6,7 +6,7 @@ import { PriorityMailbox } from "../../runtime/priority-mailbox";
 import { hearRejection, isThenable } from "../../runtime/thenable";
 import { MailboxBound } from "../cell/admission";
 import { type ActorEnvironment, Cell } from "../cell/cell";
-import { GUARDED } from "../cell/state";
+import { endInstance, guard } from "../cell/transitions";
 import type { Behaviour, Envelope } from "../contract";
 import { Concurrency } from "../envelopes/handling";
 import { Signal } from "../envelopes/signal";
@@ -85,7 +85,7 @@ export function begin(cell: Cell, behaviour?: Behaviour): void {
     start(cell, made);
   } catch (thrown) {
     // What it was told while it was made is dead-lettered. Its children stop as any do, and it is there until they have (P13).
-    cell.extra.hasEnded = true; // Nothing began that could end.
+    endInstance(cell, null); // Nothing began that could end.
     stop(cell, false);
     if (!cell.isStopped) proceed(cell);
     throw thrown;
@@ -107,21 +107,18 @@ export function equip(cell: Cell, options: ActorOptions): void {
   const { extra } = cell;
   if (capacity !== undefined) {
     extra.bound = new MailboxBound(capacity, overflow);
-    extra.aliveAs = GUARDED;
-    cell.live(GUARDED);
+    guard(cell);
   }
   if (priority !== undefined) {
     cell.queue = new PriorityMailbox<Envelope>((envelope) =>
       envelope instanceof Signal ? null : priorityOf(cell, priority, envelope),
     );
-    extra.aliveAs = GUARDED;
-    cell.live(GUARDED);
+    guard(cell);
   }
   if (validate === "always") {
     extra.validates = true;
     loadCompiler(); // Now, and not at the first message, when there may be no descriptor left to read it.
-    extra.aliveAs = GUARDED;
-    cell.live(GUARDED);
+    guard(cell);
   }
   if (concurrency > 1) extra.concurrency = new Concurrency(concurrency);
   if (stashCapacity !== undefined) extra.stashCapacity = stashCapacity;

@@ -1,5 +1,5 @@
 import type { Cell } from "../cell/cell";
-import { AWAITING, HANDLING, READY } from "../cell/state";
+import { awaitHandlers, HANDLING, READY } from "../cell/transitions";
 import type { Envelope } from "../contract";
 import { type Concurrency, Handling } from "../envelopes/handling";
 import { callHere, contextOf, fail, outcomeOf, succeed, watchSlowness } from "./outcome";
@@ -27,7 +27,7 @@ export function handleConcurrently(cell: Cell, envelope: Envelope): void {
     (value) => settle(cell, handling, value, true),
     (thrown) => settle(cell, handling, thrown, false),
   );
-  if (concurrency.isFull) cell.activity = AWAITING;
+  if (concurrency.isFull) awaitHandlers(cell);
   watchSlowness(cell, handling);
 }
 

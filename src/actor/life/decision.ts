@@ -2,7 +2,7 @@ import { quote } from "../../message/address";
 import { sentenceOf } from "../../message/delivery-error";
 import { hearRejection } from "../../runtime/thenable";
 import type { Cell } from "../cell/cell";
-import type { Restart } from "../cell/state";
+import type { Restart } from "../cell/transitions";
 import { type AnySignatures, refTo } from "../refs/ref";
 import { type Directive, isDirective, type Policy, RestartHistory } from "../supervision";
 

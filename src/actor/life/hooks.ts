@@ -1,4 +1,5 @@
 import type { Cell } from "../cell/cell";
+import { beginStart } from "../cell/transitions";
 import type { Behaviour } from "../contract";
 import { type Hook, Signal } from "../envelopes/signal";
 
@@ -36,9 +37,5 @@ function putFirst(cell: Cell, hook: Signal | null): void {
 }
 
 function startHookOf(cell: Cell, behaviour: Behaviour): Signal | null {
-  const { extra } = cell;
-  extra.isUnstarted = true;
-  return hookOf(cell, behaviour, "onStart", undefined, () => {
-    extra.isUnstarted = false;
-  });
+  return hookOf(cell, behaviour, "onStart", undefined, beginStart(cell));
 }

@@ -1,11 +1,34 @@
 import { quote } from "../../message/address";
 import { type HandlerFailedError, sentenceOf } from "../../message/delivery-error";
 import { each } from "../../runtime/few";
-import { PriorityMailbox } from "../../runtime/priority-mailbox";
 import { Timeout } from "../../runtime/timer-wheel";
 import type { Cell } from "../cell/cell";
-import type { Children } from "../cell/directory";
-import { DRAINING, HANDLING, IDLE, READY, RESTARTING, type Restart, STOPPED, STOPPING, SUSPENDED } from "../cell/state";
+import {
+  abandonLife,
+  beginInstance,
+  beginRestart,
+  beginStop,
+  beginStoppingChildren,
+  behave,
+  CHILDREN_STOP,
+  DRAINING,
+  endDraining,
+  endHandlers,
+  endInstance,
+  endLife,
+  endRestart,
+  endStoppingChildren,
+  HANDLERS_END,
+  HAS_ENDED,
+  IDLE,
+  limitHandlers,
+  READY,
+  RESTARTING,
+  type Restart,
+  STOPPED,
+  STOPPING,
+  SUSPENDED,
+} from "../cell/transitions";
 import type { Behaviour, Envelope } from "../contract";
 import { isCausedFromOutside } from "../envelopes/cause";
 import { waitsForEnd } from "../envelopes/deadlock";
@@ -20,7 +43,7 @@ import { hasHook, hookOf, putFirstHooks } from "./hooks";
 
 /** Begins to handle messages, its hooks first; those that came while it was made have waited. */
 export function start(cell: Cell, behaviour: Behaviour): void {
-  cell.behaviour = behaviour;
+  behave(cell, behaviour);
   putFirstHooks(cell, behaviour);
   cell.goOn();
 }
@@ -89,11 +112,9 @@ function stopFailed(cell: Cell, error: unknown): void {
 /** Makes an actor anew once its running message is finished; what waits in its mailbox is kept (P10). */
 function restart(cell: Cell, why: Restart): void {
   if (!cell.isAlive || cell.factory === null) return;
-  cell.live(RESTARTING);
-  cell.extra.restart = why;
+  beginRestart(cell, why); // Its turn ends here, and goes on in proceed().
   if (why.isHeld) tellOfHold(cell, why);
   if (cell.activity === IDLE) cell.schedule();
-  else if (cell.activity === HANDLING) cell.activity = SUSPENDED; // Its turn ends here, and goes on in proceed().
   abortSignals(cell);
   if (cell.envelopes().length === 0) {
     abortLifetime(cell);
@@ -106,11 +127,11 @@ function restart(cell: Cell, why: Restart): void {
 
 /** Gives the handlers that still run as long as a hook has; what has not ended then is abandoned. */
 function waitForHandlers(cell: Cell): void {
-  const { extra, environment } = cell;
-  if (environment.hookTimeout === Number.POSITIVE_INFINITY) return;
-  extra.isWaitingForHandlers = true;
-  setTimer(cell, environment.hookTimeout, () => {
-    extra.isWaitingForHandlers = false;
+  const { hookTimeout } = cell.environment;
+  if (hookTimeout === Number.POSITIVE_INFINITY) return;
+  limitHandlers(cell);
+  setTimer(cell, hookTimeout, () => {
+    endHandlers(cell);
     const running = cell.envelopes().map(({ type }) => quote(type));
     tellOfAbandoned(cell, running, "end");
     abandonRunning(cell);
@@ -131,19 +152,14 @@ function tellOfAbandoned(cell: Cell, late: readonly string[], verb: "end" | "sto
 /** Makes the next instance. */
 function renew(cell: Cell): void {
   const { extra, environment, address } = cell;
-  extra.generation++;
-  extra.hasEnded = false;
-  extra.isUnstarted = false;
   restoreStash(cell);
-  extra.instance = null;
-  cell.behaviour = null; // The next instance goes back to nothing of this one.
-  cell.live(extra.aliveAs);
+  beginInstance(cell);
   extra.history?.begin(environment.clock.monotonicTime());
   let behaviour: Behaviour;
   try {
     behaviour = environment.engine.makeBehaviour(cell);
   } catch (thrown) {
-    extra.hasEnded = true; // Nothing began that could end.
+    endInstance(cell, null); // Nothing began that could end.
     const sentence = `${address} could not be made anew: ${sentenceOf(thrown)}`;
     if (cell.isAlive) decide(cell, "factory", thrown, sentence, true, true);
     else {
@@ -158,7 +174,7 @@ function renew(cell: Cell): void {
     environment.events.publish({ kind: "restarted", address, error: extra.restart?.error, restarts: extra.restarts });
   }
   start(cell, behaviour);
-  extra.restart = null;
+  endRestart(cell);
 }
 
 // ——— Ending
@@ -181,73 +197,99 @@ export function stop(cell: Cell, isDraining: boolean, whenStopped?: () => void):
   }
   if (cell.life === STOPPING || (cell.life === DRAINING && isDraining)) return;
   const { extras } = cell;
-  // One that waits to restart has nobody to drain its mailbox.
-  cell.live(isDraining && cell.life !== RESTARTING ? DRAINING : STOPPING);
+  beginStop(cell, isDraining);
   abortSignals(cell);
-  if (isDraining || extras !== null) cell.extra.isDraining = isDraining; // The later word counts, for its children too.
   if (cell.current !== null || cell.isConcurrent) endStreams(cell);
   if (cell.life === STOPPING) discard(cell);
   if (cell.activity === IDLE) cell.goOn();
-  else if (cell.activity === SUSPENDED && extras !== null && extras.timer !== null && !extras.isWaitingForHandlers) {
+  else if (cell.activity === SUSPENDED && extras !== null && extras.timer !== null && extras.ending !== HANDLERS_END) {
     endTimer(cell); // It waited to restart: by its backoff, or for its children, as a stop does without a limit.
-    if (!extras.isStoppingChildren) proceed(cell);
+    if (extras.ending !== CHILDREN_STOP) proceed(cell);
   }
 }
 
-/**
- * The next step of an actor that restarts or stops: its handlers are done, then its children stop, then `onStop` runs, then
- * it begins anew or is gone.
- */
-export function proceed(cell: Cell): void {
-  if (hasNothingToEnd(cell)) {
-    terminate(cell);
-    return;
-  }
-  const extras = cell.extra;
-  if (extras.concurrency !== null && extras.concurrency.running.size > 0) return;
-  if (extras.isWaitingForHandlers) {
-    extras.isWaitingForHandlers = false;
-    endTimer(cell);
-  }
-  if (cell.life === DRAINING) cell.live(STOPPING); // All that waited is handled.
-  if (cell.life === STOPPING) discard(cell); // What a handler stashed since, and signals that came.
-  const isLast = cell.life === STOPPING && extras.instance === null && (extras.children?.size ?? 0) === 0;
-  if (isLast && !hasHook(cell.behaviour, "onStop")) {
-    terminate(cell); // Most parents: with nothing to run before it, nothing can begin that would have to be refused.
-    return;
-  }
-  cell.instance.end(); // Made where there is none, so that what onStop begins is refused.
+/** What comes next of an actor that restarts or stops. */
+type Step = "wait" | "stopChildren" | "runOnStop" | "pause" | "renew" | "terminate";
+
+/** Its handlers end, then its children stop, then its `onStop` runs; then it begins anew, or is gone. */
+function nextStep(cell: Cell): Step {
+  const { extras, life, behaviour } = cell;
+  if (extras === null) return hasHook(behaviour, "onStop") ? "runOnStop" : "terminate";
   if (extras.children !== null && extras.children.size > 0) {
-    if (!extras.isStoppingChildren) stopChildren(cell, extras.children);
-    return;
+    return extras.ending === CHILDREN_STOP ? "wait" : "stopChildren";
   }
-  if (!extras.hasEnded) {
-    extras.hasEnded = true;
-    const behaviour = extras.instance?.behaviours[0] ?? cell.behaviour; // What it became has no hooks.
-    if (!extras.isUnstarted) extras.hook = hookOf(cell, behaviour, "onStop");
-    if (extras.hook !== null) {
-      cell.schedule();
-      return;
+  if (extras.ending !== HAS_ENDED) {
+    // Most parents have nothing to run: then nothing can begin that would have to be refused, and no instance is made for it.
+    const isPlain = life !== RESTARTING && extras.instance === null;
+    if (!isPlain || hasHook(behaviour, "onStop")) return "runOnStop";
+  }
+  if (life !== RESTARTING) return "terminate";
+  return (extras.restart?.delay ?? 0) > 0 ? "pause" : "renew";
+}
+
+/** Goes on with an actor that restarts or stops, as far as it goes without waiting. */
+export function proceed(cell: Cell): void {
+  if ((cell.extras?.concurrency?.running.size ?? 0) > 0) return; // The last of them comes by here again.
+  endWaiting(cell);
+  endDraining(cell);
+  for (;;) {
+    if (cell.life === STOPPING) discard(cell); // What a handler stashed since, and signals that came.
+    switch (nextStep(cell)) {
+      case "wait":
+        return;
+      case "stopChildren":
+        cell.instance.end(); // Made where there is none, so that what begins now is refused.
+        stopChildren(cell);
+        return;
+      case "runOnStop":
+        cell.instance.end();
+        endInstance(cell, onStopOf(cell));
+        if (cell.extra.hook === null) continue;
+        cell.schedule();
+        return;
+      case "pause":
+        setTimer(cell, cell.extra.restart?.delay ?? 0, () => renew(cell));
+        return;
+      case "renew":
+        renew(cell);
+        return;
+      case "terminate":
+        terminate(cell);
+        return;
     }
   }
-  if (cell.life === STOPPING) terminate(cell);
-  else beginAnew(cell);
 }
+
+/** The limit of what it waited for has no meaning any more. */
+function endWaiting(cell: Cell): void {
+  if (cell.extras === null || cell.extras.ending !== HANDLERS_END) return;
+  endHandlers(cell);
+  endTimer(cell);
+}
+
+/** Of what its factory returned: what it became has no hooks. */
+const onStopOf = (cell: Cell): Signal | null =>
+  hookOf(cell, cell.extras?.instance?.behaviours[0] ?? cell.behaviour, "onStop");
 
 /** Whether it has neither children, watches, a stash and the like, nor a hook that is to run at its end. */
 const hasNothingToEnd = ({ extras, behaviour }: Cell): boolean => extras === null && !hasHook(behaviour, "onStop");
 
-function stopChildren(cell: Cell, children: Children<Cell>): void {
+function stopChildren(cell: Cell): void {
   const { extra, environment } = cell;
-  extra.isStoppingChildren = true;
+  const children = extra.children?.all() ?? [];
+  beginStoppingChildren(cell);
   if (cell.life === RESTARTING && environment.hookTimeout !== Number.POSITIVE_INFINITY) {
     setTimer(cell, environment.hookTimeout, () => {
-      const late = children.all().map((child) => child.address);
-      tellOfAbandoned(cell, late, "stop");
-      for (const child of children.all()) abandon(child);
+      const late = extra.children?.all() ?? [];
+      tellOfAbandoned(
+        cell,
+        late.map((child) => child.address),
+        "stop",
+      );
+      for (const child of late) abandon(child);
     });
   }
-  for (const child of children.all()) stop(child, extra.isDraining);
+  for (const child of children) stop(child, extra.isDraining);
   waitsForEnd(cell);
 }
 
@@ -255,17 +297,10 @@ function childStopped(parent: Cell, child: Cell): void {
   const { extras } = parent;
   if (extras === null || extras.children === null) return;
   extras.children.drop(child);
-  if (extras.children.size > 0 || !extras.isStoppingChildren) return;
-  extras.isStoppingChildren = false;
+  if (extras.children.size > 0 || extras.ending !== CHILDREN_STOP) return;
+  endStoppingChildren(parent);
   endTimer(parent);
   if (parent.activity === SUSPENDED) proceed(parent);
-}
-
-/** Makes the next instance, after the backoff. */
-function beginAnew(cell: Cell): void {
-  const delay = cell.extras?.restart?.delay ?? 0;
-  if (delay > 0) setTimer(cell, delay, () => renew(cell));
-  else renew(cell);
 }
 
 function setTimer(cell: Cell, delay: number, callback: () => void): void {
@@ -286,13 +321,7 @@ function endTimer({ extras, environment }: Cell): void {
 function terminate(cell: Cell): void {
   const { extras, environment, parent } = cell;
   const hasBegun = cell.behaviour !== null || cell.generation > 0; // Not where its first factory threw.
-  cell.live(STOPPED);
-  cell.activity = SUSPENDED;
-  // A reference to a stopped actor keeps nothing of it alive (P14).
-  cell.behaviour = null;
-  cell.factory = null;
-  cell.extras = null;
-  if (cell.queue instanceof PriorityMailbox) cell.queue = null; // It has the priority function of its owner.
+  endLife(cell);
   environment.directory.remove(cell);
   const stopError = extras?.stopError ?? null;
   if (hasBegun && environment.events.hasSubscribers) {
@@ -306,7 +335,7 @@ function terminate(cell: Cell): void {
 /** Ends an actor without waiting for its handler: the running message counts as failed, its asker gets `stopped`. */
 export function abandon(cell: Cell): void {
   if (cell.life === STOPPED) return;
-  cell.live(STOPPING);
+  abandonLife(cell);
   for (const child of cell.extras?.children?.all() ?? []) abandon(child);
   discard(cell);
   endTimer(cell);

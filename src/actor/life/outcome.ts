@@ -3,7 +3,7 @@ import type { Enter } from "../../runtime/contexts";
 import { hearRejection, isThenable } from "../../runtime/thenable";
 import { Timeout } from "../../runtime/timer-wheel";
 import type { Cell } from "../cell/cell";
-import { RESTARTING } from "../cell/state";
+import { RESTARTING } from "../cell/transitions";
 import type { Behaviour, Envelope } from "../contract";
 import { EnvelopeSource, lateReplyLetter, messageIn } from "../envelopes/envelope";
 import type { Handling } from "../envelopes/handling";

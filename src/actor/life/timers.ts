@@ -2,7 +2,8 @@ import { quote } from "../../message/address";
 import { isThenable } from "../../runtime/thenable";
 import { Timeout } from "../../runtime/timer-wheel";
 import type { Cell } from "../cell/cell";
-import { endedSentence, IDLE, type Instance, type InstanceTimers } from "../cell/state";
+import { endedSentence, type Instance, type InstanceTimers } from "../cell/state";
+import { IDLE } from "../cell/transitions";
 import type { Signal } from "../envelopes/signal";
 import { signalTo } from "./watch";
 

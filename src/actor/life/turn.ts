@@ -3,7 +3,8 @@ import type { Mailbox } from "../../runtime/mailbox";
 import { isAtomic } from "../../runtime/thenable";
 import { release } from "../cell/admission";
 import type { Cell } from "../cell/cell";
-import { ALIVE, AWAITING, type Extras, HANDLING } from "../cell/state";
+import type { Extras } from "../cell/state";
+import { ALIVE, awaitHandlers, HANDLING, takeHook } from "../cell/transitions";
 import type { Envelope, HandlerTable } from "../contract";
 import { PendingAsk } from "../envelopes/ask";
 import { Tell } from "../envelopes/envelope";
@@ -16,9 +17,7 @@ import { call, contextOf, countHandled, deadLetterLateReply, fail, outcomeOf, su
 
 /** Runs the hook that comes before all messages. */
 export function runHook(cell: Cell): number {
-  const { extra } = cell;
-  const { hook } = extra;
-  extra.hook = null;
+  const hook = takeHook(cell);
   if (hook !== null) handle(cell, hook);
   return 1;
 }
@@ -219,7 +218,7 @@ function conclude(cell: Cell, envelope: Envelope, result: unknown): void {
 
 function wait(cell: Cell, envelope: Envelope, settled: Promise<unknown>): void {
   const { extra, environment } = cell;
-  cell.activity = AWAITING;
+  awaitHandlers(cell);
   extra.handling ??= new Handling(cell, envelope);
   extra.handling.since = environment.dispatcher.now;
   if (envelope instanceof Signal) {

@@ -1,0 +1,212 @@
+import { PriorityMailbox } from "../../runtime/priority-mailbox";
+import type { Behaviour } from "../contract";
+import type { Signal } from "../envelopes/signal";
+
+/**
+ * How far the life of an actor has got, and what it is doing. Both are assigned in this file alone.
+ *
+ * | life       | idle          | ready              | handling                 | awaiting                  | suspended                           |
+ * | ---------- | ------------- | ------------------ | ------------------------ | ------------------------- | ----------------------------------- |
+ * | alive      | nothing waits | its turn will come | it runs messages         | its handlers wait         | its factory runs, or a turn ends    |
+ * | guarded    | nothing waits | its turn will come | it runs messages, one by one | its handlers wait     | its factory runs, or a turn ends    |
+ * | draining   | –             | its turn will come | it runs what waited      | its handlers wait         | its last handlers end, then it stops |
+ * | restarting | –             | a hook is due      | a hook runs, or its last turn ends | the last handlers end, or a hook waits | its children stop, or it pauses |
+ * | stopping   | –             | a hook is due      | a hook runs, or its last turn ends | the last handlers end, or a hook waits | its children stop      |
+ * | stopped    | –             | –                  | –                        | –                         | nothing happens any more            |
+ */
+// Numbers, because they are looked at several times a message.
+export const SUSPENDED = 0;
+export const IDLE = 1;
+export const READY = 2;
+export const HANDLING = 3;
+export const AWAITING = 4;
+
+// In an order that is compared.
+export const ALIVE = 0;
+/** Alive, and each message is looked at: its mailbox has a bound or priorities, its payloads are checked, or a relay stands before it. */
+export const GUARDED = 1;
+/** Handles what waits, and takes nothing more. */
+export const DRAINING = 2;
+/** Takes messages, and handles none until its next instance has begun. */
+export const RESTARTING = 3;
+export const STOPPING = 4;
+export const STOPPED = 5;
+
+// How far an instance that ends has got, in an order that is compared.
+export const RUNNING = 0;
+/** Its handlers have a time limit to end in. */
+export const HANDLERS_END = 1;
+export const CHILDREN_STOP = 2;
+/** Its `onStop` has begun, or is not due. */
+export const HAS_ENDED = 3;
+
+/** Why an actor restarts. */
+export interface Restart {
+  readonly error: unknown;
+  /** How long it waits before that, in milliseconds. */
+  readonly delay: number;
+  /** Whether it failed beyond its limit. */
+  readonly isHeld: boolean;
+}
+
+/** The life of an actor that has more than its bare record. */
+interface Extra {
+  aliveAs: number;
+  ending: number;
+  isDraining: boolean;
+  isUnstarted: boolean;
+  generation: number;
+  restarts: number;
+  instance: object | null;
+  hook: Signal | null;
+  restart: Restart | null;
+  stopError: { readonly error: unknown } | null;
+}
+
+/** The record that these functions change. */
+interface Life {
+  activity: number;
+  life: number;
+  behaviour: Behaviour | null;
+  factory: unknown;
+  queue: { close(): void } | null;
+  extras: object | null;
+  readonly extra: Extra;
+}
+
+// ——— What it is doing
+
+export function becomeReady(cell: Life): void {
+  cell.activity = READY;
+}
+
+export function becomeIdle(cell: Life): void {
+  cell.activity = IDLE;
+}
+
+export function beginTurn(cell: Life): void {
+  cell.activity = HANDLING;
+}
+
+/** As many of its handlers wait as may. */
+export function awaitHandlers(cell: Life): void {
+  cell.activity = AWAITING;
+}
+
+export function suspend(cell: Life): void {
+  cell.activity = SUSPENDED;
+}
+
+/** Ends a turn after the present message. */
+export function endTurn(cell: Life): void {
+  if (cell.activity === HANDLING) cell.activity = SUSPENDED;
+}
+
+/** Changes what it does with messages: its turn ends, and the next one begins with this. */
+export function behave(cell: Life, behaviour: Behaviour): void {
+  cell.behaviour = behaviour;
+  endTurn(cell);
+}
+
+// ——— How far its life has got
+
+/** Goes on to another part of its life. What its mailbox took without a look, it looks at from now on. */
+function live(cell: Life, life: number): void {
+  cell.life = life;
+  if (cell.queue !== null) cell.queue.close();
+}
+
+/** Looks at each message from now on, also in its next instances. */
+export function guard(cell: Life): void {
+  cell.extra.aliveAs = GUARDED;
+  live(cell, GUARDED);
+}
+
+/** Handles no message any more until its next instance has begun. */
+export function beginRestart(cell: Life, why: Restart): void {
+  live(cell, RESTARTING);
+  cell.extra.restart = why;
+  endTurn(cell);
+}
+
+/** Takes nothing more. One that waits to restart has nobody to drain its mailbox. */
+export function beginStop(cell: Life, isDraining: boolean): void {
+  live(cell, isDraining && cell.life !== RESTARTING ? DRAINING : STOPPING);
+  if (isDraining || cell.extras !== null) cell.extra.isDraining = isDraining; // The later word counts, for its children too.
+}
+
+/** All that waited is handled. */
+export function endDraining(cell: Life): void {
+  if (cell.life === DRAINING) live(cell, STOPPING);
+}
+
+/** Handles nothing any more, and waits for no handler. */
+export function abandonLife(cell: Life): void {
+  live(cell, STOPPING);
+}
+
+/** Makes room for its next instance, which goes back to nothing of this one. */
+export function beginInstance(cell: Life): void {
+  const { extra } = cell;
+  extra.generation++;
+  extra.ending = RUNNING;
+  extra.isUnstarted = false;
+  extra.instance = null;
+  cell.behaviour = null;
+  live(cell, extra.aliveAs);
+}
+
+/** Its next instance has begun. */
+export function endRestart(cell: Life): void {
+  cell.extra.restart = null;
+}
+
+/** It has ended. A reference to it keeps nothing of it alive (P14). */
+export function endLife(cell: Life): void {
+  live(cell, STOPPED);
+  cell.activity = SUSPENDED;
+  cell.behaviour = null;
+  cell.factory = null;
+  cell.extras = null;
+  if (cell.queue instanceof PriorityMailbox) cell.queue = null; // It has the priority function of its owner.
+}
+
+// ——— How far its instance has ended
+
+export function limitHandlers({ extra }: Life): void {
+  extra.ending = HANDLERS_END;
+}
+
+/** The last of its handlers has ended, or was abandoned. */
+export function endHandlers({ extra }: Life): void {
+  if (extra.ending === HANDLERS_END) extra.ending = RUNNING;
+}
+
+export function beginStoppingChildren({ extra }: Life): void {
+  extra.ending = CHILDREN_STOP;
+}
+
+export function endStoppingChildren({ extra }: Life): void {
+  extra.ending = RUNNING;
+}
+
+/** Nothing of the instance is left but its `onStop`, which is handed over where it is due. */
+export function endInstance({ extra }: Life, onStop: Signal | null): void {
+  extra.ending = HAS_ENDED;
+  extra.hook = extra.isUnstarted ? null : onStop;
+}
+
+/** Takes the hook that is to run next, which comes before any message. */
+export function takeHook({ extra }: Life): Signal | null {
+  const { hook } = extra;
+  extra.hook = null;
+  return hook;
+}
+
+/** The `onStart` of an instance begins; until it has come to a good end, no `onStop` is due. */
+export function beginStart({ extra }: Life): () => void {
+  extra.isUnstarted = true;
+  return () => {
+    extra.isUnstarted = false;
+  };
+}
