@@ -96,10 +96,16 @@ export interface Relay {
   accept(envelope: Envelope, operation: Operation | null | undefined): DeliveryError | null;
   /** The one actor that the next message is for; null where it goes to several. */
   pick(type: string, payload: unknown): Recipient | null;
-  /** Whom an ask goes to, where that is several: those that have not answered it yet, or all, for one that is not sent yet. */
-  recipients(wait: Wait | null): Recipients;
-  /** The sender of a message that went to several gave up. */
-  abandon(envelope: Envelope, error: DeliveryError): void;
+  /** Whom an ask that is not sent yet goes to, where that is several. */
+  recipients(): Recipients;
+}
+
+/** A message that went to several actors. */
+export interface Fan {
+  /** Those that have not answered it yet. */
+  recipients(): Recipients;
+  /** Its sender gave up. */
+  abandon(error: DeliveryError): void;
 }
 
 /** A message on its way: what was said, and where it comes from. The message itself is made when it is read. */

@@ -1,11 +1,11 @@
 import type { Result } from "neverthrow";
 import type { Cell } from "../actor/cell/cell";
-import type { EndReason, Envelope, Part, Recipients, Relay, Wait } from "../actor/contract";
+import type { EndReason, Envelope, Fan, Part, Recipients, Relay } from "../actor/contract";
 import { PendingAsk } from "../actor/envelopes/ask";
 import { servesOutside } from "../actor/envelopes/cause";
 import { lookLater } from "../actor/envelopes/deadlock";
 import { copyRoute, EnvelopeSource, routeOf, Tell } from "../actor/envelopes/envelope";
-import { isOf } from "../actor/envelopes/handling";
+import { fanOf, forgetFan, keepFan } from "../actor/envelopes/fans";
 import { PendingOffer } from "../actor/envelopes/offer";
 import { ANSWERED } from "../actor/reasons";
 import { type DeliveryError, deliveryError } from "../message/delivery-error";
@@ -15,7 +15,7 @@ import { type Choice, handTo, inTurn, refuseAll, usable } from "./pool-routing";
 type Outcome = Result<unknown, DeliveryError>;
 
 /** What went to several workers, and what they have said so far. */
-interface Fan {
+interface Workers extends Fan {
   readonly parts: (PendingAsk | PendingOffer)[];
   /** What decides where nothing else does: the outcome of the first worker. */
   first: Outcome | null;
@@ -31,7 +31,6 @@ export class ToAll implements Relay {
   readonly #workers: readonly Cell[];
   readonly #isFirstWinning: boolean;
   readonly #choice: Choice = inTurn();
-  readonly #fans = new Map<Envelope, Fan>();
 
   constructor(pool: Cell, workers: readonly Cell[], isFirstWinning: boolean) {
     this.#pool = pool;
@@ -89,22 +88,33 @@ export class ToAll implements Relay {
     isFirstWinning: boolean,
     make: (worker: Cell, settle: (outcome: Outcome) => void) => PendingAsk | PendingOffer,
   ): DeliveryError | null {
-    const fan: Fan = { parts: [], first: null, left: workers.length, isFirstWinning };
+    const parts: Workers["parts"] = [];
+    const fan: Workers = {
+      parts,
+      first: null,
+      left: workers.length,
+      isFirstWinning,
+      recipients: () => ({ parts: openOf(parts), isOneEnough: isFirstWinning }),
+      abandon: (error) => {
+        forgetFan(envelope);
+        this.#giveUp(parts, error);
+      },
+    };
     workers.forEach((worker, index) => {
       const part = make(worker, (outcome) => this.#settle(envelope, fan, index, outcome));
       copyRoute(envelope, part);
-      fan.parts.push(part);
+      parts.push(part);
     });
-    this.#fans.set(envelope, fan);
+    keepFan(envelope, fan);
     for (const [index, worker] of workers.entries()) {
-      const part = fan.parts[index];
+      const part = parts[index];
       if (part?.isWaiting) handTo(worker, part, operation);
     }
     return null;
   }
 
-  #settle(envelope: Envelope, fan: Fan, index: number, outcome: Outcome): void {
-    if (this.#fans.get(envelope) !== fan) return; // It has come back already.
+  #settle(envelope: Envelope, fan: Workers, index: number, outcome: Outcome): void {
+    if (fanOf(envelope) !== fan) return; // It has come back already.
     const { parts, isFirstWinning } = fan;
     fan.left--;
     if (index === 0) fan.first = outcome;
@@ -115,7 +125,7 @@ export class ToAll implements Relay {
       if (waiter !== null) lookLater(waiter);
       return;
     }
-    this.#fans.delete(envelope);
+    forgetFan(envelope);
     // The others need not answer any more where one is enough; of a broadcast, all are to handle it.
     if (isFirstWinning) this.#giveUp(parts, ANSWERED);
     const decided = isDecisive ? outcome : (fan.first ?? outcome);
@@ -124,28 +134,15 @@ export class ToAll implements Relay {
     else envelope.admitted();
   }
 
-  recipients(wait: Wait | null): Recipients {
-    const isOneEnough = this.#isFirstWinning;
-    if (wait === null) return { parts: usable(this.#workers).map((cell) => ({ cell, wait: null })), isOneEnough };
-    for (const [envelope, { parts }] of this.#fans) {
-      if (!isOf(wait, envelope)) continue;
-      return { parts: openOf(parts), isOneEnough };
-    }
-    return { parts: [], isOneEnough };
-  }
-
-  abandon(envelope: Envelope, error: DeliveryError): void {
-    const fan = this.#fans.get(envelope);
-    if (fan === undefined) return;
-    this.#fans.delete(envelope);
-    this.#giveUp(fan.parts, error);
+  recipients(): Recipients {
+    return { parts: usable(this.#workers).map((cell) => ({ cell, wait: null })), isOneEnough: this.#isFirstWinning };
   }
 
   /**
    * No handler begins any of these from now on, and a reply comes late. The handlers that run are told, which is spent from the
    * turn (P5): at once, 10,000 of them held the event loop for 92 ms.
    */
-  #giveUp(parts: Fan["parts"], reason: EndReason): void {
+  #giveUp(parts: Workers["parts"], reason: EndReason): void {
     const { settling } = this.#pool.environment;
     for (const part of parts) {
       if (!part.isWaiting) continue;
@@ -156,6 +153,6 @@ export class ToAll implements Relay {
   }
 }
 
-function* openOf(parts: Fan["parts"]): Iterable<Part> {
+function* openOf(parts: Workers["parts"]): Iterable<Part> {
   for (const part of parts) if (part.isWaiting && part instanceof PendingAsk) yield { cell: part.cell, wait: part };
 }

@@ -127,8 +127,6 @@ export class ToOne implements Relay {
   recipients(): Recipients {
     return { parts: [], isOneEnough: true };
   }
-
-  abandon(): void {}
 }
 
 /** Hands an envelope to an actor, which has it from then on. */

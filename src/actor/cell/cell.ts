@@ -5,6 +5,7 @@ import type { Runnable } from "../../runtime/dispatcher";
 import { Mailbox, type MessageQueue } from "../../runtime/mailbox";
 import type { AnyFactory, Behaviour, Envelope, Environment, Operations, Recipient, Relay } from "../contract";
 import { deadLetterOf, EnvelopeSource, Tell, tellOf } from "../envelopes/envelope";
+import { fanOf } from "../envelopes/fans";
 import { Handling } from "../envelopes/handling";
 import { ActorRef, recipientOf } from "../refs/ref";
 import { admit, forget } from "./admission";
@@ -320,10 +321,11 @@ export class Cell implements Runnable, Recipient {
   /** The sender of a message gave up: tells its handler, when one runs (P7). */
   abandon(envelope: Envelope, error: DeliveryError): void {
     const { extras } = this;
+    if (this.isStopped) fanOf(envelope)?.abandon(error); // Others may have what the workers of a pool handed on.
     if (extras === null) return;
     const handling = this.handlingOf(envelope);
     if (handling !== null) handling.abandon(error);
-    else if (extras.relay !== null) extras.relay.abandon(envelope, error);
+    else if (extras.relay !== null) fanOf(envelope)?.abandon(error);
     else if (extras.bound !== null && this.current !== envelope) forget(this, extras.bound, envelope, error);
   }
 }

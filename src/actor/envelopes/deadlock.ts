@@ -1,5 +1,6 @@
 import type { Address } from "../../message/address";
 import type { Envelope, Recipient, Recipients, Wait, Waiter } from "../contract";
+import { recipientsOf } from "./fans";
 import { addressesOf, Graph, handlingOf, isHandling, type Node, needOf, needsOf, nodesIn } from "./wait-graph";
 
 /**
@@ -121,9 +122,10 @@ function mayBeStuck(handling: Waiter): boolean {
 }
 
 function mayBeHeldUp(wait: Wait): boolean {
-  const { isRestarting, relay, soleHandling } = wait.cell;
+  const { isRestarting, soleHandling } = wait.cell;
   if (isRestarting) return true;
-  if (relay !== null) return mayAllBeHeldUp(relay.recipients(wait));
+  const recipients = recipientsOf(wait.cell, wait);
+  if (recipients !== null) return mayAllBeHeldUp(recipients);
   if (soleHandling !== undefined) return soleHandling?.isWaiting === true;
   return nodesIn(needOf(wait.cell, wait)).some((node) => !isHandling(node) || node.isWaiting);
 }
@@ -177,4 +179,5 @@ function breakCircle(handling: Waiter, closing: Wait | null): boolean {
 const leadsTo = (wait: Wait, node: Node): boolean => nodesIn(needOf(wait.cell, wait)).includes(node);
 
 /** Whether a handler has it, or it went to several actors. */
-const isHandled = (wait: Wait): boolean => wait.cell.relay !== null || handlingOf(wait.cell, wait) !== undefined;
+const isHandled = (wait: Wait): boolean =>
+  recipientsOf(wait.cell, wait) !== null || handlingOf(wait.cell, wait) !== undefined;

@@ -1,5 +1,6 @@
 import type { Address } from "../../message/address";
 import type { Recipient, Wait, Waiter } from "../contract";
+import { recipientsOf } from "./fans";
 import { Handling, isOf } from "./handling";
 
 /** Part of a graph of waits: a handling that has to end, or an actor that has to begin anew or to stop. */
@@ -22,9 +23,9 @@ export const isHandling = (node: Node | undefined): node is Waiter => node insta
  * it, or one of those before it; of one that went to several actors, what each of them needs.
  */
 export function needOf(to: Recipient, wait: Wait | null): Need {
-  const { relay } = to;
-  if (relay !== null) {
-    const { parts, isOneEnough } = relay.recipients(wait);
+  const recipients = recipientsOf(to, wait);
+  if (recipients !== null) {
+    const { parts, isOneEnough } = recipients;
     const of = [...parts].map((part) => needOf(part.cell, part.wait));
     if (to.isAlive || (wait !== null && of.length > 0)) return { isOneEnough, of };
   }

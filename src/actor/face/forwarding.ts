@@ -16,6 +16,7 @@ import {
   senderOf,
   Tell,
 } from "../envelopes/envelope";
+import { recipientsOf } from "../envelopes/fans";
 import type { Handling } from "../envelopes/handling";
 import { Signal } from "../envelopes/signal";
 import { PendingStream } from "../envelopes/stream";
@@ -95,7 +96,7 @@ function objectionTo(envelope: Envelope, to: Recipient, route: readonly Address[
 /** Whether a wait is for an envelope, or for one that went to several actors and of which this is a part, or a part of one. */
 function isOrHas(wait: Wait, envelope: Envelope & Wait): boolean {
   if (wait === envelope) return true;
-  for (const part of wait.cell.relay?.recipients(wait).parts ?? []) {
+  for (const part of recipientsOf(wait.cell, wait)?.parts ?? []) {
     if (part.wait !== null && isOrHas(part.wait, envelope)) return true;
   }
   return false;
