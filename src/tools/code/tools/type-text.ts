@@ -1,9 +1,11 @@
 import type { Definition, Member, Shape } from "./type-shape";
 
 /** Longest type that stands on one line. */
-const LINE = 100;
-/** What recurs and is longer than this has a name. */
+const LINE = 110;
+/** What recurs and is longer than this has a name… */
 const SHORT = 60;
+/** …and so has what is shorter and takes more than this in all its places. */
+const OFTEN = 400;
 const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
 
 /** A name as a member of an object has it. */
@@ -19,6 +21,11 @@ export function commentText(text: string | undefined, indent: string): string {
   if (lines.length === 1) return `${indent}/** ${lines[0]} */\n`;
   return `${indent}/**\n${lines.map((line) => `${indent} * ${line}\n`).join("")}${indent} */\n`;
 }
+
+/** Of a reply that is what was asked for, or why it could not be had, the second one. */
+const isFailure = (shape: Shape): boolean =>
+  shape.kind === "object" &&
+  shape.members.some(({ name, shape: its }) => name === "ok" && its.kind === "atom" && its.text === "false");
 
 interface Seen {
   readonly shape: Shape;
@@ -59,7 +66,8 @@ export class TypeTexts {
     const seen = this.#seen.get(key);
     if (seen === undefined) this.#seen.set(key, { shape, hint, count: 1 });
     else seen.count++;
-    if (shape.kind === "join") for (const part of shape.parts) this.look(part, hint);
+    if (shape.kind === "join")
+      for (const part of shape.parts) this.look(part, isFailure(part) ? `${tool} failure` : hint);
     if (shape.kind === "array") this.look(shape.item, hint);
     if (shape.kind === "tuple") for (const item of shape.items) this.look(item, hint);
     if (shape.kind !== "object") return;
@@ -70,8 +78,10 @@ export class TypeTexts {
   /** Gives names to what recurs, from the smallest on, and takes those back that are used once then. */
   name(tops: readonly Shape[]): void {
     const recurring = [...this.#seen].filter(([, { count }]) => count > 1).toSorted(([a], [b]) => a.length - b.length);
-    for (const [key, { shape, hint }] of recurring) {
-      if ((shape.kind === "object" || shape.kind === "join") && this.#write(shape, null, key).length > SHORT) {
+    for (const [key, { shape, hint, count }] of recurring) {
+      if (shape.kind !== "object" && shape.kind !== "join") continue;
+      const { length } = this.#write(shape, null, key);
+      if (length > SHORT || length * count > OFTEN) {
         this.#names.set(key, this.#nameFor(...(hint.split(" ") as [string, string])));
       }
     }
@@ -161,6 +171,8 @@ export class TypeTexts {
         });
         const unique = [...new Set(parts)];
         const line = unique.join(` ${shape.by} `);
+        // Words are read as well in one long line, and each line of them begins with letters that say nothing.
+        if (shape.parts.every(({ kind }) => kind === "atom")) return line;
         if (indent === null || (line.length <= LINE && !line.includes("\n")) || unique.length === 1) return line;
         return unique.map((part) => `\n${indent}  ${shape.by} ${part}`).join("");
       }
