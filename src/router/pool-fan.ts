@@ -4,7 +4,7 @@ import type { EndReason, Envelope, Fan, Part, Recipients, Relay } from "../actor
 import { PendingAsk } from "../actor/envelopes/ask";
 import { servesOutside } from "../actor/envelopes/cause";
 import { lookLater } from "../actor/envelopes/deadlock";
-import { copyRoute, EnvelopeSource, routeOf, Tell } from "../actor/envelopes/envelope";
+import { copyRoute, EnvelopeSource, routeOf, senderOf, Tell } from "../actor/envelopes/envelope";
 import { fanOf, forgetFan, keepFan } from "../actor/envelopes/fans";
 import { PendingOffer } from "../actor/envelopes/offer";
 import { ANSWERED } from "../actor/reasons";
@@ -121,8 +121,7 @@ export class ToAll implements Relay {
     const isDecisive = isFirstWinning === outcome.isOk();
     if (!isDecisive && fan.left > 0) {
       // One that could have answered will not: those that are left may wait for the asker. Of a broadcast, all had to before.
-      const waiter = isFirstWinning && envelope instanceof PendingAsk ? envelope.waiter : null;
-      if (waiter !== null) lookLater(waiter);
+      if (isFirstWinning && envelope instanceof PendingAsk) this.#lookForAsker(envelope);
       return;
     }
     forgetFan(envelope);
@@ -132,6 +131,13 @@ export class ToAll implements Relay {
     if (decided.isErr()) envelope.fail(decided.error);
     else if (envelope.pattern === "ask") envelope.complete(decided.value);
     else envelope.admitted();
+  }
+
+  /** Looks at what waits for an ask; for one that is a part itself, at all that its asker handles, since its whole is not known. */
+  #lookForAsker(ask: PendingAsk): void {
+    const { waiter } = ask;
+    if (waiter !== null) lookLater(waiter);
+    else for (const handling of senderOf(ask, this.#pool.environment)?.handlings ?? []) lookLater(handling);
   }
 
   recipients(): Recipients {

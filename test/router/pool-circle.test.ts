@@ -87,3 +87,38 @@ test("P9: a handler that is told that its sender gave up by an ask that comes ba
   await clock.settle();
   expect(failures).toBe(0);
 });
+
+for (const routing of ["broadcast", "first-answer"] as const) {
+  test(`P8: one that could have answered fails, behind a pool with the routing "${routing}": what is left is a circle`, async () => {
+    const { system, clock, expectFailure } = createTestSystem({ askTimeout: Number.POSITIVE_INFINITY });
+    const gate = Promise.withResolvers<void>();
+    const asker: RefTo<typeof Node> = system.spawn("asker", Node, (ctx) => ({
+      go: async () => told(await ctx.ask(outer, "go")),
+      back: () => "back",
+    }));
+    const inner = spawnPool(
+      system,
+      "inner",
+      Node,
+      (ctx) => ({
+        async go() {
+          if (ctx.self.address.endsWith("/1)")) return told(await ctx.ask(asker, "back"));
+          await gate.promise;
+          throw new Error("broken");
+        },
+        back: () => "back",
+      }),
+      { size: 2, routing: "first-answer" },
+    );
+    const outer = spawnPool(system, "outer", Node, (ctx) => ({ go: () => ctx.forward(inner), back: () => "back" }), {
+      size: 1,
+      routing,
+    });
+    const reply = asker.ask("go");
+    await clock.settle();
+    gate.resolve();
+    await clock.settle();
+    expect(told(await reply)).toBe("ask-cycle");
+    await expectFailure(undefined, "broken");
+  });
+}
