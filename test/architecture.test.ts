@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { existsSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 
 const root = join(import.meta.dir, "../src");
@@ -53,4 +54,34 @@ test("what travels knows a recipient, and nothing of the cell: contract.ts has t
   const text = await Bun.file(join(root, "actor/contract.ts")).text();
   expect(text.match(/^import (?!type )/gm)).toBeNull();
   expect(text.match(/^export (?!interface |type )/gm)).toBeNull();
+});
+
+test.each(["ARCHITECTURE.md", "CONTRIBUTING.md"])(
+  "%s names files, folders, commands and functions that there are",
+  async (page) => {
+    const top = join(root, "..");
+    const text = await Bun.file(join(top, page)).text();
+    const paths = [
+      ...text.matchAll(/`((?:src|test|benchmarks|docs)\/[\w./-]+|[\w.-]+\.(?:json|ts|md))`|bun test ([\w./-]+)/g),
+    ];
+    const missing = paths.map(([, path = "", tested]) => tested ?? path).filter((path) => !existsSync(join(top, path)));
+    expect(paths.length).toBeGreaterThan(2);
+    expect(missing).toEqual([]);
+    const { scripts } = await Bun.file(join(top, "package.json")).json();
+    const commands = [...text.matchAll(/\bbun(?:@[\d.]+)?(?: --bun)? run ([\w:]+)/g)].map(([, name = ""]) => name);
+    expect(commands.filter((name) => name !== "tsc" && !(name in scripts))).toEqual([]);
+  },
+);
+
+test("the table of an actor's life in ARCHITECTURE.md is that of transitions.ts", async () => {
+  const cells = (row: string): string =>
+    row
+      .replace(/^ \* /, "")
+      .replaceAll(/\s*\|\s*/g, "|")
+      .replaceAll(/-{3,}/g, "---");
+  const code = await Bun.file(join(root, "actor/cell/transitions.ts")).text();
+  const page = await Bun.file(join(root, "../ARCHITECTURE.md")).text();
+  const rows = [...code.matchAll(/^ \* \|.*\|$/gm)].map(([row]) => cells(row));
+  expect(rows.length).toBe(8);
+  expect(page.split("\n").map(cells).join("\n")).toContain(rows.join("\n"));
 });

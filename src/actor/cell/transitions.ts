@@ -5,14 +5,14 @@ import type { Signal } from "../envelopes/signal";
 /**
  * How far the life of an actor has got, and what it is doing. Both are assigned in this file alone.
  *
- * | life       | idle          | ready              | handling                 | awaiting                  | suspended                           |
- * | ---------- | ------------- | ------------------ | ------------------------ | ------------------------- | ----------------------------------- |
- * | alive      | nothing waits | its turn will come | it runs messages         | its handlers wait         | its factory runs, or a turn ends    |
- * | guarded    | nothing waits | its turn will come | it runs messages, one by one | its handlers wait     | its factory runs, or a turn ends    |
- * | draining   | –             | its turn will come | it runs what waited      | its handlers wait         | its last handlers end, then it stops |
- * | restarting | –             | a hook is due      | a hook runs, or its last turn ends | the last handlers end, or a hook waits | its children stop, or it pauses |
- * | stopping   | –             | a hook is due      | a hook runs, or its last turn ends | the last handlers end, or a hook waits | its children stop      |
- * | stopped    | –             | –                  | –                        | –                         | nothing happens any more            |
+ * | life       | idle          | ready              | handling                           | awaiting                               | suspended                            |
+ * | ---------- | ------------- | ------------------ | ---------------------------------- | -------------------------------------- | ------------------------------------ |
+ * | alive      | nothing waits | its turn will come | it runs messages                   | its handlers wait                      | its factory runs, or a turn ends     |
+ * | guarded    | nothing waits | its turn will come | it runs messages, one by one       | its handlers wait                      | its factory runs, or a turn ends     |
+ * | draining   | –             | its turn will come | it runs what waited                | its handlers wait                      | its last handlers end, then it stops |
+ * | restarting | –             | a hook is due      | a hook runs, or its last turn ends | the last handlers end, or a hook waits | its children stop, or it pauses      |
+ * | stopping   | –             | a hook is due      | a hook runs, or its last turn ends | the last handlers end, or a hook waits | its children stop                    |
+ * | stopped    | –             | –                  | –                                  | –                                      | nothing happens any more             |
  */
 // Numbers, because they are looked at several times a message.
 export const SUSPENDED = 0;

@@ -62,7 +62,7 @@ export async function withFiles<Value>(
   options: Partial<Omit<FileSystemOptions, "root" | "volume" | "resolution">> = {},
 ): Promise<Value> {
   return withDirectory(way, async (place, directory, disk) => {
-    await using system = createSystem();
+    await using system = createSystem({ askTimeout: 60_000 }); // What is large takes its time on a busy machine.
     return await test({ files: spawnFileSystem(system, { ...options, ...place }), directory, system, disk });
   });
 }
