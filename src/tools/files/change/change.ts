@@ -1,6 +1,7 @@
 import { leastByteLength } from "../content";
 import { FileRefusal, refuse } from "../file-error";
 import { overlap } from "../order";
+import { Pace } from "../pace";
 import { parsePath } from "../path";
 import type { Change, Changed, ChangeReply, ChangeRequest } from "../requests/several";
 import type { Task, Workspace } from "../workspace";
@@ -9,6 +10,9 @@ import type { Amount } from "../write/usage";
 import { FileStep } from "./file-step";
 import { NameStep } from "./name-step";
 import type { Step } from "./step";
+
+/** So many changes are looked at in one turn: a look at a file takes up to 0.2 ms. */
+const FEW = 8;
 
 /** The paths of a change. */
 export const pathsOfChange = (change: Change): string[] =>
@@ -64,7 +68,7 @@ class Changes {
 
   async make(signal: AbortSignal): Promise<Changed[]> {
     const { lock, quota } = this.#workspace;
-    let changed: Changed[] | null = null;
+    let changed: Changed[];
     try {
       for (const step of this.#steps) {
         signal.throwIfAborted();
@@ -76,22 +80,48 @@ class Changes {
       await quota?.countFor(this.#size, this.#steps.length);
       await lock.acquire(this.#given);
       try {
+        signal.throwIfAborted(); // Others may have had the lock for long.
+        if (this.#steps.length > FEW) await this.#look(signal);
         // Each has at most two things to prepare.
-        for (let tries = this.#steps.length * 2; changed === null; tries--) {
+        for (let tries = this.#steps.length * 2; ; tries--) {
           while (quota !== null && quota.counting !== null) await quota.counting;
-          signal.throwIfAborted(); // Others may have had the lock for long.
+          signal.throwIfAborted();
           const unready = this.#place();
-          if (unready === null) changed = this.#steps.map((step) => step.keep());
-          else if (tries === 0) refuse("changed", unready.given, "It is changed by others without end; try again.");
-          else await this.#prepare(unready, signal);
+          if (unready === null) break;
+          if (tries === 0) refuse("changed", unready.given, "It is changed by others without end; try again.");
+          await this.#prepare(unready, signal);
         }
       } finally {
         lock.release();
       }
+      changed = await this.#keep();
     } finally {
       for (const step of this.#steps) step.end();
     }
     if (this.#isDurable) for (const step of this.#steps) await step.syncNames();
+    return changed;
+  }
+
+  /** Checks one after the other, with pauses: what takes long of it is done when all are checked and placed in one turn. */
+  async #look(signal: AbortSignal): Promise<void> {
+    const pace = new Pace(this.#workspace, Number.POSITIVE_INFINITY);
+    for (const step of this.#steps) {
+      if (!this.#told(step, () => step.check())) await this.#prepare(step, signal);
+      if (!pace.spend(0)) continue;
+      for (const each of this.#steps) each.leave();
+      await pace.pause();
+      signal.throwIfAborted();
+    }
+  }
+
+  /** Removes what was replaced and deleted, with pauses: a file of 4 MB takes half a millisecond. */
+  async #keep(): Promise<Changed[]> {
+    const pace = new Pace(this.#workspace, Number.POSITIVE_INFINITY);
+    const changed: Changed[] = [];
+    for (const step of this.#steps) {
+      changed.push(step.keep());
+      if (pace.spend(0)) await pace.pause();
+    }
     return changed;
   }
 

@@ -216,9 +216,10 @@ export class NameStep implements Step {
   #endKept(): void {
     const kept = this.#kept;
     if (kept === null) return;
-    const at = kept.id === undefined ? kept.at : this.#fromAt;
-    if (this.#isPlaced) this.#workspace.root.unlink(at, kept.name);
-    this.#workspace.staging.endDirectory(kept);
+    const { root, staging } = this.#workspace;
+    if (this.#isPlaced && kept.id === undefined) staging.removeKept(kept);
+    else if (this.#isPlaced) root.unlink(this.#fromAt, kept.name);
+    staging.endDirectory(kept);
     this.#kept = null;
   }
 

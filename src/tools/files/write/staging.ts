@@ -154,6 +154,11 @@ export class Staging {
     return { at, name: `${this.#id}.${this.#count++}` };
   }
 
+  /** Removes a file that was moved to a reserved name. */
+  removeKept({ name }: StagedDirectory): void {
+    if (this.#directory >= 0) this.#root.unlink(this.#directory, name); // Closed once the actor is gone: the next one removes it.
+  }
+
   /** Ends with a staged file; one that was not placed is removed. */
   end({ descriptor, name }: Staged, isPlaced: boolean): void {
     this.#root.close(descriptor);

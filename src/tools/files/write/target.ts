@@ -4,7 +4,7 @@ import { nameOf, type Path } from "../path";
 import type { Workspace } from "../workspace";
 import { hashFile } from "./hash-file";
 
-/** A file that was hashed in pieces, as it was then. */
+/** A file that was hashed, as it was then. */
 interface Hashed {
   readonly inode: number;
   readonly changed: number;
@@ -23,7 +23,7 @@ export class Target {
   }
 
   /**
-   * Its etag, where the workspace's status was just filled with it; null where `hash` has to look at it first, since it is large,
+   * Its etag, where the workspace's status was just filled with it; null where `hash` has to look at it first, since it is large or another one than at the last look,
    * and undefined where its size tells that it is another one.
    */
   etagIn(at: number, expected: string): string | undefined | null {
@@ -36,17 +36,20 @@ export class Target {
     const file = root.openAt(at, nameOf(this.#path), "read");
     expectSuccess(file, given);
     let length: number;
+    let found: Pick<Hashed, "inode" | "changed">;
     try {
       // It may be another one by now, of which not even the etag is told.
       expectSuccess(root.stat(file, status), given);
       this.#workspace.expectFile(status, given);
       if (status.size > PIECE) return null;
+      found = { inode: status.inode, changed: status.changed };
       length = root.read(file, scratch, PIECE, 0);
     } finally {
       root.close(file);
     }
     expectSuccess(length, given);
-    return etagOf(scratch.subarray(0, length));
+    this.#hashed = { ...found, etag: etagOf(scratch.subarray(0, length)) };
+    return this.#hashed.etag;
   }
 
   /** Looks at a large file, with the write lock held. */

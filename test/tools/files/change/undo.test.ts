@@ -3,20 +3,23 @@ import { constants } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../../../../src";
 import { change } from "../../../../src/tools/files/change/change";
+import { etagOf } from "../../../../src/tools/files/etag";
 import { FileRefusal } from "../../../../src/tools/files/file-error";
 import { limitsOf } from "../../../../src/tools/files/options";
-import type { ChangeRequest } from "../../../../src/tools/files/requests/several";
+import type { Change, ChangeRequest } from "../../../../src/tools/files/requests/several";
 import type { Root } from "../../../../src/tools/files/root/root";
 import { Rules } from "../../../../src/tools/files/rules";
 import { Workspace } from "../../../../src/tools/files/workspace";
+import { Quota } from "../../../../src/tools/files/write/quota";
 import { Staging } from "../../../../src/tools/files/write/staging";
+import type { Amount } from "../../../../src/tools/files/write/usage";
 import { WriteLock } from "../../../../src/tools/files/write/write-lock";
 import { intercept, lasting } from "../over-root";
 import { type Disk, rootWays, stagedIn, withRoot } from "../ways";
 
 const { EIO, EINVAL } = constants.errno;
 
-function workspaceOf(root: Root, deny: string[] = []): Workspace {
+function workspaceOf(root: Root, deny: string[] = [], clock = systemClock): Workspace {
   const staging = new Staging(root);
   return new Workspace({
     root,
@@ -25,7 +28,7 @@ function workspaceOf(root: Root, deny: string[] = []): Workspace {
     limits: limitsOf({ root: "any" }),
     lock: new WriteLock(staging, systemClock),
     quota: null,
-    clock: systemClock,
+    clock,
   });
 }
 
@@ -103,6 +106,78 @@ describe.each(rootWays)("by way of %s", (way) => {
       expect(await make(workspaceOf(failing(root, 7, -EIO)))).toBeNull();
       expect(filesIn(disk, directory)).toEqual(AFTER);
       expect(stagedIn(disk, directory)).toEqual([]);
+    });
+  });
+
+  test("P5: what takes long is not done in one turn: neither the looks at the files before it, nor their removal after it", async () => {
+    await withRoot(way, async (root, directory, disk) => {
+      const names = Array.from({ length: 20 }, (_, i) => `${i}`);
+      for (const name of names) disk.writeFileSync(join(directory, name), name);
+      let time = 0;
+      const counts = new Map<string, number>();
+      const note = (what: string): void => {
+        const key = `${what} in turn ${workspace.turn}`;
+        counts.set(key, (counts.get(key) ?? 0) + 1);
+      };
+      const noting = intercept(root, {
+        read(file, bytes, length, position) {
+          note("reads");
+          return root.read(file, bytes, length, position);
+        },
+        unlink(at, name) {
+          note("removals");
+          return root.unlink(at, name);
+        },
+      });
+      // Each look at this clock is a millisecond later.
+      const workspace = workspaceOf(noting, [], { ...systemClock, monotonicTime: () => time++ });
+      const changes = names.map(
+        (path, i): Change =>
+          i % 2 === 0
+            ? { kind: "delete", path, ifMatch: etagOf(Buffer.from(path)) }
+            : { kind: "edit", path, edits: [{ oldText: path, newText: "new" }] },
+      );
+      expect(await make(workspace, { changes })).toBeNull();
+      const several = [...counts].filter(([, count]) => count > 2);
+      expect(several).toEqual([]);
+      expect(counts.size).toBeGreaterThan(40);
+    });
+  });
+
+  test("waits for a count of the quota that is under way, which could miss what is moved", async () => {
+    await withRoot(way, async (root, directory, disk) => {
+      prepare(disk, directory);
+      const most = { bytes: 50, files: 10 };
+      const count = Promise.withResolvers<Amount>();
+      let asked = 0;
+      const quota = new Quota({ bytes: 100 }, async () => (asked++ === 0 ? most : count.promise));
+      const workspace = new Workspace({ ...workspaceOf(root), quota });
+      await quota.countFor(1);
+      const counted = quota.countFor(60);
+      const made = make(workspace, { changes: [{ kind: "move", from: "c", to: "moved" }] });
+      for (let i = 0; i < 5; i++) await workspace.pause();
+      expect(filesIn(disk, directory)).toEqual(BEFORE);
+      count.resolve(most);
+      await counted;
+      expect(await made).toBeNull();
+      expect(filesIn(disk, directory)["moved"]).toBe("c");
+    });
+  });
+
+  test("a dry run is told that a move leads to another file system, as the move is", async () => {
+    await withRoot(way, async (root, directory, disk) => {
+      prepare(disk, directory);
+      const changes: Change[] = [{ kind: "move", from: "c", to: "moved" }];
+      expect(await make(workspaceOf(root), { changes, dryRun: true })).toBeNull();
+      const mounted = intercept(root, {
+        stat(file, status) {
+          const code = root.stat(file, status);
+          if (file === root.top) status.device++;
+          return code;
+        },
+      });
+      const error = await make(workspaceOf(mounted), { changes, dryRun: true });
+      expect(error?.message).toContain("is on another file system");
     });
   });
 
