@@ -139,9 +139,14 @@ export class Workspace {
     let at = root.top;
     let made = 0;
     for (const name of whole.split("/")) {
-      const code = this.makeOne(at, name, given);
-      const next = code < 0 && code !== -EEXIST ? code : root.openAt(at, name, "place");
-      this.leave(at);
+      let code: number;
+      let next: number;
+      try {
+        code = this.makeOne(at, name, given);
+        next = code < 0 && code !== -EEXIST ? code : root.openAt(at, name, "place");
+      } finally {
+        this.leave(at);
+      }
       if (next < 0) return refuseFor(next, given);
       if (code === 0) made++;
       at = next;

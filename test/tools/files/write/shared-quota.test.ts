@@ -70,6 +70,18 @@ describe.each(everyWay)("quotaFiles, by %s", (way) => {
       { quotaFiles: 3 },
     ));
 
+  test("refuses a directory on the way, and leaves none open", () =>
+    // It fails for what is left open.
+    withFiles(
+      way,
+      async ({ files }) => {
+        expect(await told(files.ask("mkdir", { path: "there/deep" }))).toBe("done");
+        expect(await told(write(files, "there/deep/new/a"))).toBe("quota");
+        expect(await told(files.ask("mkdir", { path: "there/new/a" }))).toBe("quota");
+      },
+      { quotaFiles: 2 },
+    ));
+
   test.each<[string, (files: FileSystemRef) => Promise<string>]>([
     ["write in place", (files) => told(write(files, "new/a", 0, true))],
     ["append", (files) => told(files.ask("append", { path: "new/a", content: "" }))],
