@@ -11,6 +11,11 @@ import type { PooledProcess } from "./pooled-process";
  */
 const GRACE = 40;
 const LEAST_GRACE = 10;
+/**
+ * How much longer a process lives that holds a session, once its asker was told: a busy machine may not have let it go on
+ * yet, and all that the session kept would be lost with it.
+ */
+const GRACE_OF_SESSION = 500;
 /** Bytes that a byte of a log or value takes on the channel at most, with its escapes: twice, since a value is a text in a text. */
 const INFLATION = 12;
 /** Bytes that a process may write about a run beside its output: an error, and that it waits. */
@@ -56,6 +61,7 @@ export class Attempt {
   #left: number;
   #isWaiting = false;
   #isOver = false;
+  #isKept = false;
   #grace: ClockTimer | undefined;
 
   constructor(active: ActiveRun, process: PooledProcess, clock: Clock, naming: Naming) {
@@ -72,6 +78,7 @@ export class Attempt {
 
   /** Begins to count its time; false where the process is gone, and nothing was begun. */
   begin(isKept: boolean): boolean {
+    this.#isKept = isKept;
     const { program, input, memory, maxOutput, seed, now, calls } = this.active.run;
     const order = {
       number: this.#number,
@@ -137,13 +144,7 @@ export class Attempt {
     this.#process.send(["stop", this.#number]);
     const { time, run } = this.active;
     const late = Math.max(time.elapsed - run.timeout, 0);
-    this.#grace = this.#clock.setTimer(
-      () => {
-        this.active.fail("timeout");
-        this.#process.kill();
-      },
-      Math.max(GRACE - late, LEAST_GRACE),
-    );
+    this.#grace = this.#clock.setTimer(() => this.#giveUp(), Math.max(GRACE - late, LEAST_GRACE));
   }
 
   /** Once it is over, or its process is: calls that are under way are dropped. */
@@ -152,6 +153,12 @@ export class Attempt {
     this.#grace?.cancel();
     this.active.time.halt();
     this.#open.clear();
+  }
+
+  #giveUp(): void {
+    this.active.fail("timeout");
+    if (this.#isKept) this.#grace = this.#clock.setTimer(() => this.#process.kill(), GRACE_OF_SESSION);
+    else this.#process.kill();
   }
 
   #go(): void {

@@ -172,6 +172,35 @@ describe("Pool: a room", () => {
     open();
     const room = pool.open(64 * MB);
     expect(await room.run(runOf("for (;;);", { timeout: 5 }))).toMatchObject({ kind: "timeout" });
+    expect(await room.run(runOf(COUNT))).toMatchObject({
+      kind: "crashed",
+      message: expect.stringContaining("is gone"),
+    });
+    expect(room.isLost).toBe(true);
+  });
+
+  test("is not lost where the machine was too busy to let its process end the run in time, and its asker is told in time", async () => {
+    const clock = createManualClock();
+    open({ clock });
+    await idle();
+    const [pid = 0] = children();
+    const room = pool.open(64 * MB);
+    expect(await valuesIn(room, COUNT)).toEqual([1]);
+    const waits = room.run(runOf("await new Promise(() => {})", { timeout: 100 }));
+    process.kill(pid, "SIGSTOP");
+    await clock.advance(100);
+    await clock.advance(40);
+    expect(await waits).toMatchObject({ kind: "timeout", durationMs: 140 });
+    await clock.advance(499);
+    process.kill(pid, "SIGCONT");
+    expect(await valuesIn(room, COUNT)).toEqual([2]);
+    // One that still does not end is ended.
+    const busy = room.run(runOf("for (;;);", { timeout: 100 }));
+    await clock.advance(100);
+    await clock.advance(40);
+    expect(await busy).toMatchObject({ kind: "timeout", durationMs: 140 });
+    expect(room.isLost).toBe(false);
+    await clock.advance(500);
     expect(room.isLost).toBe(true);
   });
 
