@@ -22,7 +22,10 @@ export type UrlRequest =
   | readonly ["read", query: string]
   | readonly ["write", pairs: readonly (readonly [string, string])[]];
 
-/** Most characters of a request: the parser of a process is not interrupted. One of so many takes it 10 ms at most. */
+/**
+ * Most characters of a request: the parser of a process is not interrupted. One of so many takes it 60 ms at most, but for a
+ * host of as many labels beyond ASCII (4 s) and for parameters (0.3 s): a run whose time is up meanwhile is killed.
+ */
 const LONGEST = 1024 * 1024;
 
 /** Answers a request; undefined where it is too long, or none: code may have changed what makes its text. */
