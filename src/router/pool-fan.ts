@@ -38,8 +38,11 @@ export class ToAll implements Relay {
     this.#isFirstWinning = isFirstWinning;
   }
 
-  pick(): null {
-    return null;
+  /** A stream has one worker, which has to be known: its reader may wait for that one, and not for another. */
+  pick(type: string, payload: unknown): Cell | null {
+    if (this.#pool.operation(type)?.isStream !== true) return null;
+    const workers = usable(this.#workers);
+    return workers.length === 0 ? null : this.#choice(workers, type, payload);
   }
 
   accept(envelope: Envelope, operation: Operation | null | undefined): DeliveryError | null {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type AskResult, defineProtocol, type RefTo, spawnPool, Type } from "../../src/index";
+import { type AskResult, defineProtocol, type RefTo, StreamError, spawnPool, Type } from "../../src/index";
 import { testSystems } from "../actor/test-system";
 
 const { createTestSystem } = testSystems();
@@ -120,5 +120,49 @@ for (const routing of ["broadcast", "first-answer"] as const) {
     await clock.settle();
     expect(told(await reply)).toBe("ask-cycle");
     await expectFailure(undefined, "broken");
+  });
+}
+
+const Reader = defineProtocol("reader", { read: { reply: Type.String() }, items: { stream: Type.String() } });
+
+for (const routing of ["broadcast", "first-answer"] as const) {
+  test(`P8: a stream that is forwarded to a pool with the routing "${routing}" closes a circle where its one worker is the reader, and only there`, async () => {
+    const { system, clock } = createTestSystem({ askTimeout: Number.POSITIVE_INFINITY });
+    const workers: RefTo<typeof Reader>[] = [];
+    const front: RefTo<typeof Reader> = system.spawn("front", Reader, (ctx) => ({
+      read: () => "",
+      items: () => ctx.forward(pool),
+    }));
+    const pool = spawnPool(
+      system,
+      "pool",
+      Reader,
+      (ctx) => {
+        workers.push(ctx.self);
+        return {
+          async read() {
+            try {
+              const { value } = await ctx.stream(front, "items").next();
+              return value ?? "nothing";
+            } catch (thrown) {
+              return thrown instanceof StreamError ? thrown.error.kind : "something else";
+            }
+          },
+          *items() {
+            yield "item";
+          },
+        };
+      },
+      { size: 2, routing },
+    );
+    const replies: string[] = [];
+    for (let time = 0; time < 2; time++) {
+      const reply = workers[0]?.ask("read");
+      await clock.settle();
+      expect(reply).toBeDefined();
+      void reply?.then((result) => replies.push(told(result)));
+      await clock.settle();
+    }
+    expect(replies).toEqual(["item", "ask-cycle"]);
   });
 }
