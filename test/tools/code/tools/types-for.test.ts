@@ -169,7 +169,7 @@ test("only what code may call is declared", () => {
 
 test("the compiler takes code that uses files rightly, and finds what does not", async () => {
   const text = typesFor({ files: refOf(FileSystem) });
-  expect(text.length).toBeLessThan(8_500);
+  expect(text.length).toBeLessThan(7_500);
   expect(text).not.toContain("FilesKind"); // It is used once: in the error, which has a name.
   const code = `
       const read = await tools.files.read({ path: "a.txt", lines: { from: 1 } });
