@@ -42,27 +42,50 @@ export function factoryOf(options: FileSystemOptions, limits: Limits): Factory<S
     const streams = ctx.spawn("streams", FileStreams, streamsOf(workspace), { concurrency });
     const watches = ctx.spawn("watches", FileStreams, streamsOf(workspace), { concurrency });
     const { look, change } = handling(ctx, workspace);
-    const counting = <Request, Value>(work: (request: Request) => Value | Promise<Value>) =>
-      counted(workspace, ctx, work);
-    const finish = change((upload: ClosedUpload) => uploads.finish(upload));
+    const counting = <Request, Value>(
+      paths: Paths<NoInfer<Request>>,
+      work: (request: Request) => Value | Promise<Value>,
+    ) => counted(workspace, ctx, paths, work);
+    const finish = change(onePath, (upload: ClosedUpload) => uploads.finish(upload));
     return {
-      read: look((request) => read(workspace, request, ctx)),
-      readMany: look((request) => readMany(workspace, request, ctx)),
-      write: change(counting((request) => write(workspace, request, ctx))),
-      append: change(counting((request) => append(workspace, request, ctx))),
-      change: change(counting((request) => changeAll(workspace, request, ctx))),
-      edit: change((request) => edit(workspace, request, ctx)),
-      list: look((request) => list(workspace, request, ctx)),
-      stat: look((request) => stat(workspace, request)),
-      exists: look((request) => exists(workspace, request)),
-      mkdir: change(counting((request) => makeDirectory(workspace, request))),
-      move: change(counting((request) => move(workspace, request, ctx))),
-      copy: change(counting((request) => copy(workspace, request, ctx))),
-      delete: change((request) => remove(workspace, request, ctx)),
+      read: look(onePath, (request) => read(workspace, request, ctx)),
+      readMany: look(readPaths, (request) => readMany(workspace, request, ctx)),
+      write: change(
+        onePath,
+        counting(onePath, (request) => write(workspace, request, ctx)),
+      ),
+      append: change(
+        onePath,
+        counting(onePath, (request) => append(workspace, request, ctx)),
+      ),
+      change: change(
+        changePaths,
+        counting(changePaths, (request) => changeAll(workspace, request, ctx)),
+      ),
+      edit: change(onePath, (request) => edit(workspace, request, ctx)),
+      list: look(onePath, (request) => list(workspace, request, ctx)),
+      stat: look(onePath, (request) => stat(workspace, request)),
+      exists: look(onePath, (request) => exists(workspace, request)),
+      mkdir: change(
+        onePath,
+        counting(onePath, (request) => makeDirectory(workspace, request)),
+      ),
+      move: change(
+        bothPaths,
+        counting(bothPaths, (request) => move(workspace, request, ctx)),
+      ),
+      copy: change(
+        bothPaths,
+        counting(bothPaths, (request) => copy(workspace, request, ctx)),
+      ),
+      delete: change(onePath, (request) => remove(workspace, request, ctx)),
       search: () => ctx.forward(streams),
       readStream: () => ctx.forward(streams),
       watch: () => ctx.forward(watches),
-      beginWrite: look(counting((request) => uploads.begin(request))),
+      beginWrite: look(
+        onePath,
+        counting(onePath, (request) => uploads.begin(request)),
+      ),
       // What an upload writes is nobody else's until it is finished, so that nothing has to wait for it.
       writeChunk: atOnce(workspace, (request) => uploads.write(request, ctx)),
       finishWrite: (request) => orRefused(() => finish(uploads.close(request)), request, workspace),
@@ -104,11 +127,12 @@ function openWorkspace(options: FileSystemOptions, limits: Limits, clock: Clock)
 function counted<Request, Value>(
   { quota }: Workspace,
   { signal }: Task,
+  paths: Paths<NoInfer<Request>>,
   work: (request: Request) => Value | Promise<Value>,
 ): (request: Request) => Value | Promise<Value> {
   if (quota?.boundsFiles !== true) return work;
   return (request) => {
-    const most = pathsOf(request).reduce((sum, whole) => sum + whole.split("/").length, 0);
+    const most = paths(request).reduce((sum, whole) => sum + whole.split("/").length, 0);
     if (quota.fits(0, most)) return work(request);
     return quota.countFor(0, most).then(() => {
       signal.throwIfAborted();
@@ -139,12 +163,13 @@ function inspectionOf({ root, limits, quota }: Workspace, uploads: Uploads): Ins
 function handling(task: Task, workspace: Workspace) {
   const order = new Order();
   const perform = <Request, Value>(
+    paths: Paths<NoInfer<Request>>,
     work: (request: Request) => Value | Promise<Value>,
     isChange: boolean,
   ): ((request: Request) => Told<Value> | Promise<Told<Value>>) => {
     const inOrder = async (request: Request): Promise<Value> => {
       const { signal } = task;
-      await order.before(pathsOf(request));
+      await order.before(paths(request));
       signal.throwIfAborted();
       return work(request);
     };
@@ -153,7 +178,7 @@ function handling(task: Task, workspace: Workspace) {
         const value = order.isBusy ? inOrder(request) : work(request);
         if (!(value instanceof Promise)) return { ok: true, value };
         const told = value.then(tell, (thrown) => refused(thrown, request, workspace));
-        if (isChange) order.note(pathsOf(request), told);
+        if (isChange) order.note(paths(request), told);
         return told;
       } catch (thrown) {
         return refused(thrown, request, workspace);
@@ -162,9 +187,11 @@ function handling(task: Task, workspace: Workspace) {
   };
   return {
     /** For what changes nothing. */
-    look: <Request, Value>(work: (request: Request) => Value | Promise<Value>) => perform(work, false),
+    look: <Request, Value>(paths: Paths<NoInfer<Request>>, work: (request: Request) => Value | Promise<Value>) =>
+      perform(paths, work, false),
     /** For what later requests for its paths are to wait for. */
-    change: <Request, Value>(work: (request: Request) => Value | Promise<Value>) => perform(work, true),
+    change: <Request, Value>(paths: Paths<NoInfer<Request>>, work: (request: Request) => Value | Promise<Value>) =>
+      perform(paths, work, true),
   };
 }
 
@@ -231,14 +258,22 @@ function refused(
   return { ok: false, error: { kind: "io", path: path ?? from ?? "", message } };
 }
 
-/** The paths that a request is about; the root where it names none. */
-function pathsOf(request: unknown): string[] {
-  const { path, from, to, reads } = request as { path?: unknown; from?: unknown; to?: unknown; reads?: unknown };
-  const { changes } = request as { changes?: readonly Change[] };
-  if (changes !== undefined) return changes.flatMap(pathsOfChange).map((each) => parsePath(each).whole);
-  if (Array.isArray(reads)) return reads.flatMap(({ path }) => pathsIn(path));
-  return from === undefined ? [parsePath(path ?? "").whole] : [parsePath(from).whole, parsePath(to).whole];
-}
+/** The paths that a request is about, by what its operation declares: what else stands in it is not looked at. */
+type Paths<Request> = (request: Request) => string[];
+
+/** The root where it names none. */
+const onePath = ({ path }: { readonly path?: string | undefined }): string[] => [parsePath(path ?? "").whole];
+
+const bothPaths = ({ from, to }: { readonly from: string; readonly to: string }): string[] => [
+  parsePath(from).whole,
+  parsePath(to).whole,
+];
+
+const readPaths = ({ reads }: { readonly reads: readonly { readonly path: unknown }[] }): string[] =>
+  reads.flatMap(({ path }) => pathsIn(path));
+
+const changePaths = ({ changes }: { readonly changes: readonly Change[] }): string[] =>
+  changes.flatMap(pathsOfChange).map((each) => parsePath(each).whole);
 
 /** The path of one of several reads; none where it is no path, which that read is refused for. */
 function pathsIn(path: unknown): string[] {
