@@ -5,13 +5,13 @@ import { answerUrl } from "./globals/url";
 import type { QuickJS, Told } from "./quickjs";
 import type { Timers } from "./timers";
 
-/** Functions of the process that need nothing of the run but its timers: see `Natives`. */
+/** The natives (see `Natives`) that need nothing of a run but its timers. */
 export type Helper = "setTimer" | "clearTimer" | "askUrl" | "random";
 
-/** Most random bytes at once, as Web Crypto has it. Code may have changed what the prelude measures a list by. */
+/** Most random bytes per call, as in Web Crypto. Checked here, because code may have changed how the prelude measures. */
 const MOST_RANDOM = 65_536;
 
-/** What such a function gives the prelude. */
+/** Runs such a native, and returns its result to the prelude. */
 export function help(native: Helper, text: string, timers: Timers): Told {
   switch (native) {
     case "setTimer":
@@ -26,16 +26,16 @@ export function help(native: Helper, text: string, timers: Timers): Told {
   }
 }
 
-/** In hexadecimal digits; none where there are too many. */
+/** In hexadecimal digits; undefined for an invalid count or too many bytes. */
 function randomBytes(count: number): string | undefined {
   if (!Number.isInteger(count) || count < 0 || count > MOST_RANDOM) return undefined;
   return crypto.getRandomValues(Buffer.alloc(count)).toString("hex");
 }
 
-/** The number of a call that is answered here: not above 0, and by it the answer is found. */
+/** The number of a refused call: 0 or below, the negative index of its answer in `REFUSALS`. */
 export const refused = (why: keyof typeof REFUSALS): number => -Object.keys(REFUSALS).indexOf(why);
 
-/** Gives a run the seed and the time that it was asked for with. */
+/** Applies the seed and the time of an order to its run. */
 export function repeat({ seed, now }: Order, quickjs: QuickJS): void {
   if (seed !== undefined) quickjs.seed(new Uint8Array(BigUint64Array.of(stateOf(seed)).buffer));
   setTime(now);
@@ -43,7 +43,7 @@ export function repeat({ seed, now }: Order, quickjs: QuickJS): void {
 
 const time = Date.now;
 
-/** Has `Date` stand still in the sandbox, which asks this process for the time, or go on. */
+/** Stops `Date` at a time, or lets it go on. The sandbox asks this process for the time. */
 export function setTime(now?: number): void {
   Date.now = now === undefined ? time : () => now;
 }

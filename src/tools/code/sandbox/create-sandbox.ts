@@ -3,9 +3,9 @@ import { INTERPRETER_COMMAND } from "../peers";
 import { type PoolOptions, ProcessPool } from "../pool/process-pool";
 import type { Tier } from "../tier";
 
-/** How a sandbox is made. */
+/** Options of `createSandbox`. */
 export interface SandboxOptions extends Omit<PoolOptions, "isolation" | "program" | "remedy"> {
-  /** @internal For tests: another program in place of the processes' own, which keeps to no agreement. */
+  /** @internal For tests: a program that replaces the processes' own and need not keep the protocol. */
   readonly program?: ChildProgram;
 }
 

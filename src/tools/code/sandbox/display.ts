@@ -1,28 +1,28 @@
-/** What turns values into texts. */
+/** Turns values into texts. */
 export interface Display {
-  /** How many characters of a text are worth having: it is longer than may be told in any case. */
+  /** Sets how many characters of a text are worth making. A longer text exceeds the output limit in any case. */
   limit(characters: number): void;
   cut(text: string): string;
   /** Values as a console shows them, in one line. */
   line(values: readonly unknown[]): string;
-  /** What is told of something that was thrown; a name is what only errors have. */
+  /** Describes a thrown value. Only errors have a name. */
   told(thrown: unknown): { readonly name?: string; readonly message: string; readonly stack?: string };
 }
 
-/** What is told of a value that throws when it is looked at; said again below, which uses nothing from around it. */
+/** The text for a value that throws when inspected. `display` repeats it, because it uses nothing outside itself. */
 export const UNSHOWN = "a value that cannot be shown";
 
 /**
- * Carried into the interpreter as its own source text, so that it uses nothing from around it. Everything that it needs
- * of the language it takes at the start, and afterwards calls no method of a prototype, because by then the code may have
- * changed them. (What it could gain is to be shown its own values wrongly: there is nothing here that it lacks.)
+ * Carried into the interpreter as its own source text, so it uses nothing outside itself. It takes the functions of the
+ * language at the start, and later calls no method of a prototype, because the code may have changed it by then. (The
+ * code could only make its own values show wrongly: it gains access to nothing here.)
  */
 export function display(): Display {
   const { ownKeys, getOwnPropertyDescriptor, getPrototypeOf } = Reflect;
   const { isArray } = Array;
   const { stringify } = JSON;
   const { call } = Function.prototype;
-  // biome-ignore lint/suspicious/noExplicitAny: what takes a method and gives a function has no better type here.
+  // biome-ignore lint/suspicious/noExplicitAny: a function from any method to any function has no better type.
   const free = (method: any): ((self: unknown, ...rest: unknown[]) => any) => call.bind(method);
   const getterOf = (prototype: object, key: string | symbol) => free(getOwnPropertyDescriptor(prototype, key)?.get);
   const slice = free(String.prototype.slice);
@@ -50,7 +50,7 @@ export function display(): Display {
 
   type Seen = { readonly value: unknown; readonly next: Seen } | null;
 
-  /** A text that is too long in any case, because it has at least as many bytes, stays so, and costs no more. */
+  /** Cuts to one character over the budget: still too long, as it has at least as many bytes, but no longer costly. */
   const cut = (value: string): string => (value.length > budget ? slice(value, 0, budget + 1) : value);
 
   const show = (value: unknown, depth: number, seen: Seen): string => {
@@ -113,7 +113,7 @@ export function display(): Display {
     return typeof message === "string" && message !== "" ? `${named}: ${message}` : named;
   };
 
-  /** The name of the class of an object; "" for one of none. */
+  /** The name of an object's class; "" if it has none. */
   const nameOf = (value: object): string => {
     const prototype = getPrototypeOf(value);
     if (prototype === null) return "[Object: null prototype]";
@@ -160,7 +160,7 @@ export function display(): Display {
     let count = 0;
     for (let index = 0; index < keys.length; index++) {
       if (index > ITEMS * 10) break;
-      // An index below the length of an array that the language made, which holds keys only.
+      // The cast holds: the index is in bounds, and `ownKeys` returns only keys.
       const key = keys[index] as string | symbol;
       const own = getOwnPropertyDescriptor(value, key);
       if (own === undefined || own.enumerable !== true) continue;
@@ -181,7 +181,7 @@ export function display(): Display {
   const isPlain = (key: string): boolean => {
     if (key === "" || key.length > 100) return false;
     for (let index = 0; index < key.length; index++) {
-      // Characters of a string primitive, which are no properties that code can change.
+      // Code cannot change the characters of a string primitive.
       const at = key[index] as string;
       const isLetter = (at >= "a" && at <= "z") || (at >= "A" && at <= "Z") || at === "_" || at === "$";
       if (!isLetter && (index === 0 || at < "0" || at > "9")) return false;

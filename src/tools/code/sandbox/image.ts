@@ -2,28 +2,28 @@ import { ptr, FFIType as T } from "bun:ffi";
 import { closeSync, openSync, readSync } from "node:fs";
 import { openLibrary } from "../../c-library";
 
-/** Bytes of a page of every machine that Bun runs on, and of the larger ones of some. */
+/** Bytes. A whole number of pages on every machine that Bun runs on; on some it is one page. */
 const PAGE = 65_536;
-/** Bytes of what is looked at to be zeros or not. */
+/** Bytes of a block that is checked for zeros. */
 const GRAIN = 4_096;
 const MADV_DONTNEED = 4;
 const SYMBOLS = { madvise: { args: [T.u64, T.u64, T.i32], returns: T.i32 } } as const;
 
-/** What stands in a memory at a place. */
+/** The bytes at a place in a memory. */
 interface Piece {
   readonly at: number;
   readonly bytes: Uint8Array;
 }
 
 /**
- * What a memory had in it at one time, and can have again, bit for bit.
+ * The contents of a memory at one time. They can be restored bit for bit.
  *
- * A context of QuickJS takes 1.5 ms to make and has 0.3 MB, which take 7 µs to copy. What lies beyond them is given back
- * to the kernel, which puts zeros there when it is next used: it costs nothing where nothing was touched.
+ * A context of QuickJS takes 1.5 ms to make; its 0.3 MB take 7 µs to copy. The memory beyond them is returned to the
+ * kernel, which supplies zeros at the next use. Memory that was never touched costs nothing.
  */
 export class Image {
   readonly pieces: readonly Piece[];
-  /** Where what is not zeros ends. */
+  /** The end of the last piece. Only zeros follow. */
   readonly end: number;
   readonly #libc = process.platform === "linux" ? openLibrary(SYMBOLS) : undefined;
   #buffer: ArrayBuffer | undefined;
@@ -35,7 +35,7 @@ export class Image {
     this.end = last === undefined ? 0 : last.at + last.bytes.length;
   }
 
-  /** That of what a memory has in it now. */
+  /** Takes an image of a memory as it is now. */
   static of(memory: Uint8Array<ArrayBuffer>): Image {
     const pieces: Piece[] = [];
     const zeros = Buffer.alloc(GRAIN);
@@ -50,12 +50,12 @@ export class Image {
     return new Image(pieces);
   }
 
-  /** Puts it into a memory that is all zeros. */
+  /** Writes the image into a memory that is all zeros. */
   write(memory: Uint8Array): void {
     for (const { at, bytes } of this.pieces) memory.set(bytes, at);
   }
 
-  /** Puts it into a memory, and zeros everywhere else; false where that cannot be done here, and the memory is of no use. */
+  /** Restores a memory, with zeros outside the pieces. False if that is impossible here: the memory is then unusable. */
   restore(memory: Uint8Array<ArrayBuffer>): boolean {
     if (this.#libc === undefined) return false;
     if (memory.buffer !== this.#buffer) {
@@ -68,13 +68,13 @@ export class Image {
       memory.set(bytes, at);
       end = at + bytes.length;
     }
-    // There the heap goes on, which most runs use some of: to have the kernel find a page again takes 2 µs.
+    // Most runs use some of the heap right behind the image, so keep that page: a new one from the kernel takes 2 µs.
     const beyond = Math.min(end + PAGE, memory.length);
     memory.fill(0, end, beyond);
     return this.#clear(memory, beyond, memory.length);
   }
 
-  /** Only whole pages can be given back. */
+  /** Fills a range with zeros. Its whole pages are returned to the kernel, which takes nothing smaller. */
   #clear(memory: Uint8Array, from: number, to: number): boolean {
     const first = Math.min(Math.ceil(from / PAGE) * PAGE, to);
     const last = Math.max(Math.floor(to / PAGE) * PAGE, first);
@@ -84,14 +84,14 @@ export class Image {
   }
 }
 
-/** Bytes of an entry of `pagemap`, in whose last byte is whether a page is in RAM or swapped out. */
+/** Bytes of a `pagemap` entry, and the bits of its last byte for a page that is in RAM or swapped out. */
 const [ENTRY, IN_USE] = [8, 0xc0];
-/** Of x64; other processors have pages of several sizes. */
+/** Bytes of a page on x64. Other processors have pages of several sizes. */
 const KERNEL_PAGE = GRAIN;
 
 /**
- * Tells of a page whether the kernel never had to find memory for it, so that it is zeros: reading all of them would have
- * it find some for each, which takes 5 to 8 ms. Of none where it cannot be known.
+ * Tells whether the kernel never allocated a page, so that it is zeros. Reading every page would make the kernel allocate
+ * each one, which takes 5 to 8 ms. Always false where it cannot be known.
  */
 function untouchedIn(memory: Uint8Array): (at: number) => boolean {
   const entries = process.arch === "x64" ? entriesOf(ptr(memory) as number, memory.length) : undefined;
@@ -107,7 +107,7 @@ function entriesOf(address: number, length: number): Uint8Array | undefined {
     const read = readSync(file, entries, 0, entries.length, (address / KERNEL_PAGE) * ENTRY);
     return read === entries.length ? entries : undefined;
   } catch {
-    return undefined; // Not Linux, or one that does not tell.
+    return undefined; // Not Linux, or a Linux that hides it.
   } finally {
     if (file !== undefined) closeSync(file);
   }

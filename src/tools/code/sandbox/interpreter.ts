@@ -13,18 +13,18 @@ import { type Parts, readSnapshot, type Snapshot, writeSnapshot } from "./snapsh
 import { NATIVES, STACK, snapshotOf } from "./start";
 import { Timers } from "./timers";
 
-/** How many jobs run before the deadline is looked at from outside: an async function swallows an interrupt. */
+/** Jobs between checks of the deadline from outside: an async function swallows an interrupt. */
 const JOBS = 100;
-/** How many jobs of a run that was ended are let go before it is given up. */
+/** Most leftover jobs of an ended run to clear away. With more, the context counts as broken. */
 const MOST_LEFTOVERS = 20_000;
-/** Bytes that any run has beside what is there before it. */
+/** Least bytes that a run has beyond the image of the start. */
 const LEAST = 1.5 * 1024 * 1024;
-/** See `Natives`: progress that is nested too deep. */
+/** The answer to progress that is nested too deep: see `Natives`. */
 const TOO_DEEP = -2;
 
 const EXHAUSTED: Outcome = { kind: "out-of-memory", message: "" };
 
-/** Runs programs, one at a time: each in a context that nothing has happened in, or in that of the run before. */
+/** Runs programs one at a time, each in a fresh context or in the context of the previous run. */
 export class Interpreter {
   readonly #port: Port;
   readonly #start: () => Promise<QuickJS>;
@@ -34,7 +34,7 @@ export class Interpreter {
   #quickjs: QuickJS;
   #isNew = true;
   #isBroken = false;
-  /** What tools the run before had. */
+  /** The tools of the previous run, as JSON. */
   #tools: string | undefined;
   #number = 0;
   #began = 0;
@@ -42,17 +42,17 @@ export class Interpreter {
   #deadline = 0;
   #maxOutput = 0;
   #hasTools = false;
-  /** Bytes that may still be told. */
+  /** Bytes of output that are still allowed. */
   #left = 0;
   #stop: "timeout" | "output-limit" | undefined;
-  /** Counts as long as the process lives, so that no answer is taken for one of another run. */
+  /** Never reset while the process lives, so that no answer is taken for one of another run. */
   #calls = 0;
   readonly #open = new Set<number>();
   readonly #places = new Places();
   readonly #timers = new Timers();
-  /** Whether something was thrown where no code could catch it. */
+  /** True once something was thrown where no code could catch it. */
   #hasFailed = false;
-  /** Values that are let go after a run whose context stays. */
+  /** Values to free after a run whose context is kept. */
   #owned: Place[] = [];
 
   private constructor(
@@ -71,7 +71,7 @@ export class Interpreter {
     hooks.isToStop = () => this.#isToStop();
   }
 
-  /** @throws where QuickJS is not installed, or is another version. */
+  /** @throws if QuickJS is not installed, or is another version. */
   static async create(port: Port): Promise<Interpreter> {
     const loaded = await loadQuickJS();
     const hooks: Hooks = { called: () => 0, isToStop: () => false };
@@ -85,18 +85,18 @@ export class Interpreter {
     return new Interpreter(port, quickjs, start, hooks, known ?? snapshotOf(quickjs));
   }
 
-  /** Writes what one is like that has just started into a file, for those that will find it beside their program. */
+  /** Writes the snapshot of a fresh interpreter into a file. Processes read it from beside their program. */
   static async prepare(file: string): Promise<void> {
     const { start, fingerprint } = await loadQuickJS();
     writeSnapshot(file, fingerprint, snapshotOf(await start({ called: () => 0, isToStop: () => false })));
   }
 
-  /** Whether nothing has run there yet. */
+  /** True until something has run. */
   get isNew(): boolean {
     return this.#isNew;
   }
 
-  /** Whether what runs have left is lost, or not to be trusted. */
+  /** True once the state that runs left is lost, or not to be trusted. */
   get isBroken(): boolean {
     return this.#isBroken;
   }
@@ -128,7 +128,7 @@ export class Interpreter {
     return this.#stop === undefined ? outcome : { kind: this.#stop, message: "" };
   }
 
-  /** Makes all as it was before any run. */
+  /** Restores the state before any run. */
   async reset(): Promise<void> {
     const quickjs = this.#quickjs;
     const isRestored = this.#image.restore(quickjs.memory);
@@ -143,12 +143,12 @@ export class Interpreter {
     this.#places.forget();
   }
 
-  /** What each first run has of its own. */
+  /** Gives a first run its own seed and memory limit. */
   #furnish(memory: number): void {
     const quickjs = this.#quickjs;
     quickjs.seed(crypto.getRandomValues(new Uint8Array(8)));
     quickjs.limit = memory;
-    // What is there already, from the start or from a run that needed more, is taken from one that may have less.
+    // The memory may be larger than the limit already, from the start or from an earlier run. Occupy the difference.
     const { length } = quickjs.memory;
     const ballast = Math.min(length - memory, length - this.#image.end - LEAST);
     if (ballast > 0) quickjs.occupy(ballast);
@@ -184,20 +184,20 @@ export class Interpreter {
     }
   }
 
-  /** Runs all that can run. Calls that are made meanwhile are told with what comes next, or once it takes a while. */
+  /** Runs all jobs that can run. Calls made meanwhile are sent with the next news, or once this takes a while. */
   #drain(): void {
     while (!this.#isOver() && this.#quickjs.hasJobs) this.#quickjs.runJobs(JOBS);
   }
 
-  /** Waits for what the host has to say, or for a timer, and lets the code know; what it throws then, or 0. */
+  /** Waits for a word from the host or for a timer, and passes it to the code. Returns what the code throws, or 0. */
   #wait(): Place {
     const due = this.#timers.next;
     if (due !== undefined && !this.#port.hearsUntil(Math.min(due, this.#deadline + 1))) return this.#fire();
-    // With a timer, code does not only wait for answers.
+    // Not sent while a timer is set: the code then waits for more than answers.
     if (due === undefined && !this.#port.hasWord) this.#port.tell(["waiting"]);
     const word = this.#port.read();
     if (word[0] === "stop" && word[1] === this.#number) this.#stop = "timeout";
-    // Any other answer is to a call of a run before.
+    // Any other answer belongs to a call of an earlier run.
     if (word[0] !== "answer" || !this.#open.delete(word[1])) return 0;
     this.#deadline = this.#began + this.#timeout + word[3];
     const quickjs = this.#quickjs;
@@ -218,11 +218,11 @@ export class Interpreter {
     return thrown;
   }
 
-  /** Leaves a context in which another run can begin, or knows that there is none. */
+  /** Prepares the context for another run, or marks it as broken. */
   #tidy(outcome: Outcome): void {
     const quickjs = this.#quickjs;
     for (const place of this.#owned) quickjs.free(place);
-    // Jobs of a run that was ended would run in the next one: they come to their ends without a stack, which calls need.
+    // Leftover jobs would run in the next run. They end at once without a stack, because calls need one.
     quickjs.setStack(1);
     for (let done = 0; done < MOST_LEFTOVERS && quickjs.hasJobs; done += JOBS) quickjs.runJobs(JOBS);
     quickjs.setStack(STACK);
@@ -265,10 +265,10 @@ export class Interpreter {
     }
     // Written by the prelude: three texts or nulls.
     const [name, message, stack] = JSON.parse(text) as (string | null)[];
-    // Where no memory is left to make an error, null is thrown, or one without its message, or what is no value at all.
+    // With no memory left for an error, QuickJS throws null, an error without a message, or something that is no value.
     const isNone = name === null && (message === "null" || message === UNSHOWN) && quickjs.isExhausted;
     const isBare = message === "" && quickjs.isExhausted;
-    // One of its kinds goes on: "… in regexp execution".
+    // One variant has more text: "out of memory in regexp execution".
     if (isNone || (name === "InternalError" && (isBare || message?.startsWith("out of memory")))) return EXHAUSTED;
     return {
       kind: "runtime-error",
@@ -278,7 +278,7 @@ export class Interpreter {
     };
   }
 
-  /** What WebAssembly ended itself, or the end of the process's stack. */
+  /** The outcome of a WebAssembly trap, or of an overflow of the process's stack. */
   #trapped(thrown: unknown): Outcome {
     this.#isBroken = true;
     if (this.#quickjs.isExhausted) return EXHAUSTED;
@@ -305,7 +305,7 @@ export class Interpreter {
     return this.#stop === undefined ? 0 : -1;
   }
 
-  /** What takes long is not begun once the time is up: code looks at that only every now and then. */
+  /** Begins no long work after the deadline: QuickJS checks the deadline only now and then. */
   #serve(native: Helper | "load" | "fail", text: string): Told {
     if (this.#isOver()) return undefined;
     if (native === "fail") this.#hasFailed = true;
@@ -322,19 +322,19 @@ export class Interpreter {
     if (Buffer.byteLength(request) > this.#maxOutput) return refused("tooLarge");
     const call = ++this.#calls;
     this.#open.add(call);
-    // With those that come at the same time, once the code waits or has run for a while.
+    // Sent together with other calls, once the code waits or has run for a while.
     this.#port.tellSoon(["call", call, request]);
     return call;
   }
 
-  /** Whether there is still room for a text in what may be told. */
+  /** Counts a text as output. False once the output limit is exceeded. */
   #take(text: string): boolean {
     this.#left -= Buffer.byteLength(text) + ENTRY_BYTES;
     if (this.#left < 0) this.#stop = "output-limit";
     return this.#stop === undefined;
   }
 
-  /** Asked while code runs, every now and then. */
+  /** QuickJS asks this now and then while code runs. */
   #isToStop(): boolean {
     this.#port.flush();
     return this.#isOver();

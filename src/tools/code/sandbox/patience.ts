@@ -1,9 +1,9 @@
-/** Nanoseconds that it is worth to look for something: as long as Linux's guests do before they halt (guest-halt-polling). */
+/** Most nanoseconds to poll: as long as Linux guests poll before they halt (guest-halt-polling). */
 const LONGEST = 200_000;
 
 /**
- * How long to look for something before sleeping, where it takes a processor 15 µs to wake, as a virtual one does: as long as
- * it is worth while that spares a sleep, and half as long after each sleep that it would not have spared.
+ * How long to poll before sleeping. A virtual processor takes 15 µs to wake, so polling may spare a costly sleep. The time
+ * is `LONGEST` while polling that long spares sleeps, and halves after each sleep that it would not have spared.
  */
 export class Patience {
   #length = LONGEST;
@@ -13,7 +13,7 @@ export class Patience {
     return this.#length;
   }
 
-  /** It slept, and what it waited for came so many nanoseconds after it had begun to look. */
+  /** Records a sleep: the event came this many nanoseconds after polling began. */
   slept(waited: number): void {
     this.#length = waited < LONGEST ? LONGEST : Math.floor(this.#length / 2);
   }

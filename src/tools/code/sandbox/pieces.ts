@@ -1,22 +1,22 @@
 import { readFileSync } from "node:fs";
 
-// What the interpreter is made of. In the text that is handed to the processes of a bundle or a compiled application,
-// embedded-pieces.ts is in the place of this file (see scripts/embed.ts).
+// The pieces of the interpreter. In the program text for processes of a bundle or a compiled application,
+// embedded-pieces.ts replaces this file (see scripts/embed.ts).
 
-/** Makes an instance of it. */
+/** Makes an instance of the WebAssembly module. */
 export type LoadModule = (options: object) => Promise<unknown>;
 
-/** @throws where it is not installed. */
+/** @throws if QuickJS is not installed. */
 export async function moduleLoader(): Promise<LoadModule> {
   const { default: load } = await import("@jitl/quickjs-wasmfile-release-sync/emscripten-module");
-  return load as LoadModule; // It is declared for the usual bindings, which use other parts of it.
+  return load as LoadModule; // Its declared type serves the usual bindings, which use other parts.
 }
 
-/** @throws where it is not installed. */
+/** @throws if QuickJS is not installed. */
 export const moduleBytes = (): Promise<ArrayBuffer> =>
   Bun.file(Bun.fileURLToPath(import.meta.resolve("@jitl/quickjs-wasmfile-release-sync/wasm"))).arrayBuffer();
 
-/** What an interpreter that has just started is like, where the build has written it down (to a third of its size). Among the sources it has not. */
+/** The snapshot of a fresh interpreter, compressed to a third. Undefined in the sources, where no build has written it. */
 export function startImage(): Buffer | undefined {
   try {
     return Bun.zstdDecompressSync(readFileSync(new URL("./sandbox.image", import.meta.url)));

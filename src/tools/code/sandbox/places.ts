@@ -1,15 +1,15 @@
 import { FIRST_LINE } from "../pool/program-file";
 import { lineStarts } from "../source/text";
 
-/** What QuickJS counts otherwise: a line ends there at "\n" alone, and a pair of surrogates is one column. */
+/** Characters that QuickJS counts differently: its lines end only at "\n", and a surrogate pair is one column. */
 const ODD = /\r(?!\n)|[\u2028\u2029\ud800-\udbff]/;
 const PLACE = /\b(program(?:-\d{1,15})?\.js):(\d{1,9}):(\d{1,9})/g;
-/** How many programs of a room it knows. */
+/** Most programs of a room to remember. */
 const MOST = 100;
 
-/** Makes places as the language counts them of those in the stacks of QuickJS. */
+/** Converts places in QuickJS stacks to lines and columns as the language counts them. */
 export class Places {
-  /** Programs in which that is not the same. */
+  /** The programs in which the two counts differ, by file. */
   readonly #bodies = new Map<string, string>();
 
   know(file: string, body: string): void {
@@ -32,7 +32,7 @@ export class Places {
   }
 }
 
-/** Both count from 0. The body begins on a line of its own. */
+/** Line and column count from 0. The body begins on a line of its own. */
 function placeIn(body: string, line: number, column: number): string {
   let at = 0;
   for (let count = 0; count < line && at < body.length; count++) at = body.indexOf("\n", at) + 1 || body.length;

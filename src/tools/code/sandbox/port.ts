@@ -4,13 +4,13 @@ import { openLibrary } from "../../c-library";
 import { CHANNEL, type News, type Word } from "../pool/channel";
 import { Patience } from "./patience";
 
-/** News that can wait for others, in characters. */
+/** Most characters of news that wait to be sent with others. */
 const MOST_WAITING = 64 * 1024;
 const READ_BYTES = 64 * 1024;
-/** Milliseconds, which are a number of `poll`. */
+/** Milliseconds. Fits the 32-bit timeout of `poll`. */
 const LONGEST_SLEEP = 2 ** 30;
 
-/** The process's side of the channel. It does one thing at a time, so that it waits for words on its only thread. */
+/** The process's side of the channel. The process does one thing at a time, so it waits for words on its only thread. */
 export class Port {
   readonly #piece = Buffer.alloc(READ_BYTES);
   readonly #room = Buffer.alloc(MOST_WAITING);
@@ -28,12 +28,12 @@ export class Port {
     this.#write(`${JSON.stringify(news)}\n`);
   }
 
-  /** The same for an entry of the log, whose text is JSON already. */
+  /** Like `tell`, for a log entry whose text is JSON already. */
   tellLog(level: number, json: string, time: number): void {
     this.#write(`["log",${level},${json},${time}]\n`);
   }
 
-  /** Told with what comes next, or by `flush`. */
+  /** Sends news with the next news, or at the next `flush`. */
   tellSoon(news: News): void {
     this.#waiting += `${JSON.stringify(news)}\n`;
     if (this.#waiting.length > MOST_WAITING) this.flush();
@@ -43,30 +43,30 @@ export class Port {
     if (this.#waiting !== "") this.#write("");
   }
 
-  /** Whether something comes within so many milliseconds; true where that cannot be known. */
+  /** True if something comes within these milliseconds, or if that cannot be known. */
   hears(milliseconds: number): boolean {
     return this.#libc === undefined || this.#libc.poll(this.#polled, 1, milliseconds) !== 0;
   }
 
-  /** Sleeps until a word comes, or until that time of `performance.now`; whether one came. */
+  /** Sleeps until a word comes, or until a time of `performance.now`. True if a word came. */
   hearsUntil(time: number): boolean {
     this.flush();
     for (;;) {
       if (this.hasWord) return true;
       const left = Math.min(Math.ceil(time - performance.now()), LONGEST_SLEEP);
       if (left <= 0) return this.#libc !== undefined && this.hears(0);
-      // Without `poll` it cannot hear while it sleeps, and ends when its own clock says so.
+      // Without `poll` no word can wake it: it sleeps the whole time.
       if (this.#libc === undefined) Bun.sleepSync(left);
       else if (this.hears(left)) return true;
     }
   }
 
-  /** Whether a word is there already. */
+  /** True if a whole word is here already. */
   get hasWord(): boolean {
     return this.#unread.includes(10);
   }
 
-  /** The next word; waits for it. Without its host the process ends. */
+  /** Waits for the next word. The process ends if its host is gone. */
   read(): Word {
     const pieces = [this.#unread];
     for (let searched = this.#unread; ; ) {
@@ -75,7 +75,7 @@ export class Port {
         const whole = pieces.length === 1 ? searched : Buffer.concat(pieces);
         const length = whole.length - searched.length + end;
         this.#unread = whole.subarray(length + 1);
-        return JSON.parse(whole.toString("utf8", 0, length)) as Word; // The host's own words.
+        return JSON.parse(whole.toString("utf8", 0, length)) as Word; // The host wrote it.
       }
       const length = this.#receive();
       if (length === 0) process.exit(0);
@@ -85,7 +85,7 @@ export class Port {
     }
   }
 
-  /** Looks for what is to be read before it sleeps; in between, it leaves the processor to whoever has something to do. */
+  /** Polls before it sleeps. Between polls it yields the processor to other threads. */
   #receive(): number {
     const start = Bun.nanoseconds();
     let waited = 0;
@@ -109,7 +109,7 @@ export class Port {
   }
 }
 
-/** A channel that breaks does so because the host is gone. */
+/** A broken channel means that the host is gone, so the process ends. */
 function attempt(work: () => number): number {
   try {
     return work();

@@ -5,19 +5,19 @@ import type { display } from "./display";
 import type { Natives } from "./natives";
 import type { surroundings } from "./surroundings";
 
-/** What the prelude gives: called by the process, never by the code that runs. */
+/** The functions that the prelude returns. The process calls them, never the code that runs. */
 export type Prelude = readonly [
   begin: (program: unknown, order: string) => unknown,
   serialize: (value: unknown) => string,
   describe: (thrown: unknown) => string,
   answer: (call: number, text: string) => void,
-  /** Calls what a timer is to call. */
+  /** Calls the function of a timer. */
   fire: (timer: number) => void,
-  /** Throws what was thrown where no code could catch it. */
+  /** Throws again the value that no code could catch. */
   rethrow: () => never,
 ];
 
-/** What the prelude is told of a run, as JSON: `tools` is 0 for none, 1 for those of the run before. */
+/** The order of a run to the prelude, as JSON. `tools` is 0 for none, 1 for the tools of the previous run. */
 export type Start = readonly [
   maxOutput: number,
   declares: readonly string[],
@@ -26,10 +26,10 @@ export type Start = readonly [
 ];
 
 /**
- * What is evaluated once, before any code comes: the console, progress and tools, and what makes texts of values.
+ * Evaluated once, before any code comes. It makes the console, progress and tools, and turns values into texts.
  *
- * Like the functions that it is given, it is carried over as its own source text, and takes what it needs of the language
- * at the start. It runs again in a session, among what the code before changed.
+ * Like the functions that it is given, it is carried over as its own source text. It takes the functions of the language at
+ * the start: in a session its own functions run again after code that may have changed the language's.
  */
 export function prelude(
   natives: Natives,
@@ -46,11 +46,11 @@ export function prelude(
   const [PromiseOf, ErrorOf, TypeErrorOf, global] = [Promise, Error, TypeError, globalThis];
   const { limit, cut, line, told } = makeDisplay();
 
-  /** A descriptor that has nothing from the prototype of objects. */
+  /** A descriptor that inherits nothing from `Object.prototype`. */
   const descriptor = (value: unknown, isEnumerable: boolean) =>
     ({ __proto__: null, value, writable: true, enumerable: isEnumerable, configurable: true }) as PropertyDescriptor;
 
-  /** Ends code that says too much; what catches it is ended when it is next interrupted. */
+  /** Ends code that exceeds the output limit. Code that catches the error is ended at its next interrupt. */
   const check = (left: number): void => {
     if (left < 0) throw new ErrorOf("The logs are more than they may be.");
   };
@@ -71,7 +71,7 @@ export function prelude(
   };
 
   type Waiting = Record<number, ((answer: string) => void) | undefined>;
-  /** What resolves the calls that wait. It has no prototype, whose setters would see what is put here. */
+  /** Resolves the open calls. It has no prototype, whose setters would see each entry. */
   const none = (): Waiting => ({ __proto__: null }) as unknown as Waiting;
   let waiting = none();
 
@@ -79,7 +79,7 @@ export function prelude(
     const id = tellCall(request);
     return new PromiseOf<string>((resolve) => {
       if (id > 0) waiting[id] = resolve;
-      else resolve(refusals[-id] as string); // By `Natives`.
+      else resolve(refusals[-id] as string); // See `Natives`.
     });
   };
 
@@ -104,7 +104,7 @@ export function prelude(
     }
     const table = start[2];
     if (table !== 1) tools = table === 0 ? undefined : makeTools(table, call, true);
-    // What is no function, because the body closed the one that was put around it, fails here as it would anywhere.
+    // A body can close the function around it. Then `program` may be no function, and fails here as it would anywhere.
     return apply(program as () => unknown, undefined, [start.length === 4 ? start[3] : undefined, tools, progress]);
   };
 
@@ -128,7 +128,7 @@ export function prelude(
 
   const describe: Prelude[2] = (thrown) => {
     const { name, message, stack } = told(thrown);
-    // Put together by hand: `stringify` of an object would ask for a `toJSON` that the code may have given to all.
+    // Put together by hand: `stringify` of a list would call a `toJSON` that the code may have given to all objects.
     const of = (value: string | undefined): string => (value === undefined ? "null" : stringify(value));
     return `[${of(name)},${of(message)},${of(stack)}]`;
   };

@@ -1,42 +1,42 @@
 import { moduleBytes, moduleLoader } from "./pieces";
 
 const PAGE = 65_536;
-/** Pages that its build begins with. */
+/** Pages of memory at the start, fixed by its build. */
 const INITIAL = 256;
-/** Most pages that it can have, by its build. */
+/** Most pages of memory, fixed by its build. */
 const MOST = 32_768;
 
-/** What a function of this side gives its code: a value, or one that is there already, which it takes over. */
+/** The result of a function of this process: a value, or the place of an existing one, which QuickJS takes over. */
 export type Told = number | string | { readonly place: Place } | undefined;
 
-/** What its code asks of this side. */
+/** Calls from QuickJS to this process. */
 export interface Hooks {
-  /** A function that was made by `makeFunction` was called with a text. */
+  /** Code called a function of `makeFunction` with a text. */
   called(id: number, text: string): Told;
   isToStop(): boolean;
 }
 
-/** A place in its memory; 0 is none. */
+/** An address in the memory of QuickJS; 0 is none. */
 export type Place = number;
 
-/** What came of code: a value, or what it threw. */
+/** The result of code: a value, or what it threw. */
 export interface Result {
   readonly value: Place;
-  /** 0 where nothing was thrown. */
+  /** 0 if nothing was thrown. */
   readonly thrown: Place;
 }
 
-/** Where its own things are: the same in all instances whose memory has the same contents. */
+/** Where an instance keeps its own structures. Equal in all instances whose memory has the same contents. */
 export interface Layout {
   readonly runtime: Place;
   readonly context: Place;
   /** Room for the arguments of a call. */
   readonly scratch: Place;
-  /** Where the state of `Math.random` is. */
+  /** The state of `Math.random`. */
   readonly random: Place;
 }
 
-/** What is used of the module that emscripten makes: functions of C, whose arguments and results are places and numbers. */
+/** The used part of emscripten's module: functions of C, whose arguments and results are places and numbers. */
 interface Module {
   HEAPU8: Uint8Array<ArrayBuffer>;
   callbacks: object;
@@ -65,9 +65,9 @@ interface Module {
   _QTS_PromiseResult(context: Place, promise: Place): Place;
 }
 
-/** Arguments of a call. */
+/** Most arguments of a call. */
 const SCRATCH = 8;
-/** Bytes among which those of a context are. */
+/** Bytes that are enough for a whole context. */
 const CONTEXT = 4_096;
 const EVAL_GLOBAL = 0;
 const ignore = (): void => {};
@@ -76,16 +76,16 @@ const ignore = (): void => {};
 export type Settled = { readonly kind: "pending" } | { readonly kind: "fulfilled" | "rejected"; readonly value: Place };
 
 /**
- * An instance of QuickJS, spoken to by its functions in C: the usual bindings are made for values that live long, and
- * cost several times what a small program does.
+ * An instance of QuickJS, used through its functions in C. The usual bindings are made for values that live long, and
+ * cost several times as much as a small program.
  *
- * Once one of its methods has thrown, where WebAssembly trapped or the stack of this process ended, it is as it was in
- * the midst of a function, and good for nothing.
+ * A method throws when WebAssembly traps or when the stack of this process overflows. The instance is then stopped in the
+ * middle of a function, and unusable.
  */
 export class QuickJS {
-  /** Most bytes of memory that it takes. */
+  /** Most bytes of memory it may take. */
   limit = MOST * PAGE;
-  /** Whether it wanted more since this was last set. */
+  /** True while its last request for memory was over `limit`. The caller resets it. */
   isExhausted = false;
   readonly undefined: Place;
   readonly #module: Module;
@@ -100,7 +100,7 @@ export class QuickJS {
         this.isExhausted = true;
         throw new RangeError("It may have no more memory.");
       }
-      this.isExhausted = false; // Its allocator asks for more than it needs, and for less where that is refused.
+      this.isExhausted = false; // The allocator asks for more than it needs, and for less when refused.
       return grow(pages);
     };
     const refuse = (): Place => 0;
@@ -119,12 +119,12 @@ export class QuickJS {
     this.undefined = module._QTS_GetUndefined();
   }
 
-  /** All of its memory; another view of it once it has grown. */
+  /** All of its memory. The view is replaced when the memory grows. */
   get memory(): Uint8Array<ArrayBuffer> {
     return this.#module.HEAPU8;
   }
 
-  /** Makes the place where code runs, and finds out where its things are. */
+  /** Makes the context in which code runs, and finds its layout. */
   makeContext(stackBytes: number): void {
     const { _malloc, _QTS_NewRuntime, _QTS_RuntimeEnableInterruptHandler, _QTS_NewContext } = this.#module;
     const runtime = _QTS_NewRuntime();
@@ -136,7 +136,7 @@ export class QuickJS {
     this.#layout = { ...layout, random: this.#findRandom(context) };
   }
 
-  /** The only number of a context that one call of `Math.random` changes as that does. */
+  /** Finds the only number of a context that changes as the state of `Math.random` does in one call. */
   #findRandom(context: Place): Place {
     const before = this.memory.slice(context, context + CONTEXT);
     this.evaluate("Math.random()", "random.js");
@@ -148,12 +148,12 @@ export class QuickJS {
     return context + index * 8;
   }
 
-  /** Takes over the memory of another one, whose layout this is. */
+  /** Takes on the layout of another instance. The caller copies the memory. */
   adopt(layout: Layout): void {
     this.#layout = layout;
   }
 
-  /** Bytes that its stack may have. */
+  /** Sets the most bytes of its stack. */
   setStack(bytes: number): void {
     this.#module._QTS_RuntimeSetMaxStackSize(this.layout.runtime, bytes);
   }
@@ -166,7 +166,7 @@ export class QuickJS {
     this.memory[this.layout.random] ||= 1;
   }
 
-  /** Takes so many bytes from what the code may have; false where there are not as many. */
+  /** Takes bytes away from the code; false if there are not that many. */
   occupy(bytes: number): boolean {
     return this.#module._malloc(bytes) !== 0;
   }
@@ -187,7 +187,7 @@ export class QuickJS {
     return this.#module._QTS_GetPropNumber(this.layout.context, list, index);
   }
 
-  /** Undefined where there is no memory for it. It ends where it has a NUL, which no JSON text has. */
+  /** Undefined if there is no memory for the text. It ends at a NUL, which no JSON text has. */
   textOf(value: Place): string | undefined {
     const { context } = this.layout;
     const at = this.#module._QTS_GetString(context, value);
@@ -229,7 +229,7 @@ export class QuickJS {
     this.free(this.#module._QTS_ExecutePendingJob(runtime, most, scratch));
   }
 
-  /** What is no promise counts as fulfilled with itself. */
+  /** A value that is no promise counts as fulfilled with itself. */
   settled(promise: Place): Settled {
     const { context } = this.layout;
     const state = this.#module._QTS_PromiseState(context, promise);
@@ -250,12 +250,12 @@ export class QuickJS {
     return { value, thrown };
   }
 
-  /** Does something with a text in the memory, and takes it out again. */
+  /** Puts a text into the memory while `work` runs. */
   #withText<Value>(text: string, work: (at: Place, length: number) => Value): Value {
     const length = Buffer.byteLength(text);
     const at = this.#module._malloc(length + 1);
     if (at === 0) throw new Error("A text has no place in the memory.");
-    // Half of a pair of surrogates has no UTF-8, but one that both this module's own function and QuickJS know.
+    // A lone surrogate has no valid UTF-8, only a form that both `stringToUTF8` and QuickJS know.
     if (!text.isWellFormed()) this.#module.stringToUTF8(text, at, length + 1);
     else encoder.encodeInto(text, this.memory.subarray(at, at + length));
     this.memory[at + length] = 0;
@@ -274,17 +274,17 @@ function afterRandom(state: bigint): bigint {
 
 const encoder = new TextEncoder();
 
-/** What instances are made of. */
+/** Makes instances. */
 export interface Loaded {
   readonly start: (hooks: Hooks) => Promise<QuickJS>;
-  /** Of the code of the interpreter: the same where its memory means the same. */
+  /** A hash of the interpreter's code. If it is equal, memory has the same meaning. */
   readonly fingerprint: string;
 }
 
 /**
- * Loads what instances are made of.
+ * Loads the code of QuickJS.
  *
- * @throws where it is not installed.
+ * @throws if it is not installed.
  */
 export async function loadQuickJS(): Promise<Loaded> {
   const load = await moduleLoader();
@@ -297,7 +297,7 @@ export async function loadQuickJS(): Promise<Loaded> {
   const start: Loaded["start"] = async (hooks) => {
     const memory = new WebAssembly.Memory({ initial: INITIAL, maximum: MOST });
     const options = { wasmMemory: memory, print: ignore, printErr: ignore, instantiateWasm: instantiate };
-    const module = (await load(options)) as Module; // What the loader of this module makes.
+    const module = (await load(options)) as Module; // The loader of this module makes one.
     return new QuickJS(module, memory, hooks);
   };
   return { start, fingerprint: Bun.hash(bytes).toString(36) };

@@ -1,4 +1,4 @@
-/** The program of a process of the sandbox: it reads orders from its channel, runs them one by one, and tells what comes of them. */
+/** The program of a sandbox process: it reads orders from its channel, runs them one by one and reports the outcomes. */
 import type { Order } from "../pool/channel";
 import { confine } from "../pool/confine";
 import { Interpreter } from "./interpreter";
@@ -6,7 +6,7 @@ import { Port } from "./port";
 
 const port = new Port();
 
-/** This thread never rests in the event loop, where garbage is collected in time: left alone, 2 KB of it a run stay for long. */
+/** This thread never rests in the event loop, where garbage is collected. Without this, each run leaves 2 KB for long. */
 const RUNS_PER_COLLECTION = 1_000;
 
 const REHEARSAL: Omit<Order, "body"> = {
@@ -19,14 +19,14 @@ const REHEARSAL: Omit<Order, "body"> = {
   isKept: false,
 };
 
-/** Milliseconds without an order after which there is time to make those that will come quicker. */
+/** Milliseconds without an order before rehearsals begin. */
 const IDLE = 3;
-/** How often a run is rehearsed then: more would take more of the processor than it spares. */
+/** Rehearsals. More would take more processor time than they spare. */
 const TIMES = 30;
 
 /**
- * Runs something before any order has come, in the time that there is until one does: an actor's first executions take
- * half as long by what the engine has compiled then. Nothing is left of it.
+ * Runs a sample program until the first order comes. The engine compiles meanwhile, so an actor's first executions take
+ * half as long. Nothing is left of these runs.
  */
 async function rehearse(interpreter: Interpreter): Promise<void> {
   const body =
@@ -44,7 +44,7 @@ async function serve(): Promise<void> {
   } catch (thrown) {
     return port.tell(["unavailable", thrown instanceof Error ? thrown.message : String(thrown)]);
   }
-  // A first run of each kind loads what is loaded late, before the process may load no more.
+  // A first run of each kind loads everything that is loaded late, before the process is confined and may load no more.
   for (const body of ["return [1]", "throw new Error()"]) {
     interpreter.run({ ...REHEARSAL, body });
     await interpreter.reset();
@@ -53,10 +53,10 @@ async function serve(): Promise<void> {
   await rehearse(interpreter);
   for (let runs = 1; ; ) {
     const word = port.read();
-    // What comes for a run that has ended.
+    // Any other word is for a run that has ended.
     if (word[0] !== "run") continue;
     const [, order] = word;
-    // What was kept is for those that keep it.
+    // Only runs that keep their state see the state that was kept.
     if (!order.isKept && !interpreter.isNew) await interpreter.reset();
     const outcome = interpreter.run(order);
     port.tell(["end", order.number, outcome]);
@@ -67,7 +67,7 @@ async function serve(): Promise<void> {
 }
 
 const [, , file] = process.argv;
-// With the name of a file, which the build gives it: what is read at the start by those that run code.
+// The build gives the name of a file: write the snapshot there that processes read at their start.
 if (file === undefined) await serve();
 else await Interpreter.prepare(file);
 process.exit(0);

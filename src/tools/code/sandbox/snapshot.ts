@@ -13,8 +13,8 @@ export interface Parts {
 }
 
 /**
- * An interpreter that has started, and run nothing yet. To come to it takes 20 ms, since all that it consists of is compiled
- * meanwhile; the package has it in a file, which takes 1 ms to read.
+ * An interpreter that has started and run nothing yet. A start takes 20 ms, because all its code is compiled. The package
+ * has the result in a file, which takes 1 ms to read.
  */
 export interface Snapshot {
   readonly layout: Layout;
@@ -22,18 +22,18 @@ export interface Snapshot {
   readonly image: Image;
 }
 
-/** Stands before the bytes, in a line of its own. */
+/** The first line of the file, before the bytes. */
 interface Head extends Omit<Snapshot, "image"> {
-  /** Of the interpreter's code: the places in a memory mean nothing to another version of it. */
+  /** A hash of the interpreter's code. The places mean nothing to another version. */
   readonly fingerprint: string;
   readonly pieces: readonly (readonly [at: number, length: number])[];
 }
 
-/** The one that was written, if there is one and it is of this interpreter. */
+/** Reads a snapshot; undefined if there is none, or if it is of another interpreter. */
 export function readSnapshot(bytes: Buffer | undefined, fingerprint: string): Snapshot | undefined {
-  if (bytes === undefined) return undefined; // Among the sources there is none.
+  if (bytes === undefined) return undefined; // The sources have none.
   const end = bytes.indexOf(10);
-  const head = JSON.parse(bytes.toString("utf8", 0, end)) as Head; // Written below, and part of the package.
+  const head = JSON.parse(bytes.toString("utf8", 0, end)) as Head; // Written by `writeSnapshot`.
   if (head.fingerprint !== fingerprint) return undefined;
   let from = end + 1;
   const pieces = head.pieces.map(([at, length]) => {

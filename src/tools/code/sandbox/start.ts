@@ -9,9 +9,9 @@ import type { Place, QuickJS } from "./quickjs";
 import type { Snapshot } from "./snapshot";
 import { surroundings } from "./surroundings";
 
-/** Bytes: with more, recursion would run into the end of the process's own stack, whose place the code cannot be told. */
+/** Bytes. With more, recursion would overflow the process's own stack, and the error could not tell the place in the code. */
 export const STACK = 256 * 1024;
-/** Functions of the process, by their numbers: see `Natives`. */
+/** The natives in the order of their numbers: see `Natives`. */
 export const NATIVES = [
   "write",
   "progress",
@@ -24,7 +24,7 @@ export const NATIVES = [
   "fail",
 ] as const;
 
-/** Evaluates what stands ready before any code comes. */
+/** Evaluates the prelude in a new context, and takes the snapshot. */
 export function snapshotOf(quickjs: QuickJS): Snapshot {
   quickjs.makeContext(STACK);
   const given = [JSON.stringify(Object.values(REFUSALS)), display, toolsInCode, consoleOf, tableText, surroundings];

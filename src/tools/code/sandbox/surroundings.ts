@@ -1,19 +1,19 @@
 import type { LatePieces } from "./globals/pieces";
 import type { Natives } from "./natives";
 
-/** What the process calls. */
+/** The functions that the process calls. */
 export interface Surroundings {
-  /** Forgets the timers of the run before. */
+  /** Forgets the timers of the previous run. */
   beginTimers(): void;
   fire(timer: number): void;
   rethrow(): never;
 }
 
 /**
- * Puts beside the language what code expects there: timers, and what comes at its first use. What would give wrong answers
- * without a word, because it needs `Intl`, gives right ones or throws.
+ * Adds the globals that code expects beside the language: timers at once, the others at their first use. Methods that need
+ * `Intl` would silently give wrong answers: here they give right ones, or throw.
  *
- * It is carried into the sandbox as its own source text, and takes what it needs of the language at the start.
+ * It is carried into the sandbox as its own source text, and takes the functions of the language at the start.
  */
 export function surroundings({ setTimer, clearTimer, load, askUrl, random, fail }: Natives): Surroundings {
   const { apply, defineProperty } = Reflect;
@@ -26,7 +26,7 @@ export function surroundings({ setTimer, clearTimer, load, askUrl, random, fail 
     defineProperty(of, name, descriptor(value));
   };
 
-  /** A timer, or a microtask, calls it; to have text evaluated is no use of either. */
+  /** Checks the function for a timer or a microtask. Neither evaluates a text here. */
   const callable = (work: unknown): (() => unknown) => {
     if (typeof work !== "function")
       throw new TypeErrorOf(`A function is to be called later, and not a ${typeof work}.`);
@@ -40,7 +40,7 @@ export function surroundings({ setTimer, clearTimer, load, askUrl, random, fail 
   let timers = none();
   const later = (work: unknown, delay: unknown, values: unknown[], isRepeated: boolean): number => {
     const timer: Timer = { work: callable(work), values, isRepeated };
-    // What is no number is NaN, which counts as none.
+    // A delay that is no number becomes NaN, which counts as none.
     const id = setTimer(`${isRepeated ? "each" : "once"}${+(delay as number)}`);
     if (!(id > 0)) throw new RangeErrorOf("The code has 1000 timers already; clear some, or wait for them.");
     timers[id] = timer;
@@ -93,10 +93,10 @@ export function surroundings({ setTimer, clearTimer, load, askUrl, random, fail 
     if (made === undefined) throw new ErrorOf("There is no time or memory left for it.");
     return made;
   };
-  /** Names whose values are made when one of them is first looked at. */
+  /** Defines names whose values are made when one of them is first read. */
   const lazily = (names: readonly string[], make: () => Readonly<Record<string, unknown>>): void => {
     for (let at = 0; at < names.length; at++) {
-      const name = names[at] as string; // There are as many.
+      const name = names[at] as string; // The index is in bounds.
       const get = (): unknown => {
         const made = make();
         for (let index = 0; index < names.length; index++) {

@@ -1,21 +1,21 @@
 interface Timer {
   due: number;
-  /** Milliseconds from one time to the next; undefined where it comes once. */
+  /** Milliseconds between repetitions; undefined for a timer that fires once. */
   readonly every: number | undefined;
 }
 
-/** How many timers a run may have at once. */
+/** Most timers that a run may have at once. */
 const MOST_TIMERS = 1_000;
-/** Longest delay, in milliseconds, as everywhere. One that is none, or longer, counts as 1. */
+/** Longest delay in milliseconds, as in every runtime. A missing or longer delay counts as 1. */
 const LONGEST = 2 ** 31 - 1;
 
-/** The timers of one run, by the numbers that its code has. */
+/** The timers of one run, by the numbers that its code knows them by. */
 export class Timers {
   readonly #timers = new Map<number, Timer>();
-  /** Counts as long as the process lives: a session's code may still have the number of an earlier run. */
+  /** Never reset while the process lives: a session's code may still have a number from an earlier run. */
   #count = 0;
 
-  /** 0 where there are too many. Each delay is 1 ms at least, so that no interval is a loop. */
+  /** Returns 0 if there are too many. Each delay is at least 1 ms, so that no interval is a busy loop. */
   set(delay: number, isRepeated: boolean, now: number): number {
     if (this.#timers.size >= MOST_TIMERS) return 0;
     const milliseconds = delay >= 1 && delay <= LONGEST ? Math.trunc(delay) : 1;
@@ -31,14 +31,14 @@ export class Timers {
     this.#timers.clear();
   }
 
-  /** When the first one is due; undefined where there is none. */
+  /** When the next timer is due; undefined if there is none. */
   get next(): number | undefined {
     let next: number | undefined;
     for (const { due } of this.#timers.values()) if (next === undefined || due < next) next = due;
     return next;
   }
 
-  /** Takes the one that is due for longest, and sets it again where it is repeated. */
+  /** Takes the timer that has been due for longest, and sets it again if it is repeated. */
   take(now: number): number | undefined {
     let first: number | undefined;
     let earliest = now;

@@ -1,9 +1,9 @@
 /**
- * `structuredClone`, which QuickJS does not have: as the HTML Standard says of what the language itself has.
+ * `structuredClone`, which QuickJS lacks. It follows the HTML Standard for the types of the language itself.
  *
- * It is carried into the sandbox as its own source text, at its first use. Classes are told by what only their own objects
- * answer to, so that no tag or prototype passes for one. What has no prototype of theirs is not asked: each of the fifteen
- * questions that is answered by an error took 20 µs, and longer the deeper the stack was.
+ * It is carried into the sandbox as its own source text, at its first use. The class of an object is found by methods that
+ * work only on that class, so no tag or prototype can fake it. An object without a native prototype is not tested: each of
+ * the fifteen tests that fails with an error took 20 µs, and longer on a deeper stack.
  */
 export function cloneGlobal(): (value: unknown, options?: { readonly transfer?: Iterable<unknown> }) => unknown {
   const { apply, getOwnPropertyDescriptor, getPrototypeOf } = Reflect;
@@ -94,7 +94,7 @@ export function cloneGlobal(): (value: unknown, options?: { readonly transfer?: 
 
     const members = (from: object, to: object): object => {
       for (const key of Object.keys(from)) {
-        // One that a getter took away meanwhile is no member any more.
+        // A getter may have deleted the key meanwhile.
         if (!Object.hasOwn(from, key)) continue;
         const member = clone((from as Record<string, unknown>)[key]);
         Object.defineProperty(to, key, { value: member, configurable: true, enumerable: true, writable: true });

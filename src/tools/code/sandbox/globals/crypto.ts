@@ -1,9 +1,9 @@
 /**
- * The part of Web Crypto that makes random numbers, from the kernel's, whatever the seed of the run.
+ * The part of Web Crypto that makes random numbers. They come from the kernel, whatever the seed of the run.
  *
  * It is carried into the sandbox as its own source text, at its first use.
  *
- * @param random so many bytes, in hexadecimal digits; undefined where they are too many.
+ * @param random gives that many bytes in hexadecimal digits; undefined if they are too many.
  */
 export function cryptoGlobal(random: (bytes: string) => string | undefined): unknown {
   const MOST = 65_536;

@@ -1,4 +1,4 @@
-/** Methods that depend on a language, where what they give is known to be right; anything else throws. */
+/** Methods that depend on a language. They throw unless their answer is known to be right. */
 export interface LocaleMethods {
   compare(text: unknown, other: unknown, locales: unknown, options: unknown): number;
   number(value: number | bigint, locales: unknown, options: unknown): string;
@@ -7,14 +7,14 @@ export interface LocaleMethods {
 }
 
 /**
- * QuickJS has no `Intl`: its `localeCompare` compares code units, its `toLocaleString` groups no digits, and both take a
- * locale without a word. These give what the other tiers give for en-US, or throw: texts of ASCII are compared by the order
- * of Unicode's collation (CLDR root), numbers are grouped and rounded in thousandths.
+ * QuickJS has no `Intl`: its `localeCompare` compares code units, its `toLocaleString` groups no digits, and both silently
+ * ignore a locale. These methods answer as the other tiers do for en-US, or throw. ASCII texts are compared by the order
+ * of Unicode's collation (CLDR root); numbers are grouped, and rounded to thousandths.
  *
  * It is carried into the sandbox as its own source text, at the first use of one of them.
  */
 export function localeMethods(): LocaleMethods {
-  /** Characters of ASCII by their order, letters aside; what is not here, and no letter, is passed over. */
+  /** ASCII characters in their order, without the letters. A character that is neither here nor a letter is skipped. */
   const ORDER = "\t\n\v\f\r _-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$0123456789";
   const isEnglish = (locales: unknown): boolean =>
     locales === undefined ||
@@ -28,7 +28,7 @@ export function localeMethods(): LocaleMethods {
   const INSTEAD = "Write it without a locale: compare with < and >, format with toFixed, padStart or toISOString";
 
   const LAST = 126;
-  /** By its code: twice a character's place, one more where it is large; -1 where it is passed over. Made once: lists are sorted by it. */
+  /** By character code: twice the character's place, plus one for upper case; -1 for a skipped one. Made once, as sorting is frequent. */
   const weights: number[] = [];
   for (let code = 0; code <= LAST; code++) {
     const lower = code >= 65 && code <= 90 ? code + 32 : code;
@@ -45,7 +45,7 @@ export function localeMethods(): LocaleMethods {
     const a = `${text}`;
     const b = `${other}`;
     if (!isKnown(a) || !isKnown(b)) throw fault("localeCompare of characters beyond ASCII", INSTEAD);
-    // First the characters, whatever their case; where all are the same, small ones come first.
+    // Characters decide first, whatever their case. If all are the same, lower case comes first.
     let byCase = 0;
     for (let [at, its] = [0, 0]; ; at++, its++) {
       while (weights[a.charCodeAt(at)] === -1) at++;

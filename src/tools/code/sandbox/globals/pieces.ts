@@ -6,8 +6,8 @@ import { textGlobals } from "./text";
 import { urlGlobals } from "./url";
 
 /**
- * What code finds beside the language, and few runs use: each is evaluated in the sandbox at its first use, which takes 0.1
- * to 0.5 ms, and is no part of what is put back after each run.
+ * Globals that few runs use. Each is evaluated in the sandbox at its first use, which takes 0.1 to 0.5 ms. None is part of
+ * the image that is restored after each run.
  */
 const LATE = {
   text: textGlobals,

@@ -1,4 +1,4 @@
-/** What turns text into bytes and back, as browsers have it. */
+/** Turns text into bytes and back, as in browsers. */
 export interface TextGlobals {
   readonly TextEncoder: unknown;
   readonly TextDecoder: unknown;
@@ -63,7 +63,7 @@ export function textGlobals(): TextGlobals {
     }
   }
 
-  /** Units of UTF-16, made into texts piece by piece. */
+  /** Collects UTF-16 units, and makes text of them piece by piece. */
   class Units {
     #text = "";
     #units: number[] = [];
@@ -99,7 +99,7 @@ export function textGlobals(): TextGlobals {
     readonly #encoding: "utf-8" | "utf-16le" | "windows-1252";
     readonly #isFatal: boolean;
     readonly #ignoresMark: boolean;
-    /** What is left of a sequence that is not whole: of UTF-8 as the standard names it, of UTF-16 a byte and a surrogate. */
+    /** The state of an incomplete sequence: for UTF-8 as the standard names it, for UTF-16 a byte and a surrogate. */
     #needed = 0;
     #seen = 0;
     #point = 0;
@@ -167,7 +167,7 @@ export function textGlobals(): TextGlobals {
 
     #utf8(bytes: Uint8Array, units: Units): void {
       for (let at = 0; at < bytes.length; at++) {
-        const byte = bytes[at] as number; // There are as many.
+        const byte = bytes[at] as number; // The index is in bounds.
         if (this.#needed === 0) {
           if (byte < 0x80) units.add(byte);
           else if (byte >= 0xc2 && byte <= 0xf4) this.#begin(byte);
@@ -179,7 +179,7 @@ export function textGlobals(): TextGlobals {
           this.#lower = 0x80;
           this.#upper = 0xbf;
           this.#bad(units);
-          at--; // It may begin another one.
+          at--; // This byte may begin another sequence.
           continue;
         }
         this.#lower = 0x80;
@@ -236,7 +236,7 @@ export function textGlobals(): TextGlobals {
     let made = "";
     for (let at = 0; at < text.length; at += 3) {
       const [a, b, c] = [text.charCodeAt(at), text.charCodeAt(at + 1), text.charCodeAt(at + 2)];
-      // What is not there is NaN, which is not larger.
+      // A missing character is NaN, which is not larger.
       if (a > 255 || b > 255 || c > 255) throw invalid("btoa takes characters up to U+00FF; encode the text first.");
       const bits = (a << 16) | (b << 8) | c;
       made += `${ALPHABET[bits >> 18]}${ALPHABET[(bits >> 12) & 63]}`;

@@ -1,4 +1,4 @@
-/** What a URL consists of; `origin` and `href` are made of the others. */
+/** The parts of a URL; `origin` and `href` are made of the others. */
 export type UrlParts = Readonly<Record<(typeof URL_PARTS)[number], string>>;
 
 export const URL_PARTS = [
@@ -15,7 +15,7 @@ export const URL_PARTS = [
   "hash",
 ] as const;
 
-/** What the sandbox asks of its process, as JSON. A URL is answered with its parts, and what is none with null. */
+/** A request of the sandbox to its process, as JSON. The answer for a URL is its parts, or null if it is invalid. */
 export type UrlRequest =
   | readonly ["parse", url: string, base?: string]
   | readonly ["set", href: string, part: string, value: string]
@@ -23,12 +23,12 @@ export type UrlRequest =
   | readonly ["write", pairs: readonly (readonly [string, string])[]];
 
 /**
- * Most characters of a request: the parser of a process is not interrupted. One of so many takes it 60 ms at most, but for a
- * host of as many labels beyond ASCII (4 s) and for parameters (0.3 s): a run whose time is up meanwhile is killed.
+ * Most characters of a request. A parser cannot be interrupted: a run whose time is up meanwhile is killed. A request of
+ * this length takes at most 60 ms, but 0.3 s for parameters, and 4 s for a host of as many labels beyond ASCII.
  */
 const LONGEST = 1024 * 1024;
 
-/** Answers a request; undefined where it is too long, or none: code may have changed what makes its text. */
+/** Answers a request; undefined if it is too long or malformed. Code may have changed the functions that make its text. */
 export function answerUrl(request: string): string | undefined {
   try {
     return request.length > LONGEST ? undefined : answerOf(request);
@@ -38,11 +38,11 @@ export function answerUrl(request: string): string | undefined {
 }
 
 /**
- * Answers it in the process of the sandbox: by Bun's own parser, whose answers are thereby those of the other tiers,
- * and which spares the sandbox one of 30 KB with its tables of names.
+ * Answers a request in the process of the sandbox, by Bun's own parser. So the answers are those of the other tiers, and
+ * the sandbox needs no parser of 30 KB with its tables of names.
  */
 function answerOf(request: string): string | undefined {
-  const [kind, first, second, third] = JSON.parse(request) as [UrlRequest[0], never, never, never]; // The prelude's, or none.
+  const [kind, first, second, third] = JSON.parse(request) as [UrlRequest[0], never, never, never]; // The caller catches others.
   if (kind === "read") return JSON.stringify([...new URLSearchParams(first)]);
   if (kind === "write") return JSON.stringify(new URLSearchParams(first as [string, string][]).toString());
   const isSet = kind === "set" && second !== "href";
@@ -52,7 +52,7 @@ function answerOf(request: string): string | undefined {
 }
 
 /**
- * `URL` and `URLSearchParams` over what the process answers.
+ * `URL` and `URLSearchParams`, made from the answers of the process.
  *
  * It is carried into the sandbox as its own source text, at the first use of either.
  */
@@ -69,7 +69,7 @@ export function urlGlobals(ask: (request: string) => string | undefined): {
   };
   const text = (value: unknown): string => `${value}`;
 
-  /** Brings the query of a URL up to date with its parameters. */
+  /** Updates the query of a URL from its parameters. */
   const owners = new WeakMap<object, (query: string) => void>();
 
   class URLSearchParams {
@@ -137,7 +137,7 @@ export function urlGlobals(ask: (request: string) => string | undefined): {
     }
 
     *entries(): Generator<Pair> {
-      for (let at = 0; at < this.#pairs.length; at++) yield [...(this.#pairs[at] as Pair)]; // There are as many.
+      for (let at = 0; at < this.#pairs.length; at++) yield [...(this.#pairs[at] as Pair)]; // The index is in bounds.
     }
 
     *keys(): Generator<string> {
