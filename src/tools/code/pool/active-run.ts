@@ -8,23 +8,23 @@ type Failure = Exclude<Ended, { kind: "value" }>;
 
 const GIVEN_UP = "Its asker gave up, or the code actor was stopped.";
 
-/** A run from when it was asked for until it is told what became of it, which is once. */
+/** A run from its request to its one outcome. */
 export class ActiveRun {
   readonly run: Run;
-  /** The time that it had in processes. */
+  /** The time that it has had in processes. */
   readonly time: Stopwatch;
-  /** How many processes were given it. */
+  /** How often it was given to a process. */
   attempts = 0;
-  /** The turn of its pool after which a process has to have become free to be given it. */
+  /** Only a process that became free after this turn of the pool may take it. */
   after = 0;
   isSettled = false;
   readonly #settle: (ended: Ended) => void;
   readonly #abort: () => void;
   readonly #logs: LogEntry[] = [];
-  /** Bytes that the logs, progress and the value may still take. */
+  /** Bytes that logs, progress and the value may still take. */
   #left: number;
 
-  /** @param onAbort what is to be done when its asker gives up later; it is settled then. */
+  /** @param onAbort called when the asker gives up later. The run is settled by then. */
   constructor(run: Run, clock: Clock, settle: (ended: Ended) => void, onAbort: (active: ActiveRun) => void) {
     this.run = run;
     this.time = new Stopwatch(clock);
@@ -39,7 +39,7 @@ export class ActiveRun {
     else signal.addEventListener("abort", this.#abort);
   }
 
-  /** False when that is more than it may write. */
+  /** False once the output limit is exceeded. */
   log(level: number, text: string, time: number): boolean {
     const name = LEVELS[level];
     if (name === undefined || !this.#take(text)) return false;
@@ -49,7 +49,7 @@ export class ActiveRun {
     return true;
   }
 
-  /** False when that is more than it may write. */
+  /** False once the output limit is exceeded. */
   progress(value: string): boolean {
     if (!this.#take(value)) return false;
     this.run.onProgress?.(value);

@@ -6,58 +6,58 @@ import type { News } from "./channel";
 import type { PooledProcess } from "./pooled-process";
 
 /**
- * Milliseconds that a run whose time is up has to end by itself, which spares its process. They count from when its time was
- * up, however late the timer of that came, so that the two do not add up; a run that is told late still has the least.
+ * Milliseconds for a run to end by itself after its timeout, which spares its process. They count from the timeout, not from
+ * the timer that reports it late, so the delays do not add up. A run that is told late still has `LEAST_GRACE`.
  */
 const GRACE = 40;
 const LEAST_GRACE = 10;
 /**
- * How much longer a process lives that holds a session, once its asker was told: a busy machine may not have let it go on
- * yet, and all that the session kept would be lost with it.
+ * More milliseconds for a process that holds a session, after the asker was told. A busy machine may not have let the
+ * process run yet, and killing it loses everything that the session kept.
  */
 const GRACE_OF_SESSION = 500;
-/** Bytes that a byte of a log or value takes on the channel at most, with its escapes: twice, since a value is a text in a text. */
+/** Most bytes on the channel for a byte of a log or value. It is escaped twice, since a value is a text in a text. */
 const INFLATION = 12;
-/** Bytes that a process may write about a run beside its output: an error, and that it waits. */
+/** Bytes that a process may write about a run beside its output: an error, and news of waiting. */
 const BESIDE = 512 * 1024;
-/** The same of a request, which is in a text once. */
+/** The same for a byte of a request, which is escaped once. */
 const REQUEST_INFLATION = 6;
-/** Longest answer, in UTF-16 code units: as a part of another text, in which it may be twice as long, it is still one. */
+/** Longest answer, in UTF-16 code units. Escaped in another text it may be twice as long, which is still a possible string. */
 const LONGEST_ANSWER = 512 * 1024 * 1024;
-/** Bytes that each call allows beside it, for the news that code waits for it. */
+/** Bytes that each call adds to the allowance, for the news that code waits for its answer. */
 const PER_CALL = 64;
 
-/** What a run's program is called, and what the names in its stacks stand for. */
+/** The file name of a run's program, and the programs behind the names in its stacks. */
 export interface Naming {
   readonly file: string;
   programOf(file: string): Program | undefined;
 }
 
-/** A whole number below 2^47. That of `node:crypto` would do, and takes 7 ms to load. */
+/** A random whole number below 2^47. `node:crypto` has one too, but takes 7 ms to load. */
 function unguessable(): number {
   const [high = 0, low = 0] = crypto.getRandomValues(new Uint32Array(2));
   return (high & 0x7fff) * 2 ** 32 + low;
 }
 
-/** A run in a process, from the order to the end. */
+/** A run in a process, from its order to its end. */
 export class Attempt {
   readonly active: ActiveRun;
-  /** Whether the process said anything about it. */
+  /** True once the process has said anything about it. */
   isHeard = false;
-  /** Not to be guessed, so that no process can have answered an order before it came. */
+  /** Not to be guessed, so that no process can answer an order before it comes. */
   readonly #number = unguessable();
   readonly #process: PooledProcess;
   readonly #clock: Clock;
   readonly #naming: Naming;
-  /** What is left of the run's time. */
+  /** Milliseconds left of the run's time at the beginning. */
   readonly #timeout: number;
   readonly #began: number;
   readonly #elapsedBefore: number;
-  /** Calls that were not answered yet. */
+  /** Calls without an answer so far. */
   readonly #open = new Map<number, CallClock>();
-  /** How many of these have stopped the clock. */
+  /** How many of the open calls have stopped the clock. */
   #stopped = 0;
-  /** Bytes that the process may still write, calls aside. */
+  /** Bytes that the process may still write, not counting calls. */
   #left: number;
   #isWaiting = false;
   #isOver = false;
@@ -76,7 +76,7 @@ export class Attempt {
     this.#left = maxOutput * INFLATION + BESIDE;
   }
 
-  /** Begins to count its time; false where the process is gone, and nothing was begun. */
+  /** Sends the order and starts the run's clock. False if the process is gone; nothing has begun then. */
   begin(isKept: boolean): boolean {
     this.#isKept = isKept;
     const { program, input, memory, maxOutput, seed, now, calls } = this.active.run;
@@ -94,7 +94,7 @@ export class Attempt {
       ...(now !== undefined && { now }),
       ...(calls !== undefined && { tools: calls.tools }),
     };
-    // Before it is sent, since this thread may have to wait just then, for the process that was woken.
+    // Started before sending: the woken process may take the processor from this thread just then.
     this.#go();
     if (!this.#process.send(["run", order])) {
       this.active.time.halt();
@@ -106,7 +106,7 @@ export class Attempt {
     return true;
   }
 
-  /** `broken` where the process said what it should not have: it is not ours any more. */
+  /** Handles news of the process. `broken` if it broke the protocol and can be trusted no more. */
   hear(news: News, bytes: number): "under way" | "over" | "broken" {
     this.isHeard = true;
     const { active } = this;
@@ -138,7 +138,7 @@ export class Attempt {
     }
   }
 
-  /** Has it end as `timeout`; a process that does not listen is killed. */
+  /** Tells the run to end as `timeout`. A process that does not obey is killed. */
   stop(): void {
     if (this.#grace !== undefined || this.#isOver) return;
     this.#process.send(["stop", this.#number]);
@@ -147,7 +147,7 @@ export class Attempt {
     this.#grace = this.#clock.setTimer(() => this.#giveUp(), Math.max(GRACE - late, LEAST_GRACE));
   }
 
-  /** Once it is over, or its process is: calls that are under way are dropped. */
+  /** Called when the run or its process is over. Drops open calls. */
   close(): void {
     this.#isOver = true;
     this.#grace?.cancel();
@@ -169,9 +169,9 @@ export class Attempt {
     const { calls, maxOutput } = this.active.run;
     if (calls === undefined || this.#open.has(id) || this.#open.size >= MOST_CALLS) return false;
     if (Buffer.byteLength(request) > maxOutput) return false;
-    // What is asked for too late is never answered.
+    // A call that comes too late is never answered.
     if (this.#grace !== undefined || this.active.isSettled) return true;
-    // Code that keeps to the agreement has no more calls open, and reads the answer before it forgets one.
+    // A process that keeps the protocol reads an answer before it counts a call as closed, so it never exceeds this.
     if (this.#open.size + this.#process.unread >= MOST_CALLS) {
       this.active.fail(
         "crashed",
@@ -189,7 +189,7 @@ export class Attempt {
       if (this.#isOver) return;
       clock.close();
       this.#open.delete(id);
-      // From here on code has something to do, until it says that it waits again.
+      // The code now has something to do, until it reports that it waits again.
       this.#isWaiting = false;
       this.#update();
       const paused = this.#clock.monotonicTime() - this.#began - (this.active.time.elapsed - this.#elapsedBefore);
@@ -198,7 +198,7 @@ export class Attempt {
     return true;
   }
 
-  /** The clock stands still while code only waits, and a call that it waits for has stopped it. */
+  /** The clock stands still while the code only waits, and an open call has stopped the clock. */
   #update(): void {
     const stands = this.#isWaiting && this.#stopped > 0;
     const { time } = this.active;
@@ -208,7 +208,7 @@ export class Attempt {
   }
 }
 
-/** The run's clock as one call sees it, which may stop it more than once; what it forgot to start goes on with its answer. */
+/** The run's clock for one call, which may stop it more than once. The answer starts a clock that the call left stopped. */
 class CallClock implements RunClock {
   readonly #change: (by: number) => void;
   #stops = 0;

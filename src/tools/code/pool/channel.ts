@@ -1,28 +1,28 @@
 import { isTextTooDeep } from "../depth";
 import type { Level } from "../tier";
 
-/** The channel is a socket at this descriptor of the process, which carries one JSON text a line. */
+/** The descriptor of the channel in the process: a socket that carries one JSON text a line. */
 export const CHANNEL = 3;
 
-/** What an entry of the log counts beside its text, so that empty ones are bounded too. */
+/** Bytes that a log entry counts beside its text, so that empty entries are bounded too. */
 export const ENTRY_BYTES = 32;
 
-/** Levels go over the channel by their index. */
+/** The channel carries levels as their index. */
 export const LEVELS: readonly Level[] = ["debug", "log", "info", "warn", "error"];
 
-/** What the host tells a process. */
+/** Messages of the host to a process. */
 export type Word =
   | readonly ["run", Order]
-  /** What a call came back with; `paused` is for how many milliseconds the run's clock has stood still so far. */
+  /** The answer to a call. `paused` is how many milliseconds the run's clock has stood still so far. */
   | readonly ["answer", call: number, text: string, paused: number]
-  /** The time of a run is up, or nobody waits for it: one that only waits ends as `timeout`. Nothing where it has ended. */
+  /** The run's time is up, or its asker gave up. A run that only waits ends as `timeout`. Ignored if the run has ended. */
   | readonly ["stop", run: number];
 
-/** A run that a process is asked for. */
+/** An order to a process to run a program. */
 export interface Order {
-  /** Of the run; its end is told with the same one. */
+  /** The number of the run. The news of its end has the same number. */
   readonly number: number;
-  /** What its program is called in stacks, in which it is told apart from others of its session. */
+  /** The program's file name in stacks. It differs from those of other programs of the session. */
   readonly file: string;
   readonly body: string;
   readonly declares: readonly string[];
@@ -35,7 +35,7 @@ export interface Order {
   readonly now?: number;
   /** See `Calls`. */
   readonly tools?: string;
-  /** Whether what it leaves is to be there for the next run. */
+  /** Whether its state is kept for the next run. */
   readonly isKept: boolean;
 }
 
@@ -46,19 +46,19 @@ export type Outcome =
       readonly kind: (typeof FAULTS)[number];
       readonly message: string;
       readonly name?: string;
-      /** As the interpreter writes it; the code can make it say anything. */
+      /** As the interpreter writes it. The code can make it say anything. */
       readonly stack?: string;
     };
 
-/** What a process tells. It is read as if it came from a stranger: see `parseNews`. */
+/** Messages of a process to the host. They are not trusted: see `parseNews`. */
 export type News =
   | readonly ["ready", held: readonly string[]]
   | readonly ["unavailable", message: string]
   | readonly ["log", level: number, text: string, time: number]
   | readonly ["progress", value: string]
-  /** Its number is the process's own; the answer has the same one. */
+  /** The process chooses the number. The answer has the same one. */
   | readonly ["call", call: number, request: string]
-  /** All that is left to do is to wait for answers, as many as were asked for and have not come. */
+  /** The code can only wait for answers to its open calls. */
   | readonly ["waiting"]
   | readonly ["end", number: number, outcome: Outcome];
 
@@ -73,7 +73,7 @@ const FAULTS = [
 
 const LONGEST_TEXT = 16 * 1024;
 
-/** News that is what it should be; undefined for anything else. */
+/** Parses and checks news; undefined if it is not well-formed. */
 export function parseNews(line: string): News | undefined {
   let news: unknown;
   try {
@@ -90,7 +90,7 @@ export function parseNews(line: string): News | undefined {
     }
     case "log":
       if (typeof first !== "number" || LEVELS[first] === undefined || typeof second !== "string") return undefined;
-      // JSON has no infinity, but a number that is too large is read as one.
+      // JSON has no infinity, but a number that is too large is read as infinity.
       return Number.isFinite(third) && news.length === 4 ? [word, first, second, third as number] : undefined;
     case "progress":
       return typeof first === "string" && news.length === 2 && isJson(first) ? [word, first] : undefined;
@@ -110,7 +110,7 @@ export function parseNews(line: string): News | undefined {
   }
 }
 
-/** Whether a text is JSON of a value that may come out of code. */
+/** True if a text is JSON, and not nested too deep. */
 function isJson(text: string): boolean {
   try {
     JSON.parse(text);

@@ -1,30 +1,30 @@
 import { addressOf, type Kernel, openKernel } from "./kernel";
 import { CALLS, filterOf } from "./system-calls";
 
-/** What holds a process beside the interpreter, so that even code that broke out of it would reach nothing. */
+/** The kernel's bounds on a process, so that even code that broke out of the interpreter would reach nothing. */
 export type Hold = "no-capabilities" | "dies-with-parent" | "limits" | "no-new-privileges" | "landlock" | "seccomp";
 
 const PR_SET_PDEATHSIG = 1;
 const PR_SET_NO_NEW_PRIVS = 38;
 const SIGKILL = 9;
 const CAPABILITY_VERSION_3 = 0x20080522;
-/** From `include/uapi/asm-generic/resource.h`, by what it bounds: a number of bytes, of bytes, and of descriptors. */
+/** Resource and most, from `include/uapi/asm-generic/resource.h`. The units are bytes, bytes and descriptors. */
 const LIMITS = { fileSize: [1, 0], core: [4, 0], openFiles: [7, 64] } as const;
-/** Those of Landlock are the same for all processors. */
+/** The numbers of Landlock's calls are the same for all processors. */
 const [LANDLOCK_CREATE_RULESET, LANDLOCK_RESTRICT_SELF] = [444, 446];
 
 const calls = CALLS[process.arch];
 
-/** Gives up, for good, all that this process can do without; tells what holds. Nothing where this is not Linux. */
+/** Gives up for good everything this process can do without. Returns the bounds that hold: none outside of Linux. */
 export function confine(kernel: Kernel | undefined = openKernel()): Hold[] {
-  // What had a compiled application act as Bun is of no use to code.
+  // The variables only served to start a compiled application as Bun. Code needs none of them.
   for (const name of Object.keys(process.env)) Reflect.deleteProperty(process.env, name);
   if (kernel === undefined || calls === undefined) return [];
   const held: Hold[] = [];
   const attempt = (hold: Hold, isHeld: () => boolean): void => {
     if (isHeld()) held.push(hold);
   };
-  // First, since one that gave up more than it had would no longer die with its parent.
+  // First: dropping capabilities after `dies-with-parent` could clear that setting.
   attempt("no-capabilities", () => {
     const header = new Uint8Array(Uint32Array.of(CAPABILITY_VERSION_3, 0).buffer);
     return kernel(calls.capset, header, new Uint8Array(24)) === 0;
@@ -54,16 +54,16 @@ export function confine(kernel: Kernel | undefined = openKernel()): Hold[] {
   return held;
 }
 
-/** Bounds a resource of this process, so that nobody raises it again; one that has less already keeps that. */
+/** Bounds a resource of this process for good. A lower bound that exists already stays. */
 export function limit(kernel: Kernel, resource: number, most: number): boolean {
   if (calls === undefined) return false;
   const both = BigUint64Array.of(BigInt(most), BigInt(most));
   if (kernel(calls.prlimit64, 0, resource, new Uint8Array(both.buffer)) === 0) return true;
-  // Refused to whoever would raise what it has.
+  // The kernel refuses to raise a bound: see whether the present one is low enough.
   return kernel(calls.prlimit64, 0, resource, 0, new Uint8Array(both.buffer)) === 0 && (both[1] ?? 0n) <= BigInt(most);
 }
 
-/** A ruleset that handles all that this version of Landlock knows, and has no rule that allows any of it. */
+/** A ruleset that handles everything this version of Landlock knows, with no rule that allows any of it. */
 function rulesetOf(version: number): Uint8Array | undefined {
   if (version < 1) return undefined;
   const files = version >= 5 ? 16n : version >= 3 ? 15n : version >= 2 ? 14n : 13n;

@@ -1,14 +1,14 @@
 import { ptr, FFIType as T } from "bun:ffi";
 import { openLibrary } from "../../c-library";
 
-/** Makes a system call by its number, with bytes as their address; -1 where it is refused. */
+/** Makes a system call by its number. Bytes are passed by address. Returns -1 if the call is refused. */
 export type Kernel = (number: number, ...args: (number | bigint | Uint8Array)[]) => number;
 
-const numberOf = Number; // Code may put another one in its place.
-// Numbers go as pointers do, in a register each.
+const numberOf = Number; // Code may replace the global.
+// Numbers are passed like pointers, each in a register.
 const SYMBOLS = { syscall: { args: [T.i64, T.u64, T.u64, T.u64, T.u64, T.u64], returns: T.i64_fast } } as const;
 
-/** The way to the kernel; undefined where this is not Linux, or functions of C cannot be called. */
+/** Opens the kernel's system calls; undefined outside of Linux, or if functions of C cannot be called. */
 export function openKernel(): Kernel | undefined {
   const libc = process.platform === "linux" ? openLibrary(SYMBOLS) : undefined;
   if (libc === undefined) return undefined;
@@ -20,6 +20,6 @@ export function openKernel(): Kernel | undefined {
 /** A pointer is a number at run time. */
 export const addressOf = (bytes: Uint8Array): number => ptr(bytes) as number;
 
-/** By no class, which code may have changed, and would be shown the bytes by. */
+/** Checks no class: code may have changed it, and would get hold of the bytes. */
 const wordOf = (value: number | bigint | Uint8Array): number | bigint =>
   typeof value === "object" ? addressOf(value) : value;

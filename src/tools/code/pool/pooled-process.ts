@@ -2,41 +2,41 @@ import type { Socket, Subprocess } from "bun";
 import { CHILD_MARK, type ChildProgram } from "../child-program";
 import { CHANNEL, type News, parseNews, type Word } from "./channel";
 
-/** What a process tells the one that has it. */
+/** Events of a process for its owner. */
 export interface ProcessEvents {
-  /** Something well-formed came, in so many bytes; the process is ended by whoever finds that it should not have. */
+  /** Well-formed news of this many bytes came. The owner ends the process if the news breaks the protocol. */
   news(news: News, bytes: number): void;
   /**
-   * It broke off, or was killed, by somebody else where `isStruck`, or was never there, for that `fault`: told once, and
-   * nothing after it.
+   * The process ended, or was killed (`isStruck`: by somebody else), or could not be started (`fault`). Called once, and
+   * nothing is called after it.
    */
   ended(isStruck: boolean, fault?: string): void;
 }
 
 /**
- * Has a compiled application's executable act as Bun; without it, the application would start itself as its own sandbox.
- * Bun itself takes no notice of it.
+ * Makes a compiled application's executable act as Bun. Without it, the application would start itself as its own sandbox.
+ * Bun itself ignores it.
  */
 const ENVIRONMENT = { BUN_BE_BUN: "1", [CHILD_MARK]: "1" };
-/** Runs the module that standard input brings. `bun -` would take 6 ms longer for a text of 1 MB. */
+/** Runs the module from standard input. `bun -` would take 6 ms longer for a text of 1 MB. */
 const RUN_INPUT =
   'await import(URL.createObjectURL(new Blob([require("node:fs").readFileSync(0)], { type: "text/javascript" })))';
 
 const NOTHING = Buffer.alloc(0);
-/** Signals by which a process ends itself; what comes by others was somebody else. */
+/** Signals of a process's own faults. Any other signal comes from somebody else. */
 const FAULTS: ReadonlySet<unknown> = new Set(["SIGSEGV", "SIGBUS", "SIGILL", "SIGTRAP", "SIGABRT", "SIGFPE", "SIGSYS"]);
 
-/** A process of a pool and its channel, as seen from the host. */
+/** A process of a pool and its channel, on the side of the host. */
 export class PooledProcess {
-  /** The longest line, in bytes, that is read of it; one that is longer ends the process. */
+  /** The longest line to read, in bytes. A longer one ends the process. */
   longestLine = 64 * 1024;
-  /** Undefined where it could not be started. */
+  /** Undefined if it could not be started. */
   readonly #child: Subprocess | undefined;
   readonly #events: ProcessEvents;
   #socket: Socket | undefined;
-  /** What the socket had no room for, or came before there was one. */
+  /** Words that the socket had no room for, or that came before there was a socket. */
   #unsent: Uint8Array[] = [];
-  /** What was read of a line that is not whole yet, in a buffer that grows. */
+  /** The beginning of an incomplete line, in a buffer that grows. */
   #part = NOTHING;
   #length = 0;
   #isHeld = false;
@@ -54,7 +54,7 @@ export class PooledProcess {
         onExit: ({ signalCode }) => this.#end(signalCode !== null && !FAULTS.has(signalCode)),
       });
     } catch (thrown) {
-      // The host has no descriptor or memory left, or may start no process. Its sentence has a path of the host.
+      // The host has no descriptor or memory left, or may start no process. Only the code is told: the message has a host path.
       const { code } = thrown as { code?: unknown };
       void this.exited.then(() => this.#end(false, String(code ?? "unknown")));
       return;
@@ -67,17 +67,17 @@ export class PooledProcess {
     return this.#child?.exited ?? Promise.resolve(0);
   }
 
-  /** Of one that has started. */
+  /** 0 if it could not be started. */
   get pid(): number {
     return this.#child?.pid ?? 0;
   }
 
-  /** How many words wait here, because the process does not read those before them. */
+  /** How many words wait here because the process does not read the ones before. */
   get unread(): number {
     return this.#unsent.length;
   }
 
-  /** False where the process is known to be gone, and has not read it; that it ended is told later. */
+  /** Sends a word. False if the process is known to be gone and has not read it; the end itself is reported later. */
   send(word: Word): boolean {
     if (this.#isEnded) return false;
     const text = `${JSON.stringify(word)}\n`;
@@ -86,7 +86,7 @@ export class PooledProcess {
       return true;
     }
     const sent = this.#socket.write(text);
-    // A character takes a byte at least.
+    // A character takes at least one byte.
     if (sent < text.length || sent < Buffer.byteLength(text)) {
       if (sent < 0) return false;
       this.#unsent.push(Buffer.from(text).subarray(sent));
@@ -94,7 +94,7 @@ export class PooledProcess {
     return true;
   }
 
-  /** Keeps the host alive, as what somebody waits for does; `release` undoes it. */
+  /** Keeps the host alive, because somebody waits for the process; `release` undoes it. */
   hold(): void {
     if (this.#isHeld) return;
     this.#isHeld = true;
@@ -109,7 +109,7 @@ export class PooledProcess {
     this.#socket?.unref();
   }
 
-  /** Has it do nothing, on none of its threads, until it may go on. */
+  /** Stops all threads of the process until `goOn`. */
   stand(): void {
     this.#child?.kill("SIGSTOP");
   }
@@ -118,14 +118,14 @@ export class PooledProcess {
     this.#child?.kill("SIGCONT");
   }
 
-  /** Ends it at once; `ended` is told before this returns. */
+  /** Ends it at once. `ended` is called before this returns. */
   kill(): void {
     this.#child?.kill("SIGKILL");
     this.#end(false);
   }
 
   async #connect(child: Subprocess): Promise<void> {
-    // With more than three entries of `stdio`, those from the third on are the host's descriptors; Bun's types say so of none.
+    // Entries of `stdio` from index 3 on are descriptors of the host; Bun's types do not say so.
     const fd = (child.stdio as readonly unknown[])[CHANNEL] as number;
     try {
       await Bun.connect({
@@ -138,7 +138,7 @@ export class PooledProcess {
           close: () => this.#lose(),
           error: () => this.#lose(),
         },
-        // Bun connects to a descriptor, which its types do not say.
+        // Bun can connect to a descriptor; its types do not say so.
       } as unknown as Parameters<typeof Bun.connect>[0]);
     } catch {
       this.#lose();
@@ -179,7 +179,7 @@ export class PooledProcess {
     }
   }
 
-  /** Copied, since Bun may use the buffer again, and into one, since what comes byte by byte would be as many objects. */
+  /** Copies, since Bun may reuse the buffer. Copies into one buffer, since single bytes would be as many objects. */
   #keep(piece: Buffer): void {
     const length = this.#length + piece.length;
     if (length > this.#part.length) {
@@ -204,7 +204,7 @@ export class PooledProcess {
     else this.#events.news(news, line.length);
   }
 
-  /** Without its channel a process is of no use; how it ended, its exit tells. */
+  /** A process without its channel is useless. Its exit tells how it ended. */
   #lose(): void {
     if (!this.#isEnded) this.#child?.kill("SIGKILL");
   }

@@ -4,33 +4,33 @@ import { ActiveRun } from "./active-run";
 import { ProgramFiles } from "./program-file";
 import type { Gone, Seat, SeatOwner } from "./seat";
 
-/** Where a room gets its process from. */
+/** Gives a room its process. */
 export interface RoomHost {
-  /** Has the room given a process or refused, once that is known; `isAgain` where it was given one that was dead. */
+  /** Gives the room a process or refuses it, now or later. `isAgain` if the room was given a dead process before. */
   claim(room: PooledRoom, isAgain: boolean): void;
-  /** It needs no process any more: it is closed or lost. */
+  /** The room is closed or lost, and needs no process any more. */
   forget(room: PooledRoom): void;
 }
 
-/** How a room is. */
+/** Options of a room. */
 export interface RoomOptions {
   readonly clock: Clock;
   readonly memory: number;
-  /** How many runs wait for their turn at most. */
+  /** Most runs that wait for their turn. */
   readonly maxWaiting: number;
 }
 
 const LOST = "The process of this session has ended, and what the session kept is gone; open another one.";
 const CLOSED = "The session was closed.";
 
-/** A room that has a process of its own, from its first run on. */
+/** A room with a process of its own, from its first run on. */
 export class PooledRoom implements Room, SeatOwner {
   isLost = false;
   readonly #host: RoomHost;
   readonly #options: RoomOptions;
   readonly #files = new ProgramFiles();
   readonly #waiting: ActiveRun[] = [];
-  /** Also one whose asker gave up and that has not ended yet. */
+  /** The current run, also if its asker gave up and it has not ended yet. */
   #running: ActiveRun | undefined;
   #seat: Seat | undefined;
   #exited: Promise<unknown> | undefined;
@@ -76,7 +76,7 @@ export class PooledRoom implements Room, SeatOwner {
     };
   }
 
-  /** Takes a process over, in which nothing has run. */
+  /** Takes over a process in which nothing has run. */
   take(seat: Seat): void {
     this.#seat = seat;
     this.#exited = seat.exited;
@@ -86,7 +86,7 @@ export class PooledRoom implements Room, SeatOwner {
     this.#next();
   }
 
-  /** There is no process for it. */
+  /** Fails all runs: there is no process for this room. */
   refuse(message: string): void {
     this.#fail("unavailable", message);
   }
@@ -101,7 +101,7 @@ export class PooledRoom implements Room, SeatOwner {
     this.#seat = undefined;
     this.#running = undefined;
     if (this.#isClosed) return;
-    // Where nothing has run, nothing is lost.
+    // If nothing has run there, nothing is lost.
     if (!seat.isUsed && running === unbegun) {
       if (unbegun !== undefined) this.#waiting.unshift(unbegun);
       this.#next(true);
@@ -122,7 +122,7 @@ export class PooledRoom implements Room, SeatOwner {
     }
     const { program } = active.run;
     const naming = { file: this.#files.nameOf(program), programOf: (file: string) => this.#files.programOf(file) };
-    // Where that fails, `gone` was told why.
+    // If that fails, `gone` has been called already.
     if (!this.#seat.run(active, naming, true)) return;
     this.#running = active;
     this.#waiting.shift();
@@ -140,7 +140,7 @@ export class PooledRoom implements Room, SeatOwner {
   }
 }
 
-/** Read one by one: what a run has by a getter of its class is nothing that a spread would take along. */
+/** Reads the fields one by one: a spread would skip those that are getters of the run's class. */
 function withMemory(
   { program, input, timeout, maxOutput, signal, seed, now, calls, onLog, onProgress }: Run,
   memory: number,

@@ -4,43 +4,43 @@ import { PooledRoom, type RoomHost } from "./pooled-room";
 import { FILE } from "./program-file";
 import { type Gone, Seat, type SeatOptions, type SeatOwner } from "./seat";
 
-/** How a pool is made. */
+/** Options of a pool. */
 export interface PoolOptions extends SeatOptions {
   readonly isolation: Isolation;
-  /** How many processes it keeps, each of which runs one program at a time; those of rooms come beside them. */
+  /** How many processes it keeps. Each runs one program at a time. The processes of rooms come on top. */
   readonly size: number;
-  /** How many runs wait for a process at most; further ones end as `busy`. */
+  /** Most runs that wait for a process. Further ones end as `busy`. */
   readonly maxWaiting: number;
-  /** What to do where a process says that it cannot work here. */
+  /** The advice to give if a process reports that it cannot work here. */
   readonly remedy: string;
-  /** Whether a process ends after its run, and another one takes its place. Not so in rooms. Default: false. */
+  /** Whether a process ends after its run, and another takes its place. Does not apply to rooms. Default: false. */
   readonly isSingleUse?: boolean;
 }
 
-/** How often in a row a process may fail to start before those who wait are told; one that somebody killed counts a tenth. */
+/** Failed starts in a row before all waiting runs fail. A process that somebody killed counts a tenth. */
 const MOST_FAILURES = 3;
 const STOPPED = "The code actor was stopped.";
 
-/** Runs programs in processes that it keeps ready. They keep the host alive only while something runs or waits. */
+/** Runs programs in processes that are kept ready. They keep the host alive only while something runs or waits. */
 export class ProcessPool implements Tier, SeatOwner, RoomHost {
   readonly #options: PoolOptions;
   readonly #seats = new Set<Seat>();
   /**
-   * Idle for longest first. The last one is taken, whose caches and machine code are the warmest: it may still put back
-   * what its run changed, but that takes less than a tenth of what the run did.
+   * The process that has been idle for longest comes first. The last one is taken: its caches and machine code are the
+   * warmest. It may still be restoring its memory, but that takes less than a tenth of the run's time.
    */
   readonly #idle = new Set<Seat>();
   readonly #leaving = new Set<Promise<unknown>>();
   readonly #waiting: ActiveRun[] = [];
   readonly #rooms = new Set<PooledRoom>();
-  /** Rooms that wait for a process, and the turn after which that has to have become free. */
+  /** Rooms that wait for a process. Only a process that became free after the given turn may serve the room. */
   readonly #claims = new Map<PooledRoom, number>();
   /** How often a process became free. */
   #turn = 0;
-  /** How many processes in a row ended before they were ready, and what the last one said. */
+  /** How many processes in a row ended before they were ready, and the reason that the last one gave. */
   #failures = 0;
   #reason: string | undefined;
-  /** Why the last one could not be started at all. */
+  /** Set when the last process could not be started at all: the error code. */
   #fault: string | undefined;
   #isToFill = false;
   #isDisposed = false;
@@ -99,17 +99,17 @@ export class ProcessPool implements Tier, SeatOwner, RoomHost {
     this.#failures = 0;
     const isSurplus = this.#seats.size > this.#options.size + this.#claims.size;
     if (isSurplus || (seat.isUsed && this.#options.isSingleUse === true)) {
-      // Soon: that takes the host 80 µs, for which whoever waits for the answer should not have to wait.
+      // Later, because a kill takes the host 80 µs, and the asker should have its answer first.
       this.#options.clock.macrotask(() => seat.kill());
       return;
     }
     seat.turn = ++this.#turn;
     this.#idle.add(seat);
     this.#serve();
-    if (this.#turn === 1) this.#refill(); // The others.
+    if (this.#turn === 1) this.#refill(); // The first process is ready: start the others.
   }
 
-  /** @internal A process is no more. */
+  /** @internal A process has ended. */
   gone(seat: Seat, { isEarly, isStruck, reason, fault, unbegun }: Gone): void {
     this.#seats.delete(seat);
     this.#idle.delete(seat);
@@ -122,7 +122,7 @@ export class ProcessPool implements Tier, SeatOwner, RoomHost {
       if (this.#failures >= MOST_FAILURES) this.#giveUp();
     }
     if (unbegun !== undefined) {
-      // Who killed one may have killed others, of which one does not know yet: those that are idle now are not for it.
+      // The killer may have killed other processes without our notice yet, so no process that is idle now may take the run.
       unbegun.after = this.#turn;
       this.#waiting.unshift(unbegun);
       this.#serve();
@@ -149,7 +149,7 @@ export class ProcessPool implements Tier, SeatOwner, RoomHost {
     this.#serve();
     if (this.#waiting.length === 0) return;
     const { size, maxWaiting } = this.#options;
-    // Those that are about to be served wait for a start only, of which each room that waits has one.
+    // Runs that will be served by a starting process do not count as waiting. Each waiting room takes one such start.
     const served = Math.max(this.#starting + size - this.#seats.size, 0);
     if (this.#waiting.length > served + maxWaiting) {
       this.#waiting.pop();
@@ -160,7 +160,7 @@ export class ProcessPool implements Tier, SeatOwner, RoomHost {
     }
   }
 
-  /** Gives processes that are idle to rooms that wait, and then to runs, first come, first served. */
+  /** Gives idle processes to waiting rooms, then to waiting runs, first come, first served. */
   #serve(): void {
     for (const seat of [...this.#idle].reverse()) {
       if (this.#waiting.length === 0 && this.#claims.size === 0) break;
@@ -189,7 +189,7 @@ export class ProcessPool implements Tier, SeatOwner, RoomHost {
     return undefined;
   }
 
-  /** Soon: a start takes the host about a millisecond, for which nobody who waits for an answer should have to wait. */
+  /** Starts processes. Later if nothing waits: a start takes the host about 1 ms, and would delay other answers. */
   #refill(): void {
     if (this.#waiting.length > 0 || this.#claims.size > 0) {
       this.#fill();
@@ -202,7 +202,7 @@ export class ProcessPool implements Tier, SeatOwner, RoomHost {
     }
   }
 
-  /** Starts what is missing. Until one has started, only as many as are waited for: others would have it be ready later. */
+  /** Starts missing processes. Until the first is ready, only as many as are waited for: more would delay the first. */
   #fill(): void {
     const wanted = this.#waiting.length + this.#claims.size;
     if (this.#isDisposed || (this.#failures >= MOST_FAILURES && wanted === 0)) return;
@@ -249,7 +249,7 @@ export class ProcessPool implements Tier, SeatOwner, RoomHost {
     for (const seat of this.#seats) seat.abandon(active);
   }
 
-  /** Those that start keep the host alive while somebody waits for one. */
+  /** Starting processes keep the host alive while somebody waits for one. */
   #hold(): void {
     const isAwaited = this.#waiting.length > 0 || this.#claims.size > 0;
     for (const seat of this.#seats) if (seat.isStarting) seat.hold(isAwaited);

@@ -1,15 +1,15 @@
 import type { Program } from "../tier";
 
-/** What the caller's code is called in the stacks of the interpreter. */
+/** The file name of the caller's code in the interpreter's stacks. */
 export const FILE = "program.js";
 
-/** The line there that the caller's first one is: one of ours stands before it. */
+/** The line of the file that is the caller's first: a line of ours stands before it. */
 export const FIRST_LINE = 2;
 
-/** How many programs of a room are known by their names at once; calls in older ones are left out of stacks. */
+/** Most programs of a room that are known by name. Calls in older ones are left out of stacks. */
 const MOST_PROGRAMS = 1_000;
 
-/** The names that the programs of a room have in stacks: each its own, so that a place there is one in the right source. */
+/** File names for the programs of a room. Each program has its own, so that a place in a stack leads to the right source. */
 export class ProgramFiles {
   readonly #programs = new Map<string, Program>();
   readonly #names = new Map<Program, string>();

@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 
-/** What a process has of the machine. */
+/** The resources that a process holds. */
 export interface Holdings {
-  /** Bytes of memory of its own, in RAM and swapped out; not what it maps of files, of which it reads more as it goes. */
+  /** Bytes of its own memory, in RAM or swapped out. Mapped files are not counted: they grow as more of them is read. */
   readonly bytes: number;
   readonly threads: number;
 }
 
-/** What a process has now; undefined where it is gone, or where this is not Linux. Takes about 5 µs. */
+/** The present holdings of a process; undefined if it is gone, or outside of Linux. Takes about 5 µs. */
 export function holdingsOf(pid: number): Holdings | undefined {
   let status: string;
   try {

@@ -7,51 +7,51 @@ import type { Hold } from "./confine";
 import { PooledProcess } from "./pooled-process";
 import { holdingsOf } from "./resident";
 
-/** How the processes of a pool are. */
+/** Options of the processes of a pool. */
 export interface SeatOptions {
-  /** What each of its processes runs. */
+  /** The program of each process. */
   readonly program: ChildProgram;
   readonly clock: Clock;
-  /** What has to hold a process, or nothing runs in it. Default: nothing. */
+  /** The bounds that a process must have, or nothing runs in it. Default: none. */
   readonly needs?: readonly Hold[];
-  /** Whether the host looks at what memory and threads a process has, and ends one that has more than it may. Default: false. */
+  /** Whether the host checks the memory and threads of a process, and ends one that has too much. Default: false. */
   readonly watchMemory?: boolean;
-  /** Whether a process stands still while it is idle, so that nothing goes on which a run has left. Default: false. */
+  /** Whether a process is stopped while it is idle, so that nothing a run has left goes on. Default: false. */
   readonly standsStill?: boolean;
 }
 
-/** Who has a seat. */
+/** The owner of a seat. */
 export interface SeatOwner {
-  /** A run may begin there: it has started, or a run there is over. */
+  /** A run may begin there: the process has started, or its last run is over. */
   free(seat: Seat): void;
-  /** Its process is gone: told once, and nothing after it. */
+  /** Its process is gone. Called once, and nothing is called after it. */
   gone(seat: Seat, how: Gone): void;
 }
 
-/** How a process went. */
+/** How a process ended. */
 export interface Gone {
-  /** Whether it had not yet said that it is ready; then, what it said instead, or why it could not be started. */
+  /** True if it was not ready yet. `reason` is then the process's own message, `fault` the error of the start. */
   readonly isEarly: boolean;
   readonly reason?: string;
   readonly fault?: string;
-  /** Whether somebody else killed it. */
+  /** True if somebody else killed it. */
   readonly isStruck: boolean;
-  /** A run that it can be taken not to have begun: it is to run elsewhere. */
+  /** A run that has presumably not begun, and is to run elsewhere. */
   readonly unbegun?: ActiveRun;
 }
 
 /** Milliseconds that a process has to start. */
 const STARTUP = 20_000;
-/** Milliseconds after which one that is idle stands still; sooner, what comes next would pay for two signals (30 µs). */
+/** Idle milliseconds before a process is stopped. Any sooner, the next run would pay for two signals (30 µs). */
 const REST = 10;
-/** Milliseconds between two looks at the memory of a process. */
+/** Milliseconds between two checks of a process's memory. */
 const LOOK = 10;
-/** How many threads a process may have, which the kernel's own memory pays for; an engine has some for each processor. */
+/** Most threads of a process: they cost memory of the kernel. An engine has some for each processor. */
 const MOST_THREADS = 256;
-/** How often a run is given to a process at most, where those before were killed before anything was heard of it. */
+/** Most processes that a run is given to, if each was killed before it said anything about the run. */
 const MOST_ATTEMPTS = 2;
 
-/** A process in which one run after the other may be, from before it has started. */
+/** A process for one run after the other, from before its start to its end. */
 export class Seat {
   owner: SeatOwner;
   readonly #options: SeatOptions;
@@ -60,11 +60,11 @@ export class Seat {
   #attempt: Attempt | undefined;
   #startup: ClockTimer;
   #look: ClockTimer | undefined;
-  /** Until it stands still. */
+  /** The timer that stops the process. */
   #rest: ClockTimer | undefined;
   #isStanding = false;
   #reason: string | undefined;
-  /** Bytes of memory that it had before anything ran. */
+  /** Bytes of memory that the process had before anything ran. */
   #base = 0;
 
   constructor(owner: SeatOwner, options: SeatOptions) {
@@ -78,16 +78,16 @@ export class Seat {
     this.#startup.unref();
   }
 
-  /** Whether a run was there that is over. */
+  /** True once anything has run there. */
   isUsed = false;
-  /** When it became free last, as its pool counts. */
+  /** The turn of its pool at which it last became free. */
   turn = 0;
 
   get isStarting(): boolean {
     return this.#state === "starting";
   }
 
-  /** What runs there and has somebody who waits for it. */
+  /** The current run, unless it is settled already. */
   get running(): ActiveRun | undefined {
     const active = this.#attempt?.active;
     return active?.isSettled === true ? undefined : active;
@@ -97,7 +97,7 @@ export class Seat {
     return this.#process.exited;
   }
 
-  /** False where the process is found to be gone, which the owner was told. */
+  /** Begins a run. False if the process is gone; the owner has been told then. */
   run(active: ActiveRun, naming: Naming, isKept: boolean): boolean {
     this.#rouse();
     const attempt = new Attempt(active, this.#process, this.#options.clock, naming);
@@ -112,18 +112,18 @@ export class Seat {
     return true;
   }
 
-  /** Ends a run that nobody waits for any more, if it is here. */
+  /** Ends a run whose asker gave up, if it runs here. */
   abandon(active: ActiveRun): void {
     if (this.#attempt?.active === active) this.#attempt.stop();
   }
 
-  /** Whether somebody waits for it, which keeps the host alive. */
+  /** Keeps the host alive while somebody waits for the process. */
   hold(isAwaited: boolean): void {
     if (isAwaited) this.#process.hold();
     else this.#process.release();
   }
 
-  /** Ends it at once; its owner is told before this returns. */
+  /** Ends the process at once. Its owner is told before this returns. */
   kill(): void {
     this.#process.kill();
   }
@@ -197,7 +197,7 @@ export class Seat {
     this.#rest?.cancel();
     attempt?.close();
     const active = attempt?.active;
-    // Killed while it was idle, as far as one can tell.
+    // It was probably killed while it was idle.
     const isUnbegun = isStruck && attempt?.isHeard === false && !attempt.active.isSettled;
     const unbegun = isUnbegun && attempt.active.attempts < MOST_ATTEMPTS ? attempt.active : undefined;
     this.owner.gone(this, {

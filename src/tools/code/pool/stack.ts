@@ -1,11 +1,11 @@
 import type { Frame, Program } from "../tier";
 import { FIRST_LINE } from "./program-file";
 
-/** A name that `ProgramFiles` gives, and a place there. */
+/** A file name of `ProgramFiles`, and a place in it. */
 const FRAME = /\b(program(?:-\d{1,15})?\.js):(\d{1,9}):(\d{1,9})/;
 const MOST_FRAMES = 50;
 
-/** The places of a stack that are in callers' sources; the stack is text that the code may have written itself. */
+/** The places of a stack that are in callers' sources. The code may have written the text of the stack itself. */
 export function stackOf(stack: string, programOf: (file: string) => Program | undefined): Frame[] {
   const places: Frame[] = [];
   for (const frame of stack.split("\n")) {

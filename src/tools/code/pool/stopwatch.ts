@@ -1,11 +1,11 @@
 import type { Clock, ClockTimer } from "../../../index";
 
-/** The time that a run has had, which may stand still, and the timer of what it has left. */
+/** Measures the time that a run has had, which may stand still, and times out the rest. */
 export class Stopwatch {
   readonly #clock: Clock;
-  /** Milliseconds that it had before it went last. */
+  /** Milliseconds before the last `go`. */
   #before = 0;
-  /** When it went last; undefined while it stands still. */
+  /** The time of the last `go`; undefined while it stands still. */
   #since: number | undefined;
   #timer: ClockTimer | undefined;
 
@@ -13,7 +13,7 @@ export class Stopwatch {
     this.#clock = clock;
   }
 
-  /** Milliseconds in which it went. */
+  /** Milliseconds so far, without the times at which it stood still. */
   get elapsed(): number {
     return this.#since === undefined ? this.#before : this.#before + this.#clock.monotonicTime() - this.#since;
   }
@@ -22,7 +22,7 @@ export class Stopwatch {
     return this.#since === undefined;
   }
 
-  /** Goes on, and calls back once it has had so many milliseconds in all. */
+  /** Goes on, and calls back once it has had `most` milliseconds in all. */
   go(most: number, onTimeout: () => void): void {
     this.#since = this.#clock.monotonicTime();
     this.#timer = this.#clock.setTimer(onTimeout, most - this.#before);

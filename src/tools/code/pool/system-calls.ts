@@ -1,6 +1,6 @@
 import { CHANNEL } from "./channel";
 
-/** System calls of x64 that a process needs once all is loaded: memory, threads, time, its channel, its end. */
+/** System calls of x64 that a process needs once everything is loaded: memory, threads, time, its channel, its end. */
 const ALLOWED: Readonly<Record<string, number>> = {
   read: 0,
   write: 1,
@@ -40,21 +40,21 @@ const ALLOWED: Readonly<Record<string, number>> = {
   rseq: 334,
   epoll_pwait2: 441,
 };
-/** Those that are allowed with some arguments only, and the one that starts threads with arguments that no filter sees. */
+/** Calls that are allowed only with some arguments. `clone3` starts threads with arguments that no filter can see. */
 const [MADVISE, RECVFROM, CLONE, PRCTL, TGKILL, PRLIMIT64, CLONE3] = [28, 45, 56, 157, 234, 302, 435];
 
 type OwnCall = "write" | "close" | "capset" | "prctl" | "prlimit64" | "seccomp";
-/** The numbers of what a process calls itself, by processor. */
+/** The numbers of the calls that this code makes, by processor. */
 export const CALLS: Readonly<Record<string, Readonly<Record<OwnCall, number>>>> = {
   x64: { write: 1, close: 3, capset: 126, prctl: 157, prlimit64: 302, seccomp: 317 },
   arm64: { write: 64, close: 57, capset: 91, prctl: 167, prlimit64: 261, seccomp: 277 },
 };
 const AUDIT_ARCH_X86_64 = 0xc000003e;
 
-/** What the C library starts a thread with: glibc's flags, and musl's, which has CLONE_DETACHED beside them. */
+/** The flags with which the C library starts a thread: glibc's, and musl's, which add CLONE_DETACHED. */
 const THREAD_FLAGS = [0x3d0f00, 0x7d0f00];
 const [PR_SET_NAME, RLIMIT_DATA] = [15, 2];
-/** Advice from here on has the kernel take pages of the machine for broken. */
+/** Advice from this number on makes the kernel treat pages of the machine as broken. */
 const MADV_HWPOISON = 100;
 const [EPERM, ENOSYS] = [1, 38];
 const ALLOW = 0x7fff0000;
@@ -65,13 +65,13 @@ const [LOAD, JUMP_EQUAL, JUMP_LEAST, RETURN] = [0x20, 0x15, 0x35, 0x06];
 const [NUMBER, PROCESSOR, ARGUMENTS] = [0, 4, 16];
 
 type Step = readonly [code: number, value: number, isTrue?: number, isFalse?: number];
-/** Of an argument of a call: one of these, or less than that. */
+/** A test of an argument: one of these values, or less than this value. */
 type Test = readonly [argument: number, oneOf: readonly number[]] | readonly [argument: number, lessThan: number];
 
 /**
  * A filter that refuses all other system calls: files, sockets, processes, other processes' memory. Threads may be made
- * and named, and signalled within the process, which the garbage collector does; what the channel brings may be received,
- * and the limit of data lowered. Undefined for other processors.
+ * and named, and signalled within the process, as the garbage collector does. The channel may be read, and the limit of
+ * data lowered. Undefined for processors other than x64.
  */
 export function filterOf(processor: string, process: number): Uint8Array | undefined {
   if (processor !== "x64") return undefined;
@@ -81,7 +81,7 @@ export function filterOf(processor: string, process: number): Uint8Array | undef
     [RETURN, refused(EPERM)],
     [LOAD, NUMBER],
   ];
-  // Numbers of the x32 calls have a bit more, and equal none of these.
+  // The numbers of x32 calls have an additional bit, and equal none of these.
   for (const number of Object.values(ALLOWED)) steps.push([JUMP_EQUAL, number, 0, 1], [RETURN, ALLOW]);
   // The C library falls back to `clone`, whose flags can be seen here.
   steps.push([JUMP_EQUAL, CLONE3, 0, 1], [RETURN, refused(ENOSYS)]);
@@ -99,7 +99,7 @@ export function filterOf(processor: string, process: number): Uint8Array | undef
   return bytesOf(steps);
 }
 
-/** Goes on where an argument is as it should be, and refuses the call where not. The kernel takes all of these as 32 bits. */
+/** Goes on if an argument passes the test, and refuses the call if not. The kernel reads all of these as 32 bits. */
 function stepsOf([argument, wanted]: Test): Step[] {
   const load: Step = [LOAD, ARGUMENTS + 8 * argument];
   const refuse: Step = [RETURN, refused(EPERM)];

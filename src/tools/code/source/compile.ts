@@ -8,10 +8,10 @@ import { nameNotIn, placeOf } from "./text";
 import { returnLast } from "./value";
 import { type Edit, originOf, type Range, weave } from "./weave";
 
-/** Parameters of the function that a program is the body of, and what it has around it. */
+/** Parameters of the function whose body is the program, and the names around it. */
 const GIVEN: ReadonlySet<string> = new Set(["input", "tools", "progress", "console"]);
 
-/** Reads a source, and makes a program of it that gives its value. Nothing of it runs. */
+/** Reads a source, and makes a program that returns its value. Nothing of it runs. */
 export function compile(parse: Parse, code: string, purpose: Purpose): Reading | CodeRefusal {
   try {
     const parsed = parse(code);
@@ -32,9 +32,9 @@ function alone(parsed: Parsed, isCalled: boolean): Reading {
   const declared = statements.flatMap(lexicalNames);
   const shadowed = declared.filter((name) => GIVEN.has(name));
   if (shadowed.length === 0) return readingOf(parsed, [...beginning, ...edits], ending, []);
-  // `const input = 1` is none beside a parameter of that name; within another function it is.
+  // `const input = 1` is an error beside a parameter of that name, but not within another function.
   const name = nameNotIn(text, "$program");
-  // What is a `var` there has its value still.
+  // Pass these names on, so that a `var` of the same name still has its value.
   const kept = ["input", "tools", "progress"].filter((given) => !shadowed.includes(given) && text.includes(given));
   const rest = kept.join(", ");
   const isStrict = statements.some((statement) => statement["directive"] === "use strict");
@@ -77,8 +77,8 @@ function lexicalNames(statement: Syntax): string[] {
 }
 
 /**
- * Two lists of edits as one, in their order. In one place what ends a declaration is before what gives a value, which
- * is about the statements around it or the next one; what begins a declaration is after it.
+ * Merges two lists of edits in their order. At the same place, the end of a declaration comes first, then the edit for a
+ * value (of the statements around it or of the next one), then the beginning of a declaration.
  */
 function merge(declarations: Lasting["edits"], values: readonly Edit[]): Edit[] {
   const merged: Edit[] = [];

@@ -1,4 +1,4 @@
-/** A node as a parser of acorn's kind hands it on, before it is whole. */
+/** The part of an arrow function's node that is read here. */
 interface Arrow {
   readonly end: number;
   readonly returnType?: { readonly start: number };
@@ -9,7 +9,7 @@ interface Attempt {
   readonly error: { readonly pos?: number } | null;
 }
 
-/** The methods and fields of the TypeScript parser that are needed here. */
+/** The methods and fields of the TypeScript parser that are used here. */
 interface Base {
   readonly type: unknown;
   readonly start: number;
@@ -23,22 +23,22 @@ interface Base {
   parseConditional(...parts: unknown[]): unknown;
   shouldParseArrow(list: readonly { readonly type: string }[]): boolean;
   shouldParseAsyncArrow(): boolean;
-  /** Runs a part of the parser; all that it did is undone where it throws a SyntaxError or aborts. */
+  /** Runs a part of the parser. If it throws a SyntaxError or aborts, everything it did is undone. */
   tryParse(work: (abort: () => never) => unknown): Attempt;
 }
 
 /**
  * A plugin of acorn: it reads `c ? (y) : z => z` as TypeScript itself does. There, `(y): z => z` is a function with a
- * return type only where another colon follows; otherwise the first colon is the conditional's. The parser below takes it
- * for the function's in any case, and then misses the conditional's.
+ * return type only if another colon follows; otherwise the first colon is the conditional's. The plain parser always takes
+ * the first colon for the function's, and then misses the conditional's.
  */
 export function withConditionals(tokens: { readonly question: unknown; readonly colon: unknown }) {
   return <Parser>(parser: Parser): Parser => {
     const Plain = parser as unknown as new (...args: unknown[]) => Base; // The parser of TypeScript has these methods.
     class WithConditionals extends Plain {
-      /** Colons that begin no return type. They stay known, so that a part that is read again takes no more attempts. */
+      /** Colons that begin no return type. They are remembered, so that reading a part again takes no more attempts. */
       readonly #plain = new Set<number>();
-      /** Colons that were taken for the beginning of a return type, in this order. */
+      /** Colons that were taken for the beginning of a return type, in order. */
       #taken: number[] = [];
       /** The last function with a return type; of several that end together, the innermost one. */
       #typed: { readonly colon: number; readonly end: number } | null = null;
@@ -55,7 +55,7 @@ export function withConditionals(tokens: { readonly question: unknown; readonly 
       }
 
       override shouldParseArrow(list: readonly { readonly type: string }[]): boolean {
-        // `(y: T)` is nothing but the parameters of a function.
+        // `(y: T)` can only be the parameters of a function.
         const isTyped = list.some(({ type }) => type === "TSTypeCastExpression");
         return !isTyped && this.#isPlain() ? false : this.#note(() => super.shouldParseArrow(list));
       }
@@ -88,16 +88,16 @@ export function withConditionals(tokens: { readonly question: unknown; readonly 
           this.#taken.length = before;
           if (blamed !== undefined && !this.#plain.has(blamed)) this.#plain.add(blamed);
           else if (error !== null) throw error;
-          else return this.parseMaybeAssign(); // What is missing is told where it is.
+          else return this.parseMaybeAssign(); // This throws the error at its place.
         }
       }
 
-      /** The colon of the function that ends where a colon is missing. */
+      /** The colon of the function that ends where the conditional's colon is missing. */
       #typedAt(end: number): number | undefined {
         return this.#typed?.end === end ? this.#typed.colon : undefined;
       }
 
-      /** The colon after what cannot be parameters, which shows that no function is there. */
+      /** The colon after an error in the supposed parameters, which shows that no function is there. */
       #takenAfter(offset: number, from: number): number | undefined {
         return this.#taken.slice(from).findLast((colon) => colon > offset);
       }

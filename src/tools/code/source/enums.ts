@@ -3,24 +3,24 @@ import type { Syntax } from "./syntax";
 import { afterTrivia, nameNotIn, placeOf } from "./text";
 import type { Edit } from "./weave";
 
-/** Each of them is 200 characters of JavaScript. */
+/** Most enums of a source. Each becomes 200 characters of JavaScript. */
 const MOST = 500;
 
-/** Where an enum is declared. */
+/** How an enum is declared. */
 export interface EnumScope {
-  /** What declares it, as TypeScript does it, or null where an enum of that name is there already, which gets more members. */
+  /** The keyword as in TypeScript's output, or null for a further declaration of the same enum. */
   readonly keyword: "var " | "let " | null;
-  /** Its members, with those that other declarations give it. */
+  /** Its members, including those of other declarations. */
   readonly members: ReadonlySet<string>;
 }
 
-/** Finds the enums in statements, and which of them are one. */
+/** Finds the enums in statements. Declarations of the same enum share their members. */
 export function scopesOfEnums(statements: readonly Syntax[]): ReadonlyMap<Syntax, EnumScope> {
   const scopes = new Map<Syntax, EnumScope>();
   collect(statements, "var ", scopes);
   const waiting: unknown[] = [...statements];
   while (waiting.length > 0) {
-    const node = waiting.pop() as Syntax | null; // All that is no object is not put there.
+    const node = waiting.pop() as Syntax | null; // Only objects are pushed.
     if (typeof node?.type !== "string") continue;
     const { type, body } = node;
     if (Array.isArray(body)) collect(body, "let ", scopes);
@@ -65,7 +65,7 @@ const membersOf = (node: Syntax): readonly Member[] => node["members"] as Member
 const nameOf = (id: Syntax): string => String(id.type === "Literal" ? id["value"] : id["name"]);
 
 /**
- * What makes an object of an enum, with the expressions of its members in their places:
+ * The edits that make an object of an enum. The expressions of its members stay in their places:
  * `enum A { B, C = B + 1 }` becomes `var A = {};{…[add("B", last + 1), add("C", A.B + 1)];}`.
  */
 export function editsOfEnum(
@@ -112,7 +112,7 @@ export function editsOfEnum(
   return { puts, edits };
 }
 
-/** What makes `B` in a member's expression the enum's own. */
+/** The edits that make `B` in a member's expression the enum's own. */
 function references(
   text: string,
   expression: Syntax,

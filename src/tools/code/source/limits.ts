@@ -1,4 +1,4 @@
-/** What a parser of acorn's kind is made of, as its documentation has it: a class whose methods plugins override. */
+/** The parts of acorn's parser that are used here. Its documentation has plugins override methods of the class. */
 interface Base {
   readonly input: string;
   readonly labels: readonly unknown[];
@@ -10,16 +10,16 @@ interface Base {
   parseLabeledStatement(...parts: unknown[]): unknown;
 }
 
-/** How often a token may be read, for each character: what reads `<a>(<b>(…` as TypeScript tries, and tries again. */
+/** Most token reads per character. The TypeScript parser reads `<a>(<b>(…` again and again. */
 const TRIES = 4;
 const FIRST_TRIES = 500;
-/** How many names may be compared with others: each that is declared is looked for among those before it. */
+/** Most comparisons of names: each declared name is looked up among those before it. */
 const COMPARISONS = 10_000_000;
 const LABELS = 100;
-/** What acorn calls a declaration by `var`. */
+/** Acorn's number for a declaration by `var`. */
 const VAR = 1;
 
-/** A parser gave up, at an offset. */
+/** The parser gave up, at an offset. */
 export class TooHard extends Error {
   constructor(
     message: string,
@@ -29,9 +29,9 @@ export class TooHard extends Error {
   }
 }
 
-/** The same parser, for sources that were made to take long: it gives up where the time is no more that of their length. */
+/** Limits a parser, for sources made to take long: it gives up once its work is out of proportion to their length. */
 export function limited<Parser>(parser: Parser): Parser {
-  const Unlimited = parser as unknown as new (...args: unknown[]) => Base; // See there.
+  const Unlimited = parser as unknown as new (...args: unknown[]) => Base; // `Base` tells why.
   class Limited extends Unlimited {
     private tries = -1;
     private comparisons = 0;
@@ -59,7 +59,7 @@ export function limited<Parser>(parser: Parser): Parser {
       return super.parseLabeledStatement(...parts);
     }
 
-    /** No line, for which its own looks from the beginning, and no stack: what tries much throws much. */
+    /** Adds no line, which acorn counts from the beginning, and no stack: a parser that tries much throws much. */
     override raise(at: number, message: string): never {
       throw Object.setPrototypeOf({ message, pos: at }, SyntaxError.prototype);
     }

@@ -3,15 +3,15 @@ import type { Syntax } from "./syntax";
 import { placeOf } from "./text";
 import type { Edit } from "./weave";
 
-/** The name of a parameter that is a property. */
+/** The identifier of a parameter property. */
 export function identifierOf(property: Syntax): Syntax {
   const parameter = property["parameter"] as Syntax;
   return parameter.type === "AssignmentPattern" ? (parameter["left"] as Syntax) : parameter;
 }
 
 /**
- * What makes properties of a constructor's parameters, as TypeScript has it: fields before all others, which are set
- * when the constructor begins, or after its `super(…)`.
+ * The edits that make properties of a constructor's parameters, as TypeScript does: they are the first fields, and are set
+ * at the start of the constructor or after its `super(…)`.
  */
 export function propertiesOf(text: string, node: Syntax, base: number): readonly Edit[] {
   const body = node["body"] as Syntax;

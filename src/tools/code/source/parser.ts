@@ -7,24 +7,24 @@ import { blank, overlay, placeOf } from "./text";
 import { DECORATORS, withoutTypes } from "./types";
 import { type Origins, originOf } from "./weave";
 
-/** JavaScript that a source is, or has become, and its statements. */
+/** A source as JavaScript, and its statements. */
 export interface Parsed {
   readonly text: string;
-  /** Their offsets are those of `text`, counted from OFFSET. */
+  /** Their offsets are those in `text`, plus OFFSET. */
   readonly statements: readonly Syntax[];
-  /** Where `text` is from, where it is not all in the place that it had in the source. */
+  /** Maps `text` to the source; null if nothing has moved. */
   readonly origins: Origins | null;
 }
 
-/** @throws CodeRefusal for what is no program. */
+/** @throws CodeRefusal for a source that is no program. */
 export type Parse = (source: string) => Parsed;
 
 /**
- * The source is read as what it will be: the body of such a function. One that closes the function, and goes on, is a
- * program of more than one statement, and is refused.
+ * The source is read as the body of this function, which it will be. A source that closes the function and goes on makes
+ * a program of more than one statement, and is refused.
  */
 const HEAD = "async function program() {\n";
-/** What the offsets of nodes count from. */
+/** Offsets of nodes are those in the source plus this. */
 export const OFFSET = HEAD.length;
 const TAIL = "\n}";
 const NESTED = "The code is nested too deeply; write it in flatter parts.";
@@ -42,18 +42,18 @@ interface AcornParser {
 }
 
 /**
- * Loads what reads sources of a language, when the first one comes: it takes 10 ms, and 10 more for TypeScript.
+ * Loads the parser of a language, for its first source. That takes 10 ms, and 10 more for TypeScript.
  *
- * @throws CodeRefusal where it is not installed.
+ * @throws CodeRefusal if it is not installed.
  */
 export async function loadParser(language: Language): Promise<Parse> {
   try {
     const { Parser, tokTypes } = await import("acorn");
-    const javascript = limited(Parser) as unknown as AcornParser; // Its nodes are of these types, by ESTree.
+    const javascript = limited(Parser) as unknown as AcornParser; // By ESTree, its nodes have these types.
     if (language === "javascript")
       return (source) => parse(javascript, source, withoutHashbang(source), null, language);
     const { tsPlugin } = await import("@sveltejs/acorn-typescript");
-    // Typed for another minor version of the same parser.
+    // The cast: the plugin is typed for another minor version of the same parser.
     const typescript = limited(
       Parser.extend(tsPlugin() as never, withConditionals(tokTypes)),
     ) as unknown as AcornParser;
@@ -80,7 +80,7 @@ function parse(parser: AcornParser, source: string, text: string, origins: Origi
   return { text: overlay(text, comments), statements, origins };
 }
 
-/** Reads `text` as the body of a function; its nodes count from the start of the text that has the function's head. */
+/** Reads `text` as the body of a function. The offsets of its nodes include the function's head. */
 function bodyOf(parser: AcornParser, text: string, fault: Fault, comments?: Comment[]): readonly Syntax[] {
   const whole = HEAD + text + TAIL;
   const [program, second] = read(parser, whole, fault, comments);
@@ -98,13 +98,13 @@ function read(parser: AcornParser, whole: string, fault: Fault, comments?: Comme
       sourceType: "script",
       ...(comments === undefined
         ? {
-            locations: true, // Asked for by what reads TypeScript.
-            allowImportExportEverywhere: true, // Those of types mean nothing when it runs.
+            locations: true, // The TypeScript plugin needs them.
+            allowImportExportEverywhere: true, // Imports and exports of types do nothing at run time.
           }
         : {
             onComment(_isBlock: boolean, _text: string, start: number, end: number) {
               if (whole[start] === "/") return;
-              // `<!--` and `-->` are comments in a script and none in a module: made spaces, they are the same in both.
+              // `<!--` and `-->` are comments in a script but not in a module. As spaces they mean the same in both.
               comments.push({ at: start - HEAD.length, text: blank(whole.slice(start, end)) });
             },
           }),
@@ -115,7 +115,7 @@ function read(parser: AcornParser, whole: string, fault: Fault, comments?: Comme
   }
 }
 
-/** Says what is wrong with a source, and where. */
+/** Makes refusals that say what is wrong with a source, and where. */
 class Fault {
   constructor(
     private readonly source: string,
@@ -123,7 +123,7 @@ class Fault {
     private readonly language: Language,
   ) {}
 
-  /** `offset` is one of the text that was read. */
+  /** `offset` is an offset in the text that was read. */
   at(offset: number, message: string): CodeRefusal {
     return new CodeRefusal("compile-error", message, placeOf(this.source, this.#origin(offset)));
   }
@@ -136,7 +136,7 @@ class Fault {
     }
     if (error instanceof RangeError) return new CodeRefusal("compile-error", NESTED);
     if (!(error instanceof SyntaxError)) return error;
-    const { pos } = error as { pos?: number }; // As the parser adds it.
+    const { pos } = error as { pos?: number }; // The parser adds it.
     const offset = (pos ?? 0) - HEAD.length;
     const { message } = error;
     if (message.startsWith("Not enough stack space")) return this.at(offset, NESTED);
@@ -149,12 +149,12 @@ class Fault {
   }
 }
 
-/** Whether a type may begin here, or what only TypeScript has: `a: A`, `a as A`, `interface A`. */
+/** True if a type or another part of TypeScript may begin here: `a: A`, `a as A`, `interface A`. */
 const isTyped = (before: string, from: string): boolean =>
   /[\w$)\]}?]\s*$/.test(before) &&
   (/^[?]?:|^(?:as|satisfies)\b/.test(from) || /\b(?:interface|type|declare|namespace|abstract)\s+$/.test(before));
 
-/** The parser's sentence, or a better one where it does not say what to do. */
+/** The parser's message, or a better one if it does not say what to do. */
 function adviceFor(message: string, source: string, at: number, isJavaScript: boolean): string {
   const from = source.slice(at, at + 20);
   const before = source.slice(Math.max(0, at - 20), at);

@@ -3,27 +3,27 @@ import type { CodeError } from "../code-error";
 import { CodeRefusal } from "../code-refusal";
 import { type Errand, LEAVE, type Outcome, type Report } from "./errand";
 
-/** How sources are read on another thread. */
+/** Options of a `Reader`. */
 export interface ReaderOptions {
-  /** @internal For tests: another program in place of the thread's own. */
+  /** @internal For tests: a program that replaces the thread's own. */
   readonly program?: ChildProgram;
 }
 
-/** How many sources wait, and how long they are together. */
+/** Most waiting sources, and their greatest total length. */
 const MOST = 1_000;
 const MOST_LENGTH = 8 * 1024 * 1024;
 
 interface Task {
   readonly errand: Errand;
   readonly settle: (outcome: Outcome) => void;
-  /** How many threads ended over it. */
+  /** How many threads ended while reading it. */
   losses: number;
 }
 
 /**
- * A thread that reads sources, one after the other: it is started when the first one comes, and keeps the process alive
- * only while it reads. What a source is read with may end in the middle, though none is known that does that to it: then
- * the source is read once more, by another thread.
+ * A thread that reads sources, one after the other. It is started for the first source, and keeps the process alive only
+ * while it reads. If the thread ends while it reads a source, another thread reads that source once more. No source is
+ * known that ends a thread.
  */
 export class Reader {
   readonly #program: ChildProgram;
@@ -52,12 +52,12 @@ export class Reader {
     });
   }
 
-  /** Ends what is read or waits as `crashed`; the thread is gone when it resolves. */
+  /** Ends the current and all waiting sources as `crashed`. The thread is gone when this resolves. */
   async dispose(): Promise<void> {
     this.#isDisposed = true;
     for (const { settle } of this.#waiting.splice(0)) settle(stopped());
     this.#current?.settle(stopped());
-    this.#worker?.ref(); // It is waited for.
+    this.#worker?.ref(); // This method waits for its end.
     this.#worker?.postMessage(LEAVE);
     await this.#gone;
   }
@@ -87,7 +87,7 @@ export class Reader {
       if (!this.#isDisposed) this.#next();
     });
     worker.addEventListener("error", (event) => {
-      event.preventDefault(); // Told by its end, which comes next.
+      event.preventDefault(); // The `close` event follows, and handles it.
       worker.terminate();
     });
     worker.addEventListener("close", () => {
@@ -117,7 +117,7 @@ function refusalOf({ kind, message, line, column }: CodeError): CodeRefusal {
   return new CodeRefusal(kind, message, line === undefined || column === undefined ? undefined : { line, column });
 }
 
-/** A thread can be started from a text by a URL of its own, which lives as long as the process: there is one for each reader. */
+/** Starting a thread from a text needs a URL, which lives as long as the process. There is one per reader. */
 function urlOf(program: ChildProgram): string {
   if (typeof program === "string") return program;
   return URL.createObjectURL(new Blob([program.text], { type: "text/javascript" }));

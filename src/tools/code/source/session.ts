@@ -2,7 +2,7 @@ import { CodeRefusal } from "../code-refusal";
 import type { Syntax } from "./syntax";
 import type { Edit, Range } from "./weave";
 
-/** Names that are a run's own, or the language's: what a session keeps has others. */
+/** Names that belong to a run or to the language. A session cannot keep values under them. */
 const TAKEN: Readonly<Record<string, string>> = {
   input: "is the value that came with the request, and new in each run",
   tools: "is what the code is given to call, and new in each run",
@@ -13,23 +13,24 @@ const TAKEN: Readonly<Record<string, string>> = {
   Infinity: "is the language's",
 };
 
-/** What makes declarations last. */
+/** The edits that make declarations last. */
 export interface Lasting {
   readonly declares: readonly string[];
-  /** In their order. One that begins a declaration has an `until`, one that ends one has none. */
+  /** In their order. An edit at the beginning of a declaration has an `until`, one at the end has none. */
   readonly edits: readonly Edit[];
-  /** What goes before the first statement: the functions, so that they can be called above the place where they are. */
+  /** The functions, put before the first statement so that they can be called above their declarations. */
   readonly hoists: readonly (string | Range)[];
 }
 
 /**
- * Makes assignments of the declarations of a program whose names are to be there in later runs, as a console has it:
- * - `let`, `const` and `class` at the top level, and `var` wherever it is outside of functions. A `const` can be assigned
- *   to: the code that declares it may be run again, with a mend. What is read too early is undefined, and no error.
- * - Functions at the top level, which become expressions and move to the beginning. One that is declared in a block
- *   stays there, and lasts no longer than the run.
+ * Turns the declarations of a program into assignments, so that their names last for later runs, as in a console:
+ * - `let`, `const` and `class` at the top level, and `var` anywhere outside of functions. A `const` can be assigned to,
+ *   because the code that declares it may be corrected and run again. A name that is read too early is undefined, not an
+ *   error.
+ * - Functions at the top level. They become expressions and move to the beginning. A function in a block stays there, and
+ *   lasts no longer than the run.
  *
- * `placeOf` says where in the source an offset is; `base` is what offsets count from.
+ * `placeOf` gives the place of an offset in the source; `base` is the offset at which `text` begins.
  */
 export function makeLasting(
   text: string,
@@ -66,7 +67,7 @@ class Declarations {
         return;
       }
       case "FunctionDeclaration": {
-        // It has its name by what it is assigned to: its own would be another variable within.
+        // The assignment names the function. A name of its own would be another variable inside it.
         const id = statement["id"] as Syntax;
         const name = this.#declare(id);
         this.hoists.push(`;${name} = `, [start, id.start - this.base], [id.end - this.base, end], ";");
@@ -125,20 +126,20 @@ class Declarations {
   #variables(node: Syntax, isInList: boolean): void {
     const end = node.end - this.base;
     const isEnded = this.text[end - 1] === ";";
-    // The semicolon ends a line before that has none; where there is but one statement, there is no line to end.
+    // The semicolon ends the previous line, which may have none. A statement that stands alone has no line before it.
     this.#keyword(node, isInList ? ";(" : "(");
     this.#declarators(node);
     this.edits.push({ at: isEnded ? end - 1 : end, text: isEnded ? ")" : ");" });
   }
 
-  /** What a loop declares by `var`. */
+  /** A `var` in the head of a loop. */
   #head(node: Syntax | null, isOver: boolean): void {
     if (node?.type !== "VariableDeclaration" || node["kind"] !== "var") return;
-    const [{ id, init }] = node["declarations"] as [{ id: Syntax; init: Syntax | null }]; // One at least, by ESTree.
+    const [{ id, init }] = node["declarations"] as [{ id: Syntax; init: Syntax | null }]; // At least one, by ESTree.
     if (isOver && init) {
       throw new CodeRefusal("compile-error", "Assign the value before the loop.", this.placeOf(id.start - this.base));
     }
-    // `for (async of …)` would be something else, and so would `({ a }) of`.
+    // `for (async of …)` would mean something else, and so would `({ a }) of`.
     const isBare = isOver && id.type !== "Identifier";
     this.#keyword(node, isBare ? "" : "(");
     this.#declarators(node);
@@ -153,7 +154,7 @@ class Declarations {
   #declarators(node: Syntax): void {
     for (const { id, init } of node["declarations"] as { id: Syntax; init: Syntax | null }[]) {
       for (const name of namesIn(id)) this.#declare(name);
-      // `var a` does nothing to what is there.
+      // `var a` keeps an existing value.
       if (!init && node["kind"] !== "var") this.edits.push({ at: id.end - this.base, text: " = void 0" });
     }
   }
@@ -184,6 +185,6 @@ export function namesIn(pattern: Syntax): Syntax[] {
     case "AssignmentPattern":
       return namesIn(pattern["left"] as Syntax);
     default:
-      return namesIn(pattern["argument"] as Syntax); // A rest.
+      return namesIn(pattern["argument"] as Syntax); // A rest element.
   }
 }

@@ -3,15 +3,15 @@ import type { Program } from "../tier";
 import { lineStarts } from "./text";
 import { type Origins, originOf } from "./weave";
 
-/** A program as data, as it comes from where it was read. */
+/** A program as data, as another thread may send it. */
 export interface Reading {
   readonly body: string;
   readonly declares: readonly string[];
-  /** Where the parts of the body are from, then those of the text that it was made of, down to the source. */
+  /** Maps the body to the text that it was made of, then that text to the one before, down to the source. */
   readonly origins: readonly Origins[];
 }
 
-/** A program, and the source that it was made of. */
+/** A program with its source. */
 export class SourceProgram implements Program {
   readonly body: string;
   readonly declares: readonly string[];

@@ -20,10 +20,10 @@ async function read({ code, language, purpose }: Errand): Promise<Outcome> {
 }
 
 self.addEventListener("message", async ({ data }: MessageEvent<Errand | typeof LEAVE>) => {
-  if (data === LEAVE) return process.exit(0); // In a thread it ends the thread.
+  if (data === LEAVE) return process.exit(0); // In a thread this ends only the thread.
   const outcome = await read(data);
   if (outcome instanceof CodeRefusal) return self.postMessage({ fault: outcome.error } satisfies Report);
-  // Handed over, not copied: there may be a hundred thousand of them.
+  // Transferred, not copied: there may be a hundred thousand numbers.
   const origins = outcome.origins.map((each) => Int32Array.from(each));
   const report: Report = { reading: { ...outcome, origins } };
   self.postMessage(

@@ -7,13 +7,13 @@ import { loadParser, type Parse } from "./parser";
 import { Reader, type ReaderOptions } from "./reader";
 import { SourceProgram } from "./source-program";
 
-/** Longest source, in UTF-16 code units. One of this length that is made to take long takes 130 ms, as TypeScript 300 ms. */
+/** Longest source, in UTF-16 code units. At this length, the hardest JavaScript known takes 130 ms, TypeScript 300 ms. */
 export const LONGEST_SOURCE = 64 * 1024;
-/** Longest source that is read on this thread: the hardest one known takes two or three milliseconds. */
+/** Longest source that is read on this thread. The hardest one known takes two or three milliseconds. */
 const AT_ONCE: Readonly<Record<Language, number>> = { javascript: 2_048, typescript: 512 };
-/** Longest source that waits for none that is longer. */
+/** Longest source that does not wait for longer ones: they have another thread. */
 const SHORT = 8 * 1024;
-/** How many sources a generation of the cache has, and how long they are together. */
+/** Most sources in a generation of the cache, and their greatest total length. */
 const KEPT = 256;
 const KEPT_LENGTH = 4 * 1024 * 1024;
 
@@ -22,21 +22,21 @@ type Kind = `${Language} of a ${Purpose}`;
 
 /** How a source is to be read. */
 export interface CompileOptions {
-  /** Whether what it declares at its top level is there in later runs. Default: false. */
+  /** Whether its top-level declarations last for later runs. Default: false. */
   readonly isSession?: boolean;
-  /** Whether it makes a behaviour, which may be a function: one that is all of the code is not called. Default: false. */
+  /** Whether it makes a behaviour, so a function that is all of the code is returned, not called. Default: false. */
   readonly isBehaviour?: boolean;
 }
 
 /**
- * Sources and the programs that they are, the last ones of them kept. What is found in the older of two generations goes
- * to the younger one, which costs a call that finds its source nothing (a list in the order of use, 60 ns).
+ * Compiles sources, and keeps the most recent programs in two generations. A source found in the older generation moves
+ * to the younger one. A hit in the younger one costs nothing more (a list in the order of use costs 60 ns).
  */
 export class Sources {
   readonly #parsers: Partial<Record<Language, Parse>> = {};
   #young: Generation = newGeneration();
   #old: Generation = newGeneration();
-  /** Those that are being read. */
+  /** The sources that are being read. */
   readonly #underWay: Readonly<Record<Kind, Map<string, Promise<Compiled>>>> = newMaps();
   readonly #short: Reader;
   readonly #long: Reader;
@@ -47,13 +47,13 @@ export class Sources {
   }
 
   /**
-   * The program of a source, or what is wrong with it. A promise while the parser is loaded, the first time, and where
-   * the source is so long that it is read on another thread.
+   * The program of a source, or its refusal. A promise if the parser has to be loaded first, or if the source is so long
+   * that it is read on another thread.
    */
   compile(code: string, language: Language, options: CompileOptions = {}): Compiled | Promise<Compiled> {
     const purpose = options.isSession === true ? "session" : options.isBehaviour === true ? "behaviour" : "run";
     const kind: Kind = `${language} of a ${purpose}`;
-    // Before it is looked up: that reads all of it, which takes 0.3 s of 300 MB.
+    // Checked before the lookup, which reads all of the source: 0.3 s for 300 MB.
     if (code.length > LONGEST_SOURCE) {
       return new CodeRefusal(
         "compile-error",
@@ -77,7 +77,7 @@ export class Sources {
     return reading;
   }
 
-  /** Ends what is read, as `crashed`; no thread is left when it resolves. */
+  /** Ends all sources that are being read as `crashed`. No thread is left when it resolves. */
   async dispose(): Promise<void> {
     await Promise.all([this.#short.dispose(), this.#long.dispose()]);
   }
@@ -88,7 +88,7 @@ export class Sources {
       const outcome = await reader.read({ code, language, purpose });
       const program = programOf(code, outcome);
       return program instanceof CodeRefusal && program.error.kind !== "compile-error"
-        ? program // Another time it may be read.
+        ? program // It may succeed another time.
         : this.#keep(code, kind, program);
     }
     try {

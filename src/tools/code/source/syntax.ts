@@ -1,4 +1,4 @@
-/** A node of the syntax tree, in the form that ESTree gives it. */
+/** A node of the syntax tree, in the form of ESTree. */
 export interface Syntax {
   readonly type: string;
   readonly start: number;

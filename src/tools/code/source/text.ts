@@ -11,17 +11,17 @@ export function lineStarts(text: string): number[] {
   return starts;
 }
 
-/** The place of an offset, which is the end of the text where it is beyond it. */
+/** The place of an offset. An offset beyond the text counts as its end. */
 export function placeOf(text: string, offset: number): Place {
   const at = Math.max(0, Math.min(offset, text.length));
-  const before = lineStarts(text.slice(0, at)); // One that ends between \r and \n is on the next line; nothing begins there.
+  const before = lineStarts(text.slice(0, at)); // An offset between \r and \n counts as the next line; no node begins there.
   return { line: before.length, column: at - (before.at(-1) ?? 0) + 1 };
 }
 
-/** Makes spaces of a text; its lines stay lines, so that all that follows keeps its place. */
+/** Replaces a text by spaces. Line ends stay, so that everything after it keeps its place. */
 export const blank = (text: string): string => text.replace(NOT_LINE_END, " ");
 
-/** Writes over a text, in as many places as there are; they are in their order, and as long as what they replace. */
+/** Overwrites parts of a text. The puts are in order, and each is as long as the part it replaces. */
 export function overlay(text: string, puts: readonly { readonly at: number; readonly text: string }[]): string {
   if (puts.length === 0) return text;
   let out = "";
@@ -34,7 +34,7 @@ export function overlay(text: string, puts: readonly { readonly at: number; read
   return out + text.slice(from);
 }
 
-/** Where what is no space and no comment comes next. */
+/** The next offset that is neither space nor comment. */
 export function afterTrivia(text: string, from: number): number {
   let at = from;
   for (let before = -1; at !== before; ) {
@@ -52,11 +52,11 @@ export function afterTrivia(text: string, from: number): number {
 export function lineEndOf(text: string, at: number): number {
   LINE_END.lastIndex = at;
   const end = LINE_END.exec(text)?.index ?? text.length;
-  LINE_END.lastIndex = 0; // What else it is used for begins at the beginning.
+  LINE_END.lastIndex = 0; // Its other uses start at the beginning.
   return end;
 }
 
-/** A name that a text does not have, nor a longer one that begins with it. */
+/** A name that does not occur in a text, not even as a part of a longer one. */
 export function nameNotIn(text: string, name: string): string {
   let free = name;
   while (text.includes(free)) free += "$";

@@ -13,7 +13,7 @@ import { type Edit, type Origins, weave } from "./weave";
 
 const MODIFIERS = /\b(?:public|private|protected|readonly|abstract|override|declare)\b/g;
 export const DECORATORS = "Decorators are not supported: call the function.";
-/** What TypeScript has beside types, and is not made JavaScript of. */
+/** Parts of TypeScript beside types that are not turned into JavaScript. */
 const REFUSED: Readonly<Record<string, string>> = {
   TSModuleDeclaration: "A namespace is not supported: write an object.",
   TSImportEqualsDeclaration:
@@ -21,14 +21,13 @@ const REFUSED: Readonly<Record<string, string>> = {
   TSExportAssignment: "The code is no module: return the value instead of exporting it.",
   Decorator: DECORATORS,
 };
-/** What is ended by a line end where it has no semicolon. */
+/** Nodes that a line end ends if they have no semicolon. */
 const ENDED = /^(?:ExpressionStatement|VariableDeclaration|ReturnStatement|ThrowStatement|PropertyDefinition)$/;
 
 /**
- * Makes spaces of the types in a source, so that what is left is JavaScript in the same place, as TypeScript's
- * `erasableSyntaxOnly` has it; what an enum and a parameter that is a property do is written between it. What comes out
- * is read again as JavaScript: what is overlooked here is a fault there. Offsets in the tree count from `base` before
- * the text.
+ * Replaces the types in a source by spaces, as with TypeScript's `erasableSyntaxOnly`, so the JavaScript keeps its place.
+ * Code for enums and parameter properties is written in between. The result is read again as JavaScript: a type that is
+ * overlooked here is an error there. Offsets in the tree are those in the text plus `base`.
  */
 export function withoutTypes(
   text: string,
@@ -36,7 +35,7 @@ export function withoutTypes(
   base: number,
 ): { readonly text: string; readonly origins: Origins | null } {
   const eraser = new Eraser(text, statements, base);
-  // No recursion: a chain of a thousand calls is a tree of that depth, and the parser has no bound for it.
+  // No recursion: a chain of a thousand calls is a tree of that depth, and the parser does not bound it.
   const waiting: Syntax[] = [...statements];
   for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
     if (!eraser.erase(node)) continue;
@@ -63,9 +62,9 @@ function pushNodes(waiting: Syntax[], value: unknown): void {
 class Eraser {
   readonly #ranges: { start: number; end: number }[] = [];
   readonly #puts: { at: number; text: string }[] = [];
-  /** Where statements end; those that end with a type get a semicolon, for what comes on the next line. */
+  /** The ends of statements. A statement that ends with a type gets a semicolon, so that the next line cannot continue it. */
   readonly #ends = new Set<number>();
-  /** What is not in the place of what it replaces. */
+  /** Insertions that move the text after them. */
   readonly edits: Edit[] = [];
   #enums: ReadonlyMap<Syntax, EnumScope> | null = null;
 
@@ -75,7 +74,7 @@ class Eraser {
     private readonly base: number,
   ) {}
 
-  /** Erases what is no JavaScript of a node; whether there is something within it to look at. */
+  /** Erases the parts of a node that are no JavaScript. True if the nodes within it are to be visited. */
   erase(node: Syntax): boolean {
     const { type } = node;
     const start = node.start - this.base;
@@ -86,7 +85,7 @@ class Eraser {
       throw new CodeRefusal("compile-error", refusal, placeOf(this.text, start));
     if (ENDED.test(type) && this.text[end - 1] !== ";") this.#ends.add(end);
     if (isDeclared || node["abstract"] === true) {
-      // A class that is abstract is a class; what it leaves out is not there.
+      // An abstract class stays a class, without its abstract members.
       if (isDeclared || !type.startsWith("Class")) return this.#drop(start, end);
       this.#word(start, "abstract");
     }
@@ -149,7 +148,7 @@ class Eraser {
       if (end <= from) continue;
       const begin = Math.max(start, from);
       out += text.slice(from, begin);
-      // What a line ended before has to be ended still, whatever is on the next line.
+      // A statement that ended with the line must still end, whatever is on the next line.
       out += this.#ends.has(end) ? `;${blank(text.slice(begin + 1, end))}` : blank(text.slice(begin, end));
       from = end;
     }
@@ -162,11 +161,11 @@ class Eraser {
 
   #range(start: number, end: number): boolean {
     this.#ranges.push({ start, end });
-    // An expression within is looked at, a type is not.
+    // An expression within is visited, a type is not.
     return this.text[start] === "!" && end === start + 1;
   }
 
-  /** Leaves out a statement or a member of a class; a semicolon keeps what is before it from what is after it. */
+  /** Leaves out a statement or a member of a class. A semicolon separates the text before it from the text after it. */
   #drop(start: number, end: number): boolean {
     this.#ranges.push({ start, end });
     this.#puts.push({ at: start, text: ";" });
@@ -174,7 +173,7 @@ class Eraser {
   }
 
   #cast(expression: Syntax, end: number): boolean {
-    // Between the expression and `as` there are the parentheses around it, and comments.
+    // Skip the parentheses around the expression, and comments, up to `as`.
     let at = expression.end - this.base;
     for (; at < end; at++) {
       const char = this.text[at] ?? "";
@@ -205,7 +204,7 @@ class Eraser {
     return /[\r\n\u2028\u2029]/.test(this.text.slice(start, end));
   }
 
-  /** Leaves out what a module has of types, and the word before an enum: the rest is refused as JavaScript. */
+  /** Leaves out imports and exports of types, and the word before an enum. The rest is refused as JavaScript. */
   #module(node: Syntax, start: number, end: number): boolean {
     const { declaration } = node as { declaration?: Syntax | null };
     const specifiers = node["specifiers"] as { importKind?: string; exportKind?: string }[];
@@ -253,7 +252,7 @@ class Eraser {
     for (const { index, 0: word } of this.text.slice(start, until).matchAll(MODIFIERS)) {
       const at = start + index;
       this.#ranges.push({ start: at, end: at + word.length });
-      if (index === 0) this.#puts.push({ at, text: ";" }); // `a = 1` and `*b() {}` on two lines are no product.
+      if (index === 0) this.#puts.push({ at, text: ";" }); // `a = 1` and `*b() {}` on two lines must not become a product.
     }
     if (node["optional"] === true) this.#mark(node, "?", key.end - this.base);
     if (node["definite"] === true) this.#mark(node, "!", key.end - this.base);
@@ -279,7 +278,7 @@ class Eraser {
     }
   }
 
-  /** Moves the parentheses of an arrow function: no line may end before the first one, nor between the last one and `=>`. */
+  /** Moves the parentheses of an arrow function: no line may end before the first, nor between the last and `=>`. */
   #arrow(node: Syntax, start: number): void {
     const generic = node["typeParameters"];
     let open = node["async"] === true ? afterTrivia(this.text, start + "async".length) : start;
@@ -297,7 +296,7 @@ class Eraser {
     if (this.#hasLineEnd(close, end)) this.#puts.push({ at: close, text: " " }, { at: end - 1, text: ")" });
   }
 
-  /** Erases the mark that is after a name, and before its type. */
+  /** Erases the mark between a name and its type. */
   #mark(node: Syntax, mark: string, from = this.#afterName(node)): void {
     const at = this.text.indexOf(mark, from);
     if (at !== -1 && at < node.end - this.base) this.#ranges.push({ start: at, end: at + 1 });

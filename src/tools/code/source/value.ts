@@ -15,7 +15,7 @@ const HAVE_VALUE: ReadonlySet<string> = new Set([
   "WithStatement",
 ]);
 
-/** What gives the value. */
+/** The parts that make a program return its value. */
 export interface Valued {
   /** Before the first statement. */
   readonly declaration: string;
@@ -28,11 +28,11 @@ export interface Valued {
 const NO_VALUE: Valued = { declaration: "", edits: [], ending: "" };
 
 /**
- * What makes a function's body return the value that its last expression has, as `eval` counts it (ECMAScript, the
- * "completion values" of statements): a `return` before it where it is the last statement, and otherwise a variable that
- * each statement which may be the last one sets. `base` is what offsets count from.
+ * The edits that make a function's body return the value of its last expression, as `eval` does (ECMAScript, the
+ * "completion values" of statements). An expression that is the last statement gets a `return`. Otherwise each statement
+ * that may be the last sets a variable. `base` is the offset at which `text` begins.
  *
- * @param isCalled whether a function that is all of the code is called, with the input, and its value is the value.
+ * @param isCalled whether a function that is all of the code is called with the input, and its value returned.
  */
 export function returnLast(text: string, statements: readonly Syntax[], base: number, isCalled: boolean): Valued {
   const last = statements.findLast((statement) => statement.type !== "EmptyStatement");
@@ -56,7 +56,7 @@ export function returnLast(text: string, statements: readonly Syntax[], base: nu
 class Value {
   readonly edits: Edit[] = [];
   readonly name: string;
-  /** The value before any statement. A directive is one already where it is alone. */
+  /** The value before any statement: undefined, or the text of a directive. */
   first = "void 0";
 
   constructor(
@@ -66,7 +66,7 @@ class Value {
     this.name = nameNotIn(text, "$value");
   }
 
-  /** Whether a statement has a value whatever it does, so that those before it do not count. */
+  /** True if a statement always has a value, so that those before it do not count. */
   isSure({ type }: Syntax): boolean {
     return type === "ExpressionStatement" || HAVE_VALUE.has(type);
   }
@@ -76,7 +76,7 @@ class Value {
     const isEnded = this.text[end - 1 - this.base] === ";";
     const directive = statement["directive"];
     if (directive !== undefined) {
-      // To stay one, it stays as it is.
+      // A directive must stay as it is to stay a directive.
       const { start: from, end: to } = statement["expression"] as Syntax;
       this.first = this.text.slice(from - this.base, to - this.base);
       if (before === RETURN) this.insert(end, `;${RETURN}${this.first};`);
@@ -88,7 +88,7 @@ class Value {
 
   visit(statement: Syntax): void {
     const { type, start, end } = statement;
-    // A label stays at its loop, for `continue`.
+    // A label stays at its loop, because of `continue`.
     const body = labelled(statement);
     if (HAVE_VALUE.has(body.type)) {
       this.insert(start, `{${this.name} = void 0;`);
@@ -120,7 +120,7 @@ class Value {
           this.visit(body);
         }
         if (isSyntax(statement["finalizer"])) {
-          // Its value counts only where it leaves by `break` or `continue`.
+          // The value of a `finally` counts only if it is left by `break` or `continue`.
           const { start, end } = statement["finalizer"];
           const saved = `${this.name}_`;
           this.insert(start + 1, `const ${saved} = ${this.name}; ${this.name} = void 0;`);
@@ -143,7 +143,7 @@ class Value {
   }
 }
 
-/** Whether a function expression is all that the code has beside its directives. */
+/** True if the code is one function expression and nothing else but directives. */
 function isOneFunction(last: Syntax, statements: readonly Syntax[]): boolean {
   const { type, generator } = last["expression"] as Syntax; // As ESTree has it.
   if ((type !== "ArrowFunctionExpression" && type !== "FunctionExpression") || generator === true) return false;

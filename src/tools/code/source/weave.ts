@@ -2,8 +2,8 @@
 export type Range = readonly [from: number, to: number];
 
 /**
- * A change of a text: what is from `at` to `until` (by default nothing) gives way to a text of ours, in which parts of
- * the text itself may be.
+ * A change of a text. The part from `at` to `until` (default: `at`) is replaced by a text of ours, which may contain parts
+ * of the text itself.
  */
 export interface Edit {
   readonly at: number;
@@ -12,12 +12,12 @@ export interface Edit {
 }
 
 /**
- * Where the parts of a text are from, as numbers so that it is little to hand over: for each of them its offset, its
- * offset in the text that was before, and its length. They are in the order of the first; what is between is ours.
+ * Maps a text to the text before its edits. Three numbers a part, cheap to transfer: its offset, its offset in the text
+ * before, and its length. The parts are in the order of the first; the text between them is ours.
  */
 export type Origins = ArrayLike<number>;
 
-/** Makes edits, in their order, to a text; what comes after its end is on a line of its own. */
+/** Applies edits, given in their order, to a text. `ending` comes after its end, on a line of its own. */
 export function weave(
   source: string,
   edits: readonly Edit[],
@@ -45,8 +45,8 @@ export function weave(
 }
 
 /**
- * The offset that an offset had before. One within what is ours is where the next part is from, and nowhere if none
- * comes.
+ * Maps an offset to the text before the edits. An offset in text of ours maps to the next part; undefined if there is
+ * none.
  */
 export function originOf(origins: Origins, offset: number): number | undefined {
   let low = 0;
