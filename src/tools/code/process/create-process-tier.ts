@@ -2,15 +2,15 @@ import { type ChildProgram, childProgram } from "../child-program";
 import { type PoolOptions, ProcessPool } from "../pool/process-pool";
 import type { Tier } from "../tier";
 
-/** How the tier `process` is made. */
+/** Options of `createProcessTier`. */
 export interface ProcessTierOptions extends Pick<PoolOptions, "size" | "maxWaiting" | "clock"> {
-  /** @internal For tests: another program in place of the processes' own. */
+  /** @internal For tests: a program that replaces the processes' own. */
   readonly program?: ChildProgram;
 }
 
 /**
- * Makes the tier `process`: the engine of Bun itself, at full speed, in processes that are used once and that the kernel
- * keeps from files, network and other processes. Where the kernel cannot, each run ends as `unavailable`.
+ * Makes the tier `process`: Bun's own engine, at full speed, in processes that are used once. The kernel keeps them from
+ * files, network and other processes. If it cannot, each run ends as `unavailable`.
  */
 export function createProcessTier(options: ProcessTierOptions): Tier {
   return new ProcessPool({

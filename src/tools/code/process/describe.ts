@@ -8,7 +8,7 @@ const endsWith = call.bind(String.prototype.endsWith) as (text: string, end: str
 const isError = (Error as { isError?: (value: unknown) => boolean }).isError ?? ((value) => value instanceof Error);
 const [LONGEST_NAME, LONGEST_TEXT] = [200, 8_000];
 
-/** What code threw, which may be anything, also what throws when it is looked at. */
+/** Describes what code threw. That may be anything, even a value that throws when inspected. */
 export function describe(thrown: unknown): Outcome {
   try {
     if (!isError(thrown)) return { kind: "runtime-error", message: slice(display([thrown]), 0, LONGEST_TEXT) };
@@ -26,10 +26,10 @@ export function describe(thrown: unknown): Outcome {
   }
 }
 
-/** A stack without its head, which repeats the message: that may look like a call. */
+/** A stack without its head. The head repeats the message, which may look like a call. */
 const callsIn = (stack: string, head: string): string => (startsWith(stack, head) ? slice(stack, head.length) : stack);
 
-/** Why there is no JSON text of a value. */
+/** The reason why a value has no JSON text, from what `stringify` threw. */
 export function faultOf(thrown: unknown): string {
   const described = describe(thrown);
   if (described.kind !== "runtime-error") return "it needs more memory than there is";

@@ -6,7 +6,7 @@ const given = process;
 type Format = typeof import("node:util").formatWithOptions;
 let format: Format | undefined;
 
-/** Loads what shows objects, which takes some milliseconds, so that no code has to wait for it. */
+/** Loads the formatter of objects, so that no code waits the few milliseconds that this takes. */
 export function loadDisplay(): Format {
   format ??= withProcess(given, () => getBuiltinModule("node:util").formatWithOptions);
   return format;
@@ -15,7 +15,7 @@ export function loadDisplay(): Format {
 const includes = Function.prototype.call.bind(String.prototype.includes) as (text: string, part: string) => boolean;
 const hasPlaces = (text: string): boolean => includes(text, "%");
 
-/** What a console shows of its arguments. */
+/** The text that a console shows for its arguments. */
 export function display(parts: readonly unknown[]): string {
   let text = "";
   for (let index = 0; index < parts.length; index++) {
@@ -29,5 +29,5 @@ export function display(parts: readonly unknown[]): string {
   return text;
 }
 
-/** A number that each way of writing writes alike: -0 is not one. */
+/** True for a number that every formatter writes alike, so not for -0. */
 const isCount = (part: unknown): boolean => typeof part === "number" && (part !== 0 || 1 / part > 0);

@@ -1,4 +1,4 @@
-/** What code finds beside the language: what needs nothing of the machine. */
+/** The globals that code keeps: the language, and those that need nothing of the machine. */
 const KEPT: ReadonlySet<PropertyKey> = new Set(
   [
     "globalThis Infinity NaN undefined eval isFinite isNaN parseFloat parseInt decodeURI decodeURIComponent encodeURI",
@@ -17,7 +17,7 @@ const scope = globalThis as Record<PropertyKey, unknown>; // Any name may be the
 
 const { hasOwn } = Object;
 const { defineProperty } = Reflect;
-/** It inherits nothing: code may have given all objects a `get`. */
+/** A descriptor that inherits nothing: code may have given all objects a `get`. */
 const NOTHING: PropertyDescriptor = Object.assign(Object.create(null), {
   value: undefined,
   writable: true,
@@ -26,9 +26,9 @@ const NOTHING: PropertyDescriptor = Object.assign(Object.create(null), {
 });
 
 /**
- * Takes the other names out of code's sight: process, fetch and the like. That is tidiness and no boundary, since modules
- * of Bun can still be imported; what they would do, the kernel refuses. `Bun` cannot be taken away, and is hidden by a
- * parameter. (Made undefined, and not deleted, which costs 1 to 3 ms at the start.)
+ * Hides the other names from code: process, fetch and the like. This is tidiness and no boundary, since modules of Bun can
+ * still be imported; the kernel refuses what they would do. `Bun` cannot be removed, and is hidden by a parameter. (The
+ * names are made undefined, because deleting them costs 1 to 3 ms at the start.)
  */
 export function hideGlobals(): void {
   for (const key of Reflect.ownKeys(globalThis)) {
@@ -36,7 +36,7 @@ export function hideGlobals(): void {
   }
 }
 
-/** Makes what the code of a session declares, where it is not there yet, and can be: code may have frozen all. */
+/** Defines the names that code of a session declares, if they are missing and can be defined: code may have frozen all. */
 export function declare(names: readonly string[]): void {
   for (let index = 0; index < names.length; index++) {
     const name = names[index] ?? "";
@@ -44,7 +44,7 @@ export function declare(names: readonly string[]): void {
   }
 }
 
-/** Does what needs the name of `process`, which some modules look at while they are loaded. */
+/** Does some work with `process` in sight. Some modules need it while they are loaded. */
 export function withProcess<Value>(given: unknown, work: () => Value): Value {
   const hidden = Reflect.getOwnPropertyDescriptor(scope, "process");
   Reflect.defineProperty(scope, "process", { value: given, writable: true, configurable: true });

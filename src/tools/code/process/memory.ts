@@ -3,25 +3,25 @@ import type { Kernel } from "../pool/kernel";
 
 /** Numbers of x64. */
 const [READ, OPEN, CLOSE] = [0, 2, 3];
-/** From `include/uapi/asm-generic/resource.h`: bytes that may be written to, and addresses that may be taken. */
+/** From `include/uapi/asm-generic/resource.h`: the limits of writable bytes and of address space. */
 const [RLIMIT_DATA, RLIMIT_AS] = [2, 9];
 const PAGE = 4096;
 const MB = 1024 * 1024;
-/** Bytes that the engine takes without a need: it has areas of its own for code, for threads, for each kind of object. */
+/** Bytes that the engine takes in advance: it has areas of its own for code, for threads, for each kind of object. */
 const SLACK = 512 * MB;
-/** Addresses that the engine may take and leave empty, as it does for a memory of WebAssembly; they cost the kernel tables. */
+/** Bytes of addresses that the engine may take and leave empty, as for a memory of WebAssembly. They cost the kernel tables. */
 const ADDRESSES = 16 * 1024 * MB;
 
 /**
- * Bounds the memory of this process from within. The host looks at how much it has, and ends it when that is too much;
- * this is for what comes between two looks. It allows more, since the engine takes more than it uses.
+ * Bounds the memory of this process from within. The host checks the memory, and ends a process that has too much. This
+ * bound acts between two checks. It allows more, since the engine takes more than it uses.
  */
 export class MemoryBound {
   readonly #kernel: Kernel;
-  /** Bytes that it could write to at the start. */
+  /** Writable bytes that the process had at the start. */
   readonly #start: number;
 
-  /** While files can still be read. */
+  /** Create it while files can still be read. */
   constructor(kernel: Kernel) {
     this.#kernel = kernel;
     const [addresses = 0, , , , , data = 0] = pagesOf(kernel);
@@ -29,13 +29,13 @@ export class MemoryBound {
     limit(kernel, RLIMIT_AS, addresses * PAGE + ADDRESSES);
   }
 
-  /** Bounds what is there beside the start. */
+  /** Bounds the writable bytes beyond those at the start. */
   set(bytes: number): void {
     limit(this.#kernel, RLIMIT_DATA, this.#start + bytes + SLACK);
   }
 }
 
-/** What the kernel counts of this process's memory, in pages. */
+/** The kernel's counts of this process's memory, in pages. */
 function pagesOf(kernel: Kernel): number[] {
   const file = kernel(OPEN, new TextEncoder().encode("/proc/self/statm\0"), 0);
   const text = new Uint8Array(256);

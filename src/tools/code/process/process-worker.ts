@@ -1,6 +1,6 @@
 /**
- * The program of a process of the tier `process`: it gives up all that it can do without, and then runs what its channel
- * brings. Its imports are few, since each costs time at the start.
+ * The program of a process of the tier `process`. It gives up everything it can do without, then runs the orders from its
+ * channel. Its imports are few, since each costs time at the start.
  */
 import { type ConsoleHost, consoleOf } from "../console";
 import { tableText } from "../console-table";
@@ -14,14 +14,14 @@ import { MemoryBound } from "./memory";
 import { Runner } from "./runner";
 import { Wire } from "./wire";
 
-/** Milliseconds without an order after which there is time to load what is loaded late. */
+/** Milliseconds without an order before late parts are loaded. */
 const IDLE = 3;
 
-/** How often a run is rehearsed: what it does is then not done for the first time. */
+/** Rehearsals, so that a real run does nothing for the first time. */
 const TIMES = 8;
-/** Each has a body of its own, as runs do. */
+/** Each rehearsal has a body of its own, as runs do. */
 const rehearsal = (time: number): Order => ({
-  number: -1, // Which no run has.
+  number: -1, // No run has this number.
   file: "rehearsal.js",
   body: `console.log([{}]); return { time: ${time} }`,
   declares: [],
@@ -31,13 +31,13 @@ const rehearsal = (time: number): Order => ({
   isKept: false,
 });
 
-/** Made of its text, so that what a table looks at, as a proxy does, has no file of the host in its stack. */
+/** Made from its text, so that code called by a table, such as a proxy, sees no file of the host in its stack. */
 // biome-ignore lint/security/noGlobalEval: the text is our own.
 const makeConsole = globalThis.eval(
   `"use strict"; ((host) => (${consoleOf})(host, ${tableText}))\n//# sourceURL=console`,
 ) as (host: ConsoleHost) => ReturnType<typeof consoleOf>;
 
-/** Tells that nothing can run here, and why. */
+/** Reports that nothing can run here, and why. */
 function refuse(reason: string): void {
   const { writeSync } = process.getBuiltinModule("node:fs");
   writeSync(CHANNEL, `${JSON.stringify(["unavailable", reason])}\n`);
@@ -51,7 +51,7 @@ async function serve(kernel: Kernel): Promise<void> {
   const practise = (line: string): void => wire.practise(line);
   let idle: ReturnType<typeof setTimeout> | undefined;
   const rehearse = (time: number): void => {
-    if (wire.isInLine) return; // An order comes.
+    if (wire.isInLine) return; // An order is coming.
     wire.read(new TextEncoder().encode(`${JSON.stringify(["run", rehearsal(time)])}\n`));
     if (time < TIMES) idle = setTimeout(rehearse, 0, time + 1);
   };
@@ -71,8 +71,8 @@ async function serve(kernel: Kernel): Promise<void> {
         if (current?.number === word[1]) current.end({ kind: "timeout", message: "" });
     }
   };
-  const wire = new Wire(kernel, (word) => hear(word as Word)); // The host's own.
-  // What is thrown where nobody can catch it, as in a timer, ends the run; a promise may be looked at later.
+  const wire = new Wire(kernel, (word) => hear(word as Word)); // The host wrote it.
+  // An error that no code can catch, as in a timer, ends the run. A rejection does not: it may be handled later.
   process.on("uncaughtException", (thrown) => current?.end(describe(thrown)));
   process.on("unhandledRejection", () => {});
   const { now } = performance;
@@ -83,7 +83,7 @@ async function serve(kernel: Kernel): Promise<void> {
   });
   Object.defineProperty(globalThis, "console", { value: console, writable: true, configurable: true });
   await wire.open();
-  const held = confine(kernel); // Where they are too few, the host sends nothing.
+  const held = confine(kernel); // If these are too few, the host sends nothing.
   idle = setTimeout(() => {
     loadDisplay();
     rehearse(1);
@@ -92,7 +92,7 @@ async function serve(kernel: Kernel): Promise<void> {
   tell(JSON.stringify(["ready", held]));
 }
 
-// The filter of system calls is of x64.
+// The filter of system calls is only for x64.
 const kernel = process.arch === "x64" ? openKernel() : undefined;
 if (kernel === undefined) refuse(`there is none for ${process.platform} on ${process.arch}`);
 else await serve(kernel);

@@ -16,10 +16,10 @@ type Start = (
 ) => void;
 type Tell = (line: string) => void;
 
-// Code may change whatever the language has: what is needed of it is taken before.
+// Code may change anything in the language, so take the needed functions before it runs.
 const { parse, stringify } = JSON;
 const { byteLength } = Buffer;
-// biome-ignore lint/security/noGlobalEval: code is what this process is there to run.
+// biome-ignore lint/security/noGlobalEval: this process is there to run code.
 const evaluate = globalThis.eval;
 const { defineProperty } = Reflect;
 const [MathOf, RealDate] = [Math, Date];
@@ -33,22 +33,22 @@ const settle = call.bind(Promise.prototype.then) as (
 ) => Promise<unknown>;
 const bound = call.bind(bind) as (start: Start, self: undefined, ...args: unknown[]) => () => void;
 const settled = Promise.resolve();
-/** Calls code from a file of no name: what its stacks tell beside its own calls, they tell of this one. */
+/** Calls code from a file named "run": beside the code's own calls, its stacks show only this one. */
 const start = evaluate(
   "(then, code, given, onValue, onError) => { then(code(...given), onValue, onError) }\n//# sourceURL=run",
 ) as Start;
-/** Made of its text, so that the stacks of its errors, which code may log, name no file of the host. */
+/** Made from its text, so that the stacks of its errors, which code may log, name no file of the host. */
 const makeDate = evaluate(`(${fixedDate})\n//# sourceURL=date`) as typeof fixedDate;
 const makeTools = evaluate(`(${toolsInCode})\n//# sourceURL=tools`) as typeof toolsInCode;
 
-/** Inherits nothing: code may have given all objects a `get`. Code that has frozen it keeps what it has. */
+/** The descriptor inherits nothing: code may have given all objects a `get`. False if code has frozen the property. */
 const replace = (of: object, key: string, value: unknown): boolean =>
   defineProperty(of, key, { __proto__: null, value, writable: true, configurable: true } as PropertyDescriptor);
 
-/** What stands in the place of `Date`, where its clock stands still. */
+/** Replaces `Date` while its clock stands still. */
 let standing: DateConstructor | undefined;
 
-/** Has `Date` stand still, or go on where it stood still before; one that code has put there itself stays. */
+/** Stops `Date`, or lets it go on. A `Date` that code has put there itself stays. */
 function setTime(time: number | undefined): void {
   if (time === undefined && (standing === undefined || globalThis.Date !== standing)) return;
   standing = time === undefined ? undefined : makeDate(RealDate, time);
@@ -56,28 +56,28 @@ function setTime(time: number | undefined): void {
   replace(RealDate.prototype, "constructor", standing ?? RealDate);
 }
 
-/** Ends what writes too much; code may catch it, and is ended all the same. */
+/** Thrown into code that writes too much. The run ends even if the code catches it. */
 class TooMuchOutput extends Error {
   override readonly name = "OutputLimit";
 }
 
-/** A run of a program in this process, from its order to its end, which is told once. */
+/** A run of a program in this process, from its order to its end. The end is reported once. */
 export class Runner {
   readonly number: number;
   readonly #order: Order;
   readonly #tell: Tell;
   readonly #began = now();
-  /** Calls that were not answered yet. */
+  /** Calls without an answer so far. */
   readonly #open = new Map<number, (answer: string) => void>();
-  /** Bytes that may still be written. */
+  /** Bytes of output that are still allowed. */
   #left: number;
-  /** When its time is up, as far as it is known here: the host's clock may have stood still since. */
+  /** The end of its time as known here. The host's clock may have stood still since. */
   #deadline: number;
   #isLooking = false;
   #isWaiting = false;
   #isOver = false;
   static #calls = 0;
-  /** The one that was begun last: what an earlier one of its room has handed out is for this one. */
+  /** The run that was begun last. Tools that an earlier run of the room handed out make calls of this one. */
   static #current: Runner;
 
   constructor(order: Order, tell: Tell) {
@@ -96,12 +96,12 @@ export class Runner {
     setTime(time);
     let code: Code;
     try {
-      // The first line is ours: the code's own begins on the second. By the source's shape it is such a function.
+      // The first line is ours; the code's begins on the second. The cast holds by the shape of this text.
       code = evaluate(
         `(function (Bun) { return async function (input, tools, progress) {\n${body}\n} })()\n//# sourceURL=${file}`,
       ) as Code;
     } catch (thrown) {
-      this.end(describe(thrown)); // The engine knows less of the language than who read it, or has a smaller stack.
+      this.end(describe(thrown)); // The engine knows less of the language than the parser, or has a smaller stack.
       return;
     }
     const made = tools === undefined ? undefined : makeTools(parse(tools), (request) => Runner.#current.#call(request));
@@ -109,7 +109,7 @@ export class Runner {
     const progress = (value: unknown): void => this.#progress(value);
     const onValue = (value: unknown): void => this.end(this.#valued(value));
     const onError = (thrown: unknown): void => this.end(describe(thrown));
-    // Begun by the engine itself, its stacks have no frames of ours.
+    // The engine itself begins it, so its stacks have no frames of ours.
     settle(settled, bound(start, undefined, settle, code, [given, made, progress], onValue, onError));
     this.#look();
   }
@@ -118,14 +118,14 @@ export class Runner {
     return this.#isOver;
   }
 
-  /** What a console was told. */
+  /** Sends a log entry of the console. */
   log(level: number, text: string): void {
     if (this.#isOver) return;
     this.#count(text);
     this.#tell(`["log",${level},${stringify(text)},${now() - this.#began}]`);
   }
 
-  /** @param paused for how many milliseconds the run's clock has stood still so far. */
+  /** @param paused milliseconds for which the run's clock has stood still so far. */
   answer(id: number, text: string, paused: number): void {
     this.#deadline = this.#began + this.#order.timeout + paused;
     this.#isWaiting = false;
@@ -135,12 +135,12 @@ export class Runner {
     this.#look();
   }
 
-  /** Nothing where it is over. */
+  /** Reports the end of the run. Does nothing if it is over. */
   end(outcome: Outcome): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#open.clear();
-    // What was busy has not heard that it should stop.
+    // Busy code cannot hear that it should stop, so check the time here.
     const isLate = !this.#isWaiting && now() > this.#deadline;
     this.#tell(`["end",${this.number},${isLate ? LATE : textOf(outcome)}]`);
   }
@@ -176,7 +176,7 @@ export class Runner {
     });
   }
 
-  /** Says that it waits for answers only, as far as one can see: the loop came round, and nothing else had begun. */
+  /** Reports that the code only waits for answers, as far as can be seen: the event loop came round, and calls are open. */
   #look(): void {
     if (this.#isLooking || this.#open.size === 0) return;
     this.#isLooking = true;
@@ -209,7 +209,7 @@ const TOO_DEEP = `Progress is nested more than ${DEEPEST} deep; tell a flatter v
 const LATE = '{"kind":"timeout","message":""}';
 const unserializable = (message: string): Outcome => ({ kind: "unserializable-value", message });
 
-/** Put together by hand: `stringify` of an object would ask for a `toJSON` that the code may have given to all. */
+/** Put together by hand: `stringify` of an object would call a `toJSON` that the code may have given to all objects. */
 function textOf(outcome: Outcome): string {
   if (outcome.kind === "value") {
     return outcome.value === undefined ? '{"kind":"value"}' : `{"kind":"value","value":${stringify(outcome.value)}}`;

@@ -5,7 +5,7 @@ const { parse } = JSON;
 const { call } = Function.prototype;
 const indexOf = call.bind(String.prototype.indexOf) as (text: string, part: string) => number;
 const slice = call.bind(String.prototype.slice) as (text: string, from: number, to?: number) => string;
-/** It has one, by the language. */
+/** By the language, this getter exists. */
 const length = Reflect.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), "length") as {
   get(): number;
 };
@@ -23,11 +23,11 @@ const BUFFER_BYTES = 16 * 1024;
 const STREAM = { stream: true };
 
 /**
- * The channel, as seen from inside: it is read when the event loop comes round, and written to at once, also where the host
- * is slow to read, so that what was told before an endless loop has been told.
+ * The channel, on the side of the process. It is read when the event loop comes round. It is written to at once, even if the
+ * host is slow to read, so that news from before an endless loop still arrives.
  *
- * Code may change whatever the language has, so that all that this needs of it is taken beforehand; and it asks bytes for
- * no part of them, nor for their length or class, which would hand them to what the code has put there.
+ * Code may change anything in the language, so all needed functions are taken beforehand. And no part, length or class of
+ * bytes is read by a property of theirs: that would hand the bytes to a getter of the code.
  */
 export class Wire {
   readonly #kernel: Kernel;
@@ -45,7 +45,7 @@ export class Wire {
     view.setInt16(4, POLLOUT, true);
   }
 
-  /** Whether a line has come in part. */
+  /** True while a line has come only in part. */
   get isInLine(): boolean {
     return this.#text !== "";
   }
@@ -59,13 +59,13 @@ export class Wire {
         close: () => this.exit(),
         error: () => this.exit(),
       },
-      // Bun connects to a descriptor, which its types do not say.
+      // Bun can connect to a descriptor; its types do not say so.
     } as unknown as Parameters<typeof Bun.connect>[0]);
   }
 
-  /** Tells a line: a text of JSON. */
+  /** Sends a line: a JSON text. */
   tell(line: string): void {
-    // A character takes three bytes at most.
+    // A character takes at most three bytes.
     if (line.length * 3 < BUFFER_BYTES) {
       const { written } = encodeInto(line, this.#buffer);
       this.#buffer[written] = 10;
@@ -76,13 +76,13 @@ export class Wire {
     }
   }
 
-  /** Does what telling a line takes, and tells nothing. */
+  /** Does the work of sending a line, and sends nothing. */
   practise(line: string): void {
     encodeInto(line, this.#buffer);
     this.#kernel(WRITE, CHANNEL, this.#buffer, 0);
   }
 
-  /** Ends this process, which is of no use without its channel. */
+  /** Ends this process, which is useless without its channel. */
   exit(): void {
     this.#kernel(EXIT, 0);
   }
@@ -95,14 +95,14 @@ export class Wire {
     }
   }
 
-  /** Until the host has read some. */
+  /** Waits until the host has read some. */
   #wait(): void {
     this.#kernel(POLL, this.#polled, 1, NEVER);
     const got = this.#polled[6] ?? 0;
-    if (got !== 0 && got !== POLLOUT) this.exit(); // It was closed, by either side.
+    if (got !== 0 && got !== POLLOUT) this.exit(); // Either side has closed it.
   }
 
-  /** Takes what came; also what never did, so that it is known how. */
+  /** Takes bytes of the channel, or those of a rehearsal. */
   read(bytes: Uint8Array): void {
     let rest = decode(bytes, STREAM);
     for (let end = indexOf(rest, "\n"); end >= 0; end = indexOf(rest, "\n")) {

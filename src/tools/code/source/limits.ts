@@ -31,7 +31,7 @@ export class TooHard extends Error {
 
 /** Limits a parser, for sources made to take long: it gives up once its work is out of proportion to their length. */
 export function limited<Parser>(parser: Parser): Parser {
-  const Unlimited = parser as unknown as new (...args: unknown[]) => Base; // `Base` tells why.
+  const Unlimited = parser as unknown as new (...args: unknown[]) => Base; // See `Base`.
   class Limited extends Unlimited {
     private tries = -1;
     private comparisons = 0;
