@@ -54,7 +54,7 @@ export class PooledProcess {
         onExit: ({ signalCode }) => this.#end(signalCode !== null && !FAULTS.has(signalCode)),
       });
     } catch (thrown) {
-      // The host has no descriptor or memory left, or may start no process. Only the code is told: the message has a host path.
+      // The host has no descriptor or memory left, or may start no process. Only its `code` is told: the message has a path.
       const { code } = thrown as { code?: unknown };
       void this.exited.then(() => this.#end(false, String(code ?? "unknown")));
       return;

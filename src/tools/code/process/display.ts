@@ -6,7 +6,7 @@ const given = process;
 type Format = typeof import("node:util").formatWithOptions;
 let format: Format | undefined;
 
-/** Loads the formatter of objects, so that no code waits the few milliseconds that this takes. */
+/** Loads the formatter of objects. That takes some milliseconds, so it happens before code needs it. */
 export function loadDisplay(): Format {
   format ??= withProcess(given, () => getBuiltinModule("node:util").formatWithOptions);
   return format;

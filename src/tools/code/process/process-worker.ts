@@ -31,7 +31,7 @@ const rehearsal = (time: number): Order => ({
   isKept: false,
 });
 
-/** Made from its text, so that code called by a table, such as a proxy, sees no file of the host in its stack. */
+/** Made from its text: a table may call code, such as a proxy's, whose stack must show no file of the host. */
 // biome-ignore lint/security/noGlobalEval: the text is our own.
 const makeConsole = globalThis.eval(
   `"use strict"; ((host) => (${consoleOf})(host, ${tableText}))\n//# sourceURL=console`,

@@ -26,7 +26,7 @@ export interface Result {
   readonly thrown: Place;
 }
 
-/** Where an instance keeps its own structures. Equal in all instances whose memory has the same contents. */
+/** The places of an instance's own structures. Equal in all instances whose memory has the same contents. */
 export interface Layout {
   readonly runtime: Place;
   readonly context: Place;

@@ -35,7 +35,7 @@ export function surroundings({ setTimer, clearTimer, load, askUrl, random, fail 
 
   type Timer = { readonly work: () => unknown; readonly values: unknown[]; readonly isRepeated: boolean };
   type Timers = Record<number, Timer | undefined>;
-  /** Without a prototype, whose setters would see what is put here. */
+  /** Without a prototype, whose setters would see each entry. */
   const none = (): Timers => ({ __proto__: null }) as unknown as Timers;
   let timers = none();
   const later = (work: unknown, delay: unknown, values: unknown[], isRepeated: boolean): number => {
