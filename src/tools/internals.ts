@@ -1,4 +1,4 @@
-// What stands below the two actors, for the floors of their benchmarks: no part of the contract, and not on the public face.
+// The layers below the two actors, as baselines of their benchmarks. They are not part of the public API.
 export { spawnCodeOver } from "./code/code-execution";
 export { CodeRefusal } from "./code/code-refusal";
 export { Sources } from "./code/source/sources";

@@ -1,7 +1,7 @@
-// What the actors of the tools are made of, each loaded when the first one is spawned.
+// Loads the code of a tool's actor when the first such actor is spawned.
 
-/** Of a file actor: whoever runs code alone need not wait for it. */
+/** Loads the file actor. An application that only runs code never waits for it. */
 export const loadFileActor = (): typeof import("./files/file-actor") => require("./files/file-actor");
 
-/** Of what runs code: whoever serves files alone need not wait for it. */
+/** Loads the code actor. An application that only serves files never waits for it. */
 export const loadCodeActor = (): typeof import("./code/code-actor") => require("./code/code-actor");

@@ -1,12 +1,11 @@
 import type { TSchema } from "typebox";
 import { type AskError, type AskResult, err, ok, type Result, Type } from "../index";
 
-/** What a tool replies: what was asked for, or why it could not be had. */
+/** A tool's reply: the value, or the reason why there is none. */
 export type ToolReply<Value, Failure> = { ok: true; value: Value } | { ok: false; error: Failure };
 
 /**
- * Makes one Result of a tool's answer: what was asked for, or why not, whether the tool, the actor or the way there is the
- * reason.
+ * Makes one Result of a tool's answer. Its error is the tool's own failure, or the AskError if the ask failed.
  *
  * @example
  * const file = resultOf(await files.ask("read", { path: "notes.txt" }));

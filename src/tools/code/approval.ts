@@ -2,14 +2,14 @@ import { CodeRefusal } from "./code-refusal";
 import type { ExecuteRequest } from "./protocol";
 import type { Isolation } from "./tier";
 
-/** What is about to happen. `signal` is aborted when nobody waits for it any more. */
+/** A run or a call that needs approval. `signal` is aborted when nobody waits for it any more. */
 export type ApprovalRequest =
   | {
       readonly kind: "run";
       readonly code: string;
       readonly language: NonNullable<ExecuteRequest["language"]>;
       readonly isolation: Isolation;
-      /** What the code will see as `input`. */
+      /** The value that the code will see as `input`. */
       readonly input: unknown;
       readonly signal: AbortSignal;
     }
@@ -22,8 +22,8 @@ export type ApprovalRequest =
     };
 
 /**
- * What is to become of it: true lets it happen, false and `{ refuse: reason }` do not; a run may be given other `code`, and a
- * call another `payload`, which is validated as the first one was.
+ * The approver's answer. True allows the request; false and `{ refuse: reason }` refuse it. `{ code }` replaces the code of a
+ * run, `{ payload }` the payload of a call. A new payload is validated like the original one.
  */
 export type Approval =
   | boolean
@@ -33,13 +33,13 @@ export type Approval =
 
 export type Approve = (request: ApprovalRequest) => Approval | PromiseLike<Approval>;
 
-/** What is told to whoever does not wait any more. */
+/** The refusal of a run whose asker no longer waits. */
 export const GONE = new CodeRefusal(
   "crashed",
   "Its asker gave up, or the code actor was stopped, before the run was approved.",
 );
 
-/** The code that may run: its own, or another one. Whoever approves and fails, or says what is no answer, refuses. */
+/** Returns the code that may run: the original or a replacement. An approver that throws or gives no valid answer refuses. */
 export async function approveRun(
   approve: Approve,
   request: ApprovalRequest & { readonly kind: "run" },
@@ -49,12 +49,12 @@ export async function approveRun(
     const approval = await unlessAborted(approve(request), request.signal);
     return approval === GONE ? GONE : codeOf(approval, request.code);
   } catch {
-    // What it threw is the host's own, and not for whoever asks.
+    // The error belongs to the host; the asker must not see it.
     return refusal("The run was not approved, because whoever approves runs failed.");
   }
 }
 
-/** What an answer lets run. One that refuses does so whatever else it says. */
+/** Returns the code that an answer allows. An answer with `refuse` refuses, whatever else it contains. */
 function codeOf(approval: unknown, own: string): string | CodeRefusal {
   if (approval === true) return own;
   if (approval === false) return refusal("The run was not approved; write other code.");
@@ -67,7 +67,7 @@ function codeOf(approval: unknown, own: string): string | CodeRefusal {
   return refusal('The run was not approved: whoever approves answers true, false, { refuse: "why" } or { code }.');
 }
 
-/** What is waited for, or GONE as soon as nobody waits any more. */
+/** Resolves to the value, or to GONE as soon as the signal is aborted. */
 export function unlessAborted<Value>(
   value: Value | PromiseLike<Value>,
   signal: AbortSignal,

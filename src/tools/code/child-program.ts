@@ -2,33 +2,33 @@ import { existsSync } from "node:fs";
 import { brotliDecompressSync } from "node:zlib";
 import { loadEmbedded } from "./load-embedded";
 
-/** What a process or thread of a code actor runs: the path of a file, or a text that is handed over. */
+/** The program of a code actor's process or thread: the path of a file, or the text of the program. */
 export type ChildProgram = string | ChildText;
 
-/** A program that is handed over as text, since no file has it. */
+/** A program that is passed as text, because no file contains it. */
 export interface ChildText {
   readonly text: string;
 }
 
-/** The programs, and the folders of their sources. In the built package all are in one. */
+/** The programs, and the folders of their sources. In the built package, all are in one folder. */
 const FOLDERS = { "sandbox-worker": "sandbox", "process-worker": "process", "source-worker": "source" } as const;
 type Name = keyof typeof FOLDERS;
 type Texts = Readonly<Record<Name, ChildText>>;
 
 /** In a compiled application, paths below these are read from the executable itself. No other process can read them. */
 const INSIDE_EXECUTABLE = /^(?:\/\$bunfs\/|[A-Za-z]:[\\/]~BUN[\\/])/;
-/** Stands beside the programs in the built package. A user's own bundle has no such file, but may well have a `process-worker.js`. */
+/** A file beside the programs in the built package. A user's bundle lacks it, but may well have a `process-worker.js`. */
 const MARK = "./sandbox.image";
 
-/** In the environment of each child. */
+/** An environment variable that is set in each child. */
 export const CHILD_MARK = "ENVOI_CHILD";
 
 let texts: Texts | undefined;
 
 /**
- * Finds a program: among the sources, in the built package, or in what a bundle or a compiled application carries of it.
+ * Finds a program: among the sources, in the built package, or embedded in a bundle or a compiled application.
  *
- * @throws Error where it is in none of them.
+ * @throws Error if it is in none of them.
  */
 export function childProgram(name: Name): ChildProgram {
   const source = pathBeside(`./${FOLDERS[name]}/${name}.ts`);
@@ -40,7 +40,7 @@ export function childProgram(name: Name): ChildProgram {
 }
 
 /**
- * Makes sure that children can be started here, before an actor is spawned that needs them.
+ * Checks that children can be started here. Called before an actor is spawned that needs them.
  *
  * @throws Error that says what to do.
  */
@@ -68,7 +68,7 @@ function embeddedTexts(): Texts {
   return unpack(brotliDecompressSync(Buffer.from(packed, "base64")));
 }
 
-/** Undoes what scripts/embed.ts does: a line of JSON with names and lengths, and the parts one after the other. */
+/** Reads the format of scripts/embed.ts: a line of JSON with names and lengths, then the parts one after the other. */
 function unpack(bytes: Uint8Array): Texts {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const end = buffer.indexOf(10);

@@ -7,15 +7,15 @@ import { openTier } from "./tiers";
 
 export { requireChildPrograms } from "./child-program";
 export { requirePeers } from "./peers";
-// What programs are made of, too.
+// Program actors use these, too.
 export { ProgramInstance } from "./program/program-instance";
 export { Sources } from "./source/sources";
 
-/** Makes the handlers of an actor that runs code. */
+/** Makes the handlers of a code actor. */
 export function factoryOf(limits: CodeLimits, open = openTier): Factory<SignaturesOf<typeof CodeExecution>> {
   return (ctx) => {
     const executor = new Executor(limits, ctx.clock, open);
-    // Streams last as long as their readers like: an actor of their own keeps them from holding up the requests.
+    // A stream lasts as long as its reader likes. Streams have an actor of their own, so they never delay requests.
     const streams = ctx.spawn("streams", CodeStreams, streamsOf(executor), handlingOf(limits));
     return {
       onStart: () => executor.warmUp(),
@@ -35,16 +35,16 @@ export function factoryOf(limits: CodeLimits, open = openTier): Factory<Signatur
 function streamsOf(executor: Executor): Factory<SignaturesOf<typeof CodeStreams>> {
   return (ctx) => ({
     executeStream(request) {
-      const { signal } = ctx; // A generator's body is no part of its handler any more.
+      const { signal } = ctx; // Read now: the generator's body runs after its handler.
       return runStream((listeners) => executor.execute(request, { signal }, listeners));
     },
   });
 }
 
-/** How many messages such an actor handles at once, and that it checks them. */
+/** The concurrency and the validation of a code actor. */
 export const handlingOf = ({ concurrency, maxWaiting, maxSessions }: CodeLimits) =>
   ({
-    // All that may run or wait in any tier, or be held, and a few beside them that are told `busy`.
+    // Enough for all runs that may run, wait or be held in any tier, and for a few more that get `busy`.
     concurrency: 4 * (concurrency + maxWaiting) + maxSessions + 64,
-    validate: "always", // Whoever asks: what an agent makes up comes from within, too.
+    validate: "always", // Also for askers inside the system: they may pass on what an agent made up.
   }) as const;

@@ -1,6 +1,6 @@
 import { type Static, Type } from "../../index";
 
-/** What can become of code that gives no value. */
+/** The reasons why code gave no value. */
 const Kind = Type.Union([
   Type.Literal("compile-error"),
   Type.Literal("runtime-error"),
@@ -15,7 +15,7 @@ const Kind = Type.Union([
   Type.Literal("refused"),
 ]);
 
-/** What code wrote by `console`. */
+/** An entry that code wrote with `console`. */
 export const LogEntry = Type.Object({
   level: Type.Union([
     Type.Literal("debug"),
@@ -24,21 +24,21 @@ export const LogEntry = Type.Object({
     Type.Literal("warn"),
     Type.Literal("error"),
   ]),
-  /** Its arguments, as a console shows them. */
+  /** The arguments, as a console shows them. */
   text: Type.String(),
   /** Milliseconds since the run began. */
   time: Type.Number(),
 });
 export type LogEntry = Static<typeof LogEntry>;
 
-/** A place in the code, as its caller wrote it. Both count from 1, columns in UTF-16 code units. */
+/** A place in the caller's source. Line and column count from 1; columns are UTF-16 code units. */
 const Place = Type.Object({ line: Type.Integer(), column: Type.Integer() });
 export type Place = Static<typeof Place>;
 
 /** A call in a stack. */
 const StackPlace = Type.Object({
   ...Place.properties,
-  /** True where it is in the source of an earlier execution of the session. Default: false. */
+  /** True when the call is in the source of an earlier execution of the session. Default: false. */
   isEarlier: Type.Optional(Type.Literal(true)),
 });
 
@@ -61,17 +61,17 @@ const StackPlace = Type.Object({
  */
 export const CodeError = Type.Object({
   kind: Kind,
-  /** What happened and what to do, in a sentence; of a `runtime-error`, the message of what was thrown. */
+  /** A sentence that says what happened and what to do. For a `runtime-error`, the message of the thrown error. */
   message: Type.String(),
-  /** In the caller's own source, from 1. */
+  /** The line in the caller's source, from 1. */
   line: Type.Optional(Type.Integer()),
-  /** In the caller's own source, from 1. */
+  /** The column in the caller's source, from 1. */
   column: Type.Optional(Type.Integer()),
-  /** Of the error that was thrown, such as `TypeError`. */
+  /** The name of the thrown error, such as `TypeError`. */
   name: Type.Optional(Type.String()),
-  /** The calls that led there, innermost first. */
+  /** The calls that led to the error, innermost first. */
   stack: Type.Optional(Type.Array(StackPlace)),
-  /** What was logged before. */
+  /** The entries that were logged before the error. */
   logs: Type.Array(LogEntry),
 });
 export type CodeError = Static<typeof CodeError>;

@@ -6,11 +6,11 @@ import type { openTier } from "./tiers";
 import type { KnownTools, Tools } from "./tools/tool-set";
 
 /**
- * Spawns an actor that runs JavaScript and TypeScript: in a sandbox, unless it is told to trust what it runs.
+ * Spawns an actor that runs JavaScript and TypeScript, in a sandbox by default.
  *
- * @param spawner a system, or the context of the actor that is to be its parent.
- * @throws TypeError or RangeError for an option that cannot be one; Error where the name is in use, or where the programs of
- * its processes, or the packages that its isolation needs, are missing.
+ * @param spawner a system, or the context of the parent actor.
+ * @throws TypeError or RangeError for an invalid option; Error if the name is in use, or if the programs of its processes or
+ * the packages that its isolation needs are missing.
  * @example
  * const code = spawnCodeExecution(system);
  * const ran = await runCode(code, { code: "input.reduce((a, b) => a + b)", input: [1, 2, 3] });
@@ -23,7 +23,7 @@ export function spawnCodeExecution<const T extends Tools = Tools>(
   return spawnCodeOver(spawner, options);
 }
 
-/** @internal The same over tiers that somebody else opens, and which are closed with the actor. */
+/** @internal Like `spawnCodeExecution`, with tiers from the given `open`. The actor closes them when it stops. */
 export function spawnCodeOver(
   spawner: Spawner,
   options: CodeExecutionOptions,

@@ -1,6 +1,6 @@
 import type { CodeError, Place } from "./code-error";
 
-/** Carries an error from where it is found, before any code runs, to the edge of the actor. No Error: it needs no stack. */
+/** An error that is found before any code runs, on its way to the reply. It is no Error, because it needs no stack. */
 export class CodeRefusal {
   readonly error: CodeError;
 

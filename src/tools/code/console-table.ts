@@ -1,8 +1,9 @@
 /**
- * What `console.table` writes, the same in each tier; undefined for what is no object, which is written as it is.
+ * Returns the text that `console.table` writes, the same in each tier. Undefined for a value that is no object: it is logged
+ * as it is.
  *
- * It is carried into the sandbox as its own source text, so that it uses nothing from around it. It looks at no member by its
- * getter, and at so many rows, columns and characters only.
+ * The function is sent to the sandbox as source text, so it uses nothing outside itself. It calls no getters, and it reads a
+ * limited number of rows, columns and characters.
  */
 export function tableText(
   data: unknown,
@@ -42,7 +43,7 @@ export function tableText(
   const rows: { readonly key: string; readonly of: unknown; readonly value: string }[] = [];
   const keys = keysOf(data);
   for (let at = 0; at < keys.length; at++) {
-    const key = keys[at] as string; // There are as many.
+    const key = keys[at] as string; // The index is in range.
     const own = getOwnPropertyDescriptor(data, key);
     const of: unknown = own?.value;
     const isRow = typeof of === "object" && of !== null;
@@ -51,7 +52,7 @@ export function tableText(
     else if (only === undefined) {
       const members = keysOf(of);
       for (let index = 0; index < members.length && columns.length < COLUMNS; index++) {
-        const member = members[index] as string; // There are as many.
+        const member = members[index] as string; // The index is in range.
         let isKnown = false;
         for (let column = 0; column < columns.length; column++) if (columns[column] === member) isKnown = true;
         if (!isKnown) columns[columns.length] = member;
@@ -66,7 +67,7 @@ export function tableText(
   for (let at = 0; at < columns.length; at++) (lines[0] as string[])[at + 1] = cut(columns[at] as string);
   if (hasValues) (lines[0] as string[])[columns.length + 1] = VALUES;
   for (let at = 0; at < rows.length; at++) {
-    const { key, of, value } = rows[at] as (typeof rows)[number]; // There are as many.
+    const { key, of, value } = rows[at] as (typeof rows)[number]; // The index is in range.
     const line = [key];
     for (let column = 0; column < columns.length; column++) {
       const isRow = typeof of === "object" && of !== null;
@@ -78,7 +79,7 @@ export function tableText(
 
   const widths: number[] = [];
   for (let at = 0; at < lines.length; at++) {
-    const line = lines[at] as string[]; // There are as many.
+    const line = lines[at] as string[]; // The index is in range.
     for (let column = 0; column < line.length; column++) {
       const { length } = line[column] as string;
       if (length > (widths[column] ?? 0)) widths[column] = length;
@@ -94,7 +95,7 @@ export function tableText(
   };
   let text = rule("┌", "┬", "┐");
   for (let at = 0; at < lines.length; at++) {
-    const line = lines[at] as string[]; // There are as many.
+    const line = lines[at] as string[]; // The index is in range.
     text += "\n│";
     for (let column = 0; column < widths.length; column++) {
       text += ` ${pad(line[column] as string, widths[column] as number)} │`;

@@ -1,36 +1,36 @@
-/** How a tier shows what a console is told. */
+/** The part of a console that each tier implements. */
 export interface ConsoleHost {
-  /** The arguments, as a console shows them. */
+  /** Formats arguments as a console shows them. */
   show(parts: readonly unknown[]): string;
-  /** A text, and the index of its level (see `LEVELS`). */
+  /** Writes a text. `level` is an index of `LEVELS`. */
   tell(level: number, text: string): void;
   /** Milliseconds of a clock that never goes back. */
   now(): number;
 }
 
-/** What code sees, and what makes it stand at the margin again. */
+/** The console that code sees, and a function that resets its indentation. */
 export type ConsoleOf = readonly [console: Readonly<Record<string, unknown>>, begin: () => void];
 
 /**
- * The console of code, the same in each tier: its methods need no `this`.
+ * Makes the console of code, the same in each tier. Its methods need no `this`.
  *
- * It is carried into the sandbox as its own source text, so that it uses nothing from around it. What it is told it bounds:
- * groups, counters, timers and the cells of a table are no way to write, or to keep, without end.
+ * The function is sent to the sandbox as source text, so it uses nothing outside itself. Groups, counters, timers and table
+ * cells are limited, so that code cannot use them to write or to keep data without end.
  */
 export function consoleOf(
   { show, tell, now }: ConsoleHost,
   makeTable: typeof import("./console-table").tableText,
 ): ConsoleOf {
   const MOST_GROUPS = 20;
-  /** Names of counters and timers; further ones are told, and forgotten. */
+  /** Most names of counters, and of timers, that are kept. */
   const MOST_NAMES = 1_000;
-  /** Characters of the longest text that is moved in line by line: each line end grows by its margin. */
+  /** Most characters of a text that is indented line by line: each of its lines grows by the margin. */
   const LONGEST_INDENTED = 64 * 1024;
   const { round } = Math;
   const { apply, ownKeys, deleteProperty } = Reflect;
   const { split } = String.prototype;
   const { join } = Array.prototype;
-  /** Without a prototype, whose setters would see what is put there. */
+  /** Has no prototype: code could put setters there, which would see each write. */
   const none = (): Record<string, number | undefined> => ({ __proto__: null }) as never;
 
   let margin = "";

@@ -1,10 +1,10 @@
 /**
- * How deeply what comes into code, or out of it, may be nested. The text of what is nested deeper would hold up the host, or
- * whoever is handed it next: it takes 4 s at a depth of 40,000, which are 80 KB.
+ * The deepest nesting of a value that enters or leaves code. The text of a deeper value would block the host, or the next
+ * reader of the value: at a depth of 40,000, which is 80 KB, it takes 4 s.
  */
 export const DEEPEST = 1_000;
 
-/** Whether a value that was read from JSON is nested more deeply than that. */
+/** True when a value that was read from JSON is nested deeper than DEEPEST. */
 export function isTooDeep(value: unknown, depth = 0): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (depth === DEEPEST) return true;
@@ -24,8 +24,8 @@ export function isTooDeep(value: unknown, depth = 0): boolean {
 }
 
 /**
- * The same of a value that there is a JSON text of. It needs no method of the language, which code may have changed where
- * this runs beside it.
+ * The same for a JSON text. It calls no method of the language, because code that runs beside it may have changed the
+ * methods.
  */
 export function isTextTooDeep(json: string): boolean {
   if (json.length <= 2 * DEEPEST) return false; // Each level takes two characters at least.

@@ -31,12 +31,12 @@ import {
 } from "./tier";
 import type { openTier } from "./tiers";
 
-/** Where and how something runs. */
+/** A request to run code, and where the code runs. */
 interface Job {
   readonly code: string;
   readonly language: Language;
   readonly request: Pick<ExecuteRequest, "timeout" | "memory" | "seed" | "now">;
-  /** As JSON. */
+  /** A JSON text. */
   readonly input: string | undefined;
   readonly isolation: Isolation;
   readonly session: Session | null;
@@ -45,13 +45,13 @@ interface Job {
 
 type Limits = Pick<Run, "timeout" | "memory" | "maxOutput">;
 type Outcome = Told<ExecuteReply>;
-/** A program, or what is wrong with its source; a promise while a parser is loaded. */
+/** A program, or the error in its source; a promise while a parser is being loaded. */
 type Reading = ReturnType<Sources["compile"]>;
 const IN_SESSION = { isSession: true };
-/** Characters of an input that take the host about a millisecond to write. In a session, they keep their place in its order. */
+/** Characters that the host writes in about 1 ms. A longer input runs later, except in a session, which keeps its order. */
 const LONG_INPUT = 512 * 1024;
 
-/** Runs code in the tiers, which it opens when they are needed first. */
+/** Runs code in tiers. Each tier is opened when it is first needed. */
 export class Executor {
   readonly #limits: CodeLimits;
   readonly #clock: Clock;
@@ -164,14 +164,14 @@ export class Executor {
     const program = (session === null ? known : null) ?? this.#read(code, job);
     if (program instanceof CodeRefusal) return refused(program);
     if (session === null && input !== undefined && input.length > LONG_INPUT) return this.#runLater(program, job, task);
-    // What comes later takes its turn in a session after this one, also while a parser is loaded for it.
+    // Takes the turn in the session now, even while a parser is being loaded: later requests come after this one.
     if (session !== null || this.#limits.approve !== undefined) return this.#hold(program, job, task.signal);
     if (!(program instanceof Promise)) return this.#run(program, job, task);
     const { signal } = task;
     return program.then((read) => (read instanceof CodeRefusal ? refused(read) : this.#run(read, job, { signal })));
   }
 
-  /** Lets others have a turn first: to write a text of 4 MB takes up to 10 ms, and to send it as long again. */
+  /** Lets other work run first: writing a text of 4 MB takes up to 10 ms, and sending it takes as long again. */
   async #runLater(reading: Reading, job: Job, { signal }: Pick<Task, "signal">): Promise<Outcome> {
     await new Promise<void>((resolve) => this.#clock.macrotask(resolve));
     if (this.#limits.approve !== undefined) return this.#hold(reading, job, signal);
@@ -183,7 +183,7 @@ export class Executor {
     return session === null ? this.#sources.compile(code, language) : this.#sources.compile(code, language, IN_SESSION);
   }
 
-  /** Runs what has to be approved first, or to wait for its turn. */
+  /** Runs code that first needs approval, or its turn in a session. */
   async #hold(reading: Reading, job: Job, signal: AbortSignal): Promise<Outcome> {
     const { concurrency, maxWaiting } = this.#limits;
     if (this.#held >= concurrency + maxWaiting) {
@@ -209,12 +209,12 @@ export class Executor {
     }
   }
 
-  /** What may run: the program, or that of the code which whoever approves wrote in its place. */
+  /** Returns the program that may run: the original, or the one of the approver's code. */
   async #approve(program: Program, job: Job, asker: AbortSignal): Promise<Program | CodeRefusal> {
     const { approve } = this.#limits;
     if (approve === undefined) return program;
     const { code, language, isolation, session } = job;
-    // What its asker does with the input meanwhile is not what runs.
+    // Parsed from the text that will run: the asker may change its own object meanwhile.
     const input: unknown = job.input === undefined ? undefined : JSON.parse(job.input);
     const signal = session?.signalFor(asker) ?? asker;
     const approved = await approveRun(approve, { kind: "run", code, language, isolation, input, signal });
@@ -223,7 +223,7 @@ export class Executor {
     return approved instanceof CodeRefusal ? approved : this.#read(approved, job);
   }
 
-  /** No promise where it has not waited, which spares it a timer of the ask: 0.5 µs. */
+  /** Returns no promise if the run did not wait. The ask then needs no timer, which saves 0.5 µs. */
   #run(program: Program, job: Job, task: Task): Outcome | Promise<Outcome> {
     const { isolation, session } = job;
     const run = new Asked(program, job, session?.limits ?? this.#limits, task);
@@ -262,7 +262,7 @@ export class Executor {
 const whenEnded = (ended: Promise<Ended>, program: Program, isolation: Isolation): Promise<Outcome> =>
   ended.then((end) => outcomeOf(end, program, isolation));
 
-/** A run as it was asked for, within its limits. */
+/** A requested run, within the limits of the actor or the session. */
 class Asked implements Run {
   readonly program: Program;
   readonly input: string | undefined;
@@ -292,14 +292,14 @@ class Asked implements Run {
     this.#task = task;
   }
 
-  /** Made when it is read, as a tier does before it first waits. */
+  /** Made at the first read. A tier reads it before it first waits. */
   get signal(): Asker {
     this.#asker ??= askerOf(this.#task);
     return this.#asker;
   }
 }
 
-/** Runs something that has tools: what it reaches them by is opened when it is needed, and closed when it has ended. */
+/** Runs code that has tools. Its calls are opened when they are first needed, and closed when the run has ended. */
 function withCalls(place: Pick<Tier, "run">, run: Run, open: () => OpenCalls): Ended | Promise<Ended> {
   const { program, input, timeout, memory, maxOutput, seed, now, onLog, onProgress } = run;
   let opened: OpenCalls | undefined;

@@ -1,5 +1,5 @@
-/** What code is written in. */
+/** The language that code is written in. */
 export type Language = "javascript" | "typescript";
 
-/** The languages that a code actor can be asked for, the default first. */
+/** The languages that a code actor can run, the default first. */
 export const LANGUAGES: readonly Language[] = ["javascript", "typescript"];

@@ -1,2 +1,2 @@
-/** The programs of the code actor's processes, as scripts/embed.ts packs them: for bundles and compiled applications alone. */
+/** Loads the child programs that scripts/embed.ts packed. Only bundles and compiled applications need them. */
 export const loadEmbedded = (): { readonly embedded: string } => require("./embedded.js");
