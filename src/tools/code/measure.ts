@@ -1,6 +1,6 @@
 import { DEEPEST } from "./depth";
 
-/** What is wrong with a value that is nested too deeply, or is larger than its limit. */
+/** The faults of a value that is nested too deeply, or is larger than its limit. */
 export const TOO_DEEP = `goes round in a circle, or is nested more than ${DEEPEST} deep`;
 export const TOO_LARGE = "is too large";
 
@@ -8,22 +8,22 @@ export const TOO_LARGE = "is too large";
 export interface Scale {
   /** Most bytes. */
   readonly most: number;
-  /** Bytes that each value counts at least: 1 never counts more than its text has. */
+  /** Fewest bytes that a value counts as. With 1, the count is never more than the bytes of the text. */
   readonly least: number;
-  /** What is wrong with a part of which JSON would lose something without a word. Default: nothing is. */
+  /** Returns the fault of a part that JSON would silently lose, or null. Default: no part has a fault. */
   readonly refuse?: (part: object | bigint) => string | null;
 }
 
 /**
- * What is wrong with a value before a JSON text of it is written, or null. It stops at the limit: to find that a value is too
- * large takes no longer than to measure one that is not, and no memory. A text may still have up to six times as many bytes, by
- * its escapes.
+ * Returns what is wrong with a value, or null, before its JSON text is written. It stops at the limit: a value that is too
+ * large takes no longer than one at the limit, and no memory. With escapes, the text may still have up to six times as many
+ * bytes.
  */
 export function faultOf(value: unknown, scale: Scale): string | null {
   return new Measure(scale).visit(value, 0, "");
 }
 
-/** Whether a text has more bytes than that; they are counted only where its length leaves it open. */
+/** True when a text has more than `most` bytes. They are counted only if the length does not decide. */
 export function exceeds(text: string, most: number): boolean {
   if (text.length * 3 <= most) return false;
   return text.length > most || Buffer.byteLength(text) > most;
@@ -71,7 +71,7 @@ class Measure {
   }
 
   #items(list: readonly unknown[], depth: number): string | null {
-    // Items that are missing are written as null: a list of 4 billion of them takes no memory.
+    // JSON writes a missing item as null, and a list of 4 billion missing items takes no memory.
     if (list.length * this.#least > this.#left) return TOO_LARGE;
     let fault = this.#take(this.#least);
     for (let index = 0; index < list.length && fault === null; index++) fault = this.visit(list[index], depth + 1, "");

@@ -6,53 +6,53 @@ import { Broker } from "./tools/broker";
 import { type ToolLimits, toolLimitsOf } from "./tools/tool-limits";
 import { ToolSet, type Tools } from "./tools/tool-set";
 
-/** How a code actor is made. All may be left out. */
+/** Options of a code actor. All may be left out. */
 export interface CodeExecutionOptions extends Pick<ActorOptions, "supervision" | "phase" | "capacity" | "overflow"> {
   /** The actor's name. Default: `"code"`. */
   readonly name?: string;
-  /** The weakest way in which code is kept from the machine; `"trusted"` keeps it from nothing. Default: `"sandbox"`. */
+  /** The weakest isolation of a request, and its default; `"trusted"` isolates from nothing. Default: `"sandbox"`. */
   readonly isolation?: Isolation;
   /**
-   * What code may be written in; a request which names no language is in the first one. TypeScript needs one package more.
+   * The languages that code may be written in. A request that names none uses the first. TypeScript needs one more package.
    * Default: `["javascript", "typescript"]`.
    */
   readonly languages?: readonly [Language, ...Language[]];
-  /** Longest run, and that of a request which names none, in milliseconds. Default: 5,000. */
+  /** Longest run, in milliseconds, and the timeout of a request that names none. Default: 5,000. */
   readonly timeout?: number;
   /**
-   * Most memory of a run, and that of a request which names none, in bytes. A run in `"sandbox"` has 1.5 MB in any case;
-   * `"trusted"` does not hold it. Default: 64 MB.
+   * Most memory of a run, in bytes, and the limit of a request that names none. A run in `"sandbox"` always has 1.5 MB at
+   * least; `"trusted"` does not enforce the limit. Default: 64 MB.
    */
   readonly memory?: number;
   /**
-   * Most bytes of a run's input as JSON, of which each value counts 8 at least; no more than 512 MB. Each MB takes the host
-   * 4 ms, or 10 where all of it is escaped, in which it does nothing else. Default: 1 MB.
+   * Most bytes of a run's input as JSON; at most 512 MB. Each value counts as 8 bytes at least. Each MB blocks the host for
+   * 4 ms, or for 10 ms if all of it is escaped. Default: 1 MB.
    */
   readonly maxInputBytes?: number;
   /** Most bytes of a run's logs, progress and value together. Default: 1 MB. */
   readonly maxOutput?: number;
-  /** How many run at once. Default: the number of processors. */
+  /** Most runs at once. Default: the number of processors. */
   readonly concurrency?: number;
-  /** How many wait beside them; one more is told `busy`. Default: 1,000. */
+  /** Most runs that wait beside them; a further one gets `busy`. Default: 1,000. */
   readonly maxWaiting?: number;
-  /** How many sessions are open at once; one more is told `busy`. Default: 16. */
+  /** Most sessions that are open at once; a further one gets `busy`. Default: 16. */
   readonly maxSessions?: number;
   /** How long a session may be idle before it is ended, in milliseconds. Default: 300,000. */
   readonly sessionIdle?: number;
-  /** How many programs `compile` keeps, the last ones used. Default: 1,000. */
+  /** Most programs that `compile` keeps; the least recently used is dropped first. Default: 1,000. */
   readonly maxPrograms?: number;
-  /** What the code may call, as `await tools.files.read({ path })`. Default: nothing. */
+  /** Tools that the code may call, as `await tools.files.read({ path })`. Default: none. */
   readonly tools?: Tools;
-  /** How much it may do with them, in one run. Default: 1,000 calls, 16 MB, 30 s a call. */
+  /** Limits of the tool calls of one run. Default: 1,000 calls, 16 MB, 30 s a call. */
   readonly toolLimits?: ToolLimits;
   /**
-   * Sees what is to run before it does, and each call of a tool before it is made: it allows, changes or refuses it. No
-   * time of the run passes meanwhile. Default: all may happen.
+   * Allows, changes or refuses each run before it starts, and each tool call before it is made. The run's time stands still
+   * meanwhile. Default: all are allowed.
    */
   readonly approve?: Approve;
 }
 
-/** The limits, none of them left out. */
+/** The options of a code actor, with the defaults filled in. */
 export interface CodeLimits {
   readonly isolation: Isolation;
   readonly languages: readonly [Language, ...Language[]];
@@ -66,7 +66,7 @@ export interface CodeLimits {
   readonly sessionIdle: number;
   readonly maxPrograms: number;
   readonly approve?: Approve;
-  /** What makes the calls of one run; there is none where the code has no tools. */
+  /** Opens the calls of one run. Left out when the code has no tools. */
   readonly openCalls?: () => OpenCalls;
 }
 
@@ -82,10 +82,10 @@ const DEFAULTS = {
   sessionIdle: 300_000,
   maxPrograms: 1_000,
 };
-/** A text of this many bytes is still one when it is a part of another, in which it may be twice as long. */
+/** A text of this many bytes still fits into another text, in which escapes may double its length. */
 const LARGEST_INPUT = 512 * MB;
-const COUNTS = Object.keys(DEFAULTS) as (keyof typeof DEFAULTS)[]; // Of an object that was written here.
-/** What there may be none of. */
+const COUNTS = Object.keys(DEFAULTS) as (keyof typeof DEFAULTS)[]; // The keys of the literal above.
+/** Options that may be 0. */
 const MAY_BE_ZERO: ReadonlySet<string> = new Set<keyof typeof DEFAULTS>(["maxWaiting", "maxSessions"]);
 const NAMES: ReadonlySet<string> = new Set<keyof CodeExecutionOptions>([
   ...COUNTS,
@@ -101,7 +101,7 @@ const NAMES: ReadonlySet<string> = new Set<keyof CodeExecutionOptions>([
   "overflow",
 ]);
 
-/** Refuses options that cannot be ones, says what to write, and fills in the defaults. */
+/** Fills in the defaults. An invalid option throws an error that says what to write. */
 export function limitsOf(options: CodeExecutionOptions): CodeLimits {
   if (typeof options !== "object" || options === null) {
     throw new TypeError("The options of a code actor are an object, such as { timeout: 1_000 }.");
@@ -149,14 +149,14 @@ function languagesOf(given: CodeExecutionOptions["languages"]): CodeLimits["lang
   const [first, ...others] = Array.isArray(given) ? (given as unknown[]) : given === undefined ? LANGUAGES : [];
   const all = [first, ...others];
   if (new Set(all).size === all.length && all.every((each) => LANGUAGES.some((language) => language === each))) {
-    return all as [Language, ...Language[]]; // Each is one of them, as was just seen.
+    return all as [Language, ...Language[]]; // Each item was checked above.
   }
   throw new TypeError(
     `The languages of a code actor are a list of ${LANGUAGES.join(" or ")}, each once; got ${shorten(given)}.`,
   );
 }
 
-/** A value for an error. */
+/** Shows a value in an error message. */
 function shorten(value: unknown): string {
   const text = typeof value === "string" ? JSON.stringify(value) : Bun.inspect(value, { depth: 1, compact: true });
   return text.length > 100 ? `${text.slice(0, 100)}…` : text;

@@ -5,20 +5,20 @@ import { exceeds, faultOf, TOO_LARGE } from "./measure";
 import type { ExecuteReply } from "./protocol";
 import type { Ended, Isolation, Program } from "./tier";
 
-/** What is replied: what was asked for, or why it could not be had. */
+/** A reply: the value, or the reason why there is none. */
 export type Told<Value> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly error: CodeError };
 
 const LONGEST_MESSAGE = 4_000;
 
-/** A refusal may be kept, and told to many: each has one of its own, which it may change. */
+/** Copies the error: a refusal may be kept and sent to many askers, and each of them may change its reply. */
 export const refused = ({ error }: CodeRefusal): Told<never> => ({ ok: false, error: { ...error, logs: [] } });
 
-/** Bytes that each value of an input counts at least: a list of a million numbers takes as long to write as 8 MB of text. */
+/** Fewest bytes that a value of an input counts as: a list of a million numbers takes as long to write as 8 MB of text. */
 const LEAST = 8;
 
-/** An input as JSON; undefined stays so. One of more bytes than `most` is refused before a text of it is written. */
+/** Writes an input as JSON; undefined stays undefined. More than `most` bytes are refused, if possible before writing. */
 export function textOf(input: unknown, most: number): string | undefined | CodeRefusal {
   if (input === undefined) return undefined;
   let fault = typeof input === "object" ? "its toJSON gives nothing" : `a ${typeof input}`;
@@ -43,19 +43,19 @@ const tooLarge = (most: number): CodeRefusal =>
     `The input is more than ${most} bytes, of which each value counts ${LEAST} at least; hand over less, or let the code read it by a tool.`,
   );
 
-/** Whatever was thrown, also what throws when it is looked at: an input may be anything. */
+/** Describes any thrown value, even one that throws when it is read: an input may be anything. */
 function sentenceOf(thrown: unknown): string {
   try {
     if (thrown instanceof Error && typeof thrown.message === "string") return thrown.message.replace(/\.$/, "");
   } catch {
-    // Told below.
+    // Continues with the general sentence.
   }
   return "a getter or toJSON of it threw";
 }
 
-/** What is told of a run of a program, whose places are those in its own source. */
+/** Makes the reply to a run of a program. Its line and column are in that program's source. */
 export function outcomeOf(ended: Ended, program: Program, isolation: Isolation): Told<ExecuteReply> {
-  const logs = ended.logs as ExecuteReply["logs"]; // Nobody writes to it any more.
+  const logs = ended.logs as ExecuteReply["logs"]; // The run has ended: nothing changes them any more.
   if (ended.kind === "value") {
     const { value: text, durationMs } = ended;
     try {
@@ -65,7 +65,7 @@ export function outcomeOf(ended: Ended, program: Program, isolation: Isolation):
         return { ok: true, value: { value, logs, durationMs, isolation } };
       }
     } catch {
-      // Too deep to be read.
+      // Too deep for JSON.parse.
     }
     const message = `The value is nested more than ${DEEPEST} deep; return a flatter one.`;
     return { ok: false, error: { kind: "unserializable-value", message, logs } };
@@ -81,7 +81,7 @@ export function outcomeOf(ended: Ended, program: Program, isolation: Isolation):
     ok: false,
     error: {
       kind,
-      // The code may have made them up, of any length.
+      // Code can set the message and the name to texts of any length.
       message: shorten(message),
       ...place,
       ...(name !== undefined && { name: shorten(name) }),

@@ -2,19 +2,19 @@ import { childProgram } from "./child-program";
 import type { Language } from "./language";
 import type { Isolation } from "./tier";
 
-/** Packages that are installed beside envoi by those who run code. */
+/** Packages that must be installed beside envoi to run code. */
 const INTERPRETER = "@jitl/quickjs-wasmfile-release-sync";
 const JAVASCRIPT = "acorn";
 const TYPESCRIPT = "@sveltejs/acorn-typescript";
-/** The versions that are known to work. The interpreter's memory is written down by the build, so that it is one of them. */
+/** Versions that are known to work. The interpreter's is exact, because the build stores an image of its memory. */
 const VERSIONS: Readonly<Record<string, string>> = { [INTERPRETER]: "0.32.0", [JAVASCRIPT]: "8", [TYPESCRIPT]: "1" };
 
 export const INTERPRETER_COMMAND = commandFor([INTERPRETER]);
 
 /**
- * Makes sure that the packages are there which a tier and a language need, before an actor is spawned that needs them.
+ * Checks that the packages for a tier and its languages are installed. Called before an actor is spawned that needs them.
  *
- * @throws Error with the command that installs those that are missing.
+ * @throws Error with the command that installs the missing ones.
  */
 export function requirePeers(isolation: Isolation, languages: readonly Language[]): void {
   const peers = [
@@ -22,7 +22,7 @@ export function requirePeers(isolation: Isolation, languages: readonly Language[
     JAVASCRIPT,
     ...(languages.includes("typescript") ? [TYPESCRIPT] : []),
   ];
-  // A bundle and a compiled application carry them.
+  // Bundles and compiled applications contain the packages.
   if (typeof childProgram("source-worker") !== "string") return;
   const missing = peers.filter((name) => !isInstalled(name));
   if (missing.length === 0) return;

@@ -2,7 +2,7 @@ import { CodeRefusal } from "./code-refusal";
 import type { Language } from "./language";
 import type { Program } from "./tier";
 
-/** A source that was compiled. */
+/** A compiled source. */
 export interface KeptProgram {
   readonly code: string;
   readonly language: Language;
@@ -14,10 +14,10 @@ const MOST_LENGTH = 16 * 1024 * 1024;
 
 const ID_LENGTH = 32;
 
-/** Programs that were compiled, by an id that says what their source is: the last ones used. */
+/** The most recently used programs, by an id that is a hash of the source. */
 export class Programs {
   readonly #most: number;
-  /** In the order of their use. */
+  /** Least recently used first. */
   readonly #kept = new Map<string, KeptProgram>();
   #length = 0;
 
@@ -45,7 +45,7 @@ export class Programs {
   }
 
   find(id: string): KeptProgram | CodeRefusal {
-    // To look up an id reads all of it, and one may come of any length.
+    // An asker may send an id of any length, and a lookup reads all of it.
     const kept = id.length === ID_LENGTH ? this.#kept.get(id) : undefined;
     if (kept === undefined) {
       return new CodeRefusal(

@@ -1,9 +1,9 @@
-// What makes a run repeat: the same numbers of `Math.random`, and a `Date` that stands still.
+// Makes a run repeatable: the same numbers of `Math.random`, and a `Date` that stands still.
 
 const WORD = 64;
 const word = (value: bigint): bigint => BigInt.asUintN(WORD, value);
 
-/** The state of the generator that a seed begins with, by "splitmix64" (S. Vigna), so that near seeds are not alike. Never 0. */
+/** The generator's first state for a seed. "splitmix64" (S. Vigna) makes near seeds differ. Never 0. */
 export function stateOf(seed: number): bigint {
   let state = word(BigInt(seed) + 0x9e3779b97f4a7c15n);
   state = word((state ^ (state >> 30n)) * 0xbf58476d1ce4e5b9n);
@@ -11,7 +11,7 @@ export function stateOf(seed: number): bigint {
   return state ^ (state >> 31n) || 1n;
 }
 
-/** `Math.random` as QuickJS has it ("xorshift64*"), so that a seed gives the same numbers in each tier. */
+/** Makes a `Math.random` like that of QuickJS ("xorshift64*"), so that a seed gives the same numbers in each tier. */
 export function randomOf(seed: number): () => number {
   let state = stateOf(seed);
   return () => {
@@ -23,9 +23,9 @@ export function randomOf(seed: number): () => number {
 }
 
 /**
- * A `Date` whose clock stands still; its objects are those of the real one.
+ * Makes a `Date` whose clock stands still. Its objects are real `Date` objects.
  *
- * It is carried into processes as its own source text, so that it uses nothing from around it.
+ * The function is sent to processes as source text, so it uses nothing outside itself.
  */
 export function fixedDate(Real: DateConstructor, now: number): DateConstructor {
   const { construct, defineProperty } = Reflect;

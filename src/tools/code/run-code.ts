@@ -4,12 +4,12 @@ import type { CodeError } from "./code-error";
 import type { CodeExecutionRef, ExecuteReply, ExecuteRequest } from "./protocol";
 
 /**
- * Asks for an execution, and waits for as long as it may take: an ask waits 5 s by default, which is what a run may take
- * beside its wait for a place, and for an approval. Default: it waits until the actor answers, which it does when the run's
- * time is up. An actor that asks for whom it serves says so, so that both give up together: `runCode(code, request, { signal:
- * ctx.signal })`.
+ * Asks for an execution, and waits for as long as it may take. By default it waits until the actor answers, which is when the
+ * run's time is up at the latest. A plain ask waits 5 s: a run alone may take that long, and it may also wait for a place and
+ * for approval. An actor that asks on behalf of its own asker passes its signal, so that both give up together:
+ * `runCode(code, request, { signal: ctx.signal })`.
  *
- * @throws RangeError or TypeError at once when an option cannot be one.
+ * @throws RangeError or TypeError at once for an invalid option.
  * @example
  * const ran = await runCode(code, { code: "while (true);", timeout: 100 });
  * if (ran.isErr()) console.log(ran.error.kind); // "timeout", with what was logged

@@ -2,12 +2,12 @@ import type { Told } from "./outcome";
 import type { ExecuteItem, ExecuteReply } from "./protocol";
 import type { Run } from "./tier";
 
-/** Who is told of a run while it lasts. */
+/** The listeners of a run. */
 export type Listeners = Required<Pick<Run, "onLog" | "onProgress">>;
 
 /**
- * Tells of a run while it lasts, and of its end. What its reader has not read yet is kept, which is no more than the run may
- * put out.
+ * Streams the logs and the progress of a run, and then its end. Unread items are kept: they are never more than the run's
+ * limit of output.
  */
 export async function* runStream(
   begin: (listeners: Listeners) => Told<ExecuteReply> | Promise<Told<ExecuteReply>>,
@@ -29,7 +29,7 @@ export async function* runStream(
     isOver = true;
     wake?.();
   });
-  over.catch(() => {}); // It is awaited below.
+  over.catch(() => {}); // `ended`, which is awaited below, gives the error.
   while (!isOver || items.length > 0) {
     const batch = items;
     items = [];

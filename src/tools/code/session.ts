@@ -4,7 +4,7 @@ import { CodeRefusal } from "./code-refusal";
 import type { ExecuteRequest } from "./protocol";
 import type { Ended, Isolation, Room, Run } from "./tier";
 
-/** What a session is opened with, none of it left out. */
+/** The options of a session, with the defaults filled in. */
 export interface SessionLimits {
   readonly isolation: Isolation;
   readonly memory: number;
@@ -13,14 +13,14 @@ export interface SessionLimits {
   readonly idleTimeout: number;
 }
 
-/** A room, the turns of those who want to run something there, and its end. */
+/** A session: its room, the order of its runs, and its end. */
 export class Session {
   readonly limits: SessionLimits;
   readonly #room: Room;
   readonly #clock: Clock;
   readonly #onEnd: () => void;
   readonly #ended = new AbortController();
-  /** Why nothing runs here any more. */
+  /** The reason why nothing runs here any more, or null while the session is open. */
   fate: CodeRefusal | null = null;
   #last: Promise<unknown> = Promise.resolve();
   #count = 0;
@@ -34,12 +34,12 @@ export class Session {
     this.#rest();
   }
 
-  /** Aborted with the asker, and with the session. */
+  /** Returns a signal that is aborted when the asker gives up or the session ends. */
   signalFor(asker: AbortSignal): AbortSignal {
     return AbortSignal.any([asker, this.#ended.signal]);
   }
 
-  /** What is wrong with a request that this session is to serve. */
+  /** Returns the reason why this session cannot serve a request, or null. */
   refuse({ isolation, memory }: Pick<ExecuteRequest, "isolation" | "memory">): CodeRefusal | null {
     const { limits } = this;
     if (isolation !== undefined && isolation !== limits.isolation) {
@@ -53,7 +53,7 @@ export class Session {
     return null;
   }
 
-  /** Works once all has ended that came before. */
+  /** Does the work once all earlier work has ended. */
   async inOrder<Value>(asker: AbortSignal, work: () => Promise<Value>): Promise<Value | CodeRefusal> {
     this.#timer?.cancel();
     this.#count++;
@@ -71,7 +71,7 @@ export class Session {
     }
   }
 
-  /** Runs something, unless it was ended meanwhile. */
+  /** Runs code, unless the session has ended. */
   async run(run: Run): Promise<Ended> {
     const { fate } = this;
     return fate === null
@@ -79,12 +79,12 @@ export class Session {
       : { kind: "unavailable", message: fate.error.message, logs: [], durationMs: 0 };
   }
 
-  /** Ends it where it is lost. */
+  /** Ends the session if its room is lost. */
   sweep(): void {
     if (this.#room.isLost) void this.end("was lost with its process");
   }
 
-  /** Ends it, and what runs or waits there; resolves when no process of it is left. */
+  /** Ends the session, and all runs that are active or waiting there. Resolves when no process of it is left. */
   async end(how: string): Promise<void> {
     if (this.fate === null) {
       this.fate = new CodeRefusal("unavailable", `The session ${how}, and what it held is gone; open another one.`);

@@ -3,10 +3,10 @@ import { CodeRefusal } from "./code-refusal";
 import { Session, type SessionLimits } from "./session";
 import type { Tier } from "./tier";
 
-/** Of a UUID. */
+/** The length of a UUID. */
 const ID_LENGTH = 36;
 
-/** The sessions that are open, by ids that nobody can guess. */
+/** The open sessions, by ids that nobody can guess. */
 export class Sessions {
   readonly #open = new Map<string, Session>();
   readonly #most: number;
@@ -17,7 +17,7 @@ export class Sessions {
     this.#clock = clock;
   }
 
-  /** How many there are that are not lost. */
+  /** Open sessions, after lost ones were ended. */
   get size(): number {
     for (const session of this.#open.values()) session.sweep();
     return this.#open.size;
@@ -36,7 +36,7 @@ export class Sessions {
   }
 
   find(id: string): Session | CodeRefusal {
-    // To look up an id reads all of it, and one may come of any length.
+    // An asker may send an id of any length, and a lookup reads all of it.
     return (id.length === ID_LENGTH ? this.#open.get(id) : undefined) ?? unknown;
   }
 

@@ -1,60 +1,60 @@
-/** How code is kept from the rest of the machine, strongest first. */
+/** How code is isolated from the rest of the machine, strongest first. */
 export type Isolation = "sandbox" | "process" | "trusted";
 
 /** Strongest first. */
 export const ISOLATIONS: readonly Isolation[] = ["sandbox", "process", "trusted"];
 
 /**
- * Code that is ready to run: the body of a sloppy async function of `input`, `tools` and `progress`, with `console` around
- * it, whose value is the run's.
+ * Code that is ready to run: the body of a sloppy async function with the parameters `input`, `tools` and `progress`, and with
+ * `console` in scope. The value of the function is the value of the run.
  */
 export interface Program {
   readonly body: string;
   /**
-   * In a session, the names that the code declares at its top level: the body assigns to them and does not declare them,
-   * and they are there in all later runs. Empty anywhere else.
+   * In a session, the names that the code declares at its top level. The body assigns to them without declaring them, and
+   * all later runs find them. Empty outside sessions.
    */
   readonly declares: readonly string[];
-  /** Where a place in `body` is in the source that the caller wrote; lines and columns count from 1. Undefined for what is ours. */
+  /** Maps a place in `body` to the caller's source. Lines and columns count from 1. Undefined for text that envoi added. */
   place(line: number, column: number): { readonly line: number; readonly column: number } | undefined;
 }
 
 export type Level = "debug" | "log" | "info" | "warn" | "error";
 
-/** What code wrote by `console`; `text` is its arguments as a console shows them, `time` milliseconds since the run began. */
+/** An entry that code wrote with `console`: its arguments as a console shows them, and milliseconds since the run began. */
 export interface LogEntry {
   readonly level: Level;
   readonly text: string;
   readonly time: number;
 }
 
-/** The clock of one run. It stands still while it is stopped at least once and the code only waits. */
+/** The clock of one run. It stands still while it has more stops than starts and the code only waits. */
 export interface RunClock {
   stop(): void;
   start(): void;
 }
 
-/** How code reaches its tools: texts of JSON, opaque to tiers. */
+/** Connects code to its tools. Requests and answers are JSON texts, which tiers do not read. */
 export interface Calls {
-  /** What code sees as `tools`: the first argument of `toolsInCode`, as JSON. */
+  /** The first argument of `toolsInCode`, as JSON. */
   readonly tools: string;
-  /** Never rejects; it has settled, or is dropped, when the run has ended. */
+  /** Never rejects. When the run ends, an open call settles or is dropped. */
   call(request: string, clock: RunClock): Promise<string>;
 }
 
-/** The calls of one run, and what closes them. */
+/** The calls of one run, which can be closed. */
 export interface OpenCalls extends Calls {
   close(): void;
 }
 
-/** Tells whether whoever asked for a run gave up: an AbortSignal, or what costs less. */
+/** Tells when the asker of a run gives up: an AbortSignal, or a cheaper object of that shape. */
 export interface Asker {
   readonly aborted: boolean;
   addEventListener(type: "abort", listener: () => void): void;
   removeEventListener(type: "abort", listener: () => void): void;
 }
 
-/** One run of a program. `input` and the value are JSON texts: what cannot be one does not cross. */
+/** One run of a program. The input and the value are passed as JSON texts; other values cannot be passed. */
 export interface Run {
   readonly program: Program;
   readonly input: string | undefined;
@@ -65,26 +65,26 @@ export interface Run {
   /** Most bytes of logs, progress and value together. */
   readonly maxOutput: number;
   readonly signal: Asker;
-  /** What `Math.random` begins with. Default: chance, or what the run before in its room left. */
+  /** The seed of `Math.random`. Default: random, or the state that the run before left in the room. */
   readonly seed?: number;
-  /** The time that `Date` tells all the while, in milliseconds since 1970. Default: it goes on. */
+  /** The fixed time of `Date`, in milliseconds since 1970. Default: time goes on. */
   readonly now?: number;
   /** Default: the code has no `tools`. */
   readonly calls?: Calls;
-  /** Told as it happens, before the run's end; the end has the same entries. */
+  /** Called for each entry as it is written. The run's end has the same entries. */
   readonly onLog?: (entry: LogEntry) => void;
-  /** Told what the code says by `progress(value)`, as JSON. */
+  /** Called with each value that the code passes to `progress(value)`, as JSON. */
   readonly onProgress?: (value: string) => void;
 }
 
-/** A call in a stack, in the source of one of the programs of its session. */
+/** A call in a stack, in the source of one of the session's programs. */
 export interface Frame {
   readonly program: Program;
   readonly line: number;
   readonly column: number;
 }
 
-/** What became of a run. `stack` is innermost first, without host paths, and has only what is in a caller's source. */
+/** The end of a run. `stack` is innermost first. It has only places in a caller's source, and no host paths. */
 export type Ended =
   | {
       readonly kind: "value";
@@ -109,28 +109,28 @@ export type Ended =
       readonly durationMs: number;
     };
 
-/** A place of its own where code finds what runs before it left: what it declared, and what it changed. */
+/** A separate place where code finds what earlier runs left: their declarations and their changes. */
 export interface Room {
   /**
-   * One after the other, in the order in which they were asked for. `memory` is the room's, whatever the run says. No
-   * promise where it has ended without having waited.
+   * Runs one after the other, in the order of the calls. The room's limit of memory counts, not that of the run. Returns no
+   * promise if the run ended without waiting.
    */
   run(run: Run): Ended | Promise<Ended>;
-  /** Whether what was there is lost, because its process ended; each further run ends as `crashed`. */
+  /** True once its process has ended and its contents are lost. Each further run ends as `crashed`. */
   readonly isLost: boolean;
-  /** Ends it, and what runs there as `crashed`; no process of it is left when this resolves. */
+  /** Closes the room; code that runs there ends as `crashed`. Resolves when no process of it is left. */
   close(): Promise<void>;
 }
 
 /** A way of running code. */
 export interface Tier {
   readonly isolation: Isolation;
-  /** No promise where it has ended without having waited. */
+  /** Returns no promise if the run ended without waiting. */
   run(run: Run): Ended | Promise<Ended>;
-  /** A room with so many bytes of memory. It takes no place in the pool; the first run waits until it is there. */
+  /** Opens a room with so many bytes of memory. It takes no place in the pool; its first run waits until it is ready. */
   open(memory: number): Room;
-  /** What `inspect` tells of it; rooms are counted among `processes`, where each has one. */
+  /** The tier's part of the actor's `inspect`. `processes` includes those of rooms. */
   inspect(): { readonly processes: number; readonly idle: number; readonly running: number; readonly waiting: number };
-  /** Ends it, and its rooms: what runs ends as `crashed`, no process is left when it resolves. */
+  /** Closes the tier and its rooms; code that runs ends as `crashed`. Resolves when no process is left. */
   dispose(): Promise<void>;
 }

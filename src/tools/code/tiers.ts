@@ -4,18 +4,18 @@ import { createSandbox } from "./sandbox/create-sandbox";
 import type { Isolation, Tier } from "./tier";
 import { createTrusted } from "./trusted/trusted";
 
-/** What every tier is opened with. */
+/** Options of every tier. */
 export interface TierOptions {
-  /** How many run at once. */
+  /** Most runs at once. */
   readonly size: number;
-  /** How many wait beside them. */
+  /** Most runs that wait beside them. */
   readonly maxWaiting: number;
   readonly clock: Clock;
 }
 
-/** Opens a way of running code. */
+/** Opens the tier of an isolation. */
 export function openTier(isolation: Isolation, { size, maxWaiting, clock }: TierOptions): Tier {
-  // In this process there is nothing to wait for: what would wait elsewhere is under way.
+  // In this process, no run waits for a place: those that would wait elsewhere start at once.
   if (isolation === "trusted") return createTrusted({ size: size + maxWaiting, clock });
   if (isolation === "process") return createProcessTier({ size, maxWaiting, clock });
   return createSandbox({ size, maxWaiting, clock });
