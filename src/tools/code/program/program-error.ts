@@ -1,10 +1,10 @@
 import type { CodeError } from "../code-error";
 
-/** Why a program actor did not handle a message: the `cause` of what its asker gets. */
+/** The reason why a program actor did not handle a message: the `cause` of the asker's error. */
 export class ProgramError extends Error {
   override readonly name = "ProgramError";
   readonly kind: CodeError["kind"];
-  /** With its place in the source of the program, from where it is known, and what the message had logged. */
+  /** Has the place in the program's source, if it is known, and the message's log entries. */
   readonly error: CodeError;
 
   constructor(error: CodeError) {
@@ -12,7 +12,7 @@ export class ProgramError extends Error {
     const place = line === undefined ? "" : ` (line ${line}, column ${column})`;
     super(kind === "runtime-error" ? `${name}: ${message}${place}` : `${message}${place}`);
     const calls = error.stack?.map((at) => `\n    at program:${at.line}:${at.column}`) ?? [];
-    this.stack = `${this.name}: ${this.message}${calls.join("")}`; // The host's own calls say nothing of the program.
+    this.stack = `${this.name}: ${this.message}${calls.join("")}`; // The host's own calls say nothing about the program.
     this.kind = kind;
     this.error = error;
   }

@@ -12,7 +12,7 @@ import type { ToolSet } from "../tools/tool-set";
 import { ProgramError } from "./program-error";
 import { ASK, faultIn, startOf, TELL } from "./program-parts";
 
-/** How a program runs, none of it left out. */
+/** The options of a program, with the defaults filled in. */
 export interface ProgramSettings {
   readonly isolation: Isolation;
   readonly timeout: number;
@@ -24,35 +24,35 @@ export interface ProgramSettings {
   readonly toolLimits: Required<ToolLimits>;
   readonly approve: Approve | undefined;
   readonly onLog: ((entry: LogEntry) => void) | undefined;
-  /** The names of what it can be asked for. */
+  /** The names of the protocol's operations. */
   readonly operations: readonly string[];
 }
 
-/** The room's own sentence is for whoever opened a session. */
+/** Replaces the room's own sentence, which is about sessions. */
 const LOST = "The process of the program has ended, and what the program kept is gone; a restart runs it anew.";
 
-/** A program as it is compiled: what it is, or what is wrong with it. */
+/** A compiled program, or the error in its source; a promise while it is being compiled. */
 type Reading = Code | CodeRefusal | Promise<Code | CodeRefusal>;
 
-/** One instance of a program actor: a room in which its source has run, and its messages do. */
+/** One instance of a program actor. The source runs in its room first, and then each message does. */
 export class ProgramInstance {
   readonly #settings: ProgramSettings;
   readonly #tier: Tier;
   readonly #room: Room;
   readonly #signal: AbortSignal;
-  /** What the source is in the room, whose places are those of the caller's. */
+  /** The program that starts the behaviour. It maps places to the caller's source. */
   #code: Code | null = null;
-  /** Why it did not start, or null; a promise until that is known. */
+  /** The reason why it did not start, or null; a promise until that is known. */
   #start: ProgramError | null | Promise<ProgramError | null>;
 
   /** @param signal aborts when the actor stops, or restarts. */
   constructor(settings: ProgramSettings, reading: Reading, clock: Clock, signal: AbortSignal) {
     this.#settings = settings;
     this.#signal = signal;
-    // A room has a process of its own, so that none has to be kept ready beside it.
+    // Size 0: a room has a process of its own, so none has to be kept ready beside it.
     this.#tier = openTier(settings.isolation, { size: 0, maxWaiting: 0, clock });
     this.#room = this.#tier.open(settings.memory);
-    // An actor that is abandoned has no onStop. After the runs, which tell why they end.
+    // An abandoned actor gets no onStop. In a microtask, so that runs report first why they ended.
     signal.addEventListener("abort", () => clock.microtask(() => void this.dispose()), { once: true });
     this.#start = this.#begin(reading).then((fault) => {
       this.#start = fault;
@@ -60,7 +60,7 @@ export class ProgramInstance {
     });
   }
 
-  /** Gives the reply to a message, which its program gave. */
+  /** Handles a message, and returns the program's reply. */
   handle(operation: Operation, payload: unknown): unknown {
     if (this.#start instanceof Promise) return this.#start.then(() => this.handle(operation, payload));
     if (this.#start !== null) throw this.#start;
@@ -77,7 +77,7 @@ export class ProgramInstance {
     return value instanceof Promise ? value.then((found) => fitting(operation, found)) : fitting(operation, value);
   }
 
-  /** Ends it, and what runs; no process of it is left when this resolves. */
+  /** Ends the instance, and the code that runs there. Resolves when no process of it is left. */
   dispose(): Promise<void> {
     return this.#tier.dispose();
   }
@@ -98,7 +98,7 @@ export class ProgramInstance {
     }
   }
 
-  /** No promise where it has ended without having waited. */
+  /** Returns no promise if the run ended without waiting. */
   #run(program: Code, input: string | undefined): unknown {
     const { isolation, timeout, memory, maxOutput, tools, toolLimits, approve, onLog } = this.#settings;
     const calls = tools === null ? undefined : new Broker(tools, { limits: toolLimits, approve });
@@ -121,7 +121,7 @@ export class ProgramInstance {
   }
 }
 
-/** Keeps what a listener throws from the tier that tells it, for whoever waits for the message. */
+/** Catches an error of the listener: the tier never sees it, and the message fails with it. */
 class Listening {
   #thrown: { readonly error: unknown } | undefined;
 
@@ -140,7 +140,7 @@ class Listening {
   }
 }
 
-/** A reply as its schema has it. */
+/** Parses a reply by its schema. */
 function fitting({ name, reply }: Operation, value: unknown): unknown {
   const parsed = reply.parse(value);
   if (parsed.isOk()) return parsed.value;

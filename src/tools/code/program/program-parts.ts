@@ -1,12 +1,12 @@
 import type { Program as Code } from "../tier";
 
-/** The name that the behaviour has in the room of its program. */
+/** The name of the behaviour in the program's room. */
 const BEHAVIOUR = "behaviour$";
 const NOWHERE = (): undefined => undefined;
 
-/** The program that makes the behaviour, in a room where nothing was before; its value is for `faultIn`. */
+/** The program that makes the behaviour in a new room. Its value is for `faultIn`. */
 export function startOf(program: Code, operations: readonly string[]): Code {
-  // The source begins on a line of its own, so that its places are those of the program, one line later.
+  // The source begins on a line of its own: each place in it is exactly one line later.
   const body = `${BEHAVIOUR} = await (async () => {
 ${program.body}
 })();
@@ -16,7 +16,7 @@ return ${JSON.stringify(operations)}.filter((name) => typeof ${BEHAVIOUR}[name] 
   return { body, declares: [BEHAVIOUR], place: (line, column) => program.place(line - 1, column) };
 }
 
-/** What is wrong with what the source gave. */
+/** Returns what is wrong with the value of the source, or null. */
 export function faultIn(started: unknown, operations: readonly string[]): string | null {
   const what = `return an object with a function for each operation (${operations.join(", ")}), or one function for all`;
   if (!Array.isArray(started)) return `The program gives no behaviour (${String(started)}); ${what}.`;
@@ -27,8 +27,8 @@ const HANDLE = `typeof ${BEHAVIOUR} === "function"
   ? ${BEHAVIOUR}(input.payload, input.operation)
   : ${BEHAVIOUR}[input.operation](input.payload)`;
 
-/** Hands a message to the behaviour: its input is the operation and the payload, its value the reply. */
+/** Passes a message to the behaviour. Its input is the operation and the payload, its value the reply. */
 export const ASK: Code = { body: `return ${HANDLE};`, declares: [BEHAVIOUR], place: NOWHERE };
 
-/** As ASK, of an operation that has no reply. */
+/** Like ASK, for an operation that has no reply. */
 export const TELL: Code = { body: `await (${HANDLE});`, declares: [BEHAVIOUR], place: NOWHERE };

@@ -19,27 +19,27 @@ import { type ToolLimits, toolLimitsOf } from "../tools/tool-limits";
 import { type KnownTools, ToolSet, type Tools } from "../tools/tool-set";
 import type { ProgramInstance, ProgramSettings } from "./program-instance";
 
-/** What a program actor can be asked that has no protocol of its own. */
+/** The default protocol of a program actor. */
 export const Program = defineProtocol("program", { run: { payload: Type.Unknown(), reply: Type.Unknown() } });
 
-/** How a program actor is made. All may be left out. */
+/** Options of a program actor. All may be left out. */
 export interface ProgramOptions
   extends Pick<CodeExecutionOptions, "isolation" | "timeout" | "memory" | "maxInputBytes" | "maxOutput">,
     Pick<ActorOptions, "phase" | "capacity" | "overflow"> {
   /** Default: `"javascript"`. */
   readonly language?: Language;
-  /** What the program may call, as `await tools.files.read({ path })`. Default: nothing. */
+  /** Tools that the program may call, as `await tools.files.read({ path })`. Default: none. */
   readonly tools?: Tools;
-  /** How much each message may do with them. Default: 1,000 calls, 16 MB, and 30 s for each. */
+  /** Limits of the tool calls of each message. Default: 1,000 calls, 16 MB, 30 s a call. */
   readonly toolLimits?: ToolLimits;
-  /** Sees each call of a tool before it is made. Default: all are made. */
+  /** Allows, changes or refuses each tool call before it is made. Default: all are allowed. */
   readonly approve?: Approve;
-  /** Told what the program logs, as it does. One that throws fails the message. Default: nobody is. */
+  /** Called for each entry that the program logs. If it throws, the message fails. Default: none. */
   readonly onLog?: (entry: LogEntry) => void;
 }
 
 type OptionsOf<Signatures> = ProgramOptions & {
-  /** What the actor can be asked; none of it may stream. Default: `Program`. */
+  /** The actor's protocol, without streams. Default: `Program`. */
   readonly protocol?: Protocol<string, Signatures>;
 };
 
@@ -61,19 +61,19 @@ const NAMES: ReadonlySet<string> = new Set<keyof OptionsOf<unknown>>([
 ]);
 
 /**
- * Spawns an actor whose behaviour is source text. What the source returns, or its last expression, is an object with a
- * function for each operation of the protocol, or one function, called with the payload and the operation. It is compiled
- * once, and runs in a place of its own, kept from the machine as `isolation` says (default: `"sandbox"`), where its variables
- * last from message to message; a restart runs it again, in a new place.
+ * Spawns an actor whose behaviour is source text. The source returns an object with a function for each operation of the
+ * protocol, or one function that is called with the payload and the operation; its last expression counts as returned. The
+ * source is compiled once. It runs in a room of its own, isolated as `isolation` says (default: `"sandbox"`). Its variables last
+ * from message to message; a restart runs it again in a new room.
  *
- * A message fails where the function throws, is out of time (default: 5 s) or takes its process with it: its asker gets
- * `handler-failed`, whose `cause` is a ProgramError, and its supervisor (that of the system, or of the parent) decides. So does each
- * message to a program that did not start, because it does not compile, throws, or gives no behaviour. That the asker gives up
- * ends nothing; a stop does.
+ * A message fails if the function throws, exceeds its time (default: 5 s) or crashes its process. The asker gets
+ * `handler-failed`, whose `cause` is a ProgramError, and the supervisor (the system's or the parent's) decides. If the program
+ * did not start, because it does not compile, throws, or gives no behaviour, each message fails in the same way. A run goes on
+ * when its asker gives up; it ends when the actor stops.
  *
- * @param spawner a system, or the context of the actor that is to be its parent.
- * @throws TypeError or RangeError for an option that cannot be one; Error where the name is in use, or where packages
- * that the isolation and the language need are missing.
+ * @param spawner a system, or the context of the parent actor.
+ * @throws TypeError or RangeError for an invalid option; Error if the name is in use, or if packages that the isolation and the
+ * language need are missing.
  * @example
  * const counter = spawnProgram(system, "counter", "let n = 0; ({ run: (by) => (n += by) })");
  * await counter.ask("run", 2);
@@ -108,13 +108,13 @@ export function spawnProgram(
   const parts = loadCodeActor();
   parts.requireChildPrograms();
   parts.requirePeers(settings.isolation, [language]);
-  /** Kept for restarts, unless another try may find something else. */
+  /** Kept for restarts, unless compiling again may give another result. */
   let compiled: Code | CodeRefusal | undefined;
   return spawner.spawn(
     name,
     protocol as Protocol<string, unknown>,
     (ctx) => {
-      const { signal } = ctx; // Read here, it is the instance's.
+      const { signal } = ctx; // Read now: it is this instance's.
       let instance: ProgramInstance | undefined;
       const sources = new parts.Sources();
       const keep = (found: Code | CodeRefusal): Promise<void> => {
@@ -128,16 +128,16 @@ export function spawnProgram(
       const hooks = {
         onStart() {
           const reading = compiled ?? sources.compile(source, language, { isBehaviour: true });
-          void Promise.resolve(reading).then(keep, () => {}); // The instance tells of it.
+          void Promise.resolve(reading).then(keep, () => {}); // The instance reports the error.
           instance = new parts.ProgramInstance(settings, reading, ctx.clock, signal);
         },
         onStop: () => Promise.all([sources.dispose(), instance?.dispose()]),
       };
-      // One for each operation, made from the protocol that says so.
+      // The loop above made one for each operation of the protocol.
       return { ...(handlers as Handlers<unknown>), ...hooks };
     },
     {
-      validate: "always", // The code is handed what it was promised, whoever asks.
+      validate: "always", // The program gets only valid payloads, also from askers inside the system.
       ...(phase !== undefined && { phase }),
       ...(capacity !== undefined && { capacity }),
       ...(overflow !== undefined && { overflow }),
@@ -155,7 +155,7 @@ function checkNames(options: object): void {
   }
 }
 
-/** Refuses options that cannot be ones, and fills in the defaults. */
+/** Fills in the defaults. An invalid option throws. */
 function settingsOf(options: OptionsOf<unknown>, protocol: Protocol): ProgramSettings {
   if (typeof protocol !== "object" || typeof protocol?.operations !== "object") {
     throw new TypeError("The protocol of a program is what defineProtocol gives.");

@@ -6,7 +6,7 @@ import { replyText, Unserializable } from "./reply-text";
 import type { ToolLimits } from "./tool-limits";
 import type { ToolOperation, ToolSet } from "./tool-set";
 
-/** The limits of a run's calls, and who approves them. */
+/** The limits of a run's calls, and their approver. */
 export interface BrokerOptions {
   readonly limits: Required<ToolLimits>;
   readonly approve?: Approve | undefined;
@@ -18,13 +18,13 @@ interface OpenStream {
 }
 
 const MOST_STREAMS = 64;
-/** Items of a stream that are there ahead of the code: each may be as large as its actor makes it. */
+/** Items of a stream that are sent ahead of the code. There are few, because an item may have any size. */
 const CREDIT = 2;
 const LONGEST_REASON = 1_000;
 
 /**
- * Between the code of one run and its tools: it makes the calls that the code may make, holds payloads and replies against
- * their schemas, and counts what they cost. Whatever a request is, and whatever a tool does, each call comes to an answer.
+ * Makes the tool calls of one run. It checks payloads and replies against their schemas, and counts calls and bytes. Each call
+ * gets an answer, whatever the request is and whatever the tool does.
  */
 export class Broker implements Calls {
   readonly tools: string;
@@ -32,7 +32,7 @@ export class Broker implements Calls {
   readonly #limits: Required<ToolLimits>;
   readonly #approve: Approve | undefined;
   readonly #streams = new Map<number, OpenStream>();
-  /** Ends all that is open. Made at the first call. */
+  /** Aborts all open calls and streams. Made at the first call. */
   #controller: AbortController | null = null;
   #calls = 0;
   #bytes = 0;
@@ -56,7 +56,7 @@ export class Broker implements Calls {
     }
   }
 
-  /** Ends what is under way: the run is over. */
+  /** Ends all open calls and streams, because the run is over. */
   close(): void {
     this.#isClosed = true;
     this.#end();
@@ -75,14 +75,14 @@ export class Broker implements Calls {
       return refusal("unknown-operation", `There is no tools.${short(read.tool)}.${short(read.operation)}.`);
     }
     if (this.#approve === undefined && !of.operation.isStream) return this.#ask(of, read.payload);
-    // The approver sees only payloads that fit. A stream is refused at its call, where the tool would refuse it at the first read.
+    // The approver sees only valid payloads. For a stream, the tool would refuse the payload only at the first read.
     const parsed = of.operation.payload.parse(read.payload);
     if (parsed.isErr()) return unfit(of, parsed.error());
     if (this.#approve === undefined) return this.#begin(of, read.payload);
     return this.#ifApproved(this.#approve, of, read.payload, parsed.value, clock);
   }
 
-  // A payload goes out as it came: the tool validates it, and gets what its schema makes of it.
+  // Payloads are sent unparsed: the tool itself validates them, and its schema may transform them.
 
   #begin(of: ToolOperation, payload: unknown): string | Promise<string> {
     return of.operation.isStream ? this.#open(of, payload) : this.#ask(of, payload);
@@ -157,7 +157,7 @@ export class Broker implements Calls {
       const given = approve({ kind: "call", tool, operation: operation.name, payload, signal: this.#signal });
       approval = isThenable(given) ? await untimed(given, clock) : given;
     } catch {
-      // The error is the host's own, and not for code.
+      // The error belongs to the host; code must not see it.
       return refusal("refused", `${nameOf(of)} was refused: whoever approves calls failed.`);
     }
     if (approval === true) return this.#begin(of, sent);
@@ -177,7 +177,7 @@ export class Broker implements Calls {
     switch (error.kind) {
       case "timeout":
         return refusal("timeout", `${nameOf(of)} gave no answer within ${error.timeout} ms.`);
-      case "handler-failed": // Its cause is the tool's own, and not for code.
+      case "handler-failed": // The cause belongs to the tool; code must not see it.
         return refusal(error.kind, failedSentence(of));
       case "invalid-payload":
         return unfit(of, error.issues);
@@ -190,7 +190,7 @@ export class Broker implements Calls {
     }
   }
 
-  /** Bytes that may still come and go. */
+  /** Bytes left for requests and answers. */
   get #bytesLeft(): number {
     return Math.max(this.#limits.bytes - this.#bytes, 0);
   }
@@ -200,14 +200,14 @@ export class Broker implements Calls {
     return refusal("unserializable-reply", `The ${what} of ${nameOf(of)} cannot come into code: ${reason}.`);
   }
 
-  /** Counts a text; false when that is too much. */
+  /** Counts the bytes of a text. Returns false when the limit is exceeded. */
   #count(text: string): boolean {
     if (this.#isSpent) return false;
     this.#bytes += Buffer.byteLength(text);
     return this.#bytes <= this.#limits.bytes;
   }
 
-  /** Ends the open calls, too: their answers would not get through either. */
+  /** Refuses the call, and ends all open ones: their answers would exceed the limit, too. */
   #overBytes(): string {
     if (!this.#isSpent) {
       this.#isSpent = true;
@@ -220,7 +220,7 @@ export class Broker implements Calls {
   }
 
   #end(): void {
-    this.#controller?.abort(); // Streams, too.
+    this.#controller?.abort(); // This ends streams, too.
     this.#streams.clear();
   }
 
@@ -230,11 +230,11 @@ export class Broker implements Calls {
   }
 }
 
-/** True for whatever `await` waits for, such as another library's promise. */
+/** True for each value that `await` waits for, such as another library's promise. */
 const isThenable = (value: Approval | PromiseLike<Approval>): value is PromiseLike<Approval> =>
   ((typeof value === "object" && value !== null) || typeof value === "function") && "then" in value;
 
-/** Waits while the run's clock stands still. */
+/** Awaits a value while the run's clock stands still. */
 async function untimed<Value>(value: PromiseLike<Value>, clock: RunClock): Promise<Value> {
   clock.stop();
   try {
@@ -251,7 +251,7 @@ const short = (name: string): string => (name.length > 100 ? `${name.slice(0, 10
 const nameOf = ({ tool, operation }: ToolOperation): string => `tools.${tool}.${operation.name}`;
 const failedSentence = (of: ToolOperation): string => `${nameOf(of)} failed.`;
 
-/** Issues as code may be told them. The text of an error that a schema threw is the host's own: it goes to the log. */
+/** Formats issues for code. The text of an error that a schema threw belongs to the host: it goes to the log instead. */
 function listed(of: ToolOperation, issues: readonly Issue[]): string {
   const told = publicIssues(issues);
   const withheld = issues.filter((issue, at) => issue !== told[at]);

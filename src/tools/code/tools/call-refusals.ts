@@ -1,9 +1,9 @@
-/** Calls of a run that may be open at once. */
+/** Most calls of a run that may be open at once. */
 export const MOST_CALLS = 1_000;
 
 const refusal = (kind: string, message: string): string => JSON.stringify({ ok: false, kind, message });
 
-/** Answers of a tier itself, to calls that it does not pass on. */
+/** The tier's own answers to calls that it does not pass on. */
 export const REFUSALS = {
   tooMany: refusal("budget", `${MOST_CALLS} calls are open already; await some of them first.`),
   tooLarge: refusal("invalid-payload", "The payload is larger than all that the run may write; hand over less."),

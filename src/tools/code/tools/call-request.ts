@@ -3,7 +3,7 @@ import type { CallRequest } from "./tools-in-code";
 
 const NO_REQUEST = "The request is none: call a tool by its methods.";
 
-/** Reads a request, which whoever runs may have written: anything may stand there. A text says why it is none. */
+/** Reads a request. Code may have written any text there. Returns a sentence if the request is not valid. */
 export function readRequest(text: string): CallRequest | string {
   let given: unknown;
   try {
@@ -12,10 +12,10 @@ export function readRequest(text: string): CallRequest | string {
     return NO_REQUEST;
   }
   if (typeof given !== "object" || given === null || Array.isArray(given)) return NO_REQUEST;
-  // What JSON makes has own members only, and the host's prototypes are nobody's to change.
+  // JSON.parse makes own members only, and code cannot change the host's prototypes.
   const { tool, operation, payload, next, close } = given as Readonly<Record<string, unknown>>;
   if (typeof tool === "string" && typeof operation === "string") {
-    // A key can be written with escapes. What is neither in a text, nor nested that deeply, need not be looked for.
+    // Most payloads need no search: they are too short to be too deep, and have no `__proto__`, not even in escapes.
     const isSuspicious = text.length > 2 * DEEPEST || text.includes("__proto__") || text.includes("\\u");
     return (isSuspicious ? faultIn(payload) : null) ?? { tool, operation, payload };
   }
@@ -24,13 +24,13 @@ export function readRequest(text: string): CallRequest | string {
 }
 
 function faultIn(payload: unknown): string | null {
-  let level: unknown[] = [payload]; // No recursion: it may be nested as deeply as JSON can be read.
+  let level: unknown[] = [payload]; // No recursion: the payload may be as deep as JSON.parse allows.
   for (let depth = 0; level.length > 0; depth++) {
     if (depth > DEEPEST) return `The payload is nested more than ${DEEPEST} deep.`;
     const inner: unknown[] = [];
     for (const value of level) {
       if (typeof value !== "object" || value === null) continue;
-      // Whoever copies it by assignment changes the prototype of the copy.
+      // A copy by assignment would change the prototype of the copy.
       if (Object.hasOwn(value, "__proto__")) return "The payload has a key __proto__, which no object may have.";
       for (const part of Object.values(value)) if (typeof part === "object") inner.push(part);
     }

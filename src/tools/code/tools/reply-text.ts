@@ -1,6 +1,6 @@
 import { exceeds, faultOf, TOO_LARGE } from "../measure";
 
-/** Why a reply does not come across. */
+/** The reason why a reply cannot be passed to code. */
 export class Unserializable {
   constructor(
     readonly reason: string,
@@ -9,8 +9,8 @@ export class Unserializable {
 }
 
 /**
- * A reply as JSON, undefined where there is none. What JSON would lose without a word is refused, and so is a text of more
- * bytes than `most`, before it is written where that can be told.
+ * Writes a reply as JSON; undefined stays undefined. A value that JSON would silently lose is refused. So is a text of more
+ * than `most` bytes, if possible before it is written.
  */
 export function replyText(value: unknown, most: number): string | undefined | Unserializable {
   try {
@@ -24,7 +24,7 @@ export function replyText(value: unknown, most: number): string | undefined | Un
   }
 }
 
-/** What would not be in a text. */
+/** Returns what JSON would lose of a value, or null. */
 function lossOf(value: object | bigint): string | null {
   if (typeof value === "bigint") return "has a bigint";
   if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) {

@@ -1,6 +1,6 @@
-/** How much code may do with its tools, in one run. All may be left out. */
+/** Limits of the tool calls of one run. All may be left out. */
 export interface ToolLimits {
-  /** Most calls; the items of a stream are one. Default: 1,000. */
+  /** Most calls; a stream counts as one, with all its items. Default: 1,000. */
   readonly calls?: number;
   /** Most bytes of requests and answers together, as JSON. Default: 16 MB. */
   readonly bytes?: number;
@@ -9,12 +9,12 @@ export interface ToolLimits {
 }
 
 const DEFAULTS: Required<ToolLimits> = { calls: 1_000, bytes: 16 * 1024 * 1024, time: 30_000 };
-const NAMES = Object.keys(DEFAULTS) as (keyof ToolLimits)[]; // Of an object that was written here.
+const NAMES = Object.keys(DEFAULTS) as (keyof ToolLimits)[]; // The keys of the literal above.
 
 /**
  * Fills in the defaults.
  *
- * @throws TypeError or RangeError for what can be no limit.
+ * @throws TypeError or RangeError for an invalid limit.
  */
 export function toolLimitsOf(limits: ToolLimits = {}): Required<ToolLimits> {
   if (typeof limits !== "object" || limits === null) {

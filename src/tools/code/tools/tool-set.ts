@@ -1,22 +1,22 @@
 import { type AnyRef, type Door, type Operation, operationsOf, type Ref, receive } from "../../../index";
 import type { ToolTable } from "./tools-in-code";
 
-/** A tool of which code may call some operations only. */
+/** A tool with only some of its operations. */
 export interface ToolGrant {
   readonly ref: AnyRef;
-  /** Names of the protocol of `ref`; one at least. */
+  /** Names of operations in the protocol of `ref`; at least one. */
   readonly operations: readonly string[];
 }
 
 /**
- * The tools of code, by their names there: `{ files }` gives it `await tools.files.read({ path })`. A reference gives all
+ * The tools of code, by name: with `{ files }`, code can call `await tools.files.read({ path })`. A reference gives all
  * operations of its protocol.
  */
 export type Tools = Readonly<Record<string, AnyRef | ToolGrant>>;
 
 /**
- * Tools whose `operations` are literal names, each of which the protocol of its `ref` has. A list of plain texts, or a
- * reference without a protocol, is not looked at before it is used.
+ * Checks that literal names in `operations` are in the protocol of their `ref`. A list of type `string[]`, or a reference
+ * without a protocol, is checked only at run time.
  */
 export type KnownTools<T> = {
   readonly [Tool in keyof T]: T[Tool] extends {
@@ -35,21 +35,21 @@ export type KnownTools<T> = {
 export interface ToolOperation {
   readonly tool: string;
   readonly ref: AnyRef;
-  /** Calls by code come from outside: the tool validates their payloads, and one that makes it throw fails alone (P9). */
+  /** Makes calls as from outside: the tool validates their payloads, and a call that makes it throw fails alone (P9). */
   readonly door: Door;
   readonly operation: Operation;
 }
 
 const NAME = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
 
-/** The tools of an actor, looked through once. */
+/** The tools of an actor, checked once. */
 export class ToolSet {
-  /** The table that `toolsInCode` makes them of, as JSON. */
+  /** The table for `toolsInCode`, as JSON. */
   readonly table: string;
   readonly #operations: ReadonlyMap<string, ReadonlyMap<string, ToolOperation>>;
   #streams = 0;
 
-  /** @throws TypeError for what can be no tool. */
+  /** @throws TypeError for an invalid tool. */
   constructor(tools: Tools) {
     const found = new Map<string, ReadonlyMap<string, ToolOperation>>();
     const table: Record<string, Record<string, "ask" | "stream">> = {};
@@ -67,7 +67,7 @@ export class ToolSet {
     return this.#operations.get(tool)?.get(operation);
   }
 
-  /** A number that no stream of these tools had before: what code keeps from an earlier run never meets one of a later. */
+  /** Returns a new stream number. None is used twice, so a stream that code keeps never reads one of a later run. */
   nextStream(): number {
     return ++this.#streams;
   }

@@ -1,35 +1,34 @@
-/** What code may call: for each tool its operations, and whether one is asked or streamed. */
+/** The operations that code may call, by tool. Each is an ask or a stream. */
 export type ToolTable = Readonly<Record<string, Readonly<Record<string, "ask" | "stream">>>>;
 
-/** What goes to the host, as JSON. A stream is opened first, read item by item, and closed where it is left early. */
+/** A request to the host, as JSON. A stream is opened first, read item by item, and closed if it is left early. */
 export type CallRequest =
   | { readonly tool: string; readonly operation: string; readonly payload?: unknown }
   | { readonly next: number }
   | { readonly close: number };
 
-/** What comes back, as JSON. The value of a stream's opening is its number, of a `next` a `{ done, value }`. */
+/** An answer of the host, as JSON. Opening a stream gives its number; a `next` gives `{ done, value }`. */
 export type CallAnswer =
   | { readonly ok: true; readonly value?: unknown }
   | { readonly ok: false; readonly kind: string; readonly message: string };
 
 /**
- * Makes what code sees as `tools`: `await tools.files.read({ path })`, and `for await` of what streams. What the host refuses
- * is thrown as a ToolError, with its `kind`.
+ * Makes the `tools` of code: `await tools.files.read({ path })`, and `for await` for streams. A refusal of the host is thrown
+ * as a ToolError, with its `kind`.
  *
- * It is carried into each tier as its own source text, so that it uses nothing from around it. What it needs of the
- * language it takes at the start, and afterwards it looks at no prototype, which the code may have changed by then: not for
- * what it sends, nor for what came back. What code can gain by changes of its own is nothing, since the host reads each
- * request as if it came from a stranger; what is kept from it is to be broken by those of an earlier run of its session.
+ * The function is sent to each tier as source text, so it uses nothing outside itself. It takes the built-ins that it needs at
+ * the start. Afterwards it reads no prototype, neither for requests nor for answers, because code may have changed it. Code
+ * cannot gain anything by such changes: the host reads each request as if a stranger had sent it. But the changes of one run
+ * must not break a later run of the same session.
  *
- * @param isPlacedLate whether the engine gives an error that has no stack one where it is thrown, and none of the calls
- * that wait for it: so does QuickJS.
+ * @param isPlacedLate true for an engine, such as QuickJS, that gives an error without a stack a new one where the error is
+ * thrown, without the calls that wait for it.
  */
 export function toolsInCode(
   table: ToolTable,
   call: (request: string) => Promise<string>,
   isPlacedLate = false,
 ): Readonly<Record<string, unknown>> {
-  // Carried as a text, it is no module, and has a `caller` otherwise.
   const { parse, stringify } = JSON;
   const { keys, create, freeze, defineProperty, hasOwn } = Object;
   const { asyncIterator } = Symbol;
@@ -42,15 +41,15 @@ export function toolsInCode(
   const { then } = PromiseOf.prototype;
 
   const member = (of: object, key: "value"): unknown => (hasOwn(of, key) ? (of as { value: unknown })[key] : undefined);
-  /** A descriptor inherits nothing, such as a `get`. */
+  /** Makes a descriptor without a prototype, so that it inherits nothing, such as a `get`. */
   const hidden = (value: unknown) =>
     ({ __proto__: null, value, configurable: true, writable: true }) as PropertyDescriptor;
   const ofPromise = hidden(PromiseOf);
 
-  /** By its own member, `await` takes a promise for what it is, and asks no `then` for it. */
+  /** Gives a promise its own `constructor`: `await` then knows it as a promise, and does not call its `then`. */
   const sure = <Value>(promise: Promise<Value>): Promise<Value> => defineProperty(promise, "constructor", ofPromise);
 
-  /** The request is put together by hand, of a head without its end, which takes a third of the time. */
+  /** Builds the request by hand from a head without its closing brace, which takes a third of the time. */
   const ask = (head: string, payload?: unknown): Promise<unknown> => sure(answered(head, payload));
   const answered = async (head: string, payload: unknown): Promise<unknown> => {
     const json = payload === undefined ? undefined : (stringify(payload) as string | undefined);
@@ -71,11 +70,11 @@ export function toolsInCode(
   const isRefusal = (thrown: unknown): thrown is Error =>
     typeof thrown === "object" && thrown !== null && hasOwn(thrown, "kind");
 
-  /** Rejected without a throw, the error has no stack until it is thrown where code awaits it. */
+  /** Rejects without a throw: the error then has no stack until it is thrown where code awaits it. */
   const unplaced = (error: Error): Promise<never> => {
     delete error.stack;
     const promise = new PromiseOf<never>((_, reject) => reject(error));
-    // Whoever returns it asks for both.
+    // An async function that returns the promise reads both members.
     defineProperty(promise, "then", hidden(then));
     return defineProperty(promise, "constructor", hidden(undefined));
   };
@@ -113,26 +112,26 @@ export function toolsInCode(
     return defineProperty(iterator, "toJSON", hidden(unread));
   };
 
-  /** Without it a stream that was returned, or awaited, would be told as `{}`. */
+  /** The `toJSON` of a stream. Without it, a stream that code returned or awaited would become `{}`. */
   const unread = (): never => {
     throw new ErrorOf("a tool's stream has no JSON text; read it by for await");
   };
 
-  /** The names that there are, the nearest to that word first. */
+  /** Lists the known names, the nearest to the word first. */
   const listed = (word: string, all: readonly string[]): string => {
-    // Made when they are needed, which is never where all goes well.
-    /** How many names stand for all, how many are looked at, and the most characters of one. */
+    // All of this is made only when a name is wrong.
+    /** Most names that are listed, most that are compared, and most characters of a name that are compared. */
     const NAMED = 20;
     const LOOKED_AT = 500;
     const LONGEST = 60;
-    /** Numbers by their index; a list would ask the prototype of lists, which code may have changed. */
+    /** Numbers by index. An array would use its prototype, which code may have changed. */
     const numbers = (): Record<number, number> => create(null);
     const lower = (text: string): string => {
       let short = "";
       for (let at = 0; at < text.length && at < LONGEST; at++) short += text[at];
       return apply(toLowerCase, short, []) as string;
     };
-    /** How many letters are to be put in, taken out or replaced to make one word of the other. */
+    /** The edit distance: how many letters to insert, delete or replace to turn one word into the other. */
     const distance = (from: string, to: string): number => {
       let row = numbers();
       for (let column = 0; column <= to.length; column++) row[column] = column;
@@ -160,14 +159,14 @@ export function toolsInCode(
     for (; count < NAMED && count < looked; count++) {
       let best = 0;
       for (let at = 1; at < looked; at++) if ((far[at] as number) < (far[best] as number)) best = at;
-      far[best] = 1_000; // Further than any.
+      far[best] = 1_000; // Farther than any other, so it is not chosen again.
       text += `${count === 0 ? "" : ", "}${all[best]}`;
     }
     return all.length > count ? `${text} and ${all.length - count} more` : text;
   };
   /**
-   * What the tools, and each of them, inherit from: it is asked for what they do not have. The names of all objects, and those
-   * by which a promise or JSON is told, are not there without a word.
+   * The prototype of `tools` and of each tool. Reading an unknown name throws here. Symbols, `then`, `toJSON` and the names of
+   * all objects are undefined instead, because promises and JSON read them.
    */
   const absent = new ProxyOf(freeze(create(null)), {
     __proto__: null,
@@ -176,7 +175,7 @@ export function toolsInCode(
       let path = receiver === tools ? "tools" : "";
       let all: readonly string[] = names;
       for (let at = 0; at < names.length && path === ""; at++) {
-        const tool = names[at] as string; // There are as many.
+        const tool = names[at] as string; // The index is in range.
         if (tools[tool] !== receiver) continue;
         path = `tools.${tool}`;
         all = keys(receiver as object);
@@ -190,13 +189,13 @@ export function toolsInCode(
   const tools = create(absent);
   const names = keys(table);
   for (let at = 0; at < names.length; at++) {
-    const tool = names[at] as string; // There are as many.
+    const tool = names[at] as string; // The index is in range.
     const kinds = table[tool] ?? {};
     const operations = keys(kinds);
     const methods = create(absent);
     for (let index = 0; index < operations.length; index++) {
-      const operation = operations[index] as string; // There are as many.
-      let known: string | undefined; // Made when it is called first, which most are not.
+      const operation = operations[index] as string; // The index is in range.
+      let known: string | undefined; // Made at the first call: most operations are never called.
       const head = (): string => (known ??= `{"tool":${stringify(tool)},"operation":${stringify(operation)}`);
       methods[operation] =
         kinds[operation] === "stream"

@@ -1,6 +1,6 @@
 import { defineProtocol, type Schema } from "../../../index";
 
-/** A type of TypeScript, before it is written down. */
+/** A TypeScript type, before it is written as text. */
 export type Shape =
   | { readonly kind: "atom"; readonly text: string }
   | { readonly kind: "join"; readonly by: "|" | "&"; readonly parts: readonly Shape[] }
@@ -16,7 +16,7 @@ export interface Member {
   readonly shape: Shape;
 }
 
-/** What refers to itself, or is referred to by a name. */
+/** A type that refers to itself, or that is referred to by name. */
 export interface Definition {
   readonly hint: string;
   shape: Shape;
@@ -48,11 +48,11 @@ const nodeIn = (value: unknown): Node => (isNode(value) ? value : {});
 const listIn = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 export const textIn = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
 
-/** Makes types of schemas: what of a schema no type can say is left out, and what is not known is `unknown`. */
+/** Converts schemas to types. Rules that no type can express are left out; unknown parts become `unknown`. */
 export class Shapes {
   readonly #definitions = new Map<Node, Definition>();
 
-  /** @param side what goes to an operation, or comes from it, where a schema makes another value of what it takes. */
+  /** @param side the value sent to an operation, or the one it returns: a schema that transforms values has two types. */
   of(schema: Schema, side: "input" | "output", hint: string): Shape {
     const node = jsonSchemaOf(schema, side);
     const scope = { root: node, definitions: {} };
@@ -105,7 +105,7 @@ export class Shapes {
     }
     const others = [...Object.values(nodeIn(node["patternProperties"])), node["additionalProperties"]].filter(isNode);
     const shape = others.length === 0 ? null : union(others.map((other) => this.#shape(other, scope, "value")));
-    // A named member would have to be of that type, too.
+    // TypeScript requires each named member to be of the index type, too.
     return { kind: "object", members, others: shape !== null && members.length > 0 ? UNKNOWN : shape };
   }
 
@@ -138,15 +138,15 @@ export class Shapes {
   }
 }
 
-/** A Standard Schema says what it is where its library can tell. */
+/** Returns the JSON Schema of a schema. A Standard Schema has one if its library can make it. */
 function jsonSchemaOf(schema: Schema, side: "input" | "output"): Node {
-  if (!("~standard" in schema)) return schema as Node; // What is no Standard Schema is a JSON Schema.
+  if (!("~standard" in schema)) return schema as Node; // All other schemas are JSON Schemas.
   try {
     const standard: object = schema["~standard"];
     const make: unknown = "jsonSchema" in standard ? nodeIn(standard.jsonSchema)[side] : undefined;
     return typeof make === "function" ? nodeIn(make({ target: "draft-2020-12" })) : {};
   } catch {
-    return {}; // It has what JSON Schema cannot say, such as a Date.
+    return {}; // JSON Schema cannot express a part of it, such as a Date.
   }
 }
 
@@ -158,11 +158,11 @@ function refersToItself(node: Node): boolean {
   }
 }
 
-/** Whether a schema that has no keywords takes bytes and nothing that JSON can hold. */
+/** True when a schema without keywords accepts bytes, and no value that JSON can hold. */
 function isBytes(node: Node): boolean {
   if (!("~refine" in node)) return false;
   const takes = (value: unknown): boolean => payload.parse(value).isOk();
-  const payload = validatorOf(node as Schema); // Of TypeBox: nothing else has refinements.
+  const payload = validatorOf(node as Schema); // A schema of TypeBox: no other has refinements.
   return takes(new Uint8Array()) && ![null, true, 0, "", [], {}].some(takes);
 }
 
@@ -187,7 +187,7 @@ function intersection(parts: readonly Shape[]): Shape {
   return join("&", parts, NEVER, UNKNOWN);
 }
 
-/** @param all what leaves nothing else to say, and @param nothing what says nothing. */
+/** @param all the part that makes all others redundant, and @param nothing the part that is redundant itself. */
 function join(by: "|" | "&", parts: readonly Shape[], all: Shape, nothing: Shape): Shape {
   const said = parts
     .flatMap((part) => (part.kind === "join" && part.by === by ? part.parts : [part]))

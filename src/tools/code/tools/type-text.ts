@@ -1,17 +1,17 @@
 import type { Definition, Member, Shape } from "./type-shape";
 
-/** Longest type that stands on one line. */
+/** Longest type that is written on one line. */
 const LINE = 110;
-/** What recurs and is longer than this has a name… */
+/** A type that recurs and is longer than this gets a name. */
 const SHORT = 60;
-/** …and so has what is shorter and takes more than this in all its places. */
+/** A shorter one gets a name if it is longer than this in all its places together. */
 const OFTEN = 400;
 const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
 
-/** A name as a member of an object has it. */
+/** Writes a name as the key of a member. */
 export const keyText = (name: string): string => (IDENTIFIER.test(name) ? name : JSON.stringify(name));
 
-/** A comment with a text, on as many lines as that has. */
+/** Writes a text as a doc comment of as many lines as the text has. */
 export function commentText(text: string | undefined, indent: string): string {
   if (text === undefined || text.trim() === "") return "";
   const lines = text
@@ -22,7 +22,7 @@ export function commentText(text: string | undefined, indent: string): string {
   return `${indent}/**\n${lines.map((line) => `${indent} * ${line}\n`).join("")}${indent} */\n`;
 }
 
-/** Of a reply that is what was asked for, or why it could not be had, the second one. */
+/** True for the failure type of a tool's reply, which has `ok: false`. */
 const isFailure = (shape: Shape): boolean =>
   shape.kind === "object" &&
   shape.members.some(({ name, shape: its }) => name === "ok" && its.kind === "atom" && its.text === "false");
@@ -33,25 +33,25 @@ interface Seen {
   count: number;
 }
 
-/** Writes types down. What recurs has a name, and so has what refers to itself. */
+/** Writes types as text. A type that recurs, or that refers to itself, gets a name. */
 export class TypeTexts {
   readonly #definitions = new Map<Definition, string>();
-  /** By what they are when all is written out. */
+  /** By their full text, without names. */
   readonly #seen = new Map<string, Seen>();
   readonly #names = new Map<string, string>();
   readonly #taken: Set<string>;
-  /** Descriptions that were told: each is, where it comes first. */
+  /** Descriptions that are written already. Each is written only where it first appears. */
   readonly #told = new Set<string>();
 
-  /** @param taken names that mean something else. */
+  /** @param taken names that are in use already. */
   constructor(taken: readonly string[]) {
     this.#taken = new Set(taken);
   }
 
   /**
-   * All types are looked at before the first one is written.
+   * Counts a type and its parts. All types are counted before the first one is written.
    *
-   * @param hint the tool and what it is there, with a space between them.
+   * @param hint the tool and the type's part in it, separated by a space.
    */
   look(shape: Shape, hint: string): void {
     const [tool = ""] = hint.split(" ");
@@ -75,7 +75,7 @@ export class TypeTexts {
     if (shape.others !== null) this.look(shape.others, hint);
   }
 
-  /** Gives names to what recurs, from the smallest on, and takes those back that are used once then. */
+  /** Names recurring types, the smallest first, and then removes names that are used only once. */
   name(tops: readonly Shape[]): void {
     const recurring = [...this.#seen].filter(([, { count }]) => count > 1).toSorted(([a], [b]) => a.length - b.length);
     for (const [key, { shape, hint, count }] of recurring) {
@@ -92,14 +92,14 @@ export class TypeTexts {
         const uses = texts.split(
           new RegExp(`(?<![\\p{ID_Continue}$])${name.replaceAll("$", "\\$")}(?![\\p{ID_Continue}$])`, "u"),
         );
-        if (uses.length - 1 > 2) continue; // Its definition, and two more.
+        if (uses.length - 1 > 2) continue; // The definition, and at least two uses.
         this.#names.delete(key);
         isChanged = true;
       }
     }
   }
 
-  /** Forgets which descriptions were told. */
+  /** Forgets which descriptions were written. */
   restart(): void {
     this.#told.clear();
   }
@@ -108,7 +108,7 @@ export class TypeTexts {
     return this.#write(shape, indent);
   }
 
-  /** What has a name, as statements. */
+  /** The named types, as statements. */
   definitions(): string[] {
     const found: string[] = [];
     for (const [key, name] of this.#names) {
@@ -133,14 +133,14 @@ export class TypeTexts {
     return name;
   }
 
-  /** With nothing left to names but what refers to itself. */
+  /** Writes a type in full. Only types that refer to themselves keep their names. */
   #whole(shape: Shape): string {
     return this.#write(shape, null, undefined, true);
   }
 
   /**
-   * @param indent of the line on which it stands; null for all in one line.
-   * @param own what is not to be told by its name, since it is what the name stands for.
+   * @param indent the indentation of its line; null for all in one line.
+   * @param own the key of the type that is being defined: its own name is not used for it.
    */
   #write(shape: Shape, indent: string | null, own?: string, isWhole = false): string {
     if (shape.kind === "atom") return shape.text;
@@ -171,7 +171,7 @@ export class TypeTexts {
         });
         const unique = [...new Set(parts)];
         const line = unique.join(` ${shape.by} `);
-        // Words are read as well in one long line, and each line of them begins with letters that say nothing.
+        // Plain words are as easy to read in one long line, and more lines would add indentation that says nothing.
         if (shape.parts.every(({ kind }) => kind === "atom")) return line;
         if (indent === null || (line.length <= LINE && !line.includes("\n")) || unique.length === 1) return line;
         return unique.map((part) => `\n${indent}  ${shape.by} ${part}`).join("");
@@ -192,7 +192,7 @@ export class TypeTexts {
     const line = [...members.map((member) => at(member, null)), ...rest(null)].join("; ");
     if (line === "") return "{}";
     if (indent === null) {
-      // Those that differ in a description are not the same.
+      // Types that differ in a description are not the same.
       const comments = members.map(({ description }) =>
         description === undefined ? "" : `/** ${JSON.stringify(description)} */`,
       );
@@ -211,7 +211,7 @@ export class TypeTexts {
   }
 }
 
-/** Whether a type needs no parentheses before what follows it. */
+/** True when a type needs no parentheses before a suffix such as `[]`. */
 const isBound = (shape: Shape, text: string): boolean => shape.kind !== "join" || IDENTIFIER.test(text);
 
 const pascal = (name: string): string =>

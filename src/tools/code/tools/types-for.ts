@@ -24,11 +24,11 @@ interface Line {
 }
 
 /**
- * The TypeScript declarations of what code has in scope, to show to a model that is to write some: `tools`, `input`,
- * `progress`, and what a call may throw. They are made of the schemas of the protocols, with their descriptions; what a
- * schema does not tell is `unknown`.
+ * Writes TypeScript declarations of the names that code has in scope, for a model that writes code: `tools`, `input`,
+ * `progress`, and the error that a call may throw. They come from the protocols' schemas and descriptions. A part that a schema
+ * does not describe is `unknown`.
  *
- * @throws TypeError for what can be no tool.
+ * @throws TypeError for an invalid tool.
  * @example
  * const prompt = `Write JavaScript against these declarations:\n${typesFor({ files })}`;
  */

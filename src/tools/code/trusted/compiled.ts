@@ -1,25 +1,25 @@
 import type { Frame, Program } from "../tier";
 import { describe, type Failure, failure } from "./ended";
 
-/** A program's function. */
+/** The function of a program. */
 export type Code = (input: unknown, tools: unknown, progress: unknown, console?: unknown) => Promise<unknown>;
 
-/** A program as a function of this process, and what of its arguments it can get at: one that cannot is spared them. */
+/** A program as a function of this process. An argument that its code cannot reach is not made. */
 export interface Compiled {
   readonly code: Code;
-  /** The name that its calls have in a stack, no other program's. */
+  /** The unique name of its calls in stacks. */
   readonly url: string;
   readonly hasConsole: boolean;
   readonly hasTools: boolean;
   readonly hasProgress: boolean;
 }
 
-/** What the code of a room declares, by name. */
+/** The declarations of a room's code, by name. */
 export type Scope = Record<string, unknown>;
 
-const AsyncFunction = (async () => {}).constructor as new (...parts: string[]) => Code; // By the language.
+const AsyncFunction = (async () => {}).constructor as new (...parts: string[]) => Code; // As the language defines it.
 const NAMES = "input, tools, progress";
-/** Lines before the body: of a function that the engine writes, and with a scope the one of ours. */
+/** Lines before the body: two of the engine's function, and with a scope one of ours. */
 const HEAD_LINES = 2;
 const SCOPED_HEAD_LINES = 3;
 const MOST_FRAMES = 100;
@@ -27,7 +27,7 @@ const LONGEST_STACK = 64 * 1024;
 
 let count = 0;
 
-/** Makes a function of a program; with a scope, its names are found there, and its console. */
+/** Compiles a program to a function. With a scope, its declarations and its console are found there. */
 export function compile(program: Program, scope?: Scope): Compiled | Failure {
   const { body } = program;
   const url = `trusted-program-${++count}`;
@@ -37,7 +37,7 @@ export function compile(program: Program, scope?: Scope): Compiled | Failure {
     const code = scope === undefined ? plain(body, url) : scoped(body, url, scope);
     return { code, url, hasConsole, hasTools, hasProgress };
   } catch (thrown) {
-    // Read before, it is code; the engine knows less of the language, or has a smaller stack.
+    // The parser accepted it before: the engine knows less of the language, or has a smaller stack.
     const { name = "SyntaxError", message } = describe(thrown);
     return { ...failure("runtime-error", message), name };
   }
@@ -48,10 +48,10 @@ const plain = (body: string, url: string): Code =>
 
 function scoped(body: string, url: string, scope: Scope): Code {
   const source = `with ($scope) { return async function (${NAMES}) {\n${body}\n} }\n//# sourceURL=${url}`;
-  return new Function("$scope", source)(scope) as Code; // It returns the function that was written there.
+  return new Function("$scope", source)(scope) as Code; // The source above returns that function.
 }
 
-/** The places of a stack that are in programs of whoever asks, who tells them by their names. */
+/** Finds the places of a stack that are in the programs of `programOf`. */
 export function placesOf(
   stack: string | undefined,
   programOf: (url: string) => Program | undefined,

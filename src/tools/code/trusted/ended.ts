@@ -5,7 +5,7 @@ export type Failure = Exclude<Ended, { kind: "value" }>;
 
 export const NO_LOGS: readonly LogEntry[] = [];
 
-/** How a run ends that gives no value; who ends it puts in its logs and its time. */
+/** The end of a run without a value. The caller fills in its logs and its time. */
 export function failure(kind: Failure["kind"], message: string): Failure {
   return { kind, message, logs: NO_LOGS, durationMs: 0 };
 }
@@ -16,7 +16,7 @@ export const timedOut = (timeout: number): Failure =>
 export const tooMuch = (most: number): Failure =>
   failure("output-limit", `The logs and the value are more than ${most} bytes; return less, or log less.`);
 
-/** What was thrown, which may be anything, also what throws when it is looked at. */
+/** Describes any thrown value, even one that throws when it is read. */
 export function describe(thrown: unknown): { name?: string; message: string; stack?: string } {
   try {
     if (!(thrown instanceof Error)) return { message: display([thrown]) };

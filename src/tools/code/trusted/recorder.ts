@@ -3,20 +3,20 @@ import { DEEPEST, isTextTooDeep } from "../depth";
 import { ENTRY_BYTES, LEVELS } from "../pool/channel";
 import type { LogEntry, Run } from "../tier";
 
-/** What a console throws into code that has written too much, so that it ends; it may catch it, and is ended all the same. */
+/** Thrown into code that has written too much, to end it. If the code catches it, its run still ends as `output-limit`. */
 export class OutputLimit extends Error {
   override readonly name = "OutputLimit";
 }
 
 let format: typeof import("node:util").formatWithOptions | undefined;
 
-/** As `console.log` shows it. What does so is loaded when something is first written: it takes 4 ms. */
+/** Formats arguments like `console.log`. The formatter is loaded at the first write, because that takes 4 ms. */
 export function display(parts: readonly unknown[]): string {
   format ??= process.getBuiltinModule("node:util").formatWithOptions;
   return format({ colors: false }, ...parts);
 }
 
-/** What one run writes: its logs are kept and shown nowhere, and whoever listens is told of them, and of its progress. */
+/** Records the output of one run. Logs are kept, not printed; listeners get them, and the progress. */
 export class Recorder {
   readonly logs: LogEntry[] = [];
   bytes = 0;
@@ -38,7 +38,7 @@ export class Recorder {
   }
 
   progress(value: unknown): void {
-    const text: string | undefined = JSON.stringify(value); // Throws into the code where it cannot.
+    const text: string | undefined = JSON.stringify(value); // An error of this goes to the code.
     if (text === undefined) throw new TypeError(`Progress is told as JSON, which holds no ${typeof value}.`);
     if (isTextTooDeep(text)) throw new TypeError(`Progress is nested more than ${DEEPEST} deep; tell a flatter value.`);
     if (!this.#isOpen) return;
@@ -46,7 +46,7 @@ export class Recorder {
     this.run.onProgress?.(text);
   }
 
-  /** What is written from here on is lost: the run has ended. */
+  /** Ends the recording with the run: later output is lost. */
   close(): readonly LogEntry[] {
     this.#isOpen = false;
     return this.logs;

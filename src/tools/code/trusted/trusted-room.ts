@@ -10,13 +10,13 @@ import { display } from "./recorder";
 import { tableOf } from "./table";
 import { type Home, TrustedRun } from "./trusted-run";
 
-/** How many programs a room knows by their names in stacks; those of older ones are left out there. */
+/** Most programs whose places a room can find in a stack. Places in older programs are left out. */
 const MOST_PROGRAMS = 1_000;
 const CLOSED = "The session was ended before the code had.";
 
 /**
- * A room within this process. What its programs declare lives in an object that is around them all. So that a function
- * of an earlier run writes, and calls, for the run that calls it, its console, tools and progress are the room's.
+ * A room within this process. One scope object around all its programs holds their declarations. Console, tools and progress
+ * belong to the room: a function of an earlier run then logs, and calls tools, for the run that calls it.
  */
 export class TrustedRoom implements Room, Home {
   readonly isLost = false; // It has no process that could end without this one.
@@ -25,21 +25,21 @@ export class TrustedRoom implements Room, Home {
   readonly programs = new Map<string, Program>();
   queued = 0;
   readonly #onClose: () => void;
-  readonly #scope: Scope = Object.create(null) as Scope; // One that is empty is a record.
+  readonly #scope: Scope = Object.create(null) as Scope; // An empty object is a record.
   readonly #compiled = new WeakMap<Program, Compiled | Failure>();
   readonly #progress = (value: unknown) => this.#current?.recorder.progress(value);
   readonly #beginConsole: () => void;
-  /** The one that stands still. */
+  /** The `Date` that stands still. */
   #date: DateConstructor | undefined;
   #current: TrustedRun | null = null;
-  /** The run that is under way or waits, and came last. */
+  /** The latest run that has not ended. */
   #last: Promise<unknown> | null = null;
   #isClosed = false;
 
   constructor(clock: Clock, onClose: () => void) {
     this.clock = clock;
     this.#onClose = onClose;
-    // Where a declaration of that name can take its place.
+    // The console is in the scope, where a declaration of the same name can replace it.
     const tell = (level: number, text: string): void => this.#current?.recorder.add(level, text);
     const [console, begin] = consoleOf({ show: display, tell, now: () => clock.monotonicTime() }, tableText);
     this.#scope["console"] = console;
@@ -82,7 +82,7 @@ export class TrustedRoom implements Room, Home {
     const compiled = this.#compile(run.program);
     if ("kind" in compiled) return compiled;
     for (const name of run.program.declares) if (!(name in this.#scope)) this.#scope[name] = undefined;
-    const { code } = compiled; // Called by itself, its `this` is the one of any function.
+    const { code } = compiled; // Taken out of its object, so that its `this` is that of any function.
     const active = new TrustedRun(run, this, compiled.url);
     this.#current = active;
     this.#beginConsole();
@@ -97,7 +97,7 @@ export class TrustedRoom implements Room, Home {
     return ended;
   }
 
-  /** By the names in its scope alone: the host's own `Math` and `Date` are everybody's. */
+  /** Replaces names in the scope only: the host's own `Math` and `Date` are shared. */
   #repeat({ seed, now }: Run): void {
     const scope = this.#scope;
     if (seed !== undefined) {

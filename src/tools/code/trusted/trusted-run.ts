@@ -5,30 +5,30 @@ import { type Code, placesOf } from "./compiled";
 import { describe, type Failure, failure, NO_LOGS, timedOut, tooMuch } from "./ended";
 import { Recorder } from "./recorder";
 
-/** Who has runs under way: a tier, or a room. */
+/** The owner of active runs: a tier, or a room. */
 export interface Home {
   readonly clock: Clock;
-  /** Those that wait for something. */
+  /** Runs that wait for something. */
   readonly waiting: Set<TrustedRun>;
   /** Its programs, by their names in stacks. */
   readonly programs: ReadonlyMap<string, Program> | null;
 }
 
-/** A run from its beginning to its end, and its clock. */
+/** A run from its start to its end, and its clock. */
 export class TrustedRun implements RunClock {
   readonly run: Run;
   readonly #home: Home;
   readonly #start: number;
   #recorder: Recorder | null = null;
-  /** Of its program in a stack. */
+  /** The name of its program in stacks. */
   readonly #url: string;
   #isOver = false;
-  /** Set while it waits for something. */
+  /** Set while the run waits for something. */
   #settle: ((ended: Ended) => void) | null = null;
   #timer: ClockTimer | null = null;
   #stops = 0;
   #stoppedAt = 0;
-  /** For how many milliseconds its clock has stood still. */
+  /** Milliseconds for which its clock has stood still. */
   #stood = 0;
 
   constructor(run: Run, home: Home, url: string) {
@@ -47,7 +47,7 @@ export class TrustedRun implements RunClock {
     return this.#home.clock.monotonicTime();
   }
 
-  /** Calls a tool. What is answered after the run's end is not told: who would catch that the call was given up? */
+  /** Calls a tool. An answer after the run's end is dropped, because nothing would catch its error. */
   call(request: string): Promise<string> {
     return new Promise((resolve) => {
       if (this.#isOver) return;
@@ -57,22 +57,22 @@ export class TrustedRun implements RunClock {
     });
   }
 
-  /** Runs the code, and ends once it has. */
+  /** Runs the code to its end. */
   begin(code: Code, tools: unknown, progress: unknown, console: unknown): Ended | Promise<Ended> {
     const { input } = this.run;
     const given: unknown = input === undefined ? undefined : JSON.parse(input);
-    // Thrown where it is called, a stack that is used up already is no rejection.
+    // If the stack is used up already, the call itself throws, and no promise rejects.
     let promise: Promise<unknown>;
     try {
       promise = code(given, tools, progress, console);
     } catch (thrown) {
       promise = Promise.reject(thrown);
     }
-    // What has not waited has its value now, and needs no timer.
+    // Code that did not wait has its value now, and needs no timer.
     return peek.status(promise) === "fulfilled" ? this.#end(peek(promise)) : this.#wait(promise);
   }
 
-  /** Ends it as `crashed` where it waits. */
+  /** Ends the run as `crashed` if it waits. */
   abandon(message: string): void {
     this.#finish(failure("crashed", message));
   }
@@ -179,7 +179,7 @@ export class TrustedRun implements RunClock {
   }
 }
 
-/** Whether a text has more bytes than that; counted only where its length leaves it open. */
+/** True when a text has more than `bytes` bytes. They are counted only if the length does not decide. */
 function exceeds(text: string | undefined, bytes: number): boolean {
   if (text === undefined || text.length * 3 <= bytes) return false;
   return text.length > bytes || Buffer.byteLength(text) > bytes;

@@ -10,18 +10,18 @@ import { tableOf } from "./table";
 import { TrustedRoom } from "./trusted-room";
 import { type Home, TrustedRun } from "./trusted-run";
 
-/** How trusted code runs. */
+/** Options of the trusted tier. */
 export interface TrustedOptions {
-  /** How many may be under way at once; one more is told `busy`. */
+  /** Most runs at once; a further one gets `busy`. */
   readonly size: number;
   readonly clock: Clock;
 }
 
 /**
- * Runs code in this process, as if it were the host's own: no isolation. It sees and changes all that the host can,
- * `memory` does not hold it, and one that loops without an `await` holds up the process for as long as it likes; that it
- * took too long is told then. One whose time is up while it waits is told so at once, and goes on behind. A rejected promise
- * that it leaves unhandled is one of the process: Bun prints it, and ends with status 1.
+ * Runs code in this process as if it were the host's own, without isolation. The code can see and change all that the host
+ * can, and `memory` does not limit it. Code that loops without an `await` blocks the process for as long as it likes; its
+ * timeout is reported afterwards. If its time is up while it waits, the timeout is reported at once, and the code goes on in
+ * the background. A rejected promise that it leaves unhandled is one of the process: Bun prints it, and exits with status 1.
  */
 export function createTrusted(options: TrustedOptions): Tier {
   return new Trusted(options);
@@ -31,7 +31,7 @@ class Trusted implements Tier, Home {
   readonly isolation = "trusted";
   readonly clock: Clock;
   readonly waiting = new Set<TrustedRun>();
-  readonly programs = null; // Another program's places are not its caller's.
+  readonly programs = null; // Places in other programs are not in the caller's source.
   readonly #size: number;
   readonly #compiled = new WeakMap<Program, Compiled | Failure>();
   readonly #rooms = new Set<TrustedRoom>();
@@ -64,7 +64,7 @@ class Trusted implements Tier, Home {
     return failure("busy", `${this.#size} runs are under way already; ask again later.`);
   }
 
-  /** A run with names of its own has a room, which nobody else enters. */
+  /** A run with its own `Math` or `Date` gets a room that no other run enters. */
   #alone(run: Run): Ended | Promise<Ended> {
     if (this.#isFull) return this.#refuse();
     const room = this.open();
@@ -99,7 +99,7 @@ class Trusted implements Tier, Home {
     await Promise.all(Array.from(this.#rooms, (room) => room.close()));
   }
 
-  /** What the code cannot get at is not made: a console costs 0.2 µs. */
+  /** Makes only the arguments that the code can reach: a console costs 0.2 µs. */
   #begin(run: Run, { code, url, hasConsole, hasTools, hasProgress }: Compiled): Ended | Promise<Ended> {
     const active = new TrustedRun(run, this, url);
     const tools = hasTools ? toolsFor(active) : undefined;
@@ -109,7 +109,7 @@ class Trusted implements Tier, Home {
   }
 }
 
-// Functions of their own, since each run would pay for closures in one that makes them.
+// Separate functions: with the closures in `#begin`, each run would pay for them.
 const toolsFor = (active: TrustedRun) => {
   const { calls } = active.run;
   return calls === undefined ? undefined : toolsInCode(tableOf(calls), (request) => active.call(request));
