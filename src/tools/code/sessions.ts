@@ -17,7 +17,7 @@ export class Sessions {
     this.#clock = clock;
   }
 
-  /** Open sessions, after lost ones were ended. */
+  /** The number of open sessions. Lost ones are ended first. */
   get size(): number {
     for (const session of this.#open.values()) session.sweep();
     return this.#open.size;

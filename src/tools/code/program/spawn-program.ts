@@ -114,7 +114,7 @@ export function spawnProgram(
     name,
     protocol as Protocol<string, unknown>,
     (ctx) => {
-      const { signal } = ctx; // Read now: it is this instance's.
+      const { signal } = ctx; // Read now, while it is this instance's.
       let instance: ProgramInstance | undefined;
       const sources = new parts.Sources();
       const keep = (found: Code | CodeRefusal): Promise<void> => {

@@ -75,7 +75,7 @@ export class Broker implements Calls {
       return refusal("unknown-operation", `There is no tools.${short(read.tool)}.${short(read.operation)}.`);
     }
     if (this.#approve === undefined && !of.operation.isStream) return this.#ask(of, read.payload);
-    // The approver sees only valid payloads. For a stream, the tool would refuse the payload only at the first read.
+    // The approver sees only valid payloads. A stream is checked here, too: its tool would refuse it only at the first read.
     const parsed = of.operation.payload.parse(read.payload);
     if (parsed.isErr()) return unfit(of, parsed.error());
     if (this.#approve === undefined) return this.#begin(of, read.payload);

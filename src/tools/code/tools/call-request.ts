@@ -12,7 +12,7 @@ export function readRequest(text: string): CallRequest | string {
     return NO_REQUEST;
   }
   if (typeof given !== "object" || given === null || Array.isArray(given)) return NO_REQUEST;
-  // JSON.parse makes own members only, and code cannot change the host's prototypes.
+  // These are own members: JSON.parse makes no others, and nothing may change the host's prototypes.
   const { tool, operation, payload, next, close } = given as Readonly<Record<string, unknown>>;
   if (typeof tool === "string" && typeof operation === "string") {
     // Most payloads need no search: they are too short to be too deep, and have no `__proto__`, not even in escapes.

@@ -21,8 +21,8 @@ export type CallAnswer =
  * cannot gain anything by such changes: the host reads each request as if a stranger had sent it. But the changes of one run
  * must not break a later run of the same session.
  *
- * @param isPlacedLate true for an engine, such as QuickJS, that gives an error without a stack a new one where the error is
- * thrown, without the calls that wait for it.
+ * @param isPlacedLate true if the engine, like QuickJS, gives an error without a stack a new one where the error is thrown.
+ * That stack lacks the calls that wait for the error.
  */
 export function toolsInCode(
   table: ToolTable,

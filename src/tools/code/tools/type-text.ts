@@ -51,7 +51,7 @@ export class TypeTexts {
   /**
    * Counts a type and its parts. All types are counted before the first one is written.
    *
-   * @param hint the tool and the type's part in it, separated by a space.
+   * @param hint the tool's name, a space, and a name for the type.
    */
   look(shape: Shape, hint: string): void {
     const [tool = ""] = hint.split(" ");

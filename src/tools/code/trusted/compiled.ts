@@ -19,7 +19,7 @@ export type Scope = Record<string, unknown>;
 
 const AsyncFunction = (async () => {}).constructor as new (...parts: string[]) => Code; // As the language defines it.
 const NAMES = "input, tools, progress";
-/** Lines before the body: two of the engine's function, and with a scope one of ours. */
+/** Lines before the body: the engine's function has two, and a scope adds one of ours. */
 const HEAD_LINES = 2;
 const SCOPED_HEAD_LINES = 3;
 const MOST_FRAMES = 100;

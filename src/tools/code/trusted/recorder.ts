@@ -38,7 +38,7 @@ export class Recorder {
   }
 
   progress(value: unknown): void {
-    const text: string | undefined = JSON.stringify(value); // An error of this goes to the code.
+    const text: string | undefined = JSON.stringify(value); // If this throws, the code gets the error.
     if (text === undefined) throw new TypeError(`Progress is told as JSON, which holds no ${typeof value}.`);
     if (isTextTooDeep(text)) throw new TypeError(`Progress is nested more than ${DEEPEST} deep; tell a flatter value.`);
     if (!this.#isOpen) return;

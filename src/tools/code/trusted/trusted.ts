@@ -109,7 +109,7 @@ class Trusted implements Tier, Home {
   }
 }
 
-// Separate functions: with the closures in `#begin`, each run would pay for them.
+// Separate functions: closures inside `#begin` would cost every run, even one that does not use them.
 const toolsFor = (active: TrustedRun) => {
   const { calls } = active.run;
   return calls === undefined ? undefined : toolsInCode(tableOf(calls), (request) => active.call(request));
