@@ -3,18 +3,18 @@ import { isUtf8 } from "node:buffer";
 import type { Libc, SystemCalls } from "./libc";
 import type { EntryKind, Name } from "./root";
 
-/** The kinds by S_IFMT's bits, and by getdents64's d_type, which are the same shifted by 12. */
+/** The kinds by the bits of S_IFMT, shifted right by 12. The `d_type` of getdents64 has the same numbers. */
 export const KINDS: readonly (EntryKind | undefined)[] = Array.from({ length: 16 }, (_, type) => {
-  if (type === 0) return undefined; // The file system does not tell.
+  if (type === 0) return undefined; // The file system does not tell the kind.
   return type === 8 ? "file" : type === 4 ? "directory" : type === 10 ? "link" : "other";
 });
 
-/** Some thousand names at a time. */
+/** Room for some thousand names. */
 const BUFFER = 32 * 1024;
 const EINTR = 4;
 const DOT = 46;
 
-/** Reads the names of open directories, as many at a time as fit into a buffer (`getdents64(2)`). */
+/** Reads the names of open directories, one buffer of names at a time (`getdents64(2)`). */
 export class EntryReader {
   readonly #libc: Libc;
   readonly #call: number;
@@ -26,7 +26,7 @@ export class EntryReader {
     this.#call = calls.getdents64;
   }
 
-  /** Gives the next names: how many they were, 0 at the end, or a negated errno. */
+  /** Gives the next names. Returns how many, 0 at the end, or a negated errno. */
   read(directory: number, each: (name: Name, kind: EntryKind | undefined) => void): number {
     const names = this.#names;
     for (;;) {
@@ -39,7 +39,8 @@ export class EntryReader {
       if (end === 0) return 0;
       let count = 0;
       for (let at = 0; at < end; ) {
-        const length = (names[at + 16] ?? 0) | ((names[at + 17] ?? 0) << 8); // A third of what readUInt16LE takes.
+        // Takes a third of the time of readUInt16LE.
+        const length = (names[at + 16] ?? 0) | ((names[at + 17] ?? 0) << 8);
         const nameAt = at + 19;
         const first = names[nameAt];
         const isDots =
@@ -50,12 +51,12 @@ export class EntryReader {
         }
         at += length;
       }
-      if (count > 0) return count; // Dots alone are not the end.
+      if (count > 0) return count; // A buffer with only `.` and `..` is not the end.
     }
   }
 }
 
-/** A name up to its NUL; its bytes where they are no UTF-8. */
+/** Reads a name up to its NUL. Returns the bytes if they are not UTF-8. */
 function nameIn(buffer: Buffer, start: number): Name {
   let end = start;
   let bits = 0;

@@ -1,15 +1,15 @@
 import { fsync } from "node:fs";
 import { constants } from "node:os";
 
-/** The negated errno of what a function of `node:fs`, or of a volume like it, threw. */
+/** The negated errno of an error thrown by `node:fs` or by a volume. */
 export function errnoOf(thrown: unknown): number {
-  // What they throw are Errors with these, or TypeErrors about an argument.
+  // They throw either Errors with these fields or TypeErrors about an argument.
   const { errno, code } = thrown as { readonly errno?: number; readonly code?: keyof typeof constants.errno };
   if (typeof errno === "number" && errno !== 0) return -Math.abs(errno);
   return -((code !== undefined && constants.errno[code]) || constants.errno.EINVAL);
 }
 
-/** 0 once a function of `node:fs` has done its work, or its negated errno. */
+/** Runs a call of `node:fs`. Returns 0, or a negated errno if it threw. */
 export function attempt(work: () => unknown): number {
   try {
     work();
@@ -19,7 +19,7 @@ export function attempt(work: () => unknown): number {
   }
 }
 
-/** `fsync` on another thread, since it waits for the disk; 0 or a negated errno. */
+/** Runs `fsync` on another thread, since it waits for the disk. Gives 0 or a negated errno. */
 export function synced(descriptor: number): Promise<number> {
   return new Promise((resolve) => {
     fsync(descriptor, (error) => resolve(error === null || error === undefined ? 0 : errnoOf(error)));

@@ -4,11 +4,11 @@ import { errnoOf } from "./errno";
 import type { Libc } from "./libc";
 
 /**
- * Locks an open file, by `flock(2)`: all ways of taking it exclude each other, whichever process or actor they are in, and it
- * ends with its process.
+ * Locks an open file by `flock(2)`. All implementations exclude each other, across processes and actors. The kernel
+ * releases the lock when the process ends.
  */
 export interface FileLock {
-  /** Takes it: 0, or a negated errno, which is that of EAGAIN while another has it. */
+  /** Takes the lock. Returns 0 or a negated errno: −EAGAIN while another holder has it. */
   take(descriptor: number): number;
   release(descriptor: number): void;
 }
@@ -18,7 +18,7 @@ const LOCK_NB = 4;
 const LOCK_UN = 8;
 const { EAGAIN, ENOLCK } = os.errno;
 
-/** By a call of the C library. */
+/** Locks by a call of the C library. */
 export function lockByCall(libc: Libc): FileLock {
   const errnoOf = libc.errno;
   return {
@@ -28,11 +28,12 @@ export function lockByCall(libc: Libc): FileLock {
 }
 
 /**
- * By the program `flock`, of util-linux or busybox: a lock belongs to the open file, so it stays when the program that took
- * it ends. A millisecond for each lock. SQLite's locks would take 17 µs, but it opens its file by a path, and plays back
- * journals that it finds beside it, which is more than can be let near a directory that others write to.
+ * Locks by the program `flock`, of util-linux or busybox. The lock belongs to the open file, so it stays when the
+ * program ends.
+ * Each lock takes a millisecond. SQLite's locks would take 17 µs, but SQLite opens its file by a path and plays back
+ * any journal beside it. That is unsafe near a directory that others write to.
  *
- * @param program its path.
+ * @param program the path of the program.
  */
 export function lockByProgram(program: string): FileLock {
   const held = new Map<number, number>();
@@ -40,7 +41,7 @@ export function lockByProgram(program: string): FileLock {
     take(descriptor) {
       let file: number;
       try {
-        // The same file, opened once more: the lock ends when this is closed.
+        // Opens the same file once more. Closing this descriptor releases the lock.
         file = openSync(`/proc/self/fd/${descriptor}`, constants.O_WRONLY | constants.O_NONBLOCK);
       } catch (thrown) {
         return errnoOf(thrown);

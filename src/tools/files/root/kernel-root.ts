@@ -10,17 +10,17 @@ import type { EntryKind, Name, Opening, OpenMode, Root, Status } from "./root";
 
 const { O_NOFOLLOW } = constants;
 
-/** Those of the calls that resolve a path: a link is ELOOP by RESOLVE, where O_NOFOLLOW would make it ENOTDIR. */
+/** The flags for openat2. RESOLVE reports a link as ELOOP; O_NOFOLLOW would turn that into ENOTDIR. */
 const BELOW: OpenMode = {
   ...FLAGS,
   place: FLAGS.place & ~O_NOFOLLOW,
   directory: FLAGS.directory & ~O_NOFOLLOW,
 };
 
-/** The rights of a new file before the process's umask, as everywhere. */
+/** The usual permission bits of a new file, before the process's umask. */
 const NEW_FILE = 0o666;
 
-/** include/uapi/linux/openat2.h: below the root, no symbolic link, no link of /proc. */
+/** From include/uapi/linux/openat2.h: stay below the root, follow no symbolic link and no link of /proc. */
 const RESOLVE = 0x08 | 0x04 | 0x02;
 const SIZE_OF_OPEN_HOW = 24;
 const AT_SYMLINK_NOFOLLOW = 0x100;
@@ -32,14 +32,14 @@ const EAGAIN = 11;
 
 const LONGEST_PATH = 4_096;
 
-/** A root whose paths the kernel resolves, in one call each. */
+/** A root that lets the kernel resolve each path in one call. */
 class KernelRoot implements Root {
   readonly resolution = "openat2";
   top: number;
   readonly #libc: Libc;
   readonly #calls: SystemCalls;
-  // The C library reads and writes here; JavaScript does so between the calls. A file that is written whole is opened in
-  // `#path` and looked at in `#other`, as they are renamed, so that each name is written once.
+  // The C library reads and writes these buffers during a call, JavaScript between calls. A whole write opens its file
+  // through `#path` and looks at its target through `#other`, as the rename does, so each name is encoded once.
   readonly #path = new NameBuffer();
   readonly #other = new NameBuffer();
   readonly #how = new DataView(new ArrayBuffer(SIZE_OF_OPEN_HOW));
@@ -70,7 +70,7 @@ class KernelRoot implements Root {
     return isFile && isPlain(name) ? this.#openat(at, opening) : this.#openat2(at, opening);
   }
 
-  /** Opens a file by a plain name: O_NOFOLLOW is enough, and takes 60 ns less than the rules of openat2. */
+  /** Opens a file by a plain name. O_NOFOLLOW is enough here and takes 60 ns less than the rules of openat2. */
   #openat(at: number, opening: Opening): number {
     for (let tries = 0; ; tries++) {
       const opened = this.#libc.openat(this.#calls.openat, at, this.#path.address, FLAGS[opening], NEW_FILE);
@@ -82,13 +82,13 @@ class KernelRoot implements Root {
 
   #openat2(at: number, opening: Opening): number {
     this.#how.setUint32(0, BELOW[opening], true);
-    // The kernel refuses a mode for what it does not create.
+    // The kernel refuses a mode for an opening that does not create.
     this.#how.setUint32(8, opening === "create" || opening === "writeOrCreate" ? NEW_FILE : 0, true);
     for (let tries = 0; ; tries++) {
       const opened = this.#libc.openat2(this.#calls.openat2, at, this.#path.address, this.#howAt, SIZE_OF_OPEN_HOW);
       if (opened >= 0) return opened;
       const errno = this.#errno();
-      // EAGAIN: something was renamed meanwhile and the kernel asks for another try (openat2(2)).
+      // EAGAIN: a rename came in between, and the kernel asks for another try (openat2(2)).
       if ((errno !== EAGAIN && errno !== EINTR) || tries === MOST_TRIES) return -errno;
     }
   }
@@ -205,7 +205,7 @@ class KernelRoot implements Root {
 
   dispose(): void {
     this.close(this.top);
-    this.top = -1; // Its number may be another file's from now on.
+    this.top = -1; // The number may belong to another file from now on.
   }
 
   #code(result: number): number {
@@ -217,20 +217,20 @@ const MOST_TRIES = 64;
 const DOT = 46;
 const SLASH = 47;
 
-/** Whether a name leads nowhere but through a link: it is one name, and neither `.` nor `..`. */
+/** Only a link could make this name lead elsewhere: it is a single name, and neither `.` nor `..`. */
 const isPlain = (name: Name): boolean =>
   typeof name === "string"
     ? name.charCodeAt(0) !== DOT && !name.includes("/")
     : name[0] !== DOT && !name.includes(SLASH);
 
-/** Where the C library finds a name. */
+/** Memory in which the C library finds a name. */
 class NameBuffer {
   readonly #bytes = Buffer.alloc(LONGEST_PATH);
-  /** What is there; null where it is bytes, which others may change. */
+  /** The name in the buffer. Null for a name given as bytes, since the caller may change those. */
   #present: string | null = "";
   readonly address = ptr(this.#bytes);
 
-  /** Writes a name with its NUL; one that does not fit is written without, so that the kernel refuses it (ENAMETOOLONG). */
+  /** Writes a name with its NUL. A name that is too long gets no NUL, so the kernel refuses it with ENAMETOOLONG. */
   put(name: Name): void {
     if (name === this.#present) return;
     const bytes = this.#bytes;
@@ -252,10 +252,10 @@ const milliseconds = (view: DataView, at: number): number =>
   long(view, at) * 1_000 + view.getUint32(at + 8, true) / 1e6;
 
 /**
- * Opens a directory as a root that the kernel keeps, or tells why that cannot be.
+ * Opens a directory as a root that the kernel guards, or gives the reason why it cannot.
  *
- * @param libc undefined where it cannot be called.
- * @throws what opening the directory throws.
+ * @param libc undefined if the C library cannot be called.
+ * @throws any error of opening the directory.
  */
 export function openKernelRoot(directory: string, libc: Libc | undefined): Root | { readonly reason: string } {
   if (SYSTEM_CALLS === undefined || endianness() !== "LE") {

@@ -1,10 +1,10 @@
 import { type Root, Status } from "./root";
 
-// Never across a pause, so that all roots can share them.
+// All roots share these, since neither is used across a pause.
 const open = new Status();
 const found = new Status();
 
-/** Whether a path below the root leads to the file or directory that is open. */
+/** True if a path below the root leads to this open file or directory. */
 export function leadsTo(root: Root, path: string, descriptor: number): boolean {
   if (root.stat(descriptor, open) < 0) return false;
   if (path === "") return root.stat(root.top, found) === 0 && isSame();
@@ -16,7 +16,7 @@ export function leadsTo(root: Root, path: string, descriptor: number): boolean {
   return code === 0 && isSame();
 }
 
-/** Whether an open file has no name any more: nobody can have moved it to where it is not served. */
+/** True if an open file has no name left. Such a file cannot have been moved out of the served tree. */
 export function isNameless(root: Root, descriptor: number): boolean {
   return root.stat(descriptor, open) === 0 && open.links === 0;
 }

@@ -12,9 +12,10 @@ const SYMBOLS = {
 } as const;
 
 /**
- * `syscall(2)` by the arguments after the call's number: told apart, since one form for all takes 15 to 25 ns a call more.
- * So are those that the C library has names for, where each read or write makes them: by their names, each lets the thread be
- * cancelled meanwhile, which takes 40 to 50 ns.
+ * The forms of `syscall(2)`, by the arguments after the call's number. Each call has a form of its own: one form for
+ * all takes 15 to 25 ns a call more.
+ * Some of these calls also have a C function. That function lets the thread be cancelled meanwhile, which takes 40 to
+ * 50 ns for each read or write.
  */
 const SYSCALLS = {
   close: { syscall: { args: [T.i32, T.i32], returns: T.i32 } },
@@ -32,13 +33,13 @@ type Call = keyof typeof SYSCALLS;
 type Functions<Symbols extends Parameters<typeof dlopen>[1]> = ReturnType<typeof dlopen<Symbols>>["symbols"];
 type Syscalls = { readonly [Name in Call]: Functions<(typeof SYSCALLS)[Name]>["syscall"] };
 
-/** The C library's functions, by their own names; and system calls, with their numbers. */
+/** The C library's functions by name, and the system calls by number. */
 export interface Libc extends Omit<Functions<typeof SYMBOLS>, "__errno_location">, Syscalls {
-  /** Why the call just made failed, on this thread. */
+  /** The errno of the last call on this thread. */
   readonly errno: () => number;
 }
 
-/** The C library of this process: glibc's or musl's; undefined where neither can be called, as without FFI. */
+/** Opens the C library of this process, glibc or musl. Undefined if it cannot be called, as without FFI. */
 export function openLibc(): Libc | undefined {
   const symbols = openLibrary(SYMBOLS);
   const at = symbols?.__errno_location() ?? null;
@@ -50,11 +51,11 @@ export function openLibc(): Libc | undefined {
     if (syscall === undefined) return undefined;
     calls[call] = syscall;
   }
-  // One of each name, of the form that is there by this name.
+  // Each key of SYSCALLS has the function of its own form.
   return { ...functions, ...(calls as Syscalls), errno: () => read.i32(at) };
 }
 
-/** The numbers of system calls, and where `struct stat` has what processors do not agree on. */
+/** The numbers of the system calls, and the offsets in `struct stat` that differ between processors. */
 export interface SystemCalls extends Readonly<Record<Call, number>> {
   readonly links: number;
   readonly mode: number;
@@ -62,7 +63,10 @@ export interface SystemCalls extends Readonly<Record<Call, number>> {
   readonly group: number;
 }
 
-/** Those of this processor, from the kernel's tables (`arch/x86/entry/syscalls`, `include/uapi/asm-generic/unistd.h`, and `stat.h`). */
+/**
+ * The numbers for this processor, from the kernel's tables (`arch/x86/entry/syscalls`,
+ * `include/uapi/asm-generic/unistd.h`, `stat.h`).
+ */
 export const SYSTEM_CALLS: SystemCalls | undefined = {
   x64: {
     close: 3,

@@ -6,22 +6,22 @@ import type { EntryKind, Name, Opening, Root, Status } from "./root";
 import { openStepByStep } from "./step-by-step";
 import type { Volume, VolumeStats } from "./volume";
 
-/** Flags as text mean the same everywhere; their numbers are those of the machine, and not of the volume. */
+/** Flags as text mean the same everywhere. Numbers would be those of the machine, not of the volume. */
 const FLAGS = { read: "r", write: "r+", append: "a", create: "wx" } as const;
 
 const { ENOENT, EEXIST, ENOTDIR, EISDIR, ELOOP, ENOTEMPTY, EINVAL, EBADF } = constants.errno;
 
-/** What is open: a file of the volume, or a directory, which follows where this root moves it to. */
+/** An open file of the volume, or an open directory. Its path is updated when this root moves it. */
 interface Open {
   readonly file: number | null;
   path: string;
-  /** Names that were read and not given yet. */
+  /** Names that were read but not given yet. */
   names: string[] | null;
 }
 
 /**
- * A root in memory. Each name is looked at before it is opened, and links are not followed; nothing comes in between, since
- * all of it is synchronous. Times are those of the actor's clock, so that a simulation repeats itself.
+ * A root in memory. It looks at each name before opening it, and follows no link. All of it is synchronous, so no
+ * change can come in between. Times come from the actor's clock, so that a simulation is repeatable.
  */
 class MemoryRoot implements Root {
   readonly resolution = "memory";
@@ -65,7 +65,7 @@ class MemoryRoot implements Root {
     } else {
       if (opening === "create") return -EEXIST;
       if (found.isSymbolicLink()) return -ELOOP;
-      // As on the disk: a directory may be opened to be read, for its status.
+      // As on the disk, a directory may be opened for its status.
       if (found.isDirectory()) return opening === "read" ? this.#add({ file: null, path, names: null }) : -EISDIR;
     }
     try {
@@ -144,7 +144,7 @@ class MemoryRoot implements Root {
     });
   }
 
-  /** All of it is one user's. */
+  /** All files belong to one user. */
   chown(): number {
     return 0;
   }
@@ -197,7 +197,7 @@ class MemoryRoot implements Root {
   }
 
   exchange(from: number, name: Name, to: number, newName: Name, spare: string): number {
-    // Nobody sees what is in between.
+    // All of this is synchronous, so the states in between are never seen.
     const kept = this.rename(to, newName, from, spare, false);
     if (kept < 0) return kept;
     const renamed = this.rename(from, name, to, newName, false);
@@ -227,7 +227,7 @@ class MemoryRoot implements Root {
     });
   }
 
-  /** What a name may be replaced by is the same on all disks, and not in all volumes. */
+  /** Applies the disks' rules on replacing a name, since volumes differ in theirs. */
   #makeRoom(source: VolumeStats, target: VolumeStats, newPath: string): number {
     if (!target.isDirectory()) {
       return source.isDirectory() ? -ENOTDIR : attempt(() => this.#volume.unlinkSync(newPath));
@@ -236,20 +236,20 @@ class MemoryRoot implements Root {
     return this.#isEmpty(newPath) ? attempt(() => this.#volume.rmdirSync(newPath)) : -ENOTEMPTY;
   }
 
-  /** memfs 4.80 would move what the link leads to. */
+  /** memfs 4.80 would move the link's target. */
   #moveLink(path: string, newPath: string): void {
     this.#volume.symlinkSync(String(this.#volume.readlinkSync(path)), newPath);
     this.#volume.unlinkSync(path);
   }
 
-  /** Lets what is open below a directory be found where it was moved to. */
+  /** Updates the paths of everything open below a moved directory. */
   #follow(path: string, newPath: string): void {
     for (const open of this.#open.values()) {
       if (open.path === path || open.path.startsWith(`${path}/`)) open.path = newPath + open.path.slice(path.length);
     }
   }
 
-  /** Nobody else has the volume. */
+  /** Always succeeds: the volume belongs to this process alone. */
   lock(): number {
     return 0;
   }
@@ -296,10 +296,10 @@ class MemoryRoot implements Root {
   }
 }
 
-/** How many names `entries` gives at a time: each is looked up by its whole path. */
+/** How many names `entries` gives at a time. Each is looked up by its whole path. */
 const SOME = 100;
 
-/** The path of a name in a directory, which itself has none. */
+/** The path of a name in a directory. `""` is the directory itself. */
 function below(directory: string, name: Name): string {
   if (name === "") return directory;
   return `${directory === "/" ? "" : directory}/${typeof name === "string" ? name : Buffer.from(name).toString()}`;
@@ -314,7 +314,7 @@ function kindOf(stats: VolumeStats): EntryKind {
 /**
  * Opens a directory of an in-memory file system.
  *
- * @throws what looking the directory up throws.
+ * @throws any error of looking the directory up.
  */
 export function openMemoryRoot(volume: Volume, directory: string, clock: Clock): Root {
   return new MemoryRoot(volume, String(volume.realpathSync(directory)), clock);

@@ -2,13 +2,16 @@ import type { Clock } from "../../../index";
 import type { VolumeStats } from "./volume";
 
 interface Times {
-  /** What the volume says, which tells whether somebody else has changed the file. */
+  /** The volume's own times and size. A difference means that another program changed the file. */
   readonly theirs: string;
   readonly modified: number;
   readonly changed: number;
 }
 
-/** The times of files in memory by the actor's clock, so that a simulation repeats itself: a volume has the machine's. */
+/**
+ * The times of files in memory, by the actor's clock: a volume has the machine's, and a simulation would not be
+ * repeatable.
+ */
 export class MemoryTimes {
   readonly #clock: Clock;
   readonly #started: number;
@@ -19,21 +22,21 @@ export class MemoryTimes {
     this.#started = clock.wallTime();
   }
 
-  /** Those of a file: of one that nobody has changed since the start, the start. */
+  /** The times of a file. A file unchanged since the start has the time of the start. */
   of(found: VolumeStats): Pick<Times, "modified" | "changed"> {
     const known = this.#times.get(found.ino);
     if (known?.theirs === theirs(found)) return known;
-    if (known !== undefined) return this.note(found, true); // Somebody has changed it who is not this actor.
+    if (known !== undefined) return this.note(found, true); // Changed by another program, not by this actor.
     const times = { theirs: theirs(found), modified: this.#started, changed: this.#started };
     this.#times.set(found.ino, times);
     return times;
   }
 
-  /** Notes that a file was changed just now; `isContent` unless only its name or its rights were. */
+  /** Notes that a file was changed just now. `isContent` is false if only its name or its rights changed. */
   note(found: VolumeStats, isContent: boolean): Times {
     const now = this.#clock.wallTime();
     const before = this.#times.get(found.ino);
-    // Two changes never have the same time, though a clock may stand still.
+    // Two changes never get the same time, even while the clock stands still.
     const changed = Math.max(now, (before?.changed ?? 0) + 0.001);
     const modified = isContent ? now : (before?.modified ?? this.#started);
     const times = { theirs: theirs(found), modified, changed };

@@ -9,18 +9,18 @@ import { openProcRoot } from "./proc-root";
 import type { Root } from "./root";
 import { CALLS, type Volume } from "./volume";
 
-/** What a machine has for a root. */
+/** The means of a machine to reach a root. */
 export interface Machine {
   readonly platform: string;
-  /** Undefined where the C library cannot be called. */
+  /** Undefined if the C library cannot be called. */
   readonly libc: Libc | undefined;
-  /** The path of the program `flock`; null where there is none. */
+  /** The path of the program `flock`, or null if there is none. */
   readonly flock: string | null;
 }
 
 let ours: Machine | undefined;
 
-/** The machine that this runs on. */
+/** The machine that this process runs on. */
 export function thisMachine(): Machine {
   const { platform } = process;
   ours ??= { platform, libc: platform === "linux" ? openLibc() : undefined, flock: Bun.which("flock") };
@@ -28,10 +28,10 @@ export function thisMachine(): Machine {
 }
 
 /**
- * Opens the root of a file actor: in the volume that the options name, or else in the strongest way that the machine has.
+ * Opens the root of a file actor: in the volume of the options, or else in the strongest way that the machine has.
  *
- * @throws Error when there is none, or not the one that the options name, and when the root is no directory; TypeError
- * when the volume is none.
+ * @throws Error if the machine has no way, or not the one of the options, or if the root is no directory; TypeError for
+ * an invalid volume.
  */
 export function openRoot(
   { root: directory, volume, resolution }: Pick<FileSystemOptions, "root" | "volume" | "resolution">,
@@ -57,7 +57,7 @@ export function openRoot(
 
 type Way = readonly [name: "openat2" | "proc-fd", open: (directory: string) => Root | { readonly reason: string }];
 
-/** The ways, the strongest first. */
+/** The ways to reach a root, the strongest first. */
 function waysOf({ platform, libc, flock }: Machine): readonly Way[] {
   if (platform !== "linux") {
     const open = (): { readonly reason: string } => ({ reason: `it needs Linux, and this is ${platform}` });
@@ -78,7 +78,7 @@ function lockOf(libc: Libc | undefined, flock: string | null): FileLock | undefi
 }
 
 function expectInMemory(volume: Volume): void {
-  // Names are looked at before they are opened, which is no defence where other processes are.
+  // This root checks a name before opening it, which is no defence against other processes.
   if (volume?.openSync === openSync) {
     throw new TypeError("A volume is a file system in memory, such as memfs's; leave it out to serve the machine's.");
   }

@@ -11,18 +11,18 @@ import { openStepByStep } from "./step-by-step";
 
 const { ENOENT, EEXIST, ENOTDIR, ELOOP, ENOTEMPTY, EISDIR } = constants.errno;
 
-/** How many names `entries` gives at a time where Bun reads all of them at once, as it does without FFI. */
+/** How many names `entries` gives at a time without FFI. Bun reads all names at once then. */
 const SOME = 1_000;
 
-/** Names of a directory that were read and not given yet. */
+/** Names of a directory that were read but not given all yet. */
 interface Reading {
   readonly names: readonly { readonly name: Name; readonly kind: EntryKind | undefined }[];
   at: number;
 }
 
 /**
- * A root without FFI. A name is looked up as `/proc/self/fd/<descriptor of its directory>/<name>`, one at a time and never
- * followed: the part before the name leads to the directory that is open, wherever it was moved to.
+ * A root without FFI. Names are looked up one at a time, as `/proc/self/fd/<descriptor of the directory>/<name>`, and
+ * never followed. The part before the name leads to the open directory, even after that was moved.
  */
 class ProcRoot implements Root {
   readonly resolution = "proc-fd";
@@ -48,7 +48,7 @@ class ProcRoot implements Root {
       return fs.openSync(path, FLAGS[opening]);
     } catch (thrown) {
       const code = errnoOf(thrown);
-      // Where a directory is asked for, a link is told as ENOTDIR.
+      // Opening a link as a directory gives ENOTDIR.
       return code === -ENOTDIR && isLink(path) ? -ELOOP : code;
     }
   }
@@ -64,7 +64,7 @@ class ProcRoot implements Root {
 
   statAt(at: number, name: Name, into: Status): number {
     try {
-      // Nothing is made of a stack for what is often asked for and seldom there.
+      // Missing names are frequent here. Without an exception there is no stack to collect.
       const found = fs.lstatSync(below(at, name), { throwIfNoEntry: false });
       return found === undefined ? -ENOENT : fill(into, found);
     } catch (thrown) {
@@ -149,7 +149,7 @@ class ProcRoot implements Root {
 
   exchange(from: number, name: Name, to: number, newName: Name, spare: string): number {
     const [path, newPath, kept] = [below(from, name), below(to, newName), below(from, spare)];
-    // Another name keeps the old file while the new one takes its place.
+    // A second name keeps the old file while the new one takes its place.
     const linked = attempt(() => fs.linkSync(newPath, kept));
     if (linked < 0) return linked;
     const renamed = attempt(() => fs.renameSync(path, newPath));
@@ -167,24 +167,24 @@ class ProcRoot implements Root {
 
   dispose(): void {
     this.close(this.top);
-    this.top = -1; // Its number may be another file's from now on.
+    this.top = -1; // The number may belong to another file from now on.
   }
 }
 
-/** The new name is taken by a link, which fails where there is one, and the old one is given up. */
+/** Links the new name, which fails if it exists, and then removes the old one. */
 function renameFile(path: PathLike, newPath: PathLike): number {
   fs.linkSync(path, newPath);
   fs.unlinkSync(path);
   return 0;
 }
 
-/** The new name is taken by an empty directory, which a directory may replace. */
+/** Makes an empty directory under the new name, and then renames over it. */
 function renameDirectory(path: PathLike, newPath: PathLike): number {
   fs.mkdirSync(newPath, { mode: 0o700 });
   const code = attempt(() => fs.renameSync(path, newPath));
   if (code === 0) return 0;
   attempt(() => fs.rmdirSync(newPath));
-  return code === -ENOTEMPTY || code === -ENOTDIR || code === -EISDIR ? -EEXIST : code; // Somebody was quicker.
+  return code === -ENOTEMPTY || code === -ENOTDIR || code === -EISDIR ? -EEXIST : code; // Another process was quicker.
 }
 
 type PathLike = string | Buffer;
@@ -202,7 +202,7 @@ function isLink(path: PathLike): boolean {
   }
 }
 
-/** All names but the dots. */
+/** All names except `.` and `..`. */
 function namesIn(directory: string): Reading["names"] {
   let isText = true;
   const names = fs.readdirSync(directory, { withFileTypes: true }).map((entry) => {
@@ -210,7 +210,7 @@ function namesIn(directory: string): Reading["names"] {
     return { name: entry.name, kind: kindOf(entry) };
   });
   if (isText) return names;
-  // Some of them may be no UTF-8, and the look that tells kinds does not tell their bytes.
+  // Some names may not be UTF-8. The call that gives the kinds does not give their bytes.
   const rest = fs.readdirSync(directory, { encoding: "buffer" }).flatMap((bytes) => {
     const text = bytes.toString();
     if (!text.includes("\uFFFD")) return [];
@@ -219,7 +219,7 @@ function namesIn(directory: string): Reading["names"] {
   return [...names.filter(({ name }) => !name.includes("\uFFFD")), ...rest];
 }
 
-/** Undefined where the file system does not tell. */
+/** The kind of an entry. Undefined if the file system does not tell. */
 function kindOf(entry: fs.Dirent | fs.Stats): EntryKind | undefined {
   if (entry.isFile()) return "file";
   if (entry.isDirectory()) return "directory";
@@ -246,9 +246,9 @@ function fill(into: Status, from: fs.Stats): 0 {
 const PROC_SUPER_MAGIC = 0x9fa0;
 
 /**
- * Opens a directory as a root that is reached through `/proc`, or tells why that cannot be.
+ * Opens a directory as a root that is reached through `/proc`, or gives the reason why it cannot.
  *
- * @throws what opening the directory throws.
+ * @throws any error of opening the directory.
  */
 export function openProcRoot(
   directory: string,

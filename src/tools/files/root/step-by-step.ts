@@ -1,9 +1,9 @@
 import type { Opening, Root } from "./root";
 
 /**
- * Opens what a path names, each directory on the way in the one before it, none of them left open.
+ * Opens a path name by name, each directory through the one before. No directory on the way stays open.
  *
- * @param here the name by which a directory has itself.
+ * @param here the name of a directory in itself.
  */
 export function openStepByStep(root: Root, path: string, opening: Opening, here: string): number {
   const { top } = root;

@@ -3,9 +3,9 @@ import type { Steps } from "../steps";
 import { leadsTo } from "./leads-to";
 import { type Name, type Root, Status } from "./root";
 
-/** So many directories are open at once; those further up are opened again on the way back. */
+/** Most directories open at once. Those further up are opened again on the way back. */
 const KEPT = 64;
-/** Longest path in UTF-16 code units that surely fits into a system call. */
+/** Longest path in UTF-16 code units that always fits into a system call. */
 const LONGEST = 1_300;
 const { ESTALE } = constants.errno;
 
@@ -18,8 +18,8 @@ interface Level {
 }
 
 /**
- * The way down a tree: each directory opened by its name in the one before, never by a path. It may be as long as it
- * likes, longer than a path can be and than a process may have files open.
+ * The way down a tree. Each directory is opened by its name in the one before, never by a path. A trail may be longer
+ * than a path can be, and deeper than the number of files that a process may open.
  */
 export class Trail {
   readonly #root: Root;
@@ -27,18 +27,18 @@ export class Trail {
   readonly #levels: Level[] = [];
   readonly #status = new Status();
 
-  /** @param start the directory that it begins in, which stays its owner's. */
+  /** @param start the directory in which the trail begins. The trail never closes it. */
   constructor(root: Root, start: number) {
     this.#root = root;
     this.#start = start;
   }
 
-  /** The directory that it has come to, open to be read. */
+  /** The current directory, opened for reading. */
   get at(): number {
     return this.#levels.at(-1)?.descriptor ?? this.#start;
   }
 
-  /** Goes into a directory; gives 0 or a negated errno. */
+  /** Enters a directory. Returns 0 or a negated errno. */
   descend(name: Name): number {
     const descriptor = this.#root.openAt(this.at, name, "directory");
     if (descriptor < 0) return descriptor;
@@ -53,7 +53,7 @@ export class Trail {
     return 0;
   }
 
-  /** Goes back to the directory before; gives 0 or a negated errno, ESTALE where that is not in its place any more. */
+  /** Goes back to the directory before. Gives 0 or a negated errno: −ESTALE if that directory was moved away. */
   *ascend(): Steps<number> {
     this.#close(this.#levels.pop());
     return this.at >= 0 ? 0 : yield* this.#openAgain();
@@ -65,7 +65,7 @@ export class Trail {
       const descriptor = this.#root.openAt(before?.descriptor ?? this.#start, level.name, "directory");
       if (descriptor < 0) return descriptor;
       level.descriptor = descriptor;
-      // The last ones stay open, for the next steps back.
+      // The last ones stay open for the next steps back.
       if (i <= this.#levels.length - KEPT) this.#close(before);
       yield;
     }
@@ -76,10 +76,11 @@ export class Trail {
   }
 
   /**
-   * Whether all of the way is where it was found.
+   * True if every directory of the trail is still in its place.
    *
-   * @param parent the path of the directory that it began in.
-   * @param isWhole whether a way is looked at that is longer than a path: name by name, or in parts.
+   * @param parent the path of the directory in which the trail began.
+   * @param isWhole false skips the check of a trail that is longer than a path. That check goes name by name, or in
+   * parts.
    */
   isInPlace(parent: string, isWhole: boolean): boolean {
     const path = this.#pathFrom(parent);
@@ -87,7 +88,7 @@ export class Trail {
     return !isWhole || (leadsTo(this.#root, parent, this.#start) && this.#isBelowStart());
   }
 
-  /** The path of where it has come to; null where none can be that long, or has bytes that are no text. */
+  /** The path of the current directory. Null if it is too long for a path or contains bytes that are not UTF-8. */
   #pathFrom(parent: string): string | null {
     let path = parent;
     for (const { name } of this.#levels) {
@@ -113,7 +114,7 @@ export class Trail {
     return code === 0 && last?.inode === this.#status.inode && last.device === this.#status.device;
   }
 
-  /** A name, or as many as the kernel resolves in one call; and which level comes after. */
+  /** The next name, or as many names as the kernel resolves in one call, and the level after them. */
   #partFrom(level: number): [part: Name, next: number] {
     let next = level + 1;
     let part = this.#levels[level]?.name ?? "";

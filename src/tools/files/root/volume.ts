@@ -1,4 +1,4 @@
-/** What a volume knows of a file, as in `node:fs`. */
+/** The status of a file in a volume, as in `node:fs`. */
 export interface VolumeStats {
   isFile(): boolean;
   isDirectory(): boolean;
@@ -11,7 +11,7 @@ export interface VolumeStats {
   readonly ctimeMs: number;
 }
 
-/** The part of `node:fs` that an in-memory file system needs to be served: memfs's `Volume` has it, and its `fs`. */
+/** The part of `node:fs` that an in-memory file system needs. memfs's `Volume` and its `fs` both have it. */
 export interface Volume {
   openSync(path: string, flags: string): number;
   closeSync(descriptor: number): void;
@@ -31,7 +31,7 @@ export interface Volume {
   symlinkSync(target: string, path: string): void;
 }
 
-/** What a volume must have. */
+/** The functions that a volume must have. */
 export const CALLS = [
   "openSync",
   "closeSync",

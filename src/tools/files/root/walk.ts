@@ -4,22 +4,22 @@ import { type EntryKind, type Name, type Root, Status } from "./root";
 import { Trail } from "./trail";
 
 const { ENOENT, ENOTDIR, ENOTEMPTY, ELOOP, EISDIR, EPERM } = constants.errno;
-/** How often what changes under the walk is looked at again. */
+/** Most retries for an entry that changes during the walk. */
 const MOST_TRIES = 16;
 
-/** What is done on the way through a tree. `below` is the path below where the walk began. */
+/** The callbacks of a walk. `below` is the path below the start of the walk. */
 export interface Visitor {
-  /** Before each of the others is called, and where the walk has come to: after a pause, that may be in another place. */
+  /** Called before every other callback, with the current place. That place may have been moved during a pause. */
   check?(trail: Trail): void;
-  /** Whether a name is left out. */
+  /** True leaves the name out. */
   skips?(name: Name): boolean;
-  /** With a directory that was opened, before what is in it. */
+  /** Called with an open directory, before its entries. */
   enter?(at: number, name: Name, below: string): void;
-  /** With what is no directory, in the directory `at`; gives whether it is one by now. */
+  /** Called with an entry of `at` that is no directory. Returns true if it has become one. */
   visit(at: number, name: Name, kind: EntryKind, below: string): boolean | Steps<boolean>;
-  /** With a directory, after all that is in it, in the directory `at`; gives whether to go through it again. */
+  /** Called after all entries of a directory, which is in `at`. Returns true to walk through it again. */
   leave?(at: number, name: Name, below: string): boolean | Steps<boolean>;
-  /** With a directory that cannot be read. */
+  /** Called with a directory that cannot be read. */
   fail(code: number, below: string): void;
 }
 
@@ -27,22 +27,22 @@ export interface Visitor {
 interface Level {
   readonly name: Name;
   readonly below: string;
-  /** Those in it that are still to be gone into. */
+  /** The directories in it that are still to be entered. */
   readonly directories: Name[];
   tries: number;
 }
 
-/** Goes through the directory `name`, which is in `start`, and through all that is in it; follows no link. */
+/** Walks through the directory `name` in `start` and everything below it. Follows no link. */
 export function walk(root: Root, start: number, name: Name, visitor: Visitor): Steps<void> {
   return new Walk(root, start, visitor).run(name);
 }
 
-/** Goes through all that is in a directory, which is open to be read, but for one directory in it. */
+/** Walks through everything below an open directory, except the directory `except` in it. */
 export function walkIn(root: Root, directory: number, except: string, visitor: Visitor): Steps<void> {
   return new Walk(root, directory, visitor).run(null, except);
 }
 
-/** Removes a directory with all that is in it, as far as that can be. */
+/** Removes a directory and everything below it, as far as possible. */
 export function discard(root: Root, start: number, name: Name): Steps<void> {
   return walk(root, start, name, {
     visit: (at, entry) => {
@@ -54,7 +54,7 @@ export function discard(root: Root, start: number, name: Name): Steps<void> {
   });
 }
 
-/** A name below a path, for the globs: what is no UTF-8 in it is shown as U+FFFD there. */
+/** A name below a path, for the globs. Bytes that are not UTF-8 are shown as U+FFFD. */
 export const join = (path: string, name: Name): string => {
   if (name === "") return path;
   const text = typeof name === "string" ? name : Buffer.from(name).toString();
@@ -74,7 +74,7 @@ class Walk {
     this.#visitor = visitor;
   }
 
-  /** @param name of the directory in `start`; null for `start` itself. `except` is left out of that. */
+  /** @param name the directory in `start`, or null for `start` itself, whose entry `except` is then skipped. */
   *run(name: Name | null, except?: string): Steps<void> {
     try {
       if (name === null) yield* this.#begin(except);
@@ -94,7 +94,7 @@ class Walk {
       const code = this.#trail.descend(name);
       if (code === 0) break;
       if (code === -ENOENT) return;
-      // What was a directory may be a link by now; and a directory again, for whoever swaps them without end.
+      // The directory may have become a link by now. Another program may swap the two without end.
       const isOther = code === -ENOTDIR || code === -ELOOP;
       if (!isOther || tries === MOST_TRIES) return this.#visitor.fail(code, below);
       const status = this.#status;
@@ -117,7 +117,7 @@ class Walk {
     level.directories.splice(0, level.directories.length, ...wanted);
   }
 
-  /** Visits what is in the directory that the trail has come to, and notes the directories in it. */
+  /** Visits the entries of the current directory and collects the directories among them. */
   *#read({ below, directories }: Level): Steps<void> {
     const status = this.#status;
     const { at } = this.#trail;

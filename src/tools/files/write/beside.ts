@@ -5,15 +5,15 @@ import type { Workspace } from "../workspace";
 import { besideOf } from "./notes";
 import type { Staged, StagedDirectory } from "./staging";
 
-/** A file that is being written beside its name. */
+/** A file that is written in the directory of its final name. */
 export interface BesideFile extends Staged {
-  /** The directory. */
+  /** The open directory. */
   readonly at: number;
-  /** That of its note. */
+  /** The id of its note. */
   readonly id: string;
 }
 
-/** Makes an empty file beside the name that a path says. */
+/** Makes an empty file in the directory of a path. */
 export function createBeside({ root, staging }: Workspace, at: number, path: Path): BesideFile {
   const id = staging.note(parentOf(path), path.given);
   const name = besideOf(id);
@@ -23,7 +23,7 @@ export function createBeside({ root, staging }: Workspace, at: number, path: Pat
   return refuseFor(descriptor, path.given);
 }
 
-/** Copies a staged file of so many bytes into such a file, with pauses. */
+/** Copies the first `size` bytes of a staged file into this file, with pauses. */
 export async function fillBeside(
   workspace: Workspace,
   { given }: Path,
@@ -50,7 +50,7 @@ export async function fillBeside(
   }
 }
 
-/** Ends with such a file, and closes its directory. */
+/** Closes the file and its directory, and forgets its note. Removes the file unless it was placed. */
 export function endBeside(workspace: Workspace, { at, name, descriptor, id }: BesideFile, isPlaced: boolean): void {
   const { root, staging } = workspace;
   root.close(descriptor);
@@ -59,7 +59,7 @@ export function endBeside(workspace: Workspace, { at, name, descriptor, id }: Be
   workspace.leave(at);
 }
 
-/** Makes an empty directory beside the name that a path says. */
+/** Makes an empty directory in the parent directory of a path. */
 export function createDirectoryBeside(
   { root, staging }: Workspace,
   at: number,

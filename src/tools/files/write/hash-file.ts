@@ -3,8 +3,8 @@ import { expectSuccess, refuse } from "../file-error";
 import type { Workspace } from "../workspace";
 
 /**
- * The etag of an open file of `size` bytes, with pauses between its pieces; until `signal` aborts. The write lock is held
- * meanwhile, so no more is looked at than can have an etag: what is larger was neither read nor written at once.
+ * The etag of an open file of `size` bytes, hashed with pauses until `signal` aborts. The caller holds the write lock
+ * meanwhile. A file larger than any etag covers is therefore not hashed: it was neither read nor written at once.
  */
 export async function hashFile(
   workspace: Workspace,

@@ -13,44 +13,44 @@ import { syncDirectories } from "./sync-directories";
 import { Target } from "./target";
 
 const { ENOENT, EXDEV, EINVAL, ENOSYS, EPERM, EOPNOTSUPP } = constants.errno;
-/** What a file system says that does not know the call. */
+/** The errors of a file system that cannot exchange two names. */
 const NO_EXCHANGE = new Set([-EINVAL, -ENOSYS, -EPERM, -EOPNOTSUPP]);
-/** What a file must be for another one to take its place. */
+/** The conditions for replacing a file. */
 export interface Condition {
-  /** The etag that it must have. */
+  /** The etag that the old file must have. */
   readonly ifMatch?: string | undefined;
   readonly ifExists?: "replace" | "fail" | undefined;
-  /** Whether the new file is on the disk before it is there. */
+  /** True flushes the new file to the disk before it is placed. */
   readonly durable?: boolean | undefined;
 }
 
 /**
- * A file on its way: written where nobody looks, and then given its name in one step, so that whoever reads the name finds
- * the old file or the new one. It ends with `commitNow` that gives a reply, with `commit`, or with `abandon`.
+ * A new file. It is written in the staging directory and then placed under its name in one step, so readers find either
+ * the old file or the new one. It ends with `commit`, with `abandon`, or with a `commitNow` that returns a reply.
  */
 export class NewFile {
   readonly #workspace: Workspace;
   readonly #path: Path;
   readonly #parents: boolean;
-  /** The directory of its name, as long as nothing can have moved it; −1 after that. */
+  /** The directory of its name, open only until the first pause, since others may move it then. −1 afterwards. */
   #at: number;
   readonly #staged: Staged;
-  /** The same file beside its name, where it cannot get that from where it was written. */
+  /** A copy of the file in the directory of its name. Set when the staged file cannot be moved there. */
   #beside: BesideFile | null = null;
-  /** Whether it has to be there. */
+  /** True when that copy is needed. */
   #needsBeside = false;
   #etag: EtagOf | null = null;
   #size = 0;
   #hasEnded = false;
-  /** Of a file that was written at once; empty for a copy. */
+  /** The etag of a file that was written at once. Empty for a copy. */
   #etagAtOnce: string | null = null;
   readonly #rights: Rights;
   readonly #target: Target;
-  /** By the last check: whether there is no such file yet, and the bytes of the one that is replaced. */
+  /** From the last check: true if the name is free. `#before` is the size of the replaced file. */
   #isNew = false;
   #before = 0;
 
-  /** @param parents whether missing directories on the way are made. */
+  /** @param parents true makes missing directories on the way. */
   constructor(workspace: Workspace, path: Path, parents: boolean) {
     this.#workspace = workspace;
     this.#path = path;
@@ -66,7 +66,7 @@ export class NewFile {
     }
   }
 
-  /** Lets go of the directory before a pause: its path is looked up again when the file gets its name. */
+  /** Closes the directory before a pause. Its path is looked up again when the file is placed. */
   pause(): void {
     this.#leave();
   }
@@ -75,13 +75,13 @@ export class NewFile {
     return this.#size;
   }
 
-  /** How many bytes the file has that this one would replace now. */
+  /** The current size of the file that this one would replace. */
   replacedSize(): number {
     const { status } = this.#workspace;
     return lookUp(this.#workspace, this.#path) === 0 && status.kind === "file" ? status.size : 0;
   }
 
-  /** Gives the file permission bits; if it replaces another one, it has that one's in the end. */
+  /** Sets the permission bits. A file that replaces another one gets that one's bits in the end. */
   setMode(bits: number): void {
     this.#rights.setMode(this.#descriptor, bits);
   }
@@ -90,7 +90,7 @@ export class NewFile {
     return (this.#beside ?? this.#staged).descriptor;
   }
 
-  /** Writes the next bytes of a copy, whose etag nobody asks for: that of the reply is empty. */
+  /** Writes the next bytes of a copy. The etag in its reply stays empty, since no caller uses it. */
   writeCopied(bytes: Uint8Array): void {
     this.#workspace.writeAll(this.#staged.descriptor, bytes, this.#path.given);
     this.#size += bytes.length;
@@ -112,7 +112,7 @@ export class NewFile {
     this.#etag.add(bytes);
   }
 
-  /** Writes bytes with pauses between their parts, until the asker gives up. */
+  /** Writes bytes with pauses between the parts, until the asker gives up. */
   async writeSlowly(parts: Iterable<Uint8Array>, { signal }: Task): Promise<void> {
     this.#leave();
     for (const part of parts) {
@@ -123,12 +123,12 @@ export class NewFile {
     }
   }
 
-  /** Brings its bytes to the disk. */
+  /** Flushes its bytes to the disk. */
   async sync(): Promise<void> {
     expectSuccess(await this.#workspace.root.sync(this.#descriptor), this.#path.given);
   }
 
-  /** Gives the file its name, if nothing has to be waited for; null where `commit` is needed. */
+  /** Places the file if it need not wait for anything. Null means that `commit` is needed. */
   commitNow(condition: Condition): WriteReply | null {
     const { lock, quota } = this.#workspace;
     if (condition.durable === true || quota?.fits(this.#size, 1) === false) return null;
@@ -140,7 +140,7 @@ export class NewFile {
     }
   }
 
-  /** Gives the file its name, unless `signal` aborts before. */
+  /** Places the file, unless `signal` aborts before. */
   async commit(condition: Condition, signal?: AbortSignal): Promise<WriteReply> {
     const { lock, quota } = this.#workspace;
     const { given } = this.#path;
@@ -150,7 +150,7 @@ export class NewFile {
     await lock.acquire(given);
     let reply: WriteReply | null;
     try {
-      signal?.throwIfAborted(); // Others may have had the lock for long.
+      signal?.throwIfAborted(); // The wait for the lock may have been long.
       reply = this.#place(condition);
       for (let tries = 0; reply === null && tries < 2; tries++) {
         await this.prepare(condition, signal);
@@ -163,12 +163,12 @@ export class NewFile {
     return reply ?? refuse("changed", given, `${JSON.stringify(given)} is changed by others without end; try again.`);
   }
 
-  /** Ends without a trace. */
+  /** Ends and removes the staged file. */
   abandon(): void {
     this.#end(false);
   }
 
-  /** Does what `check` or `exchange` found to be missing, with the lock held. */
+  /** Prepares what `check` or `exchange` could not do at once. The caller holds the lock. */
   async prepare(condition: Condition, signal: AbortSignal | undefined): Promise<void> {
     this.#leave();
     if (this.#needsBeside && this.#beside === null) await this.#stageBeside(condition, signal);
@@ -176,8 +176,8 @@ export class NewFile {
   }
 
   /**
-   * Whether the file may get its name now, with the lock held; false where `prepare` has to do something first. It is the name
-   * where its path leads now, since the rules were asked about that path.
+   * True if the file may be placed now; false if `prepare` must run first. The caller holds the lock. The path is
+   * looked up afresh, since the rules were checked for that path.
    */
   check(condition: Condition): boolean {
     if (this.#at < 0) this.#at = this.#workspace.enter(this.#path, this.#parents);
@@ -188,7 +188,7 @@ export class NewFile {
     this.#before = 0;
     if (this.#isNew) {
       if (condition.ifMatch !== undefined) refuseChanged(given);
-      // What is made there has the group, also for a user who may not give it.
+      // A file made in this directory gets the group, even if this user may not set it.
       if (this.#rights.takeGroup(this.#descriptor, this.#at) || this.#beside !== null) return true;
       this.#needsBeside = true;
       return false;
@@ -204,22 +204,22 @@ export class NewFile {
       refuse("exists", given, `${JSON.stringify(given)} exists already; read it first, and write with ifMatch.`);
     }
     this.#before = size;
-    // A file that is replaced keeps its rights; a new one gets those that the process gives.
+    // A replaced file passes on its mode and group. A new file gets the process's defaults.
     this.#rights.takeFrom(status, this.#descriptor, this.#at);
     return true;
   }
 
-  /** How many bytes more there will be, by the last check. */
+  /** How many bytes the root gains, by the last check. */
   get more(): number {
     return this.#size - this.#before;
   }
 
-  /** How many files more: 1, or 0 where one is replaced. */
+  /** How many files the root gains: 1, or 0 for a replacement. */
   get moreFiles(): number {
     return this.#isNew ? 1 : 0;
   }
 
-  /** The step itself, with the lock held; null where `prepare` has to do something first. */
+  /** Places the file; the caller holds the lock. Null if `prepare` must run first. */
   #place(condition: Condition): WriteReply | null {
     if (!this.check(condition)) return null;
     const { root, staging, quota } = this.#workspace;
@@ -238,7 +238,7 @@ export class NewFile {
     return this.reply;
   }
 
-  /** Gives the file its name so that `undo` can take it back, right after its check; false where it has to be prepared first. */
+  /** Places the file right after its check, in a way that `undo` can take back. False if `prepare` must run first. */
   exchange(): boolean {
     const { root, staging } = this.#workspace;
     const name = nameOf(this.#path);
@@ -266,7 +266,7 @@ export class NewFile {
     return this.#isPlaced(code);
   }
 
-  /** Takes back what `exchange` did, in the same turn; 0 or a negated errno. */
+  /** Takes back an `exchange` in the same turn. Returns 0 or a negated errno. */
   undo(): number {
     const { root, staging } = this.#workspace;
     const name = nameOf(this.#path);
@@ -281,18 +281,18 @@ export class NewFile {
       : root.exchange(beside.at, beside.name, this.#at, name, `${beside.name}0`);
   }
 
-  /** Ends with a file that `exchange` gave its name: removes the old one. */
+  /** Ends after `exchange`: removes the old file. */
   keep(): void {
     this.#end(this.#isNew);
   }
 
-  /** What is told of it once it has its name. */
+  /** The reply for a placed file. */
   get reply(): WriteReply {
     const etag = this.#etagAtOnce ?? (this.#etag ?? new EtagOf()).end();
     return { size: this.#size, etag, created: this.#isNew };
   }
 
-  /** Whether a rename was done; false where the file has to be beside its name first. */
+  /** True if the rename succeeded. False if the file must be copied to the directory of its name first. */
   #isPlaced(code: number): boolean {
     const { given } = this.#path;
     if (code === -EXDEV && this.#beside === null) {
@@ -311,7 +311,7 @@ export class NewFile {
     return true;
   }
 
-  /** Copies the file to beside its name, whose directory is on another file system than where it was written. */
+  /** Copies the file into the directory of its name, which is on another file system than the staging directory. */
   async #stageBeside({ durable }: Condition, signal: AbortSignal | undefined): Promise<void> {
     const at = this.#workspace.enter(this.#path, this.#parents);
     try {

@@ -1,7 +1,7 @@
 import type { Name, Root } from "../root/root";
 import { discard } from "../root/walk";
 
-/** Shortest path that has such a name. */
+/** Length of the shortest path with such a name. */
 const SHORTEST = ".envoi-0123456789ab.0".length;
 const BESIDE = /(?:^|\/)\.envoi-[0-9a-f]{12}\.\d+(?:\/|$)/i;
 const NOTE = /^([0-9a-f-]{12,36}\.\d+)\.at$/;
@@ -9,23 +9,24 @@ const NOTE = /^([0-9a-f-]{12,36}\.\d+)\.at$/;
 const LONGEST_PATH = 4_095;
 
 /**
- * What is staged beside its name, for a directory that the staging directory has no way to: on another file system, which a
- * rename cannot leave. A note in the staging directory says where it is, so that what a killed process leaves is found.
+ * The name of a file that is staged in its target directory. This happens if that directory is on another file system
+ * than the staging directory, since a rename cannot cross over. A note in the staging directory keeps the place, so the
+ * files of a killed process can be found.
  */
 export const besideOf = (id: string): string => `.envoi-${id}`;
 export const noteOf = (id: string): string => `${id}.at`;
 
-/** Whether a path is that of what is staged beside its name, or in it. Nobody is served it. */
+/** True for a path of such a file, or of something in such a directory. It is hidden from all requests. */
 export const isBeside = (path: string): boolean => path.length >= SHORTEST && BESIDE.test(path);
 
-/** The same of a name in a directory. */
+/** The same for a name in a directory. */
 export const isBesideName = (name: Name): boolean =>
   isBeside(typeof name === "string" ? name : Buffer.from(name).toString("latin1"));
 
-/** Whether a name in the staging directory is that of a note. */
+/** True for the name of a note in the staging directory. */
 export const isNote = (name: string): boolean => NOTE.test(name);
 
-/** Notes the directory in which something of that id is going to be; gives 0 or a negated errno. */
+/** Notes the directory that will hold the file of this id. Returns 0 or a negated errno. */
 export function writeNote(root: Root, staging: number, id: string, directory: string): number {
   const note = root.openAt(staging, noteOf(id), "create");
   if (note < 0) return note;
@@ -35,7 +36,7 @@ export function writeNote(root: Root, staging: number, id: string, directory: st
   return Math.min(0, count);
 }
 
-/** Removes what a note tells of, if it is there still. */
+/** Removes the file that a note describes, if it still exists. */
 export function removeNoted(root: Root, staging: number, note: string): void {
   const id = NOTE.exec(note)?.[1];
   const file = root.openAt(staging, note, "read");
@@ -51,7 +52,7 @@ export function removeNoted(root: Root, staging: number, note: string): void {
   if (path !== "") root.close(at);
 }
 
-/** Removes a staged file, or a staged directory with all that is in it. */
+/** Removes a staged file, or a staged directory and everything below it. */
 export function removeStaged(root: Root, at: number, name: string): void {
   if (root.unlink(at, name) < 0) for (const _ of discard(root, at, name));
 }

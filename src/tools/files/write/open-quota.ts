@@ -4,7 +4,7 @@ import type { Volume } from "../root/volume";
 import { Quota } from "./quota";
 import type { Counter } from "./usage";
 
-/** Makes the quota that the options of an actor ask for; null for none. */
+/** Makes the quota that an actor's options ask for, or null. */
 export function openQuota(
   { volume }: Pick<FileSystemOptions, "volume">,
   { quotaBytes: bytes, quotaFiles: files, quota }: Limits,
@@ -18,7 +18,7 @@ export function openQuota(
   return new Quota({ bytes, files }, counter, quota ?? null, `${place}:${status.device}:${status.inode}`);
 }
 
-/** Of volumes in memory, whose directories have the same inodes. */
+/** A number for each volume in memory. Their directories have the same inodes. */
 const numbers = new WeakMap<Volume, number>();
 let volumes = 0;
 

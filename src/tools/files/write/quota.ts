@@ -2,17 +2,17 @@ import { refuse } from "../file-error";
 import type { SharedQuota } from "./shared-quota";
 import { type Amount, Bound, type Counter, type Most, Usage } from "./usage";
 
-/** What the files below the root of an actor take, and may take: by its own bounds, and by those that it shares with others. */
+/** What the files below an actor's root take, and may take: by its own bounds and by the bounds of a shared quota. */
 export class Quota {
   readonly #usage: Usage;
   readonly #own: Bound;
   readonly #shared: SharedQuota | null;
   readonly #bounds: readonly Bound[];
   readonly #counter: Counter;
-  /** Whether the number of files has a bound. */
+  /** True if the number of files is bounded. */
   readonly boundsFiles: boolean;
 
-  /** @param key tells the roots of a shared quota apart. */
+  /** @param key identifies the root in a shared quota. */
   constructor(most: Most, counter: Counter, shared: SharedQuota | null = null, key = "") {
     this.#counter = counter;
     this.#shared = shared;
@@ -23,22 +23,22 @@ export class Quota {
     this.boundsFiles = this.#bounds.some((bound) => bound.most.files !== undefined);
   }
 
-  /** In use, or null before it was counted. */
+  /** The amount in use. Null before the first count. */
   get used(): Amount | null {
     return this.#usage.used;
   }
 
-  /** Counts, unless so much more fits by the last count. */
+  /** Counts, unless this much more fits by the last count. */
   async countFor(bytes: number, files = 0): Promise<void> {
     for (const bound of this.#bounds) await bound.countFor(bytes, files, this.#usage);
   }
 
-  /** Whether so much more fits by the last count. */
+  /** True if this much more fits by the last count. */
   fits(bytes: number, files = 0): boolean {
     return this.#bounds.every((bound) => bound.fits(bytes, files));
   }
 
-  /** Refuses so much more where it does not fit, or was never counted, and names the bound. */
+  /** Refuses this much more if it does not fit or if the root was never counted. The error names the bound. */
   admit(bytes: number, given: string, files = 0): void {
     for (const bound of this.#bounds) {
       const { most, taken } = bound;
@@ -52,25 +52,28 @@ export class Quota {
     }
   }
 
-  /** Notes that there is so much more, or less. */
+  /** Notes that the root gained this much, or lost it. */
   add(bytes: number, files = 0): void {
     this.#usage.add(bytes, files);
   }
 
   /**
-   * Ends with the count that is under way; null where none is. What is moved waits for it: a count that is in neither
-   * place while it goes by would miss it, and a quota could be passed by as much.
+   * Settles when the running count ends. Null if none runs. A move waits for it: the count could miss a file that is in
+   * neither place when it passes, and the quota could be exceeded by that file.
    */
   get counting(): Promise<void> | null {
     return this.#usage.counting;
   }
 
-  /** Keeps room for bytes while they are written, since others that share the quota write meanwhile; a number below zero lets go. */
+  /**
+   * Reserves room for bytes during a write, since others of a shared quota write meanwhile. A negative number releases
+   * it.
+   */
   hold(bytes: number): void {
     this.#usage.hold(bytes);
   }
 
-  /** The actor serves its root no more. */
+  /** Called when the actor stops serving its root. */
   dispose(): void {
     this.#shared?.leave(this.#usage, this.#counter);
   }

@@ -5,23 +5,23 @@ import { Status } from "../root/root";
 import type { Workspace } from "../workspace";
 
 const { EACCES, EPERM } = constants.errno;
-/** Permission bits that a new content keeps: it does not run as its owner (setuid), as a write takes that right away, too. */
+/** The permission bits that new content keeps. Setuid goes, as it does with every write. */
 const KEPT = 0o777;
 const SETGID = 0o2000;
 const WRITTEN_BY_OWNER = 0o200;
-// Never across a pause, so that all new files can share them.
+// All new files share these, since neither is used across a pause.
 const staged = new Status();
 const directory = new Status();
 
-/** The mode and the group of a file on its way, which are those of the file that it replaces, or of the moment and its directory. */
+/** The mode and the group of a new file. They come from the replaced file, or else from the umask and the directory. */
 export class Rights {
   readonly #workspace: Workspace;
   readonly #path: Path;
-  /** The permission bits that the file was given; null where it has those that the process gives. */
+  /** The permission bits that were set. Null while the file has the process's defaults. */
   #mode: number | null = null;
-  /** The group that it was seen to have; null before it was looked at. */
+  /** The group of the file. Null before the first look. */
   #group: number | null = null;
-  /** The user that it belongs to, which is the actor's, once its mode was set. */
+  /** The owner of the file, which is the actor's user. Known once the mode was set. */
   #owner = 0;
 
   constructor(workspace: Workspace, path: Path) {
@@ -29,12 +29,12 @@ export class Rights {
     this.#path = path;
   }
 
-  /** Gives the file permission bits. */
+  /** Sets the permission bits. */
   setMode(file: number, bits: number): void {
     const mode = bits & KEPT;
     if (mode === this.#mode) return;
     const { root } = this.#workspace;
-    // The process's umask is of the moment, and a look at what it made of the file takes half as long as to change it.
+    // The process's umask may change at any time. A look at the file's bits takes half as long as setting them.
     expectSuccess(root.stat(file, staged), this.#path.given);
     if (staged.mode !== mode) expectSuccess(root.chmod(file, mode), this.#path.given);
     this.#mode = mode;
@@ -42,20 +42,20 @@ export class Rights {
     this.#owner = staged.owner;
   }
 
-  /** Gives a new file the group of its directory, where that is set to be its files' (setgid); false where this user may not. */
+  /** Gives a new file the group of its directory, if that is setgid. False if this user may not set it. */
   takeGroup(file: number, at: number): boolean {
     expectSuccess(this.#workspace.root.stat(at, directory), this.#path.given);
     return (directory.mode & SETGID) === 0 || this.#setGroup(file, directory.group);
   }
 
-  /** Gives the file the mode of the one that it replaces, and its group where this user may. */
+  /** Gives the file the mode of the replaced one, and its group if this user may. */
   takeFrom(replaced: Status, file: number, at: number): void {
     this.setMode(file, replaced.mode);
     this.#setGroup(file, replaced.group);
     this.#expectWritable(replaced, at);
   }
 
-  /** Gives another file, which stands for it from now on, the mode that it had. */
+  /** Gives the same mode to another file, which takes the place of the first from now on. */
   giveAnew(file: number): void {
     const mode = this.#mode;
     this.#mode = null;
@@ -72,7 +72,7 @@ export class Rights {
     return true;
   }
 
-  /** Refuses to take the place of a file that this user may not write, though a rename could. */
+  /** Refuses to replace a file that this user may not write, although a rename could. */
   #expectWritable({ mode, owner }: Status, at: number): void {
     if (this.#owner === 0 || (this.#owner === owner && (mode & WRITTEN_BY_OWNER) !== 0)) return;
     const { root } = this.#workspace;

@@ -1,25 +1,26 @@
 import { type Amount, Bound, type Counter, type Most, Usage } from "./usage";
 
-/** A quota that several file actors of one process share: `createQuota` makes it, and `spawnFileSystem` takes it. */
+/** A quota shared by several file actors of one process. `createQuota` makes it, `spawnFileSystem` takes it. */
 export interface FileQuota {
-  /** The bounds that it was made with. */
+  /** The bounds given to `createQuota`. */
   readonly limits: { readonly bytes?: number; readonly files?: number };
-  /** What all its roots hold by the last count and what their actors did since; null while one was not counted. */
+  /** What all its roots hold: the last count and the actors' changes since. Null while a root is uncounted. */
   readonly used: Amount | null;
-  /** Counts what is there now: what other programs change is seen by no actor before. */
+  /** Counts all roots now. Without it, changes by other programs are not seen until the next count. */
   recount(): Promise<void>;
 }
 
 /**
- * Makes a quota for several file actors of this process: together, the roots that they serve hold at most so many bytes, and so many
- * files and directories. A root that several of them serve counts once, and counts as long as one does; a root within
- * another one counts for itself, and in that one.
+ * Makes a quota for several file actors of this process. Their roots together hold at most this many bytes, and this
+ * many files and directories. A root with several actors counts once, as long as one of them serves it. A root within
+ * another root counts in both.
  *
- * What is there already is counted before the first change. What other programs write and delete is not seen: all
- * roots are counted anew before anything is refused, and by `recount()`.
+ * Existing files are counted before the first change. Writes and deletions by other programs are not noticed: all roots
+ * are counted again before a refusal, and by `recount()`.
  *
- * @param most `bytes`, of all files; `files`, of files and directories. Each is a whole number from 1; one may be left out.
- * @throws TypeError or RangeError for bounds that cannot be ones.
+ * @param most `bytes` bounds all files; `files` bounds files and directories. Each is a whole number from 1; one may be
+ * left out.
+ * @throws TypeError or RangeError for invalid bounds.
  * @example
  * const quota = createQuota({ bytes: 100_000_000, files: 10_000 });
  * for (const name of ["ada", "ben"]) spawnFileSystem(system, { name, root: `workspaces/${name}`, quota });
@@ -50,7 +51,7 @@ export function createQuota(most: { readonly bytes?: number; readonly files?: nu
 export class SharedQuota implements FileQuota {
   readonly limits: { readonly bytes?: number; readonly files?: number };
   readonly bound: Bound;
-  /** By what tells the roots apart. */
+  /** Usages by the key of their root. */
   readonly #usages = new Map<string, Usage>();
 
   constructor(limits: { readonly bytes?: number; readonly files?: number }) {
@@ -73,7 +74,7 @@ export class SharedQuota implements FileQuota {
     await Promise.all([...this.#usages.values()].map((usage) => usage.count()));
   }
 
-  /** An actor begins to serve a root. */
+  /** Called when an actor starts to serve a root. */
   join(key: string, counter: Counter): Usage {
     const known = this.#usages.get(key);
     known?.join(counter);
@@ -82,7 +83,7 @@ export class SharedQuota implements FileQuota {
     return usage;
   }
 
-  /** An actor serves a root no more: what nobody serves does not count. */
+  /** Called when an actor stops serving a root. A root without actors no longer counts. */
   leave(usage: Usage, counter: Counter): void {
     if (!usage.leave(counter)) return;
     for (const [key, each] of this.#usages) if (each === usage) this.#usages.delete(key);

@@ -4,31 +4,32 @@ import { type Name, type Root, Status } from "../root/root";
 import { fold } from "../rules";
 import { isBeside, isNote, noteOf, removeNoted, removeStaged, writeNote } from "./notes";
 
-/** The directory below the root where files are written before they get their names. Nobody is served it. */
+/** The directory below the root in which files are written before they are placed. It is hidden from all requests. */
 export const STAGING = ".envoi";
 const LOCK = "lock";
 const DOT = 46;
 const { ENOENT, EEXIST, EAGAIN, EPERM, EACCES } = constants.errno;
 
-/** A file that is being written and has no name of its own yet. */
+/** A file that is being written and was not placed yet. */
 export interface Staged {
   readonly descriptor: number;
   readonly name: string;
 }
 
-/** A directory that is being filled and has no name of its own yet. */
+/** A directory that is being filled and was not placed yet. */
 export interface StagedDirectory {
-  /** What it is in. */
+  /** The open directory that it is in. */
   readonly at: number;
   readonly name: string;
-  /** The id of its note, where it is beside its name; what it is in is closed with it then. */
+  /** The id of its note, if it is staged in its target directory. `at` is then closed with it. */
   readonly id?: string;
 }
 
 /**
- * Where new files are written: one directory for all, so that what a killed process leaves is found without a walk. Each
- * actor has a mark there, `<id>.owner`, which it keeps locked and which is there before its files, `<id>.<count>`, and after
- * them: a mark that is not locked is that of an actor that is gone, in whichever container it was.
+ * The staging directory for new files. There is one for the whole root, so the files of a killed process can be found
+ * without a walk.
+ * Each actor keeps a locked mark there, `<id>.owner`. The mark exists before the actor's files, `<id>.<count>`, and
+ * after them. An unlocked mark therefore belongs to an actor that is gone, whatever container it ran in.
  */
 export class Staging {
   readonly #root: Root;
@@ -38,7 +39,7 @@ export class Staging {
   #mark = -1;
   #lockFile = -1;
   #count = 0;
-  /** Names that were given and are nobody's again: to make new ones took a tenth of a small write. */
+  /** Names for reuse. Making new ones took a tenth of a small write. */
   readonly #free: string[] = [];
   #open = 0;
 
@@ -46,7 +47,7 @@ export class Staging {
     this.#root = root;
   }
 
-  /** Removes what actors that are gone have left; nothing is made where there is none. */
+  /** Removes the files of actors that are gone. Makes no staging directory if there is none. */
   sweep(): void {
     const root = this.#root;
     const directory = root.openAt(root.top, STAGING, "directory");
@@ -54,7 +55,7 @@ export class Staging {
     const owned = new Map<string, string[]>();
     const note = (name: Name): void => {
       const id = typeof name === "string" ? idIn(name) : undefined;
-      // Only text has an id.
+      // `idIn` finds an id only in a name that is text.
       if (id !== undefined) owned.set(id, [...(owned.get(id) ?? []), name as string]);
     };
     while (root.entries(directory, note) > 0);
@@ -79,7 +80,7 @@ export class Staging {
     root.close(mark);
   }
 
-  /** Makes an empty directory, for a tree that is to be placed as a whole. */
+  /** Makes an empty directory for a tree that will be placed as a whole. */
   createDirectory(mode: number, path: string): StagedDirectory {
     for (let isAnew = false; ; ) {
       const at = this.#ensure(path);
@@ -89,14 +90,14 @@ export class Staging {
         this.#open++;
         return { at, name };
       }
-      if (code === -EEXIST) continue; // Somebody has taken the name; the next one is another.
+      if (code === -EEXIST) continue; // The name is taken; the next one differs.
       if (code !== -ENOENT || isAnew) return refuseFor(code, path);
       isAnew = true;
       this.#leave();
     }
   }
 
-  /** Leaves a note of what is going to be staged in a directory, whose path is `whole`; gives its id. */
+  /** Notes that a file will be staged in the directory `whole`. Returns the id of the note. */
   note(whole: string, path: string): string {
     const directory = this.#ensure(path);
     const id = `${this.#id}.${this.#count++}`;
@@ -104,17 +105,17 @@ export class Staging {
     return code < 0 ? this.#refuse(code, STAGING, path) : id;
   }
 
-  /** Removes such a note. */
+  /** Removes a note. */
   forget(id: string): void {
     if (this.#directory >= 0) this.#root.unlink(this.#directory, noteOf(id));
   }
 
-  /** Opens a staged file once more, to be read. */
+  /** Opens a staged file a second time, for reading. */
   openToRead({ name }: Staged): number {
     return this.#root.openAt(this.#directory, name, "read");
   }
 
-  /** Ends with a staged directory, which was placed, or of which nothing is left. */
+  /** Ends a staged directory that was placed or removed. */
   endDirectory({ id }: Pick<StagedDirectory, "id"> = {}): void {
     if (id !== undefined) {
       this.forget(id);
@@ -132,22 +133,22 @@ export class Staging {
     return staged;
   }
 
-  /** Gives a staged file its name; what it gives is 0 or a negated errno. */
+  /** Places a staged file under its name. Returns 0 or a negated errno. */
   place({ name }: Staged, at: number, newName: string, replace: boolean): number {
     return this.#root.rename(this.#directory, name, at, newName, replace);
   }
 
-  /** Lets a staged file and another one exchange their names: the other one is staged then. */
+  /** Exchanges the names of a staged file and another one, which is staged from then on. */
   exchange({ name }: Staged, at: number, newName: string): number {
     return this.#root.exchange(this.#directory, name, at, newName, `${this.#id}.${this.#count++}`);
   }
 
-  /** Takes a file back that was placed. */
+  /** Moves a placed file back. */
   takeBack({ name }: Staged, at: number, newName: string): number {
     return this.#root.rename(at, newName, this.#directory, name, false);
   }
 
-  /** A name that nobody has, for a file that is going to be moved here; `endDirectory` ends with it. */
+  /** Reserves an unused name for a file that will be moved here. `endDirectory` ends the reservation. */
   reserve(path: string): StagedDirectory {
     const at = this.#ensure(path);
     this.#open++;
@@ -156,19 +157,20 @@ export class Staging {
 
   /** Removes a file that was moved to a reserved name. */
   removeKept({ name }: StagedDirectory): void {
-    if (this.#directory >= 0) this.#root.unlink(this.#directory, name); // Closed once the actor is gone: the next one removes it.
+    // A stopped actor has closed the directory. The next actor removes the file.
+    if (this.#directory >= 0) this.#root.unlink(this.#directory, name);
   }
 
-  /** Ends with a staged file; one that was not placed is removed. */
+  /** Ends a staged file, and removes it unless it was placed. */
   end({ descriptor, name }: Staged, isPlaced: boolean): void {
     this.#root.close(descriptor);
     if (!isPlaced) this.#root.unlink(this.#directory, name);
     this.#free.push(name);
     this.#open--;
-    if (this.#open === 0 && this.#root.resolution === "memory") this.#leave(); // Tests look at the whole of it.
+    if (this.#open === 0 && this.#root.resolution === "memory") this.#leave(); // Tests compare the whole volume.
   }
 
-  /** Takes the lock that all processes share; false while another has it. */
+  /** Takes the lock among all processes. False while another process holds it. */
   lock(path: string): boolean {
     const root = this.#root;
     if (root.resolution === "memory") return true;
@@ -178,7 +180,7 @@ export class Staging {
       if (code === -EAGAIN) return false;
       if (code < 0) return refuseFor(code, path);
       if (root.stat(this.#lockFile, this.#status) === 0 && this.#status.links > 0) return true;
-      // Somebody deleted the file, so that others lock another one.
+      // The lock file was deleted, so others now lock another file.
       root.unlock(this.#lockFile);
       root.close(this.#lockFile);
       this.#lockFile = -1;
@@ -190,7 +192,7 @@ export class Staging {
     return this.#openIn(() => LOCK, "write", path).descriptor;
   }
 
-  /** Makes the lock file where there is none. */
+  /** Makes the lock file if it is missing. */
   #createLock(path: string): void {
     const created = this.#root.openAt(this.#ensure(path), LOCK, "create");
     if (created < 0) return;
@@ -208,14 +210,14 @@ export class Staging {
     this.#lockFile = -1;
   }
 
-  /** Opens a file in the directory, which is made anew, once, where somebody has removed it. */
+  /** Opens a file in the staging directory. Makes that directory once more if it was removed. */
   #openIn(nameOf: () => string, opening: "create" | "write", path: string): Staged {
     for (let isAnew = false; ; ) {
       const directory = this.#ensure(path);
       const name = nameOf();
       const descriptor = this.#root.openAt(directory, name, opening);
       if (descriptor >= 0) return { descriptor, name };
-      if (descriptor === -EEXIST) continue; // Somebody has taken the name; the next one is another.
+      if (descriptor === -EEXIST) continue; // The name is taken; the next one differs.
       if (descriptor !== -ENOENT || isAnew) return this.#refuse(descriptor, `${STAGING}/${name}`, path);
       isAnew = true;
       this.#leave();
@@ -233,7 +235,7 @@ export class Staging {
     this.#directory = directory;
     if (root.resolution === "memory") return directory;
     if (made === 0) {
-      // What is not empty is not what was made.
+      // A directory with entries is not the one just made.
       if (root.entries(directory, () => {}) === 0) this.#giveToOwner(directory);
       this.#hideFromGit();
     }
@@ -241,7 +243,7 @@ export class Staging {
     return directory;
   }
 
-  /** Refuses a request because of what is in the staging directory, or of that itself: `name` is where. */
+  /** Refuses a request because of the staging directory or of an entry in it. `name` is the path of the culprit. */
   #refuse(code: number, name: string, path: string): never {
     const root = this.#root;
     const status = this.#status;
@@ -269,8 +271,8 @@ export class Staging {
   }
 
   /**
-   * Gives what was made just now to whoever the root belongs to: where an actor of the system's user (root) served it once, its
-   * owner can serve it later. Never what was there before, which may be a name of another file.
+   * Gives a new file to the owner of the root. Otherwise that user could not serve the root after an actor of the
+   * system's root user did. Never call it for an existing file, which may be another name of a file elsewhere.
    */
   #giveToOwner(made: number): void {
     const root = this.#root;
@@ -290,7 +292,7 @@ export class Staging {
   #leaveMark(path: string): void {
     const root = this.#root;
     for (;;) {
-      // Short, since Linux keeps names of some 30 letters with the entry itself: a longer one took a write 160 ns more.
+      // Linux stores names of up to some 30 letters in the entry itself. A longer name took a write 160 ns more.
       this.#id = crypto.randomUUID().slice(-12);
       const mark = root.openAt(this.#directory, markOf(this.#id), "create");
       const code = mark < 0 ? mark : root.lock(mark);
@@ -300,7 +302,7 @@ export class Staging {
         return;
       }
       if (mark >= 0) root.close(mark);
-      // One that sweeps was quicker, and took it for a mark of one that is gone.
+      // Another actor's sweep was quicker and took this mark for one of an actor that is gone.
       if (code === 0 || (mark >= 0 && code === -EAGAIN)) continue;
       root.close(this.#directory);
       this.#directory = -1;
@@ -308,7 +310,7 @@ export class Staging {
     }
   }
 
-  /** Closes the directory, and takes the mark away. */
+  /** Closes the directory and removes the mark. */
   #leave(): void {
     const root = this.#root;
     if (this.#directory < 0) return;
@@ -318,7 +320,7 @@ export class Staging {
       root.close(this.#mark);
     }
     root.close(this.#directory);
-    this.#free.length = 0; // The next mark has another id.
+    this.#free.length = 0; // The next mark has a different id.
     this.#mark = -1;
     this.#directory = -1;
     if (root.resolution === "memory") root.removeDirectory(root.top, STAGING);
@@ -326,8 +328,8 @@ export class Staging {
 }
 
 /**
- * Whether a path is that of the directory, or of what is staged beside its name, or in it, by any name that a file system may take for it: some do not tell
- * `.ENVOI` from `.envoi`.
+ * True for the staging directory, for a file staged beside its name, and for anything in them. Some file systems do not
+ * tell `.ENVOI` from `.envoi`, so all such spellings count.
  */
 export function isStaging(whole: string): boolean {
   if (isBeside(whole)) return true;
@@ -340,5 +342,5 @@ export function isStaging(whole: string): boolean {
 
 const markOf = (id: string): string => `${id}.owner`;
 
-/** Whose file a name in the directory is; undefined where it is no actor's. */
+/** The id of the actor that owns a name in the directory. Undefined for other names. */
 const idIn = (name: string): string | undefined => /^([0-9a-f-]{12,36})\.(?:owner|\d+(?:\.at)?)$/.exec(name)?.[1];

@@ -4,14 +4,14 @@ import { nameOf, type Path } from "../path";
 import type { Workspace } from "../workspace";
 import { hashFile } from "./hash-file";
 
-/** A file that was hashed, as it was then. */
+/** A hashed file, with its status at that time. */
 interface Hashed {
   readonly inode: number;
   readonly changed: number;
   readonly etag: string;
 }
 
-/** The file that has a name now, and whether it is the one of an etag. */
+/** The current file of a name, and its etag. */
 export class Target {
   readonly #workspace: Workspace;
   readonly #path: Path;
@@ -23,8 +23,8 @@ export class Target {
   }
 
   /**
-   * Its etag, where the workspace's status was just filled with it; null where `hash` has to look at it first, since it is large or another one than at the last look,
-   * and undefined where its size tells that it is another one.
+   * The etag of the file, given its status in the workspace's `status`. Null if `hash` must run first: the file is
+   * large, or was replaced since the last look. Undefined if its size already rules out the expected etag.
    */
   etagIn(at: number, expected: string): string | undefined | null {
     const { root, status, scratch } = this.#workspace;
@@ -38,7 +38,7 @@ export class Target {
     let length: number;
     let found: Pick<Hashed, "inode" | "changed">;
     try {
-      // It may be another one by now, of which not even the etag is told.
+      // It may have been replaced by a file whose etag must not be disclosed.
       expectSuccess(root.stat(file, status), given);
       this.#workspace.expectFile(status, given);
       if (status.size > PIECE) return null;
@@ -52,7 +52,7 @@ export class Target {
     return this.#hashed.etag;
   }
 
-  /** Looks at a large file, with the write lock held. */
+  /** Hashes a large file. The caller holds the write lock. */
   async hash(signal: AbortSignal | undefined): Promise<void> {
     const { root, status } = this.#workspace;
     const { given } = this.#path;

@@ -8,20 +8,20 @@ import { expectWritable } from "./limits";
 import { NewFile } from "./new-file";
 
 /**
- * A file that is written in pieces, in the order in which they were asked for. Once one of them could not be written the
- * file is given up, since a later piece would come after a gap: each later request is told what that one was told.
+ * A file that is written in pieces, in the order of the requests. If one piece fails the whole upload fails, since a
+ * later piece would leave a gap. Later requests get the same error.
  */
 export class Upload {
   readonly path: Path;
   readonly #workspace: Workspace;
   readonly #request: BeginWriteRequest;
   readonly #file: NewFile;
-  /** Bytes of all pieces that were taken, those included that wait. */
+  /** Bytes of all accepted pieces, including those that wait. */
   #promised = 0;
-  /** Settles once the piece that was taken last is written, or is not going to be; null where none is on its way. */
+  /** Settles when the last accepted piece was written or failed. Null while no piece is under way. */
   #last: Promise<void> | null = null;
   #failure: FileError | null = null;
-  /** When it was last asked for something, or last did it, in milliseconds of the clock. */
+  /** The time of the last request or of the end of its work, in milliseconds of the clock. */
   #used: number;
 
   constructor(workspace: Workspace, path: Path, request: BeginWriteRequest) {
@@ -33,18 +33,18 @@ export class Upload {
     this.#used = workspace.clock.monotonicTime();
   }
 
-  /** For how long nothing came, in milliseconds. */
+  /** The time without a request, in milliseconds. */
   get idleTime(): number {
     return this.#last === null ? this.#workspace.clock.monotonicTime() - this.#used : 0;
   }
 
-  /** Writes a piece, after those before it. */
+  /** Writes a piece after those before it. */
   write(piece: Written, task: Task): { size: number } | Promise<{ size: number }> {
     this.#expectWhole();
     const { quota } = this.#workspace;
     let length: number;
     try {
-      // By its length in letters first: to count the bytes of a text takes a look at all of it.
+      // Checks the number of letters first. Counting the bytes of a text would read all of it.
       expectWritable(this.#workspace, this.#promised + leastByteLength(piece), this.path.given);
       length = byteLength(piece);
       expectWritable(this.#workspace, this.#promised + length, this.path.given);
@@ -84,7 +84,7 @@ export class Upload {
     }
   }
 
-  /** Refuses so many bytes early where there is no room for them; what is placed in the end is looked at again. */
+  /** Refuses early if there is no room for so many bytes. The quota is checked again when the file is placed. */
   async #admit(promised: number): Promise<void> {
     const { quota } = this.#workspace;
     if (quota === null || quota.fits(promised)) return;
@@ -101,7 +101,7 @@ export class Upload {
       if (!isFirst) await this.#workspace.pause();
       isFirst = false;
       signal.throwIfAborted();
-      this.#expectWhole(); // It may have been aborted within a pause.
+      this.#expectWhole(); // The upload may have been aborted during the pause.
       this.#file.write(bytes);
     }
   }
@@ -110,7 +110,7 @@ export class Upload {
     return encode(piece, this.#workspace.scratch, this.path.given);
   }
 
-  /** Gives the file its name, once all pieces are written. None may be asked for any more. */
+  /** Places the file once all pieces are written. No further piece may be requested. */
   finish(): WriteReply | Promise<WriteReply> {
     if (this.#last !== null) return this.#last.then(() => this.finish());
     this.#expectWhole();
@@ -125,7 +125,7 @@ export class Upload {
     });
   }
 
-  /** Ends without a trace: at once, or when the piece that is being written comes to a halt. */
+  /** Removes the file, at once or when the current piece stops. */
   abandon(): void {
     this.#fail(new FileRefusal(this.#givenUp("was aborted")));
   }

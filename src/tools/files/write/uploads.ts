@@ -6,25 +6,25 @@ import type { BeginWriteRequest, WriteReply } from "../requests/changing";
 import type { Task, Workspace } from "../workspace";
 import { Upload } from "./upload";
 
-/** Most uploads at once: each has a file open. */
+/** Most uploads at once. Each keeps a file open. */
 const MOST = 64;
-/** How much of an id is given back that is none: those that are have 36 letters. */
+/** Most letters of an invalid id that an error repeats. Valid ids have 36. */
 const LONGEST_ID = 100;
-/** How long an upload is kept for which nothing comes, in milliseconds. */
+/** Longest time between two requests of an upload, in milliseconds. */
 const LONGEST_IDLE = 5 * 60_000;
 
-/** An upload that takes no more pieces, as a request for its path. */
+/** An upload that accepts no more pieces, in the form of a request for its path. */
 export interface ClosedUpload {
   readonly path: string;
   readonly upload: Upload;
 }
 
-/** Files that are written in pieces, up to 64 at once. One for which nothing comes for five minutes is given up. */
+/** Files written in pieces, up to 64 at once. An upload ends after five minutes without a request. */
 export class Uploads {
   readonly #workspace: Workspace;
   readonly #timers: Timers;
   readonly #open = new Map<string, Upload>();
-  /** Those that are given their names now. */
+  /** Uploads that are being placed. */
   readonly #closed = new Set<Upload>();
 
   constructor(workspace: Workspace, timers: Timers) {
@@ -41,7 +41,7 @@ export class Uploads {
     if (this.count >= MOST) {
       refuse("too-large", path.given, `${MOST} files are being written in pieces already; finish or abort one first.`);
     }
-    const id = crypto.randomUUID(); // Nobody can guess it, and write to what another one began.
+    const id = crypto.randomUUID(); // An id that cannot be guessed keeps others from writing to this upload.
     const upload = new Upload(this.#workspace, path, request);
     this.#open.set(id, upload);
     this.#watchIdleness(id, upload, LONGEST_IDLE);
@@ -52,7 +52,7 @@ export class Uploads {
     return this.#find(request.upload).write(request, task);
   }
 
-  /** Takes no more pieces of an upload, which is to be finished. */
+  /** Accepts no more pieces of an upload, which is then ready to finish. */
   close({ upload: id }: { upload: string }): ClosedUpload {
     const upload = this.#find(id);
     this.#forget(id);
@@ -98,7 +98,7 @@ export class Uploads {
   }
 
   #watchIdleness(id: string, upload: Upload, delay: number): void {
-    // One timer for all its pieces: to set it anew for each would cost as much as to write a small one.
+    // One timer for all pieces: resetting it for each would cost as much as writing a small one.
     this.#timers.once(timerOf(id), delay, () => {
       const rest = LONGEST_IDLE - upload.idleTime;
       if (rest > 0) return this.#watchIdleness(id, upload, rest);

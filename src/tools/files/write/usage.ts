@@ -1,68 +1,68 @@
-/** What files take: their bytes, and how many files and directories there are. */
+/** An amount of files: their bytes, and the number of files and directories. */
 export interface Amount {
   readonly bytes: number;
   readonly files: number;
 }
 
-/** What may be there; what is left out has no bound. */
+/** The bounds of a quota. A bound that is left out does not apply. */
 export interface Most {
   readonly bytes?: number | undefined;
   readonly files?: number | undefined;
 }
 
-/** Adds up the sizes of all files below a root, and how many files and directories there are. */
+/** Adds up the sizes of all files below a root, and counts files and directories. */
 export type Counter = () => Promise<Amount>;
 
-/** How often is counted anew what did not fit while others wrote. */
+/** Most counts before a refusal, if others write meanwhile. */
 const MOST_COUNTS = 3;
 
-/** What the files below one root take, by the last count and what was done since. */
+/** The amount below one root: the last count and the changes since. */
 export class Usage {
-  /** One of each actor that serves the root. */
+  /** One counter for each actor that serves the root. */
   readonly #counters: Counter[];
   #used: Amount | null = null;
   #counting: Promise<void> | null = null;
-  /** What was added while it counts, which the count may have come past already. */
+  /** The amount added during a count. The count may have missed it. */
   #meanwhile: Amount = NOTHING;
-  /** What was promised to writes that are under way. */
+  /** The room reserved for running writes. */
   #held: Amount = NOTHING;
 
   constructor(...counters: Counter[]) {
     this.#counters = counters;
   }
 
-  /** In use, without what is held; null before it was counted. */
+  /** The amount in use, without reserved room. Null before the first count. */
   get used(): Amount | null {
     return this.#used;
   }
 
-  /** In use and held; null before it was counted. */
+  /** The amount in use or reserved. Null before the first count. */
   get taken(): Amount | null {
     return this.#used === null ? null : sum(this.#used, this.#held);
   }
 
-  /** Whether anything was added within the last count. */
+  /** True if anything was added during the last count. */
   get isUncertain(): boolean {
     return this.#meanwhile.bytes > 0 || this.#meanwhile.files > 0;
   }
 
-  /** Another actor serves the root, too. */
+  /** Called when another actor starts to serve the root. */
   join(counter: Counter): void {
     this.#counters.push(counter);
   }
 
-  /** An actor serves the root no more; whether none does. */
+  /** Called when an actor stops serving the root. Returns true if it was the last. */
   leave(counter: Counter): boolean {
     this.#counters.splice(this.#counters.indexOf(counter), 1);
     return this.#counters.length === 0;
   }
 
-  /** Ends, and never rejects, with the count that is under way; null where none is. */
+  /** Settles when the running count ends, and never rejects. Null if none runs. */
   get counting(): Promise<void> | null {
     return this.#counting?.catch(() => {}) ?? null;
   }
 
-  /** Counts; all who ask meanwhile wait for one count. */
+  /** Counts the root. Callers during a count share it. */
   count(): Promise<void> {
     this.#counting ??= this.#countAll();
     return this.#counting;
@@ -71,7 +71,7 @@ export class Usage {
   async #countAll(): Promise<void> {
     this.#meanwhile = NOTHING;
     try {
-      // Rather a file twice than none: the next count tells.
+      // A file may be counted twice, but none is missed. The next count corrects this.
       const counted = await this.#counters.at(-1)?.();
       if (counted !== undefined) this.#used = sum(counted, this.#meanwhile);
     } finally {
@@ -79,7 +79,7 @@ export class Usage {
     }
   }
 
-  /** Notes that there is so much more, or less. */
+  /** Notes that the root gained this much, or lost it. */
   add(bytes: number, files: number): void {
     const more = { bytes: Math.max(0, bytes), files: Math.max(0, files) };
     if (this.#counting !== null) this.#meanwhile = sum(this.#meanwhile, more);
@@ -87,7 +87,7 @@ export class Usage {
     this.#used = { bytes: Math.max(0, this.#used.bytes + bytes), files: Math.max(0, this.#used.files + files) };
   }
 
-  /** Keeps room for bytes that are going to be written, until they are let go with the same number below zero. */
+  /** Reserves room for a write. The same number, negated, releases it. */
   hold(bytes: number): void {
     this.#held = { ...this.#held, bytes: this.#held.bytes + bytes };
   }
@@ -96,7 +96,7 @@ export class Usage {
 const NOTHING: Amount = { bytes: 0, files: 0 };
 const sum = (a: Amount, b: Amount): Amount => ({ bytes: a.bytes + b.bytes, files: a.files + b.files });
 
-/** A bound on what some roots take together. */
+/** A bound on the total of some roots. */
 export class Bound {
   readonly most: Most;
   readonly #usages: () => Iterable<Usage>;
@@ -106,7 +106,7 @@ export class Bound {
     this.#usages = usages;
   }
 
-  /** What all roots take, with what is held; null while one of them was not counted. */
+  /** The total in use or reserved. Null while a root is uncounted. */
   get taken(): Amount | null {
     let all = NOTHING;
     for (const { taken } of this.#usages()) {
@@ -116,29 +116,30 @@ export class Bound {
     return all;
   }
 
-  /** Whether so much more fits by the last counts. */
+  /** True if this much more fits by the last counts. */
   fits(bytes: number, files: number): boolean {
     const { taken } = this;
     return taken !== null && !this.exceedsBytes(taken, bytes) && !this.exceedsFiles(taken, files);
   }
 
-  /** Whether so many bytes more are too many, after what is `taken`; null says that nobody knows. */
+  /** True if so many more bytes are too many. `taken` is null if the total is unknown. */
   exceedsBytes(taken: Amount | null, more: number): boolean {
     const { bytes: most } = this.most;
     return more > 0 && most !== undefined && (taken === null || taken.bytes + more > most);
   }
 
-  /** The same of so many files and directories. */
+  /** The same for files and directories. */
   exceedsFiles(taken: Amount | null, more: number): boolean {
     const { files: most } = this.most;
     return more > 0 && most !== undefined && (taken === null || taken.files + more > most);
   }
 
   /**
-   * Counts, unless so much more fits by the last counts: what others wrote and deleted is not told to the actors, so nothing is
-   * refused by an old figure. A root of another actor that cannot be counted, such as one that is gone, keeps its last figure.
+   * Counts all roots, unless this much more fits by the last counts. Other programs' changes are not reported to the
+   * actors, so no refusal rests on an old count. If another actor's root cannot be counted, for example because it is
+   * gone, its last count stays.
    *
-   * @param own the root of the actor that asks.
+   * @param own the root of the asking actor.
    */
   async countFor(bytes: number, files: number, own: Usage): Promise<void> {
     for (let i = 0; i < MOST_COUNTS && !this.fits(bytes, files); i++) {

@@ -2,9 +2,9 @@ import type { Clock } from "../../../index";
 import { FileRefusal } from "../file-error";
 import type { Staging } from "./staging";
 
-/** How long to wait between two tries while another process has the lock, in milliseconds. */
+/** Milliseconds between two tries while another process holds the lock. */
 const RETRY = 1;
-/** After so many turns of this actor in a row, others get a chance: longer than they wait between two tries. */
+/** After this many turns in a row this actor rests for longer than the others' time between two tries. */
 const MOST_TURNS = 32;
 const CHANCE = 2 * RETRY;
 
@@ -15,8 +15,8 @@ interface Waiting {
 }
 
 /**
- * Lets one writer look at a file and replace it before the next one looks: within this actor, first come, first served; and
- * among all processes by a lock of the operating system, which ends with its process.
+ * Lets one writer at a time look at a file and replace it. Within this actor, writers wait in order. Among processes, a
+ * lock of the operating system decides. It ends with its process.
  */
 export class WriteLock {
   readonly #staging: Staging;
@@ -25,7 +25,7 @@ export class WriteLock {
   #isHeld = false;
   #isDisposed = false;
   #isResting = false;
-  /** Whether another actor was seen to have the lock since the last rest. */
+  /** True if another actor held the lock since the last rest. */
   #hasRivals = false;
   #turns = 0;
 
@@ -34,7 +34,7 @@ export class WriteLock {
     this.#clock = clock;
   }
 
-  /** Takes the lock if it is free and nobody waits. `given` is the path for the error where there can be no lock. */
+  /** Takes the lock if it is free and no writer waits. `given` is the path for errors. */
   tryAcquire(given: string): boolean {
     if (this.#isHeld || this.#waiting.length > 0 || !this.#take(given)) return false;
     this.#turns = 0;
@@ -55,7 +55,7 @@ export class WriteLock {
     this.#serve();
   }
 
-  /** Whoever waits is refused, and whoever comes: what is left of a handler that was abandoned changes nothing any more. */
+  /** Refuses all waiting writers and all later ones, so the rest of an abandoned handler changes nothing. */
   dispose(): void {
     this.#isDisposed = true;
     this.#isResting = false;
@@ -71,7 +71,7 @@ export class WriteLock {
     return this.#isHeld;
   }
 
-  /** Lets the first who waits have the lock, if that can be now. */
+  /** Gives the lock to the first waiting writer, if possible now. */
   #serve(): void {
     while (!this.#isHeld && !this.#isResting) {
       const [first] = this.#waiting;
@@ -105,6 +105,6 @@ export class WriteLock {
   }
 }
 
-/** What is told to what goes on after its actor has stopped. */
+/** The error for work that goes on after its actor stopped. */
 export const stopped = (given: string): FileRefusal =>
   new FileRefusal({ kind: "io", path: given, message: "The file actor stopped before this was done." });

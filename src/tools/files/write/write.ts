@@ -11,10 +11,10 @@ import { expectWritable } from "./limits";
 import { NewFile } from "./new-file";
 
 const { ENOENT, EPERM } = constants.errno;
-/** Setuid and setgid. */
+/** The bits setuid and setgid. */
 const RUNS_AS = 0o6000;
 
-/** Writes a file whole or not at all; or into itself, with `inPlace`. */
+/** Writes a file whole or not at all. With `inPlace`, overwrites the file itself. */
 export function write(workspace: Workspace, request: WriteRequest, task: Task): WriteReply | Promise<WriteReply> {
   const path = workspace.findToChange(request.path);
   return request.inPlace === true
@@ -22,14 +22,14 @@ export function write(workspace: Workspace, request: WriteRequest, task: Task): 
     : writeWhole(workspace, path, request, task);
 }
 
-/** Refuses a content by its length, before anything is made of it; tells whether it is to be encoded part by part. */
+/** Refuses content by its length before encoding it. Returns true if it must be encoded in parts. */
 function isLarge(workspace: Workspace, request: Written, { given }: Path): boolean {
   const least = leastByteLength(request);
   expectWritable(workspace, least, given);
   return least > PIECE;
 }
 
-/** All parts of a large content, for what can be begun only once all of it is known to be well-formed. */
+/** Encodes large content into all its parts. A write in place may begin only once the whole is known to be well-formed. */
 async function encodeSlowly(
   workspace: Workspace,
   request: Written,
@@ -42,7 +42,7 @@ async function encodeSlowly(
   for (const part of partsOf(request, given)) {
     bytes += part.length;
     expectWritable(workspace, bytes, given);
-    parts.push(part.slice()); // It is used again for the next one.
+    parts.push(part.slice()); // The buffer is reused for the next part.
     await workspace.pause();
     signal.throwIfAborted();
   }
@@ -113,7 +113,7 @@ function writeInPlace(
     if (isSlow) return encodeSlowly(workspace, request, path, task).then(overwrite);
     const bytes = encodeWritable(workspace, request, path);
     if (bytes.length > PIECE || request.durable === true || request.ifMatch !== undefined) {
-      // What is in the scratch buffer is another request's after a pause.
+      // After a pause, the scratch buffer belongs to another request.
       return overwrite([bytes.buffer === scratch.buffer ? Buffer.from(bytes) : bytes]);
     }
     const opened = openInPlace(workspace, path, request, "write", bytes.length);
@@ -144,7 +144,7 @@ async function overwriteSlowly(
     const file = workspace.openFile(whole, given, "read");
     const { size, inode, device } = workspace.status;
     const found = await hashFile(workspace, file, size, given, signal).finally(() => workspace.root.close(file));
-    // Others may have replaced the one that is open to be written.
+    // The file may have been replaced since it was opened for writing.
     if (found !== ifMatch || inode !== opened.inode || device !== opened.device) refuseChanged(given, found);
   }
   const length = lengthOf(parts);
@@ -184,12 +184,12 @@ function writeOver(workspace: Workspace, opened: Opened, bytes: Uint8Array, give
   }
 }
 
-/** Counts for the quota what was written of a file before something failed. */
+/** Adds the written part of a failed write to the quota. */
 function countTorn({ root, status, quota }: Workspace, { file, size }: Opened): void {
   if (quota !== null && root.stat(file, status) === 0) quota.add(status.size - size);
 }
 
-/** Cuts off what a file has beyond the `length` bytes that were written. */
+/** Cuts the file off after the `length` bytes that were written. */
 function cut({ root, quota }: Workspace, { file, size }: Opened, length: number, given: string): void {
   if (size > length) expectSuccess(root.truncate(file, length), given);
   quota?.add(length - size);
@@ -197,14 +197,14 @@ function cut({ root, quota }: Workspace, { file, size }: Opened, length: number,
 
 interface Opened {
   readonly file: number;
-  /** Before anything was written. */
+  /** The size before the write. */
   readonly size: number;
   readonly inode: number;
   readonly device: number;
   readonly created: boolean;
 }
 
-/** Opens a file to write into it, and makes it where it is missing and `bytes` fit into the quota. */
+/** Opens a file for a write in place. Makes a missing file if `bytes` fit into the quota. */
 function openInPlace(
   workspace: Workspace,
   path: Path,
@@ -217,18 +217,18 @@ function openInPlace(
   const file = root.open(whole, opening);
   if (file === -ENOENT) {
     if (ifMatch !== undefined) refuseChanged(given);
-    workspace.quota?.admit(bytes, given, 1); // Lest an empty file is left.
+    workspace.quota?.admit(bytes, given, 1); // Refuse before an empty file is made.
     const at = workspace.enter(path, parents);
     let created: number;
     try {
-      workspace.quota?.admit(bytes, given, 1); // The directories on the way were made since.
+      workspace.quota?.admit(bytes, given, 1); // Making the parent directories has changed the count.
       created = root.openAt(at, nameOf(path), "create");
     } finally {
       workspace.leave(at);
     }
     expectSuccess(created, given);
     workspace.quota?.add(0, 1);
-    return { file: created, size: 0, inode: 0, device: 0, created: true }; // No etag is expected of it.
+    return { file: created, size: 0, inode: 0, device: 0, created: true }; // A new file has no etag to compare.
   }
   expectSuccess(file, given);
   try {
@@ -245,7 +245,7 @@ function openInPlace(
   return { file, size, inode, device, created: false };
 }
 
-/** Removes a file that was made just now, and has nothing in it, since writing it failed. */
+/** Removes a file that was just made and is still empty, since writing it failed. */
 function removeEmpty(workspace: Workspace, path: Path, { file, created }: Opened): void {
   const { root, status } = workspace;
   if (!created || root.stat(file, status) < 0 || status.size > 0 || !leadsTo(root, path.whole, file)) return;
@@ -255,7 +255,7 @@ function removeEmpty(workspace: Workspace, path: Path, { file, created }: Opened
   workspace.leave(at);
 }
 
-/** Closes a file once it is written. */
+/** Closes a file when the write ends. */
 async function closing<Value>(workspace: Workspace, path: Path, opened: Opened, work: Promise<Value>): Promise<Value> {
   try {
     return await work;
@@ -267,14 +267,17 @@ async function closing<Value>(workspace: Workspace, path: Path, opened: Opened, 
   }
 }
 
-/** Lets nobody run what was written as the owner or the group of the file. The kernel does so only for who may not change rights. */
+/**
+ * Clears setuid and setgid, so new content does not run as the file's owner or group. The kernel does this only for a
+ * user who may not change the rights.
+ */
 function expectUnprivileged(code: number, given: string): void {
   if (code !== -EPERM) expectSuccess(code, given);
 }
 
 type Appended = { size: number };
 
-/** Adds to the end of a file, which is made where it is missing. What cannot be added whole is not added. */
+/** Appends to a file, and makes it if it is missing. It appends all bytes or none. */
 export function append(workspace: Workspace, request: AppendRequest, task: Task): Appended | Promise<Appended> {
   const path = workspace.findToChange(request.path);
   const { root, scratch } = workspace;
