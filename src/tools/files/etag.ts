@@ -1,19 +1,22 @@
-/** So many bytes are hashed, read and written at a time: some 50 µs of work each. A multiple of 3, which base64 makes 4 letters of. */
+/**
+ * Bytes hashed, read and written at a time: some 50 µs of work each. A multiple of 3, since base64 makes 4 letters of 3
+ * bytes.
+ */
 export const PIECE = 192 * 1024;
 
 /**
- * Stands for the bytes of a file: their number, and a hash of them (xxHash3, 64 bits, by Yann Collet; taken in pieces, each
- * seeded with that of the pieces before). It tells two writers apart that mean each other no harm: whoever can write
- * bytes that collide can write the file.
+ * Identifies the bytes of a file by their number and a hash (xxHash3, 64 bits, by Yann Collet). The hash is taken in
+ * pieces, each seeded with the hash of the pieces before. It tells writers apart that mean no harm: anyone able to
+ * write colliding bytes can write the file anyway.
  */
 export class EtagOf {
   #size = 0;
   #hash = 0n;
-  /** What does not fill a piece yet. */
+  /** Bytes that do not fill a piece yet. */
   #rest: Buffer | null = null;
   #restLength = 0;
 
-  /** Adds the next bytes, however many. */
+  /** Adds the next bytes, of any length. */
   add(bytes: Uint8Array): void {
     for (let at = 0; at < bytes.length; ) {
       if (this.#restLength === 0 && bytes.length - at >= PIECE) {
@@ -30,7 +33,7 @@ export class EtagOf {
     }
   }
 
-  /** The etag of all bytes; none can be added after it. */
+  /** The etag of all bytes. None can be added afterwards. */
   end(): string {
     if (this.#restLength > 0 || this.#size === 0) this.#flush();
     return textOf(this.#size, this.#hash);
@@ -49,7 +52,7 @@ export class EtagOf {
 
 const textOf = (size: number, hash: bigint): string => `${size.toString(16)}-${hash.toString(16)}`;
 
-/** The etag of bytes that are all there. */
+/** The etag of bytes that are all present. */
 export function etagOf(bytes: Uint8Array): string {
   if (bytes.length <= PIECE) return textOf(bytes.length, Bun.hash.xxHash3(bytes, 0n));
   const etag = new EtagOf();
@@ -57,5 +60,5 @@ export function etagOf(bytes: Uint8Array): string {
   return etag.end();
 }
 
-/** How many bytes an etag stands for; NaN for what is none. */
+/** The number of bytes that an etag stands for. NaN for an invalid etag. */
 export const sizeIn = (etag: string): number => Number.parseInt(etag.slice(0, etag.indexOf("-")), 16);

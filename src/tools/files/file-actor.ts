@@ -36,8 +36,8 @@ export function factoryOf(options: FileSystemOptions, limits: Limits): Factory<S
   return (ctx) => {
     const workspace = openWorkspace(options, limits, ctx.clock);
     const uploads = new Uploads(workspace, ctx.timers);
-    // Streams last as long as their readers like, and watches as long as their programs: actors of their own keep them
-    // from holding up the requests, and each other.
+    // Streams last as long as their readers, and watches as long as their programs. Separate actors keep them from
+    // holding up the requests and each other.
     const { concurrency } = limits;
     const streams = ctx.spawn("streams", FileStreams, streamsOf(workspace), { concurrency });
     const watches = ctx.spawn("watches", FileStreams, streamsOf(workspace), { concurrency });
@@ -86,7 +86,7 @@ export function factoryOf(options: FileSystemOptions, limits: Limits): Factory<S
         onePath,
         counting(onePath, (request) => uploads.begin(request)),
       ),
-      // What an upload writes is nobody else's until it is finished, so that nothing has to wait for it.
+      // No other request can see an upload before it is finished, so nothing has to wait for it.
       writeChunk: atOnce(workspace, (request) => uploads.write(request, ctx)),
       finishWrite: (request) => orRefused(() => finish(uploads.close(request)), request, workspace),
       abortWrite: atOnce(workspace, (request) => uploads.abort(request)),
@@ -123,7 +123,7 @@ function openWorkspace(options: FileSystemOptions, limits: Limits, clock: Clock)
   return workspace;
 }
 
-/** Work that may make directories: where their number has a bound, and little room by the last count, it is counted anew first. */
+/** For work that may make directories. If their number is bounded and little room is left, it counts again first. */
 function counted<Request, Value>(
   { quota }: Workspace,
   { signal }: Task,
@@ -159,7 +159,7 @@ function inspectionOf({ root, limits, quota }: Workspace, uploads: Uploads): Ins
   };
 }
 
-/** Makes handlers of operations: what they refuse is a reply, and requests for one path keep their order. */
+/** Makes handlers of operations. A refusal becomes a reply, and requests for one path keep their order. */
 function handling(task: Task, workspace: Workspace) {
   const order = new Order();
   const perform = <Request, Value>(
@@ -186,16 +186,16 @@ function handling(task: Task, workspace: Workspace) {
     };
   };
   return {
-    /** For what changes nothing. */
+    /** For operations that change nothing. */
     look: <Request, Value>(paths: Paths<NoInfer<Request>>, work: (request: Request) => Value | Promise<Value>) =>
       perform(paths, work, false),
-    /** For what later requests for its paths are to wait for. */
+    /** For operations that later requests for the same paths wait for. */
     change: <Request, Value>(paths: Paths<NoInfer<Request>>, work: (request: Request) => Value | Promise<Value>) =>
       perform(paths, work, true),
   };
 }
 
-/** Makes a handler of what waits for no other request. */
+/** Makes a handler that waits for no other request. */
 function atOnce<Request, Value>(workspace: Workspace, work: (request: Request) => Value | Promise<Value>) {
   return (request: Request) =>
     orRefused(
@@ -222,13 +222,14 @@ function orRefused<Reply>(
   }
 }
 
-/** The items of a stream, and what it was refused for as the last one. */
+/** The items of a stream. A refusal becomes the last item. */
 function told<Item>(
   { signal }: Task,
   workspace: Workspace,
   begin: (task: Task) => AsyncGenerator<Item>,
 ): AsyncGenerator<Told<Item>> {
-  return itemsOf(workspace, () => begin({ signal })); // Read here, because a generator's body is no part of its handler any more.
+  // Read here, because a generator's body runs after its handler has returned.
+  return itemsOf(workspace, () => begin({ signal }));
 }
 
 async function* itemsOf<Item>(workspace: Workspace, begin: () => AsyncGenerator<Item>): AsyncGenerator<Told<Item>> {
@@ -252,16 +253,16 @@ function refused(
     return { ok: false, error: isGone ? { ...error, message: ROOT_IS_GONE } : error };
   }
   if (!(thrown instanceof DOMException && thrown.name === "AbortError")) throw thrown;
-  // Its asker waits still, and is owed more than a handler that failed: what is under way ends with the actor.
+  // The asker still waits and needs more than a failed handling. Work under way ends with the actor.
   const { path, from } = (request ?? {}) as { path?: string; from?: string };
   const message = "The file actor was stopped before this was done; look at what is there, and ask again.";
   return { ok: false, error: { kind: "io", path: path ?? from ?? "", message } };
 }
 
-/** The paths that a request is about, by what its operation declares: what else stands in it is not looked at. */
+/** Gives the paths in the declared fields of a request. Undeclared fields are ignored. */
 type Paths<Request> = (request: Request) => string[];
 
-/** The root where it names none. */
+/** The path of the request, or the root if it has none. */
 const onePath = ({ path }: { readonly path?: string | undefined }): string[] => [parsePath(path ?? "").whole];
 
 const bothPaths = ({ from, to }: { readonly from: string; readonly to: string }): string[] => [
@@ -275,7 +276,7 @@ const readPaths = ({ reads }: { readonly reads: readonly { readonly path: unknow
 const changePaths = ({ changes }: { readonly changes: readonly Change[] }): string[] =>
   changes.flatMap(pathsOfChange).map((each) => parsePath(each).whole);
 
-/** The path of one of several reads; none where it is no path, which that read is refused for. */
+/** The path of one of several reads. Empty for an invalid path, which that read is refused for. */
 function pathsIn(path: unknown): string[] {
   try {
     return [parsePath(path).whole];

@@ -1,7 +1,7 @@
 import { constants } from "node:os";
 import { type Static, Type } from "../../index";
 
-/** What can be wrong with a request for a file. */
+/** The kinds of file errors. */
 const Kind = Type.Union([
   Type.Literal("not-found"),
   Type.Literal("exists"),
@@ -45,20 +45,20 @@ const Kind = Type.Union([
  */
 export const FileError = Type.Object({
   kind: Kind,
-  /** As the caller wrote it; a path of the host is never shown. */
+  /** The path as the caller wrote it. A path of the host is never shown. */
   path: Type.String(),
   /** What happened and what to do, in a sentence. */
   message: Type.String(),
   /** Lines of the file, counted from 1. */
   lines: Type.Optional(Type.Array(Type.Object({ line: Type.Integer(), text: Type.String() }))),
-  /** With `changed`: the etag of what is there now, unless it is gone. */
+  /** For `changed`: the etag of the present file. Left out if the file is gone. */
   etag: Type.Optional(Type.String()),
 });
 export type FileError = Static<typeof FileError>;
 
 type Details = Pick<FileError, "lines" | "etag">;
 
-/** Carries an error from where it is found to the edge of the actor, where it becomes the reply. No Error: it needs no stack. */
+/** Carries an error to the edge of the actor, where it becomes the reply. It is no Error, since it needs no stack. */
 export class FileRefusal {
   constructor(readonly error: FileError) {}
 }
@@ -72,7 +72,7 @@ const { errno } = constants;
 
 export const ROOT_IS_GONE = "The directory that is served is gone; make it, and spawn the actor again.";
 
-/** Refuses the request for a reason of the operating system; `code` is an errno, or negated as the root gives it. */
+/** Refuses the request for an error of the operating system. `code` is an errno, or a negated one from the root. */
 export function refuseFor(code: number, path: string): never {
   const shown = JSON.stringify(path);
   switch (Math.abs(code)) {
@@ -114,12 +114,12 @@ export function refuseFor(code: number, path: string): never {
   }
 }
 
-/** Refuses the request unless the root did what it was asked to. */
+/** Refuses the request if `code` is a negated errno. */
 export function expectSuccess(code: number, path: string): void {
   if (code < 0) refuseFor(code, path);
 }
 
-/** Refuses to replace a file that is another one than the caller has seen; `etag` is that of what is there. */
+/** Refuses to replace a file that differs from the one the caller has seen. `etag` is that of the present file. */
 export function refuseChanged(path: string, etag?: string): never {
   const advice = "read it again, and write what fits it now";
   return refuse(

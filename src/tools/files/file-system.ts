@@ -4,12 +4,13 @@ import { type FileSystemOptions, limitsOf } from "./options";
 import { FileSystem, type FileSystemRef } from "./protocol";
 
 /**
- * Spawns an actor that serves the files below one directory, and nothing outside of it, also while others swap directories
- * for links there. It keeps what is being written in `.envoi` there, which stays (git ignores it), and which it does not show.
+ * Spawns an actor that serves the files below one directory and nothing outside it, even while other programs swap
+ * directories for links there. Unfinished writes are kept in `.envoi` in that directory. The directory `.envoi` stays,
+ * is hidden from requests, and is ignored by git.
  *
- * @param spawner a system, or the context of the actor that is to be its parent.
- * @throws TypeError or RangeError for an option that cannot be one; Error where the root is no directory, this machine has
- * no safe way to serve it, or the name is in use.
+ * @param spawner a system, or the context of the parent actor.
+ * @throws TypeError or RangeError for an invalid option; Error if the root is no directory, this machine has no safe
+ * way to serve it, or the name is in use.
  * @example
  * const files = spawnFileSystem(system, { root: "workspace", deny: ["**\/.env"] });
  * const written = resultOf(await files.ask("write", { path: "notes/today.md", content: "# Today" }));
@@ -21,13 +22,13 @@ export function spawnFileSystem(spawner: Spawner, options: FileSystemOptions): F
   const { factoryOf } = loadFileActor();
   const files = spawner.spawn(name, FileSystem, factoryOf(options, limits), {
     concurrency: limits.concurrency,
-    validate: "always", // Whoever asks: what an agent makes up comes from within, too.
+    validate: "always", // Even from within the process, a request may have been made up by an agent.
     ...(supervision && { supervision }),
     ...(phase !== undefined && { phase }),
     ...(capacity !== undefined && { capacity }),
     ...(overflow !== undefined && { overflow }),
   });
-  // The first schema that a process compiles takes it 4 ms: now, and not while the first request is served.
+  // The first schema compiled in a process takes 4 ms. Spend them now, not on the first request.
   FileSystem.operations["read"]?.payload.parse({ path: "" });
   return files;
 }

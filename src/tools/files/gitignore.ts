@@ -3,24 +3,24 @@ import { faultOf } from "./glob";
 import type { Effort, Steps } from "./steps";
 import type { Workspace } from "./workspace";
 
-/** Largest `.gitignore` that is read, in bytes; a larger one is passed over. */
+/** Largest `.gitignore` that is read, in bytes. A larger one is skipped. */
 const MOST_BYTES = 64 * 1024;
-/** Most patterns of one file, and of all files on the way to a directory; those beyond them are passed over. */
+/** Most patterns of one file, and of all files on the way to a directory. Further ones are skipped. */
 const MOST_PATTERNS = 1_000;
 const MOST_IN_FORCE = 4_000;
-/** Longest pattern, in UTF-16 code units; a longer one is passed over. */
+/** Longest pattern, in UTF-16 code units. A longer one is skipped. */
 const LONGEST_PATTERN = 1_000;
-/** What reading a pattern costs beside its letters, in bytes searched; and what matching one does, usual and at worst. */
+/** The cost of reading a pattern, beside its letters, and of matching one letter, usually and at worst. In bytes searched. */
 const PATTERN = 2_048;
 const LETTER = 64;
 const USUAL = 8;
 const EQUAL = 32;
-/** What opening a directory on the way costs. */
+/** The cost of opening a directory on the way. */
 const PLACE = 8_192;
-/** So many `*` are matched without going back far. */
+/** A pattern with up to this many `*` backtracks little. */
 const FEW_STARS = 2;
 
-/** Names of classes such as `[[:digit:]]`, in what a glob writes for them. */
+/** Character classes such as `[[:digit:]]`, by name, as a glob writes them. */
 const CLASSES: Readonly<Record<string, string>> = {
   alnum: "0-9A-Za-z",
   alpha: "A-Za-z",
@@ -36,28 +36,28 @@ const CLASSES: Readonly<Record<string, string>> = {
 interface Pattern {
   readonly isNegated: boolean;
   readonly isOfDirectories: boolean;
-  /** Whether it is about the path below the directory of its file, and not about the name alone. */
+  /** True if the pattern applies to the path below the directory of its file, false if to the name alone. */
   readonly isOfPaths: boolean;
-  /** The text, where it stands for itself. */
+  /** The literal text of a pattern without wildcards. */
   readonly text: string | null;
   readonly glob: Glob | null;
-  /** What a letter that it is matched against costs. */
+  /** The cost of each letter that it is matched against. */
   readonly letterCost: number;
 }
 
 /**
- * The `.gitignore` files that hold in one directory: its own, and those of the directories on the way to it, of which the
- * nearest one that says anything decides. As in git, nothing that is in an ignored directory is looked at, so that no
- * pattern can show it again, and `.git` itself is ignored.
+ * The `.gitignore` files that apply in one directory: its own, and those of the directories above it. The nearest file
+ * with a matching pattern decides. As in git, an ignored directory is never entered, so no pattern can show anything in
+ * it. `.git` is always ignored.
  *
- * The files are an input like any other, written by whoever may write below the root. The field's library makes regular
- * expressions of patterns that go back: two `**\/` in one take it 1.4 s on a path of 2,000 bytes, and three took over a
- * minute. Here a pattern is a native glob within the bounds of `faultOf`, and one beyond them ignores nothing.
+ * These files are input, written by anyone who may write below the root. The field's library turns patterns into
+ * regular expressions that backtrack: two `**\/` in one pattern take it 1.4 s on a path of 2,000 bytes, and three took
+ * over a minute. Here a pattern is a native glob within the bounds of `faultOf`. A pattern beyond them ignores nothing.
  */
 export class Ignores {
   readonly #parent: Ignores | null;
   readonly #patterns: readonly Pattern[];
-  /** Where the part of a path begins that the patterns are about. */
+  /** Where the part of a path begins that the patterns apply to. */
   readonly #from: number;
   readonly #inForce: number;
 
@@ -68,12 +68,12 @@ export class Ignores {
     this.#inForce = patterns.length + (parent === null ? 0 : parent.#inForce);
   }
 
-  /** Where no file has said anything yet. */
+  /** The start: no file has been read. */
   static readonly none = new Ignores(null, 0, []);
 
   /**
-   * What holds in a directory of `prefix` (`""` of the root, otherwise with a slash at its end), which is open as `at`. A file
-   * that is not served, such as one that `deny` closes, says nothing.
+   * The rules for the directory `prefix`, which is open as `at`. `prefix` is `""` for the root and otherwise ends in a
+   * slash. A file that is not served, for example because of `deny`, has no effect.
    */
   *in(workspace: Workspace, at: number, prefix: string, effort: Effort): Steps<Ignores> {
     const text = readIgnoreFile(workspace, at, prefix);
@@ -89,7 +89,7 @@ export class Ignores {
     return patterns.length === 0 ? this : new Ignores(this, prefix.length, patterns);
   }
 
-  /** Whether what has this path below the root, and this name in its directory, is left out. */
+  /** True if the entry of this path below the root, and of this name, is left out. */
   *leavesOut(whole: string, name: string, isDirectory: boolean, effort: Effort): Steps<boolean> {
     if (name === ".git") return true;
     for (let file: Ignores | null = this; file !== null; file = file.#parent) {
@@ -108,8 +108,8 @@ export class Ignores {
 }
 
 /**
- * What the directories on the way to one say; `prefix` is that of the directory itself, whose own file is not read. Each is
- * opened in the one before, since a path of 500 names takes as many system calls where the kernel does not resolve it.
+ * The rules of the directories above the directory `prefix`, whose own file is not read. Each is opened through the one
+ * before: without `openat2`, a path of 500 names takes as many system calls.
  */
 export function* ignoresAbove(workspace: Workspace, prefix: string, effort: Effort): Steps<Ignores> {
   const { root } = workspace;
@@ -123,11 +123,11 @@ export function* ignoresAbove(workspace: Workspace, prefix: string, effort: Effo
       ignores = yield* ignores.in(workspace, at, above, effort);
       if (effort.spend(PLACE)) yield;
       above += `${name}/`;
-      const isOpen = workspace.turn === turn; // After a pause it may be elsewhere.
+      const isOpen = workspace.turn === turn; // It may have been moved during a pause.
       const next = isOpen ? root.openAt(at, name, "place") : root.open(above.slice(0, -1), "place");
       workspace.leave(at);
       at = next;
-      if (at < 0) break; // It is gone, and so is what is in it.
+      if (at < 0) break; // The directory is gone, and everything in it.
     }
   } finally {
     if (at >= 0) workspace.leave(at);
@@ -150,7 +150,7 @@ function readIgnoreFile(workspace: Workspace, at: number, prefix: string): strin
   }
 }
 
-/** Reads one line, as gitignore(5) says; null for one that ignores nothing. */
+/** Reads one line by the rules of gitignore(5). Null for a line that ignores nothing. */
 function patternOf(line: string): Pattern | null {
   if (line.length > LONGEST_PATTERN || line.startsWith("#")) return null;
   let text = withoutBlanks(line.endsWith("\r") ? line.slice(0, -1) : line);
@@ -169,7 +169,7 @@ function patternOf(line: string): Pattern | null {
   return { ...about, text: null, glob: new Glob(source), letterCost: stars > FEW_STARS ? LETTER : USUAL };
 }
 
-/** Without the blanks at its end, unless a backslash is before them. A regular expression would go back for each run of blanks. */
+/** Cuts off trailing blanks, except one after a backslash. A regular expression would backtrack at each run of blanks. */
 function withoutBlanks(line: string): string {
   let end = line.length;
   while (line[end - 1] === " ") end--;
@@ -180,8 +180,8 @@ function withoutBlanks(line: string): string {
 }
 
 /**
- * The glob of a pattern: braces are letters in it, stars within a name are one, and no class that is negated has a slash. Null where
- * a class has no end, which matches nothing.
+ * The glob of a pattern. Braces are plain letters in it, several stars within a name are one, and a negated class
+ * excludes the slash. Null for a class without an end, which matches nothing.
  */
 function globOf(text: string): string | null {
   const parts = partsOf(text);
@@ -200,7 +200,10 @@ function globOf(text: string): string | null {
     .join("");
 }
 
-/** Letters, classes and runs of stars. A regular expression went from each `[` to the end: 24 ms for a line of them. */
+/**
+ * Splits into letters, classes and runs of stars. A regular expression read from each `[` to the end: 24 ms for a line
+ * of them.
+ */
 function partsOf(text: string): string[] | null {
   const parts: string[] = [];
   for (let at = 0; at < text.length; ) {
@@ -218,7 +221,7 @@ function partsOf(text: string): string[] | null {
 
 const NAMED = /\[:[a-z]+:\]/y;
 
-/** Where a class ends; below zero where it does not. */
+/** The index of a class's end, or below zero if there is none. */
 function endOfClass(text: string, start: number): number {
   const first = start + (/[!^]/.test(text[start + 1] ?? "") ? 2 : 1);
   for (let at = first; at < text.length; ) {
@@ -230,7 +233,10 @@ function endOfClass(text: string, start: number): number {
   return -1;
 }
 
-/** A class, with the slash in it if it is negated: where that is no part of a range, and a `]` stays the first. */
+/**
+ * A class, with a slash added if it is negated. The slash must not become part of a range, and a leading `]` must stay
+ * first.
+ */
 function classOf(part: string): string {
   if (!/^\[[!^]/.test(part)) return part;
   const inside = part.slice(2, -1);

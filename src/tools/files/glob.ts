@@ -4,21 +4,25 @@ import { refuse } from "./file-error";
 /** Longest glob, in UTF-16 code units. */
 const LONGEST_GLOB = 1_000;
 /**
- * Longest glob with `*` or `{`, and most of these in it. A match tries again from each place of the path: with these bounds one
- * takes up to 2 ms on a path of 4,000 bytes that is made for it, and without them 27 ms; usual ones take less than 1 µs.
+ * Longest glob with `*` or `{`, and most of these signs in it. A match tries again from each place of the path. Within
+ * these bounds it takes up to 2 ms on a path of 4,000 bytes built for it, without them 27 ms. Usual matches take less
+ * than 1 µs.
  */
 const LONGEST_WILD = 250;
 const MOST_STARS = 32;
 const MOST_BRACES = 10;
-/** Most texts that the braces of a glob stand for. */
+/** Most texts that the braces of a glob may stand for. */
 const MOST_ALTERNATIVES = 1_000;
-/** With every `[` closed, and something after each backslash: what is cut short would match nothing, and close nothing. */
+/**
+ * Requires that every `[` is closed and every backslash has a letter after it. A glob that is cut short would match
+ * nothing, and so close nothing.
+ */
 const WHOLE = /^(?:\\.|[^\\[]|\[[!^]?(?:\\.|[^\\])(?:\\.|[^\\\]])*\])*$/su;
 
-/** Whether a path below a directory matches. */
+/** True for a path, below a directory, that matches. */
 export type Matcher = (path: string) => boolean;
 
-/** What is wrong with a glob, as a sentence goes on; null where nothing is. */
+/** The fault of a glob, as the rest of a sentence. Null if there is none. */
 export function faultOf(glob: unknown): string | null {
   if (typeof glob !== "string" || glob === "") return "is a text, such as **/*.ts";
   if (glob.length > LONGEST_GLOB) return `has at most ${LONGEST_GLOB} characters`;
@@ -39,7 +43,7 @@ function faultOfSize(glob: string): string | null {
 
 const count = (text: string, letter: string): number => text.split(letter).length - 1;
 
-/** Refuses a glob of which a part can match no path, since whoever wrote it has meant something else. */
+/** Refuses a glob if a part of it can match no path: its author meant something else. */
 function faultOfAlternatives(ends: ReadonlySet<State> | string): string | null {
   if (typeof ends === "string") return ends;
   for (const end of ends) {
@@ -54,8 +58,9 @@ function faultOfAlternatives(ends: ReadonlySet<State> | string): string | null {
 }
 
 /**
- * What is known of a text that braces stand for, letter by letter: the name that is being read (one of `NAMES`), four times the
- * first name that no path has (0 for none), and 16 once there was a letter. A list of the texts themselves took 8 ms for one glob.
+ * A summary of a text that braces stand for, built letter by letter: the current name (an index of `NAMES`), plus four
+ * times the first impossible name (0 for none), plus 16 once there was a letter. A list of the texts themselves took 8
+ * ms for one glob.
  */
 type State = number;
 const EMPTY: State = 0;
@@ -67,7 +72,7 @@ const DEAD = ["", ".", ".."] as const;
 const nameIn = (state: State): number => state & 3;
 const deadIn = (state: State): string | undefined => DEAD[((state >> 2) & 3) - 1];
 
-/** Ends the name that is being read. */
+/** Ends the current name. */
 function afterName(state: State): State {
   const name = nameIn(state);
   const isFirst = (state & 12) === 0 && name !== OTHER;
@@ -80,9 +85,9 @@ function afterLetter(state: State, letter: string): State {
   return (state & ~3) | name | BEGUN;
 }
 
-/** How the texts end that the braces of a glob stand for; or what is wrong with the braces. */
+/** The possible ends of all texts that the braces stand for, or the fault of the braces. */
 function alternativesOf(glob: string): ReadonlySet<State> | string {
-  // What is open: how what is before each brace ends and how many texts that is, and the same of its alternatives that are complete.
+  // The open braces. Each has the ends of the text before it, with their number, and the ends of its complete alternatives.
   const open: { readonly before: ReadonlySet<State>; readonly count: number; done: Set<State>; texts: number }[] = [];
   let present: ReadonlySet<State> = new Set([EMPTY]);
   let count = 1;
@@ -105,7 +110,7 @@ function alternativesOf(glob: string): ReadonlySet<State> | string {
         present = level.done;
       }
     } else {
-      const letter = token.length > 1 ? "x" : token; // Neither a class nor what a backslash is before is a slash or a dot.
+      const letter = token.length > 1 ? "x" : token; // A class or an escaped letter is neither a slash nor a dot.
       const next = new Set<State>();
       for (const state of present) next.add(afterLetter(state, letter));
       present = next;
@@ -114,17 +119,17 @@ function alternativesOf(glob: string): ReadonlySet<State> | string {
   return open.length > 0 ? "has a } for each {" : present;
 }
 
-/** Reads the glob of a request; `given` is the path that it goes with. */
+/** Reads the glob of a request. `given` is the request's path, for errors. */
 export function matcherOf(glob: unknown, given: string): Matcher {
   const fault = faultOf(glob);
   if (fault !== null) return refuse("invalid-path", given, `A glob ${fault}; got ${shorten(glob)}.`);
-  const compiled = new Glob(glob as string); // `faultOf` has looked.
+  const compiled = new Glob(glob as string); // `faultOf` has checked that it is a string.
   return (path) => compiled.match(path);
 }
 
 const bare = (glob: string): string => glob.replace(/^(\.?\/)+/, "").replace(/\/+$/, "/**");
 
-/** A value for an error. */
+/** Shortens a value for an error. */
 export function shorten(value: unknown): string {
   const text = typeof value === "string" ? JSON.stringify(value) : Bun.inspect(value, { depth: 1, compact: true });
   return text.length > 100 ? `${text.slice(0, 100)}…` : text;

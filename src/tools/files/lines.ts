@@ -1,8 +1,8 @@
 const LF = 10;
-/** So many bytes are looked at one by one before a call looks at the rest: it costs as much as that. */
+/** Bytes scanned in JavaScript before a native call scans the rest. The call costs as much as this scan. */
 const NEAR = 64;
 
-/** Where the next line end is, or −1: quick for long lines, and where each byte is one. */
+/** The index of the next line end, or −1. Fast for long lines, and for text where every byte is a line end. */
 export function nextLineEnd(bytes: Buffer, from: number): number {
   const near = Math.min(bytes.length, from + NEAR);
   for (let at = from; at < near; at++) if (bytes[at] === LF) return at;

@@ -3,45 +3,54 @@ import { faultOf, shorten } from "./glob";
 import type { Volume } from "./root/volume";
 import { type FileQuota, SharedQuota } from "./write/shared-quota";
 
-/** How a file actor is made. All but `root` may be left out. */
+/** Options of a file actor. Only `root` is required. */
 export interface FileSystemOptions extends Pick<ActorOptions, "supervision" | "phase" | "capacity" | "overflow"> {
-  /** The directory that is served, which must exist. A link to one is resolved once, at the start. */
+  /** The directory to serve. It must exist. A link is resolved once, at the start. */
   readonly root: string;
   /**
-   * An in-memory file system to serve `root` of, for tests: memfs's `Volume.fromJSON({ … })`. What takes long, such as
-   * a write of more than 192 KB, and `change` always, pauses on the system's clock: under a manual one, it goes on with `settle()`.
-   * Default: the machine's.
+   * An in-memory file system that contains `root`, for tests: memfs's `Volume.fromJSON({ … })`. Long work, such as a
+   * write of more than 192 KB, pauses on the system's clock, and so does every `change`. Under a manual clock,
+   * `settle()` makes it go on. Default: the machine's.
    */
   readonly volume?: Volume;
   /** The actor's name. Default: `"files"`. */
   readonly name?: string;
-  /** Whether every change is refused. Default: false. */
+  /** True refuses every change. Default: false. */
   readonly readOnly?: boolean;
-  /** Largest file, or part of one, that is read at once; `readStream` has no bound. In bytes. Default: 10 MB. */
+  /** Largest file, or part of a file, read at once, in bytes. `readStream` has no bound. Default: 10 MB. */
   readonly maxReadBytes?: number;
-  /** Most bytes that one request writes, or one upload with all its pieces. Default: 10 MB. */
+  /** Most bytes of one write request, or of all pieces of one upload. Default: 10 MB. */
   readonly maxWriteBytes?: number;
-  /** How many bytes all files below the root may have; counted when first needed, and where it is reached. Default: no bound. */
+  /**
+   * Most bytes of all files below the root. They are counted at first need, and when the bound is reached. Default: no
+   * bound.
+   */
   readonly quotaBytes?: number;
-  /** How many files and directories there may be below the root; counted as bytes are. Default: no bound. */
+  /** Most files and directories below the root. They are counted as bytes are. Default: no bound. */
   readonly quotaFiles?: number;
-  /** A quota that this actor shares with others of its process, beside its own bounds: see `createQuota`. Default: none. */
+  /**
+   * A quota shared with other actors of this process, in addition to this actor's bounds: see `createQuota`. Default:
+   * none.
+   */
   readonly quota?: FileQuota;
-  /** Most entries in one page of a list, and most that a copy or a search goes through. Default: 10,000. */
+  /** Most entries in one page of a list, and most that a copy or a search visits. Default: 10,000. */
   readonly maxEntries?: number;
-  /** Globs of the files that are served, such as `src/**`; directories are seen and made all the same. Default: all. */
+  /** Globs of the files to serve, such as `src/**`. Directories are shown and made regardless. Default: all. */
   readonly allow?: readonly string[];
-  /** Globs of what is not served or shown, such as `**\/.env`; a directory that matches is closed with all below it, in whatever case and Unicode form. Default: none. */
+  /**
+   * Globs of paths that are neither served nor shown, such as `**\/.env`, in any case and Unicode form. A matching
+   * directory is closed with everything below it. Default: none.
+   */
   readonly deny?: readonly string[];
-  /** Whether files with more than one name are served: another name may be outside of the root. Default: false. */
+  /** True also serves files with several names (hard links). Another name may be outside the root. Default: false. */
   readonly hardLinks?: boolean;
-  /** How many requests that take long run at once; as many streams, and as many watches, beside them. Default: 64. */
+  /** Most long requests at once. As many streams and as many watches run beside them. Default: 64. */
   readonly concurrency?: number;
-  /** How paths are resolved; one that this machine does not have throws. Default: the strongest that it has. */
+  /** How paths are resolved. A way that this machine lacks throws. Default: the strongest available. */
   readonly resolution?: "openat2" | "proc-fd";
 }
 
-/** The limits, none of them left out. */
+/** The limits, with all defaults filled in. */
 export interface Limits {
   readonly readOnly: boolean;
   readonly maxReadBytes: number;
@@ -73,7 +82,7 @@ const NAMES: ReadonlySet<string> = new Set<keyof FileSystemOptions>([
   "overflow",
 ]);
 
-/** Refuses options that cannot be ones, says what to write, and fills in the defaults. */
+/** Refuses invalid options with advice, and fills in the defaults. */
 export function limitsOf(options: FileSystemOptions): Limits {
   if (typeof options !== "object" || options === null) {
     throw new TypeError('The options of a file actor are an object, such as { root: "workspace" }.');

@@ -1,23 +1,23 @@
 import type { Workspace } from "./workspace";
 
-/** Longest work between two pauses, in milliseconds: half of a turn of the dispatcher. */
+/** Longest work between two pauses, in milliseconds: half of a dispatcher's turn. */
 const LONGEST = 0.5;
 
-/** Tells work that takes long when to let timers, I/O and other actors go on. */
+/** Tells long work when to let timers, I/O and other actors run. */
 export class Pace {
   readonly #workspace: Pick<Workspace, "clock" | "pause">;
   readonly #most: number;
   #since: number;
   #spent = 0;
 
-  /** @param most what may be spent between two pauses, however little time that takes. */
+  /** @param most the most work between two pauses, even if it took little time. */
   constructor(workspace: Pick<Workspace, "clock" | "pause">, most: number) {
     this.#workspace = workspace;
     this.#most = most;
     this.#since = workspace.clock.monotonicTime();
   }
 
-  /** Notes that work was done; whether a pause is due. */
+  /** Notes that work was done. Returns true if a pause is due. */
   spend(work: number): boolean {
     this.#spent += work;
     return this.#spent >= this.#most || this.#workspace.clock.monotonicTime() - this.#since >= LONGEST;

@@ -1,6 +1,6 @@
 import { refuse } from "./file-error";
 
-/** Longest path in bytes, as in Linux (PATH_MAX, with its end). */
+/** Longest path in bytes, as in Linux (PATH_MAX without its NUL). */
 const LONGEST_PATH = 4_095;
 /** Longest name in bytes, as in most file systems (NAME_MAX). */
 const LONGEST_NAME = 255;
@@ -8,27 +8,27 @@ const LONGEST_NAME = 255;
 const SLASH = 47;
 const DOT = 46;
 
-/** A path that can be looked up below the root: no `..`, no absolute path, nothing that no file can be named. */
+/** A path that can be looked up below the root: not absolute, no `..`, only possible file names. */
 export interface Path {
-  /** As the caller wrote it: what errors show. */
+  /** The path as the caller wrote it, for errors. */
   readonly given: string;
-  /** Its names, with one slash between them; empty for the root. */
+  /** Its names, joined by single slashes. Empty for the root. */
   readonly whole: string;
-  /** Where the last name begins in `whole`. */
+  /** The index of the last name in `whole`. */
   readonly base: number;
-  /** Whether it ends in a slash, and so can only be a directory. */
+  /** True if it ends in a slash, so only a directory can have it. */
   readonly isDirectory: boolean;
 }
 
-/** Where its last name is: `""` for the root. */
+/** The path of the parent directory. `""` is the root. */
 export const parentOf = ({ whole, base }: Path): string => (base === 0 ? "" : whole.slice(0, base - 1));
 
-/** Its last name. */
+/** The last name. */
 export const nameOf = ({ whole, base }: Path): string => (base === 0 ? whole : whole.slice(base));
 
 /**
- * Reads a path. `.` and doubled slashes mean nothing, as in POSIX; `""` and `.` are the root. Names are taken as they
- * are: a backslash is a letter like any other, and no Unicode form is changed into another.
+ * Reads a path. As in POSIX, `.` and doubled slashes mean nothing; `""` and `.` are the root. Names are not changed: a
+ * backslash is an ordinary letter, and no Unicode form is converted.
  */
 export function parsePath(given: unknown): Path {
   if (typeof given !== "string") {
@@ -56,15 +56,15 @@ export function parsePath(given: unknown): Path {
       `Write the path as it is below the root, without the first slash; got ${show(given)}.`,
     );
   }
-  let start = 0; // Of the present name.
-  let base = 0; // Of the last name, if no name was left out.
+  let start = 0; // The start of the current name.
+  let base = 0; // The start of the last name. Valid only if no name was left out.
   let isClean = true;
   for (let i = 0; i <= length; i++) {
     const code = i === length ? SLASH : given.charCodeAt(i);
     if (code === 0) return refuse("invalid-path", given, `A path has no NUL; got ${show(given)}.`);
     if (code !== SLASH) continue;
     if (isMeaningful(given, start, i)) base = start;
-    else isClean = false; // A trailing slash comes here too.
+    else isClean = false; // Also reached by a trailing slash.
     start = i + 1;
   }
   if (isClean) return { given, whole: given, base, isDirectory: false };
@@ -75,7 +75,7 @@ export function parsePath(given: unknown): Path {
   return { given, whole, base: whole.lastIndexOf("/") + 1, isDirectory: /(^|\/)\.?$/.test(given) };
 }
 
-/** Whether there is a name between the two places. */
+/** True if there is a name between the two indexes. */
 function isMeaningful(path: string, start: number, end: number): boolean {
   const length = end - start;
   if (length === 0) return false;

@@ -1,15 +1,15 @@
 import type { Steps } from "./steps";
 import type { Task, Workspace } from "./workspace";
 
-/** How long work may take that is done at once, in milliseconds: half of the dispatcher's own turn. */
+/** Longest work without a pause at first, in milliseconds: half of the dispatcher's turn. */
 const AT_ONCE = 0.4;
-/** How long steps of longer work follow each other between two pauses, in milliseconds: a timer waits for half of it. */
+/** Longest work between two pauses afterwards, in milliseconds. A timer waits for half of it on average. */
 const PIECE = 0.2;
 
 /**
- * Does work that yields after each step, none of which takes long: at once if all of it takes no longer than that may, with
- * pauses where it yields if it does. Once the asker has given up, the reason is thrown into the steps, which may clean up
- * in further steps.
+ * Performs work that yields after each short step. All of it is done at once if that takes no longer than `AT_ONCE`.
+ * Longer work goes on with pauses at its yields. When the asker gives up, the reason is thrown into the steps. They may
+ * clean up in further steps.
  */
 export function perform<Value>(workspace: Workspace, steps: Steps<Value>, task: Task | null): Value | Promise<Value> {
   const { clock } = workspace;
@@ -39,7 +39,7 @@ async function performSlowly<Value>(
       } while (clock.monotonicTime() - start < PIECE);
     }
   } finally {
-    // Where the actor is gone after a pause, the steps have still to close what they have open.
-    steps.return(undefined as never); // What it would give is not looked at.
+    // The actor is gone after a pause, but the steps must still close what they opened.
+    steps.return(undefined as never); // The result is not used.
   }
 }

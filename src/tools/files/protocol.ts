@@ -26,7 +26,7 @@ import { SearchItem, SearchRequest } from "./requests/searching";
 import { ChangeReply, ChangeRequest } from "./requests/several";
 import { Content, Count, content, outcome } from "./requests/terms";
 import { WatchItem, WatchRequest } from "./requests/watching";
-/** How a file actor serves, and what it has under way. */
+/** How a file actor serves its root, and the work under way. */
 export const Inspection = Type.Object({
   /** How paths are resolved. */
   resolution: Type.Union([Type.Literal("openat2"), Type.Literal("proc-fd"), Type.Literal("memory")]),
@@ -35,14 +35,14 @@ export const Inspection = Type.Object({
     maxReadBytes: Count,
     maxWriteBytes: Count,
     maxEntries: Count,
-    /** The actor's own; left out where it has none. `FileQuota.limits` tells those that it shares. */
+    /** The actor's own quota, left out if there is none. `FileQuota.limits` has the shared bounds. */
     quotaBytes: Type.Optional(Count),
     quotaFiles: Type.Optional(Count),
   }),
-  /** Bytes, and files and directories, below its root, by the last count; left out where there is no quota at all. */
+  /** Bytes, and files and directories, below its root by the last count. Left out without any quota. */
   usedBytes: Type.Optional(Count),
   usedFiles: Type.Optional(Count),
-  /** Files that are being written in pieces. */
+  /** The number of uploads under way. */
   uploads: Count,
 });
 export type Inspection = Static<typeof Inspection>;
@@ -53,20 +53,23 @@ const streams = {
   watch: { payload: WatchRequest, stream: outcome(WatchItem) },
 };
 
-/** The part of it that lasts. */
+/** The operations that last. */
 export const FileStreams = defineProtocol("file-streams", streams);
 
-/** What a file actor can be asked. Each reply is `{ ok: true, value }` or `{ ok: false, error }`; so is each item of its streams. */
+/**
+ * The operations of a file actor. Each reply, and each item of a stream, is `{ ok: true, value }` or `{ ok: false,
+ * error }`.
+ */
 export const FileSystem = defineProtocol("file-system", {
   read: { payload: ReadRequest, reply: outcome(ReadReply) },
-  /** Reads several files, one after the other; others may change one while another is read. */
+  /** Reads several files one after the other. Other writers may change a file meanwhile. */
   readMany: { payload: ReadManyRequest, reply: outcome(ReadManyReply) },
   write: { payload: WriteRequest, reply: outcome(WriteReply) },
   append: { payload: AppendRequest, reply: outcome(Type.Object({ size: Count })) },
   edit: { payload: EditRequest, reply: outcome(EditReply) },
   /**
-   * Changes several files, all of them or none: all are checked and staged before the first one is placed, and a failure takes
-   * back those that were. A process that is killed in between may leave some of them done, each of them whole.
+   * Changes several files, all or none. All are checked and staged before the first is placed, and a failure takes the
+   * placed ones back. A process killed in between may leave some of them changed, each of them whole.
    */
   change: { payload: ChangeRequest, reply: outcome(ChangeReply) },
   list: { payload: ListRequest, reply: outcome(ListReply) },
@@ -78,24 +81,23 @@ export const FileSystem = defineProtocol("file-system", {
   delete: { payload: DeleteRequest, reply: outcome(Type.Object({ deleted: Count })) },
   ...streams,
   /**
-   * Begins a file that is written in pieces; it is there once `finishWrite` has replied, and not before. What it must
-   * not be, or must be, is looked at then. At most 64 are begun at once, and one for which nothing comes for five
-   * minutes is given up.
+   * Begins a file that is written in pieces. It appears when `finishWrite` replies, and its conditions are checked
+   * then. At most 64 uploads run at once. An upload is given up after five minutes without a request.
    */
   beginWrite: { payload: BeginWriteRequest, reply: outcome(Upload) },
   /**
-   * Writes the next bytes, after those that were asked for before, and replies how many there are. One that is refused
-   * ends the upload: what would come after it would come after a gap.
+   * Writes the next bytes, in the order of the requests, and replies with the number of bytes so far. A refusal ends
+   * the upload, since a later piece would leave a gap.
    */
   writeChunk: {
     payload: Type.Object({ ...Upload.properties, ...content }),
     reply: outcome(Type.Object({ size: Count })),
   },
-  /** Gives the file its name; where that is refused, nothing is left of it. */
+  /** Places the file under its name. A refusal removes all of it. */
   finishWrite: { payload: Upload, reply: outcome(WriteReply) },
   abortWrite: { payload: Upload, reply: outcome(Type.Object({})) },
   inspect: { reply: outcome(Inspection) },
 });
 
-/** A reference to a file actor. */
+/** A ref to a file actor. */
 export type FileSystemRef = RefTo<typeof FileSystem>;

@@ -5,10 +5,10 @@ import type { ReadStreamRequest } from "./requests/reading";
 import type { Workspace } from "./workspace";
 
 const CHUNK = 128 * 1024;
-/** Most bytes between two pauses: some 300 µs from the cache. */
+/** Most bytes read between two pauses: some 300 µs from the cache. */
 const BETWEEN_PAUSES = 2 * 1024 * 1024;
 
-/** Reads a file of any size: what was there when it was opened, lest one that grows be read for ever. */
+/** Reads a file of any size, up to its size at the opening. A file that grows would otherwise never end. */
 export async function* readStream(
   workspace: Workspace,
   request: ReadStreamRequest,
@@ -24,7 +24,7 @@ export async function* readStream(
     const take = takerOf(encoding, encoding === "base64" ? chunk - (chunk % 3) : chunk, given);
     const pace = new Pace(workspace, BETWEEN_PAUSES);
     for (let position = offset; position < end; ) {
-      if (position > offset) workspace.expectInPlace(file, path); // Its reader may have taken hours.
+      if (position > offset) workspace.expectInPlace(file, path); // The reader may have paused for hours.
       const into = take.room(end - position);
       const count = readAll(workspace, file, into, position, given);
       if (count > 0) yield take.item(into, count);
@@ -38,7 +38,7 @@ export async function* readStream(
   }
 }
 
-/** Fills `into` as far as there is something; gives how far. */
+/** Fills `into` as far as the file goes. Returns how far. */
 function readAll({ root }: Workspace, file: number, into: Uint8Array, position: number, given: string): number {
   let filled = 0;
   while (filled < into.length) {
@@ -55,9 +55,9 @@ function refuseCut(given: string): never {
   return refuse("changed", given, `${JSON.stringify(given)} was cut while it was read; read it again.`);
 }
 
-/** Where bytes are read to, and what becomes of them. */
+/** Provides the buffers for a stream and makes its items. */
 interface Taker {
-  /** For the next item, which has at most `left` bytes. */
+  /** A buffer for the next item, which has at most `left` bytes. */
   room(left: number): Uint8Array;
   item(room: Uint8Array, count: number): string | Uint8Array;
   end(): void;
@@ -67,7 +67,7 @@ function takerOf(encoding: Encoding, chunk: number, given: string): Taker {
   return encoding === "bytes" ? new BytesTaker(chunk) : new TextTaker(chunk, createPieces(encoding, given));
 }
 
-/** Has bytes read to where their reader finds them: a copy from a common buffer would cost half as much as the read. */
+/** Reads bytes straight into their item. Copying them from a shared buffer would add half of the cost of the read. */
 class BytesTaker implements Taker {
   readonly #chunk: number;
 
@@ -76,12 +76,12 @@ class BytesTaker implements Taker {
   }
 
   room(left: number): Uint8Array {
-    // Not filled with zeros first, which would cost a fifth of the read.
+    // Zeroing the buffer first would cost a fifth of the read.
     return new Uint8Array(Buffer.allocUnsafeSlow(Math.min(this.#chunk, left)).buffer);
   }
 
   item(room: Uint8Array, count: number): Uint8Array {
-    return count === room.length ? room : room.slice(0, count); // What is behind it was never written.
+    return count === room.length ? room : room.slice(0, count); // The rest of the buffer was never written.
   }
 
   end(): void {}
@@ -104,7 +104,7 @@ class TextTaker implements Taker {
   }
 
   item(_room: Uint8Array, count: number): string {
-    return this.#pieces.next(this.#buffer.subarray(0, count)) as string; // Bytes are asked for above.
+    return this.#pieces.next(this.#buffer.subarray(0, count)) as string; // `bytes` is handled by the other taker.
   }
 
   end(): void {

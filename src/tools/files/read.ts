@@ -7,19 +7,19 @@ import type { ReadReply, ReadRequest } from "./requests/reading";
 import { cutIn, LONGEST_CUT, startOfTail, type Tail, TailScan } from "./tail";
 import type { Task, Workspace } from "./workspace";
 
-/** Files up to here are read whole where a part is asked for, so that it comes with an etag. */
+/** A part of a file up to this size is cut from the whole file, so that the reply has an etag. In bytes. */
 const WHOLE = 1024 * 1024;
 const LF = 10;
 
-/** How many bytes may still be read by the reads of one request. */
+/** The bytes that the reads of one request may still read. */
 export interface Budget {
   left: number;
 }
 
 /**
- * Reads a file: at once where it is small, in pieces with pauses between them where it is not.
+ * Reads a file. A small one is read at once, a larger one in pieces with pauses.
  *
- * @param budget what it may read, and is taken from; null for the actor's `maxReadBytes`.
+ * @param budget bounds the read and is reduced by it. Null uses the actor's `maxReadBytes`.
  */
 export function read(
   workspace: Workspace,
@@ -46,7 +46,7 @@ function expectTailAlone({ path, offset, length, lines }: ReadRequest): void {
   refuse("denied", path, `The tail of ${JSON.stringify(path)} is read alone: leave out offset, length and lines.`);
 }
 
-/** What was asked for of a file that is there as a whole. */
+/** The requested part of a file that was read whole. */
 function partOf(
   bytes: Buffer,
   { path, encoding = "utf8", offset, length, lines, tail }: ReadRequest,
@@ -66,7 +66,7 @@ function partOf(
     const part = offset === undefined && length === undefined ? bytes : bytes.subarray(start, start + (length ?? size));
     expectSize(part.length, most, path, budget);
     spend(budget, part.length);
-    // `decode` gives bytes for "bytes", and a string otherwise. Field by field: a spread took 80 ns.
+    // `decode` gives bytes for "bytes" and a string otherwise. Fields are copied one by one, since a spread took 80 ns.
     return { encoding, content: decode(part, encoding, path), size, etag } as ReadReply;
   }
   const scan = new LineScan(lines.from ?? 1, lines.to ?? Number.POSITIVE_INFINITY);
@@ -79,7 +79,7 @@ function partOf(
 type About = Pick<ReadReply, "size" | "etag" | "lines" | "offset">;
 
 function replyOf(content: string | Uint8Array, encoding: Encoding, about: About): ReadReply {
-  // `decode` gives bytes for "bytes", and a string otherwise.
+  // `decode` gives bytes for "bytes" and a string otherwise.
   return { encoding, content, ...about } as ReadReply;
 }
 
@@ -108,7 +108,7 @@ function refuseSpent(size: number, most: number, given: string, { left }: Budget
   );
 }
 
-/** A read of a file that is not small. It reads what was there when it was opened, lest one that grows be read for ever. */
+/** A read of a larger file, up to its size at the opening. A file that grows would otherwise never end. */
 class LargeRead {
   readonly #workspace: Workspace;
   readonly #request: ReadRequest;
@@ -148,7 +148,7 @@ class LargeRead {
     const etag = new EtagOf();
     const parts: (string | Uint8Array)[] = [];
     const pieces = createPieces(encoding, path);
-    // Of 3 bytes base64 makes 4 letters, so what is left of a piece waits for the next one.
+    // Base64 makes 4 letters of 3 bytes, so the remainder of a piece waits for the next one.
     let rest = Buffer.alloc(0);
     let given = 0;
     const take = (bytes: Buffer): void => {
@@ -166,7 +166,7 @@ class LargeRead {
       signal.throwIfAborted();
       if (position > 0) this.#workspace.expectInPlace(this.#file, this.#path);
       const bytes = this.#piece(position, Math.min(PIECE, last - position));
-      if (bytes.length === 0) break; // It was cut meanwhile.
+      if (bytes.length === 0) break; // The file was cut meanwhile.
       if (hasEtag) etag.add(bytes);
       const [from, to] = scan ? scan.add(bytes) : [Math.max(0, start - position), Math.max(0, end - position)];
       if (from < to && from < bytes.length) take(bytes.subarray(from, to));
@@ -186,7 +186,7 @@ class LargeRead {
     });
   }
 
-  /** Where a tail begins: looked for from the end, as far as may be read. */
+  /** The start of a tail. It is searched from the end of the file, as far as the read may go. */
   async #startOf(tail: Tail, encoding: Encoding, signal: AbortSignal): Promise<number> {
     const { path } = this.#request;
     const most = this.#workspace.limits.maxReadBytes;
@@ -239,12 +239,12 @@ class LineScan {
     this.#to = to;
   }
 
-  /** Whether the last line that is wanted has come. */
+  /** True once the last wanted line has come. */
   get isDone(): boolean {
     return this.#line > this.#to;
   }
 
-  /** Where in this piece the wanted lines begin and end. */
+  /** The start and the end of the wanted lines in this piece. */
   add(bytes: Buffer): [from: number, to: number] {
     let from = this.#line >= this.#from ? 0 : bytes.length;
     let to = this.isDone ? 0 : bytes.length;
@@ -257,7 +257,7 @@ class LineScan {
     return [from, Math.max(from, to)];
   }
 
-  /** The lines that came; `isCut` where the file has more of them than were looked at. */
+  /** The lines found. `isCut` is true if the rest of the file was not scanned. */
   end(isCut = false): { from: number; to: number; total?: number } {
     const total = this.#isAtStart ? this.#line - 1 : this.#line;
     const to = Math.max(this.#from - 1, Math.min(this.#to, total));

@@ -4,12 +4,11 @@ import type { FileError } from "./file-error";
 import type { FileSystem } from "./protocol";
 import type { BeginWriteRequest, WriteReply } from "./requests/changing";
 
-/** What a file actor replies. */
+/** The reply of a file actor. */
 export type FileReply<Value> = ToolReply<Value, FileError>;
 
 /**
- * Whether the file system refused, as against the actor or the way there: tells the two kinds of errors apart that
- * `resultOf` gives.
+ * Tells the two kinds of errors of `resultOf` apart. True if the file system refused; false if the ask failed.
  *
  * @example
  * if (file.isErr() && isFileError(file.error)) console.log(file.error.path, file.error.kind);
@@ -18,13 +17,13 @@ export function isFileError(error: FileError | AskError): error is FileError {
   return !("retryable" in error);
 }
 
-/** What a loop over `itemsOf` throws: a file error as an Error, with its kind. */
+/** A file error thrown by a loop over `itemsOf`, with its kind. */
 export class FileSystemError extends Error {
   override readonly name = "FileSystemError";
   readonly kind: FileError["kind"];
-  /** As the caller wrote it. */
+  /** The path as the caller wrote it. */
   readonly path: string;
-  /** The file error itself. */
+  /** The file error. */
   readonly error: FileError;
 
   constructor(error: FileError) {
@@ -36,9 +35,9 @@ export class FileSystemError extends Error {
 }
 
 /**
- * The items of a file actor's stream, out of their replies. Leaving the loop ends the stream.
+ * Unwraps the items of a file actor's stream. Leaving the loop ends the stream.
  *
- * @throws FileSystemError in the loop where the file system refuses; and what a loop over the stream throws, StreamError.
+ * @throws FileSystemError in the loop if the file system refuses, and StreamError like a loop over the stream itself.
  * @example
  * for await (const text of itemsOf(files.stream("readStream", { path: "log.txt", encoding: "utf8" }))) print(text);
  */
@@ -53,9 +52,9 @@ type Piece = string | Uint8Array;
 type Uploading = Pick<SignaturesOf<typeof FileSystem>, "beginWrite" | "writeChunk" | "finishWrite" | "abortWrite">;
 
 /**
- * Writes a file of what comes piece by piece, such as the body of a Response: each piece is written before the next one is
- * asked for, and the file is there once all are. Where anything fails, nothing is; what the source throws is thrown.
- * The options hold for each of the asks.
+ * Writes a file from a source in pieces, such as the body of a Response. Each piece is written before the next one is
+ * requested. The file appears once all are written, and not after a failure. An error of the source is rethrown.
+ * The options apply to each ask.
  *
  * @example
  * const written = await writeStream(files, { path: "page.html" }, (await fetch(url)).body ?? []);
@@ -80,14 +79,15 @@ export async function writeStream(
     isFinished = finished.isOk();
     return finished;
   } finally {
-    if (!isFinished) await files.ask("abortWrite", { upload }); // Not within the options, whose signal may be what ended it.
+    // Sent without the options, since their signal may have caused the failure.
+    if (!isFinished) await files.ask("abortWrite", { upload });
   }
 }
 
-/** The pieces, with what is cut within a surrogate pair put together. */
+/** The pieces, with surrogate pairs that were cut between two pieces joined again. */
 async function* wellFormed(source: AsyncIterable<Piece> | Iterable<Piece> | Uint8Array): AsyncGenerator<Piece> {
   let half = "";
-  // A text is iterable itself: letter by letter.
+  // A string is itself iterable, letter by letter.
   for await (const piece of typeof source === "string" || source instanceof Uint8Array ? [source] : source) {
     if (typeof piece !== "string") {
       if (half !== "") yield half;

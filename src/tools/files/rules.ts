@@ -1,14 +1,14 @@
 import { Glob } from "bun";
 
-/** Globs of what is served: see `FileSystemOptions`. */
+/** The globs that decide which paths are served: see `FileSystemOptions`. */
 export interface Globs {
   readonly allow?: readonly string[];
   readonly deny?: readonly string[];
 }
 
 /**
- * Which paths are served. `deny` is about every path, and closes a directory with all that is in it; `allow` is about
- * files, so that directories can be seen and made on the way to them.
+ * Decides which paths are served. `deny` applies to every path, and closes a directory with everything in it. `allow`
+ * applies to files only, so directories on the way to them can be shown and made.
  *
  * | | denied, or in what is | a file, link or FIFO that `allow` leaves out | a directory that `allow` leaves out |
  * | --- | --- | --- | --- |
@@ -30,28 +30,31 @@ export class Rules {
     this.#denyFolded = withAllBelow(deny.map(fold));
   }
 
-  /** Whether every path is served. */
+  /** True if every path is served. */
   get areOpen(): boolean {
     return this.#allow === null && this.#deny.length === 0;
   }
 
   /**
-   * Whether a path, or a directory that it is in, is closed. A file system may take names for one that these globs tell
-   * apart, such as `.ENV` and `.env`, or the two forms of `é`: all of them are closed.
+   * True if a path, or a directory above it, is closed. A file system may treat names as equal that globs tell apart,
+   * such as `.ENV` and `.env`, or the two forms of `é`. All such names are closed.
    */
   denies(whole: string): boolean {
     if (this.#deny.length === 0) return false;
     return matches(this.#deny, whole) || matches(this.#denyFolded, fold(whole));
   }
 
-  /** Whether a file of this path is served. */
+  /** True if a file of this path is served. */
   serves(whole: string): boolean {
     if (this.denies(whole)) return false;
     return this.#allow === null || matches(this.#allow, whole);
   }
 }
 
-/** Each glob, and what is below what it matches: two matches, where one for each directory on the way of a deep path takes 60 times as long. */
+/**
+ * Each glob, and one for everything below its matches. These two matches replace one for each directory of a deep path,
+ * which took 60 times as long.
+ */
 const withAllBelow = (globs: readonly string[]): Glob[] =>
   globs.flatMap((glob) => [new Glob(glob), new Glob(`${glob}/**`)]);
 
@@ -59,7 +62,10 @@ const matches = (globs: readonly Glob[], whole: string): boolean => globs.some((
 
 const IGNORED = /\p{Default_Ignorable_Code_Point}/gu;
 
-/** One spelling for all that a file system may take for the same (as Linux's casefold does: NFD, without what is not seen). */
+/**
+ * One spelling for all names that a file system may treat as equal. As in Linux's casefold: NFD, without invisible
+ * characters.
+ */
 export function fold(text: string): string {
   if (/^[\0-\x7f]*$/.test(text)) return text.toLowerCase();
   return text.normalize("NFD").replace(IGNORED, "").toLowerCase().toUpperCase().toLowerCase().normalize("NFC");

@@ -1,32 +1,32 @@
 import { type Matcher, matcherOf } from "./glob";
 import type { Effort, Steps } from "./steps";
 
-/** What a glob costs for each letter of a path, in bytes searched: 500 ns, if it was made to take long. */
+/** The cost of a glob for each letter of a path, in bytes searched: 500 ns for a glob built to be slow. */
 const LETTER = 64;
 
-/** Globs of a request: one, or several. */
+/** The globs of a request: one or several. */
 type Globs = string | readonly string[] | undefined;
 
 const matchersOf = (globs: Globs, given: string): readonly Matcher[] =>
   (globs === undefined ? [] : typeof globs === "string" ? [globs] : globs).map((glob) => matcherOf(glob, given));
 
-/** Which files a request is about, by their paths below the directory that it names. */
+/** The files that a request applies to, by their paths below the request's directory. */
 export class Selection {
   readonly #wanted: readonly Matcher[] | null;
   readonly #excluded: readonly Matcher[];
 
-  /** @param given the path of the request, for the error where a glob cannot be one. */
+  /** @param given the request's path, for the error of an invalid glob. */
   constructor(glob: Globs, exclude: Globs, given: string) {
     this.#wanted = glob === undefined ? null : matchersOf(glob, given);
     this.#excluded = matchersOf(exclude, given);
   }
 
-  /** Whether every path is wanted. */
+  /** True if every path is wanted. */
   get isAll(): boolean {
     return this.#wanted === null && this.#excluded.length === 0;
   }
 
-  /** Whether a path is wanted: a file that matches one of the globs, and what no excluded one matches. */
+  /** True for a path that matches one of the globs and none of the excluded ones. */
   *admits(path: string, isDirectory: boolean, effort: Effort): Steps<boolean> {
     const cost = LETTER * path.length;
     for (const matches of this.#excluded) {

@@ -1,14 +1,14 @@
-/** Work that lets others go on wherever it yields. */
+/** Work that lets others go on at each yield. */
 export type Steps<Value> = Generator<undefined, Value, undefined>;
 
-/** So much work is done between two pauses: some 50 µs of usual bytes, and half a millisecond of the worst. */
+/** Work between two pauses: some 50 µs for usual bytes, half a millisecond for the worst. */
 const MOST = 256 * 1024;
 
-/** Counts work, in bytes that are looked at, since a look at the clock after every bit of it would cost more than the work. */
+/** Counts work in bytes searched. A look at the clock after every small step would cost more than the step. */
 export class Effort {
   #spent = 0;
 
-  /** Whether a pause is due. */
+  /** Notes work done. Returns true if a pause is due. */
   spend(bytes: number): boolean {
     this.#spent += bytes;
     if (this.#spent < MOST) return false;
@@ -17,15 +17,15 @@ export class Effort {
   }
 }
 
-/** Does the work if no pause falls due; undefined, and nothing done, if one does. */
+/** Does the work if it needs no pause. Otherwise stops it and returns undefined. */
 export function finishAtOnce<Value>(steps: Steps<Value>): Value | undefined {
   const step = steps.next();
   if (step.done === true) return step.value;
-  steps.return(undefined as never); // What it would give is not looked at.
+  steps.return(undefined as never); // The result is not used.
   return undefined;
 }
 
-/** Lets others go on. A workspace is one. */
+/** Lets others go on. A workspace has this. */
 interface Pausing {
   pause(): Promise<void>;
 }

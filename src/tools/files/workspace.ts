@@ -13,13 +13,13 @@ import { isStaging, STAGING, type Staging } from "./write/staging";
 import { stopped, type WriteLock } from "./write/write-lock";
 
 const { ENOENT, EEXIST } = constants.errno;
-/** The rights of a new directory before the process's umask, as everywhere. */
+/** The usual permission bits of a new directory, before the process's umask. */
 const NEW_DIRECTORY = 0o777;
 
-/** The request that is worked on, where work goes on after a pause: it ends when the asker gives up. */
+/** The request under way, for work that goes on after a pause. Its signal aborts when the asker gives up. */
 export type Task = Pick<Context<never>, "signal">;
 
-/** What the operations of one file actor share: the root, and the policy that it is served by. */
+/** The state shared by the operations of one file actor: its root, and its policy. */
 export class Workspace {
   readonly root: Root;
   readonly limits: Limits;
@@ -28,14 +28,14 @@ export class Workspace {
   readonly lock: WriteLock;
   readonly quota: Quota | null;
   readonly clock: Clock;
-  /** Bytes on their way, never across a pause. */
+  /** A buffer for bytes on their way. Never used across a pause. */
   readonly scratch: Buffer = Buffer.allocUnsafeSlow(PIECE);
-  /** What was looked up last, never across a pause. */
+  /** The result of the last lookup. Never used across a pause. */
   readonly status = new Status();
-  /** How many pauses there were. What was found in another turn may be elsewhere by now. */
+  /** The number of pauses so far. Anything found in an earlier turn may have been moved since. */
   turn = 0;
   #isDisposed = false;
-  /** The number of the root's descriptor, also after it was closed: it is nobody's here to close again. */
+  /** The number of the root's descriptor. Kept after that is closed, so that `leave` never closes it again. */
   readonly #top: number;
 
   constructor(parts: Pick<Workspace, "root" | "limits" | "rules" | "staging" | "lock" | "quota" | "clock">) {
@@ -49,7 +49,7 @@ export class Workspace {
     this.clock = parts.clock;
   }
 
-  /** Nothing goes on after it: the numbers of the descriptors that are closed here are soon those of other files. */
+  /** Ends all work. Other files will soon reuse the numbers of the descriptors closed here. */
   dispose(): void {
     this.#isDisposed = true;
     this.lock.dispose();
@@ -58,13 +58,13 @@ export class Workspace {
     this.root.dispose();
   }
 
-  /** Whether somebody has removed the root. */
+  /** True if the root was removed. */
   get isGone(): boolean {
     const code = this.root.stat(this.root.top, this.status);
     return code === -ENOENT || (code === 0 && this.status.links === 0);
   }
 
-  /** Lets timers, I/O and other actors go on. */
+  /** Lets timers, I/O and other actors run. */
   pause(): Promise<void> {
     return new Promise((resolve, reject) => {
       this.clock.macrotask(() => {
@@ -75,7 +75,7 @@ export class Workspace {
     });
   }
 
-  /** A path of a request, for a look at what is there. */
+  /** Reads the path of a request that only looks. */
   find(given: unknown): Path {
     const path = parsePath(given);
     const { whole } = path;
@@ -86,7 +86,7 @@ export class Workspace {
     return path;
   }
 
-  /** The path of a file that is read. */
+  /** Reads the path of a file to be read. */
   findFile(given: unknown): Path {
     const path = this.find(given);
     if (path.isDirectory || path.whole === "") {
@@ -96,7 +96,7 @@ export class Workspace {
     return path;
   }
 
-  /** The path of a file that is changed, or of a directory where `kind` says so. */
+  /** Reads the path of a file to be changed, or of a directory with the kind `"any"`. */
   findToChange(given: unknown, kind: "file" | "any" = "file"): Path {
     const path = kind === "file" ? this.findFile(given) : this.find(given);
     if (this.limits.readOnly)
@@ -104,12 +104,12 @@ export class Workspace {
     return path;
   }
 
-  /** Refuses what the globs close. */
+  /** Refuses a path that the globs close. */
   refuseClosed(given: string): never {
     return refuse("denied", given, `${JSON.stringify(given)} is not served: the actor's globs close it.`);
   }
 
-  /** Opens the directory that a path is in, where need be made with `parents`; `leave` closes it. */
+  /** Opens the directory that a path is in. `parents` makes it if it is missing. `leave` closes it. */
   enter(path: Path, parents: boolean): number {
     if (path.base === 0) return this.root.top;
     const parent = parentOf(path);
@@ -119,12 +119,12 @@ export class Workspace {
     return this.makeAll(parent, path.given).at;
   }
 
-  /** Closes what `enter` opened. */
+  /** Closes a directory opened by `enter`. */
   leave(at: number): void {
     if (at !== this.#top) this.root.close(at);
   }
 
-  /** Makes a directory, if one more fits into the quota; gives 0 or a negated errno. */
+  /** Makes a directory if the quota has room for one more. Returns 0 or a negated errno. */
   makeOne(at: number, name: string, given: string): number {
     const { root, quota } = this;
     if (quota?.boundsFiles === true && root.statAt(at, name, this.status) === -ENOENT) quota.admit(0, given, 1);
@@ -133,7 +133,7 @@ export class Workspace {
     return code;
   }
 
-  /** Makes a directory and those on its way, step by step, each opened below the one before; and opens it. */
+  /** Makes a directory and the missing ones above it, each opened through the one before. Opens the last one. */
   makeAll(whole: string, given: string): { readonly at: number; readonly made: number } {
     const { root } = this;
     let at = root.top;
@@ -155,20 +155,20 @@ export class Workspace {
   }
 
   /**
-   * Whether an open file is where it was before a pause, as far as rules are asked about its path. A file that was replaced
-   * or deleted is nowhere else, and can be read on.
+   * True if an open file has not been moved since a pause, as far as the rules depend on its path. A file that was
+   * replaced or deleted is nowhere else, so reading may go on.
    */
   isInPlace(file: number, whole: string): boolean {
     return this.rules.areOpen || leadsTo(this.root, whole, file) || isNameless(this.root, file);
   }
 
-  /** Refuses to go on with an open file that was moved within a pause. */
+  /** Refuses to go on with an open file that was moved during a pause. */
   expectInPlace(file: number, { whole, given }: Path): void {
     if (this.isInPlace(file, whole)) return;
     refuse("changed", given, `${JSON.stringify(given)} was moved meanwhile; see where it is, and ask again.`);
   }
 
-  /** Refuses what is no regular file of one name; `status` is what was looked up. */
+  /** Refuses anything but a regular file with one name. `status` is that of the file. */
   expectFile({ kind, links }: Status, given: string): void {
     if (kind === "file") {
       if (links > 1 && !this.limits.hardLinks) {
@@ -186,7 +186,7 @@ export class Workspace {
     refuse("not-a-file", given, `${shown} is a FIFO, a socket or a device; only regular files are served.`);
   }
 
-  /** Opens a regular file, with `status` filled. */
+  /** Opens a regular file and fills `status`. */
   openFile(whole: string, given: string, opening: "read" | "write" | "append"): number {
     const { root, status } = this;
     const file = root.open(whole, opening);
@@ -203,8 +203,8 @@ export class Workspace {
   }
 
   /**
-   * Works with the write lock, at once where it is free and `more` fits into the quota; if not, unless the asker gives up
-   * meanwhile.
+   * Runs work with the write lock: at once if the lock is free and `more` fits into the quota. Otherwise it waits,
+   * until the asker gives up.
    */
   exclusively<Value>(
     given: string,
