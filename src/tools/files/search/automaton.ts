@@ -1,41 +1,41 @@
-// No regular expression of another is used here (measured on Bun 1.4.5, three times each, on 10 MB). The engine's own holds the
-// loop for 2 s over 27 letters (`(a+)+$|b`) and then gives up: it tells no match where there is one. re2js 2.10 is linear, but
-// cannot pause: `(a+)+$` holds the loop for 1.2 to 3.1 s on one line, here 50 to 110 ms in parts; source code takes it 440 to
-// 550 ms (`[a-z]+Error\b`), here 140 to 260, the engine's own 230 to 350. re2-wasm 1.0 takes 2 s and ends the process on a line
-// of 10 MB. `bun test test/tools/files/search -t "hangs nothing"` shows the bound.
+// No other regular expression engine is used here (measured on Bun 1.4.5, three times each, on 10 MB). Bun's own holds
+// the loop for 2 s over 27 letters (`(a+)+$|b`). It then gives up and reports no match where there is one. re2js 2.10
+// is linear, but cannot pause: `(a+)+$` holds the loop for 1.2 to 3.1 s on one line, here 50 to 110 ms in parts. Source
+// code (`[a-z]+Error\b`) takes it 440 to 550 ms, here 140 to 260, Bun's own 230 to 350. re2-wasm 1.0 takes 2 s, and
+// ends the process on a line of 10 MB. `bun test test/tools/files/search -t "hangs nothing"` shows the bound.
 import type { Effort, Steps } from "../steps";
 import { decodeAt, END, type Program, placeAt, Sorts, Step } from "./program";
 
 const LF = 10;
 const CR = 13;
-/** So many bytes go by between two looks at the effort. */
+/** Bytes between two looks at the effort. */
 const PART = 16 * 1024;
-/** What one step of a program costs where it is not known yet, in bytes searched. */
+/** The cost of a step whose result is not known yet, in bytes searched. */
 const STEP = 64;
-/** Ways out that are kept, and steps that states stand for: some megabytes of each. */
+/** Most transitions kept, and most steps kept in states: some megabytes of each. */
 const MOST_KEPT = 1024 * 1024;
-/** For so many sorts of letters there is room at first. */
+/** The initial room for sorts of letters. */
 const FIRST_WIDTH = 4;
 
 const AtStart = 0;
 const AfterWord = 1;
 const AfterOther = 2;
-/** How many states there are of the first step alone: one for each of what may be before. */
+/** The number of idle states, which have only the first step: one for each kind of letter before. */
 const IDLE = 3;
 
-/** Ways out that are not known yet, and those to where a match has ended: what comes after it is not looked at. */
+/** Special transitions: not computed yet, and to the end of a match. The rest of the line is not looked at then. */
 const UNKNOWN = 0;
 const FOUND = -1;
 
-/** The steps at which a program may be after some letters, apart from its first one, which is always one of them. */
+/** The steps that a program may have reached. The first step always belongs to them and is left out. */
 interface State {
   readonly steps: readonly number[];
   readonly before: number;
 }
 
 /**
- * Finds the lines in which a program matches, in a time that grows with the text and the program, and no faster: it is at
- * all its steps at once, and each set of steps that it has seen is a state with known ways out (R. Cox, "Regular
+ * Finds the lines in which a program matches. The time grows linearly with the text and with the program: the automaton
+ * follows all possible steps at once. Each set of steps seen so far is a state with known transitions (R. Cox, "Regular
  * Expression Matching Can Be Simple And Fast", 2007).
  */
 export class Automaton {
@@ -45,22 +45,23 @@ export class Automaton {
   readonly #reached: Uint32Array;
   readonly #most: number;
   #turn = 0;
-  /** Where the ways out of each state begin in `#ways`, one for each sort of letter. */
+  /** The row of each state: where its transitions begin in `#ways`, one for each sort of letter. */
   readonly #rows = new Map<string, number>();
   readonly #states: State[] = [];
   #ways = new Int32Array(1024);
   #width = FIRST_WIDTH;
   #kept = 0;
-  // Where a look at a text is: a generator that has these as its variables takes three times as long for each byte.
+  // The position in the text. Kept in fields, because a generator with local variables takes three times as long for
+  // each byte.
   #row = 0;
   #at = 0;
   #line = 0;
-  /** Where it was last at the first step alone, so that a match cannot have begun before; and the state that it was in. */
+  /** The last place with an idle state, and that state. No match can have begun earlier. */
   #idleAt = 0;
   #idleRow = 0;
   #isDue = false;
 
-  /** @param most steps, and ways out, of states that are kept; all are forgotten when they are more. */
+  /** @param most steps and transitions kept. With more, all are forgotten. */
   constructor(program: Program, most: number = MOST_KEPT) {
     this.#program = program;
     this.#most = most;
@@ -70,11 +71,14 @@ export class Automaton {
     this.#clear();
   }
 
-  /** The first line from `start`, where a line begins, to `end` that matches: where it begins, or −1. */
+  /**
+   * Finds the first matching line between `start` and `end`, where `start` is the start of a line. Gives the line's
+   * start, or −1.
+   */
   *find(bytes: Uint8Array, start: number, end: number, effort: Effort): Steps<number> {
     this.#at = start;
     this.#line = start;
-    this.#row = this.#width; // Of the first state.
+    this.#row = this.#width; // The row of the first state.
     this.#idleAt = start;
     this.#idleRow = this.#row;
     while (this.#at < end) {
@@ -86,7 +90,7 @@ export class Automaton {
     return this.#line < end && this.#follow(this.#row, END) === FOUND ? this.#line : -1;
   }
 
-  /** Looks at bytes up to `end`, or until a pause is due; whether a match has ended. */
+  /** Reads bytes up to `end`, or until a pause is due. Returns true at the end of a match. */
   #look(bytes: Uint8Array, end: number, effort: Effort): boolean {
     const { ascii } = this.#sorts;
     let ways = this.#ways;
@@ -119,7 +123,7 @@ export class Automaton {
     return false;
   }
 
-  /** Goes on by one letter that is no usual one, or where it leads to is not known yet; whether a match has ended. */
+  /** Reads one letter that is not in the fast table, or whose transition is unknown. Returns true at the end of a match. */
   #step(bytes: Uint8Array, effort: Effort): boolean {
     const at = this.#at;
     const isEnd = bytes[at] === CR && bytes[at + 1] === LF;
@@ -142,7 +146,7 @@ export class Automaton {
     return false;
   }
 
-  /** Finds where a sort of letter leads from a state. */
+  /** Computes the transition of a state for a sort of letter. */
   #follow(row: number, sort: number, effort?: Effort): number {
     const { steps, before } = this.#states[row / this.#width] ?? NOWHERE;
     this.#turn++;
@@ -161,7 +165,7 @@ export class Automaton {
     return next;
   }
 
-  /** Where the ways out of a state begin, and whether those of the others are still there. */
+  /** The row of a state. `isKept` is false if the other states were forgotten. */
   #rowOf(steps: readonly number[], before: number): { readonly row: number; readonly isKept: boolean } {
     const key = `${before}:${steps.join()}`;
     const known = this.#rows.get(key);
@@ -183,7 +187,7 @@ export class Automaton {
     return row;
   }
 
-  /** Forgets all states but the idle ones, which come first; none has row 0, which would be the same as none. */
+  /** Forgets all states but the idle ones, which come first. No state has row 0, which means an unknown transition. */
   #clear(): void {
     this.#rows.clear();
     this.#states.length = 0;
@@ -193,7 +197,7 @@ export class Automaton {
     for (let before = AtStart; before < IDLE; before++) this.#add(`${before}:`, { steps: [], before });
   }
 
-  /** Makes room for more sorts of letters, in the middle of a look. */
+  /** Makes room for more sorts of letters during a look. */
   #widen(): void {
     const { steps, before } = this.#states[this.#row / this.#width] ?? NOWHERE;
     this.#width *= 2;
@@ -203,8 +207,8 @@ export class Automaton {
   }
 
   /**
-   * Goes from a step over all that need no letter, gives those that come after the next letter, each once, and tells
-   * whether the end was among them.
+   * Follows the steps that need no letter. Gives each step reached by the next letter once. Returns true if the match
+   * ends here.
    */
   #spread(from: number, before: number, sort: number, give: (step: number) => void): boolean {
     const { steps, what, first, second } = this.#program;
@@ -240,11 +244,11 @@ export class Automaton {
     }
   }
 
-  /** Where the first match begins of the line that was found last, which ends at `end`. */
+  /** Gives the start of the first match in the line last found, which ends at `end`. */
   *start(bytes: Uint8Array, end: number, effort: Effort): Steps<number> {
     let found = -1;
     let before = this.#idleRow / this.#width - 1;
-    // Steps, each with where its match would begin; those that begin earlier come first, so that they are kept.
+    // Steps with the start of their match. The earliest starts come first, so that they are kept.
     let steps: number[] = [];
     let starts: number[] = [];
     for (let at = this.#idleAt; ; ) {
@@ -267,7 +271,7 @@ export class Automaton {
         };
         if (!this.#spread(steps[i] ?? 0, before, sort, give)) continue;
         found = began;
-        break; // The others begin later.
+        break; // The other steps began later.
       }
       if (effort.spend((steps.length + 4) * STEP)) yield;
       if (at >= end || (found >= 0 && nextSteps.length === 0)) return found;

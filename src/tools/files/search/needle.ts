@@ -4,17 +4,17 @@ import { Automaton } from "./automaton";
 import { Program } from "./program";
 import { type Pattern, PatternError, parsePattern, requiredText, syntaxOf, wholeText } from "./syntax";
 
-/** What is looked for. */
+/** The text or pattern of a search. */
 export interface Needle {
-  /** A text that is in every line that matches, or null. */
+  /** A text that every matching line contains, or null. */
   readonly text: Buffer | null;
-  /** What else such a line must match, or null. */
+  /** The automaton that such a line must match as well, or null. */
   readonly automaton: Automaton | null;
 }
 
-/** Reads what a request looks for, or refuses it. */
+/** Reads the text or pattern of a request, or refuses it. */
 export function needleOf({ path = "", text, pattern, ignoreCase = false }: SearchRequest): Needle {
-  const wanted = text ?? pattern ?? ""; // The schema asks for one of the two.
+  const wanted = text ?? pattern ?? ""; // The schema requires one of the two.
   if (!wanted.isWellFormed()) return refuse("denied", path, "What is searched is a text of whole letters.");
   if (text !== undefined && !ignoreCase) return { text: Buffer.from(text), automaton: null };
   if (text !== undefined && /[\r\n]/.test(text)) {

@@ -1,24 +1,24 @@
 import { type Pattern, PatternError, type Place, type Syntax } from "./syntax";
 
-/** What a step of a program does. */
+/** The kinds of steps in a program. */
 export const Step = { letter: 0, either: 1, place: 2, match: 3 } as const;
 
 const PLACES: readonly Place[] = ["start", "end", "word", "inside"];
 export const placeAt = (index: number): Place | undefined => PLACES[index];
 
-/** Steps of a program, at most: each letter of a text costs at most as many. */
+/** Most steps of a program. Each letter of a text costs at most as many. */
 const MOST_STEPS = 2_000;
 
 /**
- * A pattern as steps (K. Thompson, "Regular Expression Search Algorithm", 1968). Where a step goes on is `first`, and also
- * `second` for `either`; `what` is the number of a letter, or of a place.
+ * A pattern as steps (K. Thompson, "Regular Expression Search Algorithm", 1968). `first` is the next step, and `second`
+ * is the alternative of an `either`. `what` is the number of a letter or of a place.
  */
 export class Program {
   readonly steps: number[] = [];
   readonly what: number[] = [];
   readonly first: number[] = [];
   readonly second: number[] = [];
-  /** The letters, as native regular expressions of one letter, which take no time. */
+  /** The letters, as native regular expressions for one letter, which are fast. */
   readonly letters: RegExp[] = [];
   readonly start: number;
   readonly isWord: RegExp;
@@ -26,16 +26,16 @@ export class Program {
   readonly #flags: string;
   #made = 0;
 
-  /** @throws PatternError where it would have too many steps. */
+  /** @throws PatternError for too many steps. */
   constructor({ syntax, ignoreCase }: Pattern) {
     this.#flags = ignoreCase ? "iu" : "u";
     this.isWord = new RegExp("\\w", this.#flags);
     this.start = this.#make(syntax, this.#add(Step.match, 0, 0, 0));
   }
 
-  /** Makes the steps of a part, which go on at `next`; gives where they begin. */
+  /** Makes the steps of a part that goes on at `next`. Returns the first of them. */
   #make(part: Syntax, next: number): number {
-    // Parts without letters make no steps, and take time all the same.
+    // Parts without letters make no steps, but take time.
     if (++this.#made > MOST_STEPS * 2) throw new PatternError("it is too complex; write smaller counts", 1);
     switch (part.kind) {
       case "letter":
@@ -82,16 +82,16 @@ export class Program {
   }
 }
 
-/** The sort of what comes where a line ends. */
+/** The sort of a line end. */
 export const END = 0;
 
-/** Letters that a program does not tell apart are of one sort. */
+/** Groups letters into sorts. A program treats all letters of one sort alike. */
 export class Sorts {
   readonly #program: Program;
   readonly #byKey = new Map<string, number>();
   readonly #keys: string[] = ["end"];
   readonly #areWords: boolean[] = [false];
-  /** Of the letters that are one byte; −1 where it is not known yet, and for a \r, which may be a part of a line end. */
+  /** The sorts of one-byte letters. −1 if unknown, and for \r, which may belong to a line end. */
   readonly ascii = new Int32Array(256).fill(-1);
   #sortOfReturn = -1;
   readonly #others = new Map<number, number>();
@@ -109,13 +109,13 @@ export class Sorts {
     return sort !== END && this.#keys[sort]?.charCodeAt(letter) === ONE;
   }
 
-  /** The sort of a letter that was seen before, or −1. */
+  /** The known sort of a letter, or −1. */
   known(code: number): number {
     if (code === CR) return this.#sortOfReturn;
     return code < 128 ? (this.ascii[code] ?? -1) : (this.#others.get(code) ?? -1);
   }
 
-  /** Finds the sort of a letter. */
+  /** Computes the sort of a letter. */
   look(code: number): number {
     const letter = String.fromCodePoint(code);
     const isWord = this.#program.isWord.test(letter);
@@ -141,7 +141,7 @@ const CR = 13;
 const ONE = 49;
 const MOST_OTHERS = 20_000;
 
-/** The code of the letter at `at` of bytes that are UTF-8, and its length in bytes above it. */
+/** The code of the UTF-8 letter at `at`. The bits above it hold its length in bytes. */
 export function decodeAt(bytes: Uint8Array, at: number): number {
   const first = bytes[at] ?? 0;
   if (first < 0x80) return first | (1 << 24);

@@ -4,33 +4,33 @@ import type { SearchItem } from "../requests/searching";
 import type { Effort, Steps } from "../steps";
 import type { Needle } from "./needle";
 
-/** What is told of a line or a file. */
+/** An item about a line or a file. */
 export type Found = Exclude<SearchItem, { kind: "end" }>;
 
-/** What is to be told. */
+/** The requested kind of output. */
 export interface Output {
   readonly output: "lines" | "files" | "counts";
-  /** Lines of context. */
+  /** Lines of context before a match, and after it. */
   readonly before: number;
   readonly after: number;
 }
 
 const LF = 10;
 const CR = 13;
-/** Bytes in which a NUL tells that a file is no text. */
+/** A NUL in this many leading bytes marks a file as no text. */
 const HEAD = 8_192;
-/** At most so many bytes are searched in one call. */
+/** Most bytes searched in one call. */
 const PART = 64 * 1024;
-/** Letters of an excerpt, and of those the ones before the match. */
+/** Letters of an excerpt, and those of them before the match. */
 const EXCERPT = 200;
 const BEFORE = 60;
-/** What a match and a line cost, in bytes searched. */
+/** The cost of a match and of a line, in bytes searched. */
 const MATCH = 4_096;
 const LINE = 64;
-/** What the excerpt of a line of context costs. */
+/** The cost of the excerpt of a context line. */
 const EXCERPT_COST = 1_024;
 
-/** What is found in a file, line by line; undefined where a pause is due. Gives whether it is a text. */
+/** The matches in a file, line by line, and undefined when a pause is due. Returns true if the file is text. */
 export function* searchBytes(
   bytes: Buffer,
   path: string,
@@ -84,11 +84,11 @@ export function* searchBytes(
 /** Counts the lines of a file up to a place. */
 class LineCount {
   readonly #bytes: Buffer;
-  /** The present line, counted from 1, where it begins, and where the next one does. */
+  /** The current line, counted from 1. `start` and `next` are where it and the next line begin. */
   line = 1;
   start = 0;
   next: number;
-  /** How many lines before the present one are kept, and where they begin: that of line n is at n modulo their number. */
+  /** The number of earlier lines kept. `#earlier` has their starts, that of line n at n modulo this number. */
   readonly #kept: number;
   readonly #earlier: number[] = [];
 
@@ -98,7 +98,7 @@ class LineCount {
     this.next = this.#after(0);
   }
 
-  /** Where the present line ends, without its line end. */
+  /** The end of the current line, without its line end. */
   get end(): number {
     return this.#end(this.start, this.next);
   }
@@ -113,7 +113,7 @@ class LineCount {
     return excerptOf(this.#bytes, start, start, this.#end(start, next));
   }
 
-  /** The lines before the present one that are kept. */
+  /** The kept lines before the current one. */
   *before(effort: Effort): Steps<string[]> {
     const excerpts: string[] = [];
     for (let line = Math.max(1, this.line - this.#kept); line < this.line; line++) {
@@ -124,12 +124,12 @@ class LineCount {
     return excerpts;
   }
 
-  /** Where a line begins that is kept. */
+  /** The start of a kept line. */
   #startOf(line: number): number {
     return this.#earlier[line % this.#kept] ?? 0;
   }
 
-  /** The next lines after the present one. */
+  /** The next lines after the current one. */
   *after(count: number, effort: Effort): Steps<string[]> {
     const excerpts: string[] = [];
     for (let start = this.next; start < this.#bytes.length && excerpts.length < count; ) {
@@ -141,7 +141,7 @@ class LineCount {
     return excerpts;
   }
 
-  /** Goes to the line of a place that is not before the present one. */
+  /** Goes to the line of a place that is at or after the current line. */
   *goTo(place: number, effort: Effort): Steps<void> {
     while (this.next <= place) {
       if (this.#kept > 0) this.#earlier[this.line % this.#kept] = this.start;
@@ -169,7 +169,7 @@ function* indexOf(bytes: Buffer, text: Buffer, from: number, effort: Effort): St
   return -1;
 }
 
-/** How many letters there are between two places, as JavaScript counts them: some have two. */
+/** The number of letters between two places, as JavaScript counts them: some letters count as two. */
 function* lengthOf(bytes: Buffer, start: number, end: number, effort: Effort): Steps<number> {
   if (end - start <= PART) return lettersIn(bytes, start, end);
   let length = 0;
@@ -180,7 +180,7 @@ function* lengthOf(bytes: Buffer, start: number, end: number, effort: Effort): S
   return length;
 }
 
-/** Each letter has one byte that is not 10xxxxxx; one of four bytes is two for JavaScript. */
+/** Each letter has one byte that is not 10xxxxxx. JavaScript counts a letter of four bytes as two. */
 function lettersIn(bytes: Buffer, start: number, end: number): number {
   let count = 0;
   for (let at = start; at < end; at++) {
@@ -190,18 +190,18 @@ function lettersIn(bytes: Buffer, start: number, end: number): number {
   return count;
 }
 
-/** A line, or what is around the place where its match begins. */
+/** A line, or the part of it around the start of its match. */
 function excerptOf(bytes: Buffer, lineStart: number, start: number, end: number): string {
   const place = Math.min(start, end);
   if (end - lineStart <= EXCERPT) return bytes.toString("utf8", lineStart, end);
-  // A letter has up to 4 bytes: what is cut at an end goes with what is too much.
+  // A letter has up to 4 bytes. One that is cut at the edge is dropped with the excess.
   const before = bytes.toString("utf8", Math.max(lineStart, place - EXCERPT * 4), place);
   const after = bytes.toString("utf8", place, Math.min(end, place + EXCERPT * 4));
   const room = Math.max(BEFORE, EXCERPT - after.length);
   return cut(cut(before, -room) + after, EXCERPT);
 }
 
-/** The first letters of a text, or the last ones, none of them cut in two. */
+/** The first letters of a text, or with a negative length the last ones. Never cuts a letter in two. */
 function cut(text: string, length: number): string {
   const part = length < 0 ? text.slice(length) : text.slice(0, length);
   if (part.isWellFormed()) return part;

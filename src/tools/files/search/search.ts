@@ -15,17 +15,17 @@ import { type Output, searchBytes } from "./search-file";
 
 const USUAL_RESULTS = 1_000;
 const MOST_RESULTS = 10_000;
-/** What a file and a name cost beside their bytes, in bytes searched. */
+/** The cost of a file and of a name, beside their bytes, in bytes searched. */
 const FILE = 8_192;
 const NAME = 512;
-/** What a glob of the actor costs more for each letter of a path: 500 ns, if it was made to. */
+/** The cost of an actor's glob for each letter of a path: 500 ns for a glob built to be slow. */
 const GLOB = 64;
-/** What a piece of sorting costs. */
+/** The cost of a piece of sorting. */
 const SORT = 64 * 1024;
 
 /**
- * Searches files, directory by directory, in the order of their names; one item for each line or file that matches, and one at
- * the end. It looks at as many files and directories as the actor's `maxEntries`.
+ * Searches files directory by directory, in the order of their names. Gives an item for each matching line or file, and
+ * one at the end. Visits at most the actor's `maxEntries` files and directories.
  */
 export function search(workspace: Workspace, request: SearchRequest, { signal }: Task): AsyncGenerator<SearchItem> {
   return run(new Search(workspace, request), workspace, signal);
@@ -40,20 +40,20 @@ async function* run(work: Search, workspace: Workspace, signal: AbortSignal): As
   }
 }
 
-/** What a search gives: lines that match, and undefined where a pause is due. */
+/** The output of a search: items, and undefined when a pause is due. */
 type Items<Value = void> = Generator<SearchItem | undefined, Value, undefined>;
 
-/** A directory that is gone through. */
+/** A directory that is being searched. */
 interface Level {
-  /** What the paths in it begin with. */
+  /** The prefix of the paths in it. */
   readonly prefix: string;
   readonly names: SortedNames;
-  /** What holds in it; null where nothing is ignored. */
+  /** The ignore rules in it. Null if nothing is ignored. */
   ignores: Ignores | null;
   next: number;
-  /** Open, or −1. */
+  /** The open descriptor, or −1. */
   at: number;
-  /** In which it was seen that the path leads to it. */
+  /** The turn in which the path was last seen to lead to this directory. */
   turn: number;
 }
 
@@ -66,12 +66,12 @@ class Search {
   readonly #heedsIgnores: boolean;
   readonly #effort = new Effort();
   #buffer = Buffer.allocUnsafeSlow(PIECE);
-  /** The last one is gone through. */
+  /** The last level is the current one. */
   readonly #levels: Level[] = [];
-  /** Matches, and names, that may still come. */
+  /** Matches and names that may still follow. */
   #matchesLeft: number;
   #namesLeft: number;
-  /** How often it paused, or waited for its reader. What was found in another turn may be elsewhere by now. */
+  /** The number of pauses and waits for the reader. Anything found in an earlier turn may have been moved since. */
   turn = 0;
   #isDone = false;
   #isCut = false;
@@ -104,7 +104,7 @@ class Search {
     yield { kind: "end", files: this.#files, skipped: this.#skipped, isCut: this.#isCut };
   }
 
-  /** Searches the files of a directory and of those in it, and closes it. */
+  /** Searches a directory and everything below it, and closes it. */
   *#tree(directory: number, prefix: string): Items {
     const { root } = this.#workspace;
     try {
@@ -126,7 +126,7 @@ class Search {
         if (opened < 0) this.#skipped++;
         else if (!isDirectory) yield* this.#file(opened, this.#workspace.status.size, whole);
         else {
-          this.#close(level); // However deep it is, one is open.
+          this.#close(level); // Only one directory is open, at any depth.
           yield* this.#enter(opened, `${whole}/`, prefix.length, level.ignores);
         }
         if (this.#effort.spend(FILE)) yield;
@@ -141,7 +141,7 @@ class Search {
     level.at = -1;
   }
 
-  /** Reads the names of an open directory. `from` is where the part of its path begins that the glob is for. */
+  /** Reads the names of an open directory. `from` is where the part of its path for the glob begins. */
   *#enter(at: number, prefix: string, from: number, above: Ignores | null): Items {
     const { root, rules, status } = this.#workspace;
     const names = new SortedNames({
@@ -157,11 +157,11 @@ class Search {
     const level: Level = { prefix, names, ignores: null, next: 0, at, turn: this.turn };
     const isAll = above === null && this.#selection.isAll;
     const cost = rules.areOpen ? NAME : NAME + GLOB * prefix.length;
-    this.#levels.push(level); // Which closes it, whatever happens.
+    this.#levels.push(level); // From here on, `items` closes it in any case.
     const ignores = above === null ? null : yield* above.in(this.#workspace, at, prefix, this.#effort);
     level.ignores = ignores;
     for (;;) {
-      // Its path may lead elsewhere by now, and the rules are asked about that.
+      // Its path may lead elsewhere by now, and the rules are checked for that path.
       const isInPlace = level.turn === this.turn || leadsTo(root, prefix.slice(0, -1), at);
       level.turn = this.turn;
       const waiting: [name: Name, kind: EntryKind | undefined][] = [];
@@ -187,7 +187,7 @@ class Search {
     if (names.isCut) this.#isCut = true;
   }
 
-  /** Whether the request is about a name; one of which the kind is not known yet is asked about again. */
+  /** True if the request includes a name. A name of unknown kind is asked about again once the kind is known. */
   *#wants(
     name: Name,
     kind: EntryKind | undefined,
@@ -207,7 +207,7 @@ class Search {
     for (const _ of names.settle()) if (this.#effort.spend(SORT)) yield;
   }
 
-  /** Opens what is to be searched, a file with `status` filled; below zero where it is not. */
+  /** Opens an entry to be searched, and fills `status` for a file. Below zero if it is not searched. */
   #open(directory: number, name: string, isDirectory: boolean): number {
     const { root, status, limits } = this.#workspace;
     if (isDirectory) return root.openAt(directory, name, "directory");
@@ -219,7 +219,7 @@ class Search {
     return -1;
   }
 
-  /** Searches an open file, and closes it. */
+  /** Searches an open file and closes it. */
   *#file(file: number, size: number, path: string): Items {
     let bytes: Buffer | null;
     try {
@@ -249,7 +249,7 @@ class Search {
     }
   }
 
-  /** What was in a file when it was opened; null where it cannot be read. */
+  /** The bytes of a file, up to its size at the opening. Null if it cannot be read. */
   *#read(file: number, size: number, path: string): Items<Buffer | null> {
     const { root } = this.#workspace;
     if (size > this.#buffer.length) this.#buffer = Buffer.allocUnsafeSlow(size);
@@ -258,7 +258,7 @@ class Search {
       const part = length === 0 ? this.#buffer : this.#buffer.subarray(length);
       const count = root.read(file, part, Math.min(PIECE, size - length), length);
       if (count < 0) return null;
-      if (count === 0) break; // It was cut meanwhile.
+      if (count === 0) break; // The file was cut meanwhile.
       length += count;
       if (!this.#effort.spend(count * 2)) continue;
       yield;

@@ -1,4 +1,4 @@
-/** What is wrong with a pattern, and where: counted in letters from 1. */
+/** A fault in a pattern and its place, counted in letters from 1. */
 export class PatternError {
   constructor(
     readonly message: string,
@@ -9,9 +9,9 @@ export class PatternError {
 /** A place between two letters. */
 export type Place = "start" | "end" | "word" | "inside";
 
-/** A pattern, taken apart. Groups are not kept: what is looked for is where a match begins. */
+/** A parsed pattern. Groups are not kept, since only the start of a match is needed. */
 export type Syntax =
-  /** One letter of those that `source`, a native regular expression, matches; `letter` where it is one alone. */
+  /** One letter that `source`, a native regular expression, matches. `letter` is set if it can be only one. */
   | { readonly kind: "letter"; readonly source: string; readonly letter: string | null }
   | { readonly kind: "place"; readonly place: Place }
   | { readonly kind: "sequence"; readonly parts: readonly Syntax[] }
@@ -26,15 +26,15 @@ export interface Pattern {
 const LONGEST = 2_000;
 const CONTROLS: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", f: "\f", v: "\v", 0: "\0" };
 
-/** The letters of a text, one after the other. */
+/** The letters of a text in sequence. */
 export const syntaxOf = (text: string): Syntax => ({ kind: "sequence", parts: [...text].map(letterOf) });
 
 const letterOf = (letter: string): Syntax => ({ kind: "letter", letter, source: native(letter) });
 const native = (letter: string): string => `\\u{${letter.codePointAt(0)?.toString(16)}}`;
 
 /**
- * Reads a regular expression as JavaScript has them, without what cannot be matched in linear time: references to groups,
- * and looking ahead or behind. As outside of Unicode mode, a brace that is no count stands for itself.
+ * Reads a regular expression of JavaScript. Features without linear-time matching are refused: references to groups,
+ * lookahead and lookbehind. As outside Unicode mode, a brace that is no count stands for itself.
  *
  * @throws PatternError
  */
@@ -64,7 +64,7 @@ class Parser {
     throw new PatternError(message, at + 1);
   }
 
-  /** Whether the text goes on so; steps over it if it does. */
+  /** Steps over a text if it comes next. Returns true then. */
   #takes(text: string): boolean {
     if (!this.#text.startsWith(text, this.#at)) return false;
     this.#at += text.length;
@@ -97,7 +97,7 @@ class Parser {
     const count = this.#count();
     if (count === null) return part;
     if (part.kind === "place") this.#fail("a place between letters is not repeated", start);
-    this.#takes("?"); // Few or many: a match begins at the same place.
+    this.#takes("?"); // Greedy or lazy: a match begins at the same place.
     const next = this.#at;
     if (this.#count() !== null) this.#fail("this repeats what is repeated already; use a group", next);
     return { kind: "repeat", part, ...count };
@@ -162,7 +162,7 @@ class Parser {
     return set === null ? letterOf(this.#escaped(start)) : { kind: "letter", source: set, letter: null };
   }
 
-  /** A set of letters that has a name, such as \d, after its backslash; null where there is none. */
+  /** The named set after a backslash, such as \d. Null if there is none. */
   #set(): string | null {
     const [set] = /^([dDsSwW]|[pP]\{[\w=]+\})/.exec(this.#text.slice(this.#at)) ?? [];
     if (set === undefined) return null;
@@ -235,8 +235,8 @@ function isNative(source: string): boolean {
 }
 
 /**
- * A text that is in every match, as long as can be told; empty where there is none. With `ignoreCase` only of letters that
- * have one form.
+ * The longest text known to be in every match. Empty if there is none. With `ignoreCase`, it has only letters without
+ * case.
  */
 export function requiredText({ syntax, ignoreCase }: Pattern): string {
   let longest = "";
@@ -262,7 +262,7 @@ export function requiredText({ syntax, ignoreCase }: Pattern): string {
   return longest;
 }
 
-/** The text that a pattern is, if it is nothing else and has one line. */
+/** The text of a pattern that is just one line of text. Otherwise null. */
 export function wholeText({ syntax, ignoreCase }: Pattern): string | null {
   if (ignoreCase || syntax.kind !== "sequence") return null;
   let text = "";

@@ -20,7 +20,7 @@ import { expectServed, expectServedBelow, placeCheck } from "./tree";
 const { ENOENT, ENOTDIR, ELOOP, ENXIO, EXDEV } = constants.errno;
 const SETGID = 0o2000;
 
-/** Hands over the bytes of an open file that were there when it was opened, one piece a step. */
+/** Hands over the bytes of an open file, up to its size at the opening, one piece a step. */
 export function* copyBytes(
   { root, scratch }: Workspace,
   source: number,
@@ -32,7 +32,7 @@ export function* copyBytes(
   while (position < size) {
     const count = root.read(source, scratch, Math.min(PIECE, size - position), position);
     expectSuccess(count, given);
-    if (count === 0) break; // It was cut meanwhile.
+    if (count === 0) break; // The file was cut meanwhile.
     write(scratch.subarray(0, count));
     position += count;
     yield;
@@ -40,7 +40,7 @@ export function* copyBytes(
   return position;
 }
 
-/** Copies a directory: to where nobody looks, and from there to its name in one step. */
+/** Copies a directory into a staged one, and then places that under its name in one step. */
 export async function copyTree(
   workspace: Workspace,
   from: Path,
@@ -80,7 +80,7 @@ function refuseMoved({ given }: Path): never {
   );
 }
 
-/** Copies a directory by a staged one; null where that cannot get the name, which is on another file system. */
+/** Copies a directory by a staged one. Null if that cannot be placed, since its new name is on another file system. */
 async function copyBy(
   workspace: Workspace,
   tree: TreeCopy,
@@ -98,7 +98,7 @@ async function copyBy(
       const at = workspace.enter(to, parents);
       let code: number;
       try {
-        quota?.admit(reply.bytes, to.given, tree.made); // After the directories on the way, which count too.
+        quota?.admit(reply.bytes, to.given, tree.made); // Counts the directories just made on the way as well.
         code = root.rename(staged.at, staged.name, at, nameOf(to), false);
       } finally {
         workspace.leave(at);
@@ -119,7 +119,7 @@ async function copyBy(
   }
 }
 
-/** Gives a staged directory the group that it would get at its name, where the directory there is set to give it (setgid). */
+/** Gives a staged directory the group of its future parent, if that one is setgid. */
 function inheritGroup({ root, status }: Workspace, { at, name }: StagedDirectory, to: Path): void {
   const existing = openNearest(root, parentOf(to));
   if (existing < 0) return;
@@ -129,14 +129,14 @@ function inheritGroup({ root, status }: Workspace, { at, name }: StagedDirectory
   if (code < 0 || (mode & SETGID) === 0) return;
   const directory = root.openAt(at, name, "directory");
   if (directory < 0) return;
-  // All that is made in it has the group, too.
+  // Files made in it inherit the group too.
   if (root.stat(directory, status) === 0 && root.chown(directory, -1, group) === 0) {
     root.chmod(directory, status.mode | SETGID);
   }
   root.close(directory);
 }
 
-/** Opens a directory, or the nearest one on its way that there is. */
+/** Opens a directory, or the nearest existing one above it. */
 export function openNearest(root: Root, whole: string): number {
   for (let path = whole; path !== ""; path = path.slice(0, Math.max(0, path.lastIndexOf("/")))) {
     const opened = root.open(path, "place");
@@ -146,7 +146,10 @@ export function openNearest(root: Root, whole: string): number {
 }
 
 class TreeCopy {
-  /** Of the directory itself. Others have no more rights than in the old one, and its owner can always write in it. */
+  /**
+   * The mode of the directory itself. Others get no more rights than in the old one, and its owner can always write in
+   * it.
+   */
   mode = 0o700;
   readonly #workspace: Workspace;
   readonly #from: Path;
@@ -166,12 +169,12 @@ class TreeCopy {
     this.#places = [from.whole, to.whole];
   }
 
-  /** How many files and directories were made. */
+  /** The number of files and directories made. */
   get made(): number {
     return this.#files + this.#directories;
   }
 
-  /** What there is to be copied; refuses what is too large, or not served. */
+  /** Measures the tree, and refuses one that is too large or not served. */
   *measure(): Steps<Amount> {
     const { root } = this.#workspace;
     const status = this.#status;
@@ -206,7 +209,7 @@ class TreeCopy {
     return { bytes, files };
   }
 
-  /** Copies all that is in the directory to a staged one. */
+  /** Copies everything in the directory into a staged one. */
   *copy(staged: StagedDirectory): Steps<CopyReply> {
     const { root } = this.#workspace;
     const trail = new Trail(root, staged.at);
@@ -235,7 +238,7 @@ class TreeCopy {
     }
   }
 
-  /** Refuses what was not there when all of it was looked at. */
+  /** Refuses an entry that appeared after `measure` and is not served. */
   #expectServed(below: string, isDirectory: boolean): void {
     expectServedBelow(this.#workspace, below, isDirectory, this.#from.given, this.#places);
   }
@@ -262,7 +265,7 @@ class TreeCopy {
     if (kind !== "file") return this.#leaveOut();
     const source = root.openAt(directory, name, "read");
     if (source === -ENOENT) return false;
-    // It may be something else by now.
+    // It may have been replaced by something else.
     if (source === -ELOOP || source === -ENXIO || source === -ENOTDIR) return this.#leaveOut();
     expectSuccess(source, this.#from.given);
     let isLarge = false;
@@ -309,7 +312,7 @@ class TreeCopy {
     return false;
   }
 
-  /** Whether what the status is of is a file that is copied. */
+  /** True if the file of the last status is to be copied. */
   #isCopied(): boolean {
     return this.#status.kind === "file" && (this.#status.links < 2 || this.#workspace.limits.hardLinks);
   }

@@ -10,10 +10,10 @@ import { expectApart, expectFileName, kindOf, refuseExisting } from "./move";
 import { lookUp } from "./stat";
 
 /**
- * Copies a file or directory, whole or not at all: nothing has the new name before all of it is there. A file has the
- * permission bits of the old one, unless it replaces one. Of a directory, links and special files are left out, and with
- * the defaults files that have another name; an existing directory is never copied onto. What is copied is bounded by
- * the quota, and a directory by `maxEntries`.
+ * Copies a file or directory, whole or not at all: the new name appears when the copy is complete. A file keeps its
+ * permission bits unless it replaces another file. A copy of a directory leaves out links and special files, and by
+ * default files with another name. It never goes onto an existing directory. The quota bounds every copy, and
+ * `maxEntries` that of a directory.
  */
 export function copy(workspace: Workspace, request: MoveRequest, task: Task): CopyReply | Promise<CopyReply> {
   const from = workspace.find(request.from);
@@ -66,7 +66,7 @@ function copyFile(
   }
 }
 
-/** A file that is read. */
+/** A file opened for reading. */
 interface Source {
   readonly source: number;
   readonly size: number;
@@ -85,7 +85,7 @@ async function copyLarge(
   file.pause();
   try {
     if (quota !== null) {
-      // Before the disk is filled, though it is looked at again in the end.
+      // Refuses early, before the disk is filled. The quota is checked again at the end.
       const more = size - file.replacedSize();
       await quota.countFor(more);
       quota.admit(more, to.given);

@@ -14,8 +14,8 @@ const { ENOENT, ENOTDIR, ENOTEMPTY, EEXIST, EISDIR, EPERM, ELOOP } = constants.e
 type Deleted = { deleted: number };
 
 /**
- * Deletes a file, a link, or a directory with all that is in it. What is deleted is the name: a link is removed and never
- * followed, and another name of the same file stays. A directory is not bounded by `maxEntries`.
+ * Deletes a file, a link, or a directory with everything in it. Only the name is deleted: links are not followed, and
+ * other names of the same file stay. `maxEntries` does not apply.
  */
 export function remove(workspace: Workspace, request: DeleteRequest, task: Task): Deleted | Promise<Deleted> {
   const path = workspace.findToChange(request.path, "any");
@@ -50,7 +50,7 @@ class Deletion {
     );
   }
 
-  /** Removes a file or an empty directory; gives whether it is a directory that is not empty. */
+  /** Removes a file or an empty directory. Returns true for a directory that is not empty. */
   #removeOne(): boolean {
     const { root, status, rules } = this.#workspace;
     const { whole, given, isDirectory } = this.#path;
@@ -68,7 +68,7 @@ class Deletion {
         this.#workspace.quota?.add(0, -1);
         return false;
       }
-      if (isDirectory) return refuseFor(kind === "link" ? ELOOP : ENOTDIR, given); // It ends in a slash.
+      if (isDirectory) return refuseFor(kind === "link" ? ELOOP : ENOTDIR, given); // The path ends in a slash.
       expectSuccess(root.unlink(at, name), given);
       if (kind === "file") this.#workspace.quota?.add(-size, -1);
       return false;
@@ -85,7 +85,7 @@ class Deletion {
       yield* expectServed(this.#workspace, at, name, given, [whole]);
       yield* walk(this.#workspace.root, at, name, {
         check: placeCheck(this.#workspace, this.#path),
-        // Something may be there that was not when all of it was looked at.
+        // An entry may have appeared since the check of the whole.
         enter: (_directory, _entry, below) => expectServedBelow(this.#workspace, below, true, given, [whole]),
         visit: (directory, entry, kind, below) => this.#unlink(directory, entry, kind, below),
         leave: (directory, entry, below) => this.#removeDirectory(directory, entry, below),
@@ -101,11 +101,11 @@ class Deletion {
     }
   }
 
-  /** Gives whether it is a directory by now. */
+  /** Returns true if the entry is a directory by now. */
   #unlink(at: number, name: Name, kind: EntryKind, below: string): boolean {
     const { root, status, rules, quota } = this.#workspace;
     const { whole, given } = this.#path;
-    // It was not there when the rest was looked at.
+    // The entry appeared after the check of the whole.
     if (!rules.areOpen && !rules.serves(`${whole}/${below}`)) return this.#workspace.refuseClosed(given);
     const isCounted = quota !== null && kind === "file" && root.statAt(at, name, status) === 0;
     const code = root.unlink(at, name);
@@ -119,7 +119,7 @@ class Deletion {
     return false;
   }
 
-  /** Gives whether there is something in it again. */
+  /** Returns true if the directory has entries again. */
   #removeDirectory(at: number, name: Name, below: string): boolean {
     const { root } = this.#workspace;
     const { whole, given } = this.#path;
@@ -127,7 +127,7 @@ class Deletion {
     const code = root.removeDirectory(at, name);
     if (code === -ENOTEMPTY || code === -EEXIST) return true;
     if (code === -ENOENT) return false;
-    // A link may have its name by now.
+    // It may have been replaced by a link.
     expectSuccess(code === -ENOTDIR ? root.unlink(at, name) : code, given);
     if (code === 0) this.#workspace.quota?.add(0, -1);
     this.#deleted++;

@@ -14,17 +14,17 @@ import { isStaging } from "../write/staging";
 import { SortedNames } from "./sorted-names";
 
 const { ENOENT, ENOTDIR, ELOOP, EACCES } = constants.errno;
-/** Longest path in bytes that a request can have. */
+/** Longest path of a request, in bytes. */
 const LONGEST_PATH = 4_095;
 const LONGEST_NAME = 255;
-/** What is kept of a directory of which little is wanted, so that it need not be read again and again. */
+/** Names kept of a directory from which only few are wanted, so that it is not read again and again. */
 const FEW = 1_024;
-/** So many entries are given in one step, or have their details looked up. */
+/** Entries given, or looked up for details, in one step. */
 const STEP = 256;
 
 /**
- * Lists a directory: by the UTF-16 code units of the names, each directory before what is in it. The cursor is the last
- * path of a page, and the next page begins with what comes after that path, whatever was made or deleted meanwhile.
+ * Lists a directory in the order of the names' UTF-16 code units, each directory before its entries. The cursor is the
+ * last path of a page. The next page begins with the first path after it, whatever was made or deleted meanwhile.
  */
 export function list(workspace: Workspace, request: ListRequest, task: Task): ListReply | Promise<ListReply> {
   return perform(workspace, new Listing(workspace, request).run(), task);
@@ -32,23 +32,23 @@ export function list(workspace: Workspace, request: ListRequest, task: Task): Li
 
 /** A directory that is being listed. */
 interface Level {
-  /** Below the root. */
+  /** Its path below the root. */
   readonly whole: string;
-  /** What the paths in it begin with, below the directory that is listed: what globs and cursors are about. */
+  /** The prefix of its paths below the listed directory, for globs and cursors. */
   readonly prefix: string;
-  /** What they begin with below the root. */
+  /** The prefix of its paths below the root. */
   readonly shown: string;
   names: SortedNames;
-  /** What holds in it; null where nothing is ignored. */
+  /** The ignore rules in it. Null if nothing is ignored. */
   ignores: Ignores | null;
   next: number;
-  /** Open, or −1. */
+  /** The open descriptor, or −1. */
   at: number;
-  /** In which it was seen that the path leads to it. */
+  /** The turn in which the path was last seen to lead to this directory. */
   turn: number;
-  /** The name on the way of the cursor, which was given on an earlier page; what is in it may not have been. */
+  /** The next name on the cursor's path. An earlier page gave it, but maybe not everything in it. */
   readonly given: string;
-  /** Where to go on in what has that name. */
+  /** The rest of the cursor's path, below that name. */
   readonly after: string;
 }
 
@@ -62,13 +62,13 @@ class Listing {
   readonly #heedsIgnores: boolean;
   readonly #effort = new Effort();
   readonly #after: string;
-  /** What all paths begin with below the root. */
+  /** The prefix of all paths, below the root. */
   readonly #base: string;
   readonly #entries: Entry[] = [];
-  /** The last one is gone through. */
+  /** The last level is the current one. */
   readonly #levels: Level[] = [];
   #leftOut = 0;
-  /** Whether the page has no place for an entry that there is. */
+  /** True if there are more entries than the page has room for. */
   #isFull = false;
 
   constructor(workspace: Workspace, request: ListRequest) {
@@ -110,7 +110,7 @@ class Listing {
     };
   }
 
-  /** Opens a directory, and reads its names; gives 0 or a negated errno. */
+  /** Opens a directory and reads its names. Returns 0 or a negated errno. */
   *#enter(whole: string, prefix: string, after: string, above: Ignores | null): Steps<number> {
     const { root } = this.#workspace;
     const at = root.open(whole, "directory");
@@ -130,25 +130,26 @@ class Listing {
       given,
       after: slash < 0 ? "" : after.slice(slash + 1),
     };
-    this.#levels.push(level); // Which closes it, whatever happens.
+    this.#levels.push(level); // From here on, `run` closes it in any case.
     if (above !== null) level.ignores = yield* above.in(this.#workspace, at, level.shown, this.#effort);
     return yield* this.#read(level, given === "");
   }
 
-  /** @param isFirst whether what is left out of it was not counted before, on this page or an earlier one. */
+  /** @param isFirst true if the names left out here were not counted yet, on this page or an earlier one. */
   *#read(level: Level, isFirst: boolean): Steps<number> {
     const { root, status } = this.#workspace;
     const { at, names } = level;
     const leftOut = this.#leftOut;
     for (;;) {
       yield;
-      if (!this.#isInPlace(level)) return -ENOENT; // Its path leads elsewhere by now, and the rules were asked about that.
+      // Its path leads elsewhere by now, and the rules were checked for that path.
+      if (!this.#isInPlace(level)) return -ENOENT;
       const waiting: [name: Name, kind: EntryKind | undefined][] = [];
       const hasGlobs = this.#matches !== null || level.ignores !== null || !this.#workspace.rules.areOpen;
       const count = root.entries(at, hasGlobs ? (name, kind) => waiting.push([name, kind]) : names.add);
       if (count < 0) return count;
       if (count === 0) break;
-      // A thousand matches at once may take long.
+      // Matching a thousand names at once may take long.
       for (const [name, kind] of waiting) {
         if (!(yield* this.#isIgnored(level, name, kind))) names.add(name, kind);
         yield;
@@ -167,7 +168,7 @@ class Listing {
     return 0;
   }
 
-  /** Whether a name is left out; one of which the kind is not known yet is asked about again. */
+  /** True if a name is left out. A name of unknown kind is asked about again once the kind is known. */
   *#isIgnored({ ignores, shown }: Level, name: Name, kind: EntryKind | undefined): Steps<boolean> {
     if (ignores === null || kind === undefined || typeof name !== "string") return false;
     return yield* ignores.leavesOut(shown + name, name, kind === "directory", this.#effort);
@@ -185,7 +186,7 @@ class Listing {
     return new SortedNames({ from, most, admits: this.#admission(whole, prefix) });
   }
 
-  /** What tells whether a name is shown; null where all are. */
+  /** The filter for names. Null if all are shown. */
   #admission(whole: string, prefix: string): ((name: string, kind: EntryKind) => boolean) | null {
     const { rules } = this.#workspace;
     const matches = this.#matches;
@@ -205,7 +206,7 @@ class Listing {
     };
   }
 
-  /** Gives some entries: up to a directory that is to be gone into, whose name comes back. */
+  /** Gives some entries, up to the next directory to be entered. Returns that directory's name. */
   #give(level: Level): string | null {
     const { names, prefix, shown, given } = level;
     const { sorted } = names;
@@ -233,13 +234,13 @@ class Listing {
     if (level.at >= 0 && !this.#isInPlace(level)) this.#close(level);
     if (level.at < 0) level.at = root.open(level.whole, "place");
     level.turn = turn;
-    if (level.at < 0 || root.statAt(level.at, name, status) < 0) return; // It is gone.
+    if (level.at < 0 || root.statAt(level.at, name, status) < 0) return; // The entry is gone.
     const { kind, size, modified } = status;
     this.#entries.push({ path: level.shown + name, kind, ...(kind === "file" && { size }), modified });
   }
 
   *#goInto(level: Level, name: string): Steps<void> {
-    this.#close(level); // However deep it is, one is open.
+    this.#close(level); // Only one directory is open, at any depth.
     const whole = level.whole === "" ? name : `${level.whole}/${name}`;
     const code = yield* this.#enter(
       whole,
@@ -248,12 +249,12 @@ class Listing {
       level.ignores,
     );
     if (code === 0) return;
-    // One that is gone, or no directory any more, has nothing in it.
+    // A directory that is gone or was replaced has no entries.
     if (code !== -ENOENT && code !== -ENOTDIR && code !== -ELOOP && code !== -EACCES) refuseFor(code, this.#path.given);
     if (code === -EACCES && name !== level.given) this.#leftOut++;
   }
 
-  /** Goes on with the names of a directory that were too many to be kept, or leaves it. */
+  /** Leaves the directory, or goes on with the names that were too many to keep. */
   *#endOrGoOn(level: Level): Steps<void> {
     const { names, whole, prefix } = level;
     const last = names.sorted.at(-1);
@@ -264,7 +265,7 @@ class Listing {
     }
     level.at = this.#workspace.root.open(whole, "directory");
     level.turn = this.#workspace.turn;
-    level.names = this.#namesOf(whole, prefix, `${last}\0`); // The least that comes after it.
+    level.names = this.#namesOf(whole, prefix, `${last}\0`); // The smallest name after it.
     level.next = 0;
     if (level.at >= 0) yield* this.#read(level, false);
   }
@@ -278,7 +279,7 @@ class Listing {
 const isShown = (name: string): boolean => !isStaging(name);
 const isNotBeside = (name: string): boolean => !isBeside(name);
 
-/** The path that a cursor stands for. It comes from outside: whatever it is, it only says where a page begins. */
+/** The path in a cursor. It is input from outside, but can only change where a page begins. */
 function pathIn(cursor: unknown, given: string): string {
   if (typeof cursor !== "string" || cursor === "" || cursor.length > LONGEST_PATH || !cursor.isWellFormed()) {
     return refuse(

@@ -6,7 +6,7 @@ import type { Workspace } from "../workspace";
 
 const { EEXIST, ELOOP } = constants.errno;
 
-/** Makes a directory, and those on the way where they are missing. */
+/** Makes a directory, and the missing ones above it. */
 export function makeDirectory(workspace: Workspace, request: MakeDirectoryRequest): { created: boolean } {
   const path = workspace.findToChange(request.path, "any");
   if (path.whole === "") return { created: false };

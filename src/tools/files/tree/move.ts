@@ -13,8 +13,8 @@ const { ENOENT, EEXIST, ENOTDIR, ENOTEMPTY, EISDIR, EINVAL, EXDEV } = constants.
 type Moved = Record<never, never>;
 
 /**
- * Moves a file or directory in one step. Onto itself it does nothing; a link, and with the defaults a file that has
- * another name, stays where it is.
+ * Moves a file or directory in one step. A move onto itself does nothing. Links cannot be moved, and by default neither
+ * can files with another name.
  *
  * | at the new name | `ifExists: "fail"` | `ifExists: "replace"` |
  * | --- | --- | --- |
@@ -28,7 +28,7 @@ export function move(workspace: Workspace, request: MoveRequest, task: Task): Mo
   const from = workspace.findToChange(request.from, "any");
   const to = workspace.findToChange(request.to, "any");
   expectApart(from, to, "moved");
-  // With the lock from the check to the rename, so that no writer puts anything into what was looked at already.
+  // The lock is held from the check to the rename, so no writer adds anything to a checked directory.
   return workspace.exclusively(to.given, null, task, () => {
     const rename = (checked: Identity | null): Moved | Promise<Moved> => {
       const counting = workspace.quota?.counting ?? null;
@@ -44,10 +44,10 @@ export function move(workspace: Workspace, request: MoveRequest, task: Task): Mo
   });
 }
 
-/** Tells a file or directory from another one. */
+/** Identifies a file or directory. */
 type Identity = Pick<Status, "inode" | "device">;
 
-/** Refuses the root, and a directory that would be in itself. */
+/** Refuses to move or copy the root, or a directory into itself. */
 export function expectApart(from: Path, to: Path, done: "moved" | "copied"): void {
   if (from.whole === "") refuse("denied", from.given, `The root cannot be ${done}; name what is in it.`);
   if (to.whole === "")
@@ -58,7 +58,7 @@ export function expectApart(from: Path, to: Path, done: "moved" | "copied"): voi
 const refuseInto = (from: Path, to: Path): never =>
   refuse("invalid-path", to.given, `${JSON.stringify(to.given)} is in ${JSON.stringify(from.given)} itself.`);
 
-/** Refuses what may not be moved; gives what it has looked at. */
+/** Refuses a source that may not be moved. Returns its identity. */
 function* expectMovable(workspace: Workspace, from: Path, to: Path): Steps<Identity> {
   const at = workspace.enter(from, false);
   try {
@@ -75,11 +75,11 @@ function* expectMovable(workspace: Workspace, from: Path, to: Path): Steps<Ident
   }
 }
 
-/** What is to be moved or copied: a regular file of one name, or a directory. The workspace's status is its. */
+/** The kind of the source of a move or copy: a regular file of one name, or a directory. Fills the workspace's status. */
 export function kindOf(workspace: Workspace, at: number, path: Path): EntryKind {
   const { root, status, rules } = workspace;
   const code = root.statAt(at, nameOf(path), status);
-  // A file that is missing is told no otherwise than one that is closed.
+  // A missing file gets the same answer as a closed one.
   if (code < 0 && !rules.serves(path.whole)) return workspace.refuseClosed(path.given);
   expectSuccess(code, path.given);
   if (status.kind === "directory") return status.kind;
@@ -115,7 +115,7 @@ function renameNow(workspace: Workspace, from: Path, to: Path, request: MoveRequ
         freed = status.size;
         isFreed = true;
         if (status.inode === inode && status.device === device) {
-          // Two names of one file, which a rename would leave both.
+          // Both are names of one file. A rename would leave both.
           expectSuccess(root.unlink(fromAt, nameOf(from)), from.given);
           quota?.add(-freed, -1);
           return {};
@@ -131,13 +131,13 @@ function renameNow(workspace: Workspace, from: Path, to: Path, request: MoveRequ
   }
 }
 
-/** Refuses a file's new name that only a directory can have. */
+/** Refuses a new name that ends in a slash for a file. */
 export function expectFileName({ given, isDirectory }: Path): void {
   if (!isDirectory) return;
   refuse("is-directory", given, `${JSON.stringify(given)} names a directory; name the file in it.`);
 }
 
-/** Refuses what a rename to `to` failed with. */
+/** Refuses a rename that failed. */
 export function expectRenamed(code: number, from: Path, to: Path): void {
   if (code >= 0) return;
   if (code === -EEXIST || code === -ENOTEMPTY) refuseExisting(to);
@@ -148,7 +148,7 @@ export function expectRenamed(code: number, from: Path, to: Path): void {
   refuseFor(code, code === -EISDIR ? to.given : from.given);
 }
 
-/** Refuses a new name that something has. */
+/** Refuses a new name that exists. */
 export function refuseExisting({ given }: Path): never {
   const advice = `delete it first, or choose another name; a file is replaced by a file with ifExists: "replace"`;
   return refuse("exists", given, `${JSON.stringify(given)} exists already; ${advice}.`);

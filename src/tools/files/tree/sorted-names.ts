@@ -1,51 +1,51 @@
 import type { EntryKind, Name } from "../root/root";
 import type { Steps } from "../steps";
 
-/** Runs of about so many names are sorted at once, which takes 70 µs; longer ones are merged from them. */
+/** Names sorted at once, which takes 70 µs. Larger directories are merged from such runs. */
 const RUN = 1_024;
-/** So many steps of a merge are one piece of work, some 20 µs. */
+/** Steps of a merge in one piece of work, some 20 µs. */
 const PIECE = 1_024;
-/** Names are merged, and those too many dropped, once there are so many more than are kept. */
+/** Names above the maximum that are collected before a merge drops them. */
 const SLACK = 32 * RUN;
 
-/** Which names of a directory are wanted. */
+/** The wanted names of a directory. */
 export interface Wanted {
-  /** The first one that may come; `""` for all. */
+  /** The first wanted name; `""` for all. */
   readonly from: string;
-  /** Most names that are kept: the first ones in their order. */
+  /** Most names to keep: the first in their order. */
   readonly most: number;
-  /** Whether a name is wanted; null for each. */
+  /** True for a wanted name. Null wants all. */
   readonly admits: ((name: string, kind: EntryKind) => boolean) | null;
 }
 
 /**
- * The first names of a directory in the order of their UTF-16 code units, taken as they come from the disk. It keeps
- * no more of a large directory than it was asked for.
+ * The first names of a directory in the order of their UTF-16 code units, collected in the order of the disk. It keeps
+ * no more names of a large directory than requested.
  */
 export class SortedNames {
-  /** Names that came without a kind; whoever reads the directory looks them up and adds them again. */
+  /** Names without a kind. The reader of the directory looks their kinds up and adds them again. */
   readonly unknown: string[] = [];
-  /** How many names are no text, and so cannot be said. */
+  /** The number of names that are not text, so no path can name them. */
   unnamable = 0;
-  /** Whether there are names beyond those that are kept. */
+  /** True if some names were dropped. */
   isCut = false;
   readonly #wanted: Wanted;
-  /** Of what is no file. */
+  /** Kinds of all entries but files. */
   readonly #kinds = new Map<string, EntryKind>();
-  /** Those that no run has yet. */
+  /** Names that are in no run yet. */
   #fresh: string[] = [];
-  /** Each is sorted. */
+  /** Sorted runs. */
   #runs: string[][] = [];
-  /** How many names the runs have. */
+  /** The number of names in the runs. */
   #count = 0;
-  /** No name after this one is kept. */
+  /** Names after this one are dropped. */
   #last: string | null = null;
 
   constructor(wanted: Wanted) {
     this.#wanted = wanted;
   }
 
-  /** The names, once they have settled. */
+  /** The names, after `settle`. */
   get sorted(): readonly string[] {
     return this.#runs[0] ?? [];
   }
@@ -54,12 +54,12 @@ export class SortedNames {
     return this.#kinds.size === 0 ? "file" : (this.#kinds.get(name) ?? "file");
   }
 
-  /** Whether all of it can be sorted at once. */
+  /** True if all names can be sorted at once. */
   get isSmall(): boolean {
     return this.#count + this.#fresh.length <= 2 * RUN;
   }
 
-  /** Takes a name. A property, so that it can be handed to the root as it is. */
+  /** Takes a name. It is a property, so it can be passed to the root as it is. */
   readonly add = (name: Name, kind: EntryKind | undefined): void => {
     const { from, admits } = this.#wanted;
     if (typeof name !== "string") {
@@ -80,7 +80,7 @@ export class SortedNames {
     if (kind !== "file") this.#kinds.set(name, kind);
   };
 
-  /** Makes a run of the names that have come, if they are many. Gives whether `settle` is due. */
+  /** Makes a run of the collected names if there are enough. Returns true if `settle` is due. */
   endBatch(): boolean {
     if (this.#fresh.length >= RUN) this.#endRun();
     return this.#count > this.#wanted.most + SLACK;
@@ -91,7 +91,7 @@ export class SortedNames {
     for (const _ of this.settle());
   }
 
-  /** Sorts everything, piece by piece. More names can be added afterwards. */
+  /** Sorts everything piece by piece. More names can be added afterwards. */
   *settle(): Steps<void> {
     if (this.isSmall && this.#runs.length > 0) {
       this.#fresh = this.#fresh.concat(...this.#runs);
@@ -133,7 +133,7 @@ export class SortedNames {
         const right = b[j];
         if (left === undefined && right === undefined) return merged;
         if (right === undefined || (left !== undefined && left <= right)) {
-          merged.push(left as string); // Not both are undefined.
+          merged.push(left as string); // At most one of the two is undefined.
           i++;
         } else {
           merged.push(right);
@@ -147,9 +147,9 @@ export class SortedNames {
     return merged;
   }
 
-  /** Of two runs, none of whose names are between those of the other. */
+  /** Joins two runs that do not overlap. */
   #join(first: readonly string[], second: readonly string[]): string[] {
-    const left = this.#wanted.most - first.length; // No run is longer than what is kept.
+    const left = this.#wanted.most - first.length; // A run is never longer than the maximum.
     this.#drop(second, left);
     return first.concat(second.slice(0, left));
   }
@@ -162,8 +162,9 @@ export class SortedNames {
 }
 
 /**
- * Sorts names. Many file systems give them in the order in which they were made, or the other way round, and many are made in
- * their order: to see that takes a quarter of a sort, and to see that it is not so a few looks.
+ * Sorts names. Many file systems give them in the order of creation or its reverse, and files are often created in the
+ * order of their names. Recognizing such an order takes a quarter of the time of a sort, and ruling it out only a few
+ * looks.
  */
 function inOrder(names: string[]): string[] {
   const last = names.length - 1;
@@ -175,9 +176,10 @@ function inOrder(names: string[]): string[] {
   return i >= last ? names.reverse() : names.sort();
 }
 
-const isAscending = (names: readonly string[], i: number): boolean => (names[i] as string) <= (names[i + 1] as string); // Both are there.
+// Both names exist.
+const isAscending = (names: readonly string[], i: number): boolean => (names[i] as string) <= (names[i + 1] as string);
 
-/** Whether no name of the one comes after any of the other. */
+/** True if no name of `a` comes after one of `b`. */
 const isBefore = (a: readonly string[], b: readonly string[]): boolean => {
   const [last, first] = [a.at(-1), b[0]];
   return last === undefined || first === undefined || last <= first;

@@ -6,7 +6,7 @@ import type { Workspace } from "../workspace";
 
 const { ENOENT, ENOTDIR, ELOOP } = constants.errno;
 
-/** What a path names; a link is told as one, and not followed. */
+/** The status of a path. A link is not followed. */
 export function stat(workspace: Workspace, request: PathRequest): StatReply {
   const path = workspace.find(request.path);
   const code = lookUpServed(workspace, path);
@@ -15,7 +15,7 @@ export function stat(workspace: Workspace, request: PathRequest): StatReply {
   return { kind, size: kind === "file" ? size : 0, modified, mode };
 }
 
-/** Whether a path names anything, be it a link. */
+/** True if the path exists, be it as a link. */
 export function exists(workspace: Workspace, request: PathRequest): boolean {
   const path = workspace.find(request.path);
   const code = lookUpServed(workspace, path);
@@ -25,12 +25,12 @@ export function exists(workspace: Workspace, request: PathRequest): boolean {
 
 function lookUpServed(workspace: Workspace, path: Path): number {
   const code = lookUp(workspace, path);
-  // With `allow`, a file that is missing is told no otherwise than one that is closed.
+  // With `allow`, a missing file gets the same answer as a closed one.
   if (code === 0 && workspace.status.kind === "directory") return code;
   return workspace.rules.serves(path.whole) ? code : workspace.refuseClosed(path.given);
 }
 
-/** Fills the workspace's status with what a path names, be it served or not; gives 0 or a negated errno. */
+/** Fills the workspace's status for a path, served or not. Returns 0 or a negated errno. */
 export function lookUp(workspace: Workspace, path: Path): number {
   const { root, status } = workspace;
   if (path.whole === "") return root.stat(root.top, status);
@@ -38,5 +38,5 @@ export function lookUp(workspace: Workspace, path: Path): number {
   const code = at < 0 ? at : root.statAt(at, nameOf(path), status);
   if (at >= 0) workspace.leave(at);
   if (code < 0 || status.kind === "directory" || !path.isDirectory) return code;
-  return status.kind === "link" ? -ELOOP : -ENOTDIR; // It ends in a slash.
+  return status.kind === "link" ? -ELOOP : -ENOTDIR; // The path ends in a slash.
 }

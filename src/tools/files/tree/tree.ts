@@ -14,9 +14,9 @@ import type { Amount } from "../write/usage";
 const { EACCES } = constants.errno;
 
 /**
- * Refuses a directory that holds anything which is not served, be it by the name that it has or by one that it would get.
+ * Refuses a directory that contains anything not served, under its present path or its new one.
  *
- * @param places the paths of the directory, now and then.
+ * @param places the present and the future path of the directory.
  */
 export function* expectServed(
   workspace: Workspace,
@@ -36,7 +36,7 @@ export function* expectServed(
   });
 }
 
-/** Refuses such a directory for one thing in it. */
+/** Refuses the directory for one entry in it. */
 export function expectServedBelow(
   { rules }: Workspace,
   below: string,
@@ -51,8 +51,8 @@ export function expectServedBelow(
 }
 
 /**
- * Makes the check of a walk that changes or reads what it comes to: it ends where what it goes through was moved within a
- * pause, since the rules were asked about the path that it had.
+ * Makes the check for a walk that reads or changes entries. The check ends the walk if its directory was moved during a
+ * pause, since the rules were checked for the old path.
  */
 export function placeCheck(workspace: Workspace, path: Path): (trail: Trail) => void {
   let { turn } = workspace;
@@ -69,14 +69,14 @@ export function placeCheck(workspace: Workspace, path: Path): (trail: Trail) => 
   };
 }
 
-/** How many bytes all files below the root have, and how many files and directories there are, those included that are not served. */
+/** Counts all bytes below the root, and all files and directories, including those that are not served. */
 export async function countAll(workspace: Workspace, task: Task | null): Promise<Amount> {
   const { root, status } = workspace;
   let bytes = 0;
   let files = 0;
   const top = root.open("", "directory");
   if (top < 0) return refuseFor(top, "");
-  // Files that are on their way are nobody's yet.
+  // Unplaced files are not counted.
   const counting = walkIn(root, top, STAGING, {
     skips: isBesideName,
     enter() {
@@ -90,7 +90,7 @@ export async function countAll(workspace: Workspace, task: Task | null): Promise
       return false;
     },
     fail(code) {
-      if (code !== -EACCES) refuseFor(code, ""); // What may not be read cannot be counted either.
+      if (code !== -EACCES) refuseFor(code, ""); // Unreadable directories cannot be counted.
     },
   });
   try {
