@@ -11,7 +11,7 @@ import { FileStep } from "./file-step";
 import { NameStep } from "./name-step";
 import type { Step } from "./step";
 
-/** So many changes are looked at in one turn: a look at a file takes up to 0.2 ms. */
+/** Changes checked in one turn. Checking a file takes up to 0.2 ms. */
 const FEW = 8;
 
 /** The paths of a change. */
@@ -19,9 +19,9 @@ export const pathsOfChange = (change: Change): string[] =>
   change.kind === "move" ? [change.from, change.to] : [change.path];
 
 /**
- * Changes several files, all of them or none: all are staged, and checked once more with the write lock held, before the first
- * one is placed; where one fails after that, those that were placed are taken back in the same turn. A process that is killed within
- * these microseconds leaves some of them done, each of them whole.
+ * Changes several files, all or none. All are staged, and checked again with the write lock held, before the first one
+ * is placed. If one fails after that, the placed ones are taken back in the same turn. A process killed within these
+ * microseconds leaves some of them changed, each of them whole.
  */
 export async function change(workspace: Workspace, request: ChangeRequest, { signal }: Task): Promise<ChangeReply> {
   const work = new Changes(workspace, request);
@@ -61,7 +61,7 @@ class Changes {
     }
     const made = missing.size;
     await quota?.countFor(this.#size, this.#steps.length + made);
-    quota?.admit(0, this.#given, made); // They would be made first.
+    quota?.admit(0, this.#given, made); // The missing directories would be made first.
     this.#admit(made);
     return changed;
   }
@@ -80,9 +80,9 @@ class Changes {
       await quota?.countFor(this.#size, this.#steps.length);
       await lock.acquire(this.#given);
       try {
-        signal.throwIfAborted(); // Others may have had the lock for long.
+        signal.throwIfAborted(); // The wait for the lock may have been long.
         if (this.#steps.length > FEW) await this.#look(signal);
-        // Each has at most two things to prepare.
+        // Each step has at most two things to prepare.
         for (let tries = this.#steps.length * 2; ; tries--) {
           while (quota !== null && quota.counting !== null) await quota.counting;
           signal.throwIfAborted();
@@ -102,7 +102,7 @@ class Changes {
     return changed;
   }
 
-  /** Checks one after the other, with pauses: what takes long of it is done when all are checked and placed in one turn. */
+  /** Checks the steps one by one, with pauses. Slow parts are done here, before all are checked and placed in one turn. */
   async #look(signal: AbortSignal): Promise<void> {
     const pace = new Pace(this.#workspace, Number.POSITIVE_INFINITY);
     for (const step of this.#steps) {
@@ -114,7 +114,7 @@ class Changes {
     }
   }
 
-  /** Removes what was replaced and deleted, with pauses: a file of 4 MB takes half a millisecond. */
+  /** Removes the replaced and deleted files, with pauses: a file of 4 MB takes half a millisecond. */
   async #keep(): Promise<Changed[]> {
     const pace = new Pace(this.#workspace, Number.POSITIVE_INFINITY);
     const changed: Changed[] = [];
@@ -126,12 +126,12 @@ class Changes {
   }
 
   async #prepare(step: Step, signal: AbortSignal): Promise<void> {
-    // What is open may be moved meanwhile.
+    // Open directories may be moved meanwhile.
     for (const each of this.#steps) each.leave();
     await this.#told(step, () => step.prepare(signal));
   }
 
-  /** Checks and places all in one turn; gives the one that has something to prepare first, and then nothing was placed. */
+  /** Checks and places all steps in one turn. Returns a step that must be prepared first; then none is placed. */
   #place(): Step | null {
     const { quota } = this.#workspace;
     for (const step of this.#steps) if (!this.#told(step, () => step.check())) return step;
@@ -153,7 +153,7 @@ class Changes {
     return null;
   }
 
-  /** Refuses what all steps together have more, by their last checks, where the quota has no room for it and `others`. */
+  /** Refuses the steps if the quota has no room for their total, by the last checks, plus `others` files. */
   #admit(others: number): Amount {
     const bytes = this.#steps.reduce((sum, { more }) => sum + more, 0);
     const files = this.#steps.reduce((sum, { moreFiles }) => sum + moreFiles, 0);
@@ -174,7 +174,7 @@ class Changes {
     refuse("io", first.given, `A change failed, and that of ${shown} was made and could not be taken back; ${advice}.`);
   }
 
-  /** Adds what a step writes to what all of them do, and refuses too much. */
+  /** Adds the bytes that a step writes to the total, and refuses too many. */
   #count(step: Step): void {
     this.#size += step.size;
     expectWritable(this.#workspace, this.#size, step.given);
@@ -185,7 +185,7 @@ class Changes {
   }
 }
 
-/** Does a part of one of several changes: what it is refused for says which one it was. */
+/** Does a part of one of several changes. A refusal then names the change. */
 function told<Value>(index: number, count: number, work: () => Value): Value {
   const refusal = (thrown: unknown): unknown => {
     if (!(thrown instanceof FileRefusal)) return thrown;
@@ -195,14 +195,14 @@ function told<Value>(index: number, count: number, work: () => Value): Value {
   try {
     const value = work();
     if (!(value instanceof Promise)) return value;
-    // The promise of the same value, with another refusal.
+    // The promise of the same value, with the changed refusal.
     return value.catch((thrown) => Promise.reject(refusal(thrown))) as Value;
   } catch (thrown) {
     throw refusal(thrown);
   }
 }
 
-/** Refuses two changes of one path, or of paths one of which is in the other: their order would matter. */
+/** Refuses two changes of the same path, or of a path within another, since their order would matter. */
 function expectDistinct(changes: readonly Change[]): void {
   const seen: { readonly whole: string; readonly index: number }[] = [];
   for (const [index, each] of changes.entries()) {

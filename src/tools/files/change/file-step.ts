@@ -19,16 +19,16 @@ const { ENOENT, ETXTBSY } = constants.errno;
 
 export type FileChange = Extract<Change, { kind: "write" | "edit" }>;
 
-/** The new content of a file, and what it is made of where that is known. */
+/** The new content of a file, and the old content as far as it is known. */
 interface Fresh {
   readonly content: Written;
-  /** Null where there is no file, undefined where it was not read. */
+  /** Null if there is no file, undefined if it was not read. */
   readonly before: Content | null | undefined;
   readonly condition: Condition;
   readonly diff: Pick<Changed, "diff">;
 }
 
-/** A file that is written or edited. */
+/** A file to be written or edited. */
 export class FileStep implements Step {
   readonly #workspace: Workspace;
   readonly #path: Path;
@@ -37,7 +37,7 @@ export class FileStep implements Step {
   #file: NewFile | null = null;
   #fresh: Fresh | null = null;
   #size = 0;
-  /** What there would be more, once it was tried. */
+  /** The gain in bytes and files found by `try`. */
   #tried = { bytes: 0, files: 0 };
   #isDurable = false;
 
@@ -78,7 +78,7 @@ export class FileStep implements Step {
       size = status.size;
       const opened = root.open(this.#path.whole, "write");
       if (opened >= 0) root.close(opened);
-      else if (opened !== -ETXTBSY) refuseFor(opened, this.given); // A program that runs can be replaced.
+      else if (opened !== -ETXTBSY) refuseFor(opened, this.given); // A running program can be replaced.
     }
     if (condition.ifMatch !== undefined && before?.etag !== condition.ifMatch) refuseChanged(this.given, before?.etag);
     if (condition.ifMatch === undefined && condition.ifExists === "fail" && !isNew) {
@@ -122,7 +122,7 @@ export class FileStep implements Step {
     this.#size = file.size;
   }
 
-  /** Reads what is there, as far as it is needed, and makes the content that is to come. */
+  /** Reads the present file as far as needed, and makes the new content. */
   async #make(signal: AbortSignal, isTried: boolean): Promise<Fresh> {
     const change = this.#change;
     if (change.kind === "edit") {
@@ -137,7 +137,7 @@ export class FileStep implements Step {
     }
     const isNew = lookUp(this.#workspace, this.#path) === -ENOENT;
     const before = isNew ? null : await readWhole(this.#workspace, this.#path, signal);
-    // The diff is of this file, and so the file has to be this one in the end.
+    // The diff is of this file, so this file must be the one replaced.
     const expected = { ifMatch: ifMatch ?? before?.etag, ifExists: isNew ? "fail" : ifExists } as const;
     const condition = this.#hasDiff && ifExists !== "fail" ? expected : { ifMatch, ifExists };
     if (!this.#hasDiff) return { content: change, before, condition, diff: {} };
@@ -146,7 +146,7 @@ export class FileStep implements Step {
     for (const part of partsOf(change, this.given)) {
       length += part.length;
       expectWritable(this.#workspace, length, this.given);
-      parts.push(Buffer.from(part)); // A copy: it is used again for the next one.
+      parts.push(Buffer.from(part)); // A copy, since the buffer is reused for the next part.
       await this.#workspace.pause();
       signal.throwIfAborted();
     }

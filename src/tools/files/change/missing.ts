@@ -1,7 +1,7 @@
 import { type Path, parentOf } from "../path";
 import type { Workspace } from "../workspace";
 
-/** The directories on the way of a path that are not there, which a change would make. */
+/** The missing directories above a path, which a change would make. */
 export function missingAbove(workspace: Workspace, path: Path): string[] {
   if (path.base === 0) return [];
   const { root } = workspace;

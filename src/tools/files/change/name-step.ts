@@ -19,7 +19,7 @@ const { ENOENT, EXDEV } = constants.errno;
 
 export type NameChange = Extract<Change, { kind: "move" | "delete" }>;
 
-/** A file that gets another name, or none: it is kept in the staging directory then, until nothing can fail any more. */
+/** A file to be moved or deleted. A deleted file is kept in the staging directory until no step can fail any more. */
 export class NameStep implements Step {
   readonly #workspace: Workspace;
   readonly #kind: NameChange["kind"];
@@ -27,18 +27,18 @@ export class NameStep implements Step {
   readonly #parents: boolean;
   readonly #hasDiff: boolean;
   readonly #from: Path;
-  /** Null where it is deleted. */
+  /** Null for a delete. */
   readonly #to: Path | null;
   readonly #target: Target;
   #fromAt = -1;
   #toAt = -1;
-  /** Where a file that is deleted waits. */
+  /** The place of a deleted file until the end. */
   #kept: StagedDirectory | null = null;
   #needsBeside = false;
   #isPlaced = false;
   #bytes = 0;
   #diff: Pick<Changed, "diff"> = {};
-  /** The etag that the diff is of. */
+  /** The etag of the content in the diff. */
   #seen: string | undefined;
 
   constructor(workspace: Workspace, change: NameChange, hasDiff: boolean) {
@@ -99,7 +99,7 @@ export class NameStep implements Step {
     return this.#to !== null && this.#parents ? missingAbove(this.#workspace, this.#to) : [];
   }
 
-  /** Refuses a new name on another file system than the file that was just looked at. */
+  /** Refuses a new name on another file system than the file of the last status. */
   #expectSameDevice(to: Path): void {
     const { root, status } = this.#workspace;
     expectSuccess(root.statAt(this.#fromAt, nameOf(this.#from), status), this.given);
@@ -121,7 +121,7 @@ export class NameStep implements Step {
 
   async sync(): Promise<void> {}
 
-  /** Looks at the file that has the name; false where it has to be hashed first. */
+  /** Checks the file of the old name. False if it must be hashed first. */
   #look(): boolean {
     const { root, status } = this.#workspace;
     if (this.#fromAt < 0) this.#fromAt = this.#workspace.enter(this.#from, false);
@@ -148,7 +148,7 @@ export class NameStep implements Step {
     return true;
   }
 
-  /** Refuses a new name that something has; `code` is what the look at it gave, with the workspace's status. */
+  /** Refuses a new name that exists. `code` and the workspace's status are those of the name. */
   #expectFree({ given }: Path, code: number): void {
     if (code === -ENOENT) return;
     expectSuccess(code, given);
@@ -174,7 +174,7 @@ export class NameStep implements Step {
     const at = kept.id === undefined ? kept.at : this.#fromAt;
     const code = root.rename(this.#fromAt, name, at, kept.name, false);
     if (code === -EXDEV && kept.id === undefined) {
-      // The staging directory is on another file system: it waits beside its name.
+      // The staging directory is on another file system, so the file is kept beside its name.
       this.#workspace.staging.endDirectory();
       this.#kept = null;
       this.#needsBeside = true;
@@ -212,7 +212,7 @@ export class NameStep implements Step {
     return this.#changed;
   }
 
-  /** Ends with the place where a deleted file waits, and with the file if it is there. */
+  /** Removes the kept file, if there is one, and ends its place. */
   #endKept(): void {
     const kept = this.#kept;
     if (kept === null) return;

@@ -1,40 +1,40 @@
 import type { Changed } from "../requests/several";
 
 /**
- * One of several changes. It is staged, checked with the write lock held, and placed in the same turn as it was checked; until it
- * is kept, it can be undone.
+ * One of several changes. It is first staged. It is then checked with the write lock held, and placed in the same turn.
+ * Until it is kept, it can be undone.
  */
 export interface Step {
-  /** The path for what is refused. */
+  /** The path for errors. */
   readonly given: string;
-  /** How many bytes it writes, once it was staged or tried. */
+  /** The bytes it writes. Known once it was staged or tried. */
   readonly size: number;
-  /** How many bytes more the root has with it, by the last check, or once it was tried. */
+  /** The bytes that the root gains, by the last check or `try`. */
   readonly more: number;
-  /** The same of files. */
+  /** The files that the root gains. */
   readonly moreFiles: number;
   /** The directories that it would make. */
   missing(): readonly string[];
-  /** Checks all that can be without a change. */
+  /** Makes all checks that need no change. */
   try(signal: AbortSignal): Promise<Changed>;
-  /** Reads and writes all that takes long, where nobody looks. */
+  /** Does all long reads and writes, in the staging directory. */
   stage(signal: AbortSignal): Promise<void>;
-  /** Brings what is staged to the disk. */
+  /** Flushes the staged file to the disk. */
   sync(): Promise<void>;
-  /** Whether it can be placed now; false where `prepare` has to do something first. */
+  /** True if it can be placed now; false if `prepare` must run first. */
   check(): boolean;
-  /** Does what was missing, with the lock held. */
+  /** Does the missing preparation, with the lock held. */
   prepare(signal: AbortSignal): Promise<void>;
-  /** Changes the name, right after the check; false where `prepare` has to do something first. */
+  /** Changes the name right after the check. False if `prepare` must run first. */
   place(): boolean;
-  /** Takes it back, in the same turn; 0 or a negated errno. */
+  /** Takes the change back in the same turn. Returns 0 or a negated errno. */
   undo(): number;
-  /** Lets go of directories, whose paths are looked up again by the next check. */
+  /** Closes directories. The next check looks their paths up again. */
   leave(): void;
-  /** Lets it stay. */
+  /** Makes the change final. */
   keep(): Changed;
-  /** Brings the names on the way to the disk. */
+  /** Flushes the directories on the way to the disk. */
   syncNames(): Promise<void>;
-  /** Ends without a trace of what was not kept. */
+  /** Ends the step, and removes all traces unless it was kept. */
   end(): void;
 }

@@ -2,21 +2,24 @@ import { nextLineEnd } from "../lines";
 import type { Effort, Steps } from "../steps";
 
 const LF = 10;
-/** What one line end costs, in bytes searched. */
+/** The cost of a line end, in bytes searched. */
 const LINE_END = 64;
-/** So many bytes are compared in one call: some 10 µs. */
+/** Bytes compared in one call: some 10 µs. */
 const PART = 128 * 1024;
 /** Lines around a change that a diff shows. */
 export const CONTEXT = 3;
 
-/** Where two texts differ: between a beginning and an end that both have. All three are at the beginning of a line. */
+/**
+ * The part in which two texts differ, between their common beginning and end. All three indexes are at the start of a
+ * line.
+ */
 export interface Middle {
   readonly start: number;
   readonly oldEnd: number;
   readonly newEnd: number;
 }
 
-/** Leaves out what two texts begin and end with, by whole lines, but for the lines of context; null where they are the same. */
+/** Finds the whole lines in which two texts differ, plus the lines of context. Null if the texts are equal. */
 export function* middleOf(before: Buffer, after: Buffer, effort: Effort): Steps<Middle | null> {
   const least = Math.min(before.length, after.length);
   let same = 0;
@@ -44,7 +47,7 @@ export function* middleOf(before: Buffer, after: Buffer, effort: Effort): Steps<
     }
     end += length;
   }
-  // The end that both have begins with a line of its own in both.
+  // The common end must begin with a line of its own in both texts.
   const isLine = (text: Buffer): boolean => text.length === end || text[text.length - end - 1] === LF;
   if (end > 0 && !(isLine(before) && isLine(after))) {
     const found = before.indexOf(LF, before.length - end);
@@ -59,10 +62,10 @@ export function* middleOf(before: Buffer, after: Buffer, effort: Effort): Steps<
   return { start, oldEnd, newEnd: after.length - (before.length - oldEnd) };
 }
 
-/** Where the line begins that has a byte. */
+/** The start of the line that contains an index. */
 const lineStart = (text: Buffer, at: number): number => (at === 0 ? 0 : text.lastIndexOf(LF, at - 1) + 1);
 
-/** How many lines there are between two places, and the bytes of the longest. */
+/** The number of lines between two places, and the bytes of the longest. */
 export function* countLines(
   text: Buffer,
   from: number,
@@ -80,7 +83,7 @@ export function* countLines(
   return { lines, longest };
 }
 
-/** Where lines begin between two places, and the end of the last one. */
+/** The starts of the lines between two places, and the end of the last one. */
 export function* startsOf(text: Buffer, from: number, to: number, effort: Effort): Steps<number[]> {
   const starts = [from];
   for (let at = from; at < to; ) {

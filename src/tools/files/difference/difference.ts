@@ -8,25 +8,25 @@ import { type Gap, gapsBetween, Numbers } from "./gaps";
 
 /** Longest diff, in letters. */
 const MOST_LETTERS = 128 * 1024;
-/** Most lines from the first to the last that differ, of either text. */
+/** Most lines from the first to the last difference, in either text. */
 const MOST_LINES = 50_000;
 /**
- * What the library is given at once: it takes 2 ms for a hundred lines that go or come, 7 ms for two hundred and 26 ms for four
- * hundred. Beyond that, all old lines go and all new ones come.
+ * Most work given to the library at once. It takes 2 ms for a hundred added or removed lines, 7 ms for two hundred and
+ * 26 ms for four hundred. Beyond these bounds, all old lines are removed and all new ones added.
  */
 const MOST_EDITS = 100;
 const MOST_COMPARED = 1_000;
 const MOST_COMPARED_BYTES = 64 * 1024;
 
-/** A file before and after a change; null where there is none. */
+/** A file before and after a change. Null if there is no file. */
 export interface Versions {
-  /** As the diff names it. */
+  /** The path in the diff. */
   readonly path: string;
   readonly before: Buffer | null;
   readonly after: Buffer | null;
 }
 
-/** The difference of two versions of a file, as a unified diff, made with pauses. The library is jsdiff. */
+/** The difference of two versions of a file as a unified diff, made with pauses by the library jsdiff. */
 export function differenceOf(workspace: Workspace, versions: Versions, signal: AbortSignal): Promise<Difference> {
   return finishSlowly(difference(versions), workspace, signal);
 }
@@ -59,24 +59,24 @@ export function* difference({ path, before, after }: Versions): Steps<Difference
   for (let i = 0; i < gaps.length; ) {
     const together: Gap[] = [];
     do
-      together.push(gaps[i++] as Gap); // It is one of them.
+      together.push(gaps[i++] as Gap); // The index is within the list.
     while (i < gaps.length && (gaps[i]?.oldFrom ?? 0) - (gaps[i - 1]?.oldTo ?? 0) <= CONTEXT * 2);
     if (effort.spend(hunks.add(together))) yield;
   }
   return hunks.end(before === null ? null : path, after === null ? null : path);
 }
 
-/** Lines of a text: where each begins, and where the last one ends. */
+/** The lines of a text: where each begins, and where the last one ends. */
 interface Side {
   readonly text: Buffer;
   readonly starts: readonly number[];
 }
 
-/** The parts of a diff. */
+/** The hunks of a diff. */
 class Hunks {
   readonly #old: Side;
   readonly #fresh: Side;
-  /** Lines before the first of these. */
+  /** The number of lines before the first of these. */
   readonly #first: number;
   #hunks: StructuredPatchHunk[] = [];
   #letters = 0;
@@ -89,7 +89,7 @@ class Hunks {
     this.#first = first;
   }
 
-  /** Adds the part that shows some gaps, which are so near to each other that it is one; gives what that took, in bytes searched. */
+  /** Adds one hunk for gaps that are close to each other. Returns its cost in bytes searched. */
   add(gaps: readonly Gap[]): number {
     const [head, tail] = [gaps[0], gaps.at(-1)];
     if (head === undefined || tail === undefined) return 0;
@@ -147,7 +147,7 @@ class Hunks {
     this.#added += added;
   }
 
-  /** Whether lines may have to be matched, and the library does it in little time. */
+  /** True if lines may need matching and the library can do it quickly. */
   #isQuick(gaps: readonly Gap[], lines: number, bytes: number): boolean {
     if (lines > MOST_COMPARED || bytes > MOST_COMPARED_BYTES) return false;
     return gaps.some(({ oldFrom, oldTo, newFrom, newTo }) => oldFrom < oldTo && newFrom < newTo);
@@ -159,7 +159,7 @@ class Hunks {
     return structuredPatch("", "", before, after, undefined, undefined, options)?.hunks[0];
   }
 
-  /** In each gap, all old lines go and all new ones come. */
+  /** Removes all old lines of each gap and adds all new ones. */
   #exchanged(gaps: readonly Gap[], { oldFrom, oldTo }: Gap): string[] {
     const parts: string[][] = [];
     let at = oldFrom;
@@ -184,7 +184,7 @@ function linesOf(side: Side, from: number, to: number, sign: string): string[] {
   const lines = textOf(side, from, to)
     .split("\n")
     .map((line) => sign + line);
-  // Behind the last line end there is nothing, unless the file ends without one.
+  // Nothing follows the last line end, unless the file ends without one.
   if (lines.at(-1) === sign) lines.pop();
   else lines.push("\\ No newline at end of file");
   return lines;

@@ -1,6 +1,6 @@
 import type { Effort, Steps } from "../steps";
 
-/** Lines that differ, counted from 0, the last one not included. */
+/** Lines that differ, counted from 0, without the end. */
 export interface Gap {
   readonly oldFrom: number;
   readonly oldTo: number;
@@ -8,10 +8,10 @@ export interface Gap {
   readonly newTo: number;
 }
 
-/** What one line costs, in bytes searched. */
+/** The cost of a line, in bytes searched. */
 const LINE = 256;
 
-/** The lines of a text, each as the number of its content: lines of one number are the same. */
+/** Numbers the lines of a text by their content: equal lines have the same number. */
 export class Numbers {
   readonly #numbers = new Map<string, number>();
 
@@ -37,8 +37,8 @@ export class Numbers {
 }
 
 /**
- * Where two texts differ, found by the lines that occur once in both, as many as keep their order: Bram Cohen's patience diff.
- * It takes a time that grows with the lines, whatever they are.
+ * Finds the differences of two texts by the lines that occur once in both and keep their order: Bram Cohen's patience
+ * diff. The time grows with the number of lines, whatever they contain.
  */
 export function* gapsBetween(old: Uint32Array, fresh: Uint32Array, kinds: number, effort: Effort): Steps<Gap[]> {
   const gaps: Gap[] = [];
@@ -66,14 +66,14 @@ export function* gapsBetween(old: Uint32Array, fresh: Uint32Array, kinds: number
   return gaps;
 }
 
-/** Pairs of lines that occur once in both texts: the most that are in the same order in both. */
+/** The lines that occur once in both texts, as many as have the same order in both. */
 function* anchorsOf(
   old: Uint32Array,
   fresh: Uint32Array,
   kinds: number,
   effort: Effort,
 ): Steps<(readonly [number, number])[]> {
-  const places = new Uint32Array(kinds); // Where a line is in the new text, counted from 1.
+  const places = new Uint32Array(kinds); // The place of each line in the new text, counted from 1.
   const inOld = new Uint8Array(kinds);
   const inNew = new Uint8Array(kinds);
   for (const line of old) {
@@ -85,7 +85,7 @@ function* anchorsOf(
     places[line] = at + 1;
     if (effort.spend(LINE / 8)) yield;
   }
-  // The longest increasing run of the places, by piles: the top of each is the least end of a run of its length.
+  // The longest increasing run of places, found by piles. The top of each pile is the smallest end of a run of its length.
   const pairs: { readonly oldAt: number; readonly newAt: number; readonly before: number }[] = [];
   const tops: number[] = [];
   for (const [oldAt, line] of old.entries()) {

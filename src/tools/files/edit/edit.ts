@@ -11,12 +11,13 @@ import { NewFile } from "../write/new-file";
 import { type Edited, Editing } from "./editing";
 
 const { ETXTBSY } = constants.errno;
-/** How often an edit begins again because others changed the file meanwhile. Each time somebody else's work was done. */
+/** Most times an edit starts over because others changed the file. Each time, another writer made progress. */
 const MOST_TRIES = 100;
 
 /**
- * Replaces texts and lines in a file: all of them, or none. The file is exchanged only if it is still the one that was read;
- * without `ifMatch` the edits are made anew in what others made of it meanwhile. Edits that leave it as it is write nothing.
+ * Replaces texts and lines in a file, all of them or none. The file is replaced only if it is still the one that was
+ * read. If others changed it, the edits are repeated on the new content, except with `ifMatch`. Edits that change
+ * nothing write nothing.
  */
 export function edit(workspace: Workspace, request: EditRequest, task: Task): EditReply | Promise<EditReply> {
   const path = workspace.findToChange(request.path);
@@ -37,7 +38,7 @@ class Edit {
     this.#editing = new Editing(workspace, path, request);
   }
 
-  /** Edits a small file that nobody else is about to change; undefined, and nothing done, where that is not so. */
+  /** Edits a small file that no other request is changing. Otherwise does nothing and returns undefined. */
   atOnce(): EditReply | undefined {
     const { durable, dryRun, diff } = this.#request;
     if (durable === true || dryRun === true || diff === true) return undefined;
@@ -84,20 +85,20 @@ class Edit {
     }
   }
 
-  /** The part of the reply that tells the difference, where it was asked for: made before the change, so that none fails after it. */
+  /** The diff for the reply, if requested. It is made before the change, so that it cannot fail afterwards. */
   async #differenceOf({ before, after }: Edited, signal: AbortSignal): Promise<Pick<EditReply, "diff">> {
     if (this.#request.diff !== true) return {};
     return { diff: await differenceOf(this.#workspace, { path: this.#path.whole, before, after }, signal) };
   }
 
-  /** The reply that the edit would have, once all was checked that can be without a change. */
+  /** The reply for a dry run, after all checks that need no change. */
   async #wouldBe({ before, after }: Edited, signal: AbortSignal): Promise<EditReply> {
     const { quota, root } = this.#workspace;
     const { given, whole } = this.#path;
     expectWritable(this.#workspace, after.length, given);
     const opened = root.open(whole, "write");
     if (opened >= 0) root.close(opened);
-    else if (opened !== -ETXTBSY) refuseFor(opened, given); // A program that runs can be replaced, and not written into.
+    else if (opened !== -ETXTBSY) refuseFor(opened, given); // A running program can be replaced, but not written into.
     const more = after.length - before.length;
     await quota?.countFor(more);
     quota?.admit(more, given);

@@ -12,19 +12,19 @@ import { lineAt, nearest } from "./nearest";
 import { type Range, replaceRanges } from "./ranges";
 import { type Content, openWhole, readWhole } from "./read-whole";
 
-/** Most places that are told of a text that occurs often. */
+/** Most places in an error about a text that occurs often. */
 const MOST_PLACES = 20;
 const LF = 10;
 
-/** A file's content, and what the edits make of it. */
+/** A file's content before and after the edits. */
 export interface Edited {
   readonly before: Buffer;
-  /** Of the content before. */
+  /** The etag of the content before. */
   readonly etag: string;
   readonly after: Buffer;
 }
 
-/** The edits of one file: reads it, and makes a new text of its text. Nothing is written. */
+/** The edits of one file. It reads the file and computes the new text, but writes nothing. */
 export class Editing {
   readonly #workspace: Workspace;
   readonly #path: Path;
@@ -32,7 +32,7 @@ export class Editing {
   readonly #replacements: Replacement[] = [];
   readonly #ranges: Range[] = [];
 
-  /** Refuses edits that no file can have. */
+  /** Refuses edits that fit no file. */
   constructor(workspace: Workspace, path: Path, request: Pick<EditRequest, "edits" | "ifMatch">) {
     this.#workspace = workspace;
     this.#path = path;
@@ -44,12 +44,12 @@ export class Editing {
         refuse("not-text", path.given, `${which} has half of a surrogate pair; a file has only whole letters.`);
       }
       if (lines !== undefined) this.#ranges.push({ index, ...lines, newText, oldText });
-      // The schema has one of the two.
+      // The schema requires one of the two.
       else this.#replacements.push({ index, oldText: oldText ?? "", newText, isForAll: replaceAll === true });
     }
   }
 
-  /** Edits a small text; undefined where that would take long, or a refusal has to be looked for. */
+  /** Edits a small text. Undefined if that would take long, or if a refusal needs details. */
   atOnce(): Edited | undefined {
     const { root, scratch, status } = this.#workspace;
     const opened = openWhole(this.#workspace, this.#path);
@@ -142,12 +142,12 @@ export class Editing {
   }
 }
 
-/** Refuses texts by their length, before anything is made of them: one that no file can have, or that may not be written. */
+/** Refuses texts by their length before the edit: longer than any file that can be edited, or than may be written. */
 function expectEditable(workspace: Workspace, { edits }: Pick<EditRequest, "edits">, given: string): void {
   const { maxReadBytes } = workspace.limits;
   let newBytes = 0;
   for (const [index, { oldText, newText }] of edits.entries()) {
-    newBytes += newText.length; // At least.
+    newBytes += newText.length; // A lower bound of the bytes.
     if (oldText === undefined || oldText.length <= maxReadBytes) continue;
     const which = `Edit ${index + 1} of ${edits.length}`;
     const shown = JSON.stringify(given);
@@ -172,7 +172,7 @@ function* linesOf(text: Buffer, places: Misfit["places"]): Steps<{ line: number;
       lineStart = at + 1;
       if (++passed % 4_096 === 0) yield;
     }
-    yield; // Its line may be long.
+    yield; // The line may be long.
     if (lines.at(-1)?.line !== line) lines.push(lineAt(text, lineStart, line));
   }
   return lines;

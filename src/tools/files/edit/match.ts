@@ -5,41 +5,41 @@ import { Effort, type Steps } from "../steps";
 const LF = 10;
 const CR = 13;
 const CRLF = Buffer.from("\r\n");
-/** At most so many bytes are searched in one call. */
+/** Most bytes searched in one call. */
 const PART = 128 * 1024;
-/** What one line end costs, in bytes searched. */
+/** The cost of a line end, in bytes searched. */
 const LINE_END = 64;
 
-/** A text to be replaced by another one. */
+/** A text and its replacement. */
 export interface Replacement {
-  /** Which of the request's edits it is, counted from 0. */
+  /** Its index among the request's edits, from 0. */
   readonly index: number;
   readonly oldText: string;
   readonly newText: string;
-  /** Whether each occurrence is replaced. */
+  /** True replaces every occurrence. */
   readonly isForAll: boolean;
 }
 
-/** From where to where in the bytes of a text. */
+/** A range of bytes in a text. */
 export interface Place {
   readonly start: number;
   readonly end: number;
 }
 
-/** Why a replacement could not be made: its text has no place, or several. */
+/** A failed replacement: its text occurs nowhere, or in several places. */
 export interface Misfit {
-  /** Which one, counted from 0. */
+  /** Its index among the request's edits, from 0. */
   readonly index: number;
-  /** What those before it made of the text. */
+  /** The text after the earlier edits. */
   readonly text: Buffer;
   readonly places: readonly Place[];
 }
 
 /**
- * Makes replacements one after the other. A text that does not occur, or that occurs more than once and is not to be replaced
- * everywhere, ends it, with at most `most` places.
+ * Makes replacements one after the other. It ends at a text that does not occur, or that occurs several times without
+ * `replaceAll`, and returns up to `most` of its places.
  *
- * @param admit refuses a text of so many bytes, before it is made.
+ * @param admit refuses a text of this many bytes before it is made.
  */
 export function* replaceTexts(
   text: Buffer,
@@ -50,7 +50,7 @@ export function* replaceTexts(
   const effort = new Effort();
   let present = text;
   for (const { index, oldText, newText, isForAll } of replacements) {
-    // With line ends of one letter, whatever those of the request are.
+    // Line ends of the request are folded to one letter.
     const encoded = oldText.length <= PART ? Buffer.from(oldText) : yield* encodeText(oldText, effort);
     const wanted = encoded.includes(CR) ? (yield* fold(encoded, effort)).bytes : encoded;
     const occurrences = yield* Occurrences.of(present, wanted, effort);
@@ -68,7 +68,7 @@ export function* replaceTexts(
   return { text: present };
 }
 
-/** Replaces each occurrence, none within another. They are looked for twice, since a list of them could take much memory. */
+/** Replaces all occurrences that do not overlap. They are searched twice, since a list of them could take much memory. */
 function* replaceEach(
   occurrences: Occurrences,
   fresh: Buffer,
@@ -94,7 +94,7 @@ function* replaceEach(
   }
   const least = text.length - replaced + count * (fresh.length - returns);
   admit(least);
-  // Each line end may get one letter more.
+  // Each line end may get one more letter.
   const whole = Buffer.allocUnsafe(least + count * lineEnds);
   let length = 0;
   let from = 0;
@@ -103,7 +103,7 @@ function* replaceEach(
   while (places.next()) {
     if (effort.spend(places.cost)) yield;
     if (!places.isFound) continue;
-    // Where the old text has line ends, the new one gets theirs; where not, they are those nearest to the first place.
+    // New line ends are like those of the old text. If that has none, they are like those nearest to the first place.
     if (bytes === null || (lineEnds > 0 && occurrences.isFolded))
       bytes = yield* withLineEnds(fresh, text, places, effort);
     length += text.copy(whole, length, from, places.start);
@@ -116,7 +116,7 @@ function* replaceEach(
   return whole.subarray(0, length);
 }
 
-/** The bytes of a text, which is well-formed. */
+/** The bytes of a well-formed text. */
 export function* encodeText(text: string, effort: Effort): Steps<Buffer> {
   if (text.length <= PART) return Buffer.from(text);
   const parts: Uint8Array[] = [];
@@ -127,12 +127,12 @@ export function* encodeText(text: string, effort: Effort): Steps<Buffer> {
   return Buffer.concat(parts);
 }
 
-/** Where a text occurs. A line end is one letter, be it `\n` or `\r\n`. */
+/** The occurrences of a text. A line end counts as one letter, whether `\n` or `\r\n`. */
 class Occurrences {
   private constructor(
     readonly text: Buffer,
     readonly wanted: Buffer,
-    /** The text in which it is looked for. */
+    /** The text that is searched. */
     readonly bytes: Buffer,
     readonly folds: readonly number[] | null,
   ) {}
@@ -148,7 +148,7 @@ class Occurrences {
     return this.folds !== null;
   }
 
-  /** The first ones, overlaps included. */
+  /** The first occurrences, overlapping ones included. */
   *first(most: number, effort: Effort): Steps<Place[]> {
     const { wanted, bytes, folds } = this;
     const places: Place[] = [];
@@ -161,28 +161,28 @@ class Occurrences {
     return places;
   }
 
-  /** All of them, from the first on, and none within another. */
+  /** All occurrences that do not overlap, from the first on. */
   each(): Cursor {
     return new Cursor(this);
   }
 
-  /** Whether a text that ends in \r would match half of a \r\n. */
+  /** True if a text that ends in \r would match half of a \r\n. */
   isHalf(end: number): boolean {
     return this.folds === null && this.bytes[end - 1] === CR && this.bytes[end] === LF;
   }
 }
 
-/** Goes from place to place; no object or generator for each, which took four times as long where there are millions. */
+/** Moves from place to place. An object or generator for each place took four times as long with millions of them. */
 class Cursor implements Place {
   readonly #of: Occurrences;
   #at = 0;
   #part: Buffer;
   #partStart = 0;
-  /** Whether the last step came to a place, and where that is. */
+  /** True if the last step found a place, from `start` to `end`. */
   isFound = false;
   start = 0;
   end = 0;
-  /** What the last step took, in bytes searched. */
+  /** The cost of the last step, in bytes searched. */
   cost = 0;
 
   constructor(of: Occurrences) {
@@ -190,7 +190,7 @@ class Cursor implements Place {
     this.#part = this.#partAt(0);
   }
 
-  /** Goes on to the next place, or through a part that has none; false once there is no more. */
+  /** Moves to the next place, or through a part without one. False at the end. */
   next(): boolean {
     const { wanted, bytes, folds } = this.#of;
     if (this.#at + wanted.length > bytes.length) return false;
@@ -210,7 +210,7 @@ class Cursor implements Place {
     return true;
   }
 
-  /** The bytes in which a place can begin within the next part. */
+  /** The bytes for places that begin in the next part. */
   #partAt(start: number): Buffer {
     return this.#of.bytes.subarray(start, start + PART + this.#of.wanted.length - 1);
   }
@@ -226,7 +226,7 @@ function* find(text: Buffer, wanted: Buffer, from: number, effort: Effort): Step
   return -1;
 }
 
-/** A text with all line ends of one letter, and where in it those are that had two. */
+/** A text with one-letter line ends, and the places of those that had two letters. */
 interface Folded {
   readonly bytes: Buffer;
   readonly folds: readonly number[];
@@ -249,7 +249,7 @@ export function* fold(text: Buffer, effort: Effort): Steps<Folded> {
   return { bytes: bytes.subarray(0, length), folds };
 }
 
-/** Where a place of a folded text was before: so many bytes further as there are folds in front of it. */
+/** The original index of a place in a folded text: one more byte for each fold before it. */
 function unfolded(at: number, folds: readonly number[] | null): number {
   if (folds === null) return at;
   let low = 0;
@@ -262,17 +262,17 @@ function unfolded(at: number, folds: readonly number[] | null): number {
 }
 
 /**
- * Gives a new text the line ends of its place: the first one that of the first which it replaces, and so on; those
- * beyond are like the last one. Where it replaces none they are as the next in the text is, or the one before.
+ * Gives a new text the line ends of its place. Its first line end is like the first replaced one, and so on. Further
+ * ones are like the last replaced one. If none is replaced, they are like the next in the text, or else the one before.
  */
 export function* withLineEnds(bytes: Buffer, text: Buffer, { start, end }: Place, effort: Effort): Steps<Buffer> {
   const isBefore = (at: number): boolean => text[at - 1] === CR;
   const replaced = text.subarray(start, end);
   let next = nextLineEnd(replaced, 0);
-  let isTwo: boolean | undefined; // Whether the last line end has two letters; undefined where the text has none yet.
+  let isTwo: boolean | undefined; // True if the last line end has two letters. Undefined before the first one.
   if (next < 0) {
     const near = [text.indexOf(LF, end), start === 0 ? -1 : text.lastIndexOf(LF, start - 1)].find((at) => at >= 0);
-    if (near === undefined) return bytes; // The text has one line: there is nothing to keep.
+    if (near === undefined) return bytes; // The text has only one line, so there is no style to keep.
     isTwo = isBefore(near);
   }
   const whole = Buffer.allocUnsafe(bytes.length * 2);
@@ -293,7 +293,7 @@ export function* withLineEnds(bytes: Buffer, text: Buffer, { start, end }: Place
   return whole.subarray(0, length);
 }
 
-/** Parts as one. */
+/** Joins parts. */
 export function* joined(parts: readonly Buffer[], effort: Effort): Steps<Buffer> {
   const whole = Buffer.allocUnsafe(parts.reduce((sum, part) => sum + part.length, 0));
   let length = 0;
@@ -301,7 +301,7 @@ export function* joined(parts: readonly Buffer[], effort: Effort): Steps<Buffer>
   return whole;
 }
 
-/** Copies a part to a place; gives where it ends. */
+/** Copies a part to an index. Gives the index after it. */
 function* copy(part: Buffer, into: Buffer, at: number, effort: Effort): Steps<number> {
   for (let from = 0; from < part.length; from += PART) {
     const copied = part.copy(into, at + from, from, from + PART);

@@ -1,40 +1,41 @@
-// The share of common pairs is counted here, and not by a library (measured on Bun 1.4.5, three times each). In 200,000 lines of
-// 400 letters it takes 3 to 4 s, and fastest-levenshtein 1.0 takes 18 to 23 s, since its time is quadratic. Both find the line
-// that was meant in 22,000 lines of source equally well (typos 69 of 70, a new name 66, moved words 68 here and 65 there);
-// parts of a line are found in 63 of 70 here and in 54 there, lines with another end in 40 here and in 56 there.
+// The share of common pairs is counted here and not by a library (measured on Bun 1.4.5, three times each). In 200,000
+// lines of 400 letters it takes 3 to 4 s; fastest-levenshtein 1.0 takes 18 to 23 s, since its time is quadratic. In
+// 22,000 lines of source, both find the intended line equally well (typos 69 of 70, a new name 66, moved words 68 here
+// and 65 there). Parts of a line are found in 63 of 70 here and in 54 there, lines with another end in 40 here and in
+// 56 there.
 import { Effort, type Steps } from "../steps";
 
-/** A line, counted from 1, as an error shows it. */
+/** A line in an error, counted from 1. */
 export interface ShownLine {
   readonly line: number;
   readonly text: string;
 }
 
-/** Lines of a text that are most like one that does not occur in it. */
+/** The lines that are most like a text that does not occur. */
 export interface Nearest {
   readonly lines: ShownLine[];
-  /** The last line of the place; that of the first is `lines[0]`'s, if the text that was looked for has several lines. */
+  /** The last line of the place. `lines[0]` is its first line, if the wanted text has several lines. */
   readonly to: number;
-  /** Whether they are the same but for spaces. */
+  /** True if only spaces differ. */
   readonly isAllButSpaces: boolean;
 }
 
 const LF = 10;
 const MOST_SHOWN = 5;
 const LONGEST_SHOWN = 200;
-/** Letters of a line that are compared, and lines of a text. */
+/** Most letters compared of a line, and most lines compared. */
 const LONGEST_COMPARED = 400;
 const MOST_LINES = 200_000;
 const LONGEST_WANTED = 64 * 1024;
 /** Places that are compared line by line. */
 const CANDIDATES = 8;
-/** In how many places of the wanted text a line may be, to count for all of them. */
+/** Most places of a repeated line in the wanted text that get a vote. */
 const MOST_SAME = 8;
-/** What a line costs beside its bytes, in bytes searched. */
+/** The cost of a line beside its bytes, in bytes searched. */
 const LINE = 2_048;
 const LEAST_ALIKE = 0.4;
 
-/** Finds the lines that are most like a text; null where none are alike. Spaces do not count. */
+/** Finds the lines that are most like a text, ignoring spaces. Null if none is similar. */
 export function* nearest(text: Buffer, wanted: string): Steps<Nearest | null> {
   const effort = new Effort();
   const lines = yield* linesOf(text, effort);
@@ -51,7 +52,7 @@ export function* nearest(text: Buffer, wanted: string): Steps<Nearest | null> {
   return yield* nearestWindow(lines, sought, effort);
 }
 
-/** Where the lines of a text begin and end. */
+/** The starts and ends of the lines of a text. */
 class Lines {
   readonly #text: Buffer;
   readonly #starts: readonly number[];
@@ -65,7 +66,7 @@ class Lines {
     return this.#starts.length - 1;
   }
 
-  /** What is compared of a line, counted from 0. */
+  /** The compared part of a line, counted from 0. */
   essence(index: number): string {
     const start = this.#starts[index] ?? 0;
     return essence(this.#text.toString("utf8", start, Math.min(this.#end(index), start + LONGEST_COMPARED * 2)));
@@ -92,11 +93,11 @@ function* linesOf(text: Buffer, effort: Effort): Steps<Lines> {
   return new Lines(text, starts);
 }
 
-/** The line that begins at `start`, as it is shown. */
+/** The line that begins at `start`, as an error shows it. */
 export function lineAt(text: Buffer, start: number, line: number): ShownLine {
   const found = text.indexOf(LF, start);
   const end = found < 0 ? text.length : found;
-  // A letter takes up to 4 bytes; one that is cut at the end goes with the rest.
+  // A letter takes up to 4 bytes. One that is cut at the end is dropped with the rest.
   const shown = text.toString("utf8", start, Math.min(end, start + LONGEST_SHOWN * 4)).replace(/\r$/, "");
   return { line, text: shown.length > LONGEST_SHOWN ? `${shown.slice(0, LONGEST_SHOWN - 1).toWellFormed()}…` : shown };
 }
@@ -150,7 +151,10 @@ function* nearestWindow(lines: Lines, sought: readonly string[], effort: Effort)
   return yield* show(lines, found.index, sought, effort);
 }
 
-/** How much of the wanted text stands, line for line, where it would begin at each line; those before the first included. */
+/**
+ * For each possible start of the wanted text, the letters in lines that would match. Starts before the first line are
+ * included.
+ */
 function* vote(lines: Lines, sought: readonly string[], effort: Effort): Steps<Float64Array> {
   const places = new Map<string, number[]>();
   for (const [j, line] of sought.entries()) {
@@ -171,7 +175,7 @@ function* vote(lines: Lines, sought: readonly string[], effort: Effort): Steps<F
   return votes;
 }
 
-/** Where the wanted text would begin if its longest line were at the lines that are most like it. */
+/** The starts of the wanted text that put its longest line onto the lines most like it. */
 function* anchor(lines: Lines, sought: readonly string[], effort: Effort): Steps<number[]> {
   let longest = 0;
   for (const [j, line] of sought.entries()) if (line.length > (sought[longest]?.length ?? 0)) longest = j;
@@ -184,7 +188,7 @@ function* anchor(lines: Lines, sought: readonly string[], effort: Effort): Steps
   return best.entries.map(({ index }) => index);
 }
 
-/** Shows the first line of a place, and those that are not as they were wanted. */
+/** Shows the first line of a place, and the lines that differ from the wanted ones. */
 function* show(lines: Lines, start: number, sought: readonly string[], effort: Effort): Steps<Nearest> {
   const from = Math.max(0, start);
   const to = Math.min(lines.count, start + sought.length);
@@ -199,7 +203,7 @@ function* show(lines: Lines, start: number, sought: readonly string[], effort: E
   return { lines: [...shown].sort((a, b) => a - b).map((i) => lines.show(i)), to, isAllButSpaces };
 }
 
-/** Keeps the highest scores; of equal ones those that came first. */
+/** Keeps the highest scores. Of equal scores, the earliest stay. */
 class Best {
   readonly entries: { readonly index: number; readonly score: number }[] = [];
   readonly #most: number;
@@ -221,8 +225,8 @@ class Best {
 const BUCKETS = 4_096;
 
 /**
- * How alike a line is to others, from 0 to 1: the share of their pairs of neighbouring letters that they have in common
- * (L. R. Dice, "Measures of the amount of ecologic association between species", 1945).
+ * The similarity of a line to others, from 0 to 1: the share of common pairs of neighbouring letters (L. R. Dice,
+ * "Measures of the amount of ecologic association between species", 1945).
  */
 class Likeness {
   readonly #pairs = new Uint16Array(BUCKETS);
@@ -233,7 +237,7 @@ class Likeness {
     this.aimAt(line);
   }
 
-  /** Compares with another line from now on: a new one of these for each would take 8 KB. */
+  /** Sets the line to compare with. A new instance for each line would take 8 KB. */
   aimAt(line: string): void {
     const pairs = this.#pairs;
     for (let i = 1; i < this.#line.length; i++) pairs[pairAt(this.#line, i)] = 0;
@@ -244,14 +248,14 @@ class Likeness {
     }
   }
 
-  /** To a whole line. */
+  /** The similarity to a whole line. */
   to(other: string): number {
     if (other === this.#line) return 1;
     const pairs = this.#line.length + other.length - 2;
     return pairs <= 0 ? 0 : (2 * this.#common(other)) / pairs;
   }
 
-  /** To a part of a line; of two that have it the shorter one is more alike. */
+  /** The similarity to a part of a line. Of two lines that contain it, the shorter scores higher. */
   within(other: string): number {
     if (other.includes(this.#line)) return 0.9 + 0.1 * (this.#line.length / other.length);
     if (this.#line.length < 2) return 0;

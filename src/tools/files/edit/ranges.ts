@@ -5,27 +5,28 @@ import { encodeText, fold, joined, type Place, withLineEnds } from "./match";
 import { lineAt, type ShownLine } from "./nearest";
 
 const LF = 10;
-/** What one line end costs, in bytes searched. */
+/** The cost of a line end, in bytes searched. */
 const LINE_END = 64;
 /** Most lines that a refusal shows. */
 const MOST_SHOWN = 5;
 
-/** Lines to be replaced by others. */
+/** Lines to be replaced. */
 export interface Range {
-  /** Which of the request's edits it is, counted from 0. */
+  /** Its index among the request's edits, from 0. */
   readonly index: number;
   readonly from: number;
-  /** The last one; one less than `from` where nothing is replaced. */
+  /** The last line. One less than `from` if nothing is replaced. */
   readonly to: number;
   readonly newText: string;
-  /** What the lines are to be now. */
+  /** The expected present text of the lines. */
   readonly oldText: string | undefined;
 }
 
 /**
- * Replaces lines, which are counted in the text as it is.
+ * Replaces lines, counted in the text as it is.
  *
- * @param given the path for what is refused: ranges that overlap, that the text does not have, or whose lines are others.
+ * @param given the path for errors: ranges that overlap, that the text does not have, or with other lines than
+ * expected.
  */
 export function* replaceRanges(text: Buffer, ranges: readonly Range[], given: string): Steps<Buffer> {
   const effort = new Effort();
@@ -70,7 +71,7 @@ export function* replaceRanges(text: Buffer, ranges: readonly Range[], given: st
   return yield* joined(parts, effort);
 }
 
-/** Finds where lines begin, from the first to the last one. */
+/** Finds the starts of lines, from the first to the last. */
 class Scan {
   readonly #text: Buffer;
   readonly #effort: Effort;
@@ -82,12 +83,12 @@ class Scan {
     this.#effort = effort;
   }
 
-  /** How many lines there are, once one was asked for that is not there. */
+  /** The number of lines, known once a line beyond the last was looked for. */
   get total(): number {
     return this.#line - 1;
   }
 
-  /** Where a line begins, which comes after those asked for before; the end for the one after the last, −1 beyond. */
+  /** The start of a line after those asked for before. The end of the text for the line after the last, −1 beyond that. */
   *startOf(line: number): Steps<number> {
     const text = this.#text;
     while (this.#line < line && this.#start < text.length) {
@@ -100,9 +101,9 @@ class Scan {
   }
 }
 
-/** Whether lines are a text, whatever the line ends of either, and be the last one there or not. */
+/** True if lines are equal to a text, apart from the style of line ends and the presence of the last one. */
 function* isSame(lines: Buffer, expected: string, effort: Effort): Steps<boolean> {
-  // A line end may have two letters in the one and one in the other.
+  // A line end may have two letters in one and one in the other.
   if (expected.length > lines.length * 2 + 2) return false;
   const [a, b] = [yield* fold(lines, effort), yield* fold(yield* encodeText(expected, effort), effort)];
   return withoutEnd(a.bytes).equals(withoutEnd(b.bytes));
@@ -110,11 +111,12 @@ function* isSame(lines: Buffer, expected: string, effort: Effort): Steps<boolean
 
 const withoutEnd = (bytes: Buffer): Buffer => (bytes.at(-1) === LF ? bytes.subarray(0, -1) : bytes);
 
-/** A text as whole lines, with the line ends that are usual at its place. */
+/** A text as whole lines, with the line ends of its place. */
 function* asLines(text: Buffer, place: Place, newText: string, effort: Effort): Steps<Buffer[]> {
   if (newText === "") return [];
   const { start, end } = place;
-  const isAfterCut = start > 0 && text[start - 1] !== LF; // The last line has no end, and something comes after it.
+  // The last line has no line end, and other lines will follow it.
+  const isAfterCut = start > 0 && text[start - 1] !== LF;
   const isEnded = end < text.length || (text.length > 0 && text[text.length - 1] === LF);
   const whole = isEnded && !newText.endsWith("\n") ? `${newText}\n` : newText;
   const bytes = yield* encodeText(isAfterCut ? `\n${whole}` : whole, effort);

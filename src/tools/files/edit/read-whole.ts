@@ -3,13 +3,13 @@ import { refuse, refuseFor } from "../file-error";
 import type { Path } from "../path";
 import type { Workspace } from "../workspace";
 
-/** All that a file has. */
+/** The whole content of a file. */
 export interface Content {
   readonly bytes: Buffer;
   readonly etag: string;
 }
 
-/** Opens a file that is to be changed by its content, with `status` filled. */
+/** Opens a file to be edited, and fills `status`. */
 export function openWhole(workspace: Workspace, { whole, given }: Path): number {
   const file = workspace.openFile(whole, given, "read");
   const { size } = workspace.status;
@@ -20,7 +20,7 @@ export function openWhole(workspace: Workspace, { whole, given }: Path): number 
   return refuse("too-large", given, `${shown} has ${size} bytes, and a file of at most ${most} is edited.`);
 }
 
-/** Reads such a file, with pauses. */
+/** Reads a file to be edited, with pauses. */
 export async function readWhole(workspace: Workspace, path: Path, signal: AbortSignal): Promise<Content> {
   const { root, status } = workspace;
   const file = openWhole(workspace, path);
@@ -32,7 +32,7 @@ export async function readWhole(workspace: Workspace, path: Path, signal: AbortS
       const part = bytes.subarray(length, length + PIECE);
       const count = root.read(file, part, part.length, length);
       if (count < 0) return refuseFor(count, path.given);
-      if (count === 0) break; // It was cut meanwhile.
+      if (count === 0) break; // The file was cut meanwhile.
       etag.add(part.subarray(0, count));
       length += count;
       if (length < bytes.length) await workspace.pause();

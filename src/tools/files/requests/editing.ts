@@ -2,32 +2,32 @@ import { type Static, Type } from "../../../index";
 import { WriteReply, written } from "./changing";
 import { Count, Difference, flag, Path, Positive } from "./terms";
 
-/** One replacement in a file: of a text, or of lines. */
+/** One replacement in a file, of a text or of lines. */
 const Edit = Type.Object({
   /**
-   * A text that occurs once. Line ends may be `\n` whatever those of the file are. With `lines` it is what these lines are now,
-   * with or without the last line end: other lines are refused as `no-match`.
+   * A text that occurs once. Its line ends may be `\n`, whatever the file has. With `lines`, it is the expected present
+   * text of these lines, with or without the last line end. Other lines are refused as `no-match`.
    */
   oldText: Type.Optional(Type.String({ minLength: 1 })),
-  /** What comes instead. With `lines`: lines, of which the last one gets its line end where it has none; `""` deletes. */
+  /** The new text. With `lines`, a missing last line end is added, and `""` deletes the lines. */
   newText: Type.String(),
-  /** Whether each occurrence is replaced, from the first one on, and none within another. Default: false, it occurs once. */
+  /** True replaces every occurrence, from the first on, without overlaps. Default: false, the text must occur once. */
   replaceAll: flag,
   /**
-   * The lines that are replaced, counted from 1 in the file as it was before the request, the last one included. An empty range
-   * inserts before `from`: `{ from: 3, to: 2 }` between the lines 2 and 3. It needs the request's `ifMatch`, or `oldText`.
+   * The lines to replace, counted from 1 in the file before the request, including the last. An empty range inserts
+   * before `from`: `{ from: 3, to: 2 }` inserts between lines 2 and 3. It needs the request's `ifMatch`, or `oldText`.
    */
   lines: Type.Optional(Type.Object({ from: Positive, to: Count })),
 });
 export type Edit = Static<typeof Edit>;
 
 /**
- * At most 1,000, all of them made or none. Ranges of lines are replaced first, and must not overlap. Then texts are, in their
- * order; each sees what those before it made.
+ * At most 1,000 edits, all made or none. Ranges of lines are replaced first, and must not overlap. Then texts are
+ * replaced in order, each in the result of those before.
  */
 export const edits = Type.Array(Edit, { minItems: 1, maxItems: 1_000 });
 
-/** What is wrong with edits as such; null where nothing is. */
+/** The fault of edits by themselves. Null if there is none. */
 export function faultOf(edits: readonly Edit[], ifMatch: string | undefined): string | null {
   for (const [index, { oldText, lines, replaceAll }] of edits.entries()) {
     const which = `"edits" at ${index}`;
@@ -50,21 +50,21 @@ const EditFields = Type.Object({
   path: Path,
   edits,
   ...written,
-  /** Whether all is checked and nothing is changed; the reply is that of the change. Default: false. */
+  /** True checks everything and changes nothing. The reply is that of the change. Default: false. */
   dryRun: flag,
-  /** Whether the reply has the unified diff of the change. Default: false. */
+  /** True adds the unified diff to the reply. Default: false. */
   diff: flag,
 });
 
-/** What an edit asks for: to replace texts or lines of a file. */
+/** An edit request: replaces texts or lines of a file. */
 export const EditRequest = Type.Refine(
   EditFields,
   ({ edits, ifMatch }) => faultOf(edits, ifMatch) === null,
-  // It has the fields, since those are checked first.
+  // The fields were checked before.
   (request) => faultOf((request as EditRequest).edits, (request as EditRequest).ifMatch) ?? "",
 );
 export type EditRequest = Static<typeof EditFields>;
 
-/** What was made of the file. */
+/** The reply to an edit. */
 export const EditReply = Type.Object({ ...WriteReply.properties, diff: Type.Optional(Difference) });
 export type EditReply = Static<typeof EditReply>;

@@ -1,20 +1,20 @@
 import { type Static, Type } from "../../../index";
 import { Bytes, Count, Encoding, Etag, flag, Kind, outcome, Path, Positive, path } from "./terms";
 
-/** What a read asks for. */
+/** A read request. */
 export const ReadRequest = Type.Object({
   path: Path,
-  /** How the content comes: as text, as base64, or as a Uint8Array. Default: `"utf8"`. */
+  /** The form of the content: text, base64, or a Uint8Array. Default: `"utf8"`. */
   encoding: Type.Optional(Encoding),
   /** The first byte. Default: 0. */
   offset: Type.Optional(Count),
-  /** Most bytes. Default: all. A character that is cut is no text. */
+  /** Most bytes. Default: all. Text that is cut within a character is refused. */
   length: Type.Optional(Count),
-  /** Lines instead of bytes, counted from 1, the last one included. Default: all. */
+  /** Lines instead of bytes, counted from 1, including the last. Default: all. */
   lines: Type.Optional(Type.Object({ from: Type.Optional(Positive), to: Type.Optional(Positive) })),
   /**
-   * The end of the file instead: its last lines, or its last bytes, of which a text begins with a whole character. The rest of
-   * a file of more than 1 MB is not read. Not together with `offset`, `length` or `lines`. Default: all.
+   * The end of the file instead: its last lines or bytes. A text in bytes begins with a whole character. Of a file of
+   * more than 1 MB, only the end is read. Excludes `offset`, `length` and `lines`. Default: all.
    */
   tail: Type.Optional(
     Type.Refine(
@@ -27,16 +27,16 @@ export const ReadRequest = Type.Object({
 export type ReadRequest = Static<typeof ReadRequest>;
 
 const about = {
-  /** Of the whole file, in bytes. */
+  /** The size of the whole file, in bytes. */
   size: Count,
-  /** Of the whole file. Left out where a part of a file of more than 1 MB was read. */
+  /** The etag of the whole file. Left out for a part of a file of more than 1 MB. */
   etag: Type.Optional(Etag),
-  /** With `lines`: the first and the last line that came, and how many the file has if its end was seen. */
+  /** With `lines`: the first and the last line in the reply, and the total if the end of the file was seen. */
   lines: Type.Optional(Type.Object({ from: Positive, to: Count, total: Type.Optional(Count) })),
-  /** With `tail`: where in the file it begins, in bytes. */
+  /** With `tail`: its start in the file, in bytes. */
   offset: Type.Optional(Count),
 };
-/** What was read; `content` is a string unless bytes were asked for. */
+/** The reply to a read. `content` is a string unless bytes were requested. */
 export const ReadReply = Type.Union([
   Type.Object({
     encoding: Type.Union([Type.Literal("utf8"), Type.Literal("base64")]),
@@ -47,84 +47,87 @@ export const ReadReply = Type.Union([
 ]);
 export type ReadReply = Static<typeof ReadReply>;
 
-/** What a readMany asks for: up to 100 reads. All their contents together are bounded by the actor's `maxReadBytes`. */
+/** A readMany request: up to 100 reads. The actor's `maxReadBytes` bounds all contents together. */
 export const ReadManyRequest = Type.Object({ reads: Type.Array(ReadRequest, { minItems: 1, maxItems: 100 }) });
 export type ReadManyRequest = Static<typeof ReadManyRequest>;
 
-/** For each read, in their order, what was read or why not: one that is refused does not keep the others from being done. */
+/** The outcome of each read, in order. A refused read does not stop the others. */
 export const ReadManyReply = Type.Array(outcome(ReadReply));
 export type ReadManyReply = Static<typeof ReadManyReply>;
 
-/** What a readStream asks for. */
+/** A readStream request. */
 export const ReadStreamRequest = Type.Object({
   path: Path,
   /** Default: `"bytes"`. A character that is cut between two chunks stays whole. */
   encoding: Type.Optional(Encoding),
   /** The first byte. Default: 0. */
   offset: Type.Optional(Count),
-  /** Most bytes. Default: all that was there when it was opened. */
+  /** Most bytes. Default: all that the file has when it is opened. */
   length: Type.Optional(Count),
   /** Most bytes of one item, from 1 KB to 4 MB. Default: 128 KB. */
   chunkBytes: Type.Optional(Type.Integer({ minimum: 1_024, maximum: 4_194_304 })),
 });
 export type ReadStreamRequest = Static<typeof ReadStreamRequest>;
 
-/** What a list says of each name. */
+/** An entry of a list. */
 export const Entry = Type.Object({
-  /** Below the root, as other requests take it. */
+  /** The path below the root, as requests take it. */
   path: Type.String(),
   kind: Kind,
-  /** In bytes; with `details`, of files. */
+  /** The size of a file in bytes, with `details`. */
   size: Type.Optional(Count),
-  /** When its content changed, in milliseconds since 1970; with `details`. */
+  /** The time of its last change of content, in milliseconds since 1970, with `details`. */
   modified: Type.Optional(Type.Number()),
 });
 export type Entry = Static<typeof Entry>;
 
-/** What a list asks for. */
+/** A list request. */
 export const ListRequest = Type.Object({
   /** Default: the root. */
   path,
-  /** Whether what is in its directories is listed too. Default: false. */
+  /** True also lists everything in its directories. Default: false. */
   recursive: flag,
-  /** Only what matches below the directory, such as `**\/*.ts`; directories on the way need not. Default: all. */
+  /**
+   * Gives only matching paths below the directory, such as `**\/*.ts`. Directories on the way need not match. Default:
+   * all.
+   */
   glob: Type.Optional(Type.String()),
-  /** Whether `.git` is left out, and what the `.gitignore` files below the root ignore, as in a search. Default: false. */
+  /** True leaves out `.git` and everything that the `.gitignore` files below the root ignore. Default: false. */
   gitignore: flag,
-  /** Whether size and time are looked up, which costs a system call each. Default: false. */
+  /** True adds size and time, which costs a system call for each entry. Default: false. */
   details: flag,
   /** Most entries in one page. Default and most: the actor's `maxEntries`. */
   limit: Type.Optional(Positive),
-  /** The `cursor` of the page before. Default: the first page. */
+  /** The `cursor` of the previous page. Default: the first page. */
   cursor: Type.Optional(Type.String()),
 });
 export type ListRequest = Static<typeof ListRequest>;
 
-/** Sorted by the UTF-16 code units of the names, a directory before what is in it. */
+/** Sorted by the UTF-16 code units of the names, each directory before its entries. */
 export const ListReply = Type.Object({
   entries: Type.Array(Entry),
-  /** For the next page; left out on the last one. */
+  /** The cursor of the next page. Left out on the last one. */
   cursor: Type.Optional(Type.String()),
   /**
-   * How many names are not shown, because no path can say them (they are not UTF-8, or too far down), or a directory may
-   * not be read; each on the page that comes to its directory first. Left out where there are none.
+   * The number of names that no path can say (not UTF-8, or too deep) and of unreadable directories. Each counts on the
+   * first page of its directory. Left out if zero.
    */
   leftOut: Type.Optional(Count),
 });
 export type ListReply = Static<typeof ListReply>;
 
-/** What a stat tells. */
+/** The reply to a stat. */
 export const StatReply = Type.Object({
   kind: Kind,
-  /** In bytes; 0 for what is no file. */
+  /** The size in bytes; 0 unless it is a file. */
   size: Count,
-  /** When its content changed, in milliseconds since 1970. */
+  /** The time of its last change of content, in milliseconds since 1970. */
   modified: Type.Number(),
   /** Permission bits, such as 0o644. */
   mode: Count,
 });
 export type StatReply = Static<typeof StatReply>;
 
-/** A request that is all said by a path. */
+/** A request that consists of a path. */
 export const PathRequest = Type.Object({ path: Path });
 export type PathRequest = Static<typeof PathRequest>;

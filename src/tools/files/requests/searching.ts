@@ -3,35 +3,44 @@ import { Count, flag, Globs, Positive, path } from "./terms";
 
 const Context = Type.Optional(Type.Integer({ minimum: 0, maximum: 20 }));
 
-/** What a search looks for, and where. */
+/** A search request. */
 export const SearchRequest = Type.Refine(
   Type.Object({
-    /** The directory, or one file. Default: the root. */
+    /** A directory or a file. Default: the root. */
     path,
-    /** An exact text, of the case that it has… */
+    /** An exact text, case-sensitive. Give either this or `pattern`. */
     text: Type.Optional(Type.String({ minLength: 1 })),
     /**
-     * …or a regular expression of JavaScript's; one of the two. It is matched line by line, in a time that grows with the text and
-     * no faster, and so has no references to groups, and does not look ahead or behind.
+     * A regular expression of JavaScript. It is matched line by line in linear time, so it has no references to groups,
+     * no lookahead and no lookbehind.
      */
     pattern: Type.Optional(Type.String({ minLength: 1 })),
-    /** Whether a letter stands for its other case too. Default: false. */
+    /** True ignores case. Default: false. */
     ignoreCase: flag,
-    /** Only files whose path below the directory matches this, such as `**\/*.ts`, or one of these, at most 20. Default: all. */
+    /**
+     * One glob, or up to 20. Only files with a matching path below the directory are searched, such as `**\/*.ts`.
+     * Default: all.
+     */
     glob: Type.Optional(Globs),
-    /** What matches this, or one of these, is left out; of a directory, such as `**\/dist`, with all that is in it. Default: nothing. */
+    /**
+     * One glob, or up to 20. Matching paths are left out; a directory, such as `**\/dist`, with everything in it.
+     * Default: none.
+     */
     exclude: Type.Optional(Globs),
     /**
-     * Whether `.git` is left out, and what the `.gitignore` files below the root ignore, as git reads them. A file of more than
-     * 64 KB and what is after its 1,000th pattern are passed over. Default: false.
+     * True leaves out `.git` and everything that the `.gitignore` files below the root ignore, as in git. Files of more
+     * than 64 KB, and patterns after a file's 1,000th, are skipped. Default: false.
      */
     gitignore: flag,
-    /** What the items are: each line that matches; each file that has one; or each such file with their count. Default: `"lines"`. */
+    /**
+     * The items: each matching line, each file with a match, or each such file with its number of matching lines.
+     * Default: `"lines"`.
+     */
     output: Type.Optional(Type.Union([Type.Literal("lines"), Type.Literal("files"), Type.Literal("counts")])),
-    /** With `output: "lines"`: how many lines before a match, and after it, come with it; at most 20 each. Default: 0. */
+    /** With `output: "lines"`: the lines of context before and after a match, at most 20 each. Default: 0. */
     before: Context,
     after: Context,
-    /** Most items. Default: 1,000, and 10,000 at most. */
+    /** Most items, up to 10,000. Default: 1,000. */
     maxResults: Type.Optional(Positive),
   }),
   (request) => (request.text === undefined) !== (request.pattern === undefined),
@@ -39,39 +48,39 @@ export const SearchRequest = Type.Refine(
 );
 export type SearchRequest = Static<typeof SearchRequest>;
 
-/** A line or a file that matches, in the order of the paths; or the last item, which says what was looked at. */
+/** A matching line or file, in the order of the paths, or the summary as the last item. */
 export const SearchItem = Type.Union([
   Type.Object({
     kind: Type.Literal("match"),
-    /** Below the root. */
+    /** The path below the root. */
     path: Type.String(),
     line: Positive,
-    /** Where its first match begins, from 1, in letters as JavaScript counts them. */
+    /** The start of its first match, from 1, in letters as JavaScript counts them. */
     column: Positive,
     /** The line, or 200 characters of it around the match. */
     excerpt: Type.String(),
-    /** The lines before it, the nearest one last, and those after it; at most 200 characters of each. Left out where none were asked for. */
+    /** The lines before it, the nearest last, and after it, at most 200 characters of each. Left out unless requested. */
     before: Type.Optional(Type.Array(Type.String())),
     after: Type.Optional(Type.Array(Type.String())),
   }),
   Type.Object({
-    /** With `output: "files"`: a file in which a line matches. */
+    /** With `output: "files"`: a file with a matching line. */
     kind: Type.Literal("file"),
     path: Type.String(),
   }),
   Type.Object({
-    /** With `output: "counts"`: a file in which lines match, and how many. */
+    /** With `output: "counts"`: a file with matching lines, and their number. */
     kind: Type.Literal("count"),
     path: Type.String(),
     lines: Positive,
   }),
   Type.Object({
     kind: Type.Literal("end"),
-    /** Files that were searched. */
+    /** Files searched. */
     files: Count,
-    /** Files that were not: larger than the actor reads, no text, or not readable. */
+    /** Files not searched: larger than the actor reads, not text, or unreadable. */
     skipped: Count,
-    /** Whether there may be more: it ended because of `maxResults`, or of the actor's `maxEntries`. */
+    /** True if `maxResults` or the actor's `maxEntries` ended the search, so there may be more. */
     isCut: Type.Boolean(),
   }),
 ]);

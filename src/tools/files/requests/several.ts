@@ -4,17 +4,17 @@ import { edits, faultOf } from "./editing";
 import { Count, content, Difference, Etag, flag, Path } from "./terms";
 
 const { ifMatch } = written;
-/** Whether missing directories on the way are made; they stay where the request fails. Default: true. */
+/** True makes missing directories on the way. They stay if the request fails. Default: true. */
 const parents = flag;
 
-/** One of several changes. Each is of a path of its own, and of a regular file. */
+/** One of several changes. Each has a path of its own, of a regular file. */
 export const Change = Type.Union([
   Type.Object({
     kind: Type.Literal("write"),
     path: Path,
     ...content,
     ifMatch,
-    /** Whether a file that exists is replaced. Default: `"replace"`. */
+    /** Replace or refuse an existing file. Default: `"replace"`. */
     ifExists: Type.Optional(Type.Union([Type.Literal("replace"), Type.Literal("fail")])),
     parents,
   }),
@@ -24,40 +24,40 @@ export const Change = Type.Union([
     () =>
       'must have edits that are whole: an "oldText", or "lines" with the change\'s "ifMatch" or with what they are now as "oldText"',
   ),
-  /** To a name that nothing has. */
+  /** The new name must be free. */
   Type.Object({ kind: Type.Literal("move"), from: Path, to: Path, ifMatch, parents }),
   Type.Object({ kind: Type.Literal("delete"), path: Path, ifMatch }),
 ]);
 export type Change = Static<typeof Change>;
 
-/** What a change of several files asks for. */
+/** A request to change several files. */
 export const ChangeRequest = Type.Object({
-  /** At most 100, of all of which the contents together have at most the actor's `maxWriteBytes`. */
+  /** At most 100. The actor's `maxWriteBytes` bounds all their contents together. */
   changes: Type.Array(Change, { minItems: 1, maxItems: 100 }),
-  /** Whether all are on the disk before the reply, also through a loss of power. Default: false. */
+  /** True replies only once all are on the disk, safe from a loss of power. Default: false. */
   durable: written.durable,
-  /** Whether all is checked and nothing is changed; the reply is that of the change. Default: false. */
+  /** True checks everything and changes nothing. The reply is that of the change. Default: false. */
   dryRun: flag,
-  /** Whether the reply has the unified diff of each file that is written, edited or deleted. Default: false. */
+  /** True adds the unified diff of each written, edited or deleted file to the reply. Default: false. */
   diff: flag,
 });
 export type ChangeRequest = Static<typeof ChangeRequest>;
 
-/** What was made of one of the paths. */
+/** The result for one of the paths. */
 export const Changed = Type.Object({
   kind: Type.Union([Type.Literal("write"), Type.Literal("edit"), Type.Literal("move"), Type.Literal("delete")]),
-  /** As it was given; of a move, where the file is now. */
+  /** The path as given. For a move, the new path. */
   path: Path,
-  /** Of what was written or edited, in bytes. */
+  /** The size in bytes after a write or an edit. */
   size: Type.Optional(Count),
-  /** Of what was written or edited, for the next `ifMatch`. */
+  /** The etag after a write or an edit, for the next `ifMatch`. */
   etag: Type.Optional(Etag),
-  /** Whether there was no such file before. */
+  /** True if the file is new. */
   created: Type.Optional(Type.Boolean()),
   diff: Type.Optional(Difference),
 });
 export type Changed = Static<typeof Changed>;
 
-/** What became of the changes, in their order. */
+/** The results of the changes, in order. */
 export const ChangeReply = Type.Object({ changes: Type.Array(Changed) });
 export type ChangeReply = Static<typeof ChangeReply>;

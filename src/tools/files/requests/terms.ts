@@ -14,10 +14,10 @@ export const Globs = Type.Union([Type.String(), Type.Array(Type.String(), { minI
 export const Bytes = Type.Refine(
   Type.Unsafe<Uint8Array>({}),
   (value) => value instanceof Uint8Array,
-  () => "must be a string or a Uint8Array", // Seen of a content, of which it is one of two.
+  () => "must be a string or a Uint8Array", // Shown for content, where it stands for both alternatives.
 );
 
-/** A reply that is what was asked for, or why it could not be done; `resultOf` makes one Result of both. */
+/** A reply: the value, or the error. `resultOf` turns it into a Result. */
 export const outcome = <Value extends TSchema>(value: Value) => outcomeSchema(value, FileError);
 
 export const Kind = Type.Union([
@@ -31,21 +31,22 @@ export const Encoding = Type.Union([Type.Literal("utf8"), Type.Literal("base64")
 export const Content = Type.Union([Type.String(), Bytes]);
 export const content = {
   content: Content,
-  /** Of a content that is a string. Default: `"utf8"`. */
+  /** The encoding of content given as a string. Default: `"utf8"`. */
   encoding: Type.Optional(Type.Union([Type.Literal("utf8"), Type.Literal("base64")])),
 };
 export const Etag = Type.String({
   description: "Stands for the content of a file: two files of one etag have the same bytes.",
 });
 
-/** What a change makes of the lines of a file. */
+/** The difference that a change makes to the lines of a file. */
 export const Difference = Type.Object({
   /**
-   * The unified diff with three lines of context, as git and patch take it; empty where nothing changes. Left out of what is not
-   * UTF-8, and where it would have more than 131,072 letters, or the first change is more than 50,000 lines from the last.
+   * The unified diff with three lines of context, in the form that git and patch take. Empty if nothing changes. Left
+   * out if a version is not UTF-8, if the diff would exceed 131,072 letters, or if the first and the last change are
+   * more than 50,000 lines apart.
    */
   text: Type.Optional(Type.String()),
-  /** Lines that go, and lines that come; at most so many where the text is left out. A line that changes does both. */
+  /** Lines removed and added. Upper bounds if the text is left out. A changed line counts as both. */
   removed: Count,
   added: Count,
 });

@@ -1,22 +1,22 @@
 import { type Static, Type } from "../../../index";
 import { flag, path } from "./terms";
 
-/** What a watch asks for. */
+/** A watch request. */
 export const WatchRequest = Type.Object({
   /** The directory. Default: the root. */
   path,
-  /** Whether what is in its directories is watched too. Default: true. */
+  /** True also watches everything in its directories. Default: true. */
   recursive: flag,
-  /** Only what matches, by its path below the directory, such as `**\/*.ts`. Default: all. */
+  /** Reports only matching paths below the directory, such as `**\/*.ts`. Default: all. */
   glob: Type.Optional(Type.String()),
 });
 export type WatchRequest = Static<typeof WatchRequest>;
 
 /**
- * What happened to a path; `ready` comes first, and `overflow` says that more happened in a directory than is told: list it
- * again. Several changes that are not read yet are one. What is renamed is deleted and created, a directory with all
- * that is in it; what replaces another file, as each write of this actor does, changes it. Where the directory itself
- * is deleted, moved or replaced, that is told as deleted and the stream ends with `not-found`.
+ * An event of a path. `ready` comes first. `overflow` means that events of a directory are missing: list it again.
+ * Several unread changes of a path are one event. A rename is reported as a deletion and a creation, and for a
+ * directory so is everything in it. Replacing a file, as each write of this actor does, is a change. When the watched
+ * directory itself is deleted, moved or replaced, that is reported as deleted, and the stream ends with `not-found`.
  */
 export const WatchItem = Type.Object({
   kind: Type.Union([
@@ -26,7 +26,7 @@ export const WatchItem = Type.Object({
     Type.Literal("deleted"),
     Type.Literal("overflow"),
   ]),
-  /** Below the root. */
+  /** The path below the root. */
   path: Type.String(),
 });
 export type WatchItem = Static<typeof WatchItem>;

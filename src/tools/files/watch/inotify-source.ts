@@ -4,24 +4,27 @@ import { IN, type Inotify, type InotifyEvent } from "./inotify";
 import type { Source, WatchedTree } from "./watched-tree";
 
 const EVENTS = IN.CREATE | IN.DELETE | IN.MOVED_FROM | IN.MOVED_TO | IN.MODIFY | IN.ATTRIB;
-/** What may end the watch of the whole. */
+/** The events that may end the whole watch. */
 const OF_TOP = IN.DELETE_SELF | IN.MOVE_SELF;
-/** How often it is looked whether the directory is still where it was, in looks: of a directory on its way, nothing is told. */
+/**
+ * Looks between two checks that the directory is still in its place. The kernel reports nothing about the directories
+ * above it.
+ */
 const LOOKS_BETWEEN_CHECKS = 20;
 
 /** A directory. */
 interface Node {
   readonly path: string;
-  /** The kernel's number for it; −1 where it is not watched. */
+  /** The kernel's number of its watch; −1 while unwatched. */
   watch: number;
-  /** What is told to be in it; null where that is no directory. */
+  /** The known entries; null for an entry that is no directory. */
   readonly entries: Map<string, Node | null>;
 }
 
 /**
- * Has the kernel note what happens (inotify), and asks it now and then: a system call where nothing did. Each directory is
- * watched before its names are read, so that what comes between is seen by either; names that are known tell a file
- * that is replaced from a new one.
+ * Lets the kernel record events (inotify) and polls it, which is one system call if nothing happened. Each directory is
+ * watched before its names are read, so that no change in between is missed. The known names tell a replaced file from
+ * a new one.
  */
 export class InotifySource implements Source {
   readonly interval = 50;
@@ -34,7 +37,7 @@ export class InotifySource implements Source {
   #device = 0;
   #looks = 0;
   #isGone = false;
-  /** Not while it looks for the first time: all that is found was there before. */
+  /** False during the first look, since everything found existed before. */
   #isTelling = false;
 
   constructor(watch: WatchedTree, inotify: Inotify) {
@@ -73,7 +76,7 @@ export class InotifySource implements Source {
     let hasOverflowed = false;
     try {
       for (let events = first; events.length > 0; events = this.#inotify.read()) {
-        // A directory that was moved with what it is in has other names now, which the rules may close.
+        // If the watched directory was moved, its entries have other paths now, which the rules may close.
         this.#isGone ||= !this.#isInPlace();
         if (this.#isGone) break;
         for (const event of events) {
@@ -98,25 +101,25 @@ export class InotifySource implements Source {
 
   async #tell({ watch, mask, name }: InotifyEvent): Promise<void> {
     const node = this.#nodes.get(watch);
-    if (node === undefined) return; // It was let go of meanwhile.
+    if (node === undefined) return; // The node was released meanwhile.
     if ((mask & IN.IGNORED) !== 0) this.#release(node);
     if ((mask & (OF_TOP | IN.IGNORED)) !== 0 && node === this.#top) this.#isGone ||= !this.#isInPlace();
     if ((mask & IN.UNMOUNT) !== 0) await this.#scan(node, true);
     if (name === "" || name === null) return;
     const isDirectory = (mask & IN.ISDIR) !== 0;
     if ((mask & (IN.CREATE | IN.MOVED_TO)) !== 0) await this.#appear(node, name, isDirectory);
-    // A file that another one has exchanged names with is one that changed.
+    // A file that exchanged names with another one counts as changed.
     const isExchanged = (mask & IN.MOVED_FROM) !== 0 && node.entries.get(name) === null && this.#isFile(node, name);
     if (isExchanged) this.#watch.tell("changed", below(node, name), false);
     else if ((mask & (IN.DELETE | IN.MOVED_FROM)) !== 0) await this.#vanish(node, name);
-    // Two names that were exchanged come as two moves, of which the second one takes away what the first one brought.
+    // An exchange of two names arrives as two moves. The second one removes the name that the first one brought.
     if ((mask & IN.MOVED_FROM) !== 0 && !isExchanged) await this.#lookFor(node, name);
     if ((mask & (IN.MODIFY | IN.ATTRIB)) !== 0 && node.entries.get(name) === null) {
       this.#watch.tell("changed", below(node, name), false);
     }
   }
 
-  /** A name is there, which may be known already. */
+  /** Handles a name that exists and may already be known. */
   async #appear(node: Node, name: string, isDirectory: boolean): Promise<void> {
     const path = below(node, name);
     if (!this.#watch.serves(path) || !(isDirectory || this.#watch.tells(path, false))) return;
@@ -135,7 +138,7 @@ export class InotifySource implements Source {
     if (child !== null && this.#watch.isRecursive) await this.#scan(child, false);
   }
 
-  /** A name is gone. */
+  /** Handles a name that is gone. */
   async #vanish(node: Node, name: string): Promise<void> {
     const known = node.entries.get(name);
     if (known === undefined) return;
@@ -162,7 +165,7 @@ export class InotifySource implements Source {
     return this.#isThere(node, name) && this.#status.kind !== "directory";
   }
 
-  /** Whether a name is there, with the status filled. */
+  /** True if a name exists. Fills the status. */
   #isThere(node: Node, name: string): boolean {
     const { root } = this.#watch.workspace;
     const at = root.open(node.path, "place");
@@ -172,7 +175,7 @@ export class InotifySource implements Source {
     return code === 0;
   }
 
-  /** Watches a directory, and finds what is in it and is not known, or not there any more; `isDeep` for those in it, too. */
+  /** Watches a directory and finds its new and missing entries. `isDeep` includes the directories below it. */
   async #scan(node: Node, isDeep: boolean): Promise<void> {
     const { root } = this.#watch.workspace;
     const directory = root.open(node.path, "directory");
@@ -208,7 +211,7 @@ export class InotifySource implements Source {
     }
   }
 
-  /** Watches a directory that is open; whether it is another one than the node stood for. */
+  /** Watches an open directory. Returns true if it is not the one that the node stood for. */
   #attach(node: Node, directory: number): boolean {
     const watch = this.#inotify.add(directory, node === this.#top ? EVENTS | OF_TOP : EVENTS);
     if (watch < 0) throw NO_WATCH;
@@ -218,10 +221,10 @@ export class InotifySource implements Source {
     const other = this.#nodes.get(watch);
     if (other !== undefined) {
       if (this.#isAt(other.path, directory)) {
-        this.#watch.tellOverflow(node.path); // It is in two places, by a mount; the kernel tells of one.
+        this.#watch.tellOverflow(node.path); // A mount shows it in two places, but the kernel reports only one.
         return isAnother;
       }
-      this.#release(other); // It was moved here, and is going to be told as gone from there.
+      this.#release(other); // It was moved here. Its old place will be reported as deleted.
     }
     node.watch = watch;
     this.#nodes.set(watch, node);
@@ -229,7 +232,7 @@ export class InotifySource implements Source {
     return isAnother;
   }
 
-  /** Whether a path leads to a directory that is open. */
+  /** True if a path leads to an open directory. */
   #isAt(path: string, directory: number): boolean {
     const { root } = this.#watch.workspace;
     if (root.stat(directory, this.#status) < 0) return false;
@@ -243,7 +246,7 @@ export class InotifySource implements Source {
     if (at < 0) return false;
     const code = root.stat(at, this.#status);
     root.close(at);
-    // A root that was deleted is still open: only its number of names tells.
+    // A deleted root stays open. Only its number of names shows the deletion.
     return code === 0 && this.#status.inode === inode && this.#status.device === device && this.#status.links > 0;
   }
 
@@ -251,7 +254,7 @@ export class InotifySource implements Source {
     return this.#leadsTo(this.#watch.path, this.#inode, this.#device);
   }
 
-  /** Lets go of the watch of a directory, and ends it. */
+  /** Drops the watch of a directory. `isEnded` also removes it from the kernel. */
   #release(node: Node, isEnded = false): void {
     if (node.watch < 0) return;
     this.#nodes.delete(node.watch);
@@ -265,7 +268,7 @@ export class InotifySource implements Source {
   }
 }
 
-/** Thrown where the system watches no more directories. */
+/** Thrown when the system allows no more watches. */
 const NO_WATCH = Symbol("no more watches");
 
 const below = ({ path }: Node, name: string): string => (path === "" ? name : `${path}/${name}`);

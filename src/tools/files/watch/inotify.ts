@@ -2,7 +2,7 @@ import { type dlopen, FFIType as T } from "bun:ffi";
 import { isUtf8 } from "node:buffer";
 import { openLibrary } from "../../c-library";
 
-/** What can happen to a directory and what is in it (include/uapi/linux/inotify.h). */
+/** The events of a directory and its entries (include/uapi/linux/inotify.h). */
 export const IN = {
   MODIFY: 0x02,
   ATTRIB: 0x04,
@@ -21,9 +21,9 @@ export const IN = {
 
 const IN_NONBLOCK = 0o4000;
 const IN_CLOEXEC = 0o2000000;
-/** Of an event before its name: watch, mask, cookie and the length of the name. */
+/** The size of an event before its name: watch, mask, cookie and the length of the name. */
 const HEAD = 16;
-/** Some two thousand events. */
+/** Room for some two thousand events. */
 const BUFFER = 64 * 1024;
 
 const SYMBOLS = {
@@ -37,14 +37,14 @@ type Calls = ReturnType<typeof dlopen<typeof SYMBOLS>>["symbols"];
 
 let calls: Calls | null | undefined;
 
-/** What happened, in the kernel's words. The name is empty where it is the directory itself, null where it is no UTF-8. */
+/** An event of the kernel. The name is empty for the directory itself, and null if it is not UTF-8. */
 export interface InotifyEvent {
   readonly watch: number;
   readonly mask: number;
   readonly name: string | null;
 }
 
-/** The kernel's queue of what happens in directories. */
+/** The kernel's queue of events in directories. */
 export class Inotify {
   readonly #calls: Calls;
   readonly #queue: number;
@@ -55,14 +55,15 @@ export class Inotify {
     this.#queue = queue;
   }
 
-  /** Undefined where it cannot be had: no FFI, or as many as the system allows (`fs.inotify.max_user_instances`). */
+  /** Undefined without FFI, or when the system's limit is reached (`fs.inotify.max_user_instances`). */
   static open(): Inotify | undefined {
-    if (calls === undefined) calls = openLibrary(SYMBOLS) ?? null; // Null: there are none, which is not looked up again.
+    // Null is remembered, so a missing library is looked up only once.
+    if (calls === undefined) calls = openLibrary(SYMBOLS) ?? null;
     const queue = calls?.inotify_init1(IN_NONBLOCK | IN_CLOEXEC) ?? -1;
     return calls === null || queue < 0 ? undefined : new Inotify(calls, queue);
   }
 
-  /** Watches a directory that is open, so that no path is resolved anew; gives a number for it, below zero where that cannot be. */
+  /** Watches an open directory without resolving a path again. Returns its number, or a number below zero. */
   add(directory: number, mask: number): number {
     return this.#calls.inotify_add_watch(this.#queue, Buffer.from(`/proc/self/fd/${directory}\0`), mask | IN.ONLYDIR);
   }
@@ -71,7 +72,7 @@ export class Inotify {
     this.#calls.inotify_rm_watch(this.#queue, watch);
   }
 
-  /** The next events; none where nothing has happened. */
+  /** The next events. Empty if nothing happened. */
   read(): InotifyEvent[] {
     const buffer = this.#buffer;
     const end = Number(this.#calls.read(this.#queue, buffer, BUFFER));
@@ -93,7 +94,7 @@ export class Inotify {
   }
 }
 
-/** A name without the NULs that fill it up. */
+/** A name without its padding of NULs. */
 function nameIn(buffer: Buffer, start: number, length: number): string | null {
   let end = start;
   while (end < start + length && buffer[end] !== 0) end++;

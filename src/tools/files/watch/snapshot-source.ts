@@ -3,37 +3,37 @@ import { leadsTo } from "../root/leads-to";
 import { type EntryKind, type Name, Status } from "../root/root";
 import type { Source, WatchedTree } from "./watched-tree";
 
-/** Between two looks, in milliseconds; longer where looks take long, which are to cost a tenth of the time at most. */
+/** Milliseconds between two looks. They are longer if looks take long, so that looking costs at most a tenth of the time. */
 const INTERVAL = 250;
 const PAUSES_PER_LOOK = 9;
-/** Most tries to read the names of a directory that is changed meanwhile. */
+/** Most tries to read the names of a directory that changes meanwhile. */
 const TRIES = 3;
 
-/** What was seen of a name. */
+/** The last known state of a name. */
 interface Seen {
   kind: EntryKind;
   inode: number;
   size: number;
   modified: number;
   changed: number;
-  /** Where it is a directory that is looked into. */
+  /** Set for a directory that is watched. */
   directory: Directory | null;
 }
 
 interface Directory {
   readonly path: string;
   inode: number;
-  /** When names in it changed. */
+  /** The time of its last change of names. */
   modified: number;
   readonly entries: Map<string, Seen>;
-  /** Whether it was told that it cannot be looked into. */
+  /** True once it was reported as unreadable. */
   isClosed: boolean;
 }
 
 /**
- * Compares what is there with what was there at the last look. What came and went between two looks leaves nothing but the
- * time of its directory: where that changed, and no name explains it, it is told as an overflow there. Changes are seen
- * by size, inode and times, whose clock goes on by some 4 ms in kernels before Linux 6.13.
+ * Compares the present state with the last one. A file that came and went between two looks leaves only the changed
+ * time of its directory. If no name explains that time, an overflow is reported for the directory. Changes are seen by
+ * size, inode and times. The clock of these times advances in steps of some 4 ms in kernels before Linux 6.13.
  */
 export class SnapshotSource implements Source {
   interval = INTERVAL;
@@ -75,7 +75,7 @@ export class SnapshotSource implements Source {
     if (at < 0) return false;
     const code = root.stat(at, this.#status);
     root.close(at);
-    // A root that was deleted is still open: only its number of names tells.
+    // A deleted root stays open. Only its number of names shows the deletion.
     return code === 0 && this.#status.inode === this.#top.inode && this.#status.links > 0;
   }
 
@@ -107,12 +107,15 @@ export class SnapshotSource implements Source {
     for (const { directory: inner } of directory.entries.values()) if (inner !== null) await this.#lookInto(inner);
   }
 
-  /** Whether the time of a directory changes with each write of this actor: in memory, where it makes and removes its own there. */
+  /**
+   * True if every write of this actor changes the directory's time: in memory, the staging directory comes and goes
+   * there.
+   */
   #hasOwnTime({ path }: Directory): boolean {
     return path === "" && this.#watch.workspace.root.resolution === "memory";
   }
 
-  /** The names in a directory, and its time, which are of the same moment unless others never let go of it. */
+  /** The names in a directory, and its time. Both belong to the same moment, unless others keep changing it. */
   async #namesIn(directory: Directory, opened: number): Promise<Set<Name>> {
     const { root } = this.#watch.workspace;
     for (let tries = 1; ; tries++) {
@@ -132,7 +135,7 @@ export class SnapshotSource implements Source {
     }
   }
 
-  /** Tells what is different; whether that explains that the time of the directory is. */
+  /** Reports the differences. Returns true if they explain the changed time of the directory. */
   async #compare(directory: Directory, opened: number, names: Set<Name>): Promise<boolean> {
     const { root } = this.#watch.workspace;
     let isExplained = false;
@@ -140,7 +143,8 @@ export class SnapshotSource implements Source {
     for (const name of names) {
       if (this.#watch.spend()) {
         await this.#watch.pause();
-        if (!leadsTo(root, directory.path, opened)) return true; // The next look finds what its path leads to now.
+        // The next look sees the directory that its path leads to now.
+        if (!leadsTo(root, directory.path, opened)) return true;
       }
       if (root.statAt(opened, name, this.#status) < 0) continue;
       const key = keyOf(name);
@@ -155,7 +159,7 @@ export class SnapshotSource implements Source {
       if (seen.inode !== inode) isExplained = true;
       if (seen.kind !== kind || (kind === "directory" && seen.inode !== inode)) {
         await this.#vanish(directory, key);
-        root.statAt(opened, name, this.#status); // What it was is overwritten within a pause.
+        root.statAt(opened, name, this.#status); // The status was overwritten during the pause.
         this.#appear(directory, key);
       } else if (seen.inode !== inode || seen.size !== size || seen.modified !== modified || seen.changed !== changed) {
         Object.assign(seen, { inode, size, modified, changed });
@@ -170,7 +174,7 @@ export class SnapshotSource implements Source {
     return isExplained;
   }
 
-  /** Notes a name, whose status was just looked up. */
+  /** Records a name. The status is that of the name. */
   #appear(directory: Directory, name: string): void {
     const { kind, inode, size, modified, changed } = this.#status;
     const path = below(directory, name);
@@ -213,7 +217,7 @@ const createDirectory = (path: string): Directory => ({
   isClosed: false,
 });
 
-/** Before a name that is no UTF-8: it is noted and not told, since no path can name it. */
+/** Prefix of a name that is not UTF-8. It is recorded but not reported, since no path can name it. */
 const NO_TEXT = "\0";
 const keyOf = (name: Name): string =>
   typeof name === "string" ? name : `${NO_TEXT}${Buffer.from(name).toString("latin1")}`;

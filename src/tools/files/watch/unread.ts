@@ -1,22 +1,22 @@
 import type { WatchItem } from "../requests/watching";
 
-/** Most items that wait for their reader. */
+/** Most items waiting for their reader. */
 const MOST = 10_000;
 
 /**
- * What was found and is not read yet. A change of what waits to be told as created or changed is that one: whoever is told
- * of it looks at the file later than both. Where more waits than there is room for, what comes is left out until all
- * else is read; then one `overflow` stands for it.
+ * The items that were found but not read yet. A change is merged into a waiting `created` or `changed` of the same
+ * path, since its reader will look at the file after both. When there is no more room, new items are dropped until all
+ * others are read. Then one `overflow` stands for them.
  */
 export class Unread {
   readonly #path: string;
   #items: WatchItem[] = [];
   #next = 0;
-  /** The last item of each path that waits. */
+  /** The last waiting item of each path. */
   readonly #last = new Map<string, WatchItem>();
   #hasOverflowed = false;
 
-  /** @param path what an overflow names. */
+  /** @param path the path for an overflow. */
   constructor(path: string) {
     this.#path = path;
   }
@@ -38,7 +38,7 @@ export class Unread {
   take(): WatchItem | undefined {
     const item = this.#items[this.#next++];
     if (item !== undefined) {
-      // A reader that is always a little behind would have all that it has read kept.
+      // Frees read items even if the reader is always a little behind.
       if (this.#next === MOST) {
         this.#items = this.#items.slice(MOST);
         this.#next = 0;

@@ -6,7 +6,7 @@ import { InotifySource } from "./inotify-source";
 import { SnapshotSource } from "./snapshot-source";
 import { LEFT, type Source, WatchedTree } from "./watched-tree";
 
-/** Watches a directory: `ready` first, and then what happens to what is in it. */
+/** Watches a directory: gives `ready` first, and then the events in it. */
 export async function* watch(workspace: Workspace, request: WatchRequest, { signal }: Task): AsyncGenerator<WatchItem> {
   const watched = new WatchedTree(workspace, request);
   const { unread } = watched;
@@ -40,7 +40,7 @@ export async function* watch(workspace: Workspace, request: WatchRequest, { sign
   }
 }
 
-/** Looks at a directory for the first time; null where the reader has left meanwhile. */
+/** Looks at a directory for the first time. Null if the reader has left meanwhile. */
 async function openSource(watched: WatchedTree): Promise<Source | null> {
   const inotify = watched.workspace.root.resolution === "openat2" ? Inotify.open() : undefined;
   const sources = [() => new SnapshotSource(watched)];
@@ -64,7 +64,7 @@ async function openSource(watched: WatchedTree): Promise<Source | null> {
 
 /** The looks of a watch, each some time after the end of the one before. */
 class Looks {
-  /** Why there are no more of them. */
+  /** Set when the looks have ended with an error. */
   failure: { readonly thrown: unknown } | null = null;
   readonly #watch: WatchedTree;
   readonly #source: Source;
@@ -99,7 +99,7 @@ class Looks {
     this.#onNews();
   }
 
-  /** Ends them, and the one that is under way at its next pause. */
+  /** Ends the looks. One under way ends at its next pause. */
   async end(): Promise<void> {
     this.#timer?.cancel();
     await this.#running;

@@ -8,16 +8,16 @@ import { isStaging } from "../write/staging";
 import { Unread } from "./unread";
 
 const { ENOENT, ENOTDIR, ELOOP } = constants.errno;
-/** Most names that are worked on between two pauses. */
+/** Most names handled between two pauses. */
 const BETWEEN_PAUSES = 1_000;
 
-/** Finds out what happens: asked again and again, it tells the watch what happened since. */
+/** Finds events. Each look reports the events since the one before. */
 export interface Source {
-  /** Between two looks, in milliseconds. */
+  /** Milliseconds between two looks. */
   readonly interval: number;
-  /** Looks for the first time, and tells nothing but what is not going to be told; false where it cannot be used. */
+  /** Takes the first look, which reports only overflows. False if this source cannot be used. */
   begin(): Promise<boolean>;
-  /** Throws a FileRefusal where the watch is over. */
+  /** Throws a FileRefusal when the watch is over. */
   look(): void | Promise<void>;
   dispose(): void;
 }
@@ -25,10 +25,10 @@ export interface Source {
 /** Thrown through a look whose watch is over. */
 export const LEFT = Symbol("its reader left the watch");
 
-/** What a source knows of the watch that it is for. */
+/** The watch, as its source sees it. */
 export class WatchedTree {
   readonly workspace: Workspace;
-  /** The directory, below the root. */
+  /** The path of the directory, below the root. */
   readonly path: string;
   readonly given: string;
   readonly isRecursive: boolean;
@@ -49,12 +49,12 @@ export class WatchedTree {
     this.#pace = new Pace(workspace, BETWEEN_PAUSES);
   }
 
-  /** Whether a directory is looked into. */
+  /** True if a directory is watched. */
   serves(path: string): boolean {
     return !isStaging(path) && !this.workspace.rules.denies(path);
   }
 
-  /** Whether what happens to a path is told. */
+  /** True if events of a path are reported. */
   tells(path: string, isDirectory: boolean): boolean {
     if (!this.serves(path) || !(isDirectory || this.workspace.rules.serves(path))) return false;
     return this.#matches === null || this.#matches(this.path === "" ? path : path.slice(this.path.length + 1));
@@ -64,17 +64,17 @@ export class WatchedTree {
     if (this.tells(path, isDirectory)) this.unread.add(kind, path);
   }
 
-  /** Tells that more happened, or will happen, in a directory than is told. */
+  /** Reports that events of a directory are missing, or will be. */
   tellOverflow(path: string): void {
     this.unread.add("overflow", path);
   }
 
-  /** Tells the same of a directory that cannot be opened, unless it is gone, which is told where its name is. */
+  /** Reports the same for a directory that cannot be opened. If it is gone, the event of its name says so. */
   tellClosed(path: string, code: number): void {
     if (code !== -ENOENT && code !== -ENOTDIR && code !== -ELOOP) this.tellOverflow(path);
   }
 
-  /** Counts the directories that are watched. */
+  /** Counts the watched directories. */
   count(more: 1 | -1): void {
     this.#directories += more;
     const most = this.workspace.limits.maxEntries;
@@ -87,7 +87,7 @@ export class WatchedTree {
     );
   }
 
-  /** Notes that a name was worked on; whether a pause is due. */
+  /** Notes that a name was handled. Returns true if a pause is due. */
   spend(): boolean {
     return this.#pace.spend(1);
   }
@@ -97,7 +97,7 @@ export class WatchedTree {
     if (this.isOver) throw LEFT;
   }
 
-  /** Ends a watch whose directory is gone, or is another one now. */
+  /** Ends a watch whose directory is gone or was replaced. */
   end(): never {
     this.unread.add("deleted", this.path);
     return refuse(
