@@ -217,7 +217,7 @@ const MOST_TRIES = 64;
 const DOT = 46;
 const SLASH = 47;
 
-/** Only a link could make this name lead elsewhere: it is a single name, and neither `.` nor `..`. */
+/** True for a single name that is neither `.` nor `..`: only a link could make it lead elsewhere. */
 const isPlain = (name: Name): boolean =>
   typeof name === "string"
     ? name.charCodeAt(0) !== DOT && !name.includes("/")

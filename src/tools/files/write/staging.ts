@@ -28,7 +28,7 @@ export interface StagedDirectory {
 /**
  * The staging directory for new files. There is one for the whole root, so the files of a killed process can be found
  * without a walk.
- * Each actor keeps a locked mark there, `<id>.owner`. The mark exists before the actor's files, `<id>.<count>`, and
+ * Each actor keeps a locked mark there, `<id>.owner`. It is made before the actor's files, `<id>.<count>`, and removed
  * after them. An unlocked mark therefore belongs to an actor that is gone, whatever container it ran in.
  */
 export class Staging {
