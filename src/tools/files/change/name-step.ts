@@ -99,7 +99,7 @@ export class NameStep implements Step {
     return this.#to !== null && this.#parents ? missingAbove(this.#workspace, this.#to) : [];
   }
 
-  /** Refuses a new name on another file system than the file of the last status. */
+  /** Refuses a new name on another file system than the file. */
   #expectSameDevice(to: Path): void {
     const { root, status } = this.#workspace;
     expectSuccess(root.statAt(this.#fromAt, nameOf(this.#from), status), this.given);

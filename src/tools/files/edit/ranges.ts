@@ -115,7 +115,7 @@ const withoutEnd = (bytes: Buffer): Buffer => (bytes.at(-1) === LF ? bytes.subar
 function* asLines(text: Buffer, place: Place, newText: string, effort: Effort): Steps<Buffer[]> {
   if (newText === "") return [];
   const { start, end } = place;
-  // The last line has no line end, and other lines will follow it.
+  // True if the line before has no line end. The new lines follow it.
   const isAfterCut = start > 0 && text[start - 1] !== LF;
   const isEnded = end < text.length || (text.length > 0 && text[text.length - 1] === LF);
   const whole = isEnded && !newText.endsWith("\n") ? `${newText}\n` : newText;
