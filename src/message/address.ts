@@ -4,7 +4,7 @@ import { type FormatError, formatError } from "./format-error";
 /** The address of an actor: an id in its canonical form, `@(id)`. */
 export type Address<Id extends string = string> = `@(${Id})`;
 
-/** An address taken apart. */
+/** The parts of an address. */
 export interface ParsedAddress {
   readonly address: Address;
   /** The text between the parentheses, such as `workers/3`. */
@@ -16,15 +16,15 @@ export interface ParsedAddress {
 /** Longest id that an address may hold, in UTF-16 code units. */
 export const MAX_ID_LENGTH = 512;
 
-// Two addresses that read the same should be the same: no characters that show nothing (zero-width, bidirectional and other format
-// characters, variation selectors, fillers, the blank braille pattern), no noncharacters and no lone surrogates.
+// Addresses that look the same must be the same. This refuses invisible characters (zero-width, bidirectional and other format
+// characters, variation selectors, fillers, the blank braille pattern), noncharacters and lone surrogates.
 const HIDDEN = "\\p{Cc}\\p{Cf}\\p{Cs}\\p{Default_Ignorable_Code_Point}\\p{Noncharacter_Code_Point}\\u2800";
 
 // Segments of other characters, without white space or parentheses, joined by single slashes.
 const SEGMENT = `[^\\s${HIDDEN}()/]+`;
 const ID = new RegExp(`^${SEGMENT}(?:/${SEGMENT})*$`, "u");
 
-// The characters of nearly all ids, by code: 1, or 2 for the slash. Looked up one by one: 27 ns for an id where the test above took 47.
+// The characters of nearly all ids, by code: 1, or 2 for the slash. Looking up each takes 27 ns for an id; the test above took 47.
 const PLAIN = new Uint8Array(128);
 for (const character of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.:~-") {
   PLAIN[character.charCodeAt(0)] = 1;
@@ -41,7 +41,7 @@ function isPlainId(id: string): boolean {
   return before === 1;
 }
 
-/** True where a short look shows that a name is well formed and has no slash. */
+/** True when a quick look shows that a name is well formed and has no slash. False proves nothing. */
 export function isPlainName(name: unknown): name is string {
   if (typeof name !== "string" || name.length > MAX_ID_LENGTH) return false;
   for (let i = 0; i < name.length; i++) if (PLAIN[name.charCodeAt(i)] !== 1) return false;
@@ -78,23 +78,23 @@ export function isAddress(value: unknown): value is Address {
 
 const AT = "@".charCodeAt(0);
 
-/** True where a name is a whole address: no plain name has an @. */
+/** True when a name is a whole address. No plain name begins with an @. */
 export const isWritten = (name: string): name is Address => name.charCodeAt(0) === AT;
 
-/** The address of what is called so below another one. */
+/** The address of a child by its name. A name that is a whole address is returned as it is. */
 export const addressUnder = (parent: Address, name: string): Address =>
   isWritten(name) ? name : `${parent.slice(0, -1) as "@("}/${name})`;
 
-/** Any reference, whatever its actor can be asked for. */
+/** A reference to an actor of any protocol. */
 export interface AnyRef {
   readonly address: Address;
 }
 
-/** The id of an address that is known to be one. */
+/** The id of an address, which is not checked. */
 export const idOf = (canonical: Address): string => canonical.slice(2, -1);
 
 /**
- * Takes an address apart, or says why it is none. Error: `invalid-address`.
+ * Takes an address apart, or says why the text is not an address. Error: `invalid-address`.
  *
  * @example
  * parseAddress("@(workers/3)").map((it) => it.segments) // Ok(["workers", "3"])
@@ -107,10 +107,10 @@ export function parseAddress(text: unknown): Result<ParsedAddress, FormatError> 
   return ok({ address: text, id, segments: id.split("/") });
 }
 
-/** A text with an escape for each character that would show nothing, end the line, or turn the rest of it around. */
+/** Escapes each character of a text that is invisible, ends the line, or changes the direction of the text. */
 export const onOneLine = (text: string): string =>
   text.replace(new RegExp(`[${HIDDEN}\\p{Zl}\\p{Zp}]`, "gu"), (character) =>
-    // By code unit, as JSON has it.
+    // One escape for each code unit, as in JSON.
     character.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`),
   );
 
@@ -119,7 +119,7 @@ const shorten = (text: string, most: number = MAX_SHOWN): string =>
   text.length > most ? `${text.slice(0, most - 3)}…` : text;
 
 /**
- * A value as it may stand in an error's sentence: a text short, on one line and in quotes; of an object only that it is one.
+ * Shows a value in an error's sentence. A text is shortened, quoted and put on one line; an object is only called "an object".
  *
  * @example
  * quote("a\nb") // "\"a\\nb\""
@@ -134,6 +134,6 @@ export function quote(value: unknown): string {
   }
 }
 
-/** A text that a stranger may have chosen, as a detail of a log: short, on one line, and without quotes. */
+/** Shows an untrusted text as a detail of a log: shortened, on one line, without quotes. */
 export const asDetail = (text: unknown, most: number = MAX_SHOWN): string =>
   typeof text === "string" ? onOneLine(shorten(text, most)) : quote(text);

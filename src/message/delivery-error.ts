@@ -12,13 +12,13 @@ interface Shape<Kind extends string> {
   readonly kind: Kind;
   /** A sentence: what happened, to which address, and what to do. */
   readonly message: string;
-  /** Whether the same message, sent again unchanged, may succeed. */
+  /** True when the same message, sent again unchanged, may succeed. */
   readonly retryable: boolean;
   /** Where the message was sent. */
   readonly address: Address;
-  /** The operation that it asked for: the message's `type`. */
+  /** The operation that the message asked for: its `type`. */
   readonly operation: string;
-  /** The message that this is about, to send again or to keep. */
+  /** The message itself, to send again or to keep. */
   readonly undelivered: Message;
 }
 
@@ -27,10 +27,10 @@ export interface TimeoutError extends Shape<"timeout"> {
   readonly timeout: number;
 }
 /**
- * It was given up before its time: the sender's signal was aborted, the reader left the stream, the message that its
- * sender served was given up, the handler that waited for it ended, another worker of the pool answered first, or an
- * interceptor dropped it. `reason` says why: the signal's own, the delivery error of the message that was served, what the
- * interceptor said, or a symbol that describes it.
+ * The message was given up early: the sender's signal was aborted, the reader left the stream, the message that its sender
+ * was handling was given up, the handler that sent it ended, another worker of the pool answered first, or an interceptor
+ * dropped it. `reason` is the signal's reason, the delivery error of the message that its sender was handling, the text that
+ * the interceptor gave, or a symbol that describes the reason.
  */
 export interface CancelledError extends Shape<"cancelled"> {
   readonly reason: unknown;
@@ -40,22 +40,22 @@ export interface CancelledError extends Shape<"cancelled"> {
  * hands it to several workers.
  */
 export interface NoRecipientError extends Shape<"no-recipient"> {}
-/** The actor stopped before it handled the message, or was abandoned while it did: the sentence says which. */
+/** The actor stopped before it handled the message, or was abandoned while it handled it: the sentence says which. */
 export interface StoppedError extends Shape<"stopped"> {}
 /** The mailbox holds `capacity` messages already. */
 export interface MailboxFullError extends Shape<"mailbox-full"> {
   readonly capacity: number;
 }
-/** The actor has no such operation, or has it in another pattern (a stream, say). */
+/** The actor has no such operation, or has it in another pattern, such as a stream. */
 export interface UnknownOperationError extends Shape<"unknown-operation"> {}
 /** The payload does not fit the operation's schema. */
 export interface InvalidPayloadError extends Shape<"invalid-payload"> {
-  /** At most eight, found when first read. */
+  /** At most eight. They are found when first read. */
   readonly issues: readonly Issue[];
 }
 /**
- * The handler or an interceptor threw or rejected, or the reply, or an item of a stream, did not fit its schema;
- * `cause` is what was thrown.
+ * The handler or an interceptor threw or rejected; or the reply, or an item of a stream, did not fit its schema.
+ * `cause` is the thrown value.
  */
 export interface HandlerFailedError extends Shape<"handler-failed"> {
   readonly cause: unknown;
@@ -65,7 +65,7 @@ export interface AskCycleError extends Shape<"ask-cycle"> {
   /** The circle, from the asker and back to it: the first and the last are the same. */
   readonly path: readonly Address[];
 }
-/** Reserved: this version does not give it. The transport to the address is down; `cause` is what it said. */
+/** Reserved: this version does not give it. The transport to the address is down; `cause` is the transport's error. */
 export interface UnreachableError extends Shape<"unreachable"> {
   readonly cause: unknown;
 }
@@ -74,7 +74,7 @@ export interface PayloadTooLargeError extends Shape<"payload-too-large"> {
   readonly limit: number;
 }
 
-/** Why a message was not handled, or its reply did not come: a closed union, told apart by `kind`. */
+/** The reason why a message was not handled or got no reply: a closed union, told apart by `kind`. */
 export type DeliveryError =
   | TimeoutError
   | CancelledError
@@ -88,32 +88,32 @@ export type DeliveryError =
   | UnreachableError
   | PayloadTooLargeError;
 
-/** What an ask may come back with instead of its reply. */
+/** The errors that an ask can give instead of its reply. */
 export type AskError = DeliveryError;
 
-/** Where a message is that is not in its mailbox yet: in the interceptors of a router, or waiting for room. */
+/** The place of a message on its way to the mailbox: in the interceptors of a router, or waiting for room. */
 export type Stage = "intercepted" | "offered";
 
-/** Why an actor handles nothing for a while: it was held back, or restarts. */
+/** The reason why an actor handles nothing for a while: it is held back, or it restarts. */
 export type Pause = "held" | "restarting";
 
-/** What an error needs to know of the message that it is about. */
+/** The message of an error, as far as the error needs it. */
 export interface MessageSource {
   readonly to: Address;
   readonly type: string;
-  /** How far it had come, for the sentence, where that was not the mailbox. */
+  /** Set when the message had not reached its mailbox. */
   readonly stage?: Stage;
-  /** The operation of the stream that occupied its actor, so that it was not handled in time. */
+  /** The operation of the stream that kept the actor busy until the message timed out. */
   readonly behind?: string | undefined;
-  /** What its actor did instead of handling it, where it did not run. */
+  /** Set when the actor was handling nothing: the reason. */
   readonly pause?: Pause | undefined;
   toMessage(): Message;
 }
 
 const RETRYABLE: ReadonlySet<DeliveryError["kind"]> = new Set(["timeout", "mailbox-full", "unreachable"]);
 
-// One class for all kinds: errors are made in storms (10,000 timeouts at once), so the sentence, the issues and
-// the message are made when read. Its face is the union above.
+// One class for all kinds; its public type is the union above. Errors come in storms (10,000 timeouts at once), so the
+// sentence, the issues and the message are made when read.
 class Delivery {
   readonly kind: DeliveryError["kind"];
   readonly #source: MessageSource;
@@ -125,7 +125,7 @@ class Delivery {
     this.#detail = detail;
   }
 
-  /** By its private field: unlike `instanceof`, that runs no code of a hostile value. */
+  /** Looks for the private field. Unlike `instanceof`, this runs no code of a hostile value. */
   static is(value: unknown): value is Delivery {
     return typeof value === "object" && value !== null && #source in value;
   }
@@ -198,7 +198,7 @@ class Delivery {
 
 type Sentences = Partial<Record<DeliveryError["kind"], (detail: unknown) => string>>;
 
-/** What is said otherwise when it happened on the way to the mailbox. */
+/** The sentences that differ for a message on its way to the mailbox. */
 const OTHERWISE: Readonly<Record<Stage, Sentences>> = {
   intercepted: {
     timeout: (delay) => `was still in an interceptor after ${delay} ms, and is not sent; look why that one is slow.`,
@@ -264,9 +264,9 @@ const MULTIPLIED =
 type DetailOf = {
   timeout: number;
   cancelled: unknown;
-  /** Where it has been, when it was forwarded too often; "multiplied" when a pool would hand it to all its workers again. */
+  /** The route of a message forwarded too often; "multiplied" when a pool would hand it to all its workers again. */
   "no-recipient": readonly Address[] | "multiplied" | undefined;
-  /** What its handler was doing, where it had begun. */
+  /** Set when the handler had begun: what happened to it. */
   stopped: "abandoned" | "streamed" | undefined;
   "mailbox-full": number;
   "unknown-operation": undefined;
@@ -283,19 +283,19 @@ export function deliveryError<Kind extends DeliveryError["kind"]>(
   source: MessageSource,
   ...detail: undefined extends DetailOf[Kind] ? [detail?: DetailOf[Kind]] : [detail: DetailOf[Kind]]
 ): Extract<DeliveryError, { kind: Kind }> {
-  // The class has the members of each kind; DetailOf holds that the right detail comes with it.
+  // The class has the members of every kind, and DetailOf gives each kind the right detail.
   return new Delivery(kind, source, detail[0]) as unknown as Extract<DeliveryError, { kind: Kind }>;
 }
 
 /**
- * Whether a value is one of envoi's delivery errors, wherever it was caught.
+ * Tells whether a value, caught anywhere, is one of envoi's delivery errors.
  *
  * @example
  * if (isDeliveryError(cause)) console.log(cause.kind);
  */
 export const isDeliveryError = (value: unknown): value is DeliveryError => Delivery.is(value);
 
-/** What was thrown, as the end of a sentence; a hostile value is named, never trusted. */
+/** A thrown value as the end of a sentence. Never throws, not even for a hostile value. */
 export function sentenceOf(thrown: unknown): string {
   try {
     if (thrown instanceof Error) return thrown.message === "" ? `${thrown.name}` : `${thrown.name}: ${thrown.message}`;

@@ -1,16 +1,16 @@
 import type { Issue } from "./delivery-error";
 
-// By the objects themselves, and not by a field: nothing that came from outside can carry the mark.
+// The marks are kept here and not in a field, so nothing that came from outside can carry one.
 const exposed = new WeakSet<object>();
 const withheld = new WeakSet<Issue>();
 
 /**
- * Marks an error as one whose message may leave the process: `createErrorResponse` then tells that text, and nothing else of it.
- * Without the mark it tells that the handler failed, and nothing of what it threw. The mark does not pass on by itself: where a
- * `ctx.ask` came back with an error whose cause was exposed, throw `error.cause`, and not the error.
+ * Allows the message of an error to leave the process: `createErrorResponse` then tells that text, and nothing else of the error.
+ * Without the mark it tells only that the handler failed. The mark does not pass on by itself: when a `ctx.ask` gives an error
+ * whose cause is exposed, throw `error.cause` and not the error.
  *
  * @returns the same error.
- * @throws TypeError when it is no Error.
+ * @throws TypeError when the value is not an Error.
  * @example
  * throw expose(new Error("There is no such city."));
  */
@@ -21,7 +21,7 @@ export function expose<E extends Error>(error: E): E {
   return error;
 }
 
-/** The text of an error that was exposed; undefined of anything else. */
+/** The message of an exposed error; undefined for anything else. */
 export function exposedText(thrown: unknown): string | undefined {
   if (typeof thrown !== "object" || thrown === null || !exposed.has(thrown)) return undefined;
   try {
@@ -31,15 +31,15 @@ export function exposedText(thrown: unknown): string | undefined {
   }
 }
 
-/** Marks an issue that quotes what a schema threw. */
+/** Marks an issue that quotes an error of a schema. */
 export function withhold(issue: Issue): Issue {
   withheld.add(issue);
   return issue;
 }
 
 /**
- * Issues as a stranger may be told them: one that quotes what a schema threw says only that it cannot be checked. The others stay
- * the same objects.
+ * Makes issues safe to show to a stranger: an issue that quotes an error of a schema says only that the payload cannot be
+ * checked. The others stay the same objects.
  *
  * @example
  * if (error.kind === "invalid-payload") respond(publicIssues(error.issues));

@@ -1,5 +1,5 @@
 /**
- * The error of a text or value that is no message, or of a message that cannot become text.
+ * The error for a text or value that is not a message, or for a message that cannot be written as text.
  *
  * | kind | when |
  * |---|---|

@@ -5,7 +5,7 @@ import { wallTime } from "./wall-time";
 /** How a message is sent: `tell` expects nothing back, `ask` one reply, `stream` many. */
 export type Pattern = "tell" | "ask" | "stream";
 
-/** What travels beside the payload, such as a trace id; it must be JSON where the message leaves the process. */
+/** Data beside the payload, such as a trace id. It must be JSON if the message leaves the process. */
 export type Metadata = Readonly<Record<string, unknown>>;
 
 /** One message: plain data, of one shape, whose `JSON.stringify` is its wire form. */
@@ -24,9 +24,9 @@ export interface Message<Payload = unknown> {
   readonly metadata?: Metadata | undefined;
 }
 
-/** What a message may say besides where it goes, its type and its payload. */
+/** The optional fields of a message. */
 export interface MessageOptions {
-  /** Default: `"tell"`. `router.ask` and `router.stream` send a copy with theirs, whose correlation id is the message's id. */
+  /** Default: `"tell"`. `router.ask` and `router.stream` send a copy in their pattern; its correlation id is the message's id. */
   readonly pattern?: Pattern;
   /** The sender, where it has an address. Default: none. */
   readonly from?: Address;
@@ -41,7 +41,7 @@ export interface MessageOptions {
  * Makes a message.
  *
  * @throws TypeError when `to` does not begin as an address does (`@(`), `type` is not a text of one character or more,
- * or the options have a `pattern` or a `from` that is none.
+ * or `pattern` or `from` is invalid.
  * @example
  * router.tell(createMessage(address("echo"), "say", "hi"));
  */
@@ -93,16 +93,16 @@ export function createMessage<Payload>(
   };
 }
 
-// Carried by what was parsed from outside, and copied when it is spread: an actor validates such a message.
+// Marks a message from outside: an actor validates its payload. A spread copies the mark.
 export const RECEIVED = Symbol("envoi.received");
 
-/** Whether a message came from outside this process, so that its payload is not to be trusted. */
+/** True when a message came from outside this process. Its payload is not trusted. */
 export const isReceived = (message: Message): boolean => RECEIVED in message;
 
-/** The same message, as one that came from outside. */
+/** A copy of a message, marked as one from outside. */
 export const markReceived = (message: Message): Message => ({ ...message, [RECEIVED]: true }) as Message;
 
-/** The same message as it is sent in another pattern: `router.ask` makes an ask of any message. */
+/** The same message in another pattern: `router.ask` makes an ask of any message. */
 export function inPattern(message: Message, pattern: Pattern): Message {
   if (message.pattern === pattern) return message;
   const sent: Message = {
@@ -112,7 +112,7 @@ export function inPattern(message: Message, pattern: Pattern): Message {
     from: message.from,
     type: message.type,
     payload: message.payload,
-    correlationId: message.correlationId ?? (pattern === "tell" ? undefined : message.id), // 15 ns less than a new id.
+    correlationId: message.correlationId ?? (pattern === "tell" ? undefined : message.id), // 15 ns cheaper than a new id.
     timestamp: message.timestamp,
     metadata: message.metadata,
   };

@@ -1,6 +1,6 @@
 /**
- * The name that a mistyped one was probably meant to be: the nearest of them, where at most `most` letters of it are wrong, whatever
- * their case. Default: a third of the name.
+ * Guesses the name meant by a mistyped word: the nearest name, with at most `most` letters wrong. Ignores case. Default of
+ * `most`: a third of the name's letters.
  */
 export function nearestName(word: string, names: readonly string[], most?: number): string | undefined {
   const [best] = names
@@ -10,7 +10,7 @@ export function nearestName(word: string, names: readonly string[], most?: numbe
 }
 
 /**
- * How many letters must be put in, taken out, replaced or swapped with the next to make one word of the other (optimal string
+ * The number of letters to insert, delete, replace or swap with the next one that turns one word into the other (optimal string
  * alignment; F. Damerau, "A technique for computer detection and correction of spelling errors", CACM 7(3), 1964).
  */
 function distance(from: string, to: string): number {

@@ -8,7 +8,7 @@ import { wallTime } from "./wall-time";
 interface ReplyShape {
   readonly id: string;
   readonly pattern: "reply";
-  /** The asker, where the message named one. */
+  /** The sender of the message, if it named one. */
   readonly to?: Address | undefined;
   readonly from: Address;
   /** The operation that this answers. */
@@ -25,27 +25,27 @@ export interface SuccessResponse<Payload = unknown> extends ReplyShape {
   readonly payload: Payload;
 }
 
-/** The wire form of a failure: its kind and a sentence, without anything that its handler threw and did not expose. */
+/** The wire form of a failure: its kind and a sentence. It tells a thrown error's text only if that was exposed. */
 export interface ErrorResponse extends ReplyShape {
   readonly ok: false;
   readonly error: PublicError;
 }
 
-/** What a stranger may know of a failure. */
+/** The part of a failure that a stranger may know. */
 export interface PublicError {
-  /** The kind of a delivery error; `handler-failed` of anything else. */
+  /** The kind of a delivery error; `handler-failed` for anything else. */
   readonly kind: string;
-  /** A sentence without addresses of the inside, and without anything that was thrown and not exposed. */
+  /** A sentence without internal addresses. It tells a thrown error's text only if that was exposed. */
   readonly message: string;
   readonly retryable: boolean;
 }
 
-/** What comes back for a message from outside. */
+/** The answer to a message from outside. */
 export type MessageResponse<Payload = unknown> = SuccessResponse<Payload> | ErrorResponse;
 
 /**
- * Makes the wire form of a reply to a message, with a new id and the machine's time. What JSON cannot carry is told by
- * `serializeMessage`.
+ * Makes the wire form of a reply to a message, with a new id and the machine's time. `serializeMessage` refuses what JSON cannot
+ * carry.
  *
  * @example
  * JSON.stringify(createResponse(message, { total: 3 }))
@@ -65,10 +65,10 @@ export function createResponse<Payload>(message: Message, payload: Payload): Suc
 }
 
 /**
- * Makes the wire form of a failure. It has the kind of a delivery error (also of a StreamError); anything else that was thrown is
- * `handler-failed`. Its sentence tells what the sender of the message knows or can mend: the operation and the address that it
- * named, and for `invalid-payload` what is wrong with its payload. It tells nothing of what was thrown, of the reason of a
- * cancellation, or of other actors. The message of an error that was marked by `expose` is told as it is. The rest is yours to log.
+ * Makes the wire form of a failure. It has the kind of a delivery error (also of a StreamError); any other thrown value is
+ * `handler-failed`. Its sentence tells only what the sender knows or can mend: the operation and the address of the message, and
+ * for `invalid-payload` the issues of its payload. It tells nothing of thrown errors, of the reason of a cancellation, or of
+ * other actors. The message of an error marked by `expose` is told as it is. Log the rest yourself.
  *
  * @example
  * const reply = await router.ask(message);
@@ -93,8 +93,8 @@ export function createErrorResponse(message: Message, error: unknown): ErrorResp
 }
 
 /**
- * What the sender of a message that came through a door (`receive`) may know of its failure: the kind, and a sentence like that of
- * `createErrorResponse`, without any address, since that sender named none.
+ * Tells what the sender of a message through a door (`receive`) may know of its failure: the kind, and a sentence like that of
+ * `createErrorResponse`. The sentence has no address, since that sender named none.
  *
  * @example
  * const reply = await receive(counter).ask("add", await request.json());
@@ -103,7 +103,7 @@ export function createErrorResponse(message: Message, error: unknown): ErrorResp
 export function publicError(error: unknown): PublicError {
   const known = deliveryErrorIn(error);
   return publicParts(error, known, () => {
-    // The error of a message from within was made by a handler: its operation and its payload are no stranger's.
+    // The error of a message from within was made by a handler. Its operation and its payload are internal.
     const isOutside = known !== undefined && isFromOutside(known);
     return `${isOutside ? quote(known.operation) : "The message"} ${publicSentence(known, isOutside)}`;
   });
@@ -123,7 +123,7 @@ function isFromOutside(error: DeliveryError): boolean {
   }
 }
 
-/** A delivery error, or the one that a StreamError carries; hostile values have none. */
+/** A delivery error, or the one that a StreamError carries; undefined for a hostile value. */
 function deliveryErrorIn(thrown: unknown): DeliveryError | undefined {
   if (isDeliveryError(thrown)) return thrown;
   try {
@@ -134,16 +134,16 @@ function deliveryErrorIn(thrown: unknown): DeliveryError | undefined {
   }
 }
 
-/** What was thrown, or said, by code of the inside. */
+/** The value that internal code threw, or gave as a reason. */
 function detailOf(error: DeliveryError): unknown {
   if (error.kind === "cancelled") return error.reason;
   return error.kind === "handler-failed" ? error.cause : undefined;
 }
 
 /**
- * The end of a sentence for the sender of a message: nothing in it but what that one sent, or can mend.
+ * The end of a sentence for the sender of a message. It tells only what the sender sent or can mend.
  *
- * @param isOwn whether that one sent the payload that is refused.
+ * @param isOwn true when the refused payload is the sender's own.
  */
 function publicSentence(error: DeliveryError | undefined, isOwn: boolean): string {
   switch (error?.kind) {
@@ -173,7 +173,7 @@ function publicSentence(error: DeliveryError | undefined, isOwn: boolean): strin
   }
 }
 
-/** Whether an error is about the payload of a message; of another one, such as what a handler made of it, its sender hears nothing. */
+/** True when an error is about the payload of this message. The sender hears nothing of other payloads, such as a handler's. */
 function isAbout(error: InvalidPayloadError, message: Message): boolean {
   try {
     return Object.is(error.undelivered.payload, message.payload);

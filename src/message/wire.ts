@@ -8,14 +8,14 @@ import type { MessageResponse } from "./response";
 /** Deepest nesting of a payload that may leave the process. */
 export const MAX_DEPTH = 512;
 
-/** Keys and the texts of errors may hold parts of a payload: an error must not carry it all. */
+/** Longest key or foreign text in an error. It may hold parts of a payload, and an error must not carry a whole one. */
 const MAX_TEXT = 200;
 
 /**
  * Writes a message or response as JSON, or says which value JSON cannot carry: a function, a symbol, a bigint, NaN or an
  * infinity (also as an object, such as `new Number(NaN)`), a Map, Set, RegExp, Error, Blob or anything else that JSON would
- * write as `{}` though it holds something, binary data, a cycle, or nesting over 512 levels. `undefined` goes as JSON has it
- * (left out; null in an array), and an instance of another class as its own keys.
+ * write as `{}` though it holds something, binary data, a cycle, or nesting over 512 levels. `undefined` is written as JSON has
+ * it (left out; null in an array), and an instance of another class as its own keys.
  *
  * @example
  * serializeMessage(createMessage(address("echo"), "say", 1n)) // Err: /payload is a bigint …
@@ -68,7 +68,7 @@ function findUnserializable(
   if (parents.includes(value)) return refuse("a reference to its own parent", "a tree");
   if (parents.length >= MAX_DEPTH) return refuse(`nested over ${MAX_DEPTH} levels deep`, "something flatter");
   if (value instanceof Date && Number.isNaN(value.getTime())) return refuse("an invalid Date", "null or a string");
-  // JSON.stringify asks once: what toJSON returned is written as it is, a Date among it as {}.
+  // JSON.stringify calls toJSON once. It does not call that of the result: a Date is then written as {}.
   if (!isFromToJSON && "toJSON" in value && typeof value.toJSON === "function") {
     const json: unknown = value.toJSON(path.slice(path.lastIndexOf("/") + 1));
     return findUnserializable(json, path, json === value ? parents : [...parents, value], true);
@@ -89,13 +89,13 @@ function findUnserializable(
     case "Symbol":
       return refuse("a symbol", "a string");
     default:
-      // Of the others some have fields of their own, which are not all that they hold.
+      // Some kinds may have fields of their own, but JSON would still lose what they hold.
       if (EMPTIED.has(kind) || Object.keys(value).length === 0)
         return refuse(`${/^[AEIO]/.test(kind) ? "an" : "a"} ${asDetail(kind)}`, "a plain object, an array or a string");
   }
   parents.push(value);
   for (const key of Object.keys(value)) {
-    // Own enumerable keys only, which is what JSON.stringify reads.
+    // JSON.stringify reads own enumerable keys only.
     const error = findUnserializable((value as Record<string, unknown>)[key], `${path}/${escapeSegment(key)}`, parents);
     if (error !== undefined) return error;
   }
@@ -104,24 +104,24 @@ function findUnserializable(
 }
 
 /**
- * The kind of an object, such as "Map". By its class, as an object may name itself otherwise, and a proxy does; and by the
- * language's own toString, which knows the objects of other realms.
+ * The kind of an object, such as "Map". The language's own toString tells it even for objects of other realms. The class is
+ * looked at too, because an object may name itself otherwise, and a proxy does.
  */
 function kindOf(value: object): string {
   const said = Object.prototype.toString.call(value).slice("[object ".length, -1);
   if (EMPTIED.has(said)) return said;
   const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype === Object.prototype || prototype === Array.prototype) return said; // Most are plain, and belong to no other class.
+  if (prototype === Object.prototype || prototype === Array.prototype) return said; // Most objects are plain.
   const known = HOLDERS.find((holder) => value instanceof holder);
   if (known !== undefined) return known.name;
-  // JSON unwraps such an object, but writes a proxy of one without what it holds.
+  // JSON unwraps such an object, but loses the value of a proxy of one.
   return said === "Object" && WRAPPERS.some((wrapper) => value instanceof wrapper) ? "Proxy" : said;
 }
 
 const HOLDERS = [Error, Map, Set, WeakMap, WeakSet, WeakRef, Promise, RegExp, Date, ArrayBuffer, SharedArrayBuffer];
 const WRAPPERS = [Number, String, Boolean, BigInt, Symbol];
 
-/** Kinds that JSON writes without what they hold, whatever fields somebody gave them besides. */
+/** Kinds whose content JSON loses, even if they have fields of their own. */
 const EMPTIED = new Set([
   ...["Date", "Map", "Set", "WeakMap", "WeakSet", "WeakRef", "Promise", "RegExp", "Error"],
   ...[
@@ -149,17 +149,17 @@ class Refusal {
     );
   }
 
-  /** The error of a refusal that was caught; unlike `instanceof`, this runs no code of a hostile value. */
+  /** The error of a caught refusal. Unlike `instanceof`, this runs no code of a hostile value. */
   static errorIn(thrown: unknown): FormatError | undefined {
     return typeof thrown === "object" && thrown !== null && #error in thrown ? thrown.#error : undefined;
   }
 }
 
 /**
- * Reads a message that came from outside: JSON text, or what `JSON.parse` made of it. Fields that a message does not
- * have are left out. The actor that gets it validates its payload, whatever the system's `validate` says; a spread of
- * the message keeps that mark, a `structuredClone` does not. A missing payload is `undefined`. Errors: `invalid-message`,
- * or `invalid-address` for `to` and `from`.
+ * Reads a message from outside: JSON text, or the result of `JSON.parse`. Fields that a message does not have are left out.
+ * The message is marked: its actor validates the payload, whatever the system's `validate` says. A spread of the message
+ * keeps the mark, a `structuredClone` does not. A missing payload is `undefined`. Errors: `invalid-message`, or
+ * `invalid-address` for `to` and `from`.
  *
  * @example
  * const message = parseMessage(await request.text());
@@ -181,8 +181,8 @@ export function parseMessage(input: unknown): Result<Message, FormatError> {
 }
 
 /**
- * Reads a response that came from outside: JSON text, or what `JSON.parse` made of it. Errors: `invalid-message`, or
- * `invalid-address` for `to` and `from`.
+ * Reads a response from outside: JSON text, or the result of `JSON.parse`. Errors: `invalid-message`, or `invalid-address` for
+ * `to` and `from`.
  *
  * @example
  * parseResponse(line).map((response) => (response.ok ? response.payload : response.error.message))
