@@ -18,7 +18,7 @@ import { onSignals } from "./runtime/signals";
 
 /** The result of a shutdown. */
 export interface ShutdownReport {
-  /** The actors that did not stop in time; they were abandoned, and what they did is lost. */
+  /** The actors that did not stop in time. They were abandoned, and the results of their handlers are lost. */
   readonly unfinished: readonly Address[];
 }
 
@@ -30,9 +30,9 @@ export interface ShutdownOptions {
    */
   readonly timeout?: number;
   /**
-   * True to handle first the messages that wait in each mailbox. A message from one actor to another may then find that one
-   * stopping: give the stages of a pipeline ascending phases (`ActorOptions.phase`). A stream that is under way is cut off in both
-   * cases, and so is a run of code. Default: false, they are dead-lettered.
+   * True to handle the waiting messages of each mailbox first; false to dead-letter them. With true, a message from one actor
+   * may still find another one stopping: give the stages of a pipeline ascending phases (`ActorOptions.phase`). A stream or a
+   * run of code under way is cut off in both cases. Default: false.
    */
   readonly drain?: boolean;
 }
@@ -41,7 +41,7 @@ export interface ShutdownOptions {
 export interface SignalOptions extends ShutdownOptions {
   /** Any but `SIGKILL` and `SIGSTOP`, which no process can catch. Default: `SIGINT` and `SIGTERM`. */
   readonly signals?: readonly NodeJS.Signals[];
-  /** Called, and awaited, between the shutdown and the end of the process: for a last word. Default: none. */
+  /** Called and awaited after the shutdown, before the process ends. Default: none. */
   readonly onShutdown?: (report: ShutdownReport, signal: NodeJS.Signals) => unknown;
 }
 
@@ -53,7 +53,7 @@ export interface System extends AsyncDisposable {
    * Starts an actor under a name; its address is `@(name)`.
    *
    * @throws TypeError when the name cannot be in an address, or the factory lacks a handler or has one that names neither an
-   * operation nor a hook; Error when the name is in use; and what the factory throws.
+   * operation nor a hook; Error when the name is in use; also any error that the factory throws.
    * @example
    * const echo = system.spawn("echo", Echo, () => ({ say: (text) => text }));
    */
@@ -68,30 +68,30 @@ export interface System extends AsyncDisposable {
   /** A report of each actor at this moment, as a tree: those without a parent, and their children. */
   inspect(): readonly ActorReport[];
   /**
-   * Shuts down when the process gets a signal, and lets it end by that signal then; a second one ends it at once.
+   * Shuts down when the process gets a signal, and then lets the process end by that signal. A second signal ends it at once.
    *
-   * @returns what ends that again. A shutdown ends it too.
-   * @throws RangeError at once when `timeout` is no number of milliseconds from 0, or Infinity; TypeError at once when
-   * `signals` is no array of signals that can be caught, or `onShutdown` is no function.
+   * @returns a function that removes the listeners. A shutdown removes them too.
+   * @throws RangeError at once when `timeout` is not a number of milliseconds from 0, or Infinity; TypeError at once when
+   * `signals` is not an array of signals that can be caught, or `onShutdown` is not a function.
    * @example
    * system.shutdownOnSignals({ timeout: 10_000 });
    */
   shutdownOnSignals(options?: SignalOptions): () => void;
   /**
-   * Stops an actor and its children, and resolves once they have (P13). The running message is finished; those that
-   * wait are dead-lettered, or handled first with `drain: true`. An actor that awaits its own stop waits for ever.
+   * Stops an actor and its children, and resolves once they have stopped (P13). The running message is finished. Waiting
+   * messages are dead-lettered, or handled first with `drain: true`. An actor that awaits its own stop waits for ever.
    * Default: `drain: false`.
    *
-   * @throws TypeError (as a rejection) when `ref` is no reference.
+   * @throws TypeError (as a rejection) when `ref` is not a reference.
    * @example
    * await system.stop(counter, { drain: true });
    */
   stop(ref: AnyRef, options?: { readonly drain?: boolean }): Promise<void>;
   /**
-   * Stops all actors, phase by phase and children first, once; later calls get the first one's report, and their
-   * options are ignored.
+   * Stops all actors, phase by phase and children first. Later calls get the report of the first one, and their options are
+   * ignored.
    *
-   * @throws RangeError at once when `timeout` is no number of milliseconds from 0, or Infinity.
+   * @throws RangeError at once when `timeout` is not a number of milliseconds from 0, or Infinity.
    * @example
    * const { unfinished } = await system.shutdown({ timeout: 1_000, drain: true });
    */
@@ -126,7 +126,7 @@ class ActorSystem implements System {
     try {
       const cell = cellOf(ref);
       stop(cell, drain);
-      // Most have stopped by now: a closure for each would cost them some 20 ns.
+      // Most actors have stopped by now. A closure here would cost each of them some 20 ns.
       return cell.isStopped ? settling.resolved(undefined) : this.#whenStopped(cell, drain);
     } catch (thrown) {
       return settling.rejected(thrown);
@@ -207,7 +207,7 @@ function checkSignals(signals: readonly NodeJS.Signals[]): void {
 /**
  * Makes a system of actors.
  *
- * @throws TypeError or RangeError when an option cannot be one.
+ * @throws TypeError or RangeError when an option is invalid.
  * @example
  * await using system = createSystem();
  * const counter = system.spawn("counter", Counter, () => ({ add() {}, total: () => 0 }));

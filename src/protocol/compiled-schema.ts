@@ -3,7 +3,7 @@ import { loadCompiler } from "./compiler";
 import { isEntangled, rewriteUnions, type SchemaNode, type SplitUnion, splitUnion, type Tag } from "./discriminator";
 import { Explanation, type Finding, mergeExpected, nameLiteral, toFindings, toSegment } from "./issues";
 
-/** A TypeBox schema, compiled when first checked, in which unions with a discriminator look their branch up. */
+/** A TypeBox schema, compiled at the first check. Its unions with a discriminator look their branch up. */
 export class CompiledSchema {
   readonly #schema: SchemaNode;
   readonly #isEntangled: boolean;
@@ -22,7 +22,7 @@ export class CompiledSchema {
     return this.#validator.Check(value);
   }
 
-  /** What is wrong with a value that `check` refused. */
+  /** Finds what is wrong with a value that `check` refused. */
   explain(value: unknown): readonly Finding[] {
     this.#explainer ??= this.#isEntangled ? this.#schema : withExplanations(this.#schema);
     return toFindings(loadCompiler().Errors(this.#explainer, value)[1]);
@@ -39,7 +39,7 @@ const withDispatch = (schema: SchemaNode): SchemaNode =>
 const withExplanations = (schema: SchemaNode): SchemaNode =>
   rewriteUnions(schema, (branches, keyword) => [{ "~refine": [new Alternatives(branches, keyword)] }]) as SchemaNode;
 
-/** Unions that stand in a union become part of it. */
+/** Makes the branches of nested unions branches of the outer one. */
 const flatten = (branches: readonly unknown[]): readonly unknown[] =>
   branches.flatMap((branch) => {
     const isPlain = typeof branch === "object" && branch !== null && Object.keys(branch).join() === "anyOf";
@@ -47,7 +47,7 @@ const flatten = (branches: readonly unknown[]): readonly unknown[] =>
     return flatten((branch as { anyOf: readonly unknown[] }).anyOf);
   });
 
-/** A TypeBox refinement that holds when the one branch that the tag names does. */
+/** A TypeBox refinement that holds when the branch named by the tag holds. */
 class TaggedBranches {
   readonly #key: string;
   readonly #branches: ReadonlyMap<unknown, CompiledSchema>;
@@ -86,7 +86,7 @@ class TaggedBranches {
   }
 }
 
-/** A TypeBox refinement that stands for a whole union and says what the nearest branch finds wrong. */
+/** A TypeBox refinement that replaces a whole union and explains what the nearest branch finds wrong. */
 class Alternatives {
   readonly #union: CompiledSchema;
   readonly #tagged: TaggedBranches | undefined;
@@ -98,7 +98,7 @@ class Alternatives {
     const split = splitUnion(flat);
     this.#union = new CompiledSchema({ [keyword]: branches });
     this.#tagged = split && new TaggedBranches(split);
-    // allOf makes a schema of `true` and `false`, too.
+    // allOf turns `true` and `false` into schemas too.
     this.#rest = (split?.rest ?? flat).map((branch) => new CompiledSchema({ allOf: [branch] }));
     this.#isExclusive = keyword === "oneOf";
   }
@@ -108,7 +108,7 @@ class Alternatives {
   }
 
   error(value: unknown): string {
-    // TypeBox hands the message through as it is; toFindings takes it out again.
+    // TypeBox passes the message on unchanged; toFindings takes it out again.
     return new Explanation(this.#explain(value)) as unknown as string;
   }
 

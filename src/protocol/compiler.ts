@@ -1,6 +1,6 @@
 /**
- * TypeBox's compiler, loaded when the first schema is: it takes 8 ms, which who checks nothing need not wait for. Of TypeBox it
- * is the compiler alone, since typebox/compile is four times as much.
+ * TypeBox's compiler. It takes 8 ms to load, so it is loaded with the first schema that is checked. This module is the compiler
+ * alone; typebox/compile is four times as large.
  */
 export const loadCompiler = (): Pick<typeof import("typebox/schema"), "Compile" | "Errors"> =>
   require("typebox/schema");

@@ -1,4 +1,4 @@
-/** A JSON Schema as TypeBox makes it: keywords, and hidden marks that must be kept when it is copied. */
+/** A JSON Schema made by TypeBox: keywords, and hidden marks that a copy must keep. */
 export interface SchemaNode {
   readonly type?: unknown;
   readonly const?: unknown;
@@ -15,21 +15,21 @@ export interface SchemaNode {
 /** A value that tells one branch of a union from the others. */
 export type Tag = string | number | boolean;
 
-/** A union that can be told apart by one property, and the branches that cannot. */
+/** A union whose branches are told apart by one property, and the branches that have no such property. */
 export interface SplitUnion {
   readonly key: string;
   readonly tagged: ReadonlyMap<Tag, SchemaNode>;
   readonly rest: readonly unknown[];
 }
 
-/** Whether a value is a schema with keywords, rather than `true` or `false`. */
+/** True for a schema with keywords; false for `true` and `false`. */
 const isNode = (value: unknown): value is SchemaNode =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 const isTag = (value: unknown): value is Tag =>
   typeof value === "string" || typeof value === "number" || typeof value === "boolean";
 
-/** Finds the property that tells most branches of a union apart, if two or more can be told apart at all. */
+/** Finds the property that tells the most branches of a union apart; undefined if none tells two apart. */
 export function splitUnion(branches: readonly unknown[]): SplitUnion | undefined {
   const required = branches.map((branch) => tagsOf(branch));
   let best: SplitUnion | undefined;
@@ -54,7 +54,7 @@ export function splitUnion(branches: readonly unknown[]): SplitUnion | undefined
   return best;
 }
 
-/** The properties that a value must own to fit the schema, each with the only values that they may have. */
+/** The properties that the schema requires to have one of a few values, with these values. */
 function tagsOf(schema: unknown): ReadonlyMap<string, ReadonlySet<Tag>> {
   const found = new Map<string, ReadonlySet<Tag>>();
   if (!isNode(schema)) return found;
@@ -84,7 +84,7 @@ function literalsOf(schema: unknown): readonly Tag[] | undefined {
 /** Replaces the branches of a union, or leaves them. */
 type ReplaceBranches = (branches: readonly unknown[], keyword: "anyOf" | "oneOf") => readonly unknown[];
 
-/** Copies a schema with the branches of each union in it replaced; what holds no union is not copied. */
+/** Copies a schema with the branches of each union in it replaced. Parts without a union are not copied. */
 export function rewriteUnions(schema: unknown, replace: ReplaceBranches): unknown {
   if (!isNode(schema)) return schema;
   const changes: Record<string, unknown> = {};
@@ -117,7 +117,7 @@ export function rewriteUnions(schema: unknown, replace: ReplaceBranches): unknow
   return Object.keys(changes).length === 0 ? schema : copyWith(schema, changes);
 }
 
-/** Whether a schema says things that reach beyond one place in it, so that its parts cannot be compiled apart. */
+/** True when a schema refers to other parts of itself. Its parts cannot be compiled separately then. */
 export function isEntangled(schema: unknown): boolean {
   if (typeof schema !== "object" || schema === null) return false;
   return Object.entries(schema).some(

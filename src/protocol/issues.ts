@@ -2,19 +2,19 @@ import type { TLocalizedValidationError } from "typebox/error";
 import type { Issue } from "../message/delivery-error";
 import type { StandardIssue } from "./schema";
 
-/** Most issues that one payload is told. */
+/** Most issues that are told of one payload. */
 const MAX_ISSUES = 8;
 const MAX_CHOICES = 12;
 const MAX_TEXT = 200; // Keys and library messages may hold parts of the payload: an error must not carry it all.
 
-/** Something wrong, before it is worded: `expected` lists the kinds of value that would do. */
+/** An issue that is not worded yet. `expected` lists the kinds of value that would fit. */
 export interface Finding {
   readonly path: string;
   readonly message?: string;
   readonly expected?: readonly string[];
 }
 
-/** What a union found, smuggled through TypeBox as the message of a refinement. */
+/** The findings of a union, passed through TypeBox as the message of a refinement. */
 export class Explanation {
   readonly findings: readonly Finding[];
   constructor(findings: readonly Finding[]) {
@@ -25,21 +25,21 @@ export class Explanation {
 /** A key as a segment of a JSON Pointer. */
 export const toSegment = (key: PropertyKey): string => `/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`;
 
-/** Shortens a text to what an error message may hold. */
+/** Shortens a text to the length that an error may hold. */
 export const clip = (text: string): string => (text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT)}…`);
 
-/** A literal as one reads it. */
+/** A literal as text, for an issue. */
 export const nameLiteral = (value: unknown): string =>
   clip(typeof value === "bigint" ? `${value}n` : (JSON.stringify(value) ?? String(value)));
 
-/** What TypeBox found, each thing once. */
+/** TypeBox's errors as findings, each fault once. */
 export function toFindings(errors: readonly TLocalizedValidationError[]): readonly Finding[] {
   const literals = new Set(errors.filter((e) => e.keyword === "const").map((e) => e.schemaPath + e.instancePath));
   const findings = errors.flatMap((error): readonly Finding[] => {
     const path = error.instancePath;
     switch (error.keyword) {
       case "type":
-        // A literal of another type fails twice; its value says more.
+        // A literal of another type fails twice. The error with its value says more.
         if (literals.has(error.schemaPath + path)) return [];
         return [{ path, expected: [error.params.type].flat().map(nameType) }];
       case "const":
@@ -69,7 +69,7 @@ export function toFindings(errors: readonly TLocalizedValidationError[]): readon
   return mergeExpected(findings);
 }
 
-/** Alternatives for the same place become one finding. */
+/** Merges the alternatives for the same place into one finding. */
 export function mergeExpected(findings: readonly Finding[]): readonly Finding[] {
   const merged = new Map<string, Finding>();
   for (const finding of findings) {

@@ -2,12 +2,12 @@ import { isSchema, type Schema } from "./schema";
 import type { ShapeOf, SignatureOf } from "./signatures";
 import { Validator } from "./validator";
 
-/** The schemas of an operation: of what it takes and of what it gives. Without `reply` and `stream` it gives nothing. */
+/** The schemas of an operation's payload, and of its reply or its stream's items. Without these two it gives nothing. */
 export type OperationSchemas =
   | { readonly payload?: Schema; readonly reply?: Schema; readonly stream?: never }
   | { readonly payload?: Schema; readonly reply?: never; readonly stream: Schema };
 
-/** One operation of a protocol at run time; what it does not have, a validator of nothing stands for. */
+/** One operation of a protocol at run time. A validator without a schema stands for each part that it does not have. */
 export class Operation {
   readonly name: string;
   readonly hasPayload: boolean;
@@ -15,7 +15,7 @@ export class Operation {
   readonly isStream: boolean;
   readonly payload: Validator;
   readonly reply: Validator;
-  /** Of each item of a stream. */
+  /** Checks each item of a stream. */
   readonly item: Validator;
 
   constructor(name: string, { payload, reply, stream }: OperationSchemas) {
@@ -35,11 +35,11 @@ declare const shapes: unique symbol;
 /** A named set of operations; `Signatures` is a record of function types, one for each. */
 export interface Protocol<Name extends string = string, Signatures = unknown> {
   readonly name: Name;
-  /** By name; without a prototype, so that any string may be looked up. */
+  /** The operations by name. The object has no prototype, so any string may be looked up. */
   readonly operations: { readonly [operation: string]: Operation };
   /** For the compiler alone: nothing is there at run time. */
   readonly [signatures]?: Signatures;
-  /** For the compiler alone. It compares this by its members, because `-?` may change any of them. */
+  /** For the compiler alone. It compares these member by member, because `-?` may change any of them. */
   readonly [shapes]?: { [K in keyof Signatures]-?: ShapeOf<Signatures[K]> };
 }
 
@@ -47,14 +47,14 @@ export interface Protocol<Name extends string = string, Signatures = unknown> {
 export type SignaturesOf<P> = P extends Protocol<string, infer Signatures> ? Signatures : never;
 
 /**
- * Defines what an actor can be told and asked: each operation may have the schema of its `payload`, and of either its
- * `reply` or the items of its `stream`. Default: no payload, no reply. Standard Schemas must validate synchronously.
+ * Defines the operations of an actor. Each may have a schema of its `payload`, and one of either its `reply` or the items
+ * of its `stream`. Default: no payload, no reply. Standard Schemas must validate synchronously.
  *
  * A payload that may be left out is a union: `payload: Type.Union([Type.Number(), Type.Undefined()])`. `Type.Optional` marks a
  * property of an object; `payload: Type.Optional(Type.Number())` still asks for a number.
  *
- * @throws TypeError when a name or a schema cannot be one; `then`, the names of Object.prototype and those of an actor's
- * hooks (`onStart`, `onRestart`, `onStop`) name no operation.
+ * @throws TypeError when a name or a schema is invalid. An operation cannot be named `then`, like a member of
+ * Object.prototype, or like an actor's hook (`onStart`, `onRestart`, `onStop`).
  *
  * ```ts
  * const Counter = defineProtocol("counter", {
@@ -70,7 +70,7 @@ export function defineProtocol<
 >(
   name: Name,
   operations: Operations,
-  // The template cuts the names from where they were written: from there, the declarations of a package that exports a
+  // The template detaches the names from their declaration. Otherwise the declaration files of a package that exports a
   // protocol would get `reset: {}`, which is no signature.
 ): Protocol<Name, { -readonly [K in keyof Operations as `${K & string}`]: SignatureOf<Operations[K]> }> {
   if (typeof name !== "string" || !/^[\p{L}\p{N}_][\p{L}\p{N}_.:/-]*$/u.test(name)) {

@@ -10,26 +10,26 @@ export interface StandardSchemaV1<Input = unknown, Output = Input> {
   };
 }
 
-/** What a Standard Schema's `validate` returns: issues, or the value to use. */
+/** The result of a Standard Schema's `validate`: issues, or the value to use. */
 export type StandardResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly StandardIssue[] };
 
-/** One thing that a Standard Schema found wrong. */
+/** One issue of a Standard Schema. */
 export interface StandardIssue {
   readonly message: string;
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** What describes a payload, a reply or a stream's item: TypeBox, or anything that implements Standard Schema. */
+/** A schema of a payload, a reply or a stream's item: one of TypeBox, or any that implements Standard Schema. */
 export type Schema = (TSchema & object & NoFunction) | StandardSchemaV1;
 
-/** TypeBox has no schema that is a function: not `String`, and not `Type.String` without its parentheses. */
+/** Refuses functions as TypeBox schemas: `String`, or `Type.String` without its parentheses. */
 interface NoFunction {
   readonly call?: "a function is no schema: write Type.String(), not String";
 }
 
-/** The type of what passes a schema: for a Standard Schema its output. */
+/** The type of the values that pass a schema; for a Standard Schema, its output. */
 export type Infer<S> = S extends { readonly "~standard": { readonly types?: infer Types } }
   ? NonNullable<Types> extends { readonly output: infer Output }
     ? Output
@@ -38,7 +38,7 @@ export type Infer<S> = S extends { readonly "~standard": { readonly types?: infe
     ? Static<S>
     : never;
 
-/** Whether a schema is validated by its own library. */
+/** True when a schema is validated by its own library. */
 export const isStandardSchema = (schema: object): schema is StandardSchemaV1 => "~standard" in schema;
 
 const KEYWORDS = [
@@ -56,7 +56,7 @@ const KEYWORDS = [
   "if",
 ];
 
-/** Whether a value can be a schema at all; a bare record of schemas cannot, though its type looks like one. */
+/** True when a value can be a schema. A bare record of schemas cannot, though its type looks like one. */
 export function isSchema(value: unknown): value is Schema {
   if ((typeof value !== "object" && typeof value !== "function") || value === null) return false;
   if (isStandardSchema(value)) return true;

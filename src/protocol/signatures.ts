@@ -2,12 +2,12 @@ import type { Infer } from "./schema";
 
 declare const item: unique symbol;
 
-/** Marks, in a signature, an operation that gives a stream of items. No value has this type. */
+/** The result type of an operation that gives a stream of items. No value has this type. */
 export interface Stream<Item> {
   readonly [item]: Item;
 }
 
-/** An operation's function type. A function type, so that TypeScript's own rules say which may stand for which. */
+/** An operation as a function type, so that TypeScript's own rules say which operation may replace which. */
 export type SignatureOf<O> = O extends { readonly stream: infer S }
   ? (...payload: PayloadOf<O>) => Stream<Infer<S>>
   : O extends { readonly reply: infer R }
@@ -18,20 +18,20 @@ type PayloadOf<O> = O extends { readonly payload: infer P } ? [payload: Infer<P>
 
 type Returned<F> = F extends (...payload: never) => infer Result ? Result : never;
 type IsAny<T> = 0 extends 1 & T ? true : false;
-// any and never extend everything, and are replies all the same.
+// any and never extend everything, but are replies.
 type IsStream<T> =
   IsAny<T> extends true ? false : [T] extends [never] ? false : T extends Stream<unknown> ? true : false;
 
 /** The names of all operations. */
 export type OperationName<S> = keyof S & string;
 
-/** The names that `tell` and `ask` take: of all operations but the streams. */
+/** The names that `tell` and `ask` take: all operations except streams. */
 export type AskName<S> = keyof { [K in keyof S as IsStream<Returned<S[K]>> extends true ? never : K]: K } & string;
 
 /** The names that `stream` takes. */
 export type StreamName<S> = keyof { [K in keyof S as IsStream<Returned<S[K]>> extends true ? K : never]: K } & string;
 
-/** The shape of an operation's calls: with a payload or without. An ask without one has its options in the place of the payload. */
+/** The shape of an operation's calls: with or without a payload. An ask without one takes its options in the payload's place. */
 export type ShapeOf<F> = F extends (...payload: infer Payload) => unknown
   ? Payload extends readonly []
     ? "no payload"
@@ -44,8 +44,8 @@ export type ShapeOf<F> = F extends (...payload: infer Payload) => unknown
 type IsOneShape<Shape> = [Shape] extends ["no payload"] ? true : [Shape] extends ["a payload"] ? true : false;
 
 /**
- * The arguments behind an operation's name: none, or its payload, which may be left out where `undefined` fits. For a union of
- * names it is a payload that each of the operations takes.
+ * The arguments after an operation's name: none, or its payload, which may be left out if `undefined` fits. For a union of
+ * names, the payload must fit each of the operations.
  */
 export type PayloadArgs<S, K extends keyof S> = S[K] extends (...payload: infer Payload) => unknown
   ? [Payload] extends [never]
@@ -59,12 +59,12 @@ export type PayloadArgs<S, K extends keyof S> = S[K] extends (...payload: infer 
 
 type Mixed = "one of these operations takes a payload and another takes none: call each by its own name";
 
-// The next three types first let a name of type any pass. The compiler compares two references with such a name in the
-// place of each Name, and could not relate the other branches.
+// The next three types first let a name of type any pass. The compiler compares two references with any in place of Name, and
+// could not relate the other branches.
 
 /**
- * The operation of a tell, an ask or an offer: the name where it fits, otherwise what the compiler is to show, a sentence or
- * the names that there are. AskName is written out at the end: by its name, the compiler would show all signatures.
+ * The operation of a tell, an ask or an offer: the name if it fits. Otherwise the compiler shows this type as the error, a
+ * sentence or the existing names. AskName is written out at the end, because the compiler would show its alias with all signatures.
  */
 export type Asked<S, Name> = unknown extends Name
   ? Name
@@ -78,7 +78,7 @@ export type Asked<S, Name> = unknown extends Name
         ? `${Name} gives a stream: call stream() for it`
         : keyof { [K in keyof S as IsStream<Returned<S[K]>> extends true ? never : K]: K } & string;
 
-/** The operation of a stream, as `Asked` is that of an ask. */
+/** The operation of a stream: like `Asked`, for `stream`. */
 export type Streamed<S, Name> = unknown extends Name
   ? Name
   : [Name] extends [StreamName<S>]
@@ -92,8 +92,8 @@ export type Streamed<S, Name> = unknown extends Name
         : keyof { [K in keyof S as IsStream<Returned<S[K]>> extends true ? K : never]: K } & string;
 
 /**
- * The arguments behind the name of a call: the payload, or anything where the name is none of `Names`, so that the compiler
- * complains of the name.
+ * The arguments after the name of a call: the payload. If the name is not in `Names`, any arguments fit, so that the compiler
+ * complains of the name only.
  */
 export type CallArgs<S, Name, Names = keyof S> = unknown extends Name
   ? unknown[]
@@ -103,13 +103,13 @@ export type CallArgs<S, Name, Names = keyof S> = unknown extends Name
       : unknown[]
     : unknown[];
 
-/** The arguments behind the name in a tell, an ask or an offer. */
+/** The arguments after the name in a tell, an ask or an offer. */
 export type AskArgs<S, Name> = CallArgs<S, Name, AskName<S>>;
 
-/** The arguments behind the name in a stream. */
+/** The arguments after the name in a stream. */
 export type StreamArgs<S, Name> = CallArgs<S, Name, StreamName<S>>;
 
-/** The reply to an ask of the operation; `void` without one. */
+/** The reply to an ask of the operation; `void` if it has none. */
 export type ReplyOf<S, K extends keyof S> = IsStream<Returned<S[K]>> extends true ? never : Returned<S[K]>;
 
 type ItemIn<Reply> = IsAny<Reply> extends true ? never : Reply extends Stream<infer Item> ? Item : never;
@@ -124,23 +124,23 @@ type IsNothing<T> = IsAny<T> extends true ? false : [T, Nothing] extends [Nothin
 declare const passedOn: unique symbol;
 
 /**
- * The result of a handler that stashed or forwarded its message: the reply comes from elsewhere. `To` has the
- * signatures of the actor that it was forwarded to: one of them is to be that of the handler's operation.
+ * The result of a handler that stashed or forwarded its message: the reply comes from elsewhere. `To` is the signatures
+ * of the actor that it was forwarded to. One of them must be that of the handler's operation.
  */
 export interface PassedOn<out To = never> {
   readonly [passedOn]: To;
 }
 
-/** The iterables that a stream's handler may return. A text is iterable, too, and almost never meant. */
+/** The iterables that a stream's handler may return. A text is iterable too, but almost never meant. */
 export type Items<Item> = AsyncIterable<Item> | (Iterable<Item> & object);
 
 type ItemsOf<Reply> = IsStream<Reply> extends true ? Items<ItemIn<Reply>> : never;
 type UnlessStream<Reply, Result> = IsStream<Reply> extends true ? never : Result;
-// Nothing looks at the result of an operation without a reply.
+// The result of an operation without a reply is ignored.
 type AnythingFor<Reply> = IsNothing<Reply> extends true ? unknown : never;
 
-// The result is a union without a condition around it, so that a reply whose type is a type parameter fits: inside of a generic
-// function it is not known whether that is a stream or nothing. Stream<Item> itself does no harm, because no value has that type.
+// The result is a union without a condition around it. So a reply whose type is a type parameter fits: a generic function does
+// not know whether that is a stream or void. Stream<Item> itself does no harm, because no value has that type.
 type Handler<S, K extends keyof S> = (
   ...payload: Arguments<S[K]>
 ) =>
@@ -150,7 +150,7 @@ type Handler<S, K extends keyof S> = (
   | PassedOn<{ [Own in K]: S[Own] }>
   | PromiseLike<Returned<S[K]> | UnlessStream<Returned<S[K]>, PassedOn<{ [Own in K]: S[Own] }>>>;
 
-/** True where an operation has a payload, and takes this one. */
+/** True when an operation takes this payload. */
 export type Takes<F, Payload> =
   IsAny<F> extends true
     ? true
@@ -160,7 +160,7 @@ export type Takes<F, Payload> =
         ? true
         : false;
 
-/** True where an actor takes one of the operations of another one as that one does. */
+/** True when two actors have an operation in common: the same name, and a signature that fits. */
 export type SharesWith<S, Theirs> = string extends keyof Theirs
   ? true
   : [{ [K in keyof S & keyof Theirs]: Theirs[K] extends S[K] ? K : never }[keyof S & keyof Theirs]] extends [never]
@@ -168,8 +168,8 @@ export type SharesWith<S, Theirs> = string extends keyof Theirs
     : true;
 
 /**
- * The object of handlers that an actor's factory returns: a method for each operation, which gives its reply or a
- * promise of it; for a stream an iterable, such as a generator makes, async or not.
+ * The object of handlers that an actor's factory returns: a method for each operation. The method gives the reply or a
+ * promise of it; for a stream it gives an iterable, such as a generator's, async or not.
  *
  * ```ts
  * const handlers: Handlers<SignaturesOf<typeof Counter>> = {

@@ -6,11 +6,11 @@ import type { SchemaNode } from "./discriminator";
 import { clip, fromStandardIssues, toIssues } from "./issues";
 import { isStandardSchema, type Schema, type StandardIssue, type StandardSchemaV1 } from "./schema";
 
-/** What `parse` gives: the value to use, or a function that finds the issues when it is first called. */
+/** The result of `parse`: the value to use, or a function that finds the issues at its first call. */
 export type Parsed = Result<unknown, () => readonly Issue[]>;
 
 /**
- * Checks values against one schema, compiled at the first `parse`; without a schema only `undefined` and `null` pass.
+ * Checks values against one schema, compiled at the first `parse`. Without a schema only `undefined` and `null` pass.
  *
  * ```ts
  * const validator = new Validator(Type.Object({ n: Type.Number() }));
@@ -19,7 +19,7 @@ export type Parsed = Result<unknown, () => readonly Issue[]>;
  * ```
  */
 export class Validator {
-  /** Undefined where there is nothing to have. */
+  /** Undefined when only `undefined` and `null` pass. */
   readonly schema: Schema | undefined;
   #parser: ((value: unknown) => Parsed) | undefined;
 
@@ -27,14 +27,14 @@ export class Validator {
     this.schema = schema;
   }
 
-  /** Whether a value was parsed already, and so the schema compiled. */
+  /** True once a value was parsed, and so the schema compiled. */
   get isCompiled(): boolean {
     return this.#parser !== undefined;
   }
 
   /**
-   * Gives the value to use, which a Standard Schema may have transformed, or what is wrong with it: at most eight
-   * issues. Never throws; a schema that throws, or cannot be compiled, refuses the value.
+   * Gives the value to use, which a Standard Schema may have transformed, or at most eight issues. Never throws: a
+   * schema that throws, or cannot be compiled, refuses the value.
    */
   parse(value: unknown): Parsed {
     try {
@@ -49,14 +49,14 @@ export class Validator {
 function makeParser(schema: Schema | undefined): (value: unknown) => Parsed {
   if (schema === undefined) return parseNothing;
   if (isStandardSchema(schema)) return (value) => parseStandard(schema, value);
-  // What is not a Standard Schema is a JSON Schema: defineProtocol looked.
+  // defineProtocol checked it: anything but a Standard Schema is a JSON Schema.
   const compiled = new CompiledSchema(schema as SchemaNode);
   return (value) => (compiled.check(value) ? ok(value) : err(once(() => explain(compiled, value))));
 }
 
 const TAKES_NOTHING: readonly Issue[] = [{ path: "", message: "must be left out: the operation takes no payload" }];
 
-// JSON and other transports make null of a missing payload.
+// JSON and other transports turn a missing payload into null.
 const parseNothing = (value: unknown): Parsed =>
   value === undefined || value === null ? ok(undefined) : err(() => TAKES_NOTHING);
 
@@ -70,7 +70,7 @@ const ASYNCHRONOUS: readonly Issue[] = [
 function parseStandard(schema: StandardSchemaV1, value: unknown): Parsed {
   const result = schema["~standard"].validate(value);
   if ("then" in result) {
-    Promise.resolve(result).catch(() => {}); // Nobody waits for it, and nobody shall hear that it failed.
+    Promise.resolve(result).catch(() => {}); // Its outcome is ignored, and a rejection must not be reported.
     return err(() => ASYNCHRONOUS);
   }
   const { issues } = result;

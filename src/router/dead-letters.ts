@@ -7,8 +7,8 @@ import { LogLimit } from "../runtime/log-limit";
 import type { Settling } from "../runtime/settling";
 
 /**
- * The dead letters of a system: a feed of all, and a log of those that nobody was told of, ten a second at most with
- * the count of the others after it.
+ * The dead letters of a system: a feed of all, and a log of those that no sender was told of. The log has ten a second at
+ * most, followed by the count of the others.
  */
 export class DeadLetters {
   readonly #source: FeedSource<DeadLetter>;
@@ -32,7 +32,7 @@ export class DeadLetters {
     return this.#source;
   }
 
-  /** One that was meant to be dropped is not logged. */
+  /** Publishes a dead letter, and logs it unless its sender was told or the drop was planned. */
   deadLetter(letter: DeadLetter, isPlanned: boolean): void {
     if (!letter.asked && !isPlanned) this.#log(letter);
     if (!this.#source.hasSubscribers) return;
@@ -57,7 +57,7 @@ export class DeadLetters {
     });
   }
 
-  /** Logs how many letters of this second were not logged by themselves. */
+  /** Logs the number of letters of this second that were not logged one by one. */
   flush(): void {
     this.#limit.flush();
   }

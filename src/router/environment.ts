@@ -15,52 +15,58 @@ import { hearRejection } from "../runtime/thenable";
 import { TimerWheel } from "../runtime/timer-wheel";
 import { DeadLetters } from "./dead-letters";
 
-/** What a router or a system may be told; all of it may be left out. */
+/** The options of a router or a system. All are optional. */
 export interface SystemOptions {
-  /** What its log lines begin with. Default: `"envoi"`. */
+  /** The beginning of each log line. Default: `"envoi"`. */
   readonly name?: string;
-  /** Where envoi writes what nobody handled. Default: `console`. */
+  /** Gets the warnings and errors that nobody handled. Default: `console`. */
   readonly logger?: Logger;
-  /** Where time comes from. Default: the machine's clock; `envoi/testing` has one that tests move. */
+  /** The source of time. Default: the machine's clock; `envoi/testing` has one that tests move. */
   readonly clock?: Clock;
   /**
-   * Which payloads are checked against their schema: `"boundary"`, those of messages that came through `parseMessage` or
-   * `receive`; or `"always"`, all of them and the replies too, for development. Default: `"boundary"`. `"always"` suits schemas whose
-   * output fits their input again: one that transforms, such as `z.string().transform(Number)`, refuses what is sent from
-   * within, which is its output.
+   * The payloads that are checked against their schema: `"boundary"`, those of messages that came through `parseMessage` or
+   * `receive`; or `"always"`, all payloads and replies, for development. Default: `"boundary"`. `"always"` suits schemas whose
+   * output fits their input again. One that transforms, such as `z.string().transform(Number)`, refuses messages from within:
+   * their payload is its output.
    */
   readonly validate?: "boundary" | "always";
   /**
-   * In which `AsyncLocalStorage` context a handler runs (P16): `"system"`, the one in which the system was made; or `"sender"`,
-   * that of who sent the message, captured when it is sent. Factories, hooks, timers, watches, `onAbort` callbacks, subscribers,
-   * `decide` and the logger run in the system's in both cases; an interceptor runs in that of who sent. A `priority`, a pool's
-   * `key` and a schema may be called in any. Default: `"system"`.
+   * The `AsyncLocalStorage` context in which a handler runs (P16): `"system"`, the one in which the system was made; or
+   * `"sender"`, the sender's, captured when the message is sent. Factories, hooks, timers, watches, `onAbort` callbacks,
+   * subscribers, `decide` and the logger always run in the system's. An interceptor always runs in the sender's. A `priority`, a
+   * pool's `key` and a schema may be called in any. Default: `"system"`.
    */
   readonly asyncContext?: "system" | "sender";
-  /** How long an ask waits when it does not say, in milliseconds, or `Infinity`. Default: 5,000. */
+  /** Timeout of an ask without one of its own, in milliseconds, or `Infinity`. Default: 5,000. */
   readonly askTimeout?: number;
   /**
-   * How long a hook (`onStart`, `onRestart`, `onStop`) may take before it has failed, and how long a restart waits for
-   * handlers that still run to end, and for the children to stop, before it abandons them; in milliseconds, or
-   * `Infinity`. Default: 5,000.
+   * Timeout of a hook (`onStart`, `onRestart`, `onStop`), which then has failed. Also the time that a restart waits for
+   * running handlers to end, and for the children to stop, before it abandons them. In milliseconds, or `Infinity`.
+   * Default: 5,000.
    */
   readonly hookTimeout?: number;
   /**
-   * After how many milliseconds a handler that still runs, or has blocked the event loop, is told as a `slow-handler` event. A
-   * watch on every message costs time, so the default is none: `Infinity`.
+   * Milliseconds after which a handler that still runs, or has blocked the event loop, gives a `slow-handler` event. Timing
+   * every message costs time, so the default is `Infinity`: no such events.
    */
   readonly slowHandler?: number;
-  /** How often one message may be forwarded (`ctx.forward`), a whole number from 1. Default: 64. */
+  /** Most times that one message may be forwarded (`ctx.forward`), a whole number from 1. Default: 64. */
   readonly maxHops?: number;
-  /** What becomes of actors that fail, where their parent has no supervision of its own. Default: each restarts; beyond 5 times in 10 s, one without a parent is held back, and the failure of a child escalates. */
+  /**
+   * The supervision of actors whose parent has none of its own. Default: an actor that fails restarts. Beyond 5 times in 10 s, one
+   * without a parent is held back, and the failure of a child escalates.
+   */
   readonly supervision?: Supervision;
-  /** Where the jitter of a backoff comes from: a number from 0 up to 1. Default: `Math.random`. */
+  /** The source of a backoff's jitter: gives a number from 0 up to 1. Default: `Math.random`. */
   readonly random?: () => number;
-  /** Decides which actor runs next. Default: in turn, with the event loop served after about a millisecond. Made for tests that try other orders. */
+  /**
+   * Decides which actor runs next. Made for tests that try other orders. Default: in turn, with the event loop served after about
+   * a millisecond.
+   */
   readonly dispatcher?: (parts: DispatcherParts) => Dispatcher;
   /**
-   * Sees each message before its handler does, and what it throws is thrown by that handler: made for tests that inject
-   * faults, and for tracing. Default: none, at no cost.
+   * Sees each message before its handler does. An error that it throws counts as thrown by that handler. Made for tests that
+   * inject faults, and for tracing. Default: none, at no cost.
    */
   readonly beforeHandle?: (handled: Handled) => void;
 }
@@ -81,7 +87,7 @@ const OPTIONS = new Set<string>([
   "beforeHandle",
 ] satisfies (keyof SystemOptions)[]);
 
-/** Makes what the actors of one system share. */
+/** Makes the parts that the actors of one system share. */
 export function createEnvironment(options: SystemOptions): { environment: ActorEnvironment; deadLetters: DeadLetters } {
   if (typeof options !== "object" || options === null) {
     throw new TypeError(`The options of a system are an object, such as { askTimeout: 500 }; got ${quote(options)}.`);
@@ -159,7 +165,7 @@ export function createEnvironment(options: SystemOptions): { environment: ActorE
   return { environment, deadLetters };
 }
 
-/** Writes the system's name first. A logger that throws must not end the turn of the actors behind the one that it was told of. */
+/** Puts the system's name before each line. A logger that throws must not end the turn of the actors that come next. */
 function guarded(name: string, logger: Logger, enter: Enter): Logger {
   const call = (level: "warn" | "error", sentence: string, details?: object): void => {
     const message = `${name}: ${sentence}`;
@@ -167,7 +173,7 @@ function guarded(name: string, logger: Logger, enter: Enter): Logger {
       try {
         console.error(`${message} (and the logger threw: ${sentenceOf(thrown)})`);
       } catch {
-        // Nobody is left to tell, and the actors behind this one go on.
+        // Nobody is left to tell, and the next actors go on.
       }
     };
     try {

@@ -9,7 +9,7 @@ import type { Message } from "../message/message";
 import type { Enter } from "../runtime/contexts";
 import { type Outcome, sourceOf, type Transit } from "./transit";
 
-/** Sends the message of a stream; `hold` makes the items of what was opened for it. */
+/** Sends the message of a stream. `hold` makes the items of the stream that was opened for it. */
 export type Begin = (
   hold: (opened: PendingStream) => ActorStream<unknown>,
   resolve: (outcome: Outcome) => void,
@@ -18,8 +18,8 @@ export type Begin = (
 type Items = AsyncIterator<unknown> | Iterator<unknown>;
 
 /**
- * The iterator over what interceptors make of a stream, which is sent at the first read. What was opened for it ends
- * with it, whether the interceptors let its items through or not.
+ * The iterator over the items that interceptors make of a stream. The message is sent at the first read. The stream that was
+ * opened for it ends with it, even if the interceptors did not let its items through.
  */
 export class InterceptedStream implements ActorStream<unknown> {
   // From the language's prototype of asynchronous iterators, below.
@@ -40,7 +40,7 @@ export class InterceptedStream implements ActorStream<unknown> {
   }
 
   async next(): Promise<Step> {
-    const pause = this.#environment.settling.pause(); // Its items may be of an iterable that awaits nothing.
+    const pause = this.#environment.settling.pause(); // The items may come from an iterable that awaits nothing.
     if (pause !== null) await pause;
     if (this.#isDone) return DONE;
     try {
@@ -71,9 +71,9 @@ export class InterceptedStream implements ActorStream<unknown> {
     return iteratorOf(outcome.value);
   }
 
-  /** Calls in the context of the first read, which sent the message: interceptors made the items, whoever reads them (P16). */
+  /** Calls in the context of the first read, which sent the message: interceptors made the items, not the reader (P16). */
   get #inContext(): Enter {
-    return (this.#transit as Transit).inContext; // There are no items before it was sent.
+    return (this.#transit as Transit).inContext; // There are no items before the message is sent.
   }
 
   return(): Promise<Step> {
@@ -88,7 +88,7 @@ export class InterceptedStream implements ActorStream<unknown> {
     this.#items
       ?.then((items) => this.#inContext(endOf, items))
       .catch((thrown) => {
-        if (thrown instanceof StreamError) return; // What was given up above.
+        if (thrown instanceof StreamError) return; // The stream was given up above.
         const { message } = deliveryError("handler-failed", this.#source(true), thrown);
         this.#environment.logger.error(message, { address: this.#message.to, cause: thrown });
       });
@@ -111,7 +111,7 @@ export class InterceptedStream implements ActorStream<unknown> {
 
 Object.setPrototypeOf(InterceptedStream.prototype, asyncIteratorPrototype);
 
-/** Asynchronous, so that a thenable step is awaited and read in the same context as it was asked for. */
+/** Asynchronous, so that a thenable step is awaited and read in the context of its request. */
 async function stepOf(items: Items): Promise<Step> {
   const step = await items.next();
   return step.done === true ? DONE : { value: step.value, done: false };

@@ -4,8 +4,9 @@ import type { DeliveryError } from "../message/delivery-error";
 import type { Message } from "../message/message";
 
 /**
- * Sees each message that is sent through a router, before any mailbox does; `message.pattern` is the one that it is sent
- * in. It runs on the sender's stack, or in a turn of its own where messages to that address wait. It says what comes of it: what `next` gave, `ok(answer)`, or `drop("why")`.
+ * Sees each message sent through a router before any mailbox does. `message.pattern` is the pattern it is sent in. An
+ * interceptor runs on the sender's stack, or in a turn of its own if messages to that address wait. It returns the outcome: the
+ * result of `next`, `ok(answer)`, or `drop("why")`.
  *
  * | it returns | the message counts as | an asker gets |
  * | --- | --- | --- |
@@ -15,7 +16,7 @@ import type { Message } from "../message/message";
  * | an `Err` of another ask, without `next` | failed | that error |
  * | nothing that fits, or it throws | failed | `handler-failed`, with the cause |
  *
- * What it does after `next()` changes what the asker gets, and no more: the message has its outcome by then.
+ * After `next()` it can only change what the asker gets: the message has its outcome by then.
  *
  * @example
  * router.use((message, next) => next({ ...message, payload: redact(message.payload) }));
@@ -29,19 +30,19 @@ import type { Message } from "../message/message";
 export type Interceptor = (message: Message, next: Next) => Passage | PromiseLike<Passage>;
 
 /**
- * Hands on a message, once: the same one, or another (a changed payload, another address). What came of it: for an ask
- * the reply, for a stream its items (an `ActorStream`), for a tell or an offer `ok(undefined)` once the mailbox has it. It
- * never rejects. A message whose sender has given up is not sent: its error comes back. One that came from outside
- * (`parseMessage`) stays validated, however it is changed.
+ * Hands on a message, once: the same one, or another (a changed payload, another address). Resolves to the outcome: for an
+ * ask the reply, for a stream its items (an `ActorStream`), for a tell or an offer `ok(undefined)` once the mailbox has the
+ * message. Never rejects. If the sender has given up, the message is not sent and the sender's error comes back. A message
+ * from outside (`parseMessage`) is still validated, however it was changed.
  *
- * @throws TypeError when it is called twice, after its interceptor returned, or with what is no message.
+ * @throws TypeError when it is called twice, after its interceptor returned, or with a value that is not a message.
  */
 export type Next = (message?: Message) => Promise<Result<unknown, DeliveryError>>;
 
-/** What an interceptor says of a message: what came of it, or that it was dropped. */
+/** The result of an interceptor: the outcome of the message, or that it was dropped. */
 export type Passage = Result<unknown, DeliveryError> | Dropped;
 
-/** That a message goes no further; made by `drop`. */
+/** The mark of a dropped message, made by `drop`. */
 export class Dropped {
   readonly #why: string;
 
@@ -55,10 +56,10 @@ export class Dropped {
 }
 
 /**
- * Lets a message go no further: it becomes a dead letter with the reason `dropped`, and an asker gets `cancelled`.
+ * Drops a message: it becomes a dead letter with the reason `dropped`, and an asker gets `cancelled`.
  *
  * @param why the end of a sentence, for the log and the asker.
- * @throws TypeError when it does not say why.
+ * @throws TypeError when `why` is not a text, or empty.
  * @example
  * router.use((message, next) => (message.metadata?.token === token ? next() : drop("it has no token")));
  */

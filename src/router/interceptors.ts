@@ -15,7 +15,7 @@ import { InterceptedStream } from "./intercepted-stream";
 import type { Interceptor } from "./interceptor";
 import { type Delivery, type Outcome, Transit } from "./transit";
 
-/** Where messages go once they are through. */
+/** The destination of messages that have passed the interceptors. */
 interface Directory {
   put(message: Message): DeliveryError | null;
   offer(message: Message, options: OfferOptions): Promise<Result<void, DeliveryError>>;
@@ -25,15 +25,15 @@ interface Directory {
 
 const TAKEN: Promise<Outcome> = Promise.resolve(ok(undefined));
 
-/** The interceptors of a router, and the messages that are in them. */
+/** The interceptors of a router, and the messages in them. */
 export class Interceptors {
   readonly #environment: ActorEnvironment;
   readonly #directory: Directory;
   readonly #whenUnused: () => void;
   #chain: readonly Interceptor[] = [];
-  /** Of the addresses for which a message is in an interceptor, or waits behind one. */
+  /** A lane for each address that has a message in an interceptor, or waiting behind one. */
   readonly #lanes = new Map<Address, Lane>();
-  /** The message whose interceptors are on the stack now, from its first one on. */
+  /** The message whose interceptors are being called now, on this stack. */
   #entering: Transit | null = null;
   readonly #put: Delivery;
 
@@ -61,7 +61,7 @@ export class Interceptors {
     };
   }
 
-  /** What is inside stays in its order: they are unused once it has left. */
+  /** They are unused once all messages have left them: those inside keep their order. */
   #lookWhetherUsed(): void {
     if (this.#chain.length === 0 && this.#lanes.size === 0 && this.#entering === null) this.#whenUnused();
   }
@@ -110,16 +110,16 @@ export class Interceptors {
     deliver: Delivery,
     resolve: ((outcome: Outcome) => void) | null,
   ): Transit {
-    const { to } = message; // First of all: one that cannot be read throws here, and is not accepted.
+    const { to } = message; // Comes first: a message that cannot be read throws here, before it is counted.
     void message.type;
     const transit = new Transit(this.#environment, inPattern(message, pattern), delay, deliver, resolve);
     if (signal !== undefined) transit.listenTo(signal);
-    if (transit.failure !== null) return transit; // Its signal was aborted before.
+    if (transit.failure !== null) return transit; // The signal was aborted already.
     this.#environment.counts.accepted++;
     const lane = this.#lanes.get(to);
     if (lane !== undefined) lane.put(transit);
     else if (this.#entering !== null)
-      this.#laneTo(to).put(transit); // An interceptor sends: not on this stack.
+      this.#laneTo(to).put(transit); // An interceptor is the sender: do not run on its stack.
     else this.#enter(transit);
     transit.startTimer();
     return transit;
@@ -167,7 +167,7 @@ export class Interceptors {
 const limitedTo = (timeout: number, signal: AbortSignal | undefined): AskOptions =>
   signal === undefined ? { timeout } : { timeout, signal };
 
-/** The messages to one address, behind the one that is in the interceptors. */
+/** The queue of one address: its messages wait while one of them is in the interceptors. */
 class Lane implements Runnable {
   nextReady: Runnable | null = null;
   current: Transit | null = null;
@@ -188,7 +188,7 @@ class Lane implements Runnable {
     this.#goOn();
   }
 
-  /** Waits until a message has left. */
+  /** Keeps the others back until a message has left. */
   hold(transit: Transit): void {
     this.current = transit;
     transit.whenLeft = () => {

@@ -14,18 +14,18 @@ import { type Choice, handTo, inTurn, refuseAll, usable } from "./pool-routing";
 
 type Outcome = Result<unknown, DeliveryError>;
 
-/** What went to several workers, and what they have said so far. */
+/** A message that went to several workers, and their outcomes so far. */
 interface Workers extends Fan {
   readonly parts: (PendingAsk | PendingOffer)[];
-  /** What decides where nothing else does: the outcome of the first worker. */
+  /** The outcome of the first worker. It counts if no other is decisive. */
   first: Outcome | null;
-  /** How many have said nothing yet. */
+  /** The number of workers without an outcome yet. */
   left: number;
-  /** Whether one good outcome is enough; otherwise one bad one is. */
+  /** True if one good outcome is decisive; false if one bad outcome is. */
   readonly isFirstWinning: boolean;
 }
 
-/** Hands each ask to all workers: back comes the first answer, or one when all have answered. */
+/** Hands each ask to all workers. The reply is the first answer, or comes when all have answered. */
 export class ToAll implements Relay {
   readonly #pool: Cell;
   readonly #workers: readonly Cell[];
@@ -38,7 +38,7 @@ export class ToAll implements Relay {
     this.#isFirstWinning = isFirstWinning;
   }
 
-  /** A stream has one worker, which has to be known: its reader may wait for that one, and not for another. */
+  /** Picks the one worker of a stream. It must be known, because the reader may wait for that worker and for no other. */
   pick(type: string, payload: unknown): Cell | null {
     if (this.#pool.operation(type)?.isStream !== true) return null;
     const workers = usable(this.#workers);
@@ -52,7 +52,7 @@ export class ToAll implements Relay {
     const goesToOne = envelope.pattern === "stream" || (this.#isFirstWinning && envelope.pattern !== "ask");
     if (goesToOne) return handTo(this.#choice(workers, type, payload), envelope, operation);
     if (workers.length > 1 && routeOf(envelope)?.pools.includes(this.#pool)) return this.#refuseCircle(envelope);
-    // Each part has the time of the whole, which abandons them when it is over.
+    // The parts have no timeout: the whole abandons them when its own is over.
     if (envelope.pattern === "ask") {
       const isForOutside = servesOutside(envelope);
       const make = (worker: Cell, settle: (outcome: Outcome) => void): PendingAsk => {
@@ -75,7 +75,7 @@ export class ToAll implements Relay {
     return null;
   }
 
-  /** Each round would make `size` copies of each copy: `maxHops` bounds the rounds, and not the copies. */
+  /** Each round would make `size` copies of each copy. `maxHops` limits the rounds, but not the copies. */
   #refuseCircle(envelope: Envelope): DeliveryError {
     this.#pool.environment.counts.accepted++;
     return this.#pool.refuse(
@@ -117,18 +117,18 @@ export class ToAll implements Relay {
   }
 
   #settle(envelope: Envelope, fan: Workers, index: number, outcome: Outcome): void {
-    if (fanOf(envelope) !== fan) return; // It has come back already.
+    if (fanOf(envelope) !== fan) return; // The reply was given already.
     const { parts, isFirstWinning } = fan;
     fan.left--;
     if (index === 0) fan.first = outcome;
     const isDecisive = isFirstWinning === outcome.isOk();
     if (!isDecisive && fan.left > 0) {
-      // One that could have answered will not: those that are left may wait for the asker. Of a broadcast, all had to before.
+      // This worker will not answer, and those left may wait for the asker. (A broadcast needed all workers from the start.)
       if (isFirstWinning && envelope instanceof PendingAsk) this.#lookForAsker(envelope);
       return;
     }
     forgetFan(envelope);
-    // The others need not answer any more where one is enough; of a broadcast, all are to handle it.
+    // If one answer is enough, the others need not answer any more. All workers must handle a broadcast.
     if (isFirstWinning) this.#giveUp(parts, ANSWERED);
     const decided = isDecisive ? outcome : (fan.first ?? outcome);
     if (decided.isErr()) envelope.fail(decided.error);
@@ -136,7 +136,7 @@ export class ToAll implements Relay {
     else envelope.admitted();
   }
 
-  /** Looks at what waits for an ask; for one that is a part itself, at all that its asker handles, since its whole is not known. */
+  /** Looks for a deadlock in the handling that waits for an ask; for a part, which does not know it, in all of its asker's. */
   #lookForAsker(ask: PendingAsk): void {
     const { waiter } = ask;
     if (waiter !== null) lookLater(waiter);
@@ -148,8 +148,8 @@ export class ToAll implements Relay {
   }
 
   /**
-   * No handler begins any of these from now on, and a reply comes late. The handlers that run are told, which is spent from the
-   * turn (P5): at once, 10,000 of them held the event loop for 92 ms.
+   * Gives up the parts that wait. No handler begins them from now on, and their replies come late. Running handlers are told,
+   * which is spent from the turn (P5): at once, 10,000 of them held the event loop for 92 ms.
    */
   #giveUp(parts: Workers["parts"], reason: EndReason): void {
     const { settling } = this.#pool.environment;

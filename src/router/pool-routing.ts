@@ -6,19 +6,19 @@ import { type DeliveryError, deliveryError, sentenceOf } from "../message/delive
 import type { Operation } from "../protocol/protocol";
 import { hearRejection, isThenable } from "../runtime/thenable";
 
-/** Chooses one worker for a message; there is at least one. */
+/** Chooses one of at least one worker for a message. */
 export type Choice = (workers: readonly Cell[], type: string, payload: unknown) => Cell;
 
 type KeyOf = (operation: string, payload: unknown) => string | number;
 
 const isUsable = (worker: Cell): boolean => !worker.isEnding;
 
-/** Those that can be sent to; the same list while none has stopped. */
+/** The workers that can be sent to; the same list while none has stopped. */
 export function usable(workers: readonly Cell[]): readonly Cell[] {
   return workers.every(isUsable) ? workers : workers.filter(isUsable);
 }
 
-/** Each worker in turn. */
+/** Chooses each worker in turn. */
 export function inTurn(): Choice {
   let turn = 0;
   return (workers) => {
@@ -27,7 +27,7 @@ export function inTurn(): Choice {
   };
 }
 
-/** The worker with the fewest messages that wait or run; of several such, each in turn. */
+/** Chooses the worker with the fewest messages that wait or run; several such take turns. */
 export function leastBusy(): Choice {
   let turn = 0;
   return (workers) => {
@@ -45,7 +45,7 @@ export function leastBusy(): Choice {
   };
 }
 
-/** Counted in constant time: the workers of such a pool have a bound, which counts what is in their mailboxes. */
+/** A worker's load, in constant time: the workers of such a pool have a bound, which counts the messages in the mailbox. */
 const loadOf = ({ extras, current }: Cell): number =>
   (extras?.bound?.size ?? 0) +
   (extras?.bound?.waiting.size ?? 0) +
@@ -53,9 +53,9 @@ const loadOf = ({ extras, current }: Cell): number =>
   (current === null ? 0 : 1);
 
 /**
- * The same worker for the same key, as long as it lives: rendezvous hashing (D. G. Thaler and C. V. Ravishankar, "Using
- * Name-Based Mappings to Increase Hit Rates", IEEE/ACM Transactions on Networking 6(1), 1998), by which the keys of a
- * worker that is gone are spread over the others, and no other key moves.
+ * Chooses the same worker for the same key while that worker lives, by rendezvous hashing (D. G. Thaler and C. V.
+ * Ravishankar, "Using Name-Based Mappings to Increase Hit Rates", IEEE/ACM Transactions on Networking 6(1), 1998). The keys of
+ * a worker that has stopped are spread over the others, and no other key moves.
  */
 export function byKey(keyOf: KeyOf): Choice {
   return (workers, type, payload) => {
@@ -72,7 +72,7 @@ export function byKey(keyOf: KeyOf): Choice {
   };
 }
 
-/** The key as a text; a function that throws is told in the log, because a tell must not throw (P4). */
+/** The key as a text. An error of the key function is logged, because a tell must not throw (P4). */
 function keyFor(workers: readonly Cell[], keyOf: KeyOf, type: string, payload: unknown): string {
   try {
     const key: unknown = keyOf(type, payload);
@@ -91,7 +91,7 @@ function keyFor(workers: readonly Cell[], keyOf: KeyOf, type: string, payload: u
   }
 }
 
-/** The finalizer of MurmurHash3 (A. Appleby, public domain): spreads each bit over all. */
+/** The finalizer of MurmurHash3 (A. Appleby, public domain): each bit changes all others. */
 function mix(hash: number): number {
   let mixed = hash ^ (hash >>> 16);
   mixed = Math.imul(mixed, 0x85ebca6b);
@@ -129,7 +129,7 @@ export class ToOne implements Relay {
   }
 }
 
-/** Hands an envelope to an actor, which has it from then on. */
+/** Hands an envelope to a worker, which owns it from then on. */
 export function handTo(
   worker: Cell,
   envelope: Envelope,
@@ -141,7 +141,7 @@ export function handTo(
   return error;
 }
 
-/** Refuses what no worker can take. */
+/** Refuses an envelope that no worker can take. */
 export function refuseAll(pool: Cell, envelope: Envelope, operation: Operation | null | undefined): DeliveryError {
   pool.environment.counts.accepted++;
   const kind = operation === undefined ? "unknown-operation" : "stopped";

@@ -26,19 +26,19 @@ import { byKey, inTurn, leastBusy, ToOne } from "./pool-routing";
 export type Routing = "round-robin" | "least-busy" | "consistent-hash" | "broadcast" | "first-answer";
 
 /**
- * How a pool is made. `supervision` says what becomes of its workers, and `phase` when it stops; the other options of
- * an actor are those of each worker.
+ * The options of a pool. `supervision` is that of its workers, and `phase` is the pool's; the other options of an actor apply
+ * to each worker.
  */
 export interface PoolOptions extends ActorOptions {
-  /** How many workers, a whole number from 1. */
+  /** The number of workers, a whole number from 1. */
   readonly size: number;
   /** Default: `"round-robin"`. */
   readonly routing?: Routing;
-  /** What a message belongs to. Default: none; needed by `"consistent-hash"`, refused otherwise. */
+  /** The key of a message: messages with the same key go to the same worker. Needed by `"consistent-hash"`, refused otherwise. */
   readonly key?: (operation: string, payload: unknown) => string | number;
 }
 
-/** What can spawn: a system, or a context. */
+/** A system or a context, to spawn actors with. */
 export interface Spawner {
   spawn<Signatures>(
     name: string,
@@ -59,14 +59,13 @@ const ROUTINGS: readonly unknown[] = [
 const KNOWN: readonly string[] = ["size", "routing", "key", ...ACTOR_OPTIONS] satisfies (keyof PoolOptions)[];
 
 /**
- * Spawns a pool of workers that looks like one actor. The workers are its children, `@(name/1)` and so on, and
- * supervised like any; one that fails too often takes the pool with it, which then restarts with new ones. What comes
- * while the pool restarts is kept for them. A worker that is stopped is not replaced; when the last one has stopped, so
- * has the pool.
+ * Spawns a pool of workers that looks like one actor. The workers are its children, `@(name/1)` and so on, and supervised
+ * like any. If one fails too often, the whole pool restarts with new workers; messages that come meanwhile wait for these. A
+ * worker that is stopped is not replaced. When the last one has stopped, the pool stops.
  *
  * @param spawner the system, or the context of the actor that is to be its parent.
  * @param factory makes each worker.
- * @throws TypeError or RangeError when an option cannot be one; and what `spawn` throws.
+ * @throws TypeError or RangeError when an option is invalid; also the errors of `spawn`.
  * @example
  * const thumbnails = spawnPool(system, "thumbnails", Thumbnail, makeThumbnailer, { size: 4, routing: "least-busy" });
  * await thumbnails.ask("render", image);
@@ -87,7 +86,7 @@ export function spawnPool<Signatures>(
       const workers = Array.from({ length: size }, (_, i) => {
         const ref = ctx.spawn(String(i + 1), protocol, factory, workerOptions);
         ctx.watch(ref, () => {
-          if (--left === 0) ctx.stop(); // A pool without workers would be one in name only.
+          if (--left === 0) ctx.stop(); // A pool without workers could handle nothing.
         });
         const worker = cellOf(ref);
         if (routing === "least-busy") count(worker);
@@ -95,11 +94,11 @@ export function spawnPool<Signatures>(
       });
       const pool = cellOf(ctx.self);
       stand(pool, relayOf(pool, workers, routing, key));
-      // What came before the relay stood, or while the pool restarted, goes the same way.
-      const self = ctx.self as Ref<never>; // It takes whatever it takes itself, of which the compiler is not sure here.
+      // Messages from before the relay was set, or during a restart, are forwarded to it.
+      const self = ctx.self as Ref<never>; // The pool takes its own messages, but the compiler cannot tell that here.
       const table: HandlerTable = {};
       for (const operation of Object.keys(protocol.operations)) table[operation] = () => ctx.forward(self);
-      return table as unknown as ReturnType<Factory<Signatures>>; // It has one for each operation of the protocol.
+      return table as unknown as ReturnType<Factory<Signatures>>; // The table has a handler for each operation.
     },
     { ...(supervision && { supervision }), ...(phase !== undefined && { phase }) },
   );
@@ -110,7 +109,7 @@ function stand(pool: Cell, relay: Relay): void {
   guard(pool);
 }
 
-/** Lets the load of a worker be read in constant time. */
+/** Makes the load of a worker readable in constant time. */
 function count(worker: Cell): void {
   worker.extra.bound ??= new MailboxBound(Number.POSITIVE_INFINITY, "reject");
   guard(worker);
@@ -123,7 +122,7 @@ function relayOf(pool: Cell, workers: readonly Cell[], routing: Routing, key: Po
     case "least-busy":
       return new ToOne(pool, workers, leastBusy());
     case "consistent-hash":
-      return new ToOne(pool, workers, byKey(key ?? (() => ""))); // checkPoolOptions has seen that there is one.
+      return new ToOne(pool, workers, byKey(key ?? (() => ""))); // checkPoolOptions requires a key.
     case "broadcast":
       return new ToAll(pool, workers, false);
     case "first-answer":

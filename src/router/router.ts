@@ -25,42 +25,42 @@ import { createEnvironment, type SystemOptions } from "./environment";
 import type { Interceptor } from "./interceptor";
 import { Interceptors } from "./interceptors";
 
-/** What a router calls with each message to an address: what it returns, or its promise resolves to, is the reply. */
+/** A function that handles each message to an address. Its result, or that of its promise, is the reply. */
 export type MessageHandler = (message: Message, ctx: Context<AnySignatures>) => unknown;
 
-/** Delivers messages to addresses: for plumbing, gateways, and whatever is known only at run time. */
+/** Delivers messages to addresses: for plumbing, gateways, and recipients known only at run time. */
 export interface Router {
   /**
-   * Gives an address to a handler: an actor that takes any operation, one message at a time (P3).
+   * Registers a handler at an address, as an actor that takes any operation, one message at a time (P3).
    *
-   * @throws TypeError when the address is none; Error when it is in use.
+   * @throws TypeError when the address is invalid; Error when it is in use.
    * @example
    * const echo = router.register(address("echo"), (message) => message.payload);
    */
   register(at: Address, handler: MessageHandler, options?: ActorOptions): Ref<AnySignatures>;
   /**
-   * Stops whatever is at the address, a spawned actor and its children included, after its running message; the messages
-   * that wait are dead-lettered. Resolves to whether somebody was there.
+   * Stops the actor or handler at an address, with its children, after its running message. Waiting messages are
+   * dead-lettered. Resolves to true if there was one.
    */
   unregister(at: Address): Promise<boolean>;
-  /** Whether an actor or a handler is at the address. */
+  /** Tells whether an actor or a handler is at the address. */
   has(at: Address): boolean;
-  /** Sends and forgets: never throws (P4). What cannot be delivered becomes a dead letter; what is no message is logged. */
+  /** Sends and forgets; never throws (P4). An undeliverable message becomes a dead letter; a value that is no message is logged. */
   tell(message: Message): void;
   /**
    * Sends and waits for the reply: `Ok(reply)` or `Err(error)`, once, always (P6). Errors: `no-recipient`, and those of
    * `ref.ask`.
    *
-   * @throws TypeError or RangeError at once when the message or an option cannot be one.
+   * @throws TypeError or RangeError at once when the message or an option is invalid.
    * @example
    * const reply = await router.ask(createMessage(address("echo"), "say", "hi"), { timeout: 500 });
    */
   ask(message: Message, options?: AskOptions): Promise<AskResult>;
   /**
-   * Streams what the handler's iterable yields. The loop throws a StreamError, whose `kind` is that of an ask's error.
+   * Streams the items of the handler's iterable. The loop throws a StreamError, whose `kind` is that of an ask's error.
    * Nothing is sent before the first read.
    *
-   * @throws TypeError or RangeError at once when the message or an option cannot be one.
+   * @throws TypeError or RangeError at once when the message or an option is invalid.
    *
    * @example
    * for await (const chunk of router.stream(createMessage(address("llm"), "tokens", prompt))) show(chunk);
@@ -69,26 +69,26 @@ export interface Router {
   /**
    * Sends, and tells whether the mailbox took the message. Errors: `no-recipient`, and those of `ref.offer`.
    *
-   * @throws TypeError or RangeError at once when the message or an option cannot be one.
+   * @throws TypeError or RangeError at once when the message or an option is invalid.
    */
   offer(message: Message, options?: OfferOptions): Promise<Result<void, DeliveryError>>;
   /**
-   * Lets a function see each message that is sent through this router from now on, behind those that were installed
-   * before: it passes it on, changes it, answers it or drops it (see `Interceptor`, with examples). Messages to one address
-   * keep their order: they wait while one before them is in an interceptor; those to other addresses do not. The time in
-   * interceptors counts for an ask's `timeout`; a tell or an offer that is in them for longer than the system's `askTimeout`
-   * is given up too. What is sent through a reference (`ref.tell`, `ctx.ask`) is not seen, nor queued behind what is: let
-   * an interceptor ask by reference, lest it waits for itself.
+   * Installs an interceptor, after those installed before. It sees each message sent through this router from now on, and
+   * passes it on, changes it, answers it or drops it (see `Interceptor`, with examples). Messages to one address keep their
+   * order: they wait while an earlier one is in an interceptor. Messages to other addresses do not wait. The time in
+   * interceptors counts for an ask's `timeout`; a tell or an offer is given up after the system's `askTimeout` in them.
+   * Messages sent through a reference (`ref.tell`, `ctx.ask`) are neither seen nor queued behind the others. An interceptor
+   * must ask by reference, or it may wait for itself.
    *
-   * @returns what takes it out again.
-   * @throws TypeError when it is no function.
+   * @returns a function that removes the interceptor.
+   * @throws TypeError when the interceptor is not a function.
    * @example
    * const remove = router.use((message, next) => (isKnown(message.from) ? next() : drop("nobody knows its sender")));
    */
   use(interceptor: Interceptor): () => void;
   /** Each message that no handler took, and each reply that came too late. */
   readonly deadLetters: Feed<DeadLetter>;
-  /** What became of all messages so far: `accepted` is the sum of the other five (P1). In an interceptor it is running. */
+  /** The counts of all messages so far: `accepted` is the sum of the other five (P1). A message in an interceptor is running. */
   audit(): Audit;
 }
 
@@ -96,7 +96,7 @@ export interface Router {
 export class AddressRouter implements Router {
   readonly #environment: ActorEnvironment;
   readonly deadLetters: Feed<DeadLetter>;
-  /** Null while there are none: then they cost one comparison. */
+  /** Null while there are none: they cost one comparison then. */
   #interceptors: Interceptors | null = null;
 
   constructor(environment: ActorEnvironment, deadLetters: Feed<DeadLetter>) {
@@ -184,7 +184,7 @@ export class AddressRouter implements Router {
     return offer(cell, message, message.type, message.payload, options);
   }
 
-  /** Tells, and says why the mailbox did not take it. */
+  /** Tells a message. Returns the error if the mailbox did not take it. */
   put(message: Message): DeliveryError | null {
     const cell = this.#environment.directory.get(message.to);
     if (cell === undefined) return this.#returnToSender(message, false);
@@ -192,7 +192,7 @@ export class AddressRouter implements Router {
   }
 
   use(interceptor: Interceptor): () => void {
-    // What is handed on goes through a router of the same addresses that has none.
+    // Messages are handed on to a router of the same addresses without interceptors.
     this.#interceptors ??= new Interceptors(
       this.#environment,
       new AddressRouter(this.#environment, this.deadLetters),
@@ -203,14 +203,14 @@ export class AddressRouter implements Router {
     return this.#interceptors.use(interceptor);
   }
 
-  /** The system has shut down: what is still in an interceptor is given up. */
+  /** Gives up the messages that are still in an interceptor, after the shutdown. */
   close(): void {
     this.#interceptors?.close();
   }
 
   #returnToSender(message: Message, isTold: boolean): DeliveryError {
     const { counts } = this.#environment;
-    const source = { to: message.to, type: message.type, toMessage: () => message }; // Before it counts: it may throw.
+    const source = { to: message.to, type: message.type, toMessage: () => message }; // Comes before the counts: it may throw.
     counts.accepted++;
     counts.dead++;
     const error = deliveryError("no-recipient", source);
@@ -230,9 +230,9 @@ const notMessage = (value: unknown): string =>
   `${quote(value)} is no message; make one with createMessage(address("echo"), "say", "hi").`;
 
 /**
- * Makes a router of its own; a system has one already.
+ * Makes a router without a system. A system has one already.
  *
- * @throws TypeError or RangeError when an option cannot be one.
+ * @throws TypeError or RangeError when an option is invalid.
  * @example
  * const router = createRouter();
  * router.register(address("echo"), (message) => message.payload);

@@ -6,39 +6,39 @@ import type { AskName, Takes } from "../protocol/signatures";
 import { type Few, withOne, without } from "../runtime/few";
 
 /**
- * The operations of an actor that can be told an item. By their functions, and not by their payloads: the compiler puts off the
- * comparison of a payload whose type is a type parameter.
+ * The operations of an actor that take an item as their payload. Compares functions and not payloads, because the compiler puts
+ * off the comparison of a payload whose type is a type parameter.
  */
 export type TakerName<Signatures, Item> = keyof {
   [Name in AskName<Signatures> as Takes<Signatures[Name], Item> extends true ? Name : never]: Name;
 };
 
-/** Those names; where there is none, what the compiler is to show. */
+/** Those names; if there are none, the sentence that the compiler shows. */
 type TakerOf<Signatures, Item> = [TakerName<Signatures, Item>] extends [never]
   ? "it has no operation whose payload is an item of this topic"
   : TakerName<Signatures, Item>;
 
-/** Tells items to all who subscribe. Each subscriber gets them in its own mailbox, by its own policy. */
+/** Tells items to all subscribers. Each gets them in its own mailbox, by its own policy. */
 export interface Topic<in out Item> {
   readonly name: string;
   /** The number of subscriptions. */
   readonly size: number;
   /**
-   * Tells all subscribers, in the order in which they subscribed. It never waits: a subscriber whose mailbox is full loses
-   * by its own `overflow`, and nobody else does.
+   * Tells all subscribers, in the order in which they subscribed. Never waits: if a subscriber's mailbox is full, its own
+   * `overflow` decides, and no other subscriber is affected.
    *
-   * @param from whom subscribers see as `ctx.sender`. Default: nobody.
-   * @throws TypeError when `from` is no reference; otherwise never.
+   * @param from the `ctx.sender` that subscribers see. Default: none.
+   * @throws TypeError when `from` is not a reference; otherwise never.
    * @example
    * prices.publish({ symbol: "BUN", price: 7 });
    */
   publish(item: Item, from?: AnyRef): void;
   /**
-   * Tells an actor each item from now on, by one of its operations. It ends when the actor stops; a restart keeps it. To
-   * subscribe again by the same operation changes nothing, so that a factory may do it. A child that its parent's restart
-   * makes anew is another actor at the same address: it subscribes for itself.
+   * Tells an actor each item from now on, by one of its operations. The subscription ends when the actor stops; a restart
+   * keeps it. Subscribing again by the same operation changes nothing, so a factory may subscribe. A child made anew by its
+   * parent's restart is another actor at the same address: it must subscribe itself.
    *
-   * @returns what ends it.
+   * @returns a function that ends the subscription.
    * @throws TypeError when the actor has no such operation.
    * @example
    * const unsubscribe = prices.subscribe(display, "show");
@@ -60,11 +60,11 @@ class Subscription {
 
 class LocalTopic<Item> implements Topic<Item> {
   readonly name: string;
-  /** In the order in which they subscribed. */
+  /** In the order of subscribing. */
   readonly #subscriptions = new Set<Subscription>();
   /**
-   * Those of each actor. By the actor itself: its address may be another one's in the next moment (a child that is made
-   * anew), or at the same time (in another system).
+   * The subscriptions of each actor. The key is the actor and not its address: another actor may get that address (a child
+   * made anew), or have it already (in another system).
    */
   readonly #ofCell = new Map<Cell, Few<Subscription>>();
 
@@ -120,9 +120,9 @@ class LocalTopic<Item> implements Topic<Item> {
 
 /**
  * Makes a topic: publish and subscribe within the process, typed by its items. To let messages in from outside, register
- * a handler that publishes what it has checked.
+ * a handler that checks them and publishes them.
  *
- * @throws TypeError when the name is no text.
+ * @throws TypeError when the name is not a text, or empty.
  * @example
  * const prices = createTopic<{ symbol: string; price: number }>("prices");
  * prices.subscribe(display, "show");

@@ -14,31 +14,31 @@ import { Dropped, type Interceptor, type Next, type Passage } from "./intercepto
 
 export type Outcome = Result<unknown, DeliveryError>;
 
-/** Sends a message to its mailbox; what comes back within so many milliseconds is the outcome. */
+/** Sends a message to its mailbox, with a timeout in milliseconds, and resolves to the outcome. */
 export type Delivery = (message: Message, timeout: number) => Promise<Outcome>;
 
 /**
  * One message on its way through the interceptors, from its sender to the mailbox and back. It is counted as accepted
- * when it comes; when it leaves it has its outcome, or is handed to a mailbox, which counts it anew.
+ * when it enters. It leaves with its outcome, or is handed to a mailbox, which counts it anew.
  */
 export class Transit implements Mail<Transit>, Staged {
   next: Transit | null = null;
   readonly message: Message;
-  /** Whether a mailbox has it, or it has its outcome. */
+  /** True once a mailbox has the message, or its outcome is known. */
   hasLeft = false;
-  /** Told when it leaves later than in the turn that it came in. */
+  /** Called when the message leaves, unless it left at once. */
   whenLeft: (() => void) | null = null;
-  /** Why its sender waits no more. */
+  /** Set when the sender gave up: the reason. */
   failure: DeliveryError | null = null;
   readonly #environment: ActorEnvironment;
   /**
-   * Calls in the context of who sent it: interceptors, and the mailbox behind them, see the same whether the message waited for its
-   * turn or not (P16).
+   * Calls in the sender's context: interceptors, and the mailbox behind them, see that context even if the message waited for
+   * its turn (P16).
    */
   readonly inContext = captureContext();
   readonly #delay: number;
   readonly #deliver: Delivery;
-  /** Null once nobody waits; of a tell, from the beginning. */
+  /** Null once nobody waits for the outcome. Always null for a tell. */
   #resolve: ((outcome: Outcome) => void) | null;
   readonly #isTold: boolean;
   #isEntered = false;
@@ -72,7 +72,7 @@ export class Transit implements Mail<Transit>, Staged {
     return this.#timer;
   }
 
-  /** Limits how long it takes, for what is not over in the turn that it came in. */
+  /** Starts the timeout, unless the message is over already. */
   startTimer(): void {
     if (!this.isWaiting || this.#delay === Number.POSITIVE_INFINITY) return;
     const { clock, dispatcher, timers } = this.#environment;
@@ -84,7 +84,7 @@ export class Transit implements Mail<Transit>, Staged {
     timers.add(this.timer);
   }
 
-  /** Gives up when a signal is aborted. */
+  /** Gives up when the signal is aborted. */
   listenTo(signal: AbortSignal): void {
     const cancel = (): void => this.giveUp(deliveryError("cancelled", this.#source(false), signal.reason));
     if (signal.aborted) cancel();
@@ -98,7 +98,7 @@ export class Transit implements Mail<Transit>, Staged {
     if (this.#isEntered) this.#die(error);
   }
 
-  /** The system shuts down: whoever waits is told. */
+  /** Ends with `stopped` at the shutdown, and tells the sender. */
   stop(): void {
     this.giveUp(deliveryError("stopped", this.#source(true)));
     this.#die(this.failure);
@@ -109,7 +109,7 @@ export class Transit implements Mail<Transit>, Staged {
   enter(chain: readonly Interceptor[]): void {
     this.#isEntered = true;
     if (this.failure !== null) {
-      this.#die(this.failure); // Its sender gave up while it was queued.
+      this.#die(this.failure); // The sender gave up while the message was queued.
       return;
     }
     const passed = this.#enterStep(chain, 0, this.message);
@@ -117,8 +117,8 @@ export class Transit implements Mail<Transit>, Staged {
   }
 
   /**
-   * Entered for each interceptor and for the mailbox: without interceptors nothing else would have entered it, and `next` may be called
-   * from anywhere. A thenable that an interceptor returns is asked for its `then` inside, too.
+   * Enters the sender's context for each interceptor and for the mailbox, because `next` may be called from any context. The
+   * `then` of a thenable that an interceptor returns is read in it too.
    */
   #enterStep(chain: readonly Interceptor[], index: number, message: Message): Promise<Outcome> {
     return this.inContext(() => this.#step(chain, index, message));
@@ -161,7 +161,7 @@ export class Transit implements Mail<Transit>, Staged {
     }
   }
 
-  /** A message as the next one sees it: in the pattern that it is sent in, and marked where this one came from outside. */
+  /** A message as the next interceptor sees it: in the pattern of this one, and marked if this one came from outside. */
   #asSent(message: Message): Message {
     const sent = inPattern(message, this.message.pattern);
     return isReceived(this.message) && !isReceived(sent) ? markReceived(sent) : sent;
@@ -170,14 +170,14 @@ export class Transit implements Mail<Transit>, Staged {
   #handOver(message: Message): Promise<Outcome> {
     const { clock, counts } = this.#environment;
     const spent = this.#startedAt < 0 ? 0 : clock.monotonicTime() - this.#startedAt;
-    if (spent >= this.#delay) this.timer.expire(); // Its timer is due, and has not had its turn.
+    if (spent >= this.#delay) this.timer.expire(); // The timer is due, but has not fired yet.
     if (this.failure !== null) return Promise.resolve(err(this.failure));
     counts.accepted--; // The mailbox counts it anew.
     this.#leave();
     return this.#deliver(message, this.#delay - spent);
   }
 
-  /** What an interceptor made of a message; throws when it is nothing that fits. */
+  /** The outcome that an interceptor returned. Throws when the returned value is none. */
   #conclude(passage: unknown, message: Message, isHandedOn: boolean): Outcome {
     if (passage instanceof Dropped) {
       if (isHandedOn)
@@ -258,11 +258,11 @@ export const sourceOf = (message: Message, isIntercepted: boolean): MessageSourc
   toMessage: () => message,
 });
 
-/** By its methods: a program may have a neverthrow of its own. */
+/** Looks at the methods and not at the class: a program may have its own copy of neverthrow. */
 function isOutcome(value: unknown): value is Outcome & Passage {
   if (typeof value !== "object" || value === null || !("isOk" in value) || typeof value.isOk !== "function")
     return false;
-  const result = value as Outcome; // What has isOk() is a Result.
+  const result = value as Outcome; // A value with isOk() is a Result.
   return result.isOk() || isDeliveryError(result.error);
 }
 

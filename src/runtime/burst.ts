@@ -1,39 +1,39 @@
-/** How many slots one has: two for each message. */
+/** Slots of a burst: two for each message. */
 const SLOTS = 128;
-/** How many that are empty are kept for the next mailboxes, 1 kB each. */
+/** Most empty bursts that are kept for the next mailboxes, 1 kB each. */
 const MOST_SPARE = 32;
 
-/** What became of messages without envelopes, which their mailbox counts when somebody asks, or when it goes on. */
+/** The counts of messages without envelopes. The mailbox updates them when they are read, or when it goes on. */
 export interface Tally {
   accepted: number;
   handled: number;
 }
 
-/** Makes an envelope of what has none. */
+/** Makes the envelope of a message that has none. */
 export type Envelop = (type: string, payload: unknown) => unknown;
 
 const NOTHING: Envelop = () => null;
 const NOBODY: Tally = { accepted: 0, handled: 0 };
 
 /**
- * Messages that came one after the other, in two slots each: an envelope, or else none and the payload of a message of its type.
- * To make an object of each and to link it to the one before took half of the time of a tell.
+ * A run of messages in order, two slots each: an envelope; or no envelope, and the payload of a message of the burst's type.
+ * To make an object of each message and to link it to the one before took half of the time of a tell.
  */
 export class Burst {
   readonly slots: unknown[] = new Array<unknown>(SLOTS).fill(undefined);
   type = "";
-  /** The type again, while messages may be added. */
+  /** The type while messages may be added, otherwise null. */
   gate: string | null = null;
   make = NOTHING;
   counts = NOBODY;
-  /** Where what was not taken begins. */
+  /** The first slot that was not taken. */
   read = 0;
-  /** Where the next one goes. */
+  /** The slot of the next message. */
   write = 0;
-  /** Up to where what was put is counted, and what was handled. */
+  /** The slots up to which messages are counted as accepted, and as handled. */
   putCounted = 0;
   handledCounted = 0;
-  /** Whether its messages are being handled: the one before `read` is, and no other mailbox may have it. */
+  /** True while the message before `read` is being handled. No other mailbox may get this burst then. */
   isHeld = false;
   next: Burst = this;
 
@@ -48,7 +48,7 @@ export class Burst {
 let spare: Burst | null = null;
 let spares = 0;
 
-/** An empty one. */
+/** Gives an empty burst, a spare one if possible. */
 export function takeBurst(type: string, make: Envelop, counts: Tally): Burst {
   const burst = spare ?? new Burst();
   if (spare !== null) {
@@ -62,7 +62,7 @@ export function takeBurst(type: string, make: Envelop, counts: Tally): Burst {
   return burst;
 }
 
-/** Keeps one whose slots are empty. */
+/** Keeps a burst with empty slots for the next mailbox. */
 export function spareBurst(burst: Burst): void {
   if (burst.isHeld || spares === MOST_SPARE) return;
   burst.read = burst.write = burst.putCounted = burst.handledCounted = 0;

@@ -5,19 +5,19 @@ export interface ClockTimer {
   cancel(): void;
   /** Lets the process exit while this timer waits. */
   unref(): void;
-  /** Undoes `unref`. Where a clock has none, what rests is cancelled and set anew. */
+  /** Undoes `unref`. Without it, timers are cancelled and set anew instead. */
   ref?(): void;
 }
 
 /**
- * Where envoi gets its time, its timers and its turns from. Actors, routers and systems read time nowhere else, so that a
- * test with a manual clock (`envoi/testing`) never sleeps. (`createMessage` and the responses, which belong to no system,
- * are stamped with the machine's clock; `createMessage` takes a `timestamp` instead.)
+ * The source of time, timers and turns. Actors, routers and systems read time nowhere else, so a test with a manual clock
+ * (`envoi/testing`) never sleeps. (`createMessage` and the responses belong to no system: they are stamped with the
+ * machine's clock, and `createMessage` takes a `timestamp` instead.)
  */
 export interface Clock {
   /** Milliseconds since 1970, for timestamps; may jump when the machine's time is set. */
   wallTime(): number;
-  /** Milliseconds since some start, never going back: what timeouts are measured with. */
+  /** Milliseconds since some start, never going back. Timeouts are measured with it. */
   monotonicTime(): number;
   /** Calls back once, after at least `delay` milliseconds. */
   setTimer(callback: () => void, delay: number): ClockTimer;

@@ -2,9 +2,9 @@
 export type Enter = <Args extends unknown[], Result>(callback: (...args: Args) => Result, ...args: Args) => Result;
 
 /**
- * Captures the current context (P16). The module takes 1.2 ms to load at the first call; nothing less can tell in which context
- * a system was made, and a context that is entered too late has been crossed already.
+ * Captures the current context (P16). The module takes 1.2 ms to load at the first call. That cannot be put off: only a capture
+ * at its creation tells in which context a system was made.
  */
 export const captureContext = (): Enter =>
-  // The types of the module let the inner function be of any kind, and call it with its own arguments, as Enter says.
+  // snapshot() takes a function of any type and calls it with its own arguments, as Enter says.
   process.getBuiltinModule("node:async_hooks").AsyncLocalStorage.snapshot() as Enter;

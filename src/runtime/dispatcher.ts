@@ -3,50 +3,50 @@ import type { Clock } from "./clock";
 
 /** Something that has work: an actor with messages. */
 export interface Runnable {
-  /** The link of the dispatcher's queue. */
+  /** The next one in the dispatcher's queue. */
   nextReady: Runnable | null;
-  /** Whose turn it is, for a dispatcher that tells. */
+  /** The actor's address, for a dispatcher that reports turns. */
   readonly address?: Address;
-  /** Handles at most `limit` messages and returns how many it did; it schedules itself again when more are left. */
+  /** Handles at most `limit` messages and returns their number. Schedules itself again if more are left. */
   run(limit: number): number;
 }
 
-/** Decides who runs next, and when the event loop gets its turn. */
+/** Decides which actor runs next, and when the event loop gets its turn. */
 export interface Dispatcher {
-  /** Whether a turn is under way or about to begin, at whose end staged timers are placed. */
+  /** True while a turn runs or is about to begin. Staged timers are placed at its end. */
   readonly isAwake: boolean;
-  /** The clock's time, in milliseconds, when it was last looked at: at most a turn ago while one is under way. */
+  /** The time of the last look at the clock, in milliseconds. During a turn, it is at most a turn old. */
   readonly now: number;
   schedule(runnable: Runnable): void;
-  /** Counts work that was done outside of `run`: true when the turn is over, and a macrotask must come first. */
+  /** Counts work done outside of `run`. Returns true when the turn is over: a macrotask must come first. */
   spend(messages: number): boolean;
 }
 
-/** What a dispatcher is made of. */
+/** The parts that a dispatcher is made from. */
 export interface DispatcherParts {
-  /** Where its turns come from. */
+  /** The clock that gives it its turns. */
   readonly clock: Clock;
-  /** To be called whenever it has nothing left to run, or yields: the timers of asks are set then. */
+  /** Must be called whenever nothing is left to run, and at each yield: it sets the timers of asks. */
   readonly afterTurn: () => void;
 }
 
-/** How long a turn lasts before timers and I/O are served, in milliseconds. */
+/** Length of a turn in milliseconds. Timers and I/O are served after it. */
 const TURN = 1;
-/** Most messages of a turn on a clock that stands still, as in tests: without it, two actors that volley would never let go. */
+/** Most messages of a turn on a clock that stands still, as in tests: otherwise two actors that volley would run for ever. */
 const LONGEST = 10_000_000;
-/** Most messages between two looks at the clock (40 ns each here), and most of one actor before the next one's. */
+/** Most messages between two looks at the clock (40 ns each here), and most of one actor before the next one runs. */
 const MOST = 32;
-/** Bursts of a turn whose end is not awaited yet: asks that wait for a socket come one by one, some tens of µs apart. */
+/** Most bursts of a turn before its macrotask is set: asks that wait for a socket come one by one, some tens of µs apart. */
 const MOST_BURSTS = 16;
-/** Who has taken longer than this, in milliseconds, lets the next one run before it has handled so many. */
+/** An actor that has run for longer than this, in milliseconds, lets the next one run before it has handled so many. */
 const QUICK = TURN / MOST;
 
 /**
  * Runs ready actors in turn, many in one microtask, and yields to the event loop after about a millisecond. A turn lasts
  * from its first message to the next macrotask, because a chain of microtasks never reaches the event loop either. That
- * macrotask costs 0.7 µs and a round of the event loop, so it is set when it is needed to tell where the turn ends: once
- * that is over, or half over, or has had a few bursts of messages. Between two looks at the clock it lets through as many messages
- * as fit into the rest of the turn at the pace of the slowest of late, 32 at most.
+ * macrotask costs 0.7 µs and a round of the event loop. So it is set only when it is needed to see the turn's end: once the
+ * turn is over, or half over, or has had a few bursts of messages. The clock is looked at after as many messages as fit into
+ * the rest of the turn at the pace of the slowest recent ones, 32 at most.
  */
 export class FairDispatcher implements Dispatcher {
   readonly #clock: Clock;
@@ -55,28 +55,28 @@ export class FairDispatcher implements Dispatcher {
   readonly #onMacrotask = (): void => this.#endTurn();
   #first: Runnable | null = null;
   #last: Runnable | null = null;
-  /** Whether a turn has begun that no macrotask has ended. */
+  /** True from the beginning of a turn until a macrotask ends it. */
   #isInTurn = false;
-  /** Whether a macrotask will end it. */
+  /** True while a macrotask that ends the turn is set. */
   #isEnding = false;
-  /** How often something became ready in it while nothing else was, before its macrotask was set. */
+  /** Times in this turn that an actor became ready while none was, before the macrotask was set. */
   #bursts = 0;
-  /** Whether it has lasted long enough: what is ready waits for the next one. */
+  /** True once the turn has lasted long enough. Ready actors wait for the next one. */
   #isOver = false;
   #turnStart = 0;
   #inTurn = 0;
   #lastLook = 0;
   #granted = 1;
   #credit = 1;
-  /** Milliseconds that a message takes of the slowest that were seen of late. */
+  /** Milliseconds per message, of the slowest recent messages. */
   #pace = 0;
-  /** Who runs: what it has left, it goes on with before it queues again. */
+  /** The actor that runs. It goes on with its other messages before it queues again. */
   #running: Runnable | null = null;
   #hasMore = false;
 
   isAwake = false;
 
-  /** `afterBurst` is called whenever it has nothing left to run, or yields. */
+  /** `afterBurst` is called whenever nothing is left to run, and at each yield. */
   constructor(clock: Clock, afterBurst: () => void) {
     this.#clock = clock;
     this.#afterBurst = afterBurst;
@@ -103,14 +103,14 @@ export class FairDispatcher implements Dispatcher {
   spend(messages: number): boolean {
     if (!this.#isEnding) {
       if (!this.isAwake) this.#enterTurn();
-      this.#awaitEnd(); // What is done outside goes on for long, an item in each microtask.
+      this.#awaitEnd(); // Work outside goes on for long, an item in each microtask.
     }
     this.#credit -= messages;
     if (this.#credit <= 0) this.#look();
     return this.#isOver;
   }
 
-  /** Begins a turn, or goes on with one of which it is not known whether the event loop has turned meanwhile. */
+  /** Begins a turn, or continues one. The event loop may have turned meanwhile, without a macrotask to tell. */
   #enterTurn(): void {
     const now = this.#clock.monotonicTime();
     const elapsed = now - this.#turnStart;
@@ -138,7 +138,7 @@ export class FairDispatcher implements Dispatcher {
   #endTurn(): void {
     this.#isInTurn = false;
     this.#isEnding = false;
-    if (!this.#isOver) return; // What is ready now has its microtask.
+    if (!this.#isOver) return; // Ready actors have their microtask.
     this.#isOver = false;
     if (!this.isAwake) return;
     this.#enterTurn();
@@ -164,7 +164,7 @@ export class FairDispatcher implements Dispatcher {
 
   #runInFull(runnable: Runnable): void {
     const count = this.#run(runnable, this.#credit);
-    this.#credit -= count; // Behind what was spent meanwhile.
+    this.#credit -= count; // Comes after whatever was spent meanwhile.
   }
 
   #run(runnable: Runnable, limit: number): number {
@@ -172,13 +172,13 @@ export class FairDispatcher implements Dispatcher {
       return runnable.run(limit);
     } catch (thrown) {
       this.#clock.macrotask(() => {
-        throw thrown; // Told as uncaught, where it cannot take the other actors with it.
+        throw thrown; // An uncaught error here does not stop the other actors.
       });
       return 1;
     }
   }
 
-  /** Lets one handle as many messages as ever, with looks at the clock meanwhile, unless they show that it is slow. */
+  /** Lets an actor handle the usual number of messages, with looks at the clock between, unless these show that it is slow. */
   #runInLooks(runnable: Runnable): void {
     const start = this.#lastLook;
     let left = MOST;
@@ -196,11 +196,11 @@ export class FairDispatcher implements Dispatcher {
     if (this.#hasMore) this.schedule(runnable);
   }
 
-  /** Looks at the clock: is the turn over, and how many messages go by until the next look? */
+  /** Looks at the clock: ends the turn, or sets the number of messages until the next look. */
   #look(): void {
     const now = this.#clock.monotonicTime();
     const left = TURN - (now - this.#turnStart);
-    // Who comes next may be the slowest of late, of whom as many as quick ones would take the time of many turns.
+    // The next actor may be the slowest recent one. As many messages of it as of a quick one would take many turns.
     const pace = Math.max((now - this.#lastLook) / this.#granted, this.#pace);
     this.#pace = pace;
     this.#lastLook = now;

@@ -3,23 +3,23 @@ import type { Settling } from "./settling";
 import { hearRejection } from "./thenable";
 
 /**
- * A feed of things that happen: to subscribe to, or to iterate over. An iteration has no end of its own: leave the loop to
- * unsubscribe. It may lag 1,000 items behind; beyond that the oldest are left out.
+ * A feed of events, to subscribe to or to iterate over. An iteration never ends by itself: leave the loop to unsubscribe.
+ * It may lag 1,000 items behind; beyond that the oldest are left out.
  *
  * @example
  * for await (const letter of router.deadLetters) console.log(letter.description);
  */
 export interface Feed<Item> extends AsyncIterable<Item> {
   /**
-   * Calls back for each item from now on, without waiting for what it returns. A callback that throws, or whose promise rejects,
-   * is logged and stays subscribed.
+   * Calls back for each item from now on, without waiting for a returned promise. If the callback throws or its promise rejects,
+   * that is logged, and the subscription stays.
    *
-   * @returns what ends the subscription.
+   * @returns a function that ends the subscription.
    */
   subscribe(callback: (item: Item) => unknown): () => void;
 }
 
-/** Items that an iteration may lag behind; the oldest are left out beyond it. */
+/** Items that an iteration may lag behind. Beyond that the oldest are left out. */
 const BACKLOG = 1_000;
 
 function tell<Item>(callback: (item: Item) => unknown, item: Item, onThrow: (thrown: unknown) => void): void {
@@ -30,13 +30,13 @@ function tell<Item>(callback: (item: Item) => unknown, item: Item, onThrow: (thr
 /** The publishing side of a feed. */
 export class FeedSource<Item> implements Feed<Item> {
   readonly #callbacks = new Set<(item: Item) => unknown>();
-  /** The same, as they are now; made when asked for. */
+  /** A copy of the present callbacks, made on demand. */
   #snapshot: readonly ((item: Item) => unknown)[] | null = null;
   readonly #settling: Settling;
   readonly #enter: Enter;
   readonly #onThrow: (thrown: unknown) => void;
 
-  /** @param enter in which context it is told: not in that of whatever it tells of (P16). */
+  /** @param enter calls subscribers in the system's context, not in that of the event (P16). */
   constructor(settling: Settling, enter: Enter, onThrow: (thrown: unknown) => void) {
     this.#settling = settling;
     this.#enter = enter;
@@ -47,13 +47,13 @@ export class FeedSource<Item> implements Feed<Item> {
     return this.#callbacks.size > 0;
   }
 
-  /** Who subscribes now. */
+  /** The present callbacks. */
   get subscribers(): readonly ((item: Item) => unknown)[] {
     this.#snapshot ??= [...this.#callbacks];
     return this.#snapshot;
   }
 
-  /** Tells those who subscribed at some time, and still do. */
+  /** Tells an item to the given subscribers that are still subscribed. */
   publish(item: Item, to = this.subscribers): void {
     for (const callback of to) {
       if (!this.#callbacks.has(callback)) continue; // Another callback ended it.
@@ -75,7 +75,7 @@ export class FeedSource<Item> implements Feed<Item> {
     };
   }
 
-  /** Iterates from now on, without an end of its own: leave the loop to unsubscribe. Lags 1,000 items at most. */
+  /** Iterates from now on and never ends by itself: leave the loop to unsubscribe. Lags 1,000 items at most. */
   [Symbol.asyncIterator](): AsyncIterator<Item> {
     const settling = this.#settling;
     const backlog: Item[] = [];

@@ -1,7 +1,7 @@
-/** Some things of a kind, of which there is mostly one at most: no list of it is made then, where a Set took 0.1 to 0.3 µs. */
+/** Zero, one or many values. Holds a single value without allocating a list: a Set took 0.1 to 0.3 µs. */
 export type Few<Item extends object> = Item | Set<Item> | null;
 
-/** Those of before and another one, behind them. */
+/** Adds an item at the end. */
 export function withOne<Item extends object>(few: Few<Item>, item: Item): Few<Item> {
   if (few === null) return item;
   if (!(few instanceof Set)) return new Set([few, item]);
@@ -9,14 +9,14 @@ export function withOne<Item extends object>(few: Few<Item>, item: Item): Few<It
   return few;
 }
 
-/** Those of before without one that may be among them. */
+/** Removes an item, if it is there. */
 export function without<Item extends object>(few: Few<Item>, item: Item): Few<Item> {
   if (few === item) return null;
   if (few instanceof Set) few.delete(item);
   return few;
 }
 
-/** Calls back with each, in the order in which they came; one that leaves meanwhile is left out. */
+/** Calls back with each item in the order of arrival. An item removed meanwhile is left out. */
 export function each<Item extends object>(few: Few<Item>, callback: (item: Item) => void): void {
   if (few instanceof Set) few.forEach(callback);
   else if (few !== null) callback(few);

@@ -1,10 +1,10 @@
 import type { Clock } from "./clock";
 
-/** Lines that are logged in a window, and the window's length in milliseconds; the rest of it is only counted. */
+/** Lines that are logged in a window, and the window's length in milliseconds. Further lines are only counted. */
 const LOGGED = 10;
 const WINDOW = 1_000;
 
-/** Bounds the log lines of one kind to ten a second, and tells the count of the others at the end of that second. */
+/** Limits the log lines of one kind to ten a second, and tells the count of the others at the end of that second. */
 export class LogLimit {
   readonly #clock: Clock;
   readonly #tellOthers: (count: number) => void;
@@ -15,7 +15,7 @@ export class LogLimit {
     this.#tellOthers = tellOthers;
   }
 
-  /** Counts a line; false when it is one too many. */
+  /** Counts a line. Returns false if it must not be logged. */
   admit(): boolean {
     this.#inWindow++;
     if (this.#inWindow === 1) this.#clock.setTimer(() => this.#closeWindow(), WINDOW).unref();

@@ -1,51 +1,51 @@
 import { type Burst, type Envelop, spareBurst, type Tally, takeBurst } from "./burst";
 
-/** What a mailbox holds: a link of its list. */
+/** An item of a mailbox: a link of its list. */
 export interface Mail<Item> {
   next: Item | null;
 }
 
 /** Where messages wait for their actor. */
 export interface MessageQueue<Item> extends Iterable<Item> {
-  /** How many of those that it gave have been handled, for its actor. */
+  /** Messages taken from the queue that have been handled. Counted here for the actor. */
   handled: number;
-  /** Whether nothing is in it; not so, either, before it is known that nothing was added since it was opened. */
+  /** True when the queue is empty. May be false for an empty queue that was opened and got nothing yet. */
   readonly isEmpty: boolean;
   put(item: Item): void;
-  /** Puts and counts a message that is no item yet, where it is open for its type; false where it is not. */
+  /** Adds and counts a message without an envelope, if the queue is open for its type; otherwise returns false. */
   add(type: string, payload: unknown): boolean;
-  /** Opens it for a type, if so many wait that it pays, until it is empty or closed; to be called for each that is put behind others. */
+  /** Opens the queue for a type until it is empty or closed, if enough messages wait. Call it for each item put behind others. */
   open(type: string, make: Envelop, counts: Tally): void;
   close(): void;
-  /** Counts what was added, and what was handled of it, as far as it has not yet. */
+  /** Brings the counts of added messages, and of those handled, up to date. */
   settle(): void;
-  /** Puts items before all others, the first of them first. */
+  /** Puts items before all others, in their order. */
   putFirst(items: readonly Item[]): void;
   take(): Item | null;
-  /** Takes one item out, wherever it is; false when it is not in. */
+  /** Removes an item from any place. Returns false if it is not in the queue. */
   remove(item: Item): boolean;
-  /** Takes out the one that can be spared first among those that may be: the oldest; of the least urgent, where they have priorities. */
+  /** Removes the oldest item that the test allows. With priorities, it is the oldest of the least urgent ones. */
   takeOldest(mayBe: (item: Item) => boolean): Item | null;
-  /** Takes out all that a test picks; what stays keeps its order. */
+  /** Removes all items that the test picks. The others keep their order. */
   removeAll(isOut: (item: Item) => boolean): Item[];
 }
 
-/** How many come behind others before a burst, which takes 1 kB, pays. */
+/** Items that are put behind others before a burst, which takes 1 kB, pays. */
 const FEW = 16;
 
 /**
- * First in, first out, without bound: a list through the messages themselves, so that an empty one holds no memory
- * (an array per actor was 56 bytes more) and a long one never grows by copying. Where many wait, those that come stand in
- * bursts behind the list until all have been taken: one takes 16 bytes there, and a quarter of the time. (Its fields are open
- * to that loop; a private method would make each mailbox take far longer to make.)
+ * First in, first out, without bound. It is a list through the messages themselves: an empty one holds no memory (an array
+ * per actor was 56 bytes more), and a long one never grows by copying. When many wait, new messages go into bursts behind the
+ * list until all have been taken. A message takes 16 bytes there, and a quarter of the time. (The fields are public for the
+ * loop over the bursts; with a private method, a mailbox took far longer to make.)
  */
 export class Mailbox<Item extends Mail<Item>> implements MessageQueue<Item> {
   first: Item | null = null;
   last: Item | null = null;
-  /** The last burst, whose next is the first one. */
+  /** The last burst. Its `next` is the first one. */
   tail: Burst | null = null;
   handled = 0;
-  /** How many have come behind others. */
+  /** Items that were put behind others. */
   crowd = 0;
 
   get isEmpty(): boolean {
@@ -79,7 +79,7 @@ export class Mailbox<Item extends Mail<Item>> implements MessageQueue<Item> {
       if (this.crowd <= FEW) return;
       this.tail = tail = takeBurst(type, make, counts);
     }
-    if (tail.write === 2 && tail.putCounted === 2) tail.type = type; // Nothing was added to it yet.
+    if (tail.write === 2 && tail.putCounted === 2) tail.type = type; // It got nothing yet.
     tail.gate = tail.type;
   }
 
@@ -95,7 +95,7 @@ export class Mailbox<Item extends Mail<Item>> implements MessageQueue<Item> {
     if (tail.next.isHeld) this.countHandled(tail.next, tail.next.read - 2);
   }
 
-  /** Counts what was handled of a burst, up to one of its slots. */
+  /** Counts the messages of a burst before a slot as handled. */
   countHandled(burst: Burst, end: number): void {
     const count = (end - burst.handledCounted) >> 1;
     if (count <= 0) return;
@@ -117,7 +117,7 @@ export class Mailbox<Item extends Mail<Item>> implements MessageQueue<Item> {
     return this.first === null && this.tail !== null ? takeBehind<Item>(this, this.tail.next) : this.takeFirst();
   }
 
-  /** Takes the first of the list. */
+  /** Takes the first item of the list. */
   takeFirst(): Item | null {
     const item = this.first;
     if (item === null) return null;
@@ -127,7 +127,7 @@ export class Mailbox<Item extends Mail<Item>> implements MessageQueue<Item> {
     return item;
   }
 
-  /** Goes on to the next burst, where the first one is empty. */
+  /** Goes on to the next burst if this one is the first, and empty. */
   leave(burst: Burst): void {
     const { tail } = this;
     if (tail === null || tail.next !== burst || !burst.isEmpty) return;
@@ -185,11 +185,11 @@ export class Mailbox<Item extends Mail<Item>> implements MessageQueue<Item> {
   }
 }
 
-/** An item that was put, or else made of what was added. */
+/** The item of a slot, made from its payload if it has no envelope. */
 const itemAt = <Item>({ slots, make, type }: Burst, index: number): Item =>
   (slots[index] ?? make(type, slots[index + 1])) as Item; // A mailbox puts and makes no others.
 
-/** Begins the next burst, where one is full. */
+/** Begins the next burst when one is full. */
 function nextBurst<Item extends Mail<Item>>(mailbox: Mailbox<Item>, tail: Burst): Burst {
   mailbox.settle();
   const burst = takeBurst(tail.type, tail.make, tail.counts);
@@ -211,24 +211,24 @@ function putBehind<Item extends Mail<Item>>(mailbox: Mailbox<Item>, tail: Burst,
   const burst = tail.isFull ? nextBurst(mailbox, tail) : tail;
   burst.slots[burst.write] = item;
   burst.write += 2;
-  burst.putCounted += 2; // By who puts it.
+  burst.putCounted += 2; // The caller of put() counts it.
 }
 
 function takeBehind<Item extends Mail<Item>>(mailbox: Mailbox<Item>, burst: Burst): Item | null {
   if (burst.isEmpty) {
-    mailbox.leave(burst); // It was opened, and nothing was added.
+    mailbox.leave(burst); // It was opened and got nothing.
     return null;
   }
   const { slots, read } = burst;
   const item = itemAt<Item>(burst, read);
   slots[read] = slots[read + 1] = undefined;
   if (burst.isHeld) mailbox.countHandled(burst, read - 2);
-  burst.read = burst.handledCounted = read + 2; // Whoever takes it counts what becomes of it.
+  burst.read = burst.handledCounted = read + 2; // The caller of take() counts its outcome.
   mailbox.leave(burst);
   return item;
 }
 
-/** Puts all that is in bursts into the list. */
+/** Moves all items of the bursts into the list. */
 function linkAll<Item extends Mail<Item>>(mailbox: Mailbox<Item>): void {
   const items: Item[] = [];
   while (mailbox.tail !== null) {

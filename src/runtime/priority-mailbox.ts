@@ -2,15 +2,16 @@ import type { MessageQueue } from "./mailbox";
 
 interface Entry<Item> {
   readonly item: Item;
-  /** What is larger comes first. */
+  /** Larger comes first. */
   readonly priority: number;
-  /** What is smaller comes first among equals. */
+  /** Among equal priorities, smaller comes first. */
   readonly order: number;
 }
 
 /**
  * The largest priority first, and first in, first out among equals: a binary heap (J. W. J. Williams, "Algorithm 232:
- * Heapsort", CACM 7(6), 1964) whose order of arrival makes it stable. What has no priority of its own, a signal, comes after all that waited before it.
+ * Heapsort", CACM 7(6), 1964), kept stable by the order of arrival. A signal has no priority of its own: it comes after all that
+ * waited before it.
  */
 export class PriorityMailbox<Item> implements MessageQueue<Item> {
   #entries: Entry<Item>[] = [];
@@ -19,7 +20,7 @@ export class PriorityMailbox<Item> implements MessageQueue<Item> {
   #nextFirstOrder = -1;
   handled = 0;
 
-  /** `priorityOf` gives null for what is to come after all that waits now. */
+  /** `priorityOf` gives null for an item that must come after all that wait now. */
   constructor(priorityOf: (item: Item) => number | null) {
     this.#priorityOf = priorityOf;
   }
@@ -32,7 +33,7 @@ export class PriorityMailbox<Item> implements MessageQueue<Item> {
     this.#insert({ item, priority: this.#priorityOf(item) ?? this.#lowest(), order: this.#nextOrder++ });
   }
 
-  /** Each has a priority of its own. */
+  /** Never open: each message needs an envelope for its own priority. */
   add(): false {
     return false;
   }

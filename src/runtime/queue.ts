@@ -1,8 +1,8 @@
 const SMALLEST = 8;
 
 /**
- * First in, first out, without bound: a ring that doubles when it is full, so that nothing moves when an item leaves.
- * Its length is a power of two: the remainder is then one operation.
+ * First in, first out, without bound: a ring that doubles when it is full. Nothing moves when an item leaves. Its length
+ * is a power of two, so the remainder is one operation.
  */
 export class Queue<Item> {
   #ring: (Item | undefined)[] = emptyRing(SMALLEST);
@@ -19,11 +19,11 @@ export class Queue<Item> {
     this.#size++;
   }
 
-  /** Undefined when it is empty; where undefined may be an item, `size` tells. */
+  /** Undefined when the queue is empty. If undefined may be an item, look at `size`. */
   take(): Item | undefined {
     if (this.#size === 0) return undefined;
     const item = this.#ring[this.#first];
-    this.#ring[this.#first] = undefined; // What has left is not kept alive.
+    this.#ring[this.#first] = undefined; // Do not keep the item alive.
     this.#first = (this.#first + 1) & (this.#ring.length - 1);
     this.#size--;
     return item;

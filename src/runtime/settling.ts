@@ -1,22 +1,22 @@
 import type { Dispatcher, Runnable } from "./dispatcher";
 import { Queue } from "./queue";
 
-/** Most that are spent at once. Spent one by one, each that comes alone would set a macrotask, for 0.2 µs. */
+/** Most promises that are spent at once. Spent one by one, each that comes alone would set a macrotask, for 0.2 µs. */
 const LONGEST_STRIDE = 32;
 
 /**
- * Settles the promises that no turn of an actor settles: a message was refused, dropped, or taken at once. Each is spent from
- * the turn. Once the turn is over, it waits in line with the actors for one of the next turns: a loop that awaits such promises
- * would let no timer and no I/O in otherwise (P5).
+ * Settles the promises that no actor's turn settles: a message was refused, dropped, or taken at once. Each is spent from
+ * the turn. Once the turn is over, a promise queues with the actors for one of the next turns. Otherwise a loop that awaits
+ * such promises would let no timer and no I/O in (P5).
  */
 export class Settling implements Runnable {
   nextReady: Runnable | null = null;
   readonly #dispatcher: Dispatcher;
-  /** What settles in a later turn, in order. */
+  /** The promises that settle in a later turn, in order. */
   readonly #late = new Queue<() => void>();
-  /** Whether some wait for a later turn: nothing overtakes them. */
+  /** True while promises wait for a later turn. Nothing overtakes them. */
   #isLate = false;
-  /** How many are spent at once, and how many of these are left. */
+  /** Promises that are spent at once, and how many of these are left. */
   #stride = 1;
   #untilLook = 1;
 
@@ -24,28 +24,28 @@ export class Settling implements Runnable {
     this.#dispatcher = dispatcher;
   }
 
-  /** Hands over an outcome, now or in a later turn; `resolve` may be the reject function of a promise. */
+  /** Settles with an outcome, now or in a later turn. `resolve` may be the reject function of a promise. */
   settle<Outcome>(resolve: (outcome: Outcome) => void, outcome: Outcome): void {
     if (this.#isTurnOver()) this.#settleLater(resolve, outcome);
     else resolve(outcome);
   }
 
-  /** A promise of an outcome that is known already. */
+  /** A promise that resolves to a known outcome. */
   resolved<Outcome>(outcome: Outcome): Promise<Outcome> {
     return this.#isTurnOver() ? this.#resolvedLater(outcome) : Promise.resolve(outcome);
   }
 
-  /** A promise that rejects with what is known already. */
+  /** A promise that rejects with a known reason. */
   rejected(thrown: unknown): Promise<never> {
     return new Promise((_, reject) => this.settle(reject, thrown));
   }
 
-  /** Resolves in a later turn; null while this one lasts. */
+  /** A promise that resolves in a later turn; null while this turn lasts. */
   pause(): Promise<void> | null {
     return this.#isTurnOver() ? new Promise((resolve) => this.#put(resolve)) : null;
   }
 
-  /** Whether one more has to wait. */
+  /** Spends one promise. True when it has to wait for a later turn. */
   #isTurnOver(): boolean {
     if (this.#isLate) return true;
     if (--this.#untilLook > 0) return false;
@@ -54,7 +54,7 @@ export class Settling implements Runnable {
     return isOver;
   }
 
-  // Closures in methods of their own: in one that is called for each message, they would cost each message some 10 ns.
+  // These closures have methods of their own: in a method called for each message, they would cost each message some 10 ns.
 
   #settleLater<Outcome>(resolve: (outcome: Outcome) => void, outcome: Outcome): void {
     this.#put(() => resolve(outcome));

@@ -1,11 +1,11 @@
-/** How many callbacks have not ended yet: the process ends once the last one has. */
+/** The callbacks that have not ended yet. The process ends after the last one. */
 let running = 0;
 
 /**
- * Calls once when the process gets one of some signals, and hands the signal on when that is done, and what others were called
- * for it is too, so that the process ends as it would have. Meanwhile a second signal ends it at once.
+ * Calls back once when the process gets one of the signals. When this callback, and all others that run, have ended, the
+ * process ends by that signal, as it would have. A second signal meanwhile ends it at once.
  *
- * @returns what takes the listeners off again.
+ * @returns a function that removes the listeners.
  */
 export function onSignals(
   signals: readonly NodeJS.Signals[],

@@ -5,32 +5,32 @@ import type { Clock, ClockTimer } from "./clock";
 const SLOTS = 64;
 const LEVELS = 7;
 const WIDTHS = Array.from({ length: LEVELS + 1 }, (_, level) => SLOTS ** level); // A slot's width by level, in ticks.
-/** Furthest slot ahead, in ticks: what is due later waits there, and moves on when it is reached. */
+/** Furthest slot ahead, in ticks. A timer due later waits there, and moves on when the slot is reached. */
 const FURTHEST = (SLOTS - 1) * SLOTS ** (LEVELS - 1);
-/** The slot of a timer that fires in the present wake. */
+/** The `wheelSlot` of a timer that fires in the present wake. */
 const FIRING = -2;
 
 const MOST_STAGED = 1_024;
 
-/** How long the alarm of an empty wheel may stay, in ticks, since it keeps the wheel in memory. */
+/** Longest time that the alarm of an empty wheel may stay, in ticks: it keeps the wheel in memory. */
 const LONGEST_REST = 10_000;
 
-/** A link of the wheel's lists, and of what it calls back. Made once, by what waits: setting it allocates nothing. */
+/** A link of the wheel's lists, with the callback. Its owner makes it once, and setting it allocates nothing. */
 export interface WheelTimer {
   wheelPrevious: WheelTimer | null;
   wheelNext: WheelTimer | null;
-  /** The slot that holds it; negative when none does. */
+  /** The slot that holds the timer; negative if none does. */
   wheelSlot: number;
-  /** When it is due, in ticks of the wheel. */
+  /** The time when the timer is due, in ticks of the wheel. */
   wheelDue: number;
-  /** How long it waits, in milliseconds. */
+  /** The timer's delay in milliseconds. */
   readonly delay: number;
-  /** False once nothing is to be called back. */
+  /** False once the timer need not call back any more. */
   readonly isWaiting: boolean;
   expire(): void;
 }
 
-/** Something that will need a timer if it still waits at the end of the turn. */
+/** A wait that will need a timer if it is not over at the end of the turn. */
 export interface Staged {
   readonly isWaiting: boolean;
   readonly timer: WheelTimer;
@@ -38,13 +38,13 @@ export interface Staged {
 
 /**
  * All timeouts of a system on one clock timer. A timer never fires early, and at most one tick (1 ms) late on a clock
- * that is on time. While it is empty, no timer is set on the clock but one that keeps no process alive, for ten seconds at most.
+ * that is on time. An empty wheel may leave one timer on the clock, for ten seconds at most; it keeps no process alive.
  */
 export class TimerWheel {
   readonly #clock: Clock;
   readonly #origin: number;
   readonly #slots: (WheelTimer | null)[] = new Array<WheelTimer | null>(SLOTS * LEVELS).fill(null);
-  /** The end of each slot's list: of timers that are due in one tick, the one that was set first fires first. */
+  /** The end of each slot's list. Among timers due in the same tick, the one that was set first fires first. */
   readonly #ends: (WheelTimer | null)[] = new Array<WheelTimer | null>(SLOTS * LEVELS).fill(null);
   readonly #populations: number[] = new Array<number>(LEVELS).fill(0);
   readonly #onWake = (): void => this.#wake();
@@ -56,7 +56,7 @@ export class TimerWheel {
   #alarm: ClockTimer | null = null;
   #alarmTick = Number.POSITIVE_INFINITY;
   #isTidying = false;
-  /** Whether the alarm of an empty wheel is still set, and keeps nothing alive. */
+  /** True while the alarm of an empty wheel is still set. It keeps no process alive then. */
   #isResting = false;
 
   constructor(clock: Clock) {
@@ -64,20 +64,20 @@ export class TimerWheel {
     this.#origin = clock.monotonicTime();
   }
 
-  /** How many timers wait. */
+  /** The number of timers that wait. */
   get size(): number {
     return this.#size + this.#staged.reduce((count, staged) => count + (staged?.isWaiting ? 1 : 0), 0);
   }
 
   /**
-   * Starts a timer at the end of this turn: what is over by then (an ask of an idle actor with a synchronous handler)
-   * costs a push, where reading the clock and linking in would double the price of the ask.
+   * Starts a timer at the end of this turn. A wait that is over by then (an ask of an idle actor with a synchronous
+   * handler) costs only a push; reading the clock and linking in would double the price of the ask.
    */
   stage(staged: Staged): void {
     this.#staged[this.#stagedCount++] = staged;
   }
 
-  /** Places what was staged and still waits; the dispatcher calls it at the end of each turn. */
+  /** Starts the staged timers that still wait. The dispatcher calls it at the end of each turn. */
   placeStaged(): void {
     const staged = this.#staged;
     const count = this.#stagedCount;
@@ -100,17 +100,17 @@ export class TimerWheel {
     this.#place(timer, this.#now());
   }
 
-  /** Takes a timer out; nothing happens when it is not in. */
+  /** Removes a timer. Does nothing if the timer is not set. */
   remove(timer: WheelTimer): void {
     if (timer.wheelSlot < 0) {
-      timer.wheelSlot = -1; // Nor does it fire when it is due in this very wake.
+      timer.wheelSlot = -1; // If it is due in the present wake, it does not fire.
       return;
     }
     this.#unlink(timer);
     if (this.#size === 0) this.#rest();
   }
 
-  /** How many milliseconds are left to a timer that is in; at least 1. */
+  /** The milliseconds left until a set timer fires, at least 1. */
   left(timer: WheelTimer): number {
     return Math.max(timer.wheelDue - this.#now(), 1);
   }
@@ -127,7 +127,7 @@ export class TimerWheel {
     if (timer.wheelDue < this.#alarmTick) this.#setAlarm(timer.wheelDue, now);
   }
 
-  /** The level is that of the highest digit (of base 64) in which the due tick differs from the present one. */
+  /** Links a timer in. Its level is the highest base-64 digit in which the due tick differs from the present one. */
   #link(timer: WheelTimer): void {
     const due = Math.min(timer.wheelDue, this.#tick + FURTHEST);
     let level = 0;
@@ -210,8 +210,9 @@ export class TimerWheel {
   }
 
   /**
-   * The wheel is empty. Its alarm stays for a while where it need not keep the process alive: for each ask that waits, one
-   * after the other, the macrotask below would have the event loop go round once more, 1 µs of the 45 of a sandboxed run.
+   * Called when the wheel is empty. The alarm stays for a while if it need not keep the process alive. Otherwise each of
+   * many asks that wait one after the other would cost a macrotask (below) and a round of the event loop: 1 µs of the 45 of
+   * a sandboxed run.
    */
   #rest(): void {
     if (this.#alarm?.ref === undefined || this.#alarmTick - this.#tick > LONGEST_REST) {
@@ -227,7 +228,7 @@ export class TimerWheel {
     this.#alarm?.ref?.();
   }
 
-  /** Cancels the alarm of an empty wheel, but only once a turn: asks that follow each other share one alarm. */
+  /** Cancels the alarm of an empty wheel, but only once a turn, so that consecutive asks share one alarm. */
   #tidyLater(): void {
     if (this.#isTidying) return;
     this.#isTidying = true;
@@ -244,7 +245,7 @@ export class TimerWheel {
 /** A tick without its lowest `level` digits of base 64. */
 const digits = (tick: number, level: number): number => Math.floor(tick / (WIDTHS[level] ?? 1));
 
-/** A timer that calls back, for what is not on the hot path. */
+/** A timer with a callback, for code that is not on the hot path. */
 export class Timeout implements WheelTimer {
   wheelPrevious: WheelTimer | null = null;
   wheelNext: WheelTimer | null = null;

@@ -22,8 +22,8 @@ import type { Answering, Named } from "./signatures";
 /** The result of one run of a handler. */
 export interface Run<Reply> {
   /**
-   * The reply itself where the handler is synchronous, otherwise a promise of it: `await` fits both. Nothing where the
-   * message was stashed or forwarded.
+   * The reply itself if the handler is synchronous, otherwise a promise of it: `await` fits both. `undefined` if the message
+   * was stashed or forwarded.
    */
   readonly reply: Reply | Promise<Reply>;
   /** The actor's effects, in order; while a promise is pending, those so far. */
@@ -34,7 +34,7 @@ export interface Run<Reply> {
 export interface RunOptions {
   /** `ctx.sender`. Default: none. */
   readonly sender?: AnyRef;
-  /** Most items that are read of a stream. Default: all, which must come to an end. */
+  /** Most items that are read of a stream. Default: all; the stream must end then. */
   readonly take?: number;
 }
 
@@ -42,24 +42,24 @@ export interface RunOptions {
 export type RunReply<S, Name extends keyof S> = Name extends StreamName<S> ? ItemOf<S, Name>[] : ReplyOf<S, Name>;
 
 /**
- * One actor without a system: each call runs one handler to its end, at once where it is synchronous.
+ * One actor without a system: each call runs one handler to its end, at once if it is synchronous.
  *
- * It shows what one message does to one actor, and nothing that several make together: there is no mailbox, no
- * supervisor, no validation and no time. So what is told is only noted (to `ctx.self` too), a child is noted and not run, what
- * is unstashed is noted (run it again by hand), a timer fires when the test says so, and a handler that throws, throws in
- * the test. What needs more is a test of `createTestSystem`.
+ * A kit shows what one message does to one actor: there is no mailbox, no supervisor, no validation and no time. Tells are
+ * only recorded (to `ctx.self` too). A child is recorded and not run. Unstashed messages are recorded (run them again by
+ * hand). A timer fires when the test says so, and an error of a handler is thrown in the test. For anything more, use
+ * `createTestSystem`.
  */
 export interface BehaviourKit<Signatures> {
   readonly self: Ref<Signatures>;
   /** All effects so far, those of the factory first. */
   readonly effects: readonly Effect[];
-  /** True once it has stopped itself. */
+  /** True once the actor has stopped itself. */
   readonly isStopped: boolean;
   /**
    * Runs a message through its handler.
    *
-   * @throws what the handler throws, where it is synchronous (`effects` of the kit has what it did before); Error while another
-   * message is being handled (P3), and when the actor has stopped itself.
+   * @throws the handler's error, if it is synchronous (the kit's `effects` has what it did before); Error while another message
+   * is being handled (P3), and when the actor has stopped itself.
    * @example
    * const { reply, effects } = kit.run("add", 2);
    */
@@ -67,45 +67,45 @@ export interface BehaviourKit<Signatures> {
     operation: Named<Signatures, Name>,
     ...args: [...payload: CallArgs<Signatures, NoInfer<Name>>, options?: RunOptions]
   ): Run<RunReply<Signatures, Name & keyof Signatures>>;
-  /** Runs a hook of the factory, which the kit does not run by itself; nothing where there is none. */
+  /** Runs a hook of the factory, if there is one. The kit never runs hooks by itself. */
   runHook(hook: keyof Hooks, error?: unknown): Run<undefined>;
   /**
-   * Calls back a timer as if it were due. `ticks` is what one of a fixed rate gets. Default: 1.
+   * Calls back a timer as if it were due. `ticks` is passed to the callback of a fixed rate. Default: 1.
    *
    * @throws Error when there is no such timer.
    */
   fireTimer(key: string, ticks?: number): Run<undefined>;
-  /** Calls back the receive timeout; throws an Error when there is none. */
+  /** Calls back the receive timeout. Throws an Error when none is set. */
   fireReceiveTimeout(): Run<undefined>;
   /**
-   * Tells the actor that one which it watches has ended.
+   * Tells the actor that a watched actor has ended.
    *
-   * @throws Error when it does not watch it.
+   * @throws Error when the actor does not watch it.
    */
   terminated(ref: AnyRef, error?: unknown): Run<undefined>;
   /** Aborts the signal of the message that is being handled, as when its sender gives up. */
   abort(reason?: unknown): void;
-  /** Makes a reference to hand to the actor: what it is sent is noted. */
+  /** Makes a reference to hand to the actor. Messages sent to it are recorded. */
   ref<S>(protocol: Protocol<string, S>, name: string): Ref<S>;
   ref(name: string): Ref<AnySignatures>;
   /**
-   * Prepares what an operation of another actor answers from now on: a reply, or an iterable for a stream. What is asked without
-   * an answer throws.
+   * Prepares the answer of another actor's operation from now on: a reply, or an iterable for a stream. An ask without a prepared
+   * answer throws.
    *
    * @example
    * kit.answer(prices, "price", (item) => (item === "tea" ? 4 : 0));
    */
   answer<S, Name extends keyof S & string>(to: Ref<S>, operation: Name, answer: Answering<S, Name>): void;
-  /** Prepares that an operation of another actor is refused from now on; an offer too. */
+  /** Prepares the refusal of another actor's operation from now on, also for offers. */
   refuse<S>(to: Ref<S>, operation: keyof S & string, kind: Refusal): void;
 }
 
 /**
- * Makes a kit from an actor's protocol and factory, which it runs; its hooks it does not (`runHook`).
+ * Makes a kit from an actor's protocol and factory. Runs the factory, but no hooks (see `runHook`).
  *
  * @param name the actor's name. Default: the protocol's.
- * @throws TypeError, as `spawn` does, when the factory lacks a handler or has one that names neither an operation nor a hook; and
- * what the factory throws.
+ * @throws TypeError, as `spawn` does, when the factory lacks a handler or has one that names neither an operation nor a hook; also
+ * any error that the factory throws.
  * @example
  * const kit = createBehaviourKit(Counter, createCounter);
  * const { effects } = kit.run("add", 2);
@@ -148,7 +148,7 @@ class Kit<Signatures> implements BehaviourKit<Signatures> {
   ): Run<RunReply<Signatures, Name & keyof Signatures>> {
     const operation = this.#protocol.operations[name];
     if (operation === undefined) throw new TypeError(`${this.self.address} has no operation ${show(name)}.`);
-    // Typed by run(): what is not the payload is the options.
+    // Typed by run(): the argument that is not the payload is the options.
     const [payload, options] = (operation.hasPayload ? args : [undefined, ...args]) as unknown as [
       unknown,
       RunOptions?,
@@ -167,7 +167,7 @@ class Kit<Signatures> implements BehaviourKit<Signatures> {
     const handlers = this.#ctx.handlers;
     const handle = (): unknown => {
       this.#ctx.present = present;
-      // checkBehaviour looked for it.
+      // checkBehaviour has checked that it exists.
       const result: unknown = Reflect.apply(Reflect.get(handlers ?? {}, name), handlers, [payload]);
       return operation.isStream && !present.isPassedOn ? read(result, take) : result;
     };
@@ -205,7 +205,7 @@ class Kit<Signatures> implements BehaviourKit<Signatures> {
 
   ref(first: Protocol | string, second?: string): Ref<never> {
     const name = typeof first === "string" ? first : (second ?? first.name);
-    // The overloads of the interface: one with a protocol is of its signatures, one without takes anything.
+    // By the overloads of the interface, a reference with a protocol has its signatures, and one without takes anything.
     return this.#ctx.refTo(address(name), typeof first === "string" ? undefined : first) as Ref<never>;
   }
 
@@ -248,7 +248,7 @@ class Kit<Signatures> implements BehaviourKit<Signatures> {
   }
 }
 
-/** The items of a stream: at once where it is synchronous. */
+/** The items of a stream; a promise of them if it is asynchronous. */
 function read(result: unknown, take: number): unknown {
   if (typeof result === "object" && result !== null && Symbol.iterator in result) {
     return [...Iterator.from(result as Iterable<unknown>).take(take)];
@@ -266,7 +266,7 @@ async function readAsync(items: AsyncIterable<unknown>, take: number): Promise<u
   return read;
 }
 
-/** As the core has it, functions with a `then` included. */
+/** The same test as in the core: functions with a `then` count too. */
 const isThenable = (value: unknown): value is PromiseLike<unknown> =>
   ((typeof value === "object" && value !== null) || typeof value === "function") &&
   "then" in value &&

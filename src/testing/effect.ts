@@ -5,11 +5,11 @@ interface Message {
   readonly payload: unknown;
 }
 
-/** Something that an actor did besides its reply, as plain data. */
+/** An action of an actor other than its reply, as plain data. */
 export type Effect =
   | ({ readonly kind: "told" | "asked" | "streamed" | "offered" | "forwarded"; readonly to: Address } & Message)
   | ({ readonly kind: "stashed" } & Message)
-  /** What had been stashed, in the order in which it comes again. */
+  /** The stashed messages, in the order in which they come again. */
   | { readonly kind: "unstashed"; readonly messages: readonly Message[] }
   | { readonly kind: "became" | "unbecame" }
   | {
@@ -19,7 +19,7 @@ export type Effect =
       readonly protocol: string;
       readonly options?: ActorOptions;
     }
-  /** Itself, or a child. */
+  /** The actor itself, a child, or a watched actor. */
   | { readonly kind: "stopped" | "watched" | "unwatched"; readonly address: Address }
   | {
       readonly kind: "timer-set";
@@ -29,5 +29,5 @@ export type Effect =
       readonly delay: number;
     }
   | { readonly kind: "timer-cancelled"; readonly key: string }
-  /** `null` ends it. */
+  /** A delay of `null` ends it. */
   | { readonly kind: "receive-timeout"; readonly delay: number | null };

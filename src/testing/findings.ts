@@ -5,20 +5,20 @@ import type { ManualClock } from "./manual-clock";
 /** The longest time that the shutdown at a test's end may take, in milliseconds of the manual clock. */
 const SHUTDOWN = 5_000;
 
-/** How often an `onStop` that has not ended is looked at, and how long between two looks, in milliseconds of the machine's clock. */
+/** Looks at an `onStop` that has not ended, and the time between two looks, in milliseconds of the machine's clock. */
 const LOOKS = 400;
 const BETWEEN = 5;
 
-/** The parts of a test system that its end looks at. */
+/** The parts of a test system that are checked at its end. */
 export interface Checked {
   readonly system: System;
   readonly clock: ManualClock;
   readonly entries: LogEntry[];
-  /** The actors that may be left with something unfinished. */
+  /** The actors that may have unfinished work. */
   readonly mayBeUnfinished: ReadonlySet<Address>;
 }
 
-/** Ends a system, and tells what of it a test did not expect: one sentence each. */
+/** Ends a system and finds what the test did not expect: one sentence each. */
 export async function findingsOf({ system, clock, entries, mayBeUnfinished }: Checked): Promise<string[]> {
   await settleStops(system, clock);
   const findings = entries.splice(0).map(ofEntry);
@@ -36,7 +36,7 @@ export async function findingsOf({ system, clock, entries, mayBeUnfinished }: Ch
     await clock.advance(1);
   }
   if (!isDown && unfinished.length === 0) findings.push("The shutdown that the test began has not ended.");
-  // Unfinished actors are told above, or expected: that they were abandoned, with the messages that waited, follows from it.
+  // Unfinished actors are found above, or expected. Log lines about abandoning them and their messages only follow from that.
   const follows = (entry: LogEntry): boolean =>
     unfinished.length > 0 &&
     (detailOf(entry, "unfinished") !== undefined || unfinished.some((it) => it.address === detailOf(entry, "address")));
@@ -52,8 +52,8 @@ export async function findingsOf({ system, clock, entries, mayBeUnfinished }: Ch
 }
 
 /**
- * Lets everything that is ready run, without time passing. An `onStop` may wait for what the test's clock does not move, such as
- * the end of a process: it gets two seconds of the machine's time, and nothing waits where there is none.
+ * Lets everything that is ready run, without time passing. An `onStop` may wait for something that the test's clock does not
+ * move, such as the end of a process. It gets two seconds of the machine's time; without one that runs, nothing is waited for.
  */
 async function settleStops(system: System, clock: ManualClock): Promise<void> {
   await clock.settle();
@@ -74,7 +74,7 @@ export function* reportsOf(reports: readonly ActorReport[]): Iterable<ActorRepor
   }
 }
 
-/** True where a settled actor has work that does not come to its end. To wait for a restart is none, held or not. */
+/** True when a settled actor has work that does not end. Waiting for a restart, held back or not, is no such work. */
 export const isUnfinished = ({ queued, current, state }: ActorReport): boolean =>
   queued > 0 || current.length > 0 || !["idle", "restarting", "held"].includes(state);
 

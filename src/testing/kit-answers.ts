@@ -1,7 +1,7 @@
 import { type Address, type AskError, type AskResult, createMessage, err, ok, StreamError } from "../index";
 import { show } from "./show";
 
-/** What an ask, an offer or a stream may be refused with in a kit: kinds of delivery errors. */
+/** The kinds of delivery errors with which a kit can refuse an ask, an offer or a stream. */
 export type Refusal =
   | "timeout"
   | "cancelled"
@@ -16,7 +16,7 @@ export type Refusal =
 
 type Answer = { readonly make: (payload: unknown) => unknown } | { readonly refusal: Refusal };
 
-/** The answers that a test has prepared for what its actor asks. */
+/** The answers that a test has prepared for the asks of its actor. */
 export class KitAnswers {
   readonly #answers = new Map<string, Answer>();
   readonly #asker: Address;
@@ -29,7 +29,7 @@ export class KitAnswers {
     this.#answers.set(`${to} ${operation}`, answer);
   }
 
-  /** The reply to an ask; throws at once where none is prepared, so that no test waits for ever. */
+  /** The reply to an ask. Throws at once if none is prepared, so that no test waits for ever. */
   reply(to: Address, operation: string, payload: unknown): Promise<AskResult> {
     const answer = this.#of(to, operation);
     if ("refusal" in answer) return Promise.resolve(err(this.#refusal(answer.refusal, to, operation, payload)));
@@ -40,11 +40,11 @@ export class KitAnswers {
   async *items(to: Address, operation: string, payload: unknown): AsyncGenerator<unknown, undefined, undefined> {
     const answer = this.#of(to, operation);
     if ("refusal" in answer) throw new StreamError(this.#refusal(answer.refusal, to, operation, payload));
-    // Typed by kit.answer: that of a stream is an iterable.
+    // Typed by kit.answer: the answer of a stream is an iterable.
     yield* (await answer.make(payload)) as Iterable<unknown> | AsyncIterable<unknown>;
   }
 
-  /** Whether an offer is taken; it is, unless a refusal is prepared. */
+  /** The refusal of an offer, if one is prepared; otherwise null, and the offer is taken. */
   offerRefusal(to: Address, operation: string, payload: unknown): AskError | null {
     const answer = this.#answers.get(`${to} ${operation}`);
     return answer !== undefined && "refusal" in answer ? this.#refusal(answer.refusal, to, operation, payload) : null;
@@ -58,7 +58,7 @@ export class KitAnswers {
     );
   }
 
-  /** A delivery error as plain data: the real ones are made by a system only. */
+  /** A delivery error as plain data: only a system makes real ones. */
   #refusal(kind: Refusal, to: Address, operation: string, payload: unknown): AskError {
     const shape = {
       message: `${show(operation)} to ${to} was refused by the test: ${kind}`,

@@ -37,7 +37,7 @@ import { KitTimers } from "./kit-timers";
 import { createManualClock } from "./manual-clock";
 import { show } from "./show";
 
-/** The message that is handled in a kit. */
+/** The message that is being handled in a kit. */
 export interface Present {
   readonly message: Message;
   readonly sender: AnyRef | undefined;
@@ -46,13 +46,13 @@ export interface Present {
 }
 
 /**
- * The context of an actor in a kit: it does what shows inside of the actor, and notes what would show outside of it.
+ * The context of an actor in a kit. It carries out effects inside of the actor, and records effects outside of it.
  */
 export class KitContext<Signatures> implements Context<Signatures>, KitRecord {
   readonly self: Ref<Signatures>;
   readonly answers: KitAnswers;
   readonly timers = new KitTimers((effect) => this.record(effect));
-  /** Its time stands still; what waits for the event loop goes on by itself. */
+  /** Its time stands still, but macrotasks run by themselves. */
   readonly clock: Clock = { ...createManualClock(), macrotask: systemClock.macrotask };
   /** All effects so far, and those of the present run. */
   readonly effects: Effect[] = [];
@@ -90,7 +90,7 @@ export class KitContext<Signatures> implements Context<Signatures>, KitRecord {
   }
 
   get sender(): Ref<AnySignatures> | undefined {
-    // Nothing is known of it but that it takes messages.
+    // The sender's protocol is not known: it may take any message.
     return this.present?.sender as Ref<AnySignatures> | undefined;
   }
 
@@ -151,7 +151,7 @@ export class KitContext<Signatures> implements Context<Signatures>, KitRecord {
     };
   }
 
-  /** Takes the callbacks for an actor's end, which ends the watches of it. */
+  /** Takes the callbacks for an actor's end, and so ends the watches of that actor. */
   watchersOf(at: Address): ((terminated: Terminated) => unknown)[] {
     const found = this.#watches.filter(({ of }) => of === at);
     if (found.length === 0) {
@@ -194,7 +194,7 @@ export class KitContext<Signatures> implements Context<Signatures>, KitRecord {
 
   forward<To extends AnyRef>(to: Forwardable<Signatures, To>): PassedOn<Forwarded<Signatures, To>> {
     const { type: operation, payload } = this.#passOn("forward");
-    // No value is the sentence that Forwardable may be.
+    // Forwardable may also be a sentence, but no value has that type.
     this.record({ kind: "forwarded", to: (to as AnyRef).address, operation, payload });
     return PASSED_ON;
   }
@@ -246,7 +246,7 @@ export class KitContext<Signatures> implements Context<Signatures>, KitRecord {
   }
 }
 
-// Nothing looks at it: the present message knows.
+// Nothing reads this value: `Present.isPassedOn` has the fact.
 const PASSED_ON = Object.freeze({}) as PassedOn;
 
 const idOf = (at: Address): string =>

@@ -2,13 +2,13 @@ import { type Address, type AnyRef, type AskResult, err, ok, type Protocol } fro
 import type { Effect } from "./effect";
 import type { KitAnswers } from "./kit-answers";
 
-/** What a kit's references write into, and read from. */
+/** The part of a kit that its references write to and read from. */
 export interface KitRecord {
   readonly answers: KitAnswers;
   record(effect: Effect): void;
 }
 
-/** The one class behind a kit's references; its face is Ref. Nobody is behind it: what it is sent is noted. */
+/** The class of a kit's references; its public type is Ref. There is no actor: messages are only recorded. */
 export class KitRef implements AnyRef {
   readonly address: Address;
   readonly #kit: KitRecord;
@@ -30,7 +30,7 @@ export class KitRef implements AnyRef {
     return this.#kit.answers.reply(this.address, operation, payload);
   }
 
-  /** Like a real one, it sends nothing before the first read. */
+  /** Like a real stream, it sends nothing before the first read. */
   async *stream(operation: string, first?: unknown): AsyncGenerator<unknown, undefined, undefined> {
     const payload = this.#payloadOf(operation, first);
     this.#kit.record({ kind: "streamed", to: this.address, operation, payload });
@@ -44,7 +44,7 @@ export class KitRef implements AnyRef {
     return refusal === null ? ok(undefined) : err(refusal);
   }
 
-  /** The options stand where the payload does for an operation that takes none. */
+  /** The payload of a call. For an operation without one, the first argument is the options. */
   #payloadOf(operation: string, first: unknown): unknown {
     return this.#protocol?.operations[operation]?.hasPayload === false ? undefined : first;
   }
@@ -61,7 +61,7 @@ export class KitRef implements AnyRef {
     return `Ref ${this.address}`;
   }
 
-  /** A reference as one of this kit; throws where it cannot know which argument of an ask is the payload. */
+  /** Casts a reference of a kit. Throws for any other: its protocol, and so the payload among the arguments, is not known. */
   static of(ref: AnyRef, verb: string): KitRef {
     if (typeof ref === "object" && ref !== null && #kit in ref) return ref;
     throw new TypeError(

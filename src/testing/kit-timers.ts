@@ -7,7 +7,7 @@ interface Entry {
   readonly isOnce: boolean;
 }
 
-/** The timers of an actor in a kit: they are noted, and fire when the test says so. */
+/** The timers of an actor in a kit. They are recorded, and fire when the test says so. */
 export class KitTimers implements Timers {
   readonly #record: (effect: Effect) => void;
   readonly #entries = new Map<string, Entry>();
@@ -45,7 +45,7 @@ export class KitTimers implements Timers {
     return this.#entries.has(key);
   }
 
-  /** The callback of a timer. A timer that fires once ends by this. */
+  /** A function that fires a timer. A timer set by `once` ends with it. */
   due(key: string, ticks: number): () => unknown {
     const entry = this.#entries.get(key);
     if (entry === undefined) {

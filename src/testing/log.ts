@@ -13,11 +13,11 @@ export const recordIn = (entries: LogEntry[]): Logger => ({
   error: (message, details) => void entries.push({ level: "error", message, details }),
 });
 
-/** What the details of a line say under a name. */
+/** The value of a name in the details of a line. */
 export const detailOf = (entry: LogEntry, name: string): unknown =>
   entry.details === undefined ? undefined : Reflect.get(entry.details, name);
 
-/** Whether a text has another one in it, or fits a pattern; anything does where nothing is asked for. */
+/** True when a text contains another one, or matches a pattern. Any text fits if none is given. */
 export function fits(text: string, wanted: string | RegExp | undefined): boolean {
   if (wanted === undefined) return true;
   return typeof wanted === "string" ? text.includes(wanted) : text.search(wanted) >= 0;

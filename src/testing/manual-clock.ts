@@ -2,16 +2,16 @@ import type { Clock, ClockTimer } from "../index";
 
 /** A clock that stands still until a test moves it. */
 export interface ManualClock extends Clock {
-  /** How many timers are set on it. */
+  /** The number of timers that are set. */
   readonly timers: number;
-  /** How many of these would keep a process alive: all but those that were `unref()`ed. */
+  /** The number of timers that would keep a process alive: all but those that were `unref()`ed. */
   readonly heldTimers: number;
   /**
-   * Lets everything that is ready run, without time passing. Because time stands still, a turn never ends by the clock:
-   * actors that send to each other without end never let it return.
+   * Lets everything that is ready run, without time passing. Never returns if actors send to each other without end: time
+   * stands still, so no turn ends by the clock.
    */
   settle(): Promise<void>;
-  /** Lets `milliseconds` pass, timer by timer in their order, and what they set off run. Rejects with a RangeError below 0. */
+  /** Lets `milliseconds` pass, timer by timer, and lets everything ready run after each. Rejects with a RangeError below 0. */
   advance(milliseconds: number): Promise<void>;
 }
 
@@ -25,7 +25,7 @@ interface SetTimer {
 /**
  * Makes a clock for tests: hand it to `createSystem({ clock })`, and a timeout of a minute takes no time at all.
  *
- * @param start where its wall time begins, in milliseconds since 1970. Default: 0.
+ * @param start the wall time at the beginning, in milliseconds since 1970. Default: 0.
  * @example
  * const clock = createManualClock();
  * const system = createSystem({ clock });
@@ -41,7 +41,7 @@ export function createManualClock(start = 0): ManualClock {
   let macrotasks: (() => void)[] = [];
 
   const settle = async (): Promise<void> => {
-    // A macrotask of the real loop comes after all microtasks, those included that they add.
+    // A macrotask of the real loop comes after all microtasks, including those that microtasks add.
     do {
       await new Promise<void>((resolve) => setImmediate(resolve));
       const ready = macrotasks;

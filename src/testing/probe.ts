@@ -22,30 +22,30 @@ interface ReceivedOf<Operation extends string, Payload> {
   readonly operation: Operation;
   readonly payload: Payload;
   readonly pattern: Pattern;
-  /** Who sent it, where that is an actor that said so. */
+  /** The sender, if it is an actor that named itself. */
   readonly sender: Ref<AnySignatures> | undefined;
 }
 
-/** A message that a probe got. */
+/** A message that a probe has received. */
 export type Received<Signatures> = {
   [Name in keyof Signatures & string]: ReceivedOf<Name, PayloadOf<Signatures, Name>>;
 }[keyof Signatures & string];
 
 /**
- * An actor that notes what it is sent, and says nothing by itself: what is told to it is over at once, and what it is asked
- * waits for `reply()` (also where the reply is nothing), unless `answer()` was given for it. (In a system with
- * `validate: "always"`, what is told needs an `answer()` too where its operation has a reply, which is checked there.)
+ * An actor that records its messages and never replies by itself. A tell is over at once. An ask waits for `reply()` (even if
+ * the reply is nothing), unless `answer()` was called for its operation. (With `validate: "always"` the system checks replies to
+ * tells too: if a told operation has a reply, it needs an `answer()`.)
  */
 export interface Probe<Signatures> {
-  /** What to hand to the code under test. */
+  /** The reference to hand to the code under test. */
   readonly ref: Ref<Signatures>;
-  /** All that came so far, in order, expected or not. */
+  /** All messages so far, in order, expected or not. */
   readonly received: readonly Received<Signatures>[];
   /**
-   * Settles the system, and takes the next message: it must be of the operation, and deeply equal a payload that is given.
+   * Settles the system and takes the next message. It must have the operation, and deeply equal the payload if one is given.
    *
    * @returns its payload.
-   * @throws Error when another message, or none, is next; it tells what came.
+   * @throws Error when another message, or none, is next. The error lists all messages.
    * @example
    * const order = await probe.expectMessage("buy");
    */
@@ -54,43 +54,43 @@ export interface Probe<Signatures> {
     ...payload: [payload?: PayloadOf<Signatures, Name>]
   ): Promise<PayloadOf<Signatures, Name>>;
   /**
-   * Settles the system: no message must be next. Time does not pass; `advance()` before it says how long nothing came.
+   * Settles the system, and checks that no message is next. Time does not pass: call `advance()` first to wait for a while.
    *
-   * @throws Error that tells what came.
+   * @throws Error when a message is next. The error lists all messages.
    */
   expectNoMessage(): Promise<void>;
   /**
-   * Settles the system: the actor must have stopped. A restart is no stop.
+   * Settles the system, and checks that the actor has stopped. A restart is no stop.
    *
-   * @returns what `ctx.watch` tells; its error is known only of an actor that was watched before (`watch()`).
-   * @throws Error that tells what it does instead.
+   * @returns the value that `ctx.watch` gives. Its error is known only if the actor was watched before (`watch()`).
+   * @throws Error when the actor has not stopped. The error tells what it does.
    */
   expectTerminated(ref: AnyRef): Promise<Terminated>;
   /** Watches an actor from now on, for `expectTerminated`. */
   watch(ref: AnyRef): void;
   /**
-   * Answers the ask, or the stream, of that operation which has waited longest.
+   * Answers the ask or stream of that operation that has waited longest.
    *
-   * @throws Error when none waits; it tells what came.
+   * @throws Error when none waits. The error lists all messages.
    * @example
    * await probe.expectMessage("price", "tea");
    * probe.reply("price", 4);
    */
   reply<Name extends keyof Signatures & string>(operation: Name, ...answer: AnswerArgs<Signatures, Name>): void;
-  /** As `reply`, but it throws: the asker gets `handler-failed`. The probe goes on. */
+  /** Fails an ask instead of answering it: the asker gets `handler-failed`. The probe goes on. */
   fail(operation: keyof Signatures & string, error: unknown): void;
   /**
-   * Answers an operation by itself from now on.
+   * Answers each ask or stream of an operation from now on.
    *
    * @example
    * probe.answer("price", (item) => prices[item]);
    */
   answer<Name extends keyof Signatures & string>(operation: Name, answer: Answering<Signatures, Name>): void;
-  /** Tells as `ctx.tell` does: with the probe as the sender. */
+  /** Tells like `ctx.tell`, with the probe as the sender. */
   tell<S, Name extends string>(ref: Ref<S>, operation: Asked<S, Name>, ...payload: AskArgs<S, NoInfer<Name>>): void;
 }
 
-/** What a probe needs of its test. */
+/** The parts of a test that a probe needs. */
 export interface ProbeSurroundings {
   readonly system: System;
   readonly clock: ManualClock;
@@ -103,11 +103,11 @@ interface Waiting {
   fail(error: unknown): void;
 }
 
-/** Tells an actor of a router its context. */
+/** A message to an actor of a router, so that the probe gets its context. */
 const BEGIN = "envoi/testing: begin";
 const ANY_NUMBER = Number.MAX_SAFE_INTEGER;
 
-/** The one class behind every probe; its face is Probe, which knows the protocol. */
+/** The class of every probe. Its public type is Probe, which knows the protocol. */
 class ProbeActor {
   readonly ref: AnyRef;
   readonly received: ReceivedOf<string, unknown>[] = [];
@@ -133,7 +133,7 @@ class ProbeActor {
       );
       return;
     }
-    // It has a handler for each operation of the protocol, whatever that is.
+    // The object has a handler for each operation of the protocol.
     const factory = ((ctx: Context<AnySignatures>) => {
       this.#setContext(ctx);
       return Object.fromEntries(
@@ -157,7 +157,7 @@ class ProbeActor {
       return;
     }
     this.#onContext.push(callback);
-    // Without a protocol it takes any message; its context comes with the first one.
+    // Only a probe without a protocol gets here. It takes any message, and gets its context with the first one.
     if (this.#onContext.length === 1) (this.ref as Ref<AnySignatures>).tell(BEGIN);
   }
 
@@ -177,7 +177,7 @@ class ProbeActor {
       this.#waiting.push(waiting);
       signal.addEventListener("abort", () => {
         this.#waiting = this.#waiting.filter((other) => other !== waiting);
-        resolve(undefined); // The asker has given up: nothing said is nothing late.
+        resolve(undefined); // The asker has given up: `undefined` gives no late reply.
       });
     });
   }
@@ -244,7 +244,7 @@ class ProbeActor {
     this.#withContext((ctx) => ctx.tell(ref, operation, ...payload));
   }
 
-  /** What came instead, and what may be why. */
+  /** An error with all that came, and hints at the cause. */
   #error(sentence: string, mayComeLater = false): Error {
     const { clock, entries } = this.#surroundings;
     const lines = this.received.map(
@@ -264,9 +264,9 @@ const lineOf = ({ operation, payload, pattern, sender }: ReceivedOf<string, unkn
   return `${what} (${how}${sender === undefined ? "" : ` by ${sender.address}`})`;
 };
 
-/** The items of what a stream is answered with, once it is. */
+/** The items of a stream, once it is answered. */
 async function* itemsOf(answered: Promise<unknown>): AsyncIterable<unknown> {
-  // Typed by Probe.reply: the answer of a stream is an iterable. One that was given up has none.
+  // Typed by Probe.reply: the answer of a stream is an iterable. A stream that was given up has none.
   yield* ((await answered) ?? []) as Iterable<unknown> | AsyncIterable<unknown>;
 }
 
@@ -276,5 +276,5 @@ export const createProbe = (
   protocol: Protocol | undefined,
   name: string,
 ): Probe<AnySignatures> =>
-  // The class does for any protocol what Probe types for one.
+  // The class does for any protocol what Probe declares for one.
   new ProbeActor(surroundings, protocol, name) as unknown as Probe<AnySignatures>;

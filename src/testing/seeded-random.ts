@@ -1,19 +1,19 @@
 import { quote } from "../index";
-/** Numbers by chance that are the same for the same seed. */
+/** Random numbers that are the same for the same seed. */
 export interface SeededRandom {
   /** A number from 0 up to 1. */
   next(): number;
-  /** A whole number from 0 to below a bound. */
+  /** A whole number from 0, below a bound. */
   below(bound: number): number;
   /** True with a probability from 0 to 1. */
   chance(probability: number): boolean;
   /**
-   * One of a list.
+   * One item of a list.
    *
-   * @throws RangeError when it is empty.
+   * @throws RangeError when the list is empty.
    */
   pick<Item>(items: readonly Item[]): Item;
-  /** The same items in an order by chance, in a list of its own. */
+  /** The same items in random order, in a new list. */
   shuffle<Item>(items: readonly Item[]): Item[];
 }
 
@@ -25,7 +25,7 @@ class Xoshiro implements SeededRandom {
   #d: number;
 
   constructor(seed: number) {
-    // Its authors advise to fill the state by another generator: this is the finalizer of MurmurHash3 on a Weyl sequence.
+    // The authors advise filling the state by another generator: here the finalizer of MurmurHash3 on a Weyl sequence.
     let weyl = Math.trunc(seed) | 0;
     const fill = (): number => {
       weyl = (weyl + 0x9e3779b9) | 0;
@@ -67,14 +67,14 @@ class Xoshiro implements SeededRandom {
 
   pick<Item>(items: readonly Item[]): Item {
     if (items.length === 0) throw new RangeError("There is nothing to pick from: the list is empty.");
-    return items[this.below(items.length)] as Item; // It is below the length.
+    return items[this.below(items.length)] as Item; // The index is below the length.
   }
 
   shuffle<Item>(items: readonly Item[]): Item[] {
     const shuffled = [...items];
     for (let last = shuffled.length - 1; last > 0; last--) {
       const other = this.below(last + 1);
-      // Both are below the length.
+      // Both indices are below the length.
       [shuffled[last], shuffled[other]] = [shuffled[other] as Item, shuffled[last] as Item];
     }
     return shuffled;
@@ -82,7 +82,7 @@ class Xoshiro implements SeededRandom {
 }
 
 /**
- * Makes a generator of numbers by chance, for tests that can be repeated.
+ * Makes a generator of random numbers, for tests that can be repeated.
  *
  * @param seed a whole number; 32 bits of it count.
  * @example

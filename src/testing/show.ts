@@ -1,6 +1,6 @@
 import { inspect, isDeepStrictEqual } from "node:util";
 
-/** A value on one line, as an error's sentence shows it. */
+/** A value on one line, for an error's sentence. */
 export function show(value: unknown): string {
   try {
     return inspect(value, {
@@ -14,7 +14,7 @@ export function show(value: unknown): string {
   }
 }
 
-/** What was thrown, on one line. */
+/** A thrown value on one line. */
 export function showThrown(thrown: unknown): string {
   try {
     if (thrown instanceof Error) return `${thrown.name}: ${thrown.message}`;
@@ -24,7 +24,7 @@ export function showThrown(thrown: unknown): string {
   return show(thrown);
 }
 
-/** Deep equality. What it looks like is compared too: references have nothing but that to tell them apart. */
+/** Deep equality of values and of their printed form: references differ in nothing else. */
 export const isSame = (a: unknown, b: unknown): boolean => isDeepStrictEqual(a, b) && wholeOf(a) === wholeOf(b);
 
 const wholeOf = (value: unknown): string =>

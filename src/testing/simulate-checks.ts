@@ -1,9 +1,9 @@
 import type { Audit, System } from "../index";
 import { flattened, occupied } from "./simulate-trace";
 
-// What the core promises of every program, checked after each run.
+// The core's promises for every program, checked after each run.
 
-/** P1: what was accepted is what became of it. */
+/** P1: the accepted messages are as many as all outcomes together. */
 export function audited({ router }: System): Audit {
   const audit = router.audit();
   const { accepted, handled, failed, dead, queued, running } = audit;
@@ -14,7 +14,7 @@ export function audited({ router }: System): Audit {
   return audit;
 }
 
-/** Once nothing is left to do, nobody is in the middle of something, or has forgotten what waits for him. */
+/** Once nothing is left to do, no actor is in the middle of something, and none has forgotten a waiting message. */
 export function left(system: System, mayStayUnfinished: boolean): void {
   const reports = system.inspect();
   for (const { address, state } of flattened(reports)) {

@@ -4,12 +4,12 @@ interface SetTimer {
   readonly due: number;
   readonly order: number;
   readonly callback: () => void;
-  /** Set by the simulation itself, not by the system in it. */
+  /** True if the simulation has set it, not the system in it. */
   readonly isOwn: boolean;
   isUnref: boolean;
 }
 
-/** The time of a simulated run: it moves only when the run moves it, to the next timer. */
+/** The clock of a simulated run. Time moves only when the run moves it to the next timer. */
 export class SimulatedClock implements Clock {
   now = 0;
   readonly #timers = new Set<SetTimer>();
@@ -47,27 +47,27 @@ export class SimulatedClock implements Clock {
     return this.#macrotasks.length > 0;
   }
 
-  /** Calls back what waits for the event loop now. */
+  /** Runs the macrotasks that wait now. */
   runMacrotasks(): void {
     const ready = this.#macrotasks;
     this.#macrotasks = [];
     for (const callback of ready) callback();
   }
 
-  /** Whether something waits for a time to come, and would keep a process alive for it. */
+  /** True while a timer is set that would keep a process alive. */
   get isAwaited(): boolean {
     for (const { isUnref } of this.#timers) if (!isUnref) return true;
     return false;
   }
 
-  /** The timers that the system has set, but for those that keep no process alive. */
+  /** The number of timers that the system has set, without those that keep no process alive. */
   get timers(): number {
     let count = 0;
     for (const { isOwn, isUnref } of this.#timers) if (!isOwn && !isUnref) count++;
     return count;
   }
 
-  /** Goes to the next timer and calls it back. */
+  /** Moves time to the next timer and calls it back. */
   fireNext(): void {
     let first: SetTimer | null = null;
     for (const timer of this.#timers) {

@@ -1,25 +1,25 @@
 import type { Dispatcher, Runnable } from "../index";
 import type { SeededRandom } from "./seeded-random";
 
-/** How the next actor is picked; each finds what others are slow to find. */
+/** A way to pick the next actor. Each finds faults that others are slow to find. */
 type Mode = "by chance" | "in turn" | "newest first" | "the same again" | "by rank";
 const MODES: readonly Mode[] = ["by chance", "by chance", "in turn", "newest first", "the same again", "by rank"];
 
-/** How often an order that starves somebody is left, so that each is served in the end, as P5 has it. */
+/** Probability of leaving an order that starves an actor, so that each is served in the end (P5). */
 const FAIR = 1 / 32;
 
-/** What a dispatcher tells of each turn that it gives. */
+/** Is told of each turn that a dispatcher gives. */
 export interface TurnObserver {
-  /** False keeps the turn back; `dispatcher.schedule` gives it another one. */
+  /** Returns false to hold the turn back. `dispatcher.schedule` then gives another one. */
   before(runnable: Runnable): boolean;
   after(runnable: Runnable): void;
 }
 
 /**
- * Picks who runs next by a seed. Within a run it keeps to one mode, to so many messages a turn, and to how often promises
- * settle between two turns, because a run that does a bit of all finds less. To run who has the highest rank, and to lower
- * that now and then, is from S. Burckhardt et al., "A Randomized Scheduler with Probabilistic Guarantees of Finding Bugs"
- * (ASPLOS 2010).
+ * Picks the next actor by a seed. A run keeps to one mode, one limit of messages a turn, and one probability that promises
+ * settle between two turns: a run that mixes them finds less. The mode "by rank" runs the actor of the highest rank and lowers
+ * that rank now and then. It is from S. Burckhardt et al., "A Randomized Scheduler with Probabilistic Guarantees of Finding
+ * Bugs" (ASPLOS 2010).
  */
 export class SeededDispatcher implements Dispatcher {
   readonly #random: SeededRandom;
@@ -62,7 +62,7 @@ export class SeededDispatcher implements Dispatcher {
     return this.#random.chance(0.5);
   }
 
-  /** Gives a turn, or some without letting promises settle between them. */
+  /** Gives one turn, or several without letting promises settle between them. */
   run(): void {
     this.#isRunning = true;
     try {

@@ -4,30 +4,30 @@ import type { SimulatedClock } from "./simulate-clock";
 import type { FaultCounts, Faults } from "./simulate-options";
 import { flattened, nameOf, type Trace } from "./simulate-trace";
 
-/** What a handler throws where a simulation lets it. */
+/** The error of a handler that a simulation makes fail. */
 export class SimulatedFault extends Error {
   override readonly name = "SimulatedFault";
 }
 
-/** Faults that a program asks for at a moment of its own choice. */
+/** Faults on request, at a moment that the program chooses. */
 export interface FaultsOnRequest {
-  /** The next message to this actor fails with a SimulatedFault. */
+  /** Makes the next message to this actor fail with a SimulatedFault. */
   throw(ref: AnyRef): void;
-  /** The actor dies after its running message, whoever its parent is. */
+  /** Stops an actor after its running message, whatever its parent. */
   stop(ref: AnyRef): void;
-  /** The actor's next turn comes so many milliseconds of virtual time later. */
+  /** Delays the actor's next turn by milliseconds of virtual time. */
   delay(ref: AnyRef, milliseconds: number): void;
-  /** Time passes to the next timer, whatever there is to do. */
+  /** Lets time pass to the next timer, even if there is work to do. */
   expire(): void;
 }
 
-/** Time passes to as many timers at most: the clock's timer for a long wait comes more than once before that is over. */
+/** Most timers that time passes to by one fault: the clock's timer for a long wait fires more than once before the wait is over. */
 const MOST_JUMPS = 4;
 
 /** The faults of one run. */
 export class FaultInjector implements FaultsOnRequest {
   readonly counts: { -readonly [Kind in keyof FaultCounts]: number } = { throw: 0, stop: 0, delay: 0, expire: 0 };
-  /** How many actors have to wait for their turn. */
+  /** The number of actors whose turn is delayed. */
   held = 0;
   #isOn = true;
   readonly #faults: Required<Faults>;
@@ -38,10 +38,10 @@ export class FaultInjector implements FaultsOnRequest {
   readonly #observe: () => void;
   readonly #throwing = new Set<Address>();
   readonly #delays = new Map<Address, number>();
-  /** Timers that time is still to pass to. */
+  /** Timers to which time must still pass. */
   #jumps = 0;
 
-  /** `observe` is called where a fault is asked for that only an observed run can give. */
+  /** `observe` is called when a requested fault needs an observed run, and this one is not. */
   constructor(
     faults: Required<Faults>,
     random: SeededRandom,
@@ -58,7 +58,7 @@ export class FaultInjector implements FaultsOnRequest {
     this.#observe = observe;
   }
 
-  /** Set by the run, whose system it hits. */
+  /** The system that the faults hit. Set by the run. */
   system: System | null = null;
 
   throw({ address }: AnyRef): void {
@@ -83,13 +83,13 @@ export class FaultInjector implements FaultsOnRequest {
     this.#jumps++;
   }
 
-  /** No more faults happen by chance: the program has ended. */
+  /** Ends the random faults, because the program has ended. */
   end(): void {
     this.#isOn = false;
     this.#jumps = 0;
   }
 
-  /** Before each message: throws where that is to be. */
+  /** Called before each message. Throws if this handler must fail. */
   beforeHandle({ address, operation }: Handled): void {
     const isAsked = this.#throwing.delete(address);
     const isByChance = this.#isOn && this.#random.chance(this.#faults.throw) && this.#faults.only(address, operation);
@@ -99,7 +99,7 @@ export class FaultInjector implements FaultsOnRequest {
     throw new SimulatedFault(`a simulated fault at ${quote(operation)}`);
   }
 
-  /** Before each turn of somebody: how long he has to wait for it, in milliseconds. */
+  /** Called before each turn: the delay of that turn, in milliseconds. */
   delayOf({ address }: Runnable): number {
     if (address === undefined) return 0;
     let delay = this.#delays.get(address) ?? 0;
@@ -113,7 +113,7 @@ export class FaultInjector implements FaultsOnRequest {
     return delay;
   }
 
-  /** Between two turns; true when it passed time, and what that set off has to settle first. */
+  /** Called between two turns. Returns true if it let time pass: the effects of that must settle first. */
   strike(): boolean {
     if (this.#isOn && this.#random.chance(this.#faults.expire)) this.#jumps += 1 + this.#random.below(MOST_JUMPS);
     if (this.#isOn && this.#random.chance(this.#faults.stop)) {

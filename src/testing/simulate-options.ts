@@ -1,50 +1,50 @@
 import { type Address, type FailedEvent, quote, type SystemOptions } from "../index";
 import { show } from "./show";
 
-/** What goes wrong on purpose: each by its probability, from 0 to 1. Default of each: 0. */
+/** The faults of a simulation, each with its probability from 0 to 1. Default of each: 0. */
 export interface Faults {
-  /** That a handler throws a SimulatedFault instead of handling its message. */
+  /** A handler throws a SimulatedFault instead of handling its message. */
   readonly throw?: number;
-  /** That some actor is stopped before a turn. Its children stop with it, and what waits for them is dead-lettered. */
+  /** Some actor is stopped before a turn. Its children stop with it, and their waiting messages are dead-lettered. */
   readonly stop?: number;
-  /** That an actor with messages has to wait for its turn, for up to `longestDelay` of virtual time. */
+  /** An actor with messages waits for its turn, for up to `longestDelay` of virtual time. */
   readonly delay?: number;
-  /** Of a delay, in milliseconds above 0. Default: 10. */
+  /** Longest delay, in milliseconds above 0. Default: 10. */
   readonly longestDelay?: number;
-  /** That time passes to the next timers although there is work to do: waits expire that would not have. */
+  /** Time passes to the next timers although there is work to do. Waits expire that would not have otherwise. */
   readonly expire?: number;
-  /** Whom it may hit; for a throw it gets the operation too. Default: everybody. */
+  /** True for an actor that faults may hit; for `throw` it gets the operation too. Default: all actors. */
   readonly only?: (address: Address, operation?: string) => boolean;
 }
 
-/** How a program is simulated; all of it may be left out. */
+/** The options of a simulation. All are optional. */
 export interface SimulateOptions {
-  /** How many seeds are tried, from `firstSeed` on; not beside `seed`. Default: 100. */
+  /** The number of seeds to try, from `firstSeed` on. Not together with `seed`. Default: 100. */
   readonly seeds?: number;
-  /** A whole number. Default: 1. */
+  /** The first seed, a whole number. Default: 1. */
   readonly firstSeed?: number;
-  /** The one seed to try instead: that of a failure replays it. */
+  /** The only seed to try. The seed of a failure replays it. */
   readonly seed?: number;
-  /** Default: none, only the order of turns differs. */
+  /** The faults to inject. Default: none; only the order of turns differs. */
   readonly faults?: Faults;
-  /** What each run's system is created with, beside what the simulation brings along. */
+  /** The options of each run's system, except those that the simulation sets itself. */
   readonly system?: Omit<SystemOptions, (typeof OWN)[number]>;
   /**
-   * What becomes of a run in which nothing can go on though the program has not ended, or in which messages are left in
-   * mailboxes, stashes and handlers at its end. With `"allow"`, which suits programs that are not built to outlive the
-   * faults that hit them, only the core's own promises count then. Default: `"fail"`.
+   * The result of a run that cannot go on though the program has not ended, or that leaves messages in mailboxes, stashes and
+   * handlers at its end. With `"allow"` such a run only has to keep the core's own promises: this suits programs that are not
+   * built to survive the faults. Default: `"fail"`.
    */
   readonly unfinished?: "fail" | "allow";
   /**
-   * Whether a failure that a supervisor was told of is meant to be; one that is not fails the run. Those of `faults`
-   * always are. Default: with the faults `throw`, `stop` or `expire` all are, otherwise none is.
+   * True for a failure that is expected. Any other failure that a supervisor is told of fails the run. Those of `faults` are
+   * always expected. Default: with the faults `throw`, `stop` or `expire` all are expected, otherwise none is.
    */
   readonly expected?: (failure: FailedEvent) => boolean;
-  /** Most turns of a run; one that takes more has failed. Default: 100,000. */
+  /** Most turns of a run. A run that takes more has failed. Default: 100,000. */
   readonly maxSteps?: number;
   /**
-   * Tells each run message by message: to the console where it is true, or line by line to a function. Default: false;
-   * a failure shows its last lines anyway.
+   * Traces each run message by message: true writes to the console, and a function gets each line. Default: false. A failure
+   * shows its last lines anyway.
    */
   readonly trace?: boolean | ((line: string) => void);
 }
@@ -57,16 +57,16 @@ export interface FaultCounts {
   readonly expire: number;
 }
 
-/** What the runs of a simulation came to. */
+/** The results of a simulation. */
 export interface SimulationReport {
   readonly runs: number;
-  /** Of all runs. */
+  /** The turns of all runs. */
   readonly steps: number;
-  /** Of all runs. */
+  /** The faults of all runs. */
   readonly faults: FaultCounts;
-  /** Runs in which the program did not end, where that is allowed. */
+  /** Runs in which the program did not end, if that is allowed. */
   readonly unfinished: number;
-  /** Each line of the last run, where `trace` was asked for. */
+  /** Each line of the last run, if `trace` is set. */
   readonly trace: readonly string[];
 }
 
@@ -92,10 +92,10 @@ const KNOWN: readonly string[] = [
 ] satisfies (keyof SimulateOptions)[];
 const CHANCES = ["throw", "stop", "delay", "expire"] as const;
 const KNOWN_FAULTS: readonly string[] = [...CHANCES, "longestDelay", "only"] satisfies (keyof Faults)[];
-/** What a simulation brings along itself, or its order of turns would not be the seed's. */
+/** The options that a simulation sets itself. Otherwise the seed would not decide the order of turns. */
 const OWN = ["clock", "logger", "random", "dispatcher", "beforeHandle"] as const satisfies (keyof SystemOptions)[];
 
-/** Refuses options that cannot be ones, and fills in the defaults. */
+/** Refuses invalid options, and fills in the defaults. */
 export function planOf(options: SimulateOptions): Plan {
   refuseUnknown(options, KNOWN, "option");
   const { faults: wanted = {}, system = {}, unfinished = "fail", maxSteps = 100_000, trace = false } = options;
@@ -135,7 +135,7 @@ export function planOf(options: SimulateOptions): Plan {
   };
 }
 
-/** The seeds that are to be tried. */
+/** The seeds to try. */
 export function* seedsOf({ seed, seeds = 100, firstSeed = 1 }: SimulateOptions): Generator<number> {
   if (seed !== undefined) {
     yield seed;

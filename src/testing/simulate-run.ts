@@ -8,13 +8,13 @@ import type { FaultCounts, Plan } from "./simulate-options";
 import { flattened, nameOf, occupied, show, Trace } from "./simulate-trace";
 import type { SimulatedProgram, Simulation } from "./simulation";
 
-/** Why a run failed. */
+/** The reason why a run failed. */
 export interface Failure {
   readonly sentence: string;
   readonly cause: unknown;
 }
 
-/** What one run came to. */
+/** The result of one run. */
 export interface Outcome {
   /** Null when nothing was wrong. */
   readonly failure: Failure | null;
@@ -22,16 +22,16 @@ export interface Outcome {
   readonly faults: FaultCounts;
   readonly isUnfinished: boolean;
   readonly trace: readonly string[];
-  /** Whether the program asked for what only an observed run can do, so that this run counts for nothing. */
+  /** True if the program requested a fault that needs an observed run. This run does not count then. */
   readonly mustBeObserved: boolean;
 }
 
-/** The program runs; what it left is finished; what must hold in the end is checked; the system shuts down. */
+/** The program runs; its remaining work is finished; the checks of `eventually` run; the system shuts down. */
 type Phase = "program" | "rest" | "checks" | "shutdown";
 
-/** How long what is left at the end of a program may take, in milliseconds of virtual time. */
+/** Longest time for the work that a program leaves, in milliseconds of virtual time. */
 const LONGEST_REST = 3_600_000;
-/** How often the event loop's own callbacks go before the actors that are ready. */
+/** Probability that macrotasks run before the actors that are ready. */
 const MACROTASK = 1 / 4;
 
 /** One run of a program, by one seed. */
@@ -51,7 +51,7 @@ export class Run {
   readonly #outcome = Promise.withResolvers<Outcome>();
   #settling: (() => void)[] = [];
   #phase: Phase = "program";
-  /** Whether what this phase waits for has come. */
+  /** True once the work of this phase has ended. */
   #hasCome = false;
   #restEnds = Number.POSITIVE_INFINITY;
   #steps = 0;
@@ -61,9 +61,9 @@ export class Run {
   #failure: Failure | null = null;
 
   /**
-   * @param isObserved whether each message is seen before its handler, which takes the core another way: without it the way
-   * is tried that messages take in production.
-   * @param tell gets each line of the trace; null where none is kept.
+   * @param isObserved true to see each message before its handler. The core then takes another path than in production; false
+   * tries the path of production.
+   * @param tell gets each line of the trace; null if no trace is kept.
    */
   constructor(
     program: SimulatedProgram,
@@ -74,7 +74,7 @@ export class Run {
   ) {
     this.#program = program;
     this.#plan = plan;
-    // Each part draws from a stream of its own, so that what one draws does not change what another one gets.
+    // Each part draws from its own stream, so that its draws do not change those of the others.
     const streams = createRandom(seed);
     const stream = (): SeededRandom => createRandom(streams.below(2 ** 32));
     const [random, jitter] = [stream(), stream()];
@@ -100,7 +100,7 @@ export class Run {
     this.#simulation = this.#face(seed, random);
   }
 
-  /** Runs it to its end. */
+  /** Runs the program to its end. */
   run(): Promise<Outcome> {
     const { events, router } = this.#system;
     events.subscribe((event) => {
@@ -194,7 +194,7 @@ export class Run {
       this.#dispatcher.afterTurn();
       this.#check();
       if (this.#failure === null && !this.#mustBeObserved && this.#goOn()) {
-        systemClock.macrotask(this.#onStep); // All that was resolved goes on before that.
+        systemClock.macrotask(this.#onStep); // Promises that were resolved go on before that.
         return;
       }
     } catch (thrown) {
@@ -210,7 +210,7 @@ export class Run {
     });
   }
 
-  /** Does the next thing; false when the run is over. */
+  /** Does the next step. Returns false when the run is over. */
   #goOn(): boolean {
     if (this.#steps > this.#plan.maxSteps) {
       this.#fail(`it has not come to an end within ${this.#plan.maxSteps} turns`, undefined);
@@ -232,7 +232,7 @@ export class Run {
   }
 
   #passTime(): void {
-    this.#steps++; // A timer that sets itself again and again must come to the limit too.
+    this.#steps++; // A timer that sets itself again and again must reach the limit too.
     const { now } = this.#clock;
     this.#clock.fireNext();
     if (this.#clock.now > now) this.#trace.add(`time passes from ${now} to ${this.#clock.now} ms`);
@@ -240,7 +240,7 @@ export class Run {
 
   // ——— Phases
 
-  /** Nobody has anything to do: lets time pass, or goes on to the next phase; false when there is none. */
+  /** Called when no actor has anything to do. Lets time pass, or begins the next phase. Returns false after the last one. */
   #rest(): boolean {
     const isOver = this.#phase === "rest" ? this.#isAtRest() : this.#hasCome;
     if (!isOver && this.#clock.isAwaited) {
@@ -301,7 +301,7 @@ export class Run {
     );
   }
 
-  /** Nothing is left that could let this phase come to its end. */
+  /** Called when nothing can end this phase any more. */
   #stuck(): void {
     if (this.#phase === "program" && this.#plan.mayStayUnfinished) {
       this.#isUnfinished = true;

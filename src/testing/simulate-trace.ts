@@ -1,9 +1,9 @@
 import { type ActorReport, quote } from "../index";
 
-/** An operation as a line of a trace names it: short, on that one line, and without quotes. */
+/** The name of an operation in a trace: short, on one line, and without quotes. */
 export const nameOf = (operation: string): string => quote(operation).slice(1, -1);
 
-/** The events of a run, line by line; nothing is kept where nobody reads it. */
+/** The events of a run, line by line. Nothing is kept if nobody reads it. */
 export class Trace {
   readonly lines: string[] = [];
   readonly #tell: ((line: string) => void) | null;
@@ -29,7 +29,7 @@ export class Trace {
 const LONGEST = 80;
 const MOST_ITEMS = 6;
 
-/** A value in one short line, the same in each run: a reference is its address, and nothing that is made by chance is read. */
+/** A value in one short line, the same in each run: a reference is shown by its address, and random data is not read. */
 export function show(value: unknown): string {
   const text = shown(value, 2);
   return text.length <= LONGEST ? text : `${text.slice(0, LONGEST - 1)}…`;
@@ -62,7 +62,7 @@ function shownObject(value: object, depth: number): string {
 const listed = (items: readonly string[]): string =>
   items.length <= MOST_ITEMS ? items.join(", ") : `${items.slice(0, MOST_ITEMS).join(", ")}, … ${items.length} in all`;
 
-/** The actors that do not simply wait for a message, one a line; or those in one state. */
+/** One line for each actor that is not simply idle; or for each in the given state. */
 export function occupied(reports: readonly ActorReport[], state?: ActorReport["state"]): string[] {
   return flattened(reports)
     .filter((report) => (state === undefined ? report.state !== "idle" || report.queued > 0 : report.state === state))

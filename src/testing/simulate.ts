@@ -9,10 +9,10 @@ import {
 import { type Failure, type Outcome, Run } from "./simulate-run";
 import type { SimulatedProgram } from "./simulation";
 
-/** Lines of the trace that the message of a failure shows; all are in its `trace`. */
+/** Lines of the trace that the message of a failure shows. Its `trace` has all. */
 const SHOWN = 40;
 
-/** What `simulate` rejects with: its message has the seed, the faults, the last steps, and how to replay it. */
+/** The error of a failed simulation. Its message has the seed, the faults, the last steps, and how to replay the run. */
 export class SimulationError extends Error {
   override readonly name = "SimulationError";
   readonly seed: number;
@@ -48,18 +48,18 @@ export class SimulationError extends Error {
 }
 
 /**
- * Runs a program again and again, each time with another order of turns, chosen by a seed: which actor runs next, when
- * promises settle, and when time passes. Faults happen on request. After each run it checks what envoi promises of
- * every program: the audit balances (P1), nobody is forgotten with messages in his mailbox, no timer is left (P6), the
- * shutdown leaves nobody (P13), and no handler failed that was not meant to. What the program itself promises it checks
- * by throwing, or by `always` and `eventually`.
+ * Runs a program again and again, each time with another order of turns. A seed decides which actor runs next, when
+ * promises settle, and when time passes. Faults are injected on request. After each run, envoi's promises for
+ * every program are checked: the audit balances (P1), no actor is forgotten with messages in its mailbox, no timer is left
+ * (P6), the shutdown leaves no actor (P13), and no handler failed unexpectedly. The program checks its own promises by
+ * throwing, or by `always` and `eventually`.
  *
- * Time is virtual: it passes when nobody has anything to do. The same seed gives the same run, message by message, as
- * long as the program draws on nothing else: use `random` and `now` of the simulation instead of the machine's, and
- * neither real timers nor I/O, which would make the run seem stuck.
+ * Time is virtual: it passes when no actor has anything to do. The same seed gives the same run, message by message, if the
+ * program depends on nothing else: use the simulation's `random` and `now` instead of the machine's. Use neither real timers
+ * nor I/O, because the run would seem stuck.
  *
- * @returns what the runs came to; rejects with a SimulationError at the first seed that fails.
- * @throws TypeError or RangeError (as a rejection) when an option cannot be one.
+ * @returns the results of all runs; rejects with a SimulationError at the first seed that fails.
+ * @throws TypeError or RangeError (as a rejection) when an option is invalid.
  * @example
  * await simulate(async ({ system, random, always }) => {
  *   const account = system.spawn("account", Account, accountOf(100));
@@ -95,7 +95,7 @@ export async function simulate(program: SimulatedProgram, options: SimulateOptio
   return { runs, steps, faults, unfinished, trace: lines };
 }
 
-/** The error of a run that failed; it is run again for its trace where none was kept. */
+/** The error of a failed run. Runs it again for its trace if none was kept. */
 async function explained(
   program: SimulatedProgram,
   seed: number,

@@ -19,11 +19,11 @@ import { createManualClock, type ManualClock } from "./manual-clock";
 import { createProbe, type Probe } from "./probe";
 import { listed, showThrown } from "./show";
 
-/** What a test system may be told: what any system is, but for its clock and its logger. */
+/** The options of a test system: those of any system, except `clock` and `logger`. */
 export type TestSystemOptions = Omit<SystemOptions, "clock" | "logger">;
 
 /**
- * A system on a clock that stands still, with all that it said. Its members may be taken apart:
+ * A system on a clock that stands still, with a record of its events, dead letters and log. It may be destructured:
  * `const { system, advance } = createTestSystem()`.
  */
 export interface TestSystem extends AsyncDisposable {
@@ -31,71 +31,70 @@ export interface TestSystem extends AsyncDisposable {
   /** The system's router. */
   readonly router: Router;
   readonly clock: ManualClock;
-  /** All that happened so far, in order. */
+  /** All events so far, in order. */
   readonly events: readonly SystemEvent[];
-  /** All that died so far, in order. */
+  /** All dead letters so far, in order. */
   readonly deadLetters: readonly DeadLetter[];
   /** Lets everything that is ready run, without time passing: `clock.settle()`. */
   settle(): Promise<void>;
-  /** Lets so many milliseconds pass, and what they set off run: `clock.advance()`. */
+  /** Lets `milliseconds` pass, timer by timer: `clock.advance()`. */
   advance(milliseconds: number): Promise<void>;
   /**
-   * Spawns an actor that notes what it is sent. Default name: `probe-1`, and so on.
+   * Spawns an actor that records its messages. Default name: `probe-1`, and so on.
    *
    * @example
    * const log = test.createProbe(Log);
    */
   createProbe<Signatures>(protocol: Protocol<string, Signatures>, name?: string): Probe<Signatures>;
-  /** Registers a probe that takes any message, for what is sent by a router. */
+  /** Registers a probe that takes any message, for messages sent by a router. */
   createProbe(name?: string): Probe<AnySignatures>;
-  /** What was logged since the last call, or since it was expected; it counts as expected now. */
+  /** Takes the log lines that were neither taken nor expected so far. They count as expected now. */
   takeLog(): LogEntry[];
-  /** The failures that were not expected so far, also those that were told to who asked; they count as expected now. */
+  /** Takes the failures that were not expected so far, also those that an asker was told of. They count as expected now. */
   takeFailures(): FailedEvent[];
   /**
-   * Says that a failure is meant: the oldest one that was not expected so far and fits. Its lines in the log, and the
-   * supervisors that it was escalated to, go with it.
+   * Expects a failure: the oldest one that fits and was not expected so far. Its log lines, and the failures of the
+   * supervisors to which it escalated, are expected with it.
    *
-   * @param of who failed. Default: any actor.
-   * @param message what the thrown error's `name: message` contains, or matches. Default: anything.
+   * @param of the actor that failed. Default: any actor.
+   * @param message a text in the thrown error's `name: message`, or a pattern for it. Default: anything.
    * @returns the failure, once the system has settled.
-   * @throws Error when there is none; it tells which others there were.
+   * @throws Error when there is none. The error lists the other failures.
    * @example
    * const { error } = await test.expectFailure(worker, "no such file");
    */
   expectFailure(of?: AnyRef, message?: string | RegExp): Promise<FailedEvent>;
   /**
-   * Says that a log line is meant, such as that of a dead letter: the oldest one that was not expected so far and fits.
+   * Expects a log line, such as that of a dead letter: the oldest one that fits and was not expected so far.
    *
-   * @throws Error when there is none; it tells which others there were.
+   * @throws Error when there is none. The error lists the other lines.
    * @example
    * await test.expectLogged("dead letter (stopped)");
    */
   expectLogged(message: string | RegExp): Promise<LogEntry>;
   /**
-   * Says that an actor is meant to be left with something unfinished at the end of the test: a handler that never ends,
-   * or messages that wait.
+   * Expects an actor to have unfinished work at the end of the test: a handler that never ends, or messages that wait.
    *
-   * @throws Error when it has nothing unfinished.
+   * @throws Error when the actor has no unfinished work.
    */
   expectUnfinished(of: AnyRef): Promise<void>;
   /**
-   * Ends the test: shuts the system down, on the manual clock. `await using` does it by itself; a second call does
+   * Ends the test: shuts the system down, on the manual clock. `await using` calls it by itself; a second call does
    * nothing. An `onStop` that waits for the machine, as a code actor's does for its processes, gets two seconds of real time.
    *
-   * @throws Error that names each thing which the test did not expect: a log line (so each failure that nobody was told
-   * of, and each that no supervisor handled), a message that waits or is still being handled (so each ask that is
-   * pending), a timer that is left, an audit that does not balance.
+   * @throws Error that lists everything the test did not expect: a log line (so each failure that no sender was told of, and
+   * each that no supervisor handled), a message that waits or is still being handled (so each pending ask), a timer that is
+   * left, an audit that does not balance.
    */
   finish(): Promise<void>;
 }
 
 /**
- * Makes a system for a test, which ends by `finish()` or `await using`. It needs no particular test runner: what it
- * finds, it throws. Where the test's own code throws and the end finds something too, `await using` makes a
- * SuppressedError of the two, which Bun prints without either: `withTestSystem` shows both.
+ * Makes a system for a test, which ends by `finish()` or `await using`. It works with any test runner: it throws what it
+ * finds. If the test's code throws and the end finds something too, `await using` makes a SuppressedError of the two, which
+ * Bun prints without either. `withTestSystem` shows both.
  *
- * @throws TypeError or RangeError when an option cannot be one.
+ * @throws TypeError or RangeError when an option is invalid.
  * @example
  * test("a worker reports", async () => {
  *   await using test = createTestSystem();
@@ -113,7 +112,7 @@ export function createTestSystem(options: TestSystemOptions = {}): TestSystem {
   const failures: FailedEvent[] = [];
   const deadLetters: DeadLetter[] = [];
   const probes = new Set<AnyRef>();
-  /** Where they are: somebody else may come there once one has stopped. */
+  /** The addresses of living probes. Another actor may get the address of one that has stopped. */
   const probed = new Set<AnyRef["address"]>();
   const mayBeUnfinished = new Set<AnyRef["address"]>();
   let isFinished = false;
@@ -137,7 +136,7 @@ export function createTestSystem(options: TestSystemOptions = {}): TestSystem {
 
   const finish = async (): Promise<void> => {
     if (isFinished) return;
-    isFinished = true; // First of all: what it throws is not to be thrown by `await using` again.
+    isFinished = true; // Comes first, so that `await using` does not throw the same findings again.
     const findings = await findingsOf({ system, clock, entries, mayBeUnfinished });
     if (findings.length === 0) return;
     throw new Error(`The test has left what it did not expect:${listed(findings, "")}`);
@@ -160,7 +159,7 @@ export function createTestSystem(options: TestSystemOptions = {}): TestSystem {
       const probe = createProbe({ system, clock, entries }, protocol, name);
       probes.add(probe.ref);
       probed.add(probe.ref.address);
-      // The overloads of the interface: one with a protocol is of its signatures, one without takes anything.
+      // By the overloads of the interface, a probe with a protocol has its signatures, and one without takes anything.
       return probe as unknown as Probe<Signatures> & Probe<AnySignatures>;
     },
     takeLog: () => entries.splice(0),
@@ -223,8 +222,8 @@ function checkTestOptions(options: object): void {
 }
 
 /**
- * Wraps the code of a test, for any runner: it gets a test system, which is ended after it. Where its code throws, that
- * is what the runner gets, with what the end found as its `cause`.
+ * Wraps the code of a test, for any runner. The code gets a test system, which ends after it. If the code throws, the runner
+ * gets that error, with the findings of the end as its `cause`.
  *
  * @example
  * test("a worker reports", withTestSystem(async ({ system, createProbe }) => {
@@ -249,7 +248,7 @@ export function withTestSystem(
   };
 }
 
-/** A probe that fails on purpose goes on, whatever the supervision of the test's system says. */
+/** Changes the supervision so that a probe goes on after it failed on purpose. */
 function sparing(probes: ReadonlySet<AnyRef>, supervision: Supervision = {}): { supervision?: Supervision } {
   if (typeof supervision !== "object" || supervision === null) return {}; // The system refuses it.
   const { decide = () => "restart" } = supervision;
