@@ -1,9 +1,9 @@
 import { type Address, onOneLine, quote } from "./address";
 import type { Message } from "./message";
 
-/** One thing that is wrong with a payload. */
+/** One fault of a payload. */
 export interface Issue {
-  /** Where, as a JSON Pointer (RFC 6901); empty for the payload itself. */
+  /** The place of the fault, as a JSON Pointer (RFC 6901); empty for the payload itself. */
   readonly path: string;
   readonly message: string;
 }
@@ -36,7 +36,7 @@ export interface CancelledError extends Shape<"cancelled"> {
   readonly reason: unknown;
 }
 /**
- * Nobody is registered at the address, it was forwarded more than `maxHops` times, or a worker forwarded it back to a pool that
+ * No actor is at the address, the message was forwarded more than `maxHops` times, or a worker forwarded it back to a pool that
  * hands it to several workers.
  */
 export interface NoRecipientError extends Shape<"no-recipient"> {}

@@ -8,7 +8,7 @@ export type Pattern = "tell" | "ask" | "stream";
 /** Data beside the payload, such as a trace id. It must be JSON if the message leaves the process. */
 export type Metadata = Readonly<Record<string, unknown>>;
 
-/** One message: plain data, of one shape, whose `JSON.stringify` is its wire form. */
+/** One message: plain data of one shape. Its wire form is `JSON.stringify(message)`. */
 export interface Message<Payload = unknown> {
   readonly id: string;
   readonly pattern: Pattern;
@@ -28,7 +28,7 @@ export interface Message<Payload = unknown> {
 export interface MessageOptions {
   /** Default: `"tell"`. `router.ask` and `router.stream` send a copy in their pattern; its correlation id is the message's id. */
   readonly pattern?: Pattern;
-  /** The sender, where it has an address. Default: none. */
+  /** The sender, if it has an address. Default: none. */
   readonly from?: Address;
   /** Default: a new id for an ask or a stream, none for a tell. */
   readonly correlationId?: string;

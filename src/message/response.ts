@@ -13,7 +13,7 @@ interface ReplyShape {
   readonly from: Address;
   /** The operation that this answers. */
   readonly type: string;
-  /** The message's correlation id, or its id where it has none. */
+  /** The message's correlation id, or its id if it has none. */
   readonly correlationId: string;
   /** When it was made, in milliseconds since 1970. */
   readonly timestamp: number;

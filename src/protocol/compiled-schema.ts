@@ -34,7 +34,7 @@ const withDispatch = (schema: SchemaNode): SchemaNode =>
     const flat = keyword === "anyOf" ? flatten(branches) : branches;
     const split = splitUnion(flat);
     return split === undefined ? branches : [{ "~refine": [new TaggedBranches(split)] }, ...split.rest];
-  }) as SchemaNode; // A node stays a node.
+  }) as SchemaNode; // The copy of a node is a node.
 
 const withExplanations = (schema: SchemaNode): SchemaNode =>
   rewriteUnions(schema, (branches, keyword) => [{ "~refine": [new Alternatives(branches, keyword)] }]) as SchemaNode;

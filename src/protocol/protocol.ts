@@ -37,7 +37,7 @@ export interface Protocol<Name extends string = string, Signatures = unknown> {
   readonly name: Name;
   /** The operations by name. The object has no prototype, so any string may be looked up. */
   readonly operations: { readonly [operation: string]: Operation };
-  /** For the compiler alone: nothing is there at run time. */
+  /** For the compiler alone; absent at run time. */
   readonly [signatures]?: Signatures;
   /** For the compiler alone. It compares these member by member, because `-?` may change any of them. */
   readonly [shapes]?: { [K in keyof Signatures]-?: ShapeOf<Signatures[K]> };

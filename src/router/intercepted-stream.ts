@@ -22,7 +22,7 @@ type Items = AsyncIterator<unknown> | Iterator<unknown>;
  * opened for it ends with it, even if the interceptors did not let its items through.
  */
 export class InterceptedStream implements ActorStream<unknown> {
-  // From the language's prototype of asynchronous iterators, below.
+  // Inherited from the language's prototype of asynchronous iterators, set below.
   declare readonly [Symbol.asyncIterator]: () => this;
   declare readonly [Symbol.asyncDispose]: () => Promise<void>;
   readonly #message: Message;

@@ -96,7 +96,7 @@ export class Interceptors {
         const opened = this.#directory.open(sent, options);
         const error = opened instanceof PendingStream ? opened.failure : opened;
         if (error !== null) return Promise.resolve(err(error));
-        return Promise.resolve(ok(hold(opened as PendingStream))); // An error is no stream, and was returned above.
+        return Promise.resolve(ok(hold(opened as PendingStream))); // Errors were returned above.
       };
       return this.#begin(message, "stream", timeout, signal, deliver, resolve);
     });
@@ -147,7 +147,7 @@ export class Interceptors {
     return lane;
   }
 
-  // ——— What is inside
+  // ——— Messages inside
 
   audit(counted: Audit): Audit {
     let { queued, running } = counted;

@@ -100,7 +100,7 @@ function mix(hash: number): number {
   return (mixed ^ (mixed >>> 16)) >>> 0;
 }
 
-const at = (workers: readonly Cell[], index: number): Cell => workers[index] as Cell; // The callers stay within.
+const at = (workers: readonly Cell[], index: number): Cell => workers[index] as Cell; // Callers keep the index in range.
 
 /** Hands each message to one worker. */
 export class ToOne implements Relay {

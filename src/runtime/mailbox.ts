@@ -5,7 +5,7 @@ export interface Mail<Item> {
   next: Item | null;
 }
 
-/** Where messages wait for their actor. */
+/** The queue of an actor's messages. */
 export interface MessageQueue<Item> extends Iterable<Item> {
   /** Messages taken from the queue that have been handled. Counted here for the actor. */
   handled: number;
@@ -106,7 +106,7 @@ export class Mailbox<Item extends Mail<Item>> implements MessageQueue<Item> {
 
   putFirst(items: readonly Item[]): void {
     for (let i = items.length - 1; i >= 0; i--) {
-      const item = items[i] as Item; // The index is within.
+      const item = items[i] as Item; // The index is in range.
       item.next = this.first;
       this.first = item;
       this.last ??= item;
@@ -187,7 +187,7 @@ export class Mailbox<Item extends Mail<Item>> implements MessageQueue<Item> {
 
 /** The item of a slot, made from its payload if it has no envelope. */
 const itemAt = <Item>({ slots, make, type }: Burst, index: number): Item =>
-  (slots[index] ?? make(type, slots[index + 1])) as Item; // A mailbox puts and makes no others.
+  (slots[index] ?? make(type, slots[index + 1])) as Item; // A mailbox holds no other items.
 
 /** Begins the next burst when one is full. */
 function nextBurst<Item extends Mail<Item>>(mailbox: Mailbox<Item>, tail: Burst): Burst {

@@ -43,7 +43,7 @@ export class PriorityMailbox<Item> implements MessageQueue<Item> {
 
   putFirst(items: readonly Item[]): void {
     for (let i = items.length - 1; i >= 0; i--) {
-      // The index is within.
+      // The index is in range.
       this.#insert({ item: items[i] as Item, priority: Number.POSITIVE_INFINITY, order: this.#nextFirstOrder-- });
     }
   }
@@ -129,7 +129,7 @@ export class PriorityMailbox<Item> implements MessageQueue<Item> {
 
   #swapWhenBefore(index: number, other: number): boolean {
     if (!this.#isBefore(index, other)) return false;
-    const a = this.#entries[index] as Entry<Item>; // #isBefore looked at both.
+    const a = this.#entries[index] as Entry<Item>; // #isBefore checked both indices.
     this.#entries[index] = this.#entries[other] as Entry<Item>;
     this.#entries[other] = a;
     return true;

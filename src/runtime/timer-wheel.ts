@@ -197,7 +197,7 @@ export class TimerWheel {
     if (next.tick !== Number.POSITIVE_INFINITY) this.#setAlarm(next.tick, now);
     due.sort((a, b) => a.wheelDue - b.wheelDue);
     for (const timer of due) {
-      if (timer.wheelSlot !== FIRING) continue; // An expiry before it removed it, or added it anew.
+      if (timer.wheelSlot !== FIRING) continue; // An earlier expiry removed this timer, or set it anew.
       timer.wheelSlot = -1;
       if (timer.isWaiting) timer.expire();
     }

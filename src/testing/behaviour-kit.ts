@@ -218,7 +218,7 @@ class Kit<Signatures> implements BehaviourKit<Signatures> {
   }
 
   #call(what: string, callback: () => unknown): Run<undefined> {
-    return this.#handle(what, callback, () => undefined) as Run<undefined>; // By its last argument.
+    return this.#handle(what, callback, () => undefined) as Run<undefined>; // The last argument gives undefined.
   }
 
   #handle(what: string, handle: () => unknown, replyOf: (result: unknown) => unknown): Run<unknown> {

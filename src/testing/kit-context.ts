@@ -225,7 +225,7 @@ export class KitContext<Signatures> implements Context<Signatures>, KitRecord {
     operation: Streamed<S, Name>,
     ...args: readonly unknown[]
   ): ActorStream<ItemOf<S, Name & keyof S>> {
-    // Typed by kit.answer, as above; a generator may be returned from without a value.
+    // Typed by kit.answer, as above. A generator may return without a value.
     return KitRef.of(ref, "ctx.stream").stream(operation, args[0]) as unknown as ActorStream<ItemOf<S, Name & keyof S>>;
   }
 
