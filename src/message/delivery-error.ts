@@ -28,7 +28,7 @@ export interface TimeoutError extends Shape<"timeout"> {
 }
 /**
  * The message was given up early: the sender's signal was aborted, the reader left the stream, the message that its sender
- * was handling was given up, the handler that sent it ended, another worker of the pool answered first, or an interceptor
+ * was handling was given up, the handler that waited for it ended, another worker of the pool answered first, or an interceptor
  * dropped it. `reason` is the signal's reason, the delivery error of the message that its sender was handling, the text that
  * the interceptor gave, or a symbol that describes the reason.
  */
