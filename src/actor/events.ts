@@ -9,28 +9,26 @@ import type { Overflow } from "./options";
 import type { Directive } from "./supervision";
 
 /**
- * Where envoi writes what nobody handled. It has the shape of `console`: the sentence first, details behind it. (A
- * logger that takes the details first, such as pino, keeps the sentence alone unless it is wrapped.)
+ * The log for failures that nobody handled. It has the shape of `console`: the sentence first, then the details. (A
+ * logger that takes the details first, such as pino, keeps only the sentence unless it is wrapped.)
  */
 export interface Logger {
   warn(message: string, details?: object): void;
   error(message: string, details?: object): void;
 }
 
-/**
- * A message that no handler took (`dropped`: an interceptor took it out), or a reply that nobody waits for any more.
- */
+/** A message that no handler took (`dropped`: an interceptor removed it), or a reply that nobody waits for any more. */
 export interface DeadLetter {
   readonly reason: DeliveryError["kind"] | "late-reply" | "dropped";
   readonly address: Address;
   readonly operation: string;
   /** A sentence: what happened, and what to do. */
   readonly description: string;
-  /** Whether somebody asked, and so was told; what nobody was told is logged. */
+  /** True when the sender was told. A dead letter that nobody was told of is logged. */
   readonly asked: boolean;
-  /** The message; for a late reply, the one that it answers. */
+  /** The message; for a late reply, the message that it answers. */
   readonly message: Message;
-  /** What a late reply said. */
+  /** The value of a late reply. */
   readonly reply?: unknown;
 }
 
@@ -41,11 +39,11 @@ interface Shape<Kind extends string> {
 
 /** An actor was spawned, and begins. */
 export interface StartedEvent extends Shape<"started"> {}
-/** An actor has ended; `error` is there where its supervisor stopped it for that. */
+/** An actor has ended; `error` is set if its supervisor stopped it for a failure. */
 export interface StoppedEvent extends Shape<"stopped"> {
   readonly error?: unknown;
 }
-/** An actor has begun anew, for the `restarts`th time. */
+/** An actor has restarted, for the `restarts`th time. */
 export interface RestartedEvent extends Shape<"restarted"> {
   readonly error: unknown;
   readonly restarts: number;
@@ -55,15 +53,15 @@ export interface HeldEvent extends Shape<"held"> {
   readonly error: unknown;
   readonly delay: number;
 }
-/** A handler, a hook or a factory threw, and `directive` is what was decided. */
+/** A handler, a hook or a factory threw; `directive` is the supervisor's decision. */
 export interface FailedEvent extends Shape<"failed"> {
   /** The operation, or the hook. */
   readonly operation: string;
   readonly error: unknown;
   readonly directive: Directive;
   /**
-   * Whether no supervisor was left to decide, so that the actor is stopped. False of an actor that is held back beyond its limit:
-   * to hear of one that keeps failing, listen for `held` as well.
+   * True when no supervisor was left to decide, so the actor is stopped. False for an actor that is held beyond its
+   * limit: to learn of an actor that keeps failing, listen for `held` too.
    */
   readonly isUnhandled: boolean;
 }
@@ -71,7 +69,7 @@ export interface FailedEvent extends Shape<"failed"> {
 export interface DeadLetterEvent extends Shape<"dead-letter"> {
   readonly letter: DeadLetter;
 }
-/** A mailbox was full; told again once there has been room. */
+/** A mailbox was full; published again only after there has been room. */
 export interface OverflowEvent extends Shape<"overflow"> {
   readonly operation: string;
   readonly capacity: number;
@@ -84,7 +82,7 @@ export interface SlowHandlerEvent extends Shape<"slow-handler"> {
   readonly elapsed: number;
 }
 
-/** What happens in a system, told apart by `kind`. */
+/** The events of a system, told apart by `kind`. */
 export type SystemEvent =
   | StartedEvent
   | StoppedEvent
@@ -95,11 +93,13 @@ export type SystemEvent =
   | OverflowEvent
   | SlowHandlerEvent;
 
-/** The events of a system: told in order, in a macrotask of their own, so that no subscriber runs inside of an actor's turn. */
+/**
+ * The events of a system, published in order, in a macrotask of their own: no subscriber runs inside an actor's turn.
+ */
 export class Events {
   readonly #source: FeedSource<SystemEvent>;
   readonly #clock: Clock;
-  /** With those who subscribed when it happened: nobody is told of what was before. */
+  /** Each event with its subscribers at that moment: nobody hears of an event from before the subscription. */
   #pending: { readonly event: SystemEvent; readonly to: FeedSource<SystemEvent>["subscribers"] }[] = [];
 
   constructor(clock: Clock, logger: Logger, settling: Settling, enter: Enter) {
@@ -113,7 +113,7 @@ export class Events {
     return this.#source;
   }
 
-  /** Asked before an event is made: nobody listens in most systems. */
+  /** Checked before an event is made: most systems have no subscribers. */
   get hasSubscribers(): boolean {
     return this.#source.hasSubscribers;
   }
@@ -123,7 +123,7 @@ export class Events {
     if (this.#pending.length === 1) this.#clock.macrotask(() => this.flush());
   }
 
-  /** Tells what is not told yet. */
+  /** Publishes the pending events. */
   flush(): void {
     const pending = this.#pending;
     this.#pending = [];

@@ -14,7 +14,7 @@ interface Source {
 export const FROM_FACTORY: Source = { what: "The factory", gives: "returns" };
 export const FROM_BECOME: Source = { what: "ctx.become()", gives: "takes" };
 
-/** Refuses what is no table of handlers for each operation of an actor. */
+/** Throws unless the value has a handler for each operation of an actor. */
 export function checkHandlers(
   handlers: unknown,
   operations: Operations,
@@ -22,7 +22,7 @@ export function checkHandlers(
   { what, gives }: Source,
 ): HandlerTable {
   if (handlers instanceof Promise) {
-    handlers.catch(() => undefined); // The error below tells of it.
+    handlers.catch(() => undefined); // The error below reports it.
     throw new TypeError(
       `${what} of ${of.address} ${gives} a promise; return the handlers at once, and await in onStart or in a handler.`,
     );
@@ -35,7 +35,7 @@ export function checkHandlers(
   const table = handlers as HandlerTable; // The loop looks at each handler that will be called.
   for (const operation in operations) {
     if (typeof table[operation] !== "function") {
-      checkNames(table, operations, of); // A handler that is misspelt says more than one that is missing.
+      checkNames(table, operations, of); // A misspelt handler says more than a missing one.
       throw new TypeError(
         `${what} of ${of.address} has no handler for "${operation}"; add ${operation}() to what it ${gives}.`,
       );
@@ -53,8 +53,9 @@ export function checkHandlers(
 }
 
 /**
- * Refuses what an actor's factory returned, or what it wants to become, as the system does: where there is no handler for each
- * operation, or one that names neither an operation nor a hook. For what runs handlers without a system, such as a kit of tests.
+ * Checks an actor's handlers as the system does, from its factory or for `ctx.become`. Throws when an operation has no
+ * handler, or when a function names neither an operation nor a hook. For code that runs handlers without a system, such
+ * as a test kit.
  *
  * @throws TypeError that says what is wrong, and what was probably meant.
  * @example
@@ -70,12 +71,15 @@ export function checkBehaviour(
   if (from === "become") checkNoHooks(table, of.address);
 }
 
-/** Prototypes whose methods were checked, and the operations they were checked for: once for each class, not at each spawn. */
+/**
+ * Prototypes whose methods were checked, with the operations they were checked for. Each class is checked once, not at
+ * each spawn.
+ */
 const lookedThrough = new WeakMap<object, Operations>();
 
 /**
- * Refuses handlers and hooks that no name of the actor's leads to. A plain object has a function for nothing else. An object of a
- * class may have methods of its own, so that only those are refused that are one letter off a name which is missing.
+ * Refuses functions that are neither a handler nor a hook. A plain object may have no other functions. An instance of a
+ * class may have methods of its own: only a method that is one letter off a missing name is refused.
  */
 function checkNames(table: HandlerTable, operations: Operations, of: AnyRef): void {
   const prototype: unknown = Object.getPrototypeOf(table);
@@ -99,7 +103,7 @@ function checkNames(table: HandlerTable, operations: Operations, of: AnyRef): vo
   if (typeof prototype === "object" && prototype !== null) lookedThrough.set(prototype, operations);
 }
 
-/** Refuses the hooks of what an actor is to become: they would never be called. */
+/** Refuses hooks among the handlers of `ctx.become`: they would never be called. */
 export function checkNoHooks(handlers: object, address: Address): void {
   for (const hook of HOOKS) {
     if (Reflect.get(handlers, hook) === undefined) continue;
@@ -120,7 +124,7 @@ function checkName(
   of: AnyRef,
   instance: HandlerTable | null,
 ): void {
-  if (typeof Object.getOwnPropertyDescriptor(holder, key)?.value !== "function") return; // Not by reading it: it may be a getter.
+  if (typeof Object.getOwnPropertyDescriptor(holder, key)?.value !== "function") return; // Not read: it may be a getter.
   const names = [...Object.keys(operations), ...HOOKS];
   const meant =
     instance === null

@@ -18,37 +18,37 @@ export type Overflow = "reject" | "drop-newest" | "drop-oldest" | "wait";
 /** How an actor takes its messages, and looks after its children; all of it may be left out. */
 export interface ActorOptions {
   /**
-   * Most messages that senders may leave in the mailbox, a whole number from 1; the running one is not among them, and stashed
-   * ones come back beyond it. Default: no bound.
+   * Most messages that senders may leave in the mailbox, a whole number from 1. The running message does not count, and
+   * stashed messages come back beyond it. Default: no bound.
    */
   readonly capacity?: number;
-  /** What becomes of a message that finds the mailbox full. Default: `"reject"`. */
+  /** How the actor treats a message that finds the mailbox full. Default: `"reject"`. */
   readonly overflow?: Overflow;
   /**
-   * How urgent a message is: the largest number is handled first, and equal ones in the order in which they came.
-   * Default: all are equal. One that throws, or gives no number, counts as 0 and is logged.
+   * How urgent a message is: the largest number is handled first, equal ones in the order in which they came. Default:
+   * all are equal. A function that throws, or returns no number, counts as 0 and is logged.
    */
   readonly priority?: (operation: string, payload: unknown) => number;
   /** How many messages may be handled at once, a whole number from 1. Default: 1 (P3). */
   readonly concurrency?: number;
   /**
-   * Which payloads are checked against their schema before a handler gets them: those of messages that came
-   * through `parseMessage` or `receive` (`"boundary"`), or all of them (`"always"`), for an actor that must not fail whatever it is sent. What does not
-   * fit comes back as `invalid-payload`. Default: as the system's `validate` says, which an actor can only tighten.
+   * Which payloads are checked against their schema before a handler gets them: those that came through `parseMessage`
+   * or `receive` (`"boundary"`), or all (`"always"`), for an actor that must not fail on any input. A payload that does
+   * not fit comes back as `invalid-payload`. Default: the system's `validate`, which an actor can only tighten.
    */
   readonly validate?: "boundary" | "always";
   /** Most messages that may be stashed, a whole number from 1. Default: 1,000. */
   readonly stashCapacity?: number;
-  /** What becomes of this actor's children when they fail. Default: the system's `supervision`. */
+  /** How this actor's children are supervised when they fail. Default: the system's `supervision`. */
   readonly supervision?: Supervision;
   /**
-   * When a shutdown stops this actor, which has no parent: the smallest number first, and the next one once all of it
-   * have stopped. Ignored for a child. Default: 0.
+   * The phase of a shutdown that stops this actor: the smallest number first, the next one once all of it have stopped.
+   * Only for actors without a parent; ignored for a child. Default: 0.
    */
   readonly phase?: number;
 }
 
-/** What most actors are spawned with. */
+/** The options of most actors: none. */
 export const NO_OPTIONS: ActorOptions = Object.freeze({});
 
 const OVERFLOWS: readonly unknown[] = ["reject", "drop-newest", "drop-oldest", "wait"] satisfies Overflow[];
@@ -64,7 +64,7 @@ export const ACTOR_OPTIONS = [
 ] as const satisfies (keyof ActorOptions)[];
 const KNOWN: ReadonlySet<string> = new Set(ACTOR_OPTIONS);
 
-/** Refuses options that cannot be ones, and says what to write. */
+/** Throws on invalid options, and says what to write. */
 export function checkActorOptions(options: ActorOptions, of: string): void {
   if (typeof options !== "object" || options === null) {
     throw new TypeError(`The options of ${of} are an object, such as { capacity: 100 }; got ${quote(options)}.`);

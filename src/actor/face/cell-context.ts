@@ -47,7 +47,7 @@ export class CellContext<Signatures> implements Context<Signatures> {
     this.#generation = cell.generation;
   }
 
-  /** The cell, for what changes the actor: that is not for an instance that was replaced. */
+  /** The cell, for calls that change the actor. A replaced instance may not make them. */
   get #own(): Cell {
     if (!this.#isReplaced) return this.#cell;
     throw new Error(
@@ -57,10 +57,13 @@ export class CellContext<Signatures> implements Context<Signatures> {
   }
 
   get #isReplaced(): boolean {
-    return this.#cell.generation !== this.#generation && !this.#cell.isStopped; // Which has no generation any more.
+    return this.#cell.generation !== this.#generation && !this.#cell.isStopped; // A stopped cell has no generation.
   }
 
-  /** The handling that waits for a reply asked for now: the present one, or the instance's; of a replaced instance, one that is over. */
+  /**
+   * The handling that a new ask belongs to: the present one, or else the instance's. For a replaced instance, one that
+   * is over.
+   */
   get #waiter(): Handling {
     const cell = this.#cell;
     if (this.#isReplaced) return Instance.ended().backgroundOf(cell, cell.generation);
@@ -147,7 +150,7 @@ export class CellContext<Signatures> implements Context<Signatures> {
     if (cell.operations === null) {
       throw new TypeError(`${cell.address} is registered with a router and has one handler: it cannot become another.`);
     }
-    // Handlers<Signatures> has a function for each operation, which checkHandlers looks at.
+    // Handlers<Signatures> has a function for each operation, and checkHandlers checks that.
     const next = checkHandlers(handlers, cell.operations, cell, FROM_BECOME);
     checkNoHooks(next, cell.address);
     if (cell.behaviour === null) {
@@ -169,7 +172,7 @@ export class CellContext<Signatures> implements Context<Signatures> {
   }
 
   forward<To extends AnyRef>(to: Forwardable<Signatures, To>): PassedOn<Forwarded<Signatures, To>> {
-    return forward(this.#own, cellOf(to as AnyRef)); // No value is the sentence that Forwardable may be.
+    return forward(this.#own, cellOf(to as AnyRef)); // Forwardable may be a sentence, which no value is.
   }
 
   tell<S, Name extends string>(ref: Ref<S>, operation: Asked<S, Name>, ...payload: AskArgs<S, NoInfer<Name>>): void {
@@ -195,7 +198,7 @@ export class CellContext<Signatures> implements Context<Signatures> {
     const known = cell.operation(operation);
     const { payload, options } = asWritten<AskOptions>(known, args[0], args[1]);
     const asked = askFor(this.#cell, this.#waiter, cell, operation, known, payload, options);
-    // The protocol of the ref says what it replies.
+    // The protocol of the ref gives the type of the reply.
     return asked as Promise<AskResult<ReplyOf<S, Name & keyof S>>>;
   }
 
@@ -206,7 +209,7 @@ export class CellContext<Signatures> implements Context<Signatures> {
   ): ActorStream<ItemOf<S, Name & keyof S>> {
     const cell = cellOf(ref);
     const { payload, options } = asWritten<StreamOptions>(cell.operation(operation), args[0], args[1]);
-    // The protocol of the ref says what it yields.
+    // The protocol of the ref gives the type of the items.
     return stream(cell, this.#cell, operation, payload, options ?? {}, this.#waiter) as ActorStream<
       ItemOf<S, Name & keyof S>
     >;

@@ -24,28 +24,28 @@ import type { AnySignatures, Forwardable, Forwarded, Ref } from "../refs/ref";
 import type { ActorStream } from "../refs/stream-reader";
 
 /**
- * The hooks of an actor's life, beside its handlers. They run in its turn, one at a time with its
- * messages; one that has not ended after the system's `hookTimeout` has failed.
+ * The hooks of an actor's life, beside its handlers. They run in its turn, one at a time with its messages. A hook that
+ * takes longer than the system's `hookTimeout` fails.
  */
 export interface Hooks {
   /**
-   * Runs before the first message, after each restart too. One that throws is a failure, which the supervisor decides;
-   * to resume is then to stop.
+   * Runs before the first message, also after each restart. A throw is a failure: the supervisor decides, and `resume`
+   * then stops the actor.
    */
   onStart?(): unknown;
-  /** Runs after `onStart` where this instance replaces one that failed; it gets what that threw. */
+  /** Runs after `onStart` when this instance replaces one that failed; gets the error that the failed one threw. */
   onRestart?(error: unknown): unknown;
   /**
-   * Runs when this instance ends, by a stop or before a restart: after its last message and after its children have
-   * stopped, and only if its `onStart` had succeeded. One that throws is logged.
+   * Runs when this instance ends, by a stop or before a restart. Its last message and its children have ended by then.
+   * Runs only if `onStart` succeeded. A throw is logged.
    */
   onStop?(): unknown;
 }
 
 /**
- * Makes an actor's handlers, and its hooks beside them; its state lives in the closure. A restart calls it again. A plain object
- * may have data beside them, and no other function: a misspelt one throws at spawn. An object of a class may have methods of its
- * own, unless one is a letter off a name that is missing.
+ * Makes an actor's handlers and hooks; the actor's state lives in the closure. A restart calls it again. A plain object
+ * may hold data, but no other functions: a misspelt handler throws at spawn. An instance of a class may have other
+ * methods, unless one is a letter off a missing name.
  */
 export type Factory<Signatures> = (ctx: Context<Signatures>) => Handlers<Signatures> & Hooks;
 
@@ -54,28 +54,29 @@ export interface Context<Signatures> {
   /** The reference to this actor. */
   readonly self: Ref<Signatures>;
   /**
-   * The message that is being handled, made when first read: one sent through a reference gets its id and its
-   * timestamp then. Its payload is what was sent, also where the handler gets what a schema made of it.
+   * The message that is being handled, made when first read. A message sent through a reference gets its id and its
+   * timestamp then. The payload is the one that was sent, even if a schema changed it for the handler.
    *
    * @throws Error when no message is being handled.
    */
   readonly message: Message;
   /**
-   * The sender of the message, where that is an actor that said so: by any of `ctx.tell`, `ctx.offer`, `ctx.ask` and
+   * The sender of the message, if that is an actor that named itself: by `ctx.tell`, `ctx.offer`, `ctx.ask` or
    * `ctx.stream`, or by `from`.
    */
   readonly sender: Ref<AnySignatures> | undefined;
   /**
-   * Aborts when the sender of the current message gives up, or this actor is stopped or restarts (P7); read outside of
-   * handlers, as in the factory, only for the latter. Made when first read. Its reason is the delivery error where the
-   * sender gave up, and an AbortError otherwise. A listener that throws is an uncaught exception, as on any signal. A
-   * handler that ends early throws the reason, an AbortError, or the error of what it waited for: anything else is logged.
+   * Aborts when the sender of the current message gives up, or when this actor is stopped or restarts (P7). Read
+   * outside of handlers, as in the factory, it aborts for the actor alone. Made when first read. The reason is the
+   * delivery error if the sender gave up, and otherwise an AbortError. A listener that throws is an uncaught exception,
+   * as on any signal. A handler that ends early should throw the reason, an AbortError, or the error of its own wait:
+   * any other error is logged.
    */
   readonly signal: AbortSignal;
   /**
-   * Calls back once when `signal` would abort, at once where it would have already; what it returns ends that. For what is
-   * begun often and seldom given up: it makes no AbortSignal, which costs 0.5 µs and more. A callback that throws is an
-   * uncaught exception.
+   * Calls back once when `signal` would abort, or at once if it already has. The returned function ends that. Meant for
+   * work that begins often and is seldom given up: it makes no AbortSignal, which costs 0.5 µs and more. A callback
+   * that throws is an uncaught exception.
    *
    * @example
    * const forget = ctx.onAbort(() => job.cancel());
@@ -85,14 +86,14 @@ export interface Context<Signatures> {
   /** Timers that call back in this actor's turn, and end with a stop or a restart. */
   readonly timers: Timers;
   /**
-   * The system's clock, for a handler that measures time, or that lets the event loop go on within long work:
-   * `await new Promise<void>((go) => ctx.clock.macrotask(go))`. A timer that is set on it is not this actor's: it calls
-   * back outside of its turns, and outlives it.
+   * The system's clock. A handler can measure time with it, or let the event loop go on within long work:
+   * `await new Promise<void>((go) => ctx.clock.macrotask(go))`. A timer set on it does not belong to this actor: it
+   * calls back outside of the actor's turns, and outlives the actor.
    */
   readonly clock: Clock;
   /**
-   * Spawns a child, which stops before this actor does, and before it restarts. Its address is this one's, a slash and
-   * its name.
+   * Spawns a child. The child stops before this actor stops or restarts. Its address is this actor's, a slash and its
+   * name.
    *
    * @throws TypeError or Error as `system.spawn` does.
    * @example
@@ -105,15 +106,15 @@ export interface Context<Signatures> {
     options?: ActorOptions,
   ): Ref<Child>;
   /**
-   * Stops this actor after the running message, or one of its children. The messages that wait are dead-lettered.
+   * Stops this actor, or one of its children, after the running message. The messages that wait are dead-lettered.
    *
    * @throws TypeError when the reference is neither this actor's nor a child's.
    */
   stop(child?: AnyRef): void;
   /**
-   * Calls back once when an actor has stopped, in this actor's turn and after all that it sent here before (P2); at
-   * once where it is gone already. A restart is no stop. What is returned ends the watch; a restart of this actor ends
-   * it too.
+   * Calls back once when an actor has stopped, in this actor's turn and after all messages that it sent here before
+   * (P2); at once if it is already gone. A restart is no stop. The returned function ends the watch; a restart of this
+   * actor ends it too.
    *
    * @throws TypeError when the reference is none, or this actor's own; Error in `onStop` and later.
    * @example
@@ -121,9 +122,9 @@ export interface Context<Signatures> {
    */
   watch(ref: AnyRef, onTerminated: (terminated: Terminated) => unknown): () => void;
   /**
-   * Keeps the message that is being handled for later: its sender goes on waiting, and what the handler returns is not
-   * its reply. It leaves its place in a mailbox with a `capacity` to others. Default bound: 1,000 messages (`stashCapacity`);
-   * what a restart finds stashed is put back, as by `unstash`.
+   * Keeps the message that is being handled for later. Its sender goes on waiting, and the handler's result is not its
+   * reply. Its place in a mailbox with a `capacity` becomes free. Default bound: 1,000 messages (`stashCapacity`). A
+   * restart puts stashed messages back, as `unstash` does.
    *
    * @throws Error when the stash is full, which fails the message unless it is caught; and outside of handlers.
    * @example
@@ -131,13 +132,14 @@ export interface Context<Signatures> {
    */
   stash(): PassedOn;
   /**
-   * Puts what was stashed before all that waits, in the order in which it came. It comes back also where the mailbox is full, which
-   * then holds more than its `capacity`: senders are refused, or wait, until there is room again.
+   * Puts the stashed messages before all that wait, in the order in which they came. They come back even if the mailbox
+   * is full. It then holds more than its `capacity`: senders are refused, or wait, until there is room again.
    */
   unstash(): void;
   /**
-   * Handles what comes next by other handlers, until `unbecome()` or a restart. The hooks stay those of the factory. Each
-   * call is kept for its `unbecome()`: one that goes round for ever should go back instead.
+   * Handles the next messages with other handlers, until `unbecome()` or a restart. The hooks stay those of the
+   * factory. Each call is kept for its `unbecome()`: an actor that changes back and forth for ever should use
+   * `unbecome()`.
    *
    * @throws TypeError when there is no handler for each operation, when there is a hook, or the actor is registered with a
    * router; Error in the factory, and when the actor has stopped.
@@ -152,14 +154,14 @@ export interface Context<Signatures> {
    */
   unbecome(): void;
   /**
-   * Hands the message that is being handled to another actor, as if it had been sent there: who asked gets that one's
-   * reply, and what this handler returns is not looked at. A message that was forwarded more than the system's
-   * `maxHops` times comes back as `no-recipient`. The compiler accepts an actor that takes the operation and replies as
-   * this one does; for an operation without a reply, any actor that shares one of the operations. Where the reference may be one of
-   * several, each of their actors must.
+   * Hands the message that is being handled to another actor, as if it had been sent there. The asker gets that actor's
+   * reply; this handler's result is ignored. A message that was forwarded more than the system's `maxHops` times comes
+   * back as `no-recipient`. The compiler accepts an actor that takes the operation and replies as this one does; for an
+   * operation without a reply, any actor that shares one of the operations. If the reference is one of several, each of
+   * their actors must fit.
    *
-   * The other actor's handler gets the payload as this one's got it. A payload from outside is validated once, by the first
-   * schema that it meets; it counts as from within from then on, so another actor's schema looks at it only under
+   * The other actor's handler gets the payload as this one got it. A payload from outside is validated once, by the
+   * first schema that it meets. From then on it counts as from within: another actor's schema checks it only under
    * `validate: "always"`. `ctx.message` and the `undelivered` of an error stay the message that was sent.
    *
    * @throws TypeError when the reference is none; Error outside of handlers, and when the message was stashed or
@@ -175,8 +177,8 @@ export interface Context<Signatures> {
    */
   tell<S, Name extends string>(ref: Ref<S>, operation: Asked<S, Name>, ...payload: AskArgs<S, NoInfer<Name>>): void;
   /**
-   * Offers as `ref.offer` does, with this actor as the sender. It is no wait of the handler: it ends by its own
-   * timeout, and a circle of offers is not seen.
+   * Offers as `ref.offer` does, with this actor as the sender. An offer is no wait of the handler: it ends by its own
+   * timeout, and a circle of offers is not detected.
    *
    * @throws TypeError when the reference is none; and what `ref.offer` throws.
    */
@@ -186,17 +188,17 @@ export interface Context<Signatures> {
     ...args: [...payload: AskArgs<S, NoInfer<Name>>, options?: OfferOptions]
   ): Promise<Result<void, DeliveryError>>;
   /**
-   * Asks as `ref.ask` does, with this actor as the sender. Inside a handler it is bound to the message that is handled:
-   * it never outlives the ask that it serves (its timeout is cut to what that has left, and it is given up together
-   * with it), and one that would close a circle of actors that wait for each other comes back `ask-cycle` at once (P8).
-   * An ask counts as a wait of its handler while it is pending, whether it is awaited or not. Several count as one: any of
-   * them may be enough, as in `Promise.race`, so none is refused until all that are left wait for their own asker.
+   * Asks as `ref.ask` does, with this actor as the sender. Inside a handler, the ask is bound to the message that is
+   * handled. It never outlives the ask that it serves: its timeout is cut to the time left, and both are given up
+   * together. An ask that would close a circle of waiting actors comes back `ask-cycle` at once (P8). An ask counts as
+   * a wait of its handler while it is pending, whether it is awaited or not. Several count as one: any of them may be
+   * enough, as in `Promise.race`. So none is refused until all that are left wait for their own asker.
    *
-   * It ends with its handler (P7). When the handler replies, fails, passes its message on or is abandoned, each of its asks
-   * that has no reply yet comes back `cancelled`, and is never handled where it still waits in a mailbox. So await it, and ask
-   * by `ref.ask` what is to outlive the handler. The same holds for the callback of a hook, a timer or a watch. An ask made
-   * outside of all of them, as in the factory, ends when this instance stops or restarts. After that, each ask comes back
-   * `cancelled` at once.
+   * The ask ends with its handler (P7). When the handler replies, fails, passes its message on or is abandoned, each of
+   * its pending asks comes back `cancelled`, and is never handled if it still waits in a mailbox. So await it, and use
+   * `ref.ask` for an ask that should outlive the handler. The same holds for the callback of a hook, a timer or a
+   * watch. An ask made outside of all of them, as in the factory, ends when this instance stops or restarts. After
+   * that, each ask comes back `cancelled` at once.
    *
    * @throws TypeError when the reference is none; and what `ref.ask` throws.
    * @example
@@ -208,8 +210,9 @@ export interface Context<Signatures> {
     ...args: [...payload: AskArgs<S, NoInfer<Name>>, options?: AskOptions]
   ): Promise<AskResult<ReplyOf<S, Name & keyof S>>>;
   /**
-   * Streams as `ref.stream` does, with this actor as the sender; inside a handler it is bound as an ask is, and ends with the
-   * handler: its producer is ended, and a read that waits rejects with a StreamError of the kind `cancelled`.
+   * Streams as `ref.stream` does, with this actor as the sender. Inside a handler the stream is bound as an ask is, and
+   * ends with the handler: its producer is ended, and a pending read rejects with a StreamError of the kind
+   * `cancelled`.
    *
    * @throws TypeError when the reference is none; and what `ref.stream` throws.
    * @example

@@ -22,7 +22,7 @@ import { Signal } from "../envelopes/signal";
 import { PendingStream } from "../envelopes/stream";
 import { pickRecipient } from "../refs/sending";
 
-// Nothing looks at it: the handling knows.
+// Nobody reads it: the handling records that the message was passed on.
 const PASSED_ON = Object.freeze({}) as PassedOn;
 
 /** Keeps the present message for later: it counts as queued, and its sender goes on waiting. */
@@ -39,7 +39,7 @@ export function stash(cell: Cell): PassedOn {
   return PASSED_ON;
 }
 
-/** Puts what was stashed before all that waits, in the order in which it came. */
+/** Puts the stashed messages before all that wait, in the order in which they came. */
 export function unstash(cell: Cell): void {
   const { extras } = cell;
   if (extras === null || extras.instance === null) return;
@@ -48,23 +48,24 @@ export function unstash(cell: Cell): void {
   extras.instance.stash = [];
   cell.mailbox.putFirst(stash);
   if (extras.bound !== null) extras.bound.size += stash.length;
-  if (cell.activity === IDLE) cell.schedule(); // It may be called between two messages.
+  if (cell.activity === IDLE) cell.schedule(); // unstash() may be called between two messages.
 }
 
-/** Hands the present message to another actor, as if it had been sent there: who asked gets that one's reply. */
+/** Hands the present message to another actor, as if it had been sent there. The asker gets that actor's reply. */
 export function forward(cell: Cell, target: Cell): PassedOn {
   const { handling, envelope } = presentOf(cell, "forward");
   const before = routeOf(envelope);
   const hops = [...(before?.hops ?? []), cell.address];
   const fits = cell.isStrict ? (cell.operation(envelope.type) ?? null) : (before?.fits ?? null);
   handling.passedOn = "forwarded";
-  // A pool chooses for a stranger's message itself, once it fits its schema: a key is not to see another payload (P18). No handler
-  // waits for such a message, so the circle that the worker may close need not be known here.
+  // A pool chooses the worker for a stranger's message itself, once the payload fits its schema: its key function may
+  // not see any other payload (P18). No handler waits for such a message, so a circle that the worker may close need
+  // not be known here.
   const to = isFromOutside(envelope) ? target : pickRecipient(target, envelope.type, envelope.payload);
-  // A tell is sent anew: its own envelope is still that of this handling.
+  // A tell is sent anew: its own envelope still belongs to this handling.
   let passed = envelope;
   if (envelope.pattern === "tell") {
-    messageIn(envelope, cell); // One message, whoever reads it.
+    messageIn(envelope, cell); // Both actors read the same message.
     passed = new Tell(envelope.type, envelope.payload, envelope.origin);
     if (envelope.context !== undefined) passed.context = envelope.context;
   }
@@ -79,7 +80,7 @@ export function forward(cell: Cell, target: Cell): PassedOn {
   return PASSED_ON;
 }
 
-/** Why a message is not to go on to an actor; null when it may. */
+/** The reason why a message may not go to another actor; null when it may. */
 function objectionTo(envelope: Envelope, to: Recipient, route: readonly Address[]): DeliveryError | null {
   if (route.length > to.environment.maxHops) {
     return deliveryError("no-recipient", new EnvelopeSource(envelope, to), route);
@@ -89,11 +90,11 @@ function objectionTo(envelope: Envelope, to: Recipient, route: readonly Address[
   const waits = asker?.handlings.flatMap((each) => [...each.waits()]) ?? [];
   const moved = waits.find((wait) => isOrHas(wait, envelope));
   if (asker === undefined || moved === undefined || moved.waiter === null) return null;
-  const circle = circleOf(asker, to, moved.waiter, moved); // Its asker waits for another actor from now on (P8).
+  const circle = circleOf(asker, to, moved.waiter, moved); // The asker waits for another actor from now on (P8).
   return circle === null ? null : deliveryError("ask-cycle", new EnvelopeSource(envelope, to), circle);
 }
 
-/** Whether a wait is for an envelope, or for one that went to several actors and of which this is a part, or a part of one. */
+/** True when a wait is for this envelope, or for a fan that has this envelope as a part, at any depth. */
 function isOrHas(wait: Wait, envelope: Envelope & Wait): boolean {
   if (wait === envelope) return true;
   for (const part of recipientsOf(wait.cell, wait)?.parts ?? []) {

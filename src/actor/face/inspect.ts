@@ -4,21 +4,21 @@ import { AWAITING, DRAINING, HANDLING, IDLE, READY, STOPPING } from "../cell/tra
 import type { Audit } from "../contract";
 import { Signal } from "../envelopes/signal";
 
-/** A message that is being handled, or a hook, a timer or a watch that has its turn. */
+/** A message that is being handled, or the hook, timer or watch that runs now. */
 export interface RunningMessage {
-  /** Its operation, or what it is: `onStart`, `timer flush`, `terminated`. */
+  /** Its operation, or the kind of signal: `onStart`, `timer flush`, `terminated`. */
   readonly operation: string;
   /** How long its handler has waited so far, in milliseconds; to about one. */
   readonly age: number;
 }
 
-/** What an actor is and does, at the moment of the call. */
+/** The state of an actor at the moment of the call. */
 export interface ActorReport {
   readonly address: Address;
   /**
-   * `starting`: it begins. `idle`: nothing waits. `ready`: its turn will come. `handling`: it runs now. `awaiting`: as
-   * many of its handlers as may wait for something. `restarting` (with its backoff), `draining`, `stopping`: as it says.
-   * `held`: it restarts after a pause, because it failed beyond its limit.
+   * `starting`: it begins. `idle`: nothing waits. `ready`: its turn will come. `handling`: it runs now. `awaiting`: its
+   * handlers wait, as many as may run at once. `restarting` (with its backoff), `draining`, `stopping`: as they say.
+   * `held`: it failed beyond its limit, and restarts after a pause.
    */
   readonly state:
     | "starting"
@@ -37,13 +37,13 @@ export interface ActorReport {
   /** Messages and hooks that failed so far. */
   readonly failed: number;
   readonly restarts: number;
-  /** What is being handled: one at most, unless it has a `concurrency`. */
+  /** The running messages: one at most, unless the actor has a `concurrency`. */
   readonly current: readonly RunningMessage[];
   /** In the order in which they were spawned. */
   readonly children: readonly ActorReport[];
 }
 
-/** Tells what an actor and its children are and do. */
+/** Reports the state of an actor and of its children. */
 export function inspect(cell: Cell): ActorReport {
   const { address, extras, handled } = cell;
   return {
@@ -89,7 +89,10 @@ function stateOf(cell: Cell): ActorReport["state"] {
   }
 }
 
-/** Counts what waits and runs where it does, so that the sum is a proof and not an identity. */
+/**
+ * Counts waiting and running messages in the mailboxes and handlers themselves, so that the sum is a proof and not an
+ * identity.
+ */
 export function audit(environment: ActorEnvironment): Audit {
   let queued = 0;
   let running = 0;
@@ -101,7 +104,7 @@ export function audit(environment: ActorEnvironment): Audit {
   return { ...environment.counts, queued, running };
 }
 
-/** Messages that wait: in the mailbox, for room in it, or stashed. Counted when asked for. */
+/** Messages that wait: in the mailbox, for room in it, or stashed. Counted on demand. */
 function queuedIn({ queue, extras }: Cell): number {
   let count = extras?.instance?.stash.length ?? 0;
   for (const envelope of queue ?? []) if (!(envelope instanceof Signal)) count++;
@@ -109,7 +112,7 @@ function queuedIn({ queue, extras }: Cell): number {
   return count;
 }
 
-/** Messages that are being handled; one that its handler has stashed waits again. */
+/** Messages that are being handled. A message that its handler has stashed counts as waiting. */
 function handledIn({ current, extras }: Cell): number {
   let count = 0;
   if (current !== null && !(current instanceof Signal) && extras?.handling?.passedOn !== "stashed") count++;

@@ -4,8 +4,8 @@ import type { ActorEnvironment, Cell } from "../cell/cell";
 import { abandon, stop } from "../life/lifecycle";
 
 /**
- * Stops all actors of an environment, phase by phase, abandons those that have not stopped `timeout` milliseconds after the
- * beginning, and names these.
+ * Stops all actors of an environment, phase by phase. Abandons those that have not stopped within `timeout`
+ * milliseconds, and returns their addresses.
  */
 export async function shutDown(
   environment: ActorEnvironment,

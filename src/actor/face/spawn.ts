@@ -17,8 +17,8 @@ import { policyOf } from "../supervision";
 import type { Factory } from "./context";
 
 /**
- * What an actor is called until its address is read: a child by its name alone, where that is plain; otherwise it is the address.
- * To write the address of each child, and to keep it in a map, took a third of what a child of skynet takes.
+ * The name of an actor until its address is read: a plain name of a child stays as it is, any other name becomes the
+ * address. Writing the address of each child and keeping it in a map took a third of the cost of a child of skynet.
  */
 function calledBelow(parent: Cell | null, name: string, isPlain: boolean): string {
   if (parent === null) return isPlain ? `@(${name})` : address(name);
@@ -32,7 +32,7 @@ function calledBelow(parent: Cell | null, name: string, isPlain: boolean): strin
  * @param name what `calledBelow` gave.
  */
 export function claim(environment: ActorEnvironment, parent: Cell | null, name: string, isPlain: boolean): void {
-  // A parent that is still alive may go on as it does until its own phase comes, and ends its children then.
+  // A parent that is still alive may spawn until its own phase comes; its children end then.
   if (environment.isClosed && parent === null) {
     throw new Error(`Nothing can be added at ${name}: the system has shut down; create another one.`);
   }
@@ -68,7 +68,7 @@ export function spawnCell<Signatures>(
   }
   if (options !== NO_OPTIONS) checkActorOptions(options, addressBelow(parent, called));
   claim(environment, parent, called, isPlain);
-  // It gets a context of its own protocol, which the cell does not know the type of.
+  // The factory gets a context of its own protocol, whose type the cell does not know.
   const cell = new Cell(environment, called, parent, protocol.operations, factory as unknown as Factory<never>);
   environment.directory.add(cell, isPlain);
   if (options !== NO_OPTIONS) equip(cell, options);
@@ -76,7 +76,7 @@ export function spawnCell<Signatures>(
   return refTo(cell);
 }
 
-/** Makes the first instance of an actor; what its factory throws is thrown on. */
+/** Makes the first instance of an actor. Rethrows the error of its factory. */
 export function begin(cell: Cell, behaviour?: Behaviour): void {
   const { environment } = cell;
   try {
@@ -84,15 +84,16 @@ export function begin(cell: Cell, behaviour?: Behaviour): void {
     if (environment.events.hasSubscribers) environment.events.publish({ kind: "started", address: cell.address });
     start(cell, made);
   } catch (thrown) {
-    // What it was told while it was made is dead-lettered. Its children stop as any do, and it is there until they have (P13).
-    endInstance(cell, null); // Nothing began that could end.
+    // Messages that came while it was made are dead-lettered. Its children stop as usual, and it stays until they have
+    // (P13).
+    endInstance(cell, null); // No instance began, so none ends.
     stop(cell, false);
     if (!cell.isStopped) proceed(cell);
     throw thrown;
   }
 }
 
-/** Gives an actor what its options ask for, before it begins. */
+/** Applies the options of an actor before it begins. */
 export function equip(cell: Cell, options: ActorOptions): void {
   const {
     capacity,
@@ -117,7 +118,7 @@ export function equip(cell: Cell, options: ActorOptions): void {
   }
   if (validate === "always") {
     extra.validates = true;
-    loadCompiler(); // Now, and not at the first message, when there may be no descriptor left to read it.
+    loadCompiler(); // Now, not at the first message: by then no file descriptor may be left to read it.
     guard(cell);
   }
   if (concurrency > 1) extra.concurrency = new Concurrency(concurrency);
@@ -132,7 +133,7 @@ function priorityOf(cell: Cell, priority: NonNullable<ActorOptions["priority"]>,
   try {
     const found: unknown = priority(envelope.type, envelope.payload);
     if (typeof found === "number" && !Number.isNaN(found)) return found;
-    hearRejection(found, () => {}); // The log below tells of it.
+    hearRejection(found, () => {}); // The log below reports it.
     wrong = isThenable(found) ? "got a promise" : `got ${quote(found)}`;
   } catch (thrown) {
     wrong = `it threw ${sentenceOf(thrown)}`;
