@@ -1,12 +1,12 @@
-// Why something was given up, where its sender or its reader did not say: the reason of a `cancelled` error.
+// Reasons of a `cancelled` error, for waits that ended without a word from their sender or reader.
 
-/** Why a wait ends whose handler has ended. */
+/** The handler of a wait has ended. */
 export const ENDED: unique symbol = Symbol(
   "the handler that waited for it has ended; await it there, or use the reference itself (ref.ask, ref.stream)",
 );
 
-/** Why a stream ends whose reader wants no more. */
+/** The reader of a stream wants no more. */
 export const LEFT: unique symbol = Symbol("its reader left the stream");
 
-/** Why those that answer later than the first one are given up. */
+/** The later workers are given up once one has answered. */
 export const ANSWERED: unique symbol = Symbol("another worker of the pool has answered first");

@@ -1,37 +1,36 @@
 import { type AnyRef, quote } from "../message/address";
 
 /**
- * What is done with an actor that failed: it goes on with its state (`resume`), begins anew (`restart`), ends (`stop`),
- * or the decision is its parent's supervisor's, as if the parent had failed (`escalate`).
+ * The decision for an actor that failed: it goes on with its state (`resume`), begins anew (`restart`), ends (`stop`),
+ * or its parent's supervisor decides, as if the parent had failed (`escalate`).
  */
 export type Directive = "resume" | "restart" | "stop" | "escalate";
 
 /**
- * Whom a restart or a stop concerns: the child that failed; all children; or it and those that were spawned after it.
- * Actors without a parent are siblings: with "one-for-all", one of them beyond its limit holds them all.
+ * The children that a restart or a stop concerns: the one that failed; all children; or that one and those spawned
+ * after it. Actors without a parent are siblings: with "one-for-all", one of them beyond its limit holds them all.
  */
 export type Strategy = "one-for-one" | "one-for-all" | "rest-for-one";
 
 /**
- * What becomes of an actor that fails more often than its limit: it restarts after a pause that grows (`hold`), ends (`stop`), or
- * the decision is its parent's supervisor's (`escalate`).
+ * The decision for an actor that fails beyond its limit: it restarts after a pause that grows (`hold`), ends (`stop`),
+ * or its parent's supervisor decides (`escalate`).
  */
 export type BeyondLimit = "hold" | "stop" | "escalate";
 
-/** How long an actor waits before it restarts: longer each time, until it has been well for a while. */
+/** The wait before a restart: longer each time, until the actor has been well for a while. */
 export interface Backoff {
   /** Before the first restart, in milliseconds. Default: 100. */
   readonly initial?: number;
   /** The longest wait before jitter, in milliseconds. Default: 10,000. */
   readonly max?: number;
-  /** By what each wait is longer than the one before. Default: 2. */
+  /** The factor by which each wait grows. Default: 2. */
   readonly factor?: number;
   /**
-   * How far a wait is off by chance, so that many do not return at once: a part of it, from 0 to 1. Default: 0.2, which
-   * is ±20 %.
+   * The random part of a wait, from 0 to 1, so that many actors do not return at once. Default: 0.2, which is ±20 %.
    */
   readonly jitter?: number;
-  /** After how many milliseconds without a failure the next wait is `initial` again. Default: 10,000. */
+  /** The time without a failure, in milliseconds, after which the next wait is `initial` again. Default: 10,000. */
   readonly resetAfter?: number;
 }
 
@@ -54,20 +53,20 @@ export interface Supervision {
   /** Default: `"one-for-one"`. */
   readonly strategy?: Strategy;
   /**
-   * Chooses by what was thrown, and by who threw it. Default: `restart`, always. It runs while the actor fails: it does
-   * not wait, and one that throws escalates.
+   * Chooses a directive by the error and the child. Default: `restart`, always. It runs synchronously while the actor
+   * fails. If it throws, the failure escalates.
    */
   readonly decide?: (error: unknown, child: AnyRef) => Directive;
   /**
-   * Most restarts of one child in `within`; `beyondLimit` says what the failure after that leads to. A whole number from 0,
-   * or `Infinity`. Default: 5.
+   * Most restarts of one child in `within`; `beyondLimit` decides about the next failure. A whole number from 0, or
+   * `Infinity`. Default: 5.
    */
   readonly limit?: number;
   /**
-   * What becomes of a child that fails beyond `limit`. With `"hold"` it restarts after a pause, which begins at
-   * `backoff.initial` (or 100 ms), doubles with each failure up to 30 s, and begins again once the child has been well for
-   * `within`. Meanwhile its mailbox takes messages as ever, `inspect` shows it as `held`, and a stop ends it at once.
-   * Default: `"escalate"`; for an actor without a parent `"hold"`.
+   * The decision for a child that fails beyond `limit`. With `"hold"` it restarts after a pause. The pause begins at
+   * `backoff.initial` (or 100 ms), doubles with each failure up to 30 s, and starts over once the child has been well
+   * for `within`. Meanwhile its mailbox takes messages as ever, `inspect` shows it as `held`, and a stop ends it at
+   * once. Default: `"escalate"`; for an actor without a parent `"hold"`.
    */
   readonly beyondLimit?: BeyondLimit;
   /** The window of `limit`, in milliseconds. Default: 10,000. */
@@ -75,10 +74,11 @@ export interface Supervision {
   /** Default: none, a restart is immediate. */
   readonly backoff?: Backoff;
   /**
-   * What becomes of a child whose handler threw for a message from outside: one that came through `parseMessage` or `receive`, or
-   * the call of a tool by code, or was asked or read by the handler of such a message, by `ctx`; a tell of that handler counts as
-   * from within. With `"resume"` the message fails alone: the child goes on, and nothing counts against its limit; with
-   * `"restart"` it is a failure like any other. Default: `"resume"`, so that a stranger cannot take an actor from others.
+   * The decision for a child whose handler threw for a message from outside. Such a message came through `parseMessage`
+   * or `receive`, or from a tool call by code, or was an ask or a stream by `ctx` of a handler of such a message; a
+   * tell of that handler counts as from within. With `"resume"` the message fails alone: the child goes on, and nothing
+   * counts against its limit. With `"restart"` it is a failure like any other. Default: `"resume"`, so that a stranger
+   * cannot take an actor from others.
    */
   readonly outside?: "resume" | "restart";
 }
@@ -90,7 +90,7 @@ export interface Policy {
   readonly limit: number;
   readonly within: number;
   readonly backoff: Required<Backoff> | null;
-  /** Null for the default, which depends on whether the child has a parent. */
+  /** Null for the default, which depends on the child having a parent. */
   readonly beyondLimit: BeyondLimit | null;
   readonly outside: "resume" | "restart";
 }
@@ -144,7 +144,7 @@ const BACKOFF: { readonly [key in keyof Required<Backoff>]: (value: number) => b
   resetAfter: (value) => value > 0,
 };
 
-/** Refuses a supervision that cannot be one, and says what to write. */
+/** Throws on an invalid supervision, and says what to write. */
 export function checkSupervision(supervision: Supervision, of: string): void {
   if (typeof supervision !== "object" || supervision === null) {
     throw new TypeError(
@@ -189,19 +189,19 @@ function checkBackoff(backoff: Backoff, of: string): void {
       );
     }
     if (value === undefined) continue;
-    if (Number.isFinite(value) && BACKOFF[key as keyof Backoff](value)) continue; // It was looked for above.
+    if (Number.isFinite(value) && BACKOFF[key as keyof Backoff](value)) continue; // The key was checked above.
     throw new RangeError(
       `The backoff of ${of} has milliseconds above 0, a factor from 1, a jitter from 0 to 1; got ${key}: ${quote(value)}.`,
     );
   }
 }
 
-/** The first pause of an actor that is held, where its supervision has no backoff. Milliseconds. */
+/** The first pause of a held actor whose supervision has no backoff. Milliseconds. */
 const FIRST_HOLD = 100;
-/** The longest one. Milliseconds. */
+/** The longest pause of such an actor. Milliseconds. */
 const LONGEST_HOLD = 30_000;
 
-/** The restarts of one child: how many lately, and how many since it was last well for a while. */
+/** The restarts of one child: the recent ones, and those since it was last well for a while. */
 export class RestartHistory {
   #holds = 0;
   /** When the instance after the last hold began; null until then. */
@@ -211,7 +211,7 @@ export class RestartHistory {
   #last = Number.NEGATIVE_INFINITY;
 
   /**
-   * Counts a restart, unless that is more than the limit.
+   * Counts a restart, unless it is beyond the limit.
    *
    * @returns how many milliseconds to wait before it; null where it is too many.
    */
@@ -230,7 +230,7 @@ export class RestartHistory {
     return wait * (1 + backoff.jitter * (2 * random() - 1));
   }
 
-  /** Whether it was held, and has not been well for `within` since: then the next failure is beyond the limit, too. */
+  /** True when it was held and has not been well for `within` since: the next failure is then beyond the limit, too. */
   isHeld(now: number, within: number): boolean {
     if (this.#holds === 0) return false;
     if (this.#wellSince === null || now - this.#wellSince < within) return true;
@@ -238,7 +238,7 @@ export class RestartHistory {
     return false;
   }
 
-  /** Counts a failure beyond the limit; returns how many milliseconds to wait before the restart. */
+  /** Counts a failure beyond the limit. Returns the wait before the restart, in milliseconds. */
   hold({ backoff }: Policy): number {
     const first = backoff?.initial ?? FIRST_HOLD;
     const wait = Math.min(first * 2 ** this.#holds, Math.max(first, LONGEST_HOLD));

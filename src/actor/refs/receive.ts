@@ -12,18 +12,19 @@ import { ask, offer, stream, tell } from "./sending";
 import { type ActorStream, StreamReader } from "./stream-reader";
 
 /**
- * The way to an actor for messages that the compiler has not typed. Any operation and any payload may be given: neither makes
- * a method throw, or its promise reject. Each payload is validated once, whatever the system's `validate` says; an actor of a
- * router has no schema and takes it unchecked. An operation that the actor does not have, or has in the other pattern, comes
- * back as `unknown-operation`. A bad option is the caller's own mistake and throws at once. An operation without a payload gets
- * `undefined`, as in `door.ask("total", undefined)`. `publicError` makes of an error what its sender may know.
+ * A way to an actor for messages that the compiler has not typed. Any operation and any payload may be given: neither
+ * makes a method throw, or its promise reject. Each payload is validated once, whatever the system's `validate` says;
+ * an actor of a router has no schema and takes it unchecked. An operation that the actor lacks, or has in the other
+ * pattern, comes back as `unknown-operation`. A bad option is the caller's mistake and throws at once. An operation
+ * without a payload gets `undefined`, as in `door.ask("total", undefined)`. `publicError` reduces an error to what its
+ * sender may know.
  */
 export interface Door {
   /** Sends and forgets. A message that cannot be delivered becomes a dead letter. */
   tell(operation: string, payload: unknown): void;
   /**
-   * Sends and waits for the reply, which is of no known type. Default timeout: the system's `askTimeout`, 5 s. Errors: those of
-   * `ref.ask`.
+   * Sends and waits for the reply, which is not typed. Default timeout: the system's `askTimeout`, 5 s. Errors: those
+   * of `ref.ask`.
    *
    * @throws RangeError or TypeError at once when an option cannot be one.
    */
@@ -87,10 +88,10 @@ class ActorDoor implements Door {
   }
 }
 
-/** Whether it could name an operation: a caller from outside may have sent any value. */
+/** True for a value that can name an operation: a caller from outside may send any value. */
 const isName = (operation: unknown): operation is string => typeof operation === "string" && operation !== "";
 
-/** Refuses what names no operation at all; an actor of a router would take any name. */
+/** Refuses a message without a valid operation name. An actor of a router would take any name. */
 function refuse(cell: Recipient, envelope: Envelope): void {
   cell.environment.counts.accepted++;
   cell.refuse(envelope, cell.error("unknown-operation", envelope));

@@ -4,9 +4,9 @@ import type { Operation, Protocol } from "../../protocol/protocol";
 import { ActorRef, type Ref, recipientOf } from "./ref";
 
 /**
- * The schema of a reference that travels in a payload or a reply: to an actor that has the operations of a protocol; or, for
- * actors that refer to each other, without one and with their operations as a type. A reference does not leave the process:
- * a message from outside that should have one is refused as `invalid-payload`.
+ * The schema of a reference in a payload or a reply. With a protocol, the reference's actor must have its operations.
+ * Actors that refer to each other leave it out and give their operations as a type. A reference does not leave the
+ * process: a message from outside that should have one is refused as `invalid-payload`.
  *
  * @throws TypeError when it is given something that is no protocol.
  * @example
@@ -28,6 +28,6 @@ export function refSchema<Signatures>(protocol?: Protocol<string, Signatures>): 
   return Type.Unsafe(Type.Refine(Type.Unknown(), isOne, () => `must be a reference to an actor${whose}`));
 }
 
-/** Whether calls of one operation fit the other one; null is that of an actor which takes any message. */
+/** True when calls of one operation fit the other one. A null operation belongs to an actor that takes any message. */
 const isLike = (own: Operation | null | undefined, wanted: Operation): boolean =>
   own === null || (own?.hasPayload === wanted.hasPayload && own.isStream === wanted.isStream);

@@ -24,18 +24,18 @@ declare const signatures: unique symbol;
 declare const shapes: unique symbol;
 
 /**
- * A light reference to an actor: it can be kept for ever, and keeps nothing of a stopped actor alive (P14). It fits
- * wherever a reference to a part of its protocol is wanted. There an operation may take less and reply more, but it has a
- * payload where this one has one: without a payload, the options of an ask stand in its place.
+ * A light reference to an actor. It can be kept for ever, and keeps nothing of a stopped actor alive (P14). It fits
+ * wherever a reference to a part of its protocol is wanted. There an operation may take less and reply more, but must
+ * have a payload if this one has one: without a payload, the options of an ask stand in its place.
  */
 export interface Ref<out Signatures, out Shapes = { [K in keyof Signatures]?: ShapeOf<Signatures[K]> }> extends AnyRef {
-  /** For the compiler alone: by it, it sees which references fit where another is wanted. */
+  /** For the compiler alone: decides which references fit where another is wanted. */
   readonly [signatures]?: Signatures;
-  /** For the compiler alone, too: which operations have a payload. Of those, no other reference may think otherwise. */
+  /** For the compiler alone: the operations that have a payload. Another reference must agree on them. */
   readonly [shapes]?: Shapes;
   /**
-   * Sends and forgets: never throws, and never runs the handler on the caller's stack (P4). What cannot be delivered
-   * becomes a dead letter.
+   * Sends and forgets. Never throws, and never runs the handler on the caller's stack (P4). A message that cannot be
+   * delivered becomes a dead letter.
    *
    * @example
    * counter.tell("add", 2);
@@ -61,9 +61,9 @@ export interface Ref<out Signatures, out Shapes = { [K in keyof Signatures]?: Sh
   ): Promise<AskResult<ReplyOf<Signatures, Name & keyof Signatures>>>;
 
   /**
-   * Streams what the operation yields. The producer runs at most `credit` items ahead (P12); leaving the loop ends it.
-   * Until it is read to its end or left, it occupies the actor (one of its `concurrency`). The loop throws a
-   * StreamError, whose `kind` is that of an ask's error.
+   * Streams the items that the operation yields. The producer runs at most `credit` items ahead (P12); leaving the loop
+   * ends it. The stream occupies the actor (one of its `concurrency`) until it is read to its end or left. The loop
+   * throws a StreamError, whose `kind` is that of an ask's error.
    *
    * @throws RangeError or TypeError at once when an option cannot be one.
    * @example
@@ -93,8 +93,8 @@ export interface Ref<out Signatures, out Shapes = { [K in keyof Signatures]?: Sh
 export type RefTo<P extends Protocol> = Ref<SignaturesOf<P>>;
 
 /**
- * A reference that a message can be forwarded to: its actor shares an operation with the one that forwards. Where it may be one of
- * several, each of them does. Otherwise the sentence that the compiler is to show.
+ * A reference that a message can be forwarded to: its actor shares an operation with the one that forwards. A union
+ * must share with each of its actors. Otherwise, the sentence that the compiler shows.
  */
 export type Forwardable<Signatures, To extends AnyRef> = string extends keyof Signatures
   ? To
@@ -104,7 +104,7 @@ export type Forwardable<Signatures, To extends AnyRef> = string extends keyof Si
       : "it takes none of the operations of the actor that forwards"
     : "it takes none of the operations of the actor that forwards";
 
-/** The operations that the actor which forwards shares with the other one; of several others, with any one of them. */
+/** The operations that the forwarding actor shares with the other one; of several others, with any one of them. */
 export type Forwarded<Signatures, To extends AnyRef> =
   To extends Ref<infer Theirs, infer _Shapes> ? { [K in keyof Signatures & keyof Theirs]: Theirs[K] } : unknown;
 
@@ -114,9 +114,9 @@ export type Forwarded<Signatures, To extends AnyRef> =
  */
 export type AnySignatures = Record<string, (payload?: unknown) => unknown>;
 
-/** Has an address. In a class of its own: with a getter of its own, a reference would take 48 bytes instead of 32. */
+/** Holds the address. A separate class: with a getter of its own, a reference would take 48 bytes instead of 32. */
 class Addressed implements AnyRef {
-  /** Its address; of a child, its name below its parent until the address is read. */
+  /** The address; for a child, its name below its parent until the address is read. */
   #name: string;
 
   constructor(name: string) {
@@ -143,12 +143,12 @@ class Addressed implements AnyRef {
     return isWritten(ref.#name) || parent === null ? ref.#name.length : parent.addressLength + 1 + ref.#name.length;
   }
 
-  /** Its name below an address of so many characters. */
+  /** The name below a parent whose address has `length` characters. */
   static nameBelow(ref: Addressed, length: number): string {
     return isWritten(ref.#name) ? ref.#name.slice(length, -1) : ref.#name;
   }
 
-  /** True where that is its name. Makes no text. */
+  /** True when the reference has this name. Allocates no string. */
   static isNamed(ref: Addressed, name: string, length: number): boolean {
     const own = ref.#name;
     return own === name || (own.length === length + name.length + 1 && own.startsWith(name, length) && isWritten(own));
@@ -173,7 +173,7 @@ export class ActorRef extends Addressed {
   ask(operation: string, first?: unknown, second?: unknown): Promise<AskResult> {
     const to = this.#recipient;
     const known = to.operation(operation);
-    // Typed by Ref.ask: what is not the payload is the options. This is asWritten, without its object.
+    // Typed by Ref.ask: an argument is the payload or the options. This is asWritten, without its object.
     return known === null || known === undefined || known.hasPayload || second !== undefined
       ? ask(to, null, operation, known, first, second as AskOptions | undefined)
       : ask(to, null, operation, known, undefined, (first ?? undefined) as AskOptions | undefined);
@@ -231,8 +231,8 @@ export function refTo<Signatures>(recipient: Recipient): Ref<Signatures> {
 }
 
 /**
- * The log of the system that an actor belongs to, for what a stranger who calls that actor can bring about as often as it likes and
- * must not be told itself: ten lines a second at most, with the count of the others after it.
+ * The log of an actor's system, for failures that an untrusted caller can cause at will and must not be told. At most
+ * ten lines a second, then the count of the others.
  *
  * @throws TypeError when it is no reference.
  * @example

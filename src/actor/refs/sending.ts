@@ -14,11 +14,11 @@ import { ABANDONED_AFTER, checkStreamOptions, type StreamOptions } from "../enve
 import { ENDED } from "../reasons";
 import { type ActorStream, StreamReader } from "./stream-reader";
 
-/** Who gets a message to an actor: the one that is picked for it, where the actor is a pool. */
+/** The actor that gets a message: a pool's worker if the actor is a pool that picks one, or else the actor itself. */
 export const pickRecipient = (cell: Recipient, type: string, payload: unknown): Recipient =>
   (cell.isAlive ? cell.relay?.pick(type, payload) : null) ?? cell;
 
-/** Sends and forgets; why the mailbox did not take it has become a dead letter. */
+/** Sends and forgets. Returns the error of a message that became a dead letter. */
 export function tell(cell: Recipient, origin: Origin, type: string, payload: unknown): DeliveryError | null {
   return cell.accept(new Tell(type, payload, origin), cell.operation(type));
 }
@@ -60,7 +60,7 @@ export function ask(
   return promise;
 }
 
-/** Sets the timer of an ask: at the end of the turn, so that one that is over by then costs nothing. */
+/** Sets the timer of an ask at the end of the turn: an ask that is over by then costs nothing. */
 function setTimer(pending: PendingAsk, { dispatcher, timers }: Environment): void {
   if (pending.delay === Number.POSITIVE_INFINITY) return;
   if (dispatcher.isAwake) timers.stage(pending);
@@ -68,8 +68,8 @@ function setTimer(pending: PendingAsk, { dispatcher, timers }: Environment): voi
 }
 
 /**
- * Asks for a handler: what that handler's own asker has left of its time is all that this ask has (its deadline), and one that
- * would wait for the asker itself is refused (P8).
+ * Asks for a handler. The ask has at most the time that is left to the ask that the handler serves (its deadline). An
+ * ask that would wait for the asker itself is refused (P8).
  */
 export function askFor(
   asker: Recipient,
@@ -101,13 +101,14 @@ export function askFor(
     environment.counts.accepted++;
     to.refuse(pending, error);
   }
-  setTimer(pending, environment); // Behind that of the ask that it serves, which fires first where both are due at once.
+  setTimer(pending, environment); // Set after the timer of the ask that it serves, which fires first when both are due at once.
   return promise;
 }
 
 /**
- * Why a handler is not to wait for something; null when it may. What closes a circle waits for the end of the turn in the
- * mailbox: until then, the handler may ask another actor, whose reply is enough. Of several actors, some would handle it.
+ * The reason why a handler may not wait for something; null when it may. An ask that closes a circle waits in the
+ * mailbox for the end of the turn: until then, the handler may ask another actor whose reply is enough. An ask to
+ * several actors is refused at once: some of them would handle it.
  */
 function objectionTo(
   wait: PendingAsk | PendingStream,
@@ -126,7 +127,7 @@ function objectionTo(
     : deliveryError("ask-cycle", new EnvelopeSource(wait, wait.cell), circle);
 }
 
-/** Streams, from the first read on; one that a handler reads is a wait of that handler. */
+/** Streams, from the first read on. A stream that a handler reads is a wait of that handler. */
 export function stream(
   cell: Recipient,
   origin: Origin,
@@ -150,7 +151,7 @@ export function openStream(
 ): PendingStream {
   const to = reader === null ? cell : pickRecipient(cell, type, payload);
   const isBackground = reader?.isBackground === true;
-  // A handler ends its streams at its own end, however long it takes over an item.
+  // A handler ends its streams when it ends, however long it takes for an item.
   const patience = reader === null || isBackground ? ABANDONED_AFTER : Number.POSITIVE_INFINITY;
   const pending = new PendingStream(to, type, payload, options, origin, patience);
   const operation = cell.operation(type);
@@ -170,15 +171,15 @@ export function openStream(
 }
 
 /**
- * The arguments of an ask or a stream as it is written: the options stand where the payload does for an operation that
- * takes none. Of two arguments, the second one is always the options.
+ * Sorts the arguments of an ask or a stream. For an operation without a payload, the options may come first. Of two
+ * arguments, the second is always the options.
  */
 export function asWritten<Options>(
   operation: Operation | null | undefined,
   first: unknown,
   second: unknown,
 ): { payload: unknown; options: Options | undefined } {
-  // Typed by Ref: what is not the payload is the options.
+  // Typed by Ref: an argument is the payload or the options.
   return operation === null || operation === undefined || operation.hasPayload || second !== undefined
     ? { payload: first, options: second as Options | undefined }
     : { payload: undefined, options: (first ?? undefined) as Options | undefined };

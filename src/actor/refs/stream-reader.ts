@@ -3,11 +3,11 @@ import type { PendingStream } from "../envelopes/stream";
 import { DONE, type Step } from "../envelopes/stream-step";
 
 /**
- * Items from an actor, for `for await`; leaving the loop ends the producer. One that waits for something else at that time
- * ends once it has that, or at once where it heeds `ctx.signal`. Nothing is sent before the first read.
+ * Items from an actor, for `for await`. Leaving the loop ends the producer: once its present wait is over, or at once
+ * if it heeds `ctx.signal`. Nothing is sent before the first read.
  *
- * Its prototype is that of the language's own asynchronous iterators: `map`, `take` and the like are there once the runtime
- * has them (Bun 1.4 does not). Until then a generator does the same, and hands the end on in both directions.
+ * Its prototype is the language's own for asynchronous iterators: `map`, `take` and the like are there once the runtime
+ * has them (Bun 1.4 does not). Until then a generator does the same, and passes the end on in both directions.
  *
  * @example
  * async function* take<T>(items: AsyncIterable<T>, count: number) {
@@ -21,9 +21,9 @@ import { DONE, type Step } from "../envelopes/stream-step";
 export interface ActorStream<Item> extends AsyncIteratorObject<Item, undefined, undefined> {
   /** Reads may be called ahead: each gets its own item, in order. */
   next(): Promise<IteratorResult<Item, undefined>>;
-  /** Leaves the stream, as `break` and `await using` do; reads that wait come to the end. */
+  /** Leaves the stream, as `break` and `await using` do; pending reads come to the end. */
   return(): Promise<IteratorResult<Item, undefined>>;
-  /** Leaves the stream, and rejects with what it was given. */
+  /** Leaves the stream, and rejects with the given value. */
   throw(thrown: unknown): Promise<IteratorResult<Item, undefined>>;
   [Symbol.asyncIterator](): this;
 }
