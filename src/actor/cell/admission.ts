@@ -8,7 +8,7 @@ import { PendingStream } from "../envelopes/stream";
 import { checkPayload } from "../envelopes/validation";
 import type { Overflow } from "../options";
 
-/** An actor, as far as its mailbox is concerned. */
+/** The mailbox's view of its actor. */
 interface Owner extends Recipient {
   readonly extras: { readonly bound: MailboxBound | null } | null;
   readonly isEnding: boolean;
@@ -24,13 +24,13 @@ export class MailboxBound {
   readonly overflow: Overflow;
   /** Messages in the mailbox; signals are none. */
   size = 0;
-  /** What waits for room, and the signals behind it, in order. */
+  /** Messages that wait for room, and the signals behind them, in order. */
   readonly waiting = new Set<Envelope>();
   /** Messages in the mailbox that their senders gave up. */
   givenUp = 0;
-  /** Whether its overflow was told, and no room has been since. */
+  /** True once its overflow was published, until there is room. */
   isOverflowing = false;
-  /** Whether what was given up will be swept out soon. */
+  /** True while a sweep of given-up messages is due. */
   isSweepDue = false;
 
   constructor(capacity: number, overflow: Overflow) {
@@ -45,7 +45,7 @@ export class MailboxBound {
 
 const isMessage = (envelope: Envelope): boolean => !(envelope instanceof Signal);
 
-/** Puts an envelope into the mailbox of an actor, or hands it to the relay before it; an error tells why it is not in. */
+/** Puts an envelope into an actor's mailbox, or hands it to the actor's relay. Returns an error if it is not in. */
 export function admit(cell: Owner, envelope: Envelope, operation: Operation | null | undefined): DeliveryError | null {
   const relay = cell.isAlive ? cell.relay : null;
   if (relay !== null && !isFromOutside(envelope)) return relay.accept(envelope, operation); // The next recipient counts it.
@@ -61,7 +61,7 @@ export function admit(cell: Owner, envelope: Envelope, operation: Operation | nu
   return null;
 }
 
-/** Why a message is not to be handled; null when it is. */
+/** The reason why a message may not be handled; null when it may. */
 function objectionTo(cell: Owner, envelope: Envelope, operation: Operation | null | undefined): DeliveryError | null {
   if (cell.isEnding) return cell.error("stopped", envelope);
   if (operation === null) return null;
@@ -71,7 +71,10 @@ function objectionTo(cell: Owner, envelope: Envelope, operation: Operation | nul
   return checkPayload(envelope, operation, cell);
 }
 
-/** Puts a message into a bounded mailbox, lets it wait, or does what the policy says; an error tells why it is not in. */
+/**
+ * Puts a message into a bounded mailbox, lets it wait, or applies the overflow policy. Returns an error if it is not
+ * in.
+ */
 function admitBounded(cell: Owner, bound: MailboxBound, envelope: Envelope): DeliveryError | null {
   if (bound.hasRoom || bound.givenUp === 0) return place(cell, bound, envelope);
   const removed = sweep(cell, bound);
@@ -80,7 +83,7 @@ function admitBounded(cell: Owner, bound: MailboxBound, envelope: Envelope): Del
   return error;
 }
 
-/** Whoever hears of a dead letter may look at the audit, or send again: everything is in its place before one is told. */
+/** Subscribers may read the audit or send again, so all bookkeeping is done before a dead letter is published. */
 function place(cell: Owner, bound: MailboxBound, envelope: Envelope): DeliveryError | null {
   if (bound.hasRoom) {
     enter(cell, bound, envelope);
@@ -104,20 +107,20 @@ function place(cell: Owner, bound: MailboxBound, envelope: Envelope): DeliveryEr
   return cell.refuse(envelope, full(cell, bound, envelope), isPlanned);
 }
 
-/** A message has left the mailbox: whoever waits longest gets its place. */
+/** A message has left the mailbox: the longest waiting one gets its place. */
 export function release(cell: Owner, bound: MailboxBound, envelope: Envelope): void {
   bound.size--;
   if (envelope.failure !== null && bound.givenUp > 0) bound.givenUp--;
   refill(cell, bound);
 }
 
-/** Puts a signal where it belongs: behind what waits already (P2). */
+/** Puts a signal behind the messages that already wait (P2). */
 export function putSignal(cell: Owner, bound: MailboxBound, signal: Signal): void {
   if (bound.waiting.size === 0) cell.enqueue(signal);
   else bound.waiting.add(signal);
 }
 
-/** The sender of a message gave up: whoever waited for room leaves at once. */
+/** The sender of a message gave up: a message that waited for room leaves at once. */
 export function forget(cell: Owner, bound: MailboxBound, envelope: Envelope, error: DeliveryError): void {
   if (bound.waiting.delete(envelope)) {
     cell.refuse(envelope, error);
@@ -150,7 +153,10 @@ function enter(cell: Owner, bound: MailboxBound, envelope: Envelope): void {
   cell.enqueue(envelope);
 }
 
-/** Takes out what nobody waits for any more, which must not keep others out; it is counted, and to be told of. */
+/**
+ * Removes messages that nobody waits for, so that they keep no others out. They are counted here; the caller publishes
+ * them.
+ */
 function sweep(cell: Owner, bound: MailboxBound): Envelope[] {
   bound.givenUp = 0;
   const removed = cell.mailbox.removeAll((envelope) => envelope.failure !== null);

@@ -29,11 +29,11 @@ import {
   suspend,
 } from "./transitions";
 
-/** What drives actors: called once for a turn or a transition, never for a message. The layers above hand it in. */
+/** Drives the actors: called once for a turn or a transition, never for a message. The layers above provide it. */
 export interface Engine {
   /** Runs the hook that comes before all messages. */
   runHook(cell: Cell): number;
-  /** Handles `limit` messages at most; returns how many it did. */
+  /** Handles at most `limit` messages; returns their number. */
   runMessages(cell: Cell, limit: number): number;
   /** Takes the next step of an actor that starts, restarts or stops. */
   proceed(cell: Cell): void;
@@ -48,28 +48,28 @@ export interface ActorEnvironment extends Environment {
 }
 
 /**
- * One actor: its mailbox, its behaviour and what it is doing. It handles one message at a time (P3), counts the
- * outcome of each message once (P1), and is handed its turns by the dispatcher. What it does in a turn is in turn.ts, how it
- * begins, fails and ends in lifecycle.ts; its fields are for this room.
+ * One actor: its mailbox, its behaviour and its activity. It handles one message at a time (P3), counts the outcome of
+ * each message once (P1), and gets its turns from the dispatcher. Its turns are in turn.ts; its start, failures and end
+ * in lifecycle.ts. Its fields are for `src/actor` alone.
  */
 export class Cell implements Runnable, Recipient {
   nextReady: Runnable | null = null;
   readonly environment: ActorEnvironment;
   readonly parent: Cell | null;
-  /** What it can be asked for; null for an actor of a router, which takes every message. */
+  /** Its operations; null for an actor of a router, which takes every message. */
   readonly operations: Operations | null;
-  /** Makes its behaviour; forgotten when it has stopped. */
+  /** Makes its behaviour; dropped when it has stopped. */
   readonly factory: AnyFactory;
   /** The reference to it, which keeps its address. */
   readonly ref: ActorRef;
-  /** The message that is being handled, where one at a time is. */
+  /** The message that is being handled, unless it has a concurrency. */
   current: Envelope | null = null;
-  /** Made for the first message: many actors wait long for it, or for ever. */
+  /** Made for the first message: many actors wait long for one, or for ever. */
   queue: MessageQueue<Envelope> | null = null;
   readonly behaviour: Behaviour | null = null;
   /** What it is doing. */
   readonly activity: number = SUSPENDED;
-  /** How far its life has got; both are changed in transitions.ts. */
+  /** Its stage of life. Both are changed in transitions.ts. */
   readonly life: number = ALIVE;
   extras: Extras<Cell> | null = null;
 
@@ -96,7 +96,7 @@ export class Cell implements Runnable, Recipient {
     return this.ref.address;
   }
 
-  /** Of how many characters its address is; known without the address. */
+  /** The length of its address, in characters; known without the address. */
   get addressLength(): number {
     return this.extras?.children?.parentLength ?? ActorRef.lengthOf(this.ref);
   }
@@ -106,7 +106,10 @@ export class Cell implements Runnable, Recipient {
     return this.queue;
   }
 
-  /** How many messages it has handled: kept with the mailbox, because with 13 fields a cell takes 160 bytes, with 12 it takes 112. */
+  /**
+   * The number of messages it has handled. Kept in the mailbox: with 13 fields a cell takes 160 bytes, with 12 it takes
+   * 112.
+   */
   get handled(): number {
     return this.queue === null ? 0 : this.queue.handled;
   }
@@ -116,7 +119,7 @@ export class Cell implements Runnable, Recipient {
     return this.extras;
   }
 
-  /** What it has besides its closure until the next restart. */
+  /** The state of its present instance, until the next restart. */
   get instance(): Instance {
     if (this.life === STOPPED) return Instance.ended(); // Kept by nobody (P14).
     const { extra } = this;
@@ -130,11 +133,11 @@ export class Cell implements Runnable, Recipient {
   get isAlive(): boolean {
     return this.life <= GUARDED;
   }
-  /** Whether its mailbox has a bound, or something stands before it. */
+  /** True when its mailbox has a bound, or a relay stands before it. */
   get isGuarded(): boolean {
     return this.extras !== null && (this.extras.bound !== null || this.extras.relay !== null);
   }
-  /** Whether it takes nothing more. */
+  /** True once it takes no more messages. */
   get isEnding(): boolean {
     return this.life > GUARDED && this.life !== RESTARTING;
   }
@@ -144,16 +147,16 @@ export class Cell implements Runnable, Recipient {
 
   // ——— What is known of it
 
-  /** What is being handled. */
+  /** The envelopes that are being handled. */
   envelopes(): Envelope[] {
     const { current, extras } = this;
     const one = current === null ? [] : [current];
-    // Most handle one at a time, and each that stops itself comes by here.
+    // Kept short: most actors handle one at a time, and each actor that stops itself calls this.
     if (extras === null || extras.concurrency === null) return one;
     return [...one, ...[...extras.concurrency.running].map((handling) => handling.envelope)];
   }
 
-  /** What is known of what is being handled. */
+  /** The records of the messages that are being handled. */
   get handlings(): readonly Handling[] {
     const { extras } = this;
     if (extras === null) return [];
@@ -166,16 +169,16 @@ export class Cell implements Runnable, Recipient {
     return this.extras?.concurrency?.present?.envelope ?? this.current;
   }
 
-  /** What is known of an envelope that is being handled; null where nothing is, beyond itself. */
+  /** The record of an envelope that is being handled; null when nothing is recorded. */
   handlingOf(envelope: Envelope): Handling | null {
     const { extras } = this;
     if (extras === null) return null;
     return this.current === envelope ? extras.handling : (extras.concurrency?.of(envelope) ?? null);
   }
 
-  /** What is known of what the running code handles; made when asked for. */
+  /** The record of the message that the running code handles; made on demand. */
   get handling(): Handling | null {
-    const present = this.extras?.concurrency?.present ?? null; // Beside a signal that waits, too.
+    const present = this.extras?.concurrency?.present ?? null; // Also while a signal waits.
     if (present !== null || this.current === null) return present;
     const { extra } = this;
     extra.handling ??= new Handling(this, this.current);
@@ -184,7 +187,7 @@ export class Cell implements Runnable, Recipient {
 
   // ——— Sending to it
 
-  /** The operation of a name; undefined where there is none, null where any name will do. */
+  /** The operation of a name; undefined when there is none, null when any name will do. */
   operation(type: string): Operation | null | undefined {
     return this.operations === null ? null : this.operations[type];
   }
@@ -195,11 +198,11 @@ export class Cell implements Runnable, Recipient {
     const envelope = new Tell(type, payload, null);
     const operation = this.operation(type);
     if (!this.takes(envelope, operation)) this.accept(envelope, operation);
-    // What comes behind it, the mailbox may take by itself where it is the same.
+    // Later tells of the same operation can then go straight into the mailbox.
     else if (activity !== IDLE) queue?.open(type, tellOf, this.environment.counts);
   }
 
-  /** Takes what most messages from outside of actors are; false where more than this has to be looked at. */
+  /** The fast way in for messages from outside of actors; false when a message needs more checks. */
   takes(envelope: Envelope, operation: Operation | null | undefined): boolean {
     const { queue, environment } = this;
     if (this.life !== ALIVE || queue === null || operation?.isStream !== false || environment.looksAtEach) return false;
@@ -209,9 +212,9 @@ export class Cell implements Runnable, Recipient {
     return true;
   }
 
-  /** Puts an envelope into the mailbox, or refuses it and says why. */
+  /** Puts an envelope into the mailbox, or refuses it and returns the error. */
   accept(envelope: Envelope, operation: Operation | null | undefined): DeliveryError | null {
-    // In parts that are short, so that they are compiled into their callers.
+    // Split into short functions, which are compiled into their callers.
     if (envelope.origin === null && this.takes(envelope, operation)) return null;
     return admit(this, envelope, operation);
   }
@@ -230,13 +233,13 @@ export class Cell implements Runnable, Recipient {
     return deliveryError(kind, new EnvelopeSource(envelope, this));
   }
 
-  /** Makes a dead letter of an envelope; one that was meant to be dropped is not logged. */
+  /** Dead-letters an envelope. A planned drop is not logged. */
   refuse(envelope: Envelope, error: DeliveryError, isPlanned = false): DeliveryError {
     this.environment.counts.dead++;
     return this.deadLetter(envelope, error, isPlanned);
   }
 
-  /** Tells of a dead letter that is counted already. */
+  /** Publishes a dead letter that is counted already. */
   deadLetter(envelope: Envelope, error: DeliveryError, isPlanned = false): DeliveryError {
     const { isTold } = envelope;
     envelope.fail(error);
@@ -247,8 +250,8 @@ export class Cell implements Runnable, Recipient {
   // ——— Its turns
 
   run(limit: number): number {
-    const activity: number = this.activity; // As a number: it changes below.
-    if (activity !== READY) return 0; // It was stopped since it was scheduled.
+    const activity: number = this.activity; // Widened to a number: it changes below.
+    if (activity !== READY) return 0; // Stopped since it was scheduled.
     beginTurn(this);
     const { engine } = this.environment;
     const count = this.life > DRAINING ? engine.runHook(this) : engine.runMessages(this, limit);
@@ -294,7 +297,7 @@ export class Cell implements Runnable, Recipient {
     return this.extras !== null && this.extras.concurrency !== null;
   }
 
-  /** Takes its next message, or whatever its life has come to. */
+  /** Takes its next message, or the next step of its life. */
   goOn(): void {
     const { extras } = this;
     if (this.life <= DRAINING) {
@@ -321,7 +324,7 @@ export class Cell implements Runnable, Recipient {
   /** The sender of a message gave up: tells its handler, when one runs (P7). */
   abandon(envelope: Envelope, error: DeliveryError): void {
     const { extras } = this;
-    if (this.isStopped) fanOf(envelope)?.abandon(error); // Others may have what the workers of a pool handed on.
+    if (this.isStopped) fanOf(envelope)?.abandon(error); // Other actors may have messages that a pool's workers forwarded.
     if (extras === null) return;
     const handling = this.handlingOf(envelope);
     if (handling !== null) handling.abandon(error);

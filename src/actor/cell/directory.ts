@@ -1,7 +1,7 @@
 import { type Address, addressUnder, isWritten, MAX_ID_LENGTH } from "../../message/address";
 import { ActorRef } from "../refs/ref";
 
-/** An actor as its parent and the directory know it. */
+/** The parent's and the directory's view of an actor. */
 export interface Member<Self extends Member<Self>> {
   readonly address: Address;
   /** How many characters its address has; known without the address. */
@@ -12,17 +12,17 @@ export interface Member<Self extends Member<Self>> {
   readonly extras: { readonly children: Children<Self> | null } | null;
 }
 
-/** How many that have stopped may stay in the list, or as many as are alive. */
+/** The list may hold this many stopped children, or as many as are alive. */
 const SPARE = 8;
-/** Among so many a name is found by looking at each; a map for ten takes more than that. */
+/** Up to this many children, a name is found by a scan; a map for ten takes more memory than that. */
 const FEW = 16;
 
 /**
- * The children of an actor, in the order in which they were spawned. Those that have stopped leave the list when they are the
- * larger part of it: in a set, to come and to go took a tenth of what a child of skynet takes.
+ * The children of an actor, in the order in which they were spawned. Stopped children leave the list once they are the
+ * larger part of it: with a set, adding and removing took a tenth of the cost of a child of skynet.
  */
 export class Children<Of extends Member<Of>> {
-  /** How long the address of their parent is: in theirs, their names begin there. */
+  /** The length of their parent's address: the children's names begin there in their addresses. */
   readonly parentLength: number;
   #list: Of[] = [];
   #alive = 0;
@@ -51,12 +51,12 @@ export class Children<Of extends Member<Of>> {
     this.#list = this.all();
   }
 
-  /** Those that are there now. */
+  /** The children that have not stopped. */
   all(): Of[] {
     return this.#list.filter((child) => !child.isStopped);
   }
 
-  /** The one of that name, if it is there now. */
+  /** The child of that name, unless it has stopped. */
   named(name: string): Of | undefined {
     if (this.#byName === null && this.#alive > FEW) {
       this.#byName = new Map(this.all().map((child) => [this.#nameOf(child), child]));
@@ -76,20 +76,20 @@ export class Children<Of extends Member<Of>> {
 const LONGEST = MAX_ID_LENGTH + "@()".length;
 
 /**
- * Finds the actors of a system by their addresses. A child is found among the children of its parent, and written down here
- * once somebody has looked for it: most never are.
+ * Finds the actors of a system by address. A child is found among its parent's children, and kept here from its first
+ * lookup on: most are never looked up.
  */
 export class Directory<Of extends Member<Of>> {
-  /** Those without a parent, those whose address was written when they were made, and those that were looked for. */
+  /** Actors without a parent, those whose address was written at their spawn, and those that were looked up. */
   readonly #known = new Map<string, Of>();
-  /** How many have a slash in their own name, so that a child of another actor could be at the same address. */
+  /** The number of actors with a slash in their own name: a child of another actor could have the same address. */
   #nested = 0;
 
   get(at: string): Of | undefined {
     return this.#known.get(at) ?? this.#below(at);
   }
 
-  /** Goes from parent to child, as far as there are any. */
+  /** Walks from parent to child, as far as it can. */
   #below(at: string): Of | undefined {
     if (typeof at !== "string" || at.length > LONGEST) return undefined; // A message may come with anything.
     let end = at.indexOf("/");
@@ -98,7 +98,7 @@ export class Directory<Of extends Member<Of>> {
     while (end >= 0 && (found !== undefined || this.#nested > 0)) {
       const start = end + 1;
       end = at.indexOf("/", start);
-      found = found?.extras?.children?.named(at.slice(start, end)); // Of the last one -1, which is before the parenthesis.
+      found = found?.extras?.children?.named(at.slice(start, end)); // At the last name, -1: up to the parenthesis.
       if (found === undefined && this.#nested > 0 && end >= 0) found = this.#known.get(`${at.slice(0, end)})`);
     }
     if (found === undefined || found.address !== at) return undefined;
@@ -106,7 +106,7 @@ export class Directory<Of extends Member<Of>> {
     return found;
   }
 
-  /** Whether what an actor is to be called is in use. */
+  /** True when the name for a new actor is in use. */
   isTaken(parent: Of | null, name: string, isPlain: boolean): boolean {
     if (parent === null && isPlain) return this.#known.has(name); // No child is at an address without a slash.
     if (parent === null || isWritten(name)) return this.get(name) !== undefined;
@@ -122,17 +122,17 @@ export class Directory<Of extends Member<Of>> {
 
   /** It has stopped: its address can be used again (P14). */
   remove(cell: Of): void {
-    if (!ActorRef.isWritten(cell.ref)) return; // Nobody can have looked for it.
+    if (!ActorRef.isWritten(cell.ref)) return; // It was never looked up.
     this.#known.delete(cell.address);
     if (this.#nested > 0 && isNested(cell)) this.#nested--;
   }
 
-  /** Those without a parent, in the order in which they were spawned. */
+  /** The actors without a parent, in the order in which they were spawned. */
   roots(): Of[] {
     return [...this.#known.values()].filter(({ parent }) => parent === null);
   }
 
-  /** All, each before its children. */
+  /** All actors, each before its children. */
   *all(): Iterable<Of> {
     const left = this.roots().reverse();
     for (let cell = left.pop(); cell !== undefined; cell = left.pop()) {
@@ -142,6 +142,6 @@ export class Directory<Of extends Member<Of>> {
   }
 }
 
-/** Whether its name, which begins behind that of its parent, has a slash. */
+/** True when its own name, behind its parent's address, has a slash. */
 const isNested = <Of extends Member<Of>>({ address, parent }: Of): boolean =>
   address.includes("/", parent === null ? 0 : parent.addressLength);

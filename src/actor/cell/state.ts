@@ -10,23 +10,23 @@ import type { MailboxBound } from "./admission";
 import type { Children, Member } from "./directory";
 import { ALIVE, type Restart, RUNNING } from "./transitions";
 
-/** Somebody who is told when an actor has ended. */
+/** Is told when an actor has ended. */
 interface Watcher {
   tell(error: unknown): void;
 }
 
-/** What only some actors need, so that an idle one stays small. */
+/** State that only some actors need, so that an idle one stays small. */
 export class Extras<Self extends Member<Self>> {
   // ——— Of its options
   bound: MailboxBound | null = null;
   concurrency: Concurrency | null = null;
-  /** Whether each payload is checked, wherever it comes from. */
+  /** True when each payload is checked, wherever it comes from. */
   validates = false;
   relay: Relay | null = null;
-  /** Of its children. */
+  /** The supervision of its children. */
   policy: Policy | null = null;
   stashCapacity = 1_000;
-  /** What its life is while it is alive: guarded, where each message is looked at. */
+  /** Its life while it is alive: `GUARDED` if each message is checked. */
   readonly aliveAs: number = ALIVE;
   phase = 0;
 
@@ -37,9 +37,9 @@ export class Extras<Self extends Member<Self>> {
 
   // ——— Of its life
   children: Children<Self> | null = null;
-  /** What ends with a restart. */
+  /** The state that a restart ends. */
   instance: Instance | null = null;
-  /** How many instances there were before this one, and how many of these it had begun anew. */
+  /** The number of instances before this one; `restarts` counts those that began after a failure. */
   readonly generation: number = 0;
   restarts = 0;
   failed = 0;
@@ -52,7 +52,7 @@ export class Extras<Self extends Member<Self>> {
   /** How far its instance has ended. */
   readonly ending: number = RUNNING;
   readonly isDraining: boolean = false;
-  /** Ends the wait for its children, or for the backoff. */
+  /** The limit of its wait for handlers or children, or its backoff. */
   timer: Timeout | null = null;
   /** Why its supervisor stopped it. */
   stopError: { readonly error: unknown } | null = null;
@@ -61,34 +61,34 @@ export class Extras<Self extends Member<Self>> {
   watchers: Few<Watcher> = null;
 }
 
-/** What the signals of an actor that is stopped are aborted with. */
+/** The abort reason of the signals of a stopped actor. */
 export const stopReason = (address: Address): DOMException =>
   new DOMException(`The actor ${address} was stopped.`, "AbortError");
 
-/** Why nothing that ends with an instance can begin after its end. */
+/** The error sentence for a timer or a watch that is set after its instance ended. */
 export const endedSentence = (address: Address, what: string): string =>
   `This instance of ${address} has ended, by a stop or a restart: ${what} would never be called; set it in onStart or a handler.`;
 
-/** The timers of an instance, as the cell knows them. */
+/** The cell's view of an instance's timers. */
 export interface InstanceTimers {
-  /** Nothing waits in the mailbox: the time without a message begins. */
+  /** The mailbox is empty: the receive timeout begins. */
   onIdle(): void;
   onBusy(): void;
   cancelAll(): void;
 }
 
-/** What one instance of an actor has besides its closure: it ends with a restart. */
+/** The state of one instance beside its closure; a restart ends it. */
 export class Instance {
-  /** Of the instance; aborts when it ends. */
+  /** Aborts when the instance ends. */
   lifetime: AbortController | null = null;
   timers: InstanceTimers | null = null;
-  /** What it became, and was before. */
+  /** The behaviours before each `become`, the first one first. */
   readonly behaviours: Behaviour[] = [];
   readonly watching = new Set<{ end(): void }>();
   stash: Envelope[] = [];
-  /** What is asked and read by its context while it handles nothing, as in its factory. */
+  /** Holds the asks and reads of its context outside of messages, as in its factory. */
   background: Handling | null = null;
-  /** Whether its timers and watches have ended: what is set later would outlive it. */
+  /** True once its timers and watches have ended: a later one would outlive it. */
   hasEnded = false;
 
   static ended(): Instance {
@@ -106,7 +106,7 @@ export class Instance {
     return this.background;
   }
 
-  /** Ends its timers and its watches, and what it waits for beside its messages. */
+  /** Ends its timers, its watches, and its waits outside of messages. */
   end(): void {
     this.hasEnded = true;
     this.timers?.cancelAll();

@@ -14,25 +14,28 @@ import type { Signal } from "../envelopes/signal";
  * | stopping   | –             | a hook is due      | a hook runs, or its last turn ends | the last handlers end, or a hook waits | its children stop                    |
  * | stopped    | –             | –                  | –                                  | –                                      | nothing happens any more             |
  */
-// Numbers, because they are looked at several times a message.
+// Numbers, because each message reads them several times.
 export const SUSPENDED = 0;
 export const IDLE = 1;
 export const READY = 2;
 export const HANDLING = 3;
 export const AWAITING = 4;
 
-// In an order that is compared.
+// Ordered: code compares them.
 export const ALIVE = 0;
-/** Alive, and each message is looked at: its mailbox has a bound or priorities, its payloads are checked, or a relay stands before it. */
+/**
+ * Alive, and each message is checked: its mailbox has a bound or priorities, its payloads are validated, or a relay
+ * stands before it.
+ */
 export const GUARDED = 1;
-/** Handles what waits, and takes nothing more. */
+/** Handles the waiting messages, and takes no more. */
 export const DRAINING = 2;
 /** Takes messages, and handles none until its next instance has begun. */
 export const RESTARTING = 3;
 export const STOPPING = 4;
 export const STOPPED = 5;
 
-// How far an instance that ends has got, in an order that is compared.
+// The stages of an instance's end. Ordered: code compares them.
 export const RUNNING = 0;
 /** Its handlers have a time limit to end in. */
 export const HANDLERS_END = 1;
@@ -40,16 +43,16 @@ export const CHILDREN_STOP = 2;
 /** Its `onStop` has begun, or is not due. */
 export const HAS_ENDED = 3;
 
-/** Why an actor restarts. */
+/** The reason and the delay of a restart. */
 export interface Restart {
   readonly error: unknown;
-  /** How long it waits before that, in milliseconds. */
+  /** The wait before it, in milliseconds. */
   readonly delay: number;
-  /** Whether it failed beyond its limit. */
+  /** True when the actor failed beyond its limit. */
   readonly isHeld: boolean;
 }
 
-/** The life of an actor that has more than its bare record. */
+/** The part of an actor's life that is kept in its extras. */
 interface Extra {
   aliveAs: number;
   ending: number;
@@ -88,7 +91,7 @@ export function beginTurn(cell: Life): void {
   cell.activity = HANDLING;
 }
 
-/** As many of its handlers wait as may. */
+/** Its handlers wait, as many as may run at once. */
 export function awaitHandlers(cell: Life): void {
   cell.activity = AWAITING;
 }
@@ -102,7 +105,7 @@ export function endTurn(cell: Life): void {
   if (cell.activity === HANDLING) cell.activity = SUSPENDED;
 }
 
-/** Changes what it does with messages: its turn ends, and the next one begins with this. */
+/** Changes its behaviour. Its turn ends, and the next one uses the new behaviour. */
 export function behave(cell: Life, behaviour: Behaviour): void {
   cell.behaviour = behaviour;
   endTurn(cell);
@@ -110,42 +113,42 @@ export function behave(cell: Life, behaviour: Behaviour): void {
 
 // ——— How far its life has got
 
-/** Goes on to another part of its life. What its mailbox took without a look, it looks at from now on. */
+/** Moves to another stage of its life. The mailbox's fast way in is closed, so each message is checked from now on. */
 function live(cell: Life, life: number): void {
   cell.life = life;
   if (cell.queue !== null) cell.queue.close();
 }
 
-/** Looks at each message from now on, also in its next instances. */
+/** Checks each message from now on, in later instances too. */
 export function guard(cell: Life): void {
   cell.extra.aliveAs = GUARDED;
   live(cell, GUARDED);
 }
 
-/** Handles no message any more until its next instance has begun. */
+/** Handles no more messages until its next instance has begun. */
 export function beginRestart(cell: Life, why: Restart): void {
   live(cell, RESTARTING);
   cell.extra.restart = why;
   endTurn(cell);
 }
 
-/** Takes nothing more. One that waits to restart has nobody to drain its mailbox. */
+/** Takes no more messages. An actor that waits to restart cannot drain its mailbox. */
 export function beginStop(cell: Life, isDraining: boolean): void {
   live(cell, isDraining && cell.life !== RESTARTING ? DRAINING : STOPPING);
-  if (isDraining || cell.extras !== null) cell.extra.isDraining = isDraining; // The later word counts, for its children too.
+  if (isDraining || cell.extras !== null) cell.extra.isDraining = isDraining; // The last call decides, for its children too.
 }
 
-/** All that waited is handled. */
+/** All waiting messages are handled. */
 export function endDraining(cell: Life): void {
   if (cell.life === DRAINING) live(cell, STOPPING);
 }
 
-/** Handles nothing any more, and waits for no handler. */
+/** Handles nothing any more, and does not wait for its handlers. */
 export function abandonLife(cell: Life): void {
   live(cell, STOPPING);
 }
 
-/** Makes room for its next instance, which goes back to nothing of this one. */
+/** Prepares its next instance. Nothing of the last one is kept. */
 export function beginInstance(cell: Life): void {
   const { extra } = cell;
   extra.generation++;
@@ -168,7 +171,7 @@ export function endLife(cell: Life): void {
   cell.behaviour = null;
   cell.factory = null;
   cell.extras = null;
-  if (cell.queue instanceof PriorityMailbox) cell.queue = null; // It has the priority function of its owner.
+  if (cell.queue instanceof PriorityMailbox) cell.queue = null; // It holds the priority function of its owner.
 }
 
 // ——— How far its instance has ended
@@ -190,20 +193,20 @@ export function endStoppingChildren({ extra }: Life): void {
   extra.ending = RUNNING;
 }
 
-/** Nothing of the instance is left but its `onStop`, which is handed over where it is due. */
+/** Nothing of the instance is left but its `onStop`, given here if there is one. */
 export function endInstance({ extra }: Life, onStop: Signal | null): void {
   extra.ending = HAS_ENDED;
   extra.hook = extra.isUnstarted ? null : onStop;
 }
 
-/** Takes the hook that is to run next, which comes before any message. */
+/** Takes the hook that runs next, before any message. */
 export function takeHook({ extra }: Life): Signal | null {
   const { hook } = extra;
   extra.hook = null;
   return hook;
 }
 
-/** The `onStart` of an instance begins; until it has come to a good end, no `onStop` is due. */
+/** The `onStart` of an instance begins. Call the result once it has succeeded: `onStop` is due only from then on. */
 export function beginStart({ extra }: Life): () => void {
   extra.isUnstarted = true;
   return () => {

@@ -4,7 +4,7 @@ import type { Envelope } from "../contract";
 import { type Concurrency, Handling } from "../envelopes/handling";
 import { callHere, contextOf, fail, outcomeOf, succeed, watchSlowness } from "./outcome";
 
-/** Handles a message beside others, as many as the actor's `concurrency` allows. */
+/** Handles a message beside others, up to the actor's `concurrency`. */
 export function handleConcurrently(cell: Cell, envelope: Envelope): void {
   const concurrency = cell.extras?.concurrency ?? null;
   if (concurrency === null) throw new Error(`${cell.address} handles one message at a time.`);
@@ -31,7 +31,7 @@ export function handleConcurrently(cell: Cell, envelope: Envelope): void {
   watchSlowness(cell, handling);
 }
 
-/** The presence is a part of the context that was entered, so that all which the handler awaits has it. */
+/** The presence is set inside the entered context, so that everything the handler awaits has it. */
 const run = (cell: Cell, concurrency: Concurrency, handling: Handling): unknown =>
   concurrency.run(handling, () => outcomeOf(handling.envelope, handling, callHere(cell, handling.envelope)));
 
@@ -39,7 +39,7 @@ function settle(cell: Cell, handling: Handling, outcome: unknown, isFulfilled: b
   if (cell.extras?.concurrency?.running.has(handling) !== true) return; // It was abandoned.
   if (isFulfilled) succeed(cell, handling.envelope, outcome, handling);
   else fail(cell, handling.envelope, outcome, handling);
-  if (cell.isStopped) return; // By what its supervisor decided just now.
-  // A hook has the actor to itself; and who is scheduled, or runs, goes on then.
+  if (cell.isStopped) return; // Its supervisor has just stopped it.
+  // A hook runs alone. A scheduled or running actor goes on by itself.
   if (cell.current === null && cell.activity !== READY && cell.activity !== HANDLING) cell.goOn();
 }

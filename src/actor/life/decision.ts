@@ -6,16 +6,16 @@ import type { Restart } from "../cell/transitions";
 import { type AnySignatures, refTo } from "../refs/ref";
 import { type Directive, isDirective, type Policy, RestartHistory } from "../supervision";
 
-/** What the supervisor of an actor has decided. */
+/** A supervisor's decision about an actor. */
 export interface Decision {
   readonly directive: Directive;
-  /** Before a restart, in milliseconds. */
+  /** The wait before a restart, in milliseconds. */
   readonly delay: number;
-  /** Whether it is a restart beyond the limit. */
+  /** True for a restart beyond the limit. */
   readonly isHeld: boolean;
-  /** The end of the sentence that tells of it. */
+  /** The end of the log sentence. */
   readonly note: string;
-  /** Whom it concerns, in the order in which they were spawned. */
+  /** The actors it concerns, in the order in which they were spawned. */
   readonly concerned: readonly Cell[];
 }
 
@@ -26,12 +26,13 @@ export interface Decision {
  */
 export function decisionFor(cell: Cell, thrown: unknown, isStarting: boolean, who: string): Decision {
   const policy = policyFor(cell);
-  // Both before decide is called, which may stop the actor: then it has neither a place among its siblings nor a factory.
+  // Both are read before decide is called: it may stop the actor, which then has neither a place among its siblings nor
+  // a factory.
   const concerned = policy.strategy === "one-for-one" ? [cell] : concernedBy(cell, policy);
   const hasFactory = cell.factory !== null;
   let { directive, why } = directiveOf(policy, cell, thrown);
-  if (directive === "restart" && !hasFactory) directive = "resume"; // It has no state that could be made anew.
-  if (directive === "resume" && isStarting) directive = "stop"; // There is nothing to go on with.
+  if (directive === "restart" && !hasFactory) directive = "resume"; // It has no state to make anew.
+  if (directive === "resume" && isStarting) directive = "stop"; // There is no instance to go on with.
   let delay = 0;
   let isHeld = false;
   if (directive === "restart" && cell.isAlive) {
@@ -61,14 +62,14 @@ function directiveOf(policy: Policy, cell: Cell, thrown: unknown): { directive: 
   try {
     const directive: unknown = cell.environment.enter(policy.decide, thrown, refTo<AnySignatures>(cell));
     if (isDirective(directive)) return { directive, why: "" };
-    hearRejection(directive, () => {}); // It is no directive, whatever comes of it.
+    hearRejection(directive, () => {}); // A promise is no directive; its outcome is ignored.
     return { directive: "escalate", why: `decide returned ${quote(directive)}, which is no directive` };
   } catch (error) {
     return { directive: "escalate", why: `decide threw ${sentenceOf(error)}` };
   }
 }
 
-/** The children that a failure of one concerns, in the order in which they were spawned. */
+/** The siblings that a failure concerns, itself included, in the order in which they were spawned. */
 function concernedBy(cell: Cell, { strategy }: Policy): readonly Cell[] {
   const { parent, environment } = cell;
   const all =
@@ -96,11 +97,11 @@ function noteOf(directive: Directive, cell: Cell, why: string, delay: number, wh
   }
 }
 
-/** A sentence with its note; what was thrown may end it with a full stop. */
+/** A sentence with its note. A thrown message may end with a full stop, which is removed. */
 export const withNote = (sentence: string, note: string): string =>
   note === "" ? sentence : `${sentence.replace(/\.$/, "")}${note}`;
 
-/** Logs a failure, where it is to be, and publishes it. */
+/** Logs a failure, unless the level is null, and publishes it. */
 export function report(
   cell: Cell,
   operation: string,

@@ -7,18 +7,18 @@ import { EnvelopeSource } from "../envelopes/envelope";
 import type { Handling } from "../envelopes/handling";
 import { Signal } from "../envelopes/signal";
 
-// What an actor leaves behind when it stops or restarts: handlers to be told, messages to be kept or dead-lettered.
+// The end of an instance: its handlers are told, its messages are kept or dead-lettered.
 
-/** A stream has no end of its own that could be waited for. */
+/** Ends the running streams: a stream may never end by itself. */
 export function endStreams(cell: Cell): void {
-  if (cell.extras === null && cell.current?.pattern !== "stream") return; // Most: without a list of them.
+  if (cell.extras === null && cell.current?.pattern !== "stream") return; // The common case, without a list.
   for (const envelope of cell.envelopes()) {
     const isOwn = envelope.pattern === "stream" && cell.handlingOf(envelope)?.passedOn !== "forwarded";
     if (isOwn) envelope.fail(deliveryError("stopped", new EnvelopeSource(envelope, cell), "streamed"));
   }
 }
 
-/** Tells the handlers that run (P7). */
+/** Tells the running handlers (P7). */
 export function abortSignals(cell: Cell): void {
   const { extras } = cell;
   if (extras === null) return;
@@ -27,17 +27,17 @@ export function abortSignals(cell: Cell): void {
   abortLifetime(cell);
 }
 
-/** Tells what listens to the signal of an instance, in the system's context (P16). */
+/** Aborts the signal of an instance, in the system's context (P16). */
 export function abortLifetime({ environment, extras, address }: Cell): void {
   const lifetime = extras?.instance?.lifetime ?? null;
   if (lifetime !== null) environment.enter(() => lifetime.abort(stopReason(address)));
 }
 
-/** Dead-letters what waits: in the mailbox, for room in it, and in the stash. */
+/** Dead-letters all waiting messages: in the mailbox, for room in it, and in the stash. */
 export function discard(cell: Cell): void {
   const instance = cell.extras?.instance ?? null;
   const bound = cell.extras?.bound ?? null;
-  // One by one: whoever sees a dead letter may count the others (P1).
+  // One by one: a subscriber to dead letters may count the others (P1).
   for (let envelope = instance?.stash.shift(); envelope !== undefined; envelope = instance?.stash.shift())
     refuseStopped(cell, envelope);
   const { queue } = cell;
@@ -54,14 +54,14 @@ function refuseStopped(cell: Cell, envelope: Envelope): void {
   if (!(envelope instanceof Signal)) cell.refuse(envelope, envelope.failure ?? cell.error("stopped", envelope));
 }
 
-/** What was stashed comes before what waits. */
+/** Puts the stashed messages before the waiting ones. */
 export function restoreStash({ extra, mailbox }: Cell): void {
   const stash = extra.instance?.stash ?? [];
   mailbox.putFirst(stash);
   if (extra.bound !== null) extra.bound.size += stash.length;
 }
 
-/** The handling of an envelope is over: whoever comes next may be handled. */
+/** The handling of an envelope is over: the next message may be handled. */
 export function finish(cell: Cell, envelope: Envelope, handling: Handling | null): void {
   if (cell.current === envelope) {
     cell.current = null;
@@ -70,16 +70,16 @@ export function finish(cell: Cell, envelope: Envelope, handling: Handling | null
   if (handling !== null && handling.slowness !== null) cell.environment.timers.remove(handling.slowness);
 }
 
-/** Counts what is handled now as failed; its askers get `stopped`, and what its handlers wait for ends. */
+/** Counts the running messages as failed. Their askers get `stopped`, and the waits of their handlers end. */
 export function abandonRunning(cell: Cell): void {
   const { current, extras, handlings } = cell;
   if (current !== null) {
     abandonOne(cell, current, extras === null ? null : extras.handling);
-    // Its promise may settle later, while a hook runs: that must not end the hook.
+    // Its promise may settle later, while a hook runs, and must not end the hook.
     if (extras !== null) extras.onFulfilled = extras.onRejected = null;
   }
   for (const handling of [...(extras?.concurrency?.running ?? [])]) abandonOne(cell, handling.envelope, handling);
-  // Whoever is told may look at the audit: all of them are counted by now.
+  // A listener may read the audit: all of them are counted by now.
   for (const handling of handlings) handling.end(abandoned(handling.envelope, cell));
 }
 
@@ -94,8 +94,8 @@ function abandonOne(cell: Cell, envelope: Envelope, handling: Handling | null): 
 }
 
 /**
- * The signal of what an actor does now. While a message is handled, it aborts when its sender gives up, and in any case when the
- * actor is stopped or restarts. Made when it is read.
+ * The signal of the actor's present work. For a message, it aborts when the sender gives up, or when the actor is
+ * stopped or restarts. For anything else, only the latter. Made when it is read.
  */
 export function signalOf(cell: Cell): AbortSignal {
   const { handling, address, isAlive } = cell;
@@ -114,7 +114,7 @@ export function signalOf(cell: Cell): AbortSignal {
   return handling.controller.signal;
 }
 
-/** Calls back when that signal would be aborted, at once where it would be already; what it returns ends that. */
+/** Calls back when that signal would abort, or at once if it already has. The returned function ends that. */
 export function onAbort(cell: Cell, callback: () => void): () => void {
   const { handling, isAlive, environment } = cell;
   if (handling === null || handling.envelope instanceof Signal) {

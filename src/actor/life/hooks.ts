@@ -13,7 +13,7 @@ function functionOf(behaviour: Behaviour | null, hook: Hook): HookFunction | nul
 
 export const hasHook = (behaviour: Behaviour | null, hook: Hook): boolean => functionOf(behaviour, hook) !== null;
 
-/** The signal that calls a hook; null where there is none. */
+/** The signal that calls a hook; null when there is no such hook. */
 export function hookOf(
   { generation }: Cell,
   behaviour: Behaviour | null,
@@ -25,7 +25,7 @@ export function hookOf(
   return found === null ? null : new Signal(hook, generation, () => found.call(behaviour, error), hook, onDone);
 }
 
-/** Puts the hooks of an instance that begins before all messages. */
+/** Puts the hooks of a new instance before all messages. */
 export function putFirstHooks(cell: Cell, behaviour: Behaviour): void {
   const restart = cell.extras === null ? null : cell.extras.restart;
   if (restart !== null) putFirst(cell, hookOf(cell, behaviour, "onRestart", restart.error));
@@ -33,7 +33,7 @@ export function putFirstHooks(cell: Cell, behaviour: Behaviour): void {
 }
 
 function putFirst(cell: Cell, hook: Signal | null): void {
-  if (hook !== null) cell.mailbox.putFirst([hook]); // The mailbox is made when it is read.
+  if (hook !== null) cell.mailbox.putFirst([hook]); // Reading `mailbox` creates it.
 }
 
 function startHookOf(cell: Cell, behaviour: Behaviour): Signal | null {

@@ -38,10 +38,10 @@ import { decisionFor, policyFor, report, tellOfHold, withNote } from "./decision
 import { abandonRunning, abortLifetime, abortSignals, discard, endStreams, restoreStash } from "./ending";
 import { hasHook, hookOf, putFirstHooks } from "./hooks";
 
-// How an actor begins, fails, restarts and ends. Each step that has to wait leaves the actor suspended, and what it waited for
-// calls proceed() again: one place decides what comes next.
+// How an actor begins, fails, restarts and ends. A step that has to wait leaves the actor suspended, and calls
+// proceed() when the wait is over: one place decides the next step.
 
-/** Begins to handle messages, its hooks first; those that came while it was made have waited. */
+/** Begins to handle messages, hooks first. Messages that came while it was made have waited. */
 export function start(cell: Cell, behaviour: Behaviour): void {
   behave(cell, behaviour);
   putFirstHooks(cell, behaviour);
@@ -50,7 +50,7 @@ export function start(cell: Cell, behaviour: Behaviour): void {
 
 // ——— Failing
 
-/** A handler or a hook threw: its supervisor decides what becomes of the actor (P9). */
+/** A handler or a hook threw: the supervisor decides about the actor (P9). */
 export function failed(cell: Cell, envelope: Envelope, error: HandlerFailedError, isTold: boolean): void {
   const hook = envelope instanceof Signal ? envelope.hook : undefined;
   const isEnding = hook === "onStop" || !cell.isAlive;
@@ -58,14 +58,14 @@ export function failed(cell: Cell, envelope: Envelope, error: HandlerFailedError
     const directive = !isEnding ? "resume" : cell.life === RESTARTING ? "restart" : "stop";
     const sentence = isEnding ? error.message : withNote(error.message, "; it goes on.");
     report(cell, envelope.type, error.cause, directive, sentence, isTold ? null : "error");
-    if (hook !== undefined && cell.life === DRAINING) stop(cell, false); // It did not begin: nobody can handle the rest.
+    if (hook !== undefined && cell.life === DRAINING) stop(cell, false); // It did not start, so nobody can handle the rest.
     return;
   }
   decide(cell, envelope.type, error.cause, error.message, hook !== undefined, !isTold);
 }
 
 /**
- * Applies what the supervisor of an actor decides; what none is left to decide reaches the system.
+ * Applies the supervisor's decision. A failure without a supervisor reaches the system.
  *
  * @returns what was decided in the end, by whom it was escalated to.
  */
@@ -79,7 +79,7 @@ function decide(
   who = "it",
 ): Directive {
   const { directive, delay, isHeld, note, concerned } = decisionFor(cell, thrown, isStarting, who);
-  // Who asked has been told, and needs no log; but what becomes of the actor for it is told here.
+  // The asker has been told, so no log is needed; but the consequences for the actor are reported here.
   const isUnhandled = directive === "escalate" && cell.parent === null;
   const level = isUntold || isUnhandled || isHeld ? "error" : directive === "resume" ? null : "warn";
   report(cell, operation, thrown, directive, withNote(sentence, note), level);
@@ -96,23 +96,23 @@ function escalate(cell: Cell, operation: string, thrown: unknown, sentence: stri
     return "stop";
   }
   const directive = decide(parent, operation, thrown, sentence, false, false, parent.address);
-  // Its parent begins anew, or ends, without it; where that goes on, it can only if it had begun.
+  // The parent restarts or ends without it. If the parent resumes, it goes on only if it had started.
   if (directive !== "resume" || isStarting) stopFailed(cell, thrown);
   return directive;
 }
 
 function stopFailed(cell: Cell, error: unknown): void {
   if (cell.isStopped) return;
-  cell.extra.stopError ??= { error }; // Also where its parent has begun to stop it for this.
+  cell.extra.stopError ??= { error }; // Also when its parent has already begun to stop it for this.
   if (cell.life !== STOPPING) stop(cell, false);
 }
 
 // ——— Restarting
 
-/** Makes an actor anew once its running message is finished; what waits in its mailbox is kept (P10). */
+/** Restarts an actor once its running message has ended. The messages in its mailbox are kept (P10). */
 function restart(cell: Cell, why: Restart): void {
   if (!cell.isAlive || cell.factory === null) return;
-  beginRestart(cell, why); // Its turn ends here, and goes on in proceed().
+  beginRestart(cell, why); // Its turn ends here; proceed() continues.
   if (why.isHeld) tellOfHold(cell, why);
   if (cell.activity === IDLE) cell.schedule();
   abortSignals(cell);
@@ -125,7 +125,7 @@ function restart(cell: Cell, why: Restart): void {
   waitForHandlers(cell);
 }
 
-/** Gives the handlers that still run as long as a hook has; what has not ended then is abandoned. */
+/** Gives the running handlers as long as a hook has. Those that have not ended then are abandoned. */
 function waitForHandlers(cell: Cell): void {
   const { hookTimeout } = cell.environment;
   if (hookTimeout === Number.POSITIVE_INFINITY) return;
@@ -159,14 +159,14 @@ function renew(cell: Cell): void {
   try {
     behaviour = environment.engine.makeBehaviour(cell);
   } catch (thrown) {
-    endInstance(cell, null); // Nothing began that could end.
+    endInstance(cell, null); // No instance began, so none ends.
     const sentence = `${address} could not be made anew: ${sentenceOf(thrown)}`;
     if (cell.isAlive) decide(cell, "factory", thrown, sentence, true, true);
     else {
       report(cell, "factory", thrown, "stop", sentence, "error");
       stop(cell, false); // Its factory was told to stop it. Nobody can handle the rest, so nothing is drained.
     }
-    cell.schedule(); // By the dispatcher, so that one that fails for ever starves nobody.
+    cell.schedule(); // By the dispatcher, so that an actor that fails for ever starves nobody.
     return;
   }
   extra.restarts++;
@@ -179,14 +179,16 @@ function renew(cell: Cell): void {
 
 // ——— Ending
 
-/** Stops after the running message: the rest is drained, or dead-lettered; then its children stop, then it (P13). */
+/**
+ * Stops after the running message. The rest is drained, or dead-lettered. Then its children stop, then the actor (P13).
+ */
 export function stop(cell: Cell, isDraining: boolean, whenStopped?: () => void): void {
   if (cell.life === STOPPED) {
     whenStopped?.();
     return;
   }
   if (cell.activity === IDLE && hasNothingToEnd(cell)) {
-    terminate(cell); // Most: to write down who waits for it would take 700 bytes.
+    terminate(cell); // The common case: recording the waiter would take 700 bytes.
     whenStopped?.();
     return;
   }
@@ -203,15 +205,15 @@ export function stop(cell: Cell, isDraining: boolean, whenStopped?: () => void):
   if (cell.life === STOPPING) discard(cell);
   if (cell.activity === IDLE) cell.goOn();
   else if (cell.activity === SUSPENDED && extras !== null && extras.timer !== null && extras.ending !== HANDLERS_END) {
-    endTimer(cell); // It waited to restart: by its backoff, or for its children, as a stop does without a limit.
+    endTimer(cell); // It waited to restart, for its backoff or its children. A stop waits for the children too, without a limit.
     if (extras.ending !== CHILDREN_STOP) proceed(cell);
   }
 }
 
-/** What comes next of an actor that restarts or stops. */
+/** The next step of an actor that restarts or stops. */
 type Step = "wait" | "stopChildren" | "runOnStop" | "pause" | "renew" | "terminate";
 
-/** Its handlers end, then its children stop, then its `onStop` runs; then it begins anew, or is gone. */
+/** Its handlers end, then its children stop, then its `onStop` runs. Then it begins anew, or is gone. */
 function nextStep(cell: Cell): Step {
   const { extras, life, behaviour } = cell;
   if (extras === null) return hasHook(behaviour, "onStop") ? "runOnStop" : "terminate";
@@ -219,7 +221,7 @@ function nextStep(cell: Cell): Step {
     return extras.ending === CHILDREN_STOP ? "wait" : "stopChildren";
   }
   if (extras.ending !== HAS_ENDED) {
-    // Most parents have nothing to run: then nothing can begin that would have to be refused, and no instance is made for it.
+    // Most parents have no hook to run: then nothing can begin that must be refused, and no instance is made for it.
     const isPlain = life !== RESTARTING && extras.instance === null;
     if (!isPlain || hasHook(behaviour, "onStop")) return "runOnStop";
   }
@@ -227,18 +229,18 @@ function nextStep(cell: Cell): Step {
   return (extras.restart?.delay ?? 0) > 0 ? "pause" : "renew";
 }
 
-/** Goes on with an actor that restarts or stops, as far as it goes without waiting. */
+/** Takes the next steps of an actor that restarts or stops, until one has to wait. */
 export function proceed(cell: Cell): void {
-  if ((cell.extras?.concurrency?.running.size ?? 0) > 0) return; // The last of them comes by here again.
+  if ((cell.extras?.concurrency?.running.size ?? 0) > 0) return; // The last handler to end calls this again.
   endWaiting(cell);
   endDraining(cell);
   for (;;) {
-    if (cell.life === STOPPING) discard(cell); // What a handler stashed since, and signals that came.
+    if (cell.life === STOPPING) discard(cell); // Messages stashed since, and new signals.
     switch (nextStep(cell)) {
       case "wait":
         return;
       case "stopChildren":
-        cell.instance.end(); // Made where there is none, so that what begins now is refused.
+        cell.instance.end(); // Made if there is none, so that new timers and watches are refused.
         stopChildren(cell);
         return;
       case "runOnStop":
@@ -260,18 +262,18 @@ export function proceed(cell: Cell): void {
   }
 }
 
-/** The limit of what it waited for has no meaning any more. */
+/** Its handlers have ended: their time limit is removed. */
 function endWaiting(cell: Cell): void {
   if (cell.extras === null || cell.extras.ending !== HANDLERS_END) return;
   endHandlers(cell);
   endTimer(cell);
 }
 
-/** Of what its factory returned: what it became has no hooks. */
+/** From the behaviour that its factory returned: a later one has no hooks. */
 const onStopOf = (cell: Cell): Signal | null =>
   hookOf(cell, cell.extras?.instance?.behaviours[0] ?? cell.behaviour, "onStop");
 
-/** Whether it has neither children, watches, a stash and the like, nor a hook that is to run at its end. */
+/** True when it has no children, watches, stash or the like, and no `onStop`. */
 const hasNothingToEnd = ({ extras, behaviour }: Cell): boolean => extras === null && !hasHook(behaviour, "onStop");
 
 function stopChildren(cell: Cell): void {
@@ -320,7 +322,7 @@ function endTimer({ extras, environment }: Cell): void {
 
 function terminate(cell: Cell): void {
   const { extras, environment, parent } = cell;
-  const hasBegun = cell.behaviour !== null || cell.generation > 0; // Not where its first factory threw.
+  const hasBegun = cell.behaviour !== null || cell.generation > 0; // False when its first factory threw.
   endLife(cell);
   environment.directory.remove(cell);
   const stopError = extras?.stopError ?? null;
@@ -332,7 +334,9 @@ function terminate(cell: Cell): void {
   if (extras !== null && extras.whenStopped !== null) for (const callback of extras.whenStopped) callback();
 }
 
-/** Ends an actor without waiting for its handler: the running message counts as failed, its asker gets `stopped`. */
+/**
+ * Ends an actor without waiting for its handler. The running message counts as failed, and its asker gets `stopped`.
+ */
 export function abandon(cell: Cell): void {
   if (cell.life === STOPPED) return;
   abandonLife(cell);

@@ -16,23 +16,23 @@ import { report } from "./decision";
 import { finish } from "./ending";
 import { failed } from "./lifecycle";
 
-// What a handler is called with, and what comes of it.
+// Calls handlers, and settles their results.
 
-/** The context in which the handler of an envelope runs (P16): a signal has no sender. */
+/** The context in which an envelope's handler runs (P16). A signal has no sender. */
 export const contextOf = ({ environment }: Cell, envelope: Envelope): Enter =>
   environment.captureSender === null ? environment.enter : (envelope.context ?? environment.enter);
 
-/** Calls what handles an envelope, in its context. */
+/** Calls the handler of an envelope, in the envelope's context. */
 export const call = (cell: Cell, envelope: Envelope): unknown => contextOf(cell, envelope)(callHere, cell, envelope);
 
-/** Calls what handles an envelope, in the present context. */
+/** Calls the handler of an envelope, in the present context. */
 export function callHere(cell: Cell, envelope: Envelope): unknown {
   if (cell.environment.isObserved) return callObserved(cell, envelope);
   return envelope instanceof Signal ? envelope.run() : callHandler(cell, envelope);
 }
 
 function callHandler(cell: Cell, envelope: Envelope): unknown {
-  // start() came before; accept() let only operations of the protocol through, and spawn looked for their handlers.
+  // start() ran before; accept() let only operations of the protocol through, and spawn checked their handlers.
   const behaviour = cell.behaviour as Behaviour;
   return typeof behaviour === "function"
     ? behaviour(messageIn(envelope, cell))
@@ -61,13 +61,13 @@ function callObserved(cell: Cell, envelope: Envelope): unknown {
   }
 }
 
-/** What a handler's result comes to: the promise of it, or of the end of its stream; otherwise it is the result. */
+/** The outcome of a handler's result: a promise of it, a promise of its stream's end, or the result itself. */
 export function outcomeOf(envelope: Envelope, handling: Handling | null, result: unknown): unknown {
   const outcome = envelope instanceof PendingStream && handling?.passedOn == null ? envelope.produce(result) : result;
   return isThenable(outcome) ? Promise.resolve(outcome) : outcome;
 }
 
-/** A handler has come to a good end. */
+/** A handler has succeeded. */
 export function succeed(cell: Cell, envelope: Envelope, result: unknown, handling: Handling | null): void {
   const { counts, validatesAlways } = cell.environment;
   const passedOn = handling === null ? null : handling.passedOn;
@@ -88,12 +88,12 @@ export function succeed(cell: Cell, envelope: Envelope, result: unknown, handlin
     }
   }
   if (handling === null)
-    cell.current = null; // Nothing else is to be put away.
+    cell.current = null; // Nothing else to clean up.
   else finish(cell, envelope, handling);
   cell.mailbox.handled++;
   counts.handled++;
   if (!envelope.complete(reply)) deadLetterLateReply(cell, envelope, reply);
-  // Last of all: whoever is told of it may look at the audit, or stop this actor.
+  // Last of all: a listener may read the audit, or stop this actor.
   if (handling !== null) handling.end(ENDED);
 }
 
@@ -110,16 +110,19 @@ export function fail(cell: Cell, envelope: Envelope, thrown: unknown, handling: 
   cell.extra.failed++;
   if (!(envelope instanceof Signal) && passedOn !== "stashed") cell.environment.counts.failed++;
   const hasGivenUp = envelope.failure !== null;
-  // What was forwarded is no longer its own.
+  // A forwarded message is no longer its own.
   const wasTold = hasGivenUp && passedOn !== "forwarded" && handling?.isToldOfEnd === true;
   const { isTold } = envelope;
-  if (passedOn === null) envelope.fail(error); // Otherwise another handling tells its sender.
+  if (passedOn === null) envelope.fail(error); // Otherwise another handling tells the sender.
   handling?.end(ENDED);
   if (wasTold) failedLate(cell, envelope, error);
   else failed(cell, envelope, error, isTold && !hasGivenUp && passedOn === null);
 }
 
-/** A handler that was told that its sender gave up has failed: nothing comes of it, but what is no giving up is told. */
+/**
+ * A handler failed after it was told that its sender gave up. The actor goes on, but an error other than the abort is
+ * reported.
+ */
 function failedLate(cell: Cell, envelope: Envelope, error: HandlerFailedError): void {
   if (isGivingUp(error.cause, envelope.failure)) return;
   const directive = cell.isAlive ? "resume" : cell.life === RESTARTING ? "restart" : "stop";
@@ -132,13 +135,13 @@ export function deadLetterLateReply(cell: Cell, envelope: Envelope, reply: unkno
   counts.accepted++;
   counts.dead++;
   const { failure } = envelope;
-  // Its asker got another reply first, or has ended without it: nobody need look into that.
+  // Its asker got another reply first, or ended without it: no reason to log.
   const isPlanned =
     failure !== null && failure.kind === "cancelled" && (failure.reason === ANSWERED || failure.reason === ENDED);
   cell.environment.deadLetter(lateReplyLetter(envelope, cell, reply), isPlanned);
 }
 
-/** Tells of a handler that still waits after the system's `slowHandler` milliseconds. */
+/** Reports a handler that still waits after the system's `slowHandler` milliseconds. */
 export function watchSlowness(cell: Cell, handling: Handling): void {
   const { slowHandler, timers } = cell.environment;
   if (slowHandler === Number.POSITIVE_INFINITY) return;
@@ -146,7 +149,7 @@ export function watchSlowness(cell: Cell, handling: Handling): void {
   timers.add(handling.slowness);
 }
 
-/** Tells of a handler that kept the event loop for longer than that. */
+/** Reports a handler that kept the event loop for longer than that. */
 export function tellOfSlowness(cell: Cell, envelope: Envelope, begun: number): void {
   const elapsed = cell.environment.clock.monotonicTime() - begun;
   if (elapsed >= cell.environment.slowHandler) publish(cell, envelope, elapsed);
@@ -157,12 +160,12 @@ function publish({ environment, address }: Cell, envelope: Envelope, elapsed: nu
   environment.events.publish({ kind: "slow-handler", address, operation: envelope.type, elapsed });
 }
 
-/** How many causes of causes are looked at: there may be a circle of them. */
+/** Depth limit for chains of causes: they may be circular. */
 const DEEPEST = 16;
 
 /**
- * Whether a thrown value says no more than that its handler was given up: the reason of the signal, an AbortError, the
- * error of what the handler waited for, or an error that one of these caused.
+ * True when a thrown value only says that its handler was given up: the reason of the signal, an AbortError, the error
+ * of a wait, or an error caused by one of these.
  *
  * @param reason that of the handler's signal.
  */
@@ -174,7 +177,7 @@ export function isGivingUp(thrown: unknown, reason: unknown): boolean {
       cause = causeOf(cause);
     }
   } catch {
-    // A value that cannot be looked at is told of.
+    // A value that cannot be read is reported.
   }
   return false;
 }

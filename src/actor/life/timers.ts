@@ -8,9 +8,9 @@ import type { Signal } from "../envelopes/signal";
 import { signalTo } from "./watch";
 
 /**
- * The timers of an actor, by key: to set one that is set already replaces it. Their callbacks run in the actor's turn,
- * one at a time with its messages, and one that throws is a failure of the actor. All end with a stop or a restart,
- * before `onStop` runs: to set one from then on throws an Error.
+ * The timers of an actor, by key. Setting a timer again replaces it. The callbacks run in the actor's turn, one at a
+ * time with its messages. One that throws is a failure of the actor. All timers end with a stop or a restart, before
+ * `onStop` runs. Setting one from then on throws an Error.
  *
  * @example
  * ctx.timers.fixedDelay("flush", 1_000, () => flush());
@@ -23,35 +23,35 @@ export interface Timers {
    */
   once(key: string, delay: number, callback: () => unknown): void;
   /**
-   * Calls back again and again, `delay` milliseconds after the last time was done (its promise included).
+   * Calls back repeatedly, `delay` milliseconds after the last call was done (its promise included).
    *
    * @throws RangeError or TypeError when an argument cannot be one.
    */
   fixedDelay(key: string, delay: number, callback: () => unknown): void;
   /**
-   * Calls back every `period` milliseconds, however long that takes. Where the actor is behind, one call stands for
-   * several: `ticks` tells how many periods it stands for, and their sum is right.
+   * Calls back every `period` milliseconds, however long a call takes. If the actor is behind, one call stands for
+   * several: `ticks` is the number of periods that it stands for, and their sum is right.
    *
    * @throws RangeError or TypeError when an argument cannot be one.
    */
   fixedRate(key: string, period: number, callback: (ticks: number) => unknown): void;
   /**
-   * Calls back whenever nothing has come for `delay` milliseconds: no message, and no other timer. One for each actor;
+   * Calls back whenever neither a message nor another timer has come for `delay` milliseconds. One for each actor;
    * `null` ends it.
    *
    * @throws RangeError or TypeError when an argument cannot be one.
    */
   receiveTimeout(delay: number, callback: () => unknown): void;
   receiveTimeout(delay: null): void;
-  /** Ends a timer, also one that is due and waits in the mailbox; false when there is none. */
+  /** Ends a timer, even one that is due and waits in the mailbox; false when there is none. */
   cancel(key: string): boolean;
-  /** Whether a timer is set, or due. */
+  /** True while a timer is set or due. */
   has(key: string): boolean;
 }
 
 interface Entry {
   timeout: Timeout;
-  /** What waits in the mailbox. */
+  /** The signal in the mailbox, if the timer is due. */
   signal: Signal | null;
 }
 
@@ -60,7 +60,7 @@ class ActorTimers implements Timers, InstanceTimers {
   readonly #instance: Instance;
   readonly #entries = new Map<string, Entry>();
   #idle: Timeout | null = null;
-  /** Of the receive timeout, where it waits in the mailbox. */
+  /** The signal of the receive timeout, while it waits in the mailbox. */
   #idleSignal: Signal | null = null;
 
   constructor(cell: Cell, instance: Instance) {
@@ -105,7 +105,7 @@ class ActorTimers implements Timers, InstanceTimers {
     let told = 0;
     this.#set(key, period, (entry) => {
       const passed = clock.monotonicTime() - start;
-      counted = Math.max(counted + 1, Math.floor(passed / period)); // By the start, so that being late does not add up.
+      counted = Math.max(counted + 1, Math.floor(passed / period)); // Counted from the start, so that delays do not add up.
       entry.timeout = new Timeout((counted + 1) * period - passed, entry.timeout.expire);
       this.#add(entry.timeout);
       entry.signal ??= signalTo(this.#cell, `timer ${key}`, () => {
@@ -130,7 +130,7 @@ class ActorTimers implements Timers, InstanceTimers {
     this.#idle = new Timeout(delay, () => {
       this.#idleSignal = signalTo(this.#cell, "receive timeout", callback);
     });
-    if (this.#cell.activity === IDLE) this.onIdle(); // It was set from outside of its turns.
+    if (this.#cell.activity === IDLE) this.onIdle(); // It was set outside of the actor's turns.
   }
 
   cancel(key: string): boolean {
@@ -146,10 +146,10 @@ class ActorTimers implements Timers, InstanceTimers {
     return this.#entries.has(key);
   }
 
-  /** Nothing waits in the mailbox: the time without a message begins. */
+  /** The mailbox is empty: the receive timeout begins. */
   onIdle(): void {
     if (this.#idle === null) return;
-    this.onBusy(); // One with several handlers at once becomes idle more than once.
+    this.onBusy(); // An actor with a concurrency becomes idle more than once.
     this.#add(this.#idle);
   }
 

@@ -13,7 +13,7 @@ import { Signal } from "../envelopes/signal";
 import { handleConcurrently } from "./concurrency";
 import { call, contextOf, countHandled, deadLetterLateReply, fail, outcomeOf, succeed, watchSlowness } from "./outcome";
 
-// An actor's turn: it takes its messages one after the other, and waits for their handlers.
+// An actor's turn: it takes its messages one after another, and waits for their handlers.
 
 /** Runs the hook that comes before all messages. */
 export function runHook(cell: Cell): number {
@@ -22,7 +22,7 @@ export function runHook(cell: Cell): number {
   return 1;
 }
 
-/** Handles `limit` messages at most; returns how many it did. */
+/** Handles at most `limit` messages; returns their number. */
 export function runMessages(cell: Cell, limit: number): number {
   const { extras, environment } = cell;
   if (extras !== null && extras.instance !== null) extras.instance.timers?.onBusy();
@@ -32,13 +32,13 @@ export function runMessages(cell: Cell, limit: number): number {
 
 /** Does the same as runEach, for the most common messages. */
 function runPlain(cell: Cell, limit: number): number {
-  const handlers = cell.behaviour as HandlerTable; // Of an actor with operations.
-  const mailbox = cell.mailbox as Mailbox<Envelope>; // Those with priorities are guarded.
+  const handlers = cell.behaviour as HandlerTable; // An actor with operations has a table.
+  const mailbox = cell.mailbox as Mailbox<Envelope>; // A priority mailbox makes its actor guarded.
   const count = runHandlers(cell, mailbox, limit, handlers);
   return mailbox.tail === null ? count : runBehind(cell, mailbox, limit, handlers, count);
 }
 
-/** Handles what is behind the list, and what was put into the list meanwhile. */
+/** Handles the messages behind the list, and those put into the list meanwhile. */
 function runBehind(
   cell: Cell,
   mailbox: Mailbox<Envelope>,
@@ -78,11 +78,11 @@ function take(cell: Cell): Envelope | null {
   return envelope;
 }
 
-/** What is entered for each message: a handler may have changed the context by `enterWith` (P16). */
+/** Entered for each message: a handler may have changed the context by `enterWith` (P16). */
 const invoke = (handler: HandlerTable[string] | undefined, handlers: HandlerTable, payload: unknown): unknown =>
   handler?.call(handlers, payload);
 
-/** In one loop, because a call for each message cost a quarter of a tell. */
+/** One loop: a call for each message cost a quarter of a tell. */
 function runHandlers(cell: Cell, mailbox: Mailbox<Envelope>, limit: number, handlers: HandlerTable): number {
   const { counts, enter } = cell.environment;
   let type = "";
@@ -97,7 +97,7 @@ function runHandlers(cell: Cell, mailbox: Mailbox<Envelope>, limit: number, hand
       let result: unknown;
       try {
         if (envelope.type !== type) {
-          type = envelope.type; // Messages of one kind come in rows: finding their handler once saved a fifth.
+          type = envelope.type; // Messages of one kind come in rows: one lookup for a row saved a fifth.
           handler = handlers[type];
           hasReply = cell.operation(type)?.hasReply === true;
         }
@@ -121,7 +121,7 @@ function runHandlers(cell: Cell, mailbox: Mailbox<Envelope>, limit: number, hand
   return count;
 }
 
-/** Handles tells without envelopes: one is made for all of them, and another one behind each that may be kept. */
+/** Handles tells without an envelope for each: they share one, and a new one is made after each that may be kept. */
 function runBurst(cell: Cell, mailbox: Mailbox<Envelope>, burst: Burst, limit: number, handlers: HandlerTable): number {
   const { slots, type } = burst;
   const { enter } = cell.environment;
@@ -154,19 +154,19 @@ function runBurst(cell: Cell, mailbox: Mailbox<Envelope>, burst: Burst, limit: n
       if (cell.current === tell) conclude(cell, tell, result);
       tell = null;
     }
-    if (cell.activity !== HANDLING || burst.read !== read) break; // A stop has taken the messages that waited.
+    if (cell.activity !== HANDLING || burst.read !== read) break; // A stop has taken the waiting messages.
   }
   if (tell !== null) {
     cell.current = null;
     if (burst.read === read) mailbox.countHandled(burst, read);
-    else countHandled(cell); // Those before it were counted when the rest was taken.
+    else countHandled(cell); // The earlier ones were counted when the rest was taken.
   }
   burst.isHeld = false;
   mailbox.leave(burst);
   return (read - start) >> 1;
 }
 
-/** Counts what was handled of a burst before its present message, which is counted by whatever becomes of it. */
+/** Counts the messages of a burst before the present one, whose outcome counts itself. */
 function countBefore(mailbox: Mailbox<Envelope>, burst: Burst, read: number): void {
   if (burst.read !== read) return;
   mailbox.countHandled(burst, read - 2);
@@ -198,14 +198,14 @@ function handle(cell: Cell, envelope: Envelope): void {
   else conclude(cell, envelope, result);
 }
 
-/** The handling of the one message, where anything is known of it. */
+/** The record of the current message, if there is one. */
 const handlingIn = ({ extras }: Cell): Handling | null => (extras === null ? null : extras.handling);
 
-/** Waits for what a handler returned where that is a promise or a stream; otherwise it is the result. */
+/** Waits for a handler's result if it is a promise or a stream; any other result is final. */
 function conclude(cell: Cell, envelope: Envelope, result: unknown): void {
   let awaited: Promise<unknown> | null;
   try {
-    // Entered again: a generator runs in the context of whoever pulls, and a thenable in that of whoever awaits it.
+    // Entered again: a generator runs in the context of its reader, and a thenable in that of its awaiter.
     const outcome = contextOf(cell, envelope)(outcomeOf, envelope, handlingIn(cell), result);
     awaited = outcome instanceof Promise ? outcome : null;
   } catch (thrown) {
@@ -226,12 +226,12 @@ function wait(cell: Cell, envelope: Envelope, settled: Promise<unknown>): void {
     return;
   }
   if (extra.onFulfilled === null || extra.onRejected === null) bindResume(cell, extra);
-  // The language's own then: one that a promise brings along may call back at once, or twice.
+  // The built-in then: a promise's own one may call back at once, or twice.
   then.call(settled, extra.onFulfilled, extra.onRejected);
   watchSlowness(cell, extra.handling);
 }
 
-/** Not for each message: these last until a handler is abandoned, whose promise then finds that they were replaced. */
+/** Not made for each message. They are replaced when a handler is abandoned, so its promise then does nothing. */
 function bindResume(cell: Cell, extra: Extras<Cell>): void {
   const onFulfilled = (value: unknown): void => {
     if (extra.onFulfilled === onFulfilled) resume(cell, value, true);
@@ -243,7 +243,7 @@ function bindResume(cell: Cell, extra: Extras<Cell>): void {
   extra.onRejected = onRejected;
 }
 
-/** By its own identity: a hook that comes too late must not end what is handled then. */
+/** Checks its own identity: a late hook must not end a later message. */
 function waitForSignal(cell: Cell, signal: Signal, settled: Promise<unknown>): void {
   const goOn = (outcome: unknown, isFulfilled: boolean): void => {
     if (cell.current === signal) resume(cell, outcome, isFulfilled);

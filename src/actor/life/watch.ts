@@ -8,13 +8,13 @@ import { Signal } from "../envelopes/signal";
 export interface Terminated {
   readonly address: Address;
   /**
-   * What it failed with, where a supervisor stopped it, or its parent, for that; undefined where it was stopped for another
-   * reason, or is long gone.
+   * The error, if a supervisor stopped it or its parent for a failure. Undefined if it was stopped for another reason,
+   * or ended before the watch began.
    */
   readonly error: unknown;
 }
 
-/** One actor that waits for the end of another. */
+/** One actor's watch on another. */
 export class Watch {
   readonly #watcher: Cell;
   readonly #watched: Cell;
@@ -34,14 +34,14 @@ export class Watch {
     watcher.instance.watching.add(this);
   }
 
-  /** Puts `terminated` into the watcher's mailbox, behind all that the actor sent before (P2). */
+  /** Puts `terminated` into the watcher's mailbox, behind all messages that the watched actor sent before (P2). */
   tell(error: unknown): void {
     const { address } = this.#watched;
     this.#watcher.extras?.instance?.watching.delete(this);
     this.#signal = signalTo(this.#watcher, "terminated", () => this.#callback({ address, error }));
   }
 
-  /** Ends it: nothing is told any more, not even what waits in the mailbox. */
+  /** Ends the watch: the callback no longer runs, even if its signal waits in the mailbox. */
   end(): void {
     const { extras } = this.#watched;
     if (extras !== null) extras.watchers = without(extras.watchers, this);
@@ -50,7 +50,7 @@ export class Watch {
   }
 }
 
-/** Puts a signal of the present instance behind what waits in a mailbox. */
+/** Puts a signal of the present instance at the end of a mailbox. */
 export function signalTo(cell: Cell, type: string, callback: () => unknown): Signal {
   const signal = new Signal(type, cell.generation, callback);
   const bound = cell.extras?.bound ?? null;
