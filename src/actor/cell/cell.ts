@@ -324,7 +324,7 @@ export class Cell implements Runnable, Recipient {
   /** The sender of a message gave up: tells its handler, when one runs (P7). */
   abandon(envelope: Envelope, error: DeliveryError): void {
     const { extras } = this;
-    if (this.isStopped) fanOf(envelope)?.abandon(error); // Other actors may have messages that a pool's workers forwarded.
+    if (this.isStopped) fanOf(envelope)?.abandon(error); // Other actors may have what a pool's workers forwarded.
     if (extras === null) return;
     const handling = this.handlingOf(envelope);
     if (handling !== null) handling.abandon(error);

@@ -135,7 +135,7 @@ export function beginRestart(cell: Life, why: Restart): void {
 /** Takes no more messages. An actor that waits to restart cannot drain its mailbox. */
 export function beginStop(cell: Life, isDraining: boolean): void {
   live(cell, isDraining && cell.life !== RESTARTING ? DRAINING : STOPPING);
-  if (isDraining || cell.extras !== null) cell.extra.isDraining = isDraining; // The last call decides, for its children too.
+  if (isDraining || cell.extras !== null) cell.extra.isDraining = isDraining; // The last call counts, for its children too.
 }
 
 /** All waiting messages are handled. */

@@ -1,22 +1,25 @@
 import type { Enter } from "../../runtime/contexts";
 
-/** Who waits for a signal, and the one listener that tells them. */
+/** The callbacks of a signal, and the one listener that calls them. */
 interface Watch {
   readonly callbacks: Set<() => void>;
   readonly listener: () => void;
 }
 
-// One listener for each signal, however many wait for it: to take 40,000 off one by one took seconds.
+// One listener for each signal, however many callbacks it has: removing 40,000 listeners one by one took seconds.
 const watches = new WeakMap<AbortSignal, Watch>();
 
-/** Calls back once when a signal is aborted, at once where it is already, and then in a context (P16); what it returns ends that. */
+/**
+ * Calls back once when a signal is aborted, or at once, in a context (P16), if it already is. The returned function
+ * ends that.
+ */
 export function whenAborted(signal: AbortSignal, callback: () => void, enter: Enter): () => void {
   if (signal.aborted) enter(callback);
   else signal.addEventListener("abort", callback, { once: true });
   return () => signal.removeEventListener("abort", callback);
 }
 
-/** Calls back once when a signal is aborted; what it returns ends that. */
+/** Calls back once when a signal is aborted. The returned function ends that. */
 export function onAbort(signal: AbortSignal, callback: () => void): () => void {
   const watch = watches.get(signal) ?? beginWatch(signal);
   watch.callbacks.add(callback);

@@ -8,7 +8,7 @@ import { onAbort } from "./abort";
 import { lookForCircle } from "./deadlock";
 import { EnvelopeSource } from "./envelope";
 
-/** What an ask comes back with. */
+/** The result of an ask. */
 export type AskResult<Reply = unknown> = Result<Reply, AskError>;
 
 /** How long to wait for a reply. */
@@ -19,7 +19,7 @@ export interface AskOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Refuses options that cannot be ones, before anything is sent. */
+/** Throws on invalid options, before anything is sent. */
 export function checkAskOptions(options: AskOptions, what = "an ask"): void {
   if (typeof options !== "object") {
     throw new TypeError(
@@ -46,7 +46,7 @@ export const capture = (resolve: (result: AskResult) => void): void => {
   captured = resolve;
 };
 
-/** What only an ask has that waits beyond its turn, listens to a signal, is asked by a handler, or fails. */
+/** State of an ask that waits beyond its turn, listens to a signal, is asked by a handler, or fails. */
 class Guard implements WheelTimer {
   wheelPrevious: WheelTimer | null = null;
   wheelNext: WheelTimer | null = null;
@@ -57,7 +57,7 @@ class Guard implements WheelTimer {
   nextWait: Wait | null = null;
   waiter: Waiter | null = null;
   servesOutside = false;
-  /** Of the system that was asked first, which keeps the timer. */
+  /** The timers of the system that was asked first, which keeps the timer. */
   readonly timers: TimerWheel;
   readonly #ask: PendingAsk;
 
@@ -77,8 +77,8 @@ class Guard implements WheelTimer {
 }
 
 /**
- * An envelope whose sender waits: it settles once (P6), by a result, a refusal, its timer or its signal. What few asks
- * need is in its guard: with 16 fields it took 45 ns to make, with these eight 13.
+ * An envelope whose sender waits. It settles once (P6): by a result, a refusal, its timer or its signal. State that few
+ * asks need is in its guard: with 16 fields it took 45 ns to make, with these eight 13.
  */
 export class PendingAsk implements Envelope, Staged, Wait {
   next: Envelope | null = null;
@@ -88,7 +88,7 @@ export class PendingAsk implements Envelope, Staged, Wait {
   declare context?: Enter;
   /** In milliseconds. */
   readonly delay: number;
-  /** Who has it: another one once it is forwarded. */
+  /** The actor that has it; changes when it is forwarded. */
   cell: Recipient;
   #resolve: ((result: AskResult) => void) | null;
   #guard: Guard | null = null;
@@ -152,12 +152,12 @@ export class PendingAsk implements Envelope, Staged, Wait {
     this.#guarded().servesOutside = serves;
   }
 
-  /** How many milliseconds are left to it, where its timer is set; otherwise all of them are. */
+  /** The milliseconds that are left to it; all of them while its timer is not set. */
   get left(): number {
     return this.#guard === null || this.#guard.wheelSlot < 0 ? this.delay : this.#guard.timers.left(this.#guard);
   }
 
-  /** What it came back with instead of a reply. */
+  /** The error it came back with. */
   get failure(): AskError | null {
     return this.#guard === null ? null : this.#guard.failure;
   }
@@ -188,7 +188,7 @@ export class PendingAsk implements Envelope, Staged, Wait {
   }
 
   complete(result: unknown): boolean {
-    if (this.#resolve === null) return result === undefined; // Nothing said is nothing late.
+    if (this.#resolve === null) return result === undefined; // An empty reply is not late.
     const resolve = this.#resolve;
     this.#resolve = null;
     if (this.#guard !== null) this.#release(this.#guard);
@@ -197,7 +197,7 @@ export class PendingAsk implements Envelope, Staged, Wait {
   }
 
   fail(error: AskError): void {
-    this.#fail(error, error.kind === "handler-failed"); // The turn of its handler has counted that.
+    this.#fail(error, error.kind === "handler-failed"); // The handler's turn has counted that.
   }
 
   #fail(error: AskError, isCounted: boolean): void {
@@ -215,27 +215,27 @@ export class PendingAsk implements Envelope, Staged, Wait {
     this.#giveUp(this.#timedOut(), true); // The event loop has just had its turn.
   }
 
-  /** Names what kept its actor from it: a stream that occupied it, a hold or a restart. */
+  /** Names the cause that kept its actor from handling it: a stream, a hold or a restart. */
   #timedOut(): AskError {
     const { cell } = this;
     const handled = cell.envelopes();
     const isWaiting = !handled.includes(this);
     const isBehind = isWaiting && cell.isFull;
     const stream = isBehind ? handled.find(({ pattern }) => pattern === "stream") : undefined;
-    // While a handler of the last instance still runs, that one is slow.
+    // While a handler of the last instance still runs, that handler is the cause.
     const pause = isWaiting && handled.length === 0 ? cell.pause : undefined;
     return deliveryError("timeout", new EnvelopeSource(this, cell, undefined, stream?.type, pause), this.delay);
   }
 
   endWith(reason: EndReason): void {
-    this.#giveUp(this.ended(reason), true); // Once at most for each wait: what is asked from then on is refused.
+    this.#giveUp(this.ended(reason), true); // At most once for each wait: later asks are refused.
   }
 
   closeCircle(path: readonly Address[]): void {
-    this.#giveUp(deliveryError("ask-cycle", this.#source(), path), true); // A look for a circle comes in a turn of its own.
+    this.#giveUp(deliveryError("ask-cycle", this.#source(), path), true); // A search for a circle has a turn of its own.
   }
 
-  /** How it ends with the handler that waits for it, or with what it is a part of. */
+  /** The error with which it ends together with its handler, or with the ask that it is a part of. */
   ended(reason: EndReason): AskError {
     return typeof reason !== "symbol" && reason.kind === "timeout"
       ? this.#timedOut()
@@ -253,7 +253,7 @@ export class PendingAsk implements Envelope, Staged, Wait {
     guard.stopListening?.();
     guard.stopListening = null;
     const { waiter } = guard;
-    guard.waiter = null; // As waitEnds() does, which takes two calls more for each.
+    guard.waiter = null; // As waitEnds() does, which would cost two more calls each.
     if (waiter?.isSeveral === true) lookForCircle(waiter);
   }
 }

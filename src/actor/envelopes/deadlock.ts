@@ -4,8 +4,8 @@ import { recipientsOf } from "./fans";
 import { addressesOf, Graph, handlingOf, isHandling, type Node, needOf, needsOf, nodesIn } from "./wait-graph";
 
 /**
- * The circle of waiting actors that an ask from one to another would close (P8), from the asker and back to it; null
- * when there is none. Written with loops, because a chain of actors that wait may be longer than the stack.
+ * The circle of waiting actors that an ask would close (P8), from the asker back to it; null when there is none. Uses
+ * loops, because a chain of waiting actors may be longer than the stack.
  *
  * @param moved the wait of the asker that is handed on to the other actor; null for a new one.
  */
@@ -15,7 +15,7 @@ export function circleOf(
   handling: Waiter,
   moved: Wait | null = null,
 ): Address[] | null {
-  if (to.soleHandling === null && !to.isRestarting) return null; // Most can take a message now, and are seen to at once.
+  if (to.soleHandling === null && !to.isRestarting) return null; // The common case: it can take a message now.
   const need = needOf(to, null);
   if (nodesIn(need).length === 0) return null;
   const others = [...handling.waits()].filter((wait) => wait !== moved);
@@ -25,15 +25,16 @@ export function circleOf(
   if (!graph.isStuck(need)) return null;
   if (others.length > 0) {
     graph = new Graph(handling, [need, ...others.map((wait) => needOf(wait.cell, wait))]);
-    if (!graph.isStuck(need)) return null; // What else it waits for may be enough.
+    if (!graph.isStuck(need)) return null; // Its other waits may be enough.
   }
   const way = graph.wayBack([need]);
   return way === null ? null : [asker.address, ...addressesOf(way)];
 }
 
 /**
- * The circle of a handling that waits for its own actor, or for one above it, where that one's restart waits for the handling;
- * null for any other. In a graph, 1,000 children that ask their parent take two seconds, because each look sees all of them.
+ * The circle of a handling that waits for its own actor, or for an ancestor, whose restart waits for the handling; null
+ * for any other. In a graph, 1,000 children that ask their parent take two seconds, because each search visits all of
+ * them.
  */
 function circleAbove(handling: Waiter, to: Recipient): Address[] | null {
   let { cell } = handling;
@@ -49,9 +50,9 @@ function circleAbove(handling: Waiter, to: Recipient): Address[] | null {
 }
 
 /**
- * Looks whether a handling waits for itself: by a new wait, by one that ended and left it with those that cannot end, or by a
- * producer that is as far ahead as it may be. Once the event loop has had its turn: until then the handler may ask another
- * actor, go on, or end.
+ * Checks later if a handling waits for itself: by a new wait, by a wait that ended and left others that cannot end, or
+ * as a producer without credit. The check runs after the event loop has had its turn: until then the handler may ask
+ * another actor, go on, or end.
  *
  * @param closing the new wait, which is refused then.
  */
@@ -59,28 +60,32 @@ export function lookForCircle(handling: Waiter, closing: Wait | null = null): vo
   if (!handling.isLookDue && mayBeStuck(handling)) lookLater(handling, closing);
 }
 
-/** What lookForCircle does, where many may call it in one turn: not even whether the handling may be stuck is seen before. */
+/** As lookForCircle, for many calls in one turn: skips the test that the handling may be stuck. */
 export function lookLater(handling: Waiter, closing: Wait | null = null): void {
   if (handling.isOver || handling.isLookDue) return;
   handling.isLookDue = true;
   const { clock, settling } = handling.cell.environment;
   const look = (): void => {
     handling.isLookDue = false;
-    // Where it needs all of several actors, it may be in several circles.
+    // A handling that needs all of several actors may be in several circles.
     while (mayBeStuck(handling) && breakCircle(handling, closing));
   };
-  // Spent from the turn (P5): a restart looks at every handling that it waits for.
+  // Spent from the turn (P5): a restart checks every handling that it waits for.
   clock.macrotask(() => settling.settle(look, undefined));
 }
 
-/** A wait has ended: those that are left to its handling may be stuck. Its error may be kept, and keeps no handler (P14). */
+/**
+ * A wait has ended: the others of its handling may be stuck. Its error may be kept, but keeps no handler alive (P14).
+ */
 export function waitEnds(wait: Wait): void {
   const { waiter } = wait;
   wait.waiter = null;
   if (waiter?.isSeveral === true) lookForCircle(waiter);
 }
 
-/** A handler begins to wait for an item: its producer, or whoever stands before that in the mailbox, may wait for the handler. */
+/**
+ * A handler begins to wait for an item. Its producer, or a message before it in the mailbox, may wait for the handler.
+ */
 export function readerWaits(stream: Envelope & Wait, reader: Waiter): void {
   const producer = stream.cell.handlingOf(stream);
   if (producer === null) lookForCircle(reader, stream);
@@ -96,8 +101,8 @@ export function producerWaits(stream: Envelope & Wait, isWaiting: boolean): void
 }
 
 /**
- * An actor that restarts or stops begins to wait for others: each handling among them may wait for it. One that is told of its
- * stop, and ends, does so before the look.
+ * An actor that restarts or stops begins to wait for others: each handling among them may wait for it. A handling that
+ * ends when told of the stop does so before the check.
  */
 export function waitsForEnd(actor: Recipient): void {
   const ending = [actor];
@@ -109,7 +114,10 @@ export function waitsForEnd(actor: Recipient): void {
   }
 }
 
-/** False where it is plain that it can go on. It makes nothing: several asks at once come by here whenever one has settled. */
+/**
+ * False when the handling can clearly go on. Allocates nothing: with several asks at once, it runs whenever one has
+ * settled.
+ */
 function mayBeStuck(handling: Waiter): boolean {
   if (handling.parkedFor !== null) return handling.parkedFor.isWaiting;
   let isWaiting = false;
@@ -130,7 +138,7 @@ function mayBeHeldUp(wait: Wait): boolean {
   return nodesIn(needOf(wait.cell, wait)).some((node) => !isHandling(node) || node.isWaiting);
 }
 
-/** Looks at no more of them than it takes: there may be thousands, of which one that goes on is enough. */
+/** Stops at the first that decides: there may be thousands, and one that goes on is enough. */
 function mayAllBeHeldUp({ parts, isOneEnough }: Recipients): boolean {
   let isHeldUp = false;
   for (const { wait } of parts) {
@@ -141,7 +149,7 @@ function mayAllBeHeldUp({ parts, isOneEnough }: Recipients): boolean {
 }
 
 /**
- * Refuses the wait that closed a circle, or else its last one that is still in a mailbox: no handler has begun on it.
+ * Refuses the wait that closed a circle, or else its last wait that is still in a mailbox: no handler has begun on it.
  *
  * @returns whether there was one.
  */
@@ -178,6 +186,6 @@ function breakCircle(handling: Waiter, closing: Wait | null): boolean {
 
 const leadsTo = (wait: Wait, node: Node): boolean => nodesIn(needOf(wait.cell, wait)).includes(node);
 
-/** Whether a handler has it, or it went to several actors. */
+/** True when a handler has it, or it went to several actors. */
 const isHandled = (wait: Wait): boolean =>
   recipientsOf(wait.cell, wait) !== null || handlingOf(wait.cell, wait) !== undefined;

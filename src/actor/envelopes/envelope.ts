@@ -6,7 +6,7 @@ import type { Enter } from "../../runtime/contexts";
 import type { Envelope, Environment, FromDoor, Origin, Recipient } from "../contract";
 import type { DeadLetter } from "../events";
 
-/** The origin of an envelope that came through a door, where it has no message yet or its payload is checked already. */
+/** The origin of an envelope that came through a door and has no message yet, or a checked payload. */
 export class Outside implements FromDoor {
   readonly message: Message | null;
   readonly fits: Operation | null;
@@ -17,13 +17,18 @@ export class Outside implements FromDoor {
   }
 }
 
-/** Whether an origin is a door. */
+/** True when an origin is a door. */
 export const isFromDoor = (origin: Origin): origin is FromDoor => origin instanceof Outside;
 
-/** The origin of all that `receive` lets in: one for all, because such a sender has neither an address nor a message. */
+/**
+ * The origin of all messages from `receive`: one is enough, because such a sender has neither an address nor a message.
+ */
 export const OUTSIDE = new Outside(null, null);
 
-/** What all tells answer: in a class of its own, since JavaScriptCore keeps room in each object for the getters of its own class. */
+/**
+ * The constant answers of all tells. A separate class: JavaScriptCore reserves room in each object for its own class's
+ * getters.
+ */
 class Unawaited {
   get pattern(): "tell" {
     return "tell";
@@ -45,7 +50,10 @@ class Unawaited {
   fail(): void {}
 }
 
-/** An envelope that nobody waits for: four fields, because many may queue (48 bytes each; with getters of its own it was 64). */
+/**
+ * An envelope that nobody waits for. Four fields, because many may queue (48 bytes each; with getters of its own it was
+ * 64).
+ */
 export class Tell implements Envelope {
   declare next: Envelope | null;
   declare readonly type: string;
@@ -68,32 +76,32 @@ export class Tell implements Envelope {
     this.origin = origin;
   }
 }
-// Not by `extends`, nor with fields that are declared: each would be one more call, which took a quarter of a tell.
+// No `extends` and no declared fields: each would be one more call, which took a quarter of a tell.
 Object.setPrototypeOf(Tell.prototype, Unawaited.prototype);
 
 export const tellOf = (type: string, payload: unknown): Tell => new Tell(type, payload, null);
 
-/** Whether an origin is a message; a cell has no id. */
+/** True when an origin is a message; a cell has no id. */
 const isMessage = (origin: Message | Recipient): origin is Message => "id" in origin;
 
-/** Keeps the context of who sends an envelope, where its handler is to run in that; one that is passed on has it. */
+/** Keeps the sender's context, if handlers run in it. A forwarded envelope already has it. */
 export function keepContext(envelope: Envelope, { captureSender }: Environment): void {
   if (captureSender !== null) envelope.context ??= captureSender();
 }
 
-/** The message of an envelope, where it was read or sent. */
+/** The message of an envelope, if it was read or sent as one. */
 export function knownMessage({ origin }: Envelope): Message | null {
   const known = isFromDoor(origin) ? origin.message : origin;
   return known !== null && isMessage(known) ? known : null;
 }
 
-/** Whether an envelope came through a door (`parseMessage`, `receive`), also once its payload was checked. */
+/** True when an envelope came through a door (`parseMessage`, `receive`), even after its payload was checked. */
 export function isFromOutside({ origin }: Envelope): boolean {
   if (origin === null) return false;
   try {
     return isFromDoor(origin) || (isMessage(origin) && isReceived(origin));
   } catch {
-    return true; // A proxy that refuses to be looked at is not to be trusted.
+    return true; // A proxy that throws is not trusted.
   }
 }
 
@@ -126,7 +134,7 @@ const makeMessage = (envelope: Envelope, to: Recipient, from: { readonly from?: 
     ...from,
   });
 
-/** Marked as received, so that it is validated again wherever a handler sends it on by itself: it has what was sent. */
+/** Marked as received: it has the sent payload, so it is validated again if a handler sends it on by itself. */
 function messageFromOutside(envelope: Envelope, { message, fits }: Outside, to: Recipient): Message {
   if (message?.pattern === envelope.pattern) return message;
   const made = message === null ? markReceived(makeMessage(envelope, to, {})) : inPattern(message, envelope.pattern);
@@ -134,7 +142,7 @@ function messageFromOutside(envelope: Envelope, { message, fits }: Outside, to: 
   return made;
 }
 
-/** What an error keeps of an envelope. */
+/** The part of an envelope that an error keeps. */
 export class EnvelopeSource implements MessageSource {
   readonly #envelope: Envelope;
   readonly #cell: Recipient;
@@ -160,7 +168,7 @@ export class EnvelopeSource implements MessageSource {
   }
 }
 
-/** The dead letter of an error: of the message that was sent, with the error's sentence. */
+/** The dead letter of an error, with the sent message and the error's sentence. */
 export const deadLetterOf = (error: DeliveryError, asked: boolean): DeadLetter => ({
   reason: error.kind,
   address: error.address,
@@ -192,20 +200,20 @@ export const lateReplyLetter = (envelope: Envelope, cell: Recipient, reply: unkn
   },
 });
 
-/** What is known of an envelope that was forwarded. */
+/** The record of a forwarded envelope. */
 export interface Route {
   /** The actors that forwarded it, in order. */
   readonly hops: readonly Address[];
   /**
-   * The operation whose schema its payload fits, where an actor that validates always forwarded it. For a message from outside,
-   * its origin knows.
+   * The operation whose schema its payload fits, if an actor that validates always forwarded it. For a message from
+   * outside, the origin has it.
    */
   readonly fits: Operation | null;
   /** The pools whose workers forwarded it. */
   readonly pools: readonly Recipient[];
 }
 
-/** By envelope: few are forwarded, and a field would cost every message eight bytes. */
+/** Kept by envelope: few are forwarded, and a field would cost every message eight bytes. */
 const routes = new WeakMap<Envelope, Route>();
 
 export const routeOf = (envelope: Envelope): Route | undefined => routes.get(envelope);
@@ -221,7 +229,7 @@ export function keepRoute(envelope: Envelope, route: Route): void {
   routes.set(envelope, route);
 }
 
-/** An envelope was copied for another recipient: the copy has come the same way. */
+/** Gives the copy of an envelope for another recipient the same route. */
 export function copyRoute(from: Envelope, to: Envelope): void {
   const route = routes.get(from);
   if (route !== undefined) routes.set(to, route);

@@ -2,7 +2,10 @@ import type { Envelope, Fan, Recipient, Recipients, Wait } from "../contract";
 
 const NOBODY: Recipients = { parts: [], isOneEnough: true };
 
-/** By envelope, and not at the pool: it may stop, or begin anew, while others have what its workers handed on. */
+/**
+ * Kept by envelope, not by pool: a pool may stop or restart while other actors have messages that its workers
+ * forwarded.
+ */
 const fans = new WeakMap<Envelope | Wait, Fan>();
 
 export const fanOf = (envelope: Envelope): Fan | undefined => fans.get(envelope);
@@ -16,12 +19,12 @@ export function forgetFan(envelope: Envelope): void {
 }
 
 /**
- * Whom a message to an actor goes to, where that is not the actor itself: those that have not answered it yet, or all, for one
- * that is not sent yet.
+ * The recipients of a message that an actor passes to others: those that have not answered it yet, or all if it is not
+ * sent yet. Null when the actor itself handles it.
  */
 export function recipientsOf(to: Recipient, wait: Wait | null): Recipients | null {
   const { relay } = to;
   if (wait === null) return relay === null ? null : relay.recipients();
-  if (relay === null && to.isAlive) return null; // Most.
+  if (relay === null && to.isAlive) return null; // The common case.
   return fans.get(wait)?.recipients() ?? (relay === null ? null : NOBODY);
 }

@@ -5,16 +5,16 @@ import type { Timeout } from "../../runtime/timer-wheel";
 import type { EndReason, Envelope, Recipient, Wait, Waiter } from "../contract";
 import { BACKGROUND, Signal } from "./signal";
 
-/** How many waits a handling remembers before it looks for those that have ended. */
+/** A handling remembers this many waits before it drops the ended ones. */
 const FIRST_SWEEP = 16;
 
-/** Whether a wait is an envelope: it is the one that was sent. */
+/** True when an envelope is the one that a wait sent. */
 export const isOf = (wait: Wait, envelope: Envelope | Wait): boolean => wait === envelope;
 
-/** Takes a wait out of its list, and returns the one behind it: one that is kept keeps no other one. */
+/** Removes a wait from its list and returns the next one. The link is cleared, so a kept wait keeps no others. */
 function unlink(wait: Wait): Wait | null {
   const next = wait.nextWait;
-  if (next !== null) wait.nextWait = null; // Most are the only one.
+  if (next !== null) wait.nextWait = null; // Most waits are the only one.
   return next;
 }
 
@@ -22,27 +22,27 @@ interface Listener {
   readonly callback: () => void;
 }
 
-/** What only some handlings of a message need, made when it is needed. */
+/** State that only some messages' handlings need, made on demand. */
 export class Handling implements Waiter {
   readonly cell: Recipient;
   readonly envelope: Envelope;
   controller: AbortController | null = null;
-  /** In milliseconds of the system's clock, to the turn: when its handler began to wait; negative before. */
+  /** The time when its handler began to wait, in milliseconds of the system's clock, to the turn; negative before. */
   since = -1;
-  /** Tells when it takes long. */
+  /** The timer that reports a slow handler. */
   slowness: Timeout | null = null;
-  /** The message comes to its end elsewhere. */
+  /** Set when another handling will end the message. */
   passedOn: "stashed" | "forwarded" | null = null;
-  /** Whether its handler has ended, or was abandoned: nothing can be waited for any more. */
+  /** True once its handler has ended or was abandoned: it can wait for nothing any more. */
   isOver = false;
-  /** Whether it has had several waits at once, so that one that ends may leave it with those that cannot end. */
+  /** True once it has had several waits at once: when one ends, the others may be unable to. */
   isSeveral = false;
-  /** Whether a look for a circle is due. */
+  /** True while a search for a circle is due. */
   isLookDue = false;
-  /** The reader that its stream waits for, while it is as far ahead as its credit goes. */
+  /** The reader that its stream waits for, while the stream has no credit left. */
   parkedFor: Waiter | null = null;
   #waits: Wait | null = null;
-  /** How many waits the list may hold, those that have ended included, until the next sweep. */
+  /** The number of waits the list may take, ended ones included, until the next sweep. */
   #untilSweep = FIRST_SWEEP;
   #hasLostWait = false;
   #isListened = false;
@@ -53,7 +53,7 @@ export class Handling implements Waiter {
     this.envelope = envelope;
   }
 
-  /** Remembers what it waits for. */
+  /** Remembers a wait. */
   add(wait: Wait): void {
     const next = this.firstOpen();
     wait.waiter = this;
@@ -64,13 +64,13 @@ export class Handling implements Waiter {
     if (--this.#untilSweep <= 0) this.#sweep();
   }
 
-  /** What has ended is dropped on the way. */
+  /** Drops ended waits on the way. */
   firstOpen(): Wait | null {
     while (this.#waits !== null && !this.#waits.isOpen) this.#waits = unlink(this.#waits);
     return this.#waits;
   }
 
-  /** Drops what has ended behind what has not: a handler may run for long, and always wait for something. */
+  /** Drops ended waits behind open ones: a handler may run for long, and always wait for something. */
   #sweep(): void {
     let open = 0;
     for (let last = this.firstOpen(); last !== null; last = last.nextWait) {
@@ -80,24 +80,24 @@ export class Handling implements Waiter {
     this.#untilSweep = Math.max(FIRST_SWEEP, open);
   }
 
-  /** Whether it stands for what its actor asks and reads beside its messages. */
+  /** True for the handling that holds its actor's asks and reads outside of messages. */
   get isBackground(): boolean {
     return this.envelope instanceof Signal && this.envelope.type === BACKGROUND;
   }
 
-  /** Whether it waits for anything. */
+  /** True while it waits for anything. */
   get isWaiting(): boolean {
     if (this.parkedFor !== null) return true;
     for (let wait = this.firstOpen(); wait !== null; wait = wait.nextWait) if (wait.isWaiting) return true;
     return false;
   }
 
-  /** What it waits for now. */
+  /** The present waits. */
   *waits(): Iterable<Wait> {
     for (let wait = this.firstOpen(); wait !== null; wait = wait.nextWait) if (wait.isWaiting) yield wait;
   }
 
-  /** Its handler has ended, or was abandoned: so does all that it asks and reads (P7). */
+  /** Its handler has ended or was abandoned: all its asks and reads end too (P7). */
   end(reason: EndReason): void {
     this.isOver = true;
     this.#endWaits(reason);
@@ -118,12 +118,12 @@ export class Handling implements Waiter {
     return hasEnded;
   }
 
-  /** Whether its handler could know that its sender gave up: it has read its signal, or lost what it waited for. */
+  /** True when its handler could know that its sender gave up: it read its signal, or lost a wait. */
   get isToldOfEnd(): boolean {
     return this.controller !== null || this.#isListened || this.#hasLostWait;
   }
 
-  /** Calls back once when it is aborted, at once where it is already; what it returns ends that. */
+  /** Calls back once when it is aborted, or at once if it already is. The returned function ends that. */
   onAbort(callback: () => void, isAborted: boolean): () => void {
     this.#isListened = true;
     const listener = { callback };
@@ -139,7 +139,7 @@ export class Handling implements Waiter {
   /** Tells its handler that nobody waits for it any more (P7). */
   abort(reason: unknown): void {
     if (this.controller === null && this.#listeners === null) return;
-    // Not in the context of whoever gave up, or of what set the timer (P16).
+    // Not in the context of the sender that gave up, or of the timer (P16).
     this.cell.environment.enter(() => {
       this.controller?.abort(reason);
       each(this.#listeners, (listener) => this.#call(listener));
@@ -151,14 +151,14 @@ export class Handling implements Waiter {
     try {
       listener.callback();
     } catch (thrown) {
-      // As of a listener of a signal: told as uncaught, and the others are called.
+      // As with a signal's listener: the error is uncaught, and the other listeners are called.
       this.cell.environment.clock.macrotask(() => {
         throw thrown;
       });
     }
   }
 
-  /** What it asked for came back at once, because its sender had given up. */
+  /** A new ask came back at once, because the handling's own sender had given up. */
   lostWait(): void {
     this.#hasLostWait = true;
   }
@@ -173,7 +173,7 @@ export class Handling implements Waiter {
 type Presence = AsyncLocalStorage<Handling>;
 let presence: Presence | undefined;
 
-/** One for all actors, loaded for the first one that needs it: it takes 1.5 ms. */
+/** One for all actors, loaded on first use: loading takes 1.5 ms. */
 function sharedPresence(): Presence {
   presence ??= new (process.getBuiltinModule("node:async_hooks").AsyncLocalStorage)();
   return presence;
@@ -183,7 +183,9 @@ function sharedPresence(): Presence {
 export class Concurrency {
   readonly limit: number;
   readonly running = new Set<Handling>();
-  /** Tells the handler that asks, of several, which message is its own; 15 ns, which an actor with one at a time need not pay. */
+  /**
+   * Finds the running handler's own message among several. Costs 15 ns, which an actor with one at a time does not pay.
+   */
   readonly #presence = sharedPresence();
 
   constructor(limit: number) {
@@ -200,7 +202,9 @@ export class Concurrency {
     return handling !== undefined && this.running.has(handling) ? handling : null;
   }
 
-  /** The handling of an envelope: the one that has it now, where it came back to the actor that passed it on. */
+  /**
+   * The handling of an envelope. If the envelope came back to an actor that passed it on, the handling that has it now.
+   */
   of(envelope: Envelope): Handling | null {
     let found: Handling | null = null;
     for (const handling of this.running) {
@@ -209,7 +213,7 @@ export class Concurrency {
     return found;
   }
 
-  /** Runs a handler as that of a handling. */
+  /** Runs a handler so that `present` finds its handling. */
   run<Result>(handling: Handling, handler: () => Result): Result {
     return this.#presence.run(handling, handler);
   }

@@ -14,7 +14,7 @@ export interface OfferOptions {
   readonly signal?: AbortSignal;
 }
 
-/** What an offer comes back with. */
+/** The result of an offer. */
 export type OfferResult = Result<void, DeliveryError>;
 
 /** The resolve function of the promise that was made last with `captureOffer`. */
@@ -25,7 +25,7 @@ export const captureOffer = (resolve: (result: OfferResult) => void): void => {
   capturedOffer = resolve;
 };
 
-/** A tell whose sender waits until the mailbox has room (P11); from then on it is one like any other. */
+/** A tell whose sender waits until the mailbox has room (P11). From then on it is an ordinary tell. */
 export class PendingOffer implements Envelope {
   next: Envelope | null = null;
   readonly pattern = "tell";
@@ -35,7 +35,7 @@ export class PendingOffer implements Envelope {
   origin: Origin;
   declare context?: Enter;
   failure: DeliveryError | null = null;
-  /** Whose mailbox it is for. */
+  /** The actor whose mailbox it is for. */
   cell: Recipient;
   readonly #delay: number;
   /** Made when it has to wait. */
@@ -74,7 +74,7 @@ export class PendingOffer implements Envelope {
     return this.#resolve !== null || this.failure !== null;
   }
 
-  /** Begins to wait, where the mailbox has not taken it at once. */
+  /** Begins to wait, unless the mailbox took it at once. */
   wait(): void {
     if (this.#resolve === null || this.#delay === Number.POSITIVE_INFINITY) return;
     this.#timer = new Timeout(this.#delay, () => this.#giveUp(deliveryError("timeout", this.#source(), this.#delay)));
@@ -98,7 +98,7 @@ export class PendingOffer implements Envelope {
     this.#settle(err(error));
   }
 
-  /** How it ends with what it is a part of. */
+  /** The error with which it ends together with the offer that it is a part of. */
   ended(reason: EndReason): DeliveryError {
     return typeof reason === "symbol" ? deliveryError("cancelled", this.#source(), reason) : reason;
   }

@@ -1,18 +1,19 @@
 import type { Clock, ClockTimer } from "../../runtime/clock";
 
-/** How often it looks within the time: a reader that has left is told at most a quarter of it late. */
+/** The number of checks within the time: a reader that has left is noticed at most a quarter of it late. */
 const LOOKS = 4;
 
 /**
- * Tells of a reader that reads nothing while the producer waits for it. It looks now and then, because a timer that begins
- * anew at each read would cost every item; and it keeps no process alive, because a reader may be dropped at its end.
+ * Reports a reader that reads nothing while the producer waits for it. It checks now and then, because a timer that
+ * restarts at each read would cost every item. It keeps no process alive, because a reader may be dropped at the end of
+ * one.
  */
 export class ReaderWatch {
-  /** Whether the producer could go on since the last look. */
+  /** True when the producer could go on since the last check. */
   hasRead = false;
   readonly #delay: number;
   readonly #clock: Clock;
-  /** How many items wait for the reader; null while the producer does not wait for it. */
+  /** The number of items that wait for the reader; null while the producer does not wait. */
   readonly #waiting: () => number | null;
   readonly #onAbandoned: (reason: symbol) => void;
   #timer: ClockTimer | null = null;
@@ -39,7 +40,7 @@ export class ReaderWatch {
   #look(): void {
     this.#timer = null;
     const waiting = this.#waiting();
-    if (waiting === null) return; // Looks again once the producer waits.
+    if (waiting === null) return; // The next check begins when the producer waits.
     const isQuiet = !this.hasRead && waiting === this.#seen;
     this.#quietLooks = isQuiet ? this.#quietLooks + 1 : 0;
     this.hasRead = false;

@@ -1,15 +1,15 @@
 import { Timeout } from "../../runtime/timer-wheel";
 import type { Envelope, Environment } from "../contract";
 
-/** Which hook a signal calls; `undefined` for what is no hook. */
+/** The hook that a signal calls; `undefined` for a timer or a watch. */
 export type Hook = "onStart" | "onRestart" | "onStop";
 
 /** The type of the signal that stands for an instance while it handles nothing, as in its factory. It is never handled. */
 export const BACKGROUND = "background";
 
 /**
- * What an actor does in its turn besides its messages: a hook, a tick of a timer, the end of an actor that it watches.
- * It waits among the messages, in order, and is neither counted as one nor held to the mailbox's bound.
+ * A hook, a tick of a timer, or the end of a watched actor: work in an actor's turn that is no message. It waits among
+ * the messages, in order. It does not count as a message, nor against the mailbox's bound.
  */
 export class Signal implements Envelope {
   next: Envelope | null = null;
@@ -20,10 +20,10 @@ export class Signal implements Envelope {
   readonly failure = null;
   readonly isTold = false; // Nobody but the log learns that a hook or a timer failed.
   readonly canWait = true;
-  /** What it is, for who reads the log. */
+  /** Its name in the log. */
   readonly type: string;
   readonly hook: Hook | undefined;
-  /** Of which instance of its actor it is: one of an instance that was replaced is passed over. */
+  /** The instance it belongs to. It is skipped once that instance has been replaced. */
   readonly generation: number;
   readonly #onDone: (() => void) | undefined;
   readonly #callback: () => unknown;
@@ -46,7 +46,7 @@ export class Signal implements Envelope {
     return this.#isCancelled ? undefined : this.#callback();
   }
 
-  /** Gives a hook that waits `hookTimeout` milliseconds to come to its end. */
+  /** Gives a waiting hook `hookTimeout` milliseconds to end. */
   limit({ timers, hookTimeout }: Environment, onTimeout: (thrown: Error) => void): void {
     if (this.hook === undefined || hookTimeout === Number.POSITIVE_INFINITY) return;
     const timeout = new Timeout(hookTimeout, () =>

@@ -10,17 +10,18 @@ export interface StreamOptions {
   /** Longest wait for one item, in milliseconds. Default: `Infinity`. */
   readonly timeout?: number;
   /**
-   * When a reader that reads nothing counts as gone, in milliseconds, or `Infinity`. The time begins when the producer is
-   * `credit` items ahead and waits; each read begins it anew. Then the producer is ended and its actor is free, at most a
-   * quarter of the time late. A reader that comes back after all gets a StreamError of the kind `cancelled`. Give a reader that
-   * works longer on one item more. Default: 300,000 (5 minutes); `Infinity` for `ctx.stream` in a handler, whose end ends it.
+   * The time after which an idle reader counts as gone, in milliseconds, or `Infinity`. It begins when the producer is
+   * `credit` items ahead and waits; each read begins it anew. Then the producer is ended and its actor is free, at most
+   * a quarter of the time late. A reader that comes back later gets a StreamError of the kind `cancelled`. Set it
+   * higher for a reader that works longer on one item. Default: 300,000 (5 minutes); `Infinity` for `ctx.stream` in a
+   * handler, whose end ends it.
    */
   readonly abandonedAfter?: number;
   /** Ends the stream when aborted: the loop throws a StreamError of the kind `cancelled`. Default: none. */
   readonly signal?: AbortSignal;
 }
 
-/** Refuses options that cannot be ones, before anything is sent. */
+/** Throws on invalid options, before anything is sent. */
 export function checkStreamOptions(options: StreamOptions): void {
   if (typeof options !== "object") {
     throw new TypeError(

@@ -1,6 +1,6 @@
 import type { AskError } from "../../message/delivery-error";
 
-/** What a loop over a stream throws: a delivery error as an Error, with its kind. */
+/** The error that a loop over a stream throws: a delivery error as an Error, with its kind. */
 export class StreamError extends Error {
   override readonly name = "StreamError";
   /** Told apart as an ask's errors are. */
@@ -15,17 +15,17 @@ export class StreamError extends Error {
   }
 }
 
-/** What one read gives. */
+/** The result of one read. */
 export type Step = IteratorResult<unknown, undefined>;
-/** What a read gives at the end. */
+/** The result of a read at the end. */
 export const DONE: Step = Object.freeze({ value: undefined, done: true });
 
-/** In place of an item: that it is over. */
+/** Stands for the end, in place of an item. */
 export const END: unique symbol = Symbol("the end of a stream");
 
-/** Most items of one end between two looks at the turn. Some 8,000 fit into one. */
+/** Most items of one end between two checks of the turn. A turn fits some 8,000. */
 const LONGEST_STRIDE = 32;
-/** How many go by until the next look: few behind one that showed that the turn is over, then more and more. */
+/** The number of items until the next check: one after a check that found the turn over, then more and more. */
 export const strideBehind = (stride: number, isTurnOver: boolean): number =>
   isTurnOver ? 1 : Math.min(stride * 2, LONGEST_STRIDE);
 

@@ -32,39 +32,39 @@ export class PendingStream implements Envelope, Wait {
   origin: Origin;
   declare context?: Enter;
   failure: AskError | null = null;
-  /** Who has it: another one once it is forwarded. */
+  /** The actor that has it; changes when it is forwarded. */
   cell: Recipient;
   nextWait: Wait | null = null;
-  /** The handling that reads it, and that ends it at its own end; null for any other reader. */
+  /** The handling that reads it, and ends it at its own end; null for any other reader. */
   waiter: Waiter | null = null;
   servesOutside = false;
   readonly #dispatcher: Dispatcher;
-  /** What its items are held against; null where they are not. */
+  /** The schema of its items; null when they are not checked. */
   readonly #schema: Operation | null;
   readonly #credit: number;
   readonly #timer: Timeout | null;
   #stopListening: (() => void) | null = null;
-  /** How long the producer waits for a reader that reads nothing, and what looks after that; made when it first waits. */
+  /** The producer's limit for an idle reader, and the watch that enforces it; made when the producer first waits. */
   readonly #patience: number;
   #watch: ReaderWatch | null = null;
-  /** What was produced and is not read yet. */
+  /** Produced items that are not read yet. */
   readonly #items = new Queue<unknown>();
   /** The read that waits while there are no items, and those called ahead of it. */
   #read: Read | null = null;
   #promise: Promise<Step> | null = null;
   #laterReads: Queue<{ readonly read: Read; readonly promise: Promise<Step> }> | null = null;
   #wakeProducer: (() => void) | null = null;
-  /** Items from one look at the turn to the next, and those that are left until then. */
+  /** Items from one check of the turn to the next, and those left until then. */
   #stride = 1;
   #untilLook = 1;
-  /** The reader's own: that it reads quickly does not tell how quickly the next items are made. */
+  /** The reader's own: its speed says nothing about the producer's. */
   #readStride = 1;
   #untilReadLook = 1;
-  /** Reads that are answered in the next turn: until then, none that came behind them is answered. */
+  /** Reads that are answered in the next turn. Until then, no later read is answered. */
   #late = 0;
-  /** Whether nothing more will be produced. */
+  /** True once nothing more will be produced. */
   #isClosed = false;
-  /** Whether the reader knows that it is over: it was told, or left. */
+  /** True once the reader knows of the end: it was told, or left. */
   #isOver = false;
 
   constructor(
@@ -119,7 +119,7 @@ export class PendingStream implements Envelope, Wait {
   }
 
   endWith(reason: EndReason): void {
-    // Nobody may be left to read: a rejection that nobody awaits would end the process.
+    // Nobody may be left to read, and an unhandled rejection would end the process.
     this.#promise?.catch(() => undefined);
     this.#giveUp(this.ended(reason));
   }
@@ -149,14 +149,14 @@ export class PendingStream implements Envelope, Wait {
 
   #readItem(): Promise<Step> {
     const value = this.#items.take();
-    // Half of the credit at once: woken for each item, the producer and the reader would take turns.
+    // Half of the credit at once: woken for each item, the producer and the reader would alternate.
     if (this.#wakeProducer !== null && this.#items.size <= this.#credit / 2) this.#goOn();
     return --this.#untilReadLook <= 0 && this.#isReadersTurnOver()
       ? this.#inNextTurn(value)
       : Promise.resolve({ value, done: false });
   }
 
-  /** Whether the turn is over behind what was read: a long row of items may not keep the event loop waiting. */
+  /** True when the turn is over after a read: a long row of items must not keep the event loop waiting. */
   #isReadersTurnOver(): boolean {
     const isOver = this.#dispatcher.spend(this.#readStride) || this.#late > 0;
     this.#readStride = this.#untilReadLook = strideBehind(this.#readStride, isOver);
@@ -174,7 +174,7 @@ export class PendingStream implements Envelope, Wait {
     return promise;
   }
 
-  /** In a method of its own: a closure over the variables of its callers would cost them 10 ns an item. */
+  /** A separate method: a closure over its callers' variables would cost them 10 ns an item. */
   #resolveLater(read: Read, value: unknown): false {
     this.#late++;
     this.#untilLook = this.#untilReadLook = 1;
@@ -205,7 +205,7 @@ export class PendingStream implements Envelope, Wait {
 
   #giveUp(error: AskError): void {
     if (this.#isOver) return;
-    if (this.#isClosed) this.failure = error; // What its producer came to was not read, and is not wanted any more.
+    if (this.#isClosed) this.failure = error; // The producer's outcome was not read, and is not wanted any more.
     this.#cancel(error);
   }
 
@@ -224,12 +224,12 @@ export class PendingStream implements Envelope, Wait {
 
   // ——— The producer's end
 
-  /** Iterates over what the handler returned, as far ahead of the reader as its credit goes. */
+  /** Iterates over the handler's result, as far ahead of the reader as its credit goes. */
   async produce(result: unknown): Promise<void> {
     const items = await result;
     if (this.#isClosed) return;
-    // Loops of the language: they return from the iterator when they are left, and over an asynchronous generator one
-    // costs 59 ns an item where calls of its next() cost 79. One over a synchronous iterable awaits nothing.
+    // Loops of the language: they close the iterator on leaving. Over an asynchronous generator a loop costs 59 ns an
+    // item, and calls of next() cost 79. A loop over a synchronous iterable awaits nothing.
     if (isAsyncIterable(items)) {
       for await (const item of items) {
         if (this.#push(item)) continue;
@@ -250,7 +250,7 @@ export class PendingStream implements Envelope, Wait {
     }
   }
 
-  /** Hands an item to the reader that waits, or keeps it; false when the next one has to wait. */
+  /** Gives an item to the waiting reader, or keeps it; false when the producer has to wait. */
   #push(item: unknown): boolean {
     if (this.#isClosed) return false;
     const value = this.#schema === null ? item : checkedItem(this.#schema, item, true);
@@ -287,7 +287,7 @@ export class PendingStream implements Envelope, Wait {
     });
   }
 
-  /** Waits for the reader, but not for one that never comes back: the actor would be occupied for ever. */
+  /** Waits for the reader, but not for one that never comes back: it would occupy the actor for ever. */
   #park(wake: () => void): void {
     this.#wakeProducer = wake;
     if (this.waiter !== null) producerWaits(this, true);
@@ -301,7 +301,7 @@ export class PendingStream implements Envelope, Wait {
     this.#watch.begin();
   }
 
-  /** Whether the turn is over behind what was produced. Asked for each item, it cost 7 ns an item. */
+  /** True when the turn is over after an item. Checked for each item, it cost 7 ns an item. */
   #isTurnOver(): boolean {
     const isOver = this.#dispatcher.spend(this.#stride) || this.#late > 0;
     this.#stride = this.#untilLook = strideBehind(this.#stride, isOver);

@@ -6,21 +6,21 @@ import { Handling, isOf } from "./handling";
 /** Part of a graph of waits: a handling that has to end, or an actor that has to begin anew or to stop. */
 export type Node = Waiter | Recipient;
 
-/** What has to come to its end: a node, all of several, or one of them. */
+/** Something that must end: a node, all of several, or one of them. */
 type Need = Node | { readonly isOneEnough: boolean; readonly of: readonly Need[] };
 
-// Who waits for whom is a graph, as in E. G. Coffman et al., "System Deadlocks", ACM Computing Surveys 3(2), 1971. It is in
-// memory, so that the search is exact. Nobody can see which promises a handler awaits, so this is what counts: a handling
-// with one wait needs that one; with several, any of them may be enough, as in Promise.race; a producer that is as far ahead
-// as its credit goes needs its reader. An actor that restarts needs the end of its handlings, and of the children that it
-// stops. A handling is stuck when all of what it may go on with is.
+// The waits form a graph, as in E. G. Coffman et al., "System Deadlocks", ACM Computing Surveys 3(2), 1971. The graph
+// is in memory, so the search is exact. Nobody can see which promises a handler awaits, so these rules hold. A handling
+// with one wait needs that one. With several, any of them may be enough, as in Promise.race. A producer without credit
+// needs its reader. An actor that restarts needs the end of its handlings, and of the children that it stops. A
+// handling is stuck when everything that could let it go on is stuck.
 
 /** Whether a node is a handling. */
 export const isHandling = (node: Node | undefined): node is Waiter => node instanceof Handling;
 
 /**
- * What has to end before an actor takes a message, or, of one that it was sent, before it is handled: the handling that has
- * it, or one of those before it; of one that went to several actors, what each of them needs.
+ * The needs of an actor before it takes a message, or before it handles one that was sent: the handling that has the
+ * message, or one of those before it. For a message to several actors, the needs of each.
  */
 export function needOf(to: Recipient, wait: Wait | null): Need {
   const recipients = recipientsOf(to, wait);
@@ -32,7 +32,7 @@ export function needOf(to: Recipient, wait: Wait | null): Need {
   return (wait === null ? undefined : handlingOf(to, wait)) ?? roomIn(to);
 }
 
-/** What has to end before an actor has room for a message; nothing where it has. */
+/** The handlings that must end before an actor has room for a message; none when it has. */
 function roomIn(to: Recipient): Need {
   if (to.isRestarting) return to;
   return { isOneEnough: false, of: to.occupants.map((group) => ({ isOneEnough: true, of: group })) };
@@ -42,7 +42,7 @@ function roomIn(to: Recipient): Need {
 export const handlingOf = (cell: Recipient, wait: Wait): Waiter | undefined =>
   cell.handlings.find((each) => isOf(wait, each.envelope) && each.passedOn === null);
 
-/** What a node waits for: it can go on when one of these has ended. */
+/** The needs of a node: it can go on when one of them has ended. */
 export function needsOf(node: Node): readonly Need[] {
   if (!isHandling(node)) return [{ isOneEnough: false, of: node.awaited }];
   if (node.parkedFor !== null) return [node.parkedFor];
@@ -53,7 +53,7 @@ export function nodesIn(need: Need): Node[] {
   return "of" in need ? need.of.flatMap(nodesIn) : [need];
 }
 
-/** The addresses of a way; an actor and what it handles are told once. */
+/** The addresses on a path. An actor directly before its own handling is named once. */
 export const addressesOf = (way: readonly Node[]): Address[] =>
   way.filter((node, i) => isHandling(node) || actorOf(way[i + 1]) !== node).map((node) => actorOf(node).address);
 
@@ -63,7 +63,7 @@ function actorOf(node: Node | undefined): Recipient | undefined {
   return isHandling(node) ? node.cell : node;
 }
 
-/** All nodes that a handling waits for, directly or by others, and those of them that cannot go on. */
+/** All nodes that a handling waits for, directly or through others, and those of them that are stuck. */
 export class Graph {
   readonly stuck: Set<Node>;
   readonly #own: Waiter;
@@ -89,12 +89,12 @@ export class Graph {
     return needs;
   }
 
-  /** Takes out what will go on by itself, until only those are left that wait for each other. */
+  /** Removes the nodes that will go on by themselves, until only those are left that wait for each other. */
   #removeFree(): void {
     let before = -1;
     while (before !== this.stuck.size) {
       before = this.stuck.size;
-      // Backwards: a chain comes apart from its end.
+      // Backwards: a chain is resolved from its end.
       for (const node of [...this.stuck].reverse()) {
         const needs = this.#needsOf(node);
         if (needs.length === 0 || !needs.every((need) => this.isStuck(need))) this.stuck.delete(node);
@@ -109,7 +109,7 @@ export class Graph {
     return of.length > 0 && of.every((each) => this.isStuck(each));
   }
 
-  /** The shortest way from what the handling in question waits for back to it, by nodes that are stuck. */
+  /** The shortest path from the needs of the handling in question back to it, over stuck nodes. */
   wayBack(first: readonly Need[]): Node[] | null {
     const cameFrom = new Map<Node, Node | null>();
     const add = (need: Need, from: Node | null): void => {
@@ -122,7 +122,7 @@ export class Graph {
       if (node === this.#own) return wayTo(node, cameFrom);
       for (const need of this.#needsOf(node)) add(need, node);
     }
-    return null; // Those it waits for are stuck without it.
+    return null; // The nodes it waits for are stuck without it.
   }
 }
 

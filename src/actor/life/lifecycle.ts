@@ -58,7 +58,7 @@ export function failed(cell: Cell, envelope: Envelope, error: HandlerFailedError
     const directive = !isEnding ? "resume" : cell.life === RESTARTING ? "restart" : "stop";
     const sentence = isEnding ? error.message : withNote(error.message, "; it goes on.");
     report(cell, envelope.type, error.cause, directive, sentence, isTold ? null : "error");
-    if (hook !== undefined && cell.life === DRAINING) stop(cell, false); // It did not start, so nobody can handle the rest.
+    if (hook !== undefined && cell.life === DRAINING) stop(cell, false); // It did not start: nobody can handle the rest.
     return;
   }
   decide(cell, envelope.type, error.cause, error.message, hook !== undefined, !isTold);
@@ -188,7 +188,7 @@ export function stop(cell: Cell, isDraining: boolean, whenStopped?: () => void):
     return;
   }
   if (cell.activity === IDLE && hasNothingToEnd(cell)) {
-    terminate(cell); // The common case: recording the waiter would take 700 bytes.
+    terminate(cell); // Most: recording the waiter would take 700 bytes.
     whenStopped?.();
     return;
   }

@@ -105,7 +105,7 @@ class ActorTimers implements Timers, InstanceTimers {
     let told = 0;
     this.#set(key, period, (entry) => {
       const passed = clock.monotonicTime() - start;
-      counted = Math.max(counted + 1, Math.floor(passed / period)); // Counted from the start, so that delays do not add up.
+      counted = Math.max(counted + 1, Math.floor(passed / period)); // From the start: delays do not add up.
       entry.timeout = new Timeout((counted + 1) * period - passed, entry.timeout.expire);
       this.#add(entry.timeout);
       entry.signal ??= signalTo(this.#cell, `timer ${key}`, () => {

@@ -101,7 +101,7 @@ export function askFor(
     environment.counts.accepted++;
     to.refuse(pending, error);
   }
-  setTimer(pending, environment); // Set after the timer of the ask that it serves, which fires first when both are due at once.
+  setTimer(pending, environment); // After the outer ask's timer, which fires first when both are due.
   return promise;
 }
 
