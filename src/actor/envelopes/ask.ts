@@ -232,7 +232,7 @@ export class PendingAsk implements Envelope, Staged, Wait {
   }
 
   closeCircle(path: readonly Address[]): void {
-    this.#giveUp(deliveryError("ask-cycle", this.#source(), path), true); // A search for a circle has a turn of its own.
+    this.#giveUp(deliveryError("ask-cycle", this.#source(), path), true); // The search has its own turn.
   }
 
   /** The error with which it ends together with its handler, or with the ask that it is a part of. */
