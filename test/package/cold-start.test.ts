@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { DONE, installation } from "../../benchmarks/subjects/installation";
 import { Type } from "../../src";
 import { sandbox } from "../tools/code/sandbox/kit";
-import { runScript } from "./readme";
+import { runScript } from "./page";
 
 const folder = mkdtempSync(join(tmpdir(), "envoi-cold-start-"));
 const dist = join(folder, "node_modules/envoi/dist");

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import manifest from "../../package.json";
 import { pack } from "../../scripts/pack";
-import { runScript } from "./readme";
+import { runScript } from "./page";
 
 const modules = join(import.meta.dir, "../../node_modules");
 

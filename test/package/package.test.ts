@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { Glob } from "bun";
 import manifest from "../../package.json";
 import { pack } from "../../scripts/pack";
-import { type Block, blocksOf, fill, runScript } from "./readme";
+import { type Block, blocksOf, fill, runScript } from "./page";
 
 const root = join(import.meta.dir, "../..");
 const readme = Bun.file(join(root, "README.md"));

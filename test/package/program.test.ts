@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import type { RunResult } from "../../benchmarks/harness/results";
 import manifest from "../../package.json";
 import { pack } from "../../scripts/pack";
-import { runScript } from "./readme";
+import { runScript } from "./page";
 
 const mitata = `mitata@${manifest.devDependencies.mitata}`;
 

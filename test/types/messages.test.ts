@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FileSystem } from "../../src/tools/files/protocol";
-import { runScript } from "../package/readme";
+import { runScript } from "../package/page";
 
 const root = join(import.meta.dir, "../..");
 

@@ -1,13 +1,23 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { blocksOf, fill, runScript } from "./readme";
+import { blocksOf, fill, runScript } from "./page";
 
 const root = join(import.meta.dir, "../..");
-const readme = Bun.file(join(root, "README.md"));
-const blocks = (await readme.exists()) ? blocksOf(await readme.text()) : [];
+const pages = ["README.md", ...new Bun.Glob("docs/*.md").scanSync({ cwd: root })].sort();
+const blocks = (
+  await Promise.all(
+    pages.map(async (page) =>
+      blocksOf(await Bun.file(join(root, page)).text()).map((block) => ({
+        ...block,
+        page,
+        script: `${page.replaceAll(/[/.]/g, "-")}-line-${block.line}.ts`,
+      })),
+    ),
+  )
+).flat();
 
-describe("README: every code block runs against the sources and prints what the page says", () => {
+describe("every code block of the README and of the guides runs against the sources and prints what the page says", () => {
   let folder = "";
   beforeAll(async () => {
     const cache = join(root, "node_modules/.cache");
@@ -16,20 +26,20 @@ describe("README: every code block runs against the sources and prints what the 
     const paths = { envoi: [join(root, "src/index.ts")], "envoi/*": [join(root, "src/*/index.ts")] };
     const config = { extends: join(root, "tsconfig.json"), compilerOptions: { paths }, include: ["*.ts"], exclude: [] };
     await Bun.write(join(folder, "tsconfig.json"), JSON.stringify(config));
-    for (const { line, code } of blocks) await Bun.write(join(folder, `line-${line}.ts`), code);
+    for (const { script, code } of blocks) await Bun.write(join(folder, script), code);
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  test("there are some", () => expect(blocks.length).toBeGreaterThan(0));
+  test.each(pages)("%s has some", (page) => expect(blocks.some((block) => block.page === page)).toBe(true));
 
   test("the compiler accepts them", async () => {
     const { stdout } = await runScript(root, join(root, "node_modules/typescript/bin/tsc"), "-p", folder);
     expect(stdout).toBe("");
   }, 240_000);
 
-  for (const { line, heading, output } of blocks) {
-    test(`line ${line}, ${heading}`, async () => {
-      const { exitCode, stdout, stderr } = await runScript(folder, `line-${line}.ts`);
+  for (const { page, script, line, heading, output } of blocks) {
+    test(`${page}, line ${line}, ${heading}`, async () => {
+      const { exitCode, stdout, stderr } = await runScript(folder, script);
       expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: exitCode === 0 ? stderr : "" });
       if (output !== undefined) expect(stdout.trim()).toBe(fill(output, stdout));
     }, 240_000);
