@@ -1,6 +1,6 @@
 import type { Address, AnyRef } from "../message/address";
 import type { AskError, DeliveryError, Pause } from "../message/delivery-error";
-import type { Message, Pattern } from "../message/message";
+import type { Message, Metadata, Pattern } from "../message/message";
 import type { Operation } from "../protocol/protocol";
 import type { Clock } from "../runtime/clock";
 import type { Enter } from "../runtime/contexts";
@@ -125,6 +125,8 @@ export interface Envelope extends Mail<Envelope> {
   readonly isTold: boolean;
   /** True when it may wait for room in a full mailbox. */
   readonly canWait: boolean;
+  /** The milliseconds that are left to an ask; undefined for all others. */
+  readonly left?: number;
   /** It has its place in the mailbox. */
   admitted(): void;
   /** Another actor has it now. */
@@ -135,16 +137,34 @@ export interface Envelope extends Mail<Envelope> {
   fail(error: AskError): void;
 }
 
-/** The origin of an envelope that came through a door and has no message yet, or a checked payload. */
-export interface FromDoor {
+/** When a message is wanted no more. */
+export interface Deadline {
+  /** In milliseconds of the clock's monotonic time. */
+  readonly at: number;
+  /** The clock of the system that it was sent to first. */
+  readonly clock: Clock;
+  /** The milliseconds that it was given, for the error. */
+  readonly given: number;
+}
+
+/** What few messages have beside a payload and a sender: the record is made only for a message that has some of it. */
+export interface Sent {
+  /** The actor that sent it; null when it named none. */
+  readonly from: Recipient | null;
   /** The message that was sent; null until it is read. */
   readonly message: Message | null;
   /** The operation whose schema the payload fits; null before it was checked. */
   readonly fits: Operation | null;
+  /** True when it came through a door. */
+  readonly isFromOutside: boolean;
+  /** Frozen; null when it has none of its own, beside those of its message. */
+  readonly metadata: Metadata | null;
+  /** The deadline that it carries, beside the timeout of an ask; null when there is none. */
+  readonly deadline: Deadline | null;
 }
 
-/** Where an envelope comes from: the message that was sent, the actor that sent it, a door, or null outside of actors. */
-export type Origin = Message | Recipient | FromDoor | null;
+/** Where an envelope comes from: the message that was sent, the actor that sent it, a record, or null outside of actors. */
+export type Origin = Message | Recipient | Sent | null;
 
 /**
  * The reason why a wait ends with its handling or with the ask that it is a part of: the error, or how that has ended.

@@ -4,9 +4,10 @@ import type { EndReason, Envelope, Fan, Part, Recipients, Relay } from "../actor
 import { PendingAsk } from "../actor/envelopes/ask";
 import { servesOutside } from "../actor/envelopes/cause";
 import { lookLater } from "../actor/envelopes/deadlock";
-import { copyRoute, EnvelopeSource, routeOf, senderOf, Tell } from "../actor/envelopes/envelope";
+import { copyRoute, EnvelopeSource, routeOf, Tell } from "../actor/envelopes/envelope";
 import { fanOf, forgetFan, keepFan } from "../actor/envelopes/fans";
 import { PendingOffer } from "../actor/envelopes/offer";
+import { senderOf } from "../actor/envelopes/origin";
 import { ANSWERED } from "../actor/reasons";
 import { type DeliveryError, deliveryError } from "../message/delivery-error";
 import type { Operation } from "../protocol/protocol";

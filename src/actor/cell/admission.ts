@@ -2,7 +2,8 @@ import { type DeliveryError, deliveryError } from "../../message/delivery-error"
 import type { Operation } from "../../protocol/protocol";
 import type { MessageQueue } from "../../runtime/mailbox";
 import type { Envelope, Recipient } from "../contract";
-import { EnvelopeSource, isFromOutside, keepContext } from "../envelopes/envelope";
+import { EnvelopeSource, keepContext } from "../envelopes/envelope";
+import { isFromOutside } from "../envelopes/origin";
 import { Signal } from "../envelopes/signal";
 import { PendingStream } from "../envelopes/stream";
 import { checkPayload } from "../envelopes/validation";

@@ -1,6 +1,6 @@
 import type { Envelope } from "../contract";
 import { PendingAsk } from "./ask";
-import { isFromOutside } from "./envelope";
+import { isFromOutside } from "./origin";
 import { PendingStream } from "./stream";
 
 /**

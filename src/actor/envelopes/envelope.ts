@@ -1,29 +1,11 @@
 import { type Address, quote } from "../../message/address";
 import type { DeliveryError, MessageSource, Pause, Stage } from "../../message/delivery-error";
-import { createMessage, inPattern, isReceived, type Message, markReceived } from "../../message/message";
+import type { Message } from "../../message/message";
 import type { Operation } from "../../protocol/protocol";
 import type { Enter } from "../../runtime/contexts";
-import type { Envelope, Environment, FromDoor, Origin, Recipient } from "../contract";
+import type { Envelope, Environment, Origin, Recipient } from "../contract";
 import type { DeadLetter } from "../events";
-
-/** The origin of an envelope that came through a door and has no message yet, or a checked payload. */
-export class Outside implements FromDoor {
-  readonly message: Message | null;
-  readonly fits: Operation | null;
-
-  constructor(message: Message | null, fits: Operation | null) {
-    this.message = message;
-    this.fits = fits;
-  }
-}
-
-/** True when an origin is a door. */
-export const isFromDoor = (origin: Origin): origin is FromDoor => origin instanceof Outside;
-
-/**
- * The origin of all messages from `receive`: one is enough, because such a sender has neither an address nor a message.
- */
-export const OUTSIDE = new Outside(null, null);
+import { messageIn } from "./origin";
 
 /**
  * The constant answers of all tells. A separate class: JavaScriptCore reserves room in each object for its own class's
@@ -81,65 +63,9 @@ Object.setPrototypeOf(Tell.prototype, Unawaited.prototype);
 
 export const tellOf = (type: string, payload: unknown): Tell => new Tell(type, payload, null);
 
-/** True when an origin is a message; a cell has no id. */
-const isMessage = (origin: Message | Recipient): origin is Message => "id" in origin;
-
 /** Keeps the sender's context, if handlers run in it. A forwarded envelope already has it. */
 export function keepContext(envelope: Envelope, { captureSender }: Environment): void {
   if (captureSender !== null) envelope.context ??= captureSender();
-}
-
-/** The message of an envelope, if it was read or sent as one. */
-export function knownMessage({ origin }: Envelope): Message | null {
-  const known = isFromDoor(origin) ? origin.message : origin;
-  return known !== null && isMessage(known) ? known : null;
-}
-
-/** True when an envelope came through a door (`parseMessage`, `receive`), even after its payload was checked. */
-export function isFromOutside({ origin }: Envelope): boolean {
-  if (origin === null) return false;
-  try {
-    return isFromDoor(origin) || (isMessage(origin) && isReceived(origin));
-  } catch {
-    return true; // A proxy that throws is not trusted.
-  }
-}
-
-/** The actor that sent an envelope, where the system knows one. */
-export function senderOf({ origin }: Envelope, { directory }: Environment): Recipient | undefined {
-  const known = isFromDoor(origin) ? origin.message : origin;
-  if (known === null || !isMessage(known)) return known ?? undefined;
-  return known.from === undefined ? undefined : directory.get(known.from);
-}
-
-/** The message of an envelope to a cell, made at the first reading. */
-export function messageIn(envelope: Envelope, to: Recipient): Message {
-  const { origin, pattern } = envelope;
-  if (isFromDoor(origin)) return messageFromOutside(envelope, origin, to);
-  if (origin !== null && isMessage(origin)) {
-    if (origin.pattern === pattern) return origin;
-    const message = inPattern(origin, pattern);
-    envelope.origin = message;
-    return message;
-  }
-  const message = makeMessage(envelope, to, origin === null ? {} : { from: origin.address });
-  envelope.origin = message;
-  return message;
-}
-
-const makeMessage = (envelope: Envelope, to: Recipient, from: { readonly from?: Address }): Message =>
-  createMessage(to.address, envelope.type, envelope.payload, {
-    pattern: envelope.pattern,
-    timestamp: to.environment.clock.wallTime(),
-    ...from,
-  });
-
-/** Marked as received: it has the sent payload, so it is validated again if a handler sends it on by itself. */
-function messageFromOutside(envelope: Envelope, { message, fits }: Outside, to: Recipient): Message {
-  if (message?.pattern === envelope.pattern) return message;
-  const made = message === null ? markReceived(makeMessage(envelope, to, {})) : inPattern(message, envelope.pattern);
-  envelope.origin = new Outside(made, fits);
-  return made;
 }
 
 /** The part of an envelope that an error keeps. */

@@ -2,7 +2,8 @@ import { type DeliveryError, deliveryError } from "../../message/delivery-error"
 import type { Operation } from "../../protocol/protocol";
 import type { Validator } from "../../protocol/validator";
 import type { Envelope, Recipient } from "../contract";
-import { EnvelopeSource, isFromDoor, isFromOutside, knownMessage, messageIn, Outside, routeOf } from "./envelope";
+import { EnvelopeSource, routeOf } from "./envelope";
+import { isFromOutside, isSent, messageIn, sentAs } from "./origin";
 
 /**
  * Checks a payload against its schema, if it came from outside, or if the system or the actor validates always. The
@@ -14,7 +15,8 @@ export function checkPayload(envelope: Envelope, operation: Operation, cell: Rec
   const isOutside = isFromOutside(envelope);
   const strict = cell.isStrict;
   if (!isOutside && !strict) return null;
-  const fits = isFromDoor(envelope.origin) ? envelope.origin.fits : (routeOf(envelope)?.fits ?? null);
+  const { origin } = envelope;
+  const fits = (isOutside && isSent(origin) ? origin : routeOf(envelope))?.fits ?? null;
   if (fits !== null && (!strict || fits === operation)) return null;
   const parsed = operation.payload.parse(envelope.payload);
   if (parsed.isErr()) return deliveryError("invalid-payload", new EnvelopeSource(envelope, cell), parsed.error);
@@ -22,7 +24,7 @@ export function checkPayload(envelope: Envelope, operation: Operation, cell: Rec
     messageIn(envelope, cell); // Keeps the sent payload: an error hands it back.
     envelope.payload = parsed.value;
   }
-  if (isOutside) envelope.origin = new Outside(knownMessage(envelope), operation);
+  if (isOutside) envelope.origin = sentAs(envelope.origin, { isFromOutside: true, fits: operation });
   return null;
 }
 

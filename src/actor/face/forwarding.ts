@@ -6,18 +6,10 @@ import { IDLE } from "../cell/transitions";
 import type { Envelope, Recipient, Wait } from "../contract";
 import { PendingAsk } from "../envelopes/ask";
 import { circleOf } from "../envelopes/deadlock";
-import {
-  EnvelopeSource,
-  isFromOutside,
-  keepRoute,
-  messageIn,
-  poolsBehind,
-  routeOf,
-  senderOf,
-  Tell,
-} from "../envelopes/envelope";
+import { EnvelopeSource, keepRoute, poolsBehind, routeOf, Tell } from "../envelopes/envelope";
 import { recipientsOf } from "../envelopes/fans";
 import type { Handling } from "../envelopes/handling";
+import { isFromOutside, messageIn, senderOf } from "../envelopes/origin";
 import { Signal } from "../envelopes/signal";
 import { PendingStream } from "../envelopes/stream";
 import { pickRecipient } from "../refs/sending";
