@@ -5,6 +5,7 @@ export type { AskOptions, AskResult } from "./actor/envelopes/ask";
 export type { OfferOptions } from "./actor/envelopes/offer";
 export type { StreamOptions } from "./actor/envelopes/stream-options";
 export { StreamError } from "./actor/envelopes/stream-step";
+export type { TellOptions } from "./actor/envelopes/tell-options";
 export type {
   DeadLetter,
   DeadLetterEvent,
@@ -24,7 +25,7 @@ export { checkBehaviour } from "./actor/handlers";
 export type { Timers } from "./actor/life/timers";
 export type { Terminated } from "./actor/life/watch";
 export type { ActorOptions, Overflow } from "./actor/options";
-export { type Door, receive } from "./actor/refs/receive";
+export { type Door, type DoorOptions, receive } from "./actor/refs/receive";
 export {
   type AnySignatures,
   type Forwardable,

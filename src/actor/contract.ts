@@ -274,6 +274,8 @@ export interface Environment {
   /** Milliseconds. */
   readonly slowHandler: number;
   readonly maxHops: number;
+  /** The metadata that a handler hands on with what it sends, by name. */
+  readonly inheritedMetadata: readonly string[];
   readonly random: () => number;
   /** For actors without a parent, and for those whose parent has no policy. */
   readonly policy: Policy;

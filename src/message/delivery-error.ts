@@ -91,8 +91,8 @@ export type DeliveryError =
 /** The errors that an ask can give instead of its reply. */
 export type AskError = DeliveryError;
 
-/** The place of a message on its way to the mailbox: in the interceptors of a router, or waiting for room. */
-export type Stage = "intercepted" | "offered";
+/** The place of a message on its way: in the interceptors of a router, waiting for room, or in the mailbox. */
+export type Stage = "intercepted" | "offered" | "queued";
 
 /** The reason why an actor handles nothing for a while: it is held back, or it restarts. */
 export type Pause = "held" | "restarting";
@@ -101,7 +101,7 @@ export type Pause = "held" | "restarting";
 export interface MessageSource {
   readonly to: Address;
   readonly type: string;
-  /** Set when the message had not reached its mailbox. */
+  /** Set when the message had not reached its handler. */
   readonly stage?: Stage;
   /** The operation of the stream that kept the actor busy until the message timed out. */
   readonly behind?: string | undefined;
@@ -208,6 +208,10 @@ const OTHERWISE: Readonly<Record<Stage, Sentences>> = {
   },
   offered: {
     timeout: (delay) => `found no room in the mailbox within ${delay} ms; offer with a longer timeout, or send less.`,
+  },
+  queued: {
+    timeout: (delay) =>
+      `still waited when its deadline of ${delay} ms was over, and is not handled; give it more time, or look why the actor is slow.`,
   },
 };
 

@@ -53,6 +53,11 @@ export interface SystemOptions {
   /** Most times that one message may be forwarded (`ctx.forward`), a whole number from 1. Default: 64. */
   readonly maxHops?: number;
   /**
+   * The metadata that a handler hands on with what it sends through `ctx`, by name, unless a call sets them itself.
+   * Default: those of a trace context, `["traceparent", "tracestate", "baggage"]`.
+   */
+  readonly inheritedMetadata?: readonly string[];
+  /**
    * The supervision of actors whose parent has none of its own. Default: an actor that fails restarts. Beyond 5 times in 10 s, one
    * without a parent is held back, and the failure of a child escalates.
    */
@@ -71,6 +76,9 @@ export interface SystemOptions {
   readonly beforeHandle?: (handled: Handled) => void;
 }
 
+/** W3C Trace Context, and W3C Baggage. */
+const TRACE_CONTEXT: readonly string[] = ["traceparent", "tracestate", "baggage"];
+
 const OPTIONS = new Set<string>([
   "name",
   "logger",
@@ -81,6 +89,7 @@ const OPTIONS = new Set<string>([
   "hookTimeout",
   "slowHandler",
   "maxHops",
+  "inheritedMetadata",
   "supervision",
   "random",
   "dispatcher",
@@ -111,6 +120,12 @@ export function createEnvironment(options: SystemOptions): { environment: ActorE
     throw new RangeError(`maxHops is a whole number from 1; got ${quote(maxHops)}.`);
   }
   checkSupervision(supervision, "the system");
+  const { inheritedMetadata = TRACE_CONTEXT } = options;
+  if (!Array.isArray(inheritedMetadata) || !inheritedMetadata.every((name) => typeof name === "string")) {
+    throw new TypeError(
+      `inheritedMetadata is an array of names, such as ["traceparent"]; got ${quote(inheritedMetadata)}.`,
+    );
+  }
   for (const key of ["random", "dispatcher", "beforeHandle"] as const) {
     if (options[key] === undefined || typeof options[key] === "function") continue;
     throw new TypeError(`${key} is a function; got ${quote(options[key])}.`);
@@ -146,6 +161,7 @@ export function createEnvironment(options: SystemOptions): { environment: ActorE
     hookTimeout,
     slowHandler,
     maxHops,
+    inheritedMetadata: [...inheritedMetadata],
     random: options.random ?? Math.random,
     policy: policyOf(supervision),
     events,

@@ -2,13 +2,13 @@ import { err, ok, type Result } from "neverthrow";
 import type { ActorEnvironment } from "../actor/cell/cell";
 import type { Audit } from "../actor/contract";
 import { type AskOptions, type AskResult, checkAskOptions } from "../actor/envelopes/ask";
-import type { OfferOptions } from "../actor/envelopes/offer";
+import { checkOfferOptions, type OfferOptions } from "../actor/envelopes/offer";
 import { PendingStream } from "../actor/envelopes/stream";
 import type { StreamOptions } from "../actor/envelopes/stream-options";
 import type { ActorStream } from "../actor/refs/stream-reader";
 import { type Address, quote } from "../message/address";
 import type { DeliveryError } from "../message/delivery-error";
-import { inPattern, type Message, type Pattern } from "../message/message";
+import { inPattern, type Message, type Metadata, type Pattern } from "../message/message";
 import type { Runnable } from "../runtime/dispatcher";
 import { Mailbox } from "../runtime/mailbox";
 import { InterceptedStream } from "./intercepted-stream";
@@ -73,32 +73,35 @@ export class Interceptors {
   }
 
   offer(message: Message, options: OfferOptions): Promise<Result<void, DeliveryError>> {
-    checkAskOptions(options);
-    const { timeout = this.#environment.askTimeout, signal } = options;
-    const deliver: Delivery = (sent, left) => this.#directory.offer(sent, limitedTo(left, signal));
+    checkOfferOptions(options);
+    const { timeout = this.#environment.askTimeout, signal, metadata, deadline = Number.POSITIVE_INFINITY } = options;
+    const deliver: Delivery = (sent, left) => this.#directory.offer(sent, { ...limitedTo(left, signal), deadline });
     return new Promise((resolve) => {
       const tell = (outcome: Outcome): void => resolve(outcome.map(() => undefined));
-      this.#begin(message, "tell", timeout, signal, deliver, tell);
+      this.#begin(carrying(message, metadata), "tell", timeout, signal, deliver, tell);
     });
   }
 
   ask(message: Message, options: AskOptions = {}): Promise<AskResult> {
     checkAskOptions(options);
-    const { timeout = this.#environment.askTimeout, signal } = options;
-    const deliver: Delivery = (sent, left) => this.#directory.ask(sent, limitedTo(left, signal));
-    return new Promise((resolve) => this.#begin(message, "ask", timeout, signal, deliver, resolve));
+    const { timeout = this.#environment.askTimeout, signal, metadata } = options;
+    const sent = carrying(message, metadata);
+    const deliver: Delivery = (passed, left) => this.#directory.ask(passed, limitedTo(left, signal));
+    return new Promise((resolve) => this.#begin(sent, "ask", timeout, signal, deliver, resolve));
   }
 
   stream(message: Message, options: StreamOptions): ActorStream<unknown> {
-    const { timeout = this.#environment.askTimeout, signal } = options;
-    return new InterceptedStream(message, this.#environment, (hold, resolve) => {
-      const deliver: Delivery = (sent) => {
-        const opened = this.#directory.open(sent, options);
+    const { metadata, ...others } = options;
+    const { timeout = this.#environment.askTimeout, signal } = others;
+    const sent = carrying(message, metadata);
+    return new InterceptedStream(sent, this.#environment, (hold, resolve) => {
+      const deliver: Delivery = (passed) => {
+        const opened = this.#directory.open(passed, others);
         const error = opened instanceof PendingStream ? opened.failure : opened;
         if (error !== null) return Promise.resolve(err(error));
         return Promise.resolve(ok(hold(opened as PendingStream))); // Errors were returned above.
       };
-      return this.#begin(message, "stream", timeout, signal, deliver, resolve);
+      return this.#begin(sent, "stream", timeout, signal, deliver, resolve);
     });
   }
 
@@ -163,6 +166,10 @@ export class Interceptors {
     for (const lane of [...this.#lanes.values()]) lane.close();
   }
 }
+
+/** The message with the metadata of the call, so that interceptors see them. */
+const carrying = (message: Message, metadata: Metadata | undefined): Message =>
+  metadata === undefined ? message : { ...message, metadata: Object.freeze({ ...message.metadata, ...metadata }) };
 
 const limitedTo = (timeout: number, signal: AbortSignal | undefined): AskOptions =>
   signal === undefined ? { timeout } : { timeout, signal };

@@ -4,7 +4,7 @@ import type { EndReason, Envelope, Fan, Part, Recipients, Relay } from "../actor
 import { PendingAsk } from "../actor/envelopes/ask";
 import { servesOutside } from "../actor/envelopes/cause";
 import { lookLater } from "../actor/envelopes/deadlock";
-import { copyRoute, EnvelopeSource, routeOf, Tell } from "../actor/envelopes/envelope";
+import { copyRoute, EnvelopeSource, routeOf, tellFrom } from "../actor/envelopes/envelope";
 import { fanOf, forgetFan, keepFan } from "../actor/envelopes/fans";
 import { PendingOffer } from "../actor/envelopes/offer";
 import { senderOf } from "../actor/envelopes/origin";
@@ -69,7 +69,7 @@ export class ToAll implements Relay {
       return this.#fanOut(envelope, workers, operation, false, make);
     }
     for (const worker of workers) {
-      const part = new Tell(type, payload, origin);
+      const part = tellFrom(type, payload, origin);
       copyRoute(envelope, part);
       worker.accept(part, operation);
     }

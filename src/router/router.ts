@@ -3,7 +3,8 @@ import { type ActorEnvironment, Cell } from "../actor/cell/cell";
 import type { Audit } from "../actor/contract";
 import { type AskOptions, type AskResult, checkAskOptions } from "../actor/envelopes/ask";
 import { deadLetterOf } from "../actor/envelopes/envelope";
-import type { OfferOptions } from "../actor/envelopes/offer";
+import { checkOfferOptions, type OfferOptions } from "../actor/envelopes/offer";
+import { originWith } from "../actor/envelopes/origin";
 import { PendingStream } from "../actor/envelopes/stream";
 import { checkStreamOptions, type StreamOptions } from "../actor/envelopes/stream-options";
 import { StreamError } from "../actor/envelopes/stream-step";
@@ -170,7 +171,8 @@ export class AddressRouter implements Router {
   open(message: Message, options: StreamOptions): PendingStream | DeliveryError {
     const cell = this.#environment.directory.get(message.to);
     if (cell === undefined) return this.#returnToSender(message, true);
-    return openStream(cell, message, message.type, message.payload, options);
+    const origin = originWith(message, options, this.#environment.clock);
+    return openStream(cell, origin, message.type, message.payload, options);
   }
 
   offer(message: Message, options: OfferOptions = {}): Promise<Result<void, DeliveryError>> {
@@ -178,7 +180,7 @@ export class AddressRouter implements Router {
     if (this.#interceptors !== null) return this.#interceptors.offer(message, options);
     const cell = this.#environment.directory.get(message.to);
     if (cell === undefined) {
-      checkAskOptions(options);
+      checkOfferOptions(options);
       return this.#environment.settling.resolved(err(this.#returnToSender(message, true)));
     }
     return offer(cell, message, message.type, message.payload, options);

@@ -1,4 +1,5 @@
 import { type Cell, cellOf } from "../actor/cell/cell";
+import { checkTellOptions, type TellOptions } from "../actor/envelopes/tell-options";
 import type { Ref } from "../actor/refs/ref";
 import { tell } from "../actor/refs/sending";
 import { type AnyRef, quote } from "../message/address";
@@ -28,11 +29,13 @@ export interface Topic<in out Item> {
    * `overflow` decides, and no other subscriber is affected.
    *
    * @param from the `ctx.sender` that subscribers see. Default: none.
-   * @throws TypeError when `from` is not a reference; otherwise never.
+   * @param options what travels beside the item. A topic belongs to no handler, so nothing is inherited: hand it on as in
+   * `prices.publish(item, ctx.self, { metadata: ctx.metadata })`.
+   * @throws TypeError or RangeError when `from` is not a reference, or an option cannot be one; otherwise never.
    * @example
    * prices.publish({ symbol: "BUN", price: 7 });
    */
-  publish(item: Item, from?: AnyRef): void;
+  publish(item: Item, from?: AnyRef, options?: TellOptions): void;
   /**
    * Tells an actor each item from now on, by one of its operations. The subscription ends when the actor stops; a restart
    * keeps it. Subscribing again by the same operation changes nothing, so a factory may subscribe. A child made anew by its
@@ -76,10 +79,11 @@ class LocalTopic<Item> implements Topic<Item> {
     return this.#subscriptions.size;
   }
 
-  publish(item: Item, from?: AnyRef): void {
+  publish(item: Item, from?: AnyRef, options?: TellOptions): void {
     const origin = from === undefined ? null : cellOf(from);
+    if (options !== undefined) checkTellOptions(options, "a published item");
     for (const { cell, operation } of this.#subscriptions) {
-      if (!cell.isEnding) tell(cell, origin, operation, item);
+      if (!cell.isEnding) tell(cell, origin, operation, item, options);
     }
   }
 

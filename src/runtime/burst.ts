@@ -24,6 +24,8 @@ export class Burst {
   type = "";
   /** The type while messages may be added, otherwise null. */
   gate: string | null = null;
+  /** True when messages of its type have no payload: one that has something there is no such message. */
+  isBare = false;
   make = NOTHING;
   counts = NOBODY;
   /** The first slot that was not taken. */
@@ -49,13 +51,14 @@ let spare: Burst | null = null;
 let spares = 0;
 
 /** Gives an empty burst, a spare one if possible. */
-export function takeBurst(type: string, make: Envelop, counts: Tally): Burst {
+export function takeBurst(type: string, make: Envelop, counts: Tally, isBare: boolean): Burst {
   const burst = spare ?? new Burst();
   if (spare !== null) {
     spares--;
     spare = spares === 0 ? null : spare.next;
   }
   burst.type = type;
+  burst.isBare = isBare;
   burst.make = make;
   burst.counts = counts;
   burst.next = burst;

@@ -14,8 +14,11 @@ export interface MessageQueue<Item> extends Iterable<Item> {
   put(item: Item): void;
   /** Adds and counts a message without an envelope, if the queue is open for its type; otherwise returns false. */
   add(type: string, payload: unknown): boolean;
-  /** Opens the queue for a type until it is empty or closed, if enough messages wait. Call it for each item put behind others. */
-  open(type: string, make: Envelop, counts: Tally): void;
+  /**
+   * Opens the queue for a type until it is empty or closed, if enough messages wait. Call it for each item put behind others.
+   * One that is bare is closed to messages with a payload.
+   */
+  open(type: string, make: Envelop, counts: Tally, isBare?: boolean): void;
   close(): void;
   /** Brings the counts of added messages, and of those handled, up to date. */
   settle(): void;
@@ -64,7 +67,7 @@ export class Mailbox<Item extends Mail<Item>> implements MessageQueue<Item> {
 
   add(type: string, payload: unknown): boolean {
     const { tail } = this;
-    if (tail === null || tail.gate !== type) return false;
+    if (tail === null || tail.gate !== type || (payload !== undefined && tail.isBare)) return false;
     const { slots, write } = tail;
     if (write >= slots.length) return addToNext(this, tail, payload);
     slots[write + 1] = payload;
@@ -72,14 +75,17 @@ export class Mailbox<Item extends Mail<Item>> implements MessageQueue<Item> {
     return true;
   }
 
-  open(type: string, make: Envelop, counts: Tally): void {
+  open(type: string, make: Envelop, counts: Tally, isBare = false): void {
     let { tail } = this;
     if (tail === null) {
       this.crowd = this.first === this.last ? 0 : this.crowd + 1;
       if (this.crowd <= FEW) return;
-      this.tail = tail = takeBurst(type, make, counts);
+      this.tail = tail = takeBurst(type, make, counts, isBare);
     }
-    if (tail.write === 2 && tail.putCounted === 2) tail.type = type; // It got nothing yet.
+    if (tail.write === 2 && tail.putCounted === 2) {
+      tail.type = type; // It got nothing yet.
+      tail.isBare = isBare;
+    }
     tail.gate = tail.type;
   }
 
@@ -192,7 +198,7 @@ const itemAt = <Item>({ slots, make, type }: Burst, index: number): Item =>
 /** Begins the next burst when one is full. */
 function nextBurst<Item extends Mail<Item>>(mailbox: Mailbox<Item>, tail: Burst): Burst {
   mailbox.settle();
-  const burst = takeBurst(tail.type, tail.make, tail.counts);
+  const burst = takeBurst(tail.type, tail.make, tail.counts, tail.isBare);
   burst.next = tail.next;
   tail.next = burst;
   mailbox.tail = burst;

@@ -8,6 +8,7 @@ import {
   type Factory,
   type Hooks,
   type ItemOf,
+  type Metadata,
   type Protocol,
   type Ref,
   type ReplyOf,
@@ -34,6 +35,10 @@ export interface Run<Reply> {
 export interface RunOptions {
   /** `ctx.sender`. Default: none. */
   readonly sender?: AnyRef;
+  /** `ctx.metadata`. Default: none. */
+  readonly metadata?: Metadata;
+  /** `ctx.deadline`, in milliseconds; it stands still, as the kit's time does. Default: `Infinity`. */
+  readonly deadline?: number;
   /** Most items that are read of a stream. Default: all; the stream must end then. */
   readonly take?: number;
 }
@@ -153,13 +158,16 @@ class Kit<Signatures> implements BehaviourKit<Signatures> {
       unknown,
       RunOptions?,
     ];
-    const { sender, take = Number.POSITIVE_INFINITY } = options ?? {};
+    const { sender, metadata, deadline = Number.POSITIVE_INFINITY, take = Number.POSITIVE_INFINITY } = options ?? {};
     const present = {
       message: createMessage(this.self.address, name, payload, {
         pattern: operation.isStream ? "stream" : operation.hasReply ? "ask" : "tell",
         timestamp: 0,
         ...(sender === undefined ? {} : { from: sender.address }),
+        ...(metadata === undefined ? {} : { metadata }),
       }),
+      metadata: Object.freeze({ ...metadata }),
+      deadline,
       sender,
       controller: new AbortController(),
       isPassedOn: false,

@@ -19,6 +19,8 @@ import {
   type Hooks,
   type ItemOf,
   type Message,
+  type Metadata,
+  operationsOf,
   type PassedOn,
   type Protocol,
   parseAddress,
@@ -28,9 +30,10 @@ import {
   type Result,
   type Streamed,
   systemClock,
+  type TellOptions,
   type Terminated,
 } from "../index";
-import type { Effect } from "./effect";
+import { beside, type Effect } from "./effect";
 import { KitAnswers } from "./kit-answers";
 import { type KitRecord, KitRef } from "./kit-ref";
 import { KitTimers } from "./kit-timers";
@@ -40,6 +43,8 @@ import { show } from "./show";
 /** The message that is being handled in a kit. */
 export interface Present {
   readonly message: Message;
+  readonly metadata: Metadata;
+  readonly deadline: number;
   readonly sender: AnyRef | undefined;
   readonly controller: AbortController;
   isPassedOn: boolean;
@@ -92,6 +97,14 @@ export class KitContext<Signatures> implements Context<Signatures>, KitRecord {
   get sender(): Ref<AnySignatures> | undefined {
     // The sender's protocol is not known: it may take any message.
     return this.present?.sender as Ref<AnySignatures> | undefined;
+  }
+
+  get metadata(): Metadata {
+    return this.present?.metadata ?? NONE;
+  }
+
+  get deadline(): number {
+    return this.present?.deadline ?? Number.POSITIVE_INFINITY;
   }
 
   get signal(): AbortSignal {
@@ -199,8 +212,18 @@ export class KitContext<Signatures> implements Context<Signatures>, KitRecord {
     return PASSED_ON;
   }
 
-  tell<S, Name extends string>(ref: Ref<S>, operation: Asked<S, Name>, ...payload: AskArgs<S, NoInfer<Name>>): void {
-    this.record({ kind: "told", to: ref.address, operation, payload: payload[0] });
+  tell<S, Name extends string>(
+    ref: Ref<S>,
+    operation: Asked<S, Name>,
+    ...args: [...payload: AskArgs<S, NoInfer<Name>>, options?: TellOptions]
+  ): void {
+    if (KitRef.is(ref)) {
+      ref.tell(operation, args[0], args[1]);
+      return;
+    }
+    const isBare = operationsOf(ref)?.[operation]?.hasPayload === false;
+    const [payload, options] = isBare ? [undefined, args[0]] : args;
+    this.record({ kind: "told", to: ref.address, operation, payload, ...beside(options) });
   }
 
   offer<S, Name extends string>(
@@ -208,7 +231,7 @@ export class KitContext<Signatures> implements Context<Signatures>, KitRecord {
     operation: Asked<S, Name>,
     ...args: readonly unknown[]
   ): Promise<Result<void, DeliveryError>> {
-    return KitRef.of(ref, "ctx.offer").offer(operation, args[0]);
+    return KitRef.of(ref, "ctx.offer").offer(operation, args[0], args[1]);
   }
 
   ask<S, Name extends string>(
@@ -217,7 +240,7 @@ export class KitContext<Signatures> implements Context<Signatures>, KitRecord {
     ...args: readonly unknown[]
   ): Promise<AskResult<ReplyOf<S, Name & keyof S>>> {
     // Typed by kit.answer, which has the protocol of the ref.
-    return KitRef.of(ref, "ctx.ask").ask(operation, args[0]) as Promise<AskResult<ReplyOf<S, Name & keyof S>>>;
+    return KitRef.of(ref, "ctx.ask").ask(operation, args[0], args[1]) as Promise<AskResult<ReplyOf<S, Name & keyof S>>>;
   }
 
   stream<S, Name extends string>(
@@ -226,7 +249,9 @@ export class KitContext<Signatures> implements Context<Signatures>, KitRecord {
     ...args: readonly unknown[]
   ): ActorStream<ItemOf<S, Name & keyof S>> {
     // Typed by kit.answer, as above. A generator may return without a value.
-    return KitRef.of(ref, "ctx.stream").stream(operation, args[0]) as unknown as ActorStream<ItemOf<S, Name & keyof S>>;
+    return KitRef.of(ref, "ctx.stream").stream(operation, args[0], args[1]) as unknown as ActorStream<
+      ItemOf<S, Name & keyof S>
+    >;
   }
 
   #presentFor(what: string): Present {
@@ -245,6 +270,9 @@ export class KitContext<Signatures> implements Context<Signatures>, KitRecord {
     return present.message;
   }
 }
+
+/** The metadata of a message without any. */
+const NONE: Metadata = Object.freeze({});
 
 // Nothing reads this value: `Present.isPassedOn` has the fact.
 const PASSED_ON = Object.freeze({}) as PassedOn;

@@ -1,5 +1,5 @@
 import { type Address, type AnyRef, type AskResult, err, ok, type Protocol } from "../index";
-import type { Effect } from "./effect";
+import { beside, type Effect } from "./effect";
 import type { KitAnswers } from "./kit-answers";
 
 /** The part of a kit that its references write to and read from. */
@@ -20,33 +20,38 @@ export class KitRef implements AnyRef {
     this.#protocol = protocol;
   }
 
-  tell(operation: string, payload?: unknown): void {
-    this.#kit.record({ kind: "told", to: this.address, operation, payload });
+  tell(operation: string, first?: unknown, second?: unknown): void {
+    this.#record("told", operation, first, second);
   }
 
-  ask(operation: string, first?: unknown): Promise<AskResult> {
-    const payload = this.#payloadOf(operation, first);
-    this.#kit.record({ kind: "asked", to: this.address, operation, payload });
+  ask(operation: string, first?: unknown, second?: unknown): Promise<AskResult> {
+    const payload = this.#record("asked", operation, first, second);
     return this.#kit.answers.reply(this.address, operation, payload);
   }
 
   /** Like a real stream, it sends nothing before the first read. */
-  async *stream(operation: string, first?: unknown): AsyncGenerator<unknown, undefined, undefined> {
-    const payload = this.#payloadOf(operation, first);
-    this.#kit.record({ kind: "streamed", to: this.address, operation, payload });
+  async *stream(operation: string, first?: unknown, second?: unknown): AsyncGenerator<unknown, undefined, undefined> {
+    const payload = this.#record("streamed", operation, first, second);
     return yield* this.#kit.answers.items(this.address, operation, payload);
   }
 
-  async offer(operation: string, first?: unknown): Promise<AskResult<void>> {
-    const payload = this.#payloadOf(operation, first);
-    this.#kit.record({ kind: "offered", to: this.address, operation, payload });
+  async offer(operation: string, first?: unknown, second?: unknown): Promise<AskResult<void>> {
+    const payload = this.#record("offered", operation, first, second);
     const refusal = this.#kit.answers.offerRefusal(this.address, operation, payload);
     return refusal === null ? ok(undefined) : err(refusal);
   }
 
-  /** The payload of a call. For an operation without one, the first argument is the options. */
-  #payloadOf(operation: string, first: unknown): unknown {
-    return this.#protocol?.operations[operation]?.hasPayload === false ? undefined : first;
+  /** Records a call, and returns its payload. For an operation without one, the first argument is the options. */
+  #record(
+    kind: "told" | "asked" | "streamed" | "offered",
+    operation: string,
+    first: unknown,
+    second: unknown,
+  ): unknown {
+    const isBare = this.#protocol?.operations[operation]?.hasPayload === false;
+    const payload = isBare ? undefined : first;
+    this.#kit.record({ kind, to: this.address, operation, payload, ...beside(isBare ? (second ?? first) : second) });
+    return payload;
   }
 
   toString(): string {
@@ -61,9 +66,14 @@ export class KitRef implements AnyRef {
     return `Ref ${this.address}`;
   }
 
+  /** True for a reference of a kit. */
+  static is(ref: AnyRef): ref is KitRef {
+    return typeof ref === "object" && #kit in ref;
+  }
+
   /** Casts a reference of a kit. Throws for any other: its protocol, and so the payload among the arguments, is not known. */
   static of(ref: AnyRef, verb: string): KitRef {
-    if (typeof ref === "object" && ref !== null && #kit in ref) return ref;
+    if (typeof ref === "object" && ref !== null && KitRef.is(ref)) return ref;
     throw new TypeError(
       `In a behaviour kit, ${verb} goes to references of the kit: make one by kit.ref(Protocol, "name").`,
     );

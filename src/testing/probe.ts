@@ -10,6 +10,7 @@ import {
   type Protocol,
   type Ref,
   type System,
+  type TellOptions,
   type Terminated,
 } from "../index";
 import { doingOf, reportsOf } from "./findings";
@@ -87,7 +88,11 @@ export interface Probe<Signatures> {
    */
   answer<Name extends keyof Signatures & string>(operation: Name, answer: Answering<Signatures, Name>): void;
   /** Tells like `ctx.tell`, with the probe as the sender. */
-  tell<S, Name extends string>(ref: Ref<S>, operation: Asked<S, Name>, ...payload: AskArgs<S, NoInfer<Name>>): void;
+  tell<S, Name extends string>(
+    ref: Ref<S>,
+    operation: Asked<S, Name>,
+    ...args: [...payload: AskArgs<S, NoInfer<Name>>, options?: TellOptions]
+  ): void;
 }
 
 /** The parts of a test that a probe needs. */
@@ -240,8 +245,8 @@ class ProbeActor {
     this.#answers.set(operation, answer);
   }
 
-  tell(ref: Ref<AnySignatures>, operation: string, ...payload: [payload?: unknown]): void {
-    this.#withContext((ctx) => ctx.tell(ref, operation, ...payload));
+  tell(ref: Ref<AnySignatures>, operation: string, ...args: [payload?: unknown, options?: TellOptions]): void {
+    this.#withContext((ctx) => ctx.tell(ref, operation, ...args));
   }
 
   /** An error with all that came, and hints at the cause. */

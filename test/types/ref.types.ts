@@ -40,6 +40,15 @@ export async function calls(signal: AbortSignal): Promise<void> {
   counter.tell("total");
   counter.tell("maybe");
   counter.tell("maybe", "a");
+  counter.tell("maybe", undefined, { metadata: { user: "Ada" } });
+  counter.tell("add", 1, { metadata: { user: "Ada" }, deadline: 10 });
+  counter.tell("total", { deadline: 10 });
+  await counter.offer("add", 1, { metadata: { user: "Ada" }, deadline: 10 });
+  await counter.ask("total", { metadata: { user: "Ada" } });
+  // @ts-expect-error — an ask has its timeout
+  await counter.ask("total", { deadline: 10 });
+  // @ts-expect-error — metadata is an object
+  counter.tell("add", 1, { metadata: "Ada" });
   await counter.offer("add", 1);
   await counter.offer("total");
   const total = await counter.ask("total");
@@ -99,7 +108,7 @@ export function refused(): void {
   void counter.ask("total", 1);
   // @ts-expect-error — an extra argument
   counter.tell("add", 1, 2);
-  // @ts-expect-error — a tell has no options
+  // @ts-expect-error — a tell has no timeout
   counter.tell("add", 1, { timeout: 1 });
   // @ts-expect-error — an option that there is not
   void counter.ask("total", { timout: 1 });

@@ -7,7 +7,9 @@ import type { AnyFactory, Behaviour, Envelope, Environment, Operations, Recipien
 import { deadLetterOf, EnvelopeSource, Tell, tellOf } from "../envelopes/envelope";
 import { fanOf } from "../envelopes/fans";
 import { Handling } from "../envelopes/handling";
+import type { TellOptions } from "../envelopes/tell-options";
 import { ActorRef, recipientOf } from "../refs/ref";
+import { tell } from "../refs/sending";
 import { admit, forget } from "./admission";
 import { Children, type Directory } from "./directory";
 import { Extras, Instance } from "./state";
@@ -192,14 +194,17 @@ export class Cell implements Runnable, Recipient {
     return this.operations === null ? null : this.operations[type];
   }
 
-  /** Takes a tell from outside of actors. */
+  /** Takes a tell from outside of actors: with its payload, or with its options where the operation has no payload. */
   tell(type: string, payload: unknown): void {
     const { activity, queue } = this;
-    const envelope = new Tell(type, payload, null);
     const operation = this.operation(type);
-    if (!this.takes(envelope, operation)) this.accept(envelope, operation);
+    const isBare = operation?.hasPayload === false;
+    const envelope = new Tell(type, payload, null);
+    if (isBare && payload !== undefined)
+      tell(this, null, type, undefined, payload as TellOptions); // Typed by Ref.tell.
+    else if (!this.takes(envelope, operation)) this.accept(envelope, operation);
     // Later tells of the same operation can then go straight into the mailbox.
-    else if (activity !== IDLE) queue?.open(type, tellOf, this.environment.counts);
+    else if (activity !== IDLE) queue?.open(type, tellOf, this.environment.counts, isBare);
   }
 
   /** The fast way in for messages from outside of actors; false when a message needs more checks. */

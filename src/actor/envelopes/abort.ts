@@ -1,4 +1,8 @@
+import { type AskError, deliveryError, type MessageSource } from "../../message/delivery-error";
 import type { Enter } from "../../runtime/contexts";
+import { Timeout, type TimerWheel } from "../../runtime/timer-wheel";
+import type { Deadline } from "../contract";
+import { leftUntil } from "./origin";
 
 /** The callbacks of a signal, and the one listener that calls them. */
 interface Watch {
@@ -40,4 +44,31 @@ function beginWatch(signal: AbortSignal): Watch {
   watches.set(signal, watch);
   signal.addEventListener("abort", listener, { once: true });
   return watch;
+}
+
+/**
+ * Gives up once a signal is aborted, or a deadline is over; at once if the signal already is. The returned function ends
+ * that.
+ */
+export function untilOver(
+  signal: AbortSignal | undefined,
+  deadline: Deadline | null,
+  timers: TimerWheel,
+  source: () => MessageSource,
+  giveUp: (error: AskError) => void,
+): (() => void) | null {
+  const cancel = (): void => giveUp(deliveryError("cancelled", source(), signal?.reason));
+  if (signal?.aborted === true) {
+    cancel();
+    return null;
+  }
+  const stopListening = signal === undefined ? null : onAbort(signal, cancel);
+  if (deadline === null) return stopListening;
+  const expire = (): void => giveUp(deliveryError("timeout", source(), deadline.given));
+  const timer = new Timeout(Math.max(leftUntil(deadline), 0), expire);
+  timers.add(timer);
+  return () => {
+    timers.remove(timer);
+    stopListening?.();
+  };
 }

@@ -1,12 +1,14 @@
 import { err, ok, type Result } from "neverthrow";
 import { type Address, quote } from "../../message/address";
 import { type AskError, deliveryError } from "../../message/delivery-error";
+import type { Metadata } from "../../message/message";
 import type { Enter } from "../../runtime/contexts";
 import type { Staged, TimerWheel, WheelTimer } from "../../runtime/timer-wheel";
 import type { EndReason, Envelope, Origin, Recipient, Wait, Waiter } from "../contract";
 import { onAbort } from "./abort";
 import { lookForCircle } from "./deadlock";
 import { EnvelopeSource } from "./envelope";
+import { checkMetadata } from "./tell-options";
 
 /** The result of an ask. */
 export type AskResult<Reply = unknown> = Result<Reply, AskError>;
@@ -17,6 +19,12 @@ export interface AskOptions {
   readonly timeout?: number;
   /** Gives up when aborted: the ask comes back `cancelled`, and the handler's own signal is aborted. Default: none. */
   readonly signal?: AbortSignal;
+  /**
+   * Data for the handler beside the payload, such as a trace context: its `ctx.metadata`. A plain object, which is copied at the
+   * call; the values in it are not. Default: none, and in a handler what `inheritedMetadata` names of the message that it
+   * handles. A key that is set to `undefined` is not inherited.
+   */
+  readonly metadata?: Metadata;
 }
 
 /** Throws on invalid options, before anything is sent. */
@@ -27,7 +35,8 @@ export function checkAskOptions(options: AskOptions, what = "an ask"): void {
         "payload takes its options in the place of the payload.",
     );
   }
-  const { timeout = 1, signal } = options;
+  const { timeout = 1, signal, metadata } = options;
+  if (metadata !== undefined) checkMetadata(metadata, what);
   if (signal !== undefined && !(signal instanceof AbortSignal)) {
     throw new TypeError(`The signal of ${what} is an AbortSignal, such as new AbortController().signal.`);
   }

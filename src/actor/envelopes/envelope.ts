@@ -1,11 +1,17 @@
 import { type Address, quote } from "../../message/address";
-import type { DeliveryError, MessageSource, Pause, Stage } from "../../message/delivery-error";
+import {
+  type DeliveryError,
+  deliveryError,
+  type MessageSource,
+  type Pause,
+  type Stage,
+} from "../../message/delivery-error";
 import type { Message } from "../../message/message";
 import type { Operation } from "../../protocol/protocol";
 import type { Enter } from "../../runtime/contexts";
 import type { Envelope, Environment, Origin, Recipient } from "../contract";
 import type { DeadLetter } from "../events";
-import { messageIn } from "./origin";
+import { explicitDeadlineOf, leftUntil, messageIn } from "./origin";
 
 /**
  * The constant answers of all tells. A separate class: JavaScriptCore reserves room in each object for its own class's
@@ -62,6 +68,21 @@ export class Tell implements Envelope {
 Object.setPrototypeOf(Tell.prototype, Unawaited.prototype);
 
 export const tellOf = (type: string, payload: unknown): Tell => new Tell(type, payload, null);
+
+/**
+ * The envelope of a tell. One with a deadline is no `Tell`: a turn looks at its deadline, and at no other tell for one.
+ */
+export function tellFrom(type: string, payload: unknown, origin: Origin): Envelope {
+  if (explicitDeadlineOf({ origin }) === null) return new Tell(type, payload, origin);
+  return Object.assign(new Unawaited(), { next: null, type, payload, origin });
+}
+
+/** The error of an envelope whose deadline is over before it is handled; null when it may be handled. */
+export function overdue(envelope: Envelope, cell: Recipient): DeliveryError | null {
+  const deadline = explicitDeadlineOf(envelope);
+  if (deadline === null || leftUntil(deadline) > 0) return null;
+  return deliveryError("timeout", new EnvelopeSource(envelope, cell, "queued"), deadline.given);
+}
 
 /** Keeps the sender's context, if handlers run in it. A forwarded envelope already has it. */
 export function keepContext(envelope: Envelope, { captureSender }: Environment): void {

@@ -4,14 +4,26 @@ import type { Enter } from "../../runtime/contexts";
 import { Timeout } from "../../runtime/timer-wheel";
 import type { EndReason, Envelope, Origin, Recipient } from "../contract";
 import { onAbort } from "./abort";
+import { checkAskOptions } from "./ask";
 import { EnvelopeSource } from "./envelope";
+import { explicitDeadlineOf, leftUntil } from "./origin";
+import { checkBeside, type TellOptions } from "./tell-options";
 
-/** How long to wait for room in a mailbox. */
-export interface OfferOptions {
-  /** In milliseconds; `Infinity` waits for ever. Default: the system's `askTimeout`, 5,000. */
+/** How long to wait for room in a mailbox, and what travels beside the payload. */
+export interface OfferOptions extends TellOptions {
+  /**
+   * The longest wait for room, in milliseconds, but never longer than the `deadline`; `Infinity` waits for ever. Default: the
+   * system's `askTimeout`, 5,000.
+   */
   readonly timeout?: number;
   /** Gives up when aborted: the offer comes back `cancelled`. Default: none. */
   readonly signal?: AbortSignal;
+}
+
+/** Throws on invalid options, before anything is sent. */
+export function checkOfferOptions(options: OfferOptions): void {
+  checkAskOptions(options, "an offer");
+  checkBeside(options, "an offer");
 }
 
 /** The result of an offer. */
@@ -56,7 +68,8 @@ export class PendingOffer implements Envelope {
     this.payload = payload;
     this.origin = origin;
     this.#resolve = resolve;
-    this.#delay = timeout;
+    const deadline = explicitDeadlineOf(this);
+    this.#delay = deadline === null ? timeout : Math.min(timeout, Math.max(leftUntil(deadline), 1));
     if (signal === undefined) return;
     const cancelled = (): DeliveryError => deliveryError("cancelled", this.#source(), signal.reason);
     if (signal.aborted) this.fail(cancelled());

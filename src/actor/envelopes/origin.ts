@@ -1,5 +1,7 @@
 import { createMessage, inPattern, isReceived, type Message, type Metadata, markReceived } from "../../message/message";
+import type { Clock } from "../../runtime/clock";
 import type { Deadline, Envelope, Environment, Origin, Recipient, Sent } from "../contract";
+import type { TellOptions } from "./tell-options";
 
 // The origin of a message, and what few messages carry beside their payload. A message without any of it has null, its
 // sender or its Message as its origin: no record is made, and its envelope has no field for it.
@@ -76,7 +78,7 @@ export function senderOf({ origin }: Envelope, { directory }: Environment): Reci
 }
 
 /** The metadata of an envelope, frozen; null when it has none. */
-export function metadataOf({ origin }: Envelope): Metadata | null {
+export function metadataOf({ origin }: { readonly origin: Origin }): Metadata | null {
   if (origin === null) return null;
   if (isSent(origin)) return origin.metadata ?? metadataIn(origin.message);
   return isMessage(origin) ? metadataIn(origin) : null;
@@ -84,10 +86,12 @@ export function metadataOf({ origin }: Envelope): Metadata | null {
 
 /** A message is its sender's own object, and one from outside may have any metadata. */
 function metadataIn(message: Message | null): Metadata | null {
-  const metadata: unknown = message?.metadata;
-  if (typeof metadata !== "object" || metadata === null) return null;
-  return (Object.isFrozen(metadata) ? metadata : Object.freeze({ ...metadata })) as Metadata; // An object has no other keys.
+  const metadata = message?.metadata;
+  return typeof metadata === "object" && metadata !== null ? frozen(metadata) : null;
 }
+
+const frozen = (metadata: Metadata): Metadata =>
+  Object.isFrozen(metadata) ? metadata : Object.freeze({ ...metadata });
 
 /** The deadline that an envelope carries, beside the timeout of an ask; null for most. */
 export const explicitDeadlineOf = ({ origin }: { readonly origin: Origin }): Deadline | null =>
@@ -104,6 +108,56 @@ export function deadlineOf(envelope: Envelope): number {
   const { left = Number.POSITIVE_INFINITY } = envelope;
   const deadline = explicitDeadlineOf(envelope);
   return deadline === null ? left : Math.max(Math.min(left, leftUntil(deadline)), 0);
+}
+
+// ——— Sending
+
+/** An origin with the metadata of a call, which go before those it has. Copied: the sender may change its own. */
+export function withMetadata(origin: Origin, given: Metadata): Origin {
+  const before = metadataOf({ origin });
+  const metadata = before === null ? frozen(given) : Object.freeze({ ...before, ...given });
+  return origin === null || isSent(origin) || !isMessage(origin)
+    ? sentAs(origin, { metadata })
+    : { ...origin, metadata };
+}
+
+/** An origin with the deadline of a call, or the one that it has, whichever is sooner. */
+function withDeadline(origin: Origin, given: number, clock: Clock): Origin {
+  const before = explicitDeadlineOf({ origin });
+  if (before !== null && leftUntil(before) <= given) return origin;
+  return sentAs(origin, { deadline: { at: clock.monotonicTime() + given, clock, given } });
+}
+
+/** The origin of a message that is sent with options. The deadline begins now. */
+export function originWith(origin: Origin, { metadata, deadline }: TellOptions, clock: Clock): Origin {
+  const from = metadata === undefined ? origin : withMetadata(origin, metadata);
+  return deadline === undefined || deadline === Number.POSITIVE_INFINITY ? from : withDeadline(from, deadline, clock);
+}
+
+/**
+ * The origin of a message that a handler sends: its actor, with what the message that it handles hands on. Most hand on
+ * nothing.
+ */
+export function originIn(handled: Envelope, sender: Recipient): Origin {
+  const { origin } = handled;
+  if (origin === null) return sender;
+  const mayCarry = isSent(origin) || (isMessage(origin) && origin.metadata !== undefined);
+  return mayCarry ? handedOn(handled, sender) : sender;
+}
+
+function handedOn(handled: Envelope, from: Recipient): Origin {
+  const all = metadataOf(handled);
+  const metadata = all === null ? null : inheritedFrom(all, from.environment.inheritedMetadata);
+  const deadline = explicitDeadlineOf(handled);
+  return metadata === null && deadline === null ? from : sentAs(from, { metadata, deadline });
+}
+
+/** Those metadata that are inherited: mostly all or none, which needs no copy. */
+function inheritedFrom(metadata: Metadata, names: readonly string[]): Metadata | null {
+  const inherited = names.filter((name) => Object.hasOwn(metadata, name));
+  if (inherited.length === 0) return null;
+  if (inherited.length === Object.keys(metadata).length) return metadata;
+  return Object.freeze(Object.fromEntries(inherited.map((name) => [name, metadata[name]])));
 }
 
 /** The message of an envelope to an actor, made at the first reading. */

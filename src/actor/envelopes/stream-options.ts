@@ -1,10 +1,11 @@
 import { quote } from "../../message/address";
+import { checkBeside, type TellOptions } from "./tell-options";
 
 /** In milliseconds: long, because a reader may ask a model, or a person, about each item. */
 export const ABANDONED_AFTER = 300_000;
 
-/** How a stream is read. */
-export interface StreamOptions {
+/** How a stream is read, and what travels beside its payload. The whole stream ends at its `deadline`. */
+export interface StreamOptions extends TellOptions {
   /** How many items the producer may be ahead of the reader (P12), a whole number from 1. Default: 16. */
   readonly credit?: number;
   /** Longest wait for one item, in milliseconds. Default: `Infinity`. */
@@ -46,4 +47,5 @@ export function checkStreamOptions(options: StreamOptions): void {
   if (signal !== undefined && !(signal instanceof AbortSignal)) {
     throw new TypeError("The signal of a stream is an AbortSignal, such as new AbortController().signal.");
   }
+  checkBeside(options, "a stream");
 }

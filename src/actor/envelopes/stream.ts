@@ -8,9 +8,10 @@ import { heard, isThenable } from "../../runtime/thenable";
 import { Timeout } from "../../runtime/timer-wheel";
 import type { EndReason, Envelope, Origin, Recipient, Wait, Waiter } from "../contract";
 import { LEFT } from "../reasons";
-import { onAbort } from "./abort";
+import { untilOver } from "./abort";
 import { lookForCircle, producerWaits, readerWaits, waitEnds } from "./deadlock";
 import { EnvelopeSource } from "./envelope";
+import { explicitDeadlineOf } from "./origin";
 import { ReaderWatch } from "./reader-watch";
 import { ABANDONED_AFTER, type StreamOptions } from "./stream-options";
 import { DONE, END, isAsyncIterable, isIterable, type Step, StreamError, strideBehind } from "./stream-step";
@@ -88,17 +89,14 @@ export class PendingStream implements Envelope, Wait {
       timeout === Number.POSITIVE_INFINITY
         ? null
         : new Timeout(timeout, () => this.#giveUp(deliveryError("timeout", this.#source(), timeout)));
-    if (signal !== undefined) this.#listenTo(signal);
+    const deadline = explicitDeadlineOf(this);
+    if (signal === undefined && deadline === null) return;
+    const giveUp = (error: AskError): void => this.#giveUp(error);
+    this.#stopListening = untilOver(signal, deadline, cell.environment.timers, () => this.#source(), giveUp);
   }
 
   #source(): EnvelopeSource {
     return new EnvelopeSource(this, this.cell);
-  }
-
-  #listenTo(signal: AbortSignal): void {
-    const cancel = (): void => this.#giveUp(deliveryError("cancelled", this.#source(), signal.reason));
-    if (signal.aborted) cancel();
-    else this.#stopListening = onAbort(signal, cancel);
   }
 
   get isOpen(): boolean {

@@ -1,7 +1,7 @@
 import type { Result } from "neverthrow";
 import type { AnyRef } from "../../message/address";
 import type { DeliveryError } from "../../message/delivery-error";
-import type { Message } from "../../message/message";
+import type { Message, Metadata } from "../../message/message";
 import type { Protocol } from "../../protocol/protocol";
 import type {
   AskArgs,
@@ -17,13 +17,15 @@ import type { Clock } from "../../runtime/clock";
 import { type Cell, cellOf } from "../cell/cell";
 import { endedSentence, Instance, stopReason } from "../cell/state";
 import { behave } from "../cell/transitions";
+import type { Origin } from "../contract";
 import { whenAborted } from "../envelopes/abort";
 import type { AskOptions, AskResult } from "../envelopes/ask";
 import type { Handling } from "../envelopes/handling";
 import type { OfferOptions } from "../envelopes/offer";
-import { messageIn, senderOf } from "../envelopes/origin";
+import { deadlineOf, messageIn, metadataOf, originIn, senderOf } from "../envelopes/origin";
 import { Signal } from "../envelopes/signal";
 import type { StreamOptions } from "../envelopes/stream-options";
+import type { TellOptions } from "../envelopes/tell-options";
 import { checkHandlers, checkNoHooks, FROM_BECOME } from "../handlers";
 import { onAbort, signalOf } from "../life/ending";
 import { stop } from "../life/lifecycle";
@@ -36,6 +38,9 @@ import type { ActorStream } from "../refs/stream-reader";
 import type { Context, Factory } from "./context";
 import { forward, stash, unstash } from "./forwarding";
 import { spawnCell } from "./spawn";
+
+/** The metadata of a message without any. */
+const NONE: Metadata = Object.freeze({});
 
 /** The context of one instance of an actor. */
 export class CellContext<Signatures> implements Context<Signatures> {
@@ -70,6 +75,13 @@ export class CellContext<Signatures> implements Context<Signatures> {
     return cell.handling ?? cell.instance.backgroundOf(cell, cell.generation);
   }
 
+  /** The origin of what it sends now: this actor, with what the message that it handles hands on. */
+  get #origin(): Origin {
+    const cell = this.#cell;
+    const { present } = cell;
+    return present === null || present.origin === null || this.#isReplaced ? cell : originIn(present, cell);
+  }
+
   get self(): Ref<Signatures> {
     return refTo(this.#cell);
   }
@@ -86,6 +98,16 @@ export class CellContext<Signatures> implements Context<Signatures> {
     const { present, environment } = this.#own;
     const cell = present === null ? undefined : senderOf(present, environment);
     return cell === undefined ? undefined : refTo(cell);
+  }
+
+  get metadata(): Metadata {
+    const { present } = this.#own;
+    return (present === null ? null : metadataOf(present)) ?? NONE;
+  }
+
+  get deadline(): number {
+    const { present } = this.#own;
+    return present === null ? Number.POSITIVE_INFINITY : deadlineOf(present);
   }
 
   get signal(): AbortSignal {
@@ -175,8 +197,14 @@ export class CellContext<Signatures> implements Context<Signatures> {
     return forward(this.#own, cellOf(to as AnyRef)); // Forwardable may be a sentence, which no value is.
   }
 
-  tell<S, Name extends string>(ref: Ref<S>, operation: Asked<S, Name>, ...payload: AskArgs<S, NoInfer<Name>>): void {
-    tell(cellOf(ref), this.#cell, operation, payload[0]);
+  tell<S, Name extends string>(
+    ref: Ref<S>,
+    operation: Asked<S, Name>,
+    ...args: [...payload: AskArgs<S, NoInfer<Name>>, options?: TellOptions]
+  ): void {
+    const cell = cellOf(ref);
+    const { payload, options } = asWritten<TellOptions>(cell.operation(operation), args[0], args[1]);
+    tell(cell, this.#origin, operation, payload, options);
   }
 
   offer<S, Name extends string>(
@@ -186,7 +214,7 @@ export class CellContext<Signatures> implements Context<Signatures> {
   ): Promise<Result<void, DeliveryError>> {
     const cell = cellOf(ref);
     const { payload, options } = asWritten<OfferOptions>(cell.operation(operation), args[0], args[1]);
-    return offer(cell, this.#cell, operation, payload, options ?? {});
+    return offer(cell, this.#origin, operation, payload, options ?? {});
   }
 
   ask<S, Name extends string>(
@@ -210,7 +238,7 @@ export class CellContext<Signatures> implements Context<Signatures> {
     const cell = cellOf(ref);
     const { payload, options } = asWritten<StreamOptions>(cell.operation(operation), args[0], args[1]);
     // The protocol of the ref gives the type of the items.
-    return stream(cell, this.#cell, operation, payload, options ?? {}, this.#waiter) as ActorStream<
+    return stream(cell, this.#origin, operation, payload, options ?? {}, this.#waiter) as ActorStream<
       ItemOf<S, Name & keyof S>
     >;
   }

@@ -1,7 +1,7 @@
 import type { Result } from "neverthrow";
 import type { AnyRef } from "../../message/address";
 import type { DeliveryError } from "../../message/delivery-error";
-import type { Message } from "../../message/message";
+import type { Message, Metadata } from "../../message/message";
 import type { Protocol } from "../../protocol/protocol";
 import type {
   AskArgs,
@@ -17,6 +17,7 @@ import type { Clock } from "../../runtime/clock";
 import type { AskOptions, AskResult } from "../envelopes/ask";
 import type { OfferOptions } from "../envelopes/offer";
 import type { StreamOptions } from "../envelopes/stream-options";
+import type { TellOptions } from "../envelopes/tell-options";
 import type { Timers } from "../life/timers";
 import type { Terminated } from "../life/watch";
 import type { ActorOptions } from "../options";
@@ -65,6 +66,21 @@ export interface Context<Signatures> {
    * `ctx.stream`, or by `from`.
    */
   readonly sender: Ref<AnySignatures> | undefined;
+  /**
+   * The data that came beside the payload of the message that is being handled: `metadata` of whoever sent it. Frozen; the
+   * values in it are as they were sent. Empty when there is none, and outside of handlers. What the system's
+   * `inheritedMetadata` names is handed on by `ctx.tell`, `ctx.ask`, `ctx.offer` and `ctx.stream`; `ctx.forward` hands on all.
+   */
+  readonly metadata: Metadata;
+  /**
+   * The milliseconds that are left to the message that is being handled, at least 0: what is left of the timeout of an ask,
+   * or of the `deadline` of a tell, an offer or a stream. Read anew each time. `Infinity` when it has none, and outside of
+   * handlers. Nothing that is sent through `ctx` outlives a `deadline`, and no ask or stream outlives the ask that it serves.
+   *
+   * @example
+   * const rows = await query(sql, { timeout: ctx.deadline });
+   */
+  readonly deadline: number;
   /**
    * Aborts when the sender of the current message gives up, or when this actor is stopped or restarts (P7). Read
    * outside of handlers, as in the factory, it aborts for the actor alone. Made when first read. The reason is the
@@ -173,9 +189,13 @@ export interface Context<Signatures> {
   /**
    * Tells as `ref.tell` does, with this actor as the sender.
    *
-   * @throws TypeError when the reference is none.
+   * @throws TypeError when the reference is none; and what `ref.tell` throws.
    */
-  tell<S, Name extends string>(ref: Ref<S>, operation: Asked<S, Name>, ...payload: AskArgs<S, NoInfer<Name>>): void;
+  tell<S, Name extends string>(
+    ref: Ref<S>,
+    operation: Asked<S, Name>,
+    ...args: [...payload: AskArgs<S, NoInfer<Name>>, options?: TellOptions]
+  ): void;
   /**
    * Offers as `ref.offer` does, with this actor as the sender. An offer is no wait of the handler: it ends by its own
    * timeout, and a circle of offers is not detected.
@@ -189,7 +209,7 @@ export interface Context<Signatures> {
   ): Promise<Result<void, DeliveryError>>;
   /**
    * Asks as `ref.ask` does, with this actor as the sender. Inside a handler, the ask is bound to the message that is
-   * handled. It never outlives the ask that it serves: its timeout is cut to the time left, and both are given up
+   * handled. It never outlives the message that it serves: its timeout is cut to `ctx.deadline`, and both are given up
    * together. An ask that would close a circle of waiting actors comes back `ask-cycle` at once (P8). An ask counts as
    * a wait of its handler while it is pending, whether it is awaited or not. Several count as one: any of them may be
    * enough, as in `Promise.race`. So none is refused until all that are left wait for their own asker.

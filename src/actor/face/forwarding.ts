@@ -6,7 +6,7 @@ import { IDLE } from "../cell/transitions";
 import type { Envelope, Recipient, Wait } from "../contract";
 import { PendingAsk } from "../envelopes/ask";
 import { circleOf } from "../envelopes/deadlock";
-import { EnvelopeSource, keepRoute, poolsBehind, routeOf, Tell } from "../envelopes/envelope";
+import { EnvelopeSource, keepRoute, poolsBehind, routeOf, tellFrom } from "../envelopes/envelope";
 import { recipientsOf } from "../envelopes/fans";
 import type { Handling } from "../envelopes/handling";
 import { isFromOutside, messageIn, senderOf } from "../envelopes/origin";
@@ -58,7 +58,7 @@ export function forward(cell: Cell, target: Cell): PassedOn {
   let passed = envelope;
   if (envelope.pattern === "tell") {
     messageIn(envelope, cell); // Both actors read the same message.
-    passed = new Tell(envelope.type, envelope.payload, envelope.origin);
+    passed = tellFrom(envelope.type, envelope.payload, envelope.origin);
     if (envelope.context !== undefined) passed.context = envelope.context;
   }
   passed.moveTo(to);

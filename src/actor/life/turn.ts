@@ -7,7 +7,7 @@ import type { Extras } from "../cell/state";
 import { ALIVE, awaitHandlers, HANDLING, takeHook } from "../cell/transitions";
 import type { Envelope, HandlerTable } from "../contract";
 import { PendingAsk } from "../envelopes/ask";
-import { Tell } from "../envelopes/envelope";
+import { overdue, Tell } from "../envelopes/envelope";
 import { Handling } from "../envelopes/handling";
 import { Signal } from "../envelopes/signal";
 import { handleConcurrently } from "./concurrency";
@@ -176,6 +176,11 @@ function countBefore(mailbox: Mailbox<Envelope>, burst: Burst, read: number): vo
 function handle(cell: Cell, envelope: Envelope): void {
   if (envelope.failure !== null) {
     cell.refuse(envelope, envelope.failure); // Its sender gave up while it was queued.
+    return;
+  }
+  const late = envelope.origin === null ? null : overdue(envelope, cell);
+  if (late !== null) {
+    cell.refuse(envelope, late);
     return;
   }
   if (envelope instanceof Signal) {

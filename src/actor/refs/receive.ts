@@ -1,16 +1,24 @@
 import type { Result } from "neverthrow";
 import { type AnyRef, quote } from "../../message/address";
 import type { DeliveryError } from "../../message/delivery-error";
-import type { Envelope, Recipient } from "../contract";
+import type { Metadata } from "../../message/message";
+import type { Envelope, Origin, Recipient } from "../contract";
 import { type AskOptions, type AskResult, checkAskOptions, PendingAsk } from "../envelopes/ask";
 import { Tell } from "../envelopes/envelope";
-import { type OfferOptions, PendingOffer } from "../envelopes/offer";
-import { OUTSIDE } from "../envelopes/origin";
+import { checkOfferOptions, type OfferOptions, PendingOffer } from "../envelopes/offer";
+import { OUTSIDE, withMetadata } from "../envelopes/origin";
 import { PendingStream } from "../envelopes/stream";
 import { checkStreamOptions, type StreamOptions } from "../envelopes/stream-options";
+import { checkMetadata, checkTellOptions, type TellOptions } from "../envelopes/tell-options";
 import { recipientOf } from "./ref";
 import { ask, offer, stream, tell } from "./sending";
 import { type ActorStream, StreamReader } from "./stream-reader";
+
+/** What comes through a door. */
+export interface DoorOptions {
+  /** Data for each message, beside its payload: the handler's `ctx.metadata`. That of a call goes before it. Default: none. */
+  readonly metadata?: Metadata;
+}
 
 /**
  * A way to an actor for messages that the compiler has not typed. Any operation and any payload may be given: neither
@@ -21,8 +29,12 @@ import { type ActorStream, StreamReader } from "./stream-reader";
  * sender may know.
  */
 export interface Door {
-  /** Sends and forgets. A message that cannot be delivered becomes a dead letter. */
-  tell(operation: string, payload: unknown): void;
+  /**
+   * Sends and forgets. A message that cannot be delivered becomes a dead letter.
+   *
+   * @throws RangeError or TypeError at once when an option cannot be one.
+   */
+  tell(operation: string, payload: unknown, options?: TellOptions): void;
   /**
    * Sends and waits for the reply, which is not typed. Default timeout: the system's `askTimeout`, 5 s. Errors: those
    * of `ref.ask`.
@@ -48,41 +60,47 @@ export interface Door {
 
 class ActorDoor implements Door {
   readonly #cell: Recipient;
+  readonly #origin: Origin;
 
-  constructor(cell: Recipient) {
+  constructor(cell: Recipient, metadata: Metadata | undefined) {
     this.#cell = cell;
+    this.#origin = metadata === undefined ? OUTSIDE : withMetadata(OUTSIDE, metadata);
   }
 
-  tell(operation: string, payload: unknown): void {
+  tell(operation: string, payload: unknown, options?: TellOptions): void {
     const cell = this.#cell;
-    if (isName(operation)) tell(cell, OUTSIDE, operation, payload);
-    else refuse(cell, new Tell(quote(operation), payload, OUTSIDE));
+    if (isName(operation)) {
+      tell(cell, this.#origin, operation, payload, options);
+      return;
+    }
+    if (options !== undefined) checkTellOptions(options);
+    refuse(cell, new Tell(quote(operation), payload, this.#origin));
   }
 
   ask(operation: string, payload: unknown, options?: AskOptions): Promise<AskResult> {
     const cell = this.#cell;
-    if (isName(operation)) return ask(cell, OUTSIDE, operation, cell.operation(operation), payload, options);
+    if (isName(operation)) return ask(cell, this.#origin, operation, cell.operation(operation), payload, options);
     if (options !== undefined) checkAskOptions(options);
     return new Promise((resolve) =>
-      refuse(cell, new PendingAsk(cell, quote(operation), payload, OUTSIDE, Number.POSITIVE_INFINITY, resolve)),
+      refuse(cell, new PendingAsk(cell, quote(operation), payload, this.#origin, Number.POSITIVE_INFINITY, resolve)),
     );
   }
 
   offer(operation: string, payload: unknown, options: OfferOptions = {}): Promise<Result<void, DeliveryError>> {
     const cell = this.#cell;
-    if (isName(operation)) return offer(cell, OUTSIDE, operation, payload, options);
-    checkAskOptions(options, "an offer");
+    if (isName(operation)) return offer(cell, this.#origin, operation, payload, options);
+    checkOfferOptions(options);
     return new Promise((resolve) =>
-      refuse(cell, new PendingOffer(cell, quote(operation), payload, OUTSIDE, {}, resolve)),
+      refuse(cell, new PendingOffer(cell, quote(operation), payload, this.#origin, {}, resolve)),
     );
   }
 
   stream(operation: string, payload: unknown, options: StreamOptions = {}): ActorStream<unknown> {
     const cell = this.#cell;
-    if (isName(operation)) return stream(cell, OUTSIDE, operation, payload, options);
+    if (isName(operation)) return stream(cell, this.#origin, operation, payload, options);
     checkStreamOptions(options);
     return new StreamReader(cell.environment.settling, () => {
-      const pending = new PendingStream(cell, quote(operation), payload, {}, OUTSIDE);
+      const pending = new PendingStream(cell, quote(operation), payload, {}, this.#origin);
       refuse(cell, pending);
       return pending;
     });
@@ -101,10 +119,11 @@ function refuse(cell: Recipient, envelope: Envelope): void {
 /**
  * Opens a door to an actor: the way in for messages from outside, such as the body of a request.
  *
- * @throws TypeError when `ref` is no reference.
+ * @throws TypeError when `ref` is no reference, or the metadata is no plain object.
  * @example
  * const reply = await receive(counter).ask("add", await request.json()); // Err: invalid-payload, where it is no number
  */
-export function receive(ref: AnyRef): Door {
-  return new ActorDoor(recipientOf(ref));
+export function receive(ref: AnyRef, { metadata }: DoorOptions = {}): Door {
+  if (metadata !== undefined) checkMetadata(metadata, "a door");
+  return new ActorDoor(recipientOf(ref), metadata);
 }

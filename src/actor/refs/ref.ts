@@ -16,8 +16,9 @@ import type { Recipient } from "../contract";
 import type { AskOptions, AskResult } from "../envelopes/ask";
 import type { OfferOptions } from "../envelopes/offer";
 import type { StreamOptions } from "../envelopes/stream-options";
+import type { TellOptions } from "../envelopes/tell-options";
 import type { Logger } from "../events";
-import { ask, asWritten, offer, stream } from "./sending";
+import { ask, asWritten, offer, stream, tell } from "./sending";
 import type { ActorStream } from "./stream-reader";
 
 declare const signatures: unique symbol;
@@ -26,7 +27,7 @@ declare const shapes: unique symbol;
 /**
  * A light reference to an actor. It can be kept for ever, and keeps nothing of a stopped actor alive (P14). It fits
  * wherever a reference to a part of its protocol is wanted. There an operation may take less and reply more, but must
- * have a payload if this one has one: without a payload, the options of an ask stand in its place.
+ * have a payload if this one has one: without a payload, the options of a call stand in its place.
  */
 export interface Ref<out Signatures, out Shapes = { [K in keyof Signatures]?: ShapeOf<Signatures[K]> }> extends AnyRef {
   /** For the compiler alone: decides which references fit where another is wanted. */
@@ -34,13 +35,18 @@ export interface Ref<out Signatures, out Shapes = { [K in keyof Signatures]?: Sh
   /** For the compiler alone: the operations that have a payload. Another reference must agree on them. */
   readonly [shapes]?: Shapes;
   /**
-   * Sends and forgets. Never throws, and never runs the handler on the caller's stack (P4). A message that cannot be
-   * delivered becomes a dead letter.
+   * Sends and forgets. Never throws for what it sends, and never runs the handler on the caller's stack (P4). A message
+   * that cannot be delivered becomes a dead letter.
    *
+   * @throws RangeError or TypeError at once when an option cannot be one.
    * @example
    * counter.tell("add", 2);
+   * counter.tell("add", 2, { metadata: { user: "Ada" } });
    */
-  tell<Name extends string>(operation: Asked<Signatures, Name>, ...payload: AskArgs<Signatures, NoInfer<Name>>): void;
+  tell<Name extends string>(
+    operation: Asked<Signatures, Name>,
+    ...args: [...payload: AskArgs<Signatures, NoInfer<Name>>, options?: TellOptions]
+  ): void;
 
   /**
    * Sends and waits for the reply: `Ok(reply)` or `Err(error)`, once, always (P6). Default timeout: the system's, 5 s.
@@ -164,10 +170,12 @@ export class ActorRef extends Addressed {
     this.#recipient = recipient;
   }
 
-  tell(operation: string, payload?: unknown): void {
+  tell(operation: string, first?: unknown, second?: unknown): void {
     const to = this.#recipient;
     const { queue } = to;
-    if (queue === null || !queue.add(operation, payload)) to.tell(operation, payload);
+    if (second !== undefined)
+      tell(to, null, operation, first, second as TellOptions); // Typed by Ref.tell.
+    else if (queue === null || !queue.add(operation, first)) to.tell(operation, first);
   }
 
   ask(operation: string, first?: unknown, second?: unknown): Promise<AskResult> {

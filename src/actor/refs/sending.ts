@@ -6,11 +6,13 @@ import type { Environment, Origin, Recipient } from "../contract";
 import { type AskOptions, type AskResult, capture, captured, checkAskOptions, PendingAsk } from "../envelopes/ask";
 import { isCausedFromOutside } from "../envelopes/cause";
 import { circleOf, lookForCircle } from "../envelopes/deadlock";
-import { EnvelopeSource, Tell } from "../envelopes/envelope";
+import { EnvelopeSource, tellFrom } from "../envelopes/envelope";
 import type { Handling } from "../envelopes/handling";
-import { capturedOffer, captureOffer, type OfferOptions, PendingOffer } from "../envelopes/offer";
+import { capturedOffer, captureOffer, checkOfferOptions, type OfferOptions, PendingOffer } from "../envelopes/offer";
+import { deadlineOf, originIn, originWith, withMetadata } from "../envelopes/origin";
 import { PendingStream } from "../envelopes/stream";
 import { ABANDONED_AFTER, checkStreamOptions, type StreamOptions } from "../envelopes/stream-options";
+import { checkTellOptions, type TellOptions } from "../envelopes/tell-options";
 import { ENDED } from "../reasons";
 import { type ActorStream, StreamReader } from "./stream-reader";
 
@@ -19,8 +21,19 @@ export const pickRecipient = (cell: Recipient, type: string, payload: unknown): 
   (cell.isAlive ? cell.relay?.pick(type, payload) : null) ?? cell;
 
 /** Sends and forgets. Returns the error of a message that became a dead letter. */
-export function tell(cell: Recipient, origin: Origin, type: string, payload: unknown): DeliveryError | null {
-  return cell.accept(new Tell(type, payload, origin), cell.operation(type));
+export function tell(
+  cell: Recipient,
+  origin: Origin,
+  type: string,
+  payload: unknown,
+  options?: TellOptions,
+): DeliveryError | null {
+  let from = origin;
+  if (options !== undefined) {
+    checkTellOptions(options);
+    from = originWith(origin, options, cell.environment.clock);
+  }
+  return cell.accept(tellFrom(type, payload, from), cell.operation(type));
 }
 
 /** Sends, waits for room where the mailbox lets it, and tells whether the mailbox took the message. */
@@ -31,9 +44,10 @@ export function offer(
   payload: unknown,
   options: OfferOptions,
 ): Promise<Result<void, DeliveryError>> {
-  checkAskOptions(options, "an offer");
+  checkOfferOptions(options);
+  const from = originWith(origin, options, cell.environment.clock);
   const promise = new Promise(captureOffer);
-  const pending = new PendingOffer(cell, type, payload, origin, options, capturedOffer);
+  const pending = new PendingOffer(cell, type, payload, from, options, capturedOffer);
   if (!pending.isWaiting || cell.accept(pending, cell.operation(type)) !== null) return promise;
   if (cell.isGuarded) pending.wait();
   else pending.admitted();
@@ -52,10 +66,11 @@ export function ask(
   const { environment } = cell;
   if (options !== undefined) checkAskOptions(options);
   const delay = options?.timeout ?? environment.askTimeout;
+  const from = options?.metadata === undefined ? origin : withMetadata(origin, options.metadata);
   const promise = new Promise(capture);
-  const pending = new PendingAsk(cell, type, payload, origin, delay, captured);
+  const pending = new PendingAsk(cell, type, payload, from, delay, captured);
   if (options?.signal !== undefined) pending.listenTo(options.signal);
-  if (pending.isWaiting && !(origin === null && cell.takes(pending, operation))) cell.accept(pending, operation);
+  if (pending.isWaiting && !(from === null && cell.takes(pending, operation))) cell.accept(pending, operation);
   setTimer(pending, environment);
   return promise;
 }
@@ -68,8 +83,8 @@ function setTimer(pending: PendingAsk, { dispatcher, timers }: Environment): voi
 }
 
 /**
- * Asks for a handler. The ask has at most the time that is left to the ask that the handler serves (its deadline). An
- * ask that would wait for the asker itself is refused (P8).
+ * Asks for a handler. The ask has at most the time that is left to the message that the handler handles (its deadline).
+ * An ask that would wait for the asker itself is refused (P8).
  */
 export function askFor(
   asker: Recipient,
@@ -82,12 +97,13 @@ export function askFor(
 ): Promise<AskResult> {
   if (options !== undefined) checkAskOptions(options);
   const { environment } = cell;
-  const outer = handling.envelope instanceof PendingAsk ? handling.envelope : null;
   const wanted = options?.timeout ?? environment.askTimeout;
-  const delay = outer === null ? wanted : Math.min(wanted, outer.left);
+  const delay = Math.min(wanted, Math.max(deadlineOf(handling.envelope), 1));
+  const inherited = originIn(handling.envelope, asker);
+  const origin = options?.metadata === undefined ? inherited : withMetadata(inherited, options.metadata);
   const promise = new Promise(capture);
   const to = pickRecipient(cell, type, payload);
-  const pending = new PendingAsk(to, type, payload, asker, delay, captured);
+  const pending = new PendingAsk(to, type, payload, origin, delay, captured);
   if (options?.signal !== undefined) pending.listenTo(options.signal);
   if (!pending.isWaiting) return promise; // Its own signal was aborted before.
   const circle = circleOf(asker, to, handling);
@@ -137,10 +153,11 @@ export function stream(
   reader: Handling | null = null,
 ): ActorStream<unknown> {
   checkStreamOptions(options);
-  return new StreamReader(cell.environment.settling, () => openStream(cell, origin, type, payload, options, reader));
+  const from = originWith(origin, options, cell.environment.clock); // As they are now, and not at the first read.
+  return new StreamReader(cell.environment.settling, () => openStream(cell, from, type, payload, options, reader));
 }
 
-/** Sends the message of a stream whose options were checked. */
+/** Sends the message of a stream whose options were checked, and are in its origin. */
 export function openStream(
   cell: Recipient,
   origin: Origin,
