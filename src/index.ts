@@ -1,6 +1,6 @@
 export { err, ok, type Result, ResultAsync } from "neverthrow";
 export { type Static, Type } from "typebox";
-export type { Audit, Handled } from "./actor/contract";
+export type { Audit } from "./actor/contract";
 export type { AskOptions, AskResult } from "./actor/envelopes/ask";
 export type { OfferOptions } from "./actor/envelopes/offer";
 export type { StreamOptions } from "./actor/envelopes/stream-options";
@@ -24,6 +24,7 @@ export type { ActorReport, RunningMessage } from "./actor/face/inspect";
 export { checkBehaviour } from "./actor/handlers";
 export type { Timers } from "./actor/life/timers";
 export type { Terminated } from "./actor/life/watch";
+export type { Around, AroundOptions, HandlingOutcome, ObservedHandling, OnEnd } from "./actor/observers";
 export type { ActorOptions, Overflow } from "./actor/options";
 export { type Door, type DoorOptions, receive } from "./actor/refs/receive";
 export {

@@ -5,6 +5,7 @@ import { type ActorReport, inspect } from "./actor/face/inspect";
 import { shutDown } from "./actor/face/shutdown";
 import { spawnCell } from "./actor/face/spawn";
 import { stop } from "./actor/life/lifecycle";
+import type { Around, AroundOptions } from "./actor/observers";
 import type { ActorOptions } from "./actor/options";
 import type { Ref } from "./actor/refs/ref";
 import { type Address, type AnyRef, quote } from "./message/address";
@@ -65,6 +66,22 @@ export interface System extends AsyncDisposable {
   ): Ref<Signatures>;
   /** The events of the system: actors that start, stop, fail and restart, dead letters, full mailboxes, slow handlers. */
   readonly events: Feed<SystemEvent>;
+  /**
+   * Observes each handler, hook and callback of a timer or a watch that an actor of this system runs, and each item that the
+   * producer of a stream makes. The observer calls `run` once before it returns, inside of an `AsyncLocalStorage` if it likes: what
+   * runs is inside of it too, also behind its awaits. Observers wrap each other, the first one outermost; they are called in the
+   * context in which the handler runs (P16). An error that an observer throws before it calls `run`, or an observer that returns
+   * without calling it, is a failure of the handler. A later error is logged, and changes nothing. A turn that runs goes on as it
+   * began; later ones are observed. Default: none, at no cost.
+   *
+   * @returns a function that removes the observer.
+   * @throws TypeError when the observer is not a function, or an option is invalid.
+   * @example
+   * system.around(({ address, operation }, run) => {
+   *   run((outcome) => console.log(address, operation, outcome.kind)); // @(counter) add handled
+   * });
+   */
+  around(observer: Around, options?: AroundOptions): () => void;
   /** A report of each actor at this moment, as a tree: those without a parent, and their children. */
   inspect(): readonly ActorReport[];
   /**
@@ -119,6 +136,10 @@ class ActorSystem implements System {
     options?: ActorOptions,
   ): Ref<Signatures> {
     return spawnCell(this.#environment, null, name, protocol, factory, options);
+  }
+
+  around(observer: Around, options?: AroundOptions): () => void {
+    return this.#environment.observers.addAround(observer, options);
   }
 
   stop(ref: AnyRef, { drain = false }: { readonly drain?: boolean } = {}): Promise<void> {

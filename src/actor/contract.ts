@@ -10,6 +10,7 @@ import type { Mail, MessageQueue } from "../runtime/mailbox";
 import type { Settling } from "../runtime/settling";
 import type { TimerWheel } from "../runtime/timer-wheel";
 import type { DeadLetter, Events, Logger } from "./events";
+import type { Observers } from "./observers";
 import type { ANSWERED, ENDED } from "./reasons";
 import type { Policy } from "./supervision";
 
@@ -119,6 +120,8 @@ export interface Envelope extends Mail<Envelope> {
   origin: Origin;
   /** The sender's context, when the handler runs in it. */
   context?: Enter;
+  /** When it entered the mailbox, in milliseconds of the system's clock, where that is measured. */
+  sentAt?: number;
   /** Set when the sender gave up before the message was handled: the reason. */
   readonly failure: AskError | null;
   /** True when its sender learns the outcome, so that no log is needed. */
@@ -245,13 +248,6 @@ export interface Audit {
   readonly running: number;
 }
 
-/** A message that a handler is about to get. */
-export interface Handled {
-  readonly address: Address;
-  readonly operation: string;
-  readonly payload: unknown;
-}
-
 /** What the actors of one system share. */
 export interface Environment {
   readonly clock: Clock;
@@ -280,13 +276,13 @@ export interface Environment {
   /** For actors without a parent, and for those whose parent has no policy. */
   readonly policy: Policy;
   readonly events: Events;
-  readonly beforeHandle: ((handled: Handled) => void) | null;
-  /** True when each message is observed on its way to its handler: the fast way is not taken then. */
-  readonly isObserved: boolean;
+  readonly observers: Observers;
+  /** True when each message is observed on its way to its handler: the fast way is not taken then. Read once a turn. */
+  isObserved: boolean;
   /** Runs something in the context in which the system was made (P16). */
   readonly enter: Enter;
-  /** True when no mailbox takes a message unseen: each is validated, or its sender's context is captured. */
-  readonly looksAtEach: boolean;
+  /** True when no mailbox takes a message unseen: each is validated or stamped, or its sender's context is captured. */
+  looksAtEach: boolean;
   /** Captures the sender's context, when handlers run in it; null when they run in the system's. */
   readonly captureSender: (() => Enter) | null;
   /** True once the system has shut down: no actor can be spawned any more. */

@@ -1,8 +1,9 @@
 import type { ActorEnvironment } from "../actor/cell/cell";
 import { Directory } from "../actor/cell/directory";
-import type { Handled } from "../actor/contract";
 import { Events, type Logger } from "../actor/events";
 import { ENGINE } from "../actor/face/engine";
+import { followObservers } from "../actor/life/observed";
+import { Observers } from "../actor/observers";
 import { checkSupervision, policyOf, type Supervision } from "../actor/supervision";
 import { quote } from "../message/address";
 import { sentenceOf } from "../message/delivery-error";
@@ -69,11 +70,6 @@ export interface SystemOptions {
    * a millisecond.
    */
   readonly dispatcher?: (parts: DispatcherParts) => Dispatcher;
-  /**
-   * Sees each message before its handler does. An error that it throws counts as thrown by that handler. Made for tests that
-   * inject faults, and for tracing. Default: none, at no cost.
-   */
-  readonly beforeHandle?: (handled: Handled) => void;
 }
 
 /** W3C Trace Context, and W3C Baggage. */
@@ -93,7 +89,6 @@ const OPTIONS = new Set<string>([
   "supervision",
   "random",
   "dispatcher",
-  "beforeHandle",
 ] satisfies (keyof SystemOptions)[]);
 
 /** Makes the parts that the actors of one system share. */
@@ -126,7 +121,7 @@ export function createEnvironment(options: SystemOptions): { environment: ActorE
       `inheritedMetadata is an array of names, such as ["traceparent"]; got ${quote(inheritedMetadata)}.`,
     );
   }
-  for (const key of ["random", "dispatcher", "beforeHandle"] as const) {
+  for (const key of ["random", "dispatcher"] as const) {
     if (options[key] === undefined || typeof options[key] === "function") continue;
     throw new TypeError(`${key} is a function; got ${quote(options[key])}.`);
   }
@@ -143,10 +138,9 @@ export function createEnvironment(options: SystemOptions): { environment: ActorE
   const settling = new Settling(dispatcher);
   const deadLetters = new DeadLetters(clock, logger, settling, enter);
   const events = new Events(clock, logger, settling, enter);
-  const beforeHandle = options.beforeHandle ?? null;
   const environment: ActorEnvironment = {
     enter,
-    looksAtEach: validate === "always" || asyncContext === "sender",
+    looksAtEach: false,
     captureSender: asyncContext === "sender" ? captureContext : null,
     clock,
     timers,
@@ -165,12 +159,8 @@ export function createEnvironment(options: SystemOptions): { environment: ActorE
     random: options.random ?? Math.random,
     policy: policyOf(supervision),
     events,
-    beforeHandle,
-    isObserved:
-      validate === "always" ||
-      asyncContext === "sender" ||
-      beforeHandle !== null ||
-      slowHandler !== Number.POSITIVE_INFINITY,
+    observers: new Observers(),
+    isObserved: false,
     engine: ENGINE,
     isClosed: false,
     deadLetter(letter, isPlanned) {
@@ -178,6 +168,8 @@ export function createEnvironment(options: SystemOptions): { environment: ActorE
       if (events.hasSubscribers) events.publish({ kind: "dead-letter", address: letter.address, letter });
     },
   };
+  environment.observers.onChange = () => followObservers(environment);
+  followObservers(environment);
   return { environment, deadLetters };
 }
 

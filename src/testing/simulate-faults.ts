@@ -1,4 +1,4 @@
-import { type Address, type AnyRef, type Handled, quote, type Runnable, type System } from "../index";
+import { type Address, type AnyRef, type ObservedHandling, quote, type Runnable, type System } from "../index";
 import type { SeededRandom } from "./seeded-random";
 import type { SimulatedClock } from "./simulate-clock";
 import type { FaultCounts, Faults } from "./simulate-options";
@@ -90,7 +90,7 @@ export class FaultInjector implements FaultsOnRequest {
   }
 
   /** Called before each message. Throws if this handler must fail. */
-  beforeHandle({ address, operation }: Handled): void {
+  beforeMessage({ address, operation }: ObservedHandling): void {
     const isAsked = this.#throwing.delete(address);
     const isByChance = this.#isOn && this.#random.chance(this.#faults.throw) && this.#faults.only(address, operation);
     if (!isAsked && !isByChance) return;

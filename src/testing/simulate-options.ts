@@ -93,7 +93,7 @@ const KNOWN: readonly string[] = [
 const CHANCES = ["throw", "stop", "delay", "expire"] as const;
 const KNOWN_FAULTS: readonly string[] = [...CHANCES, "longestDelay", "only"] satisfies (keyof Faults)[];
 /** The options that a simulation sets itself. Otherwise the seed would not decide the order of turns. */
-const OWN = ["clock", "logger", "random", "dispatcher", "beforeHandle"] as const satisfies (keyof SystemOptions)[];
+const OWN = ["clock", "logger", "random", "dispatcher"] as const satisfies (keyof SystemOptions)[];
 
 /** Refuses invalid options, and fills in the defaults. */
 export function planOf(options: SimulateOptions): Plan {

@@ -1,4 +1,4 @@
-import { createSystem, type Logger, quote, type System, systemClock } from "../index";
+import { createSystem, type Logger, type ObservedHandling, quote, type System, systemClock } from "../index";
 import { createRandom, type SeededRandom } from "./seeded-random";
 import { audited, closed, left } from "./simulate-checks";
 import { SimulatedClock } from "./simulate-clock";
@@ -94,8 +94,13 @@ export class Run {
         dispatcher.afterTurn = afterTurn;
         return dispatcher;
       },
-      ...(isObserved && { beforeHandle: (handled) => this.#beforeHandle(handled) }),
     });
+    if (isObserved) {
+      this.#system.around((handling, run) => {
+        if (handling.kind === "message") this.#beforeMessage(handling);
+        run();
+      });
+    }
     this.#fault.system = this.#system;
     this.#simulation = this.#face(seed, random);
   }
@@ -180,13 +185,13 @@ export class Run {
     for (const check of this.#always) check();
   }
 
-  #beforeHandle(handled: Parameters<FaultInjector["beforeHandle"]>[0]): void {
+  #beforeMessage(handling: ObservedHandling): void {
     this.#hasHandled = true;
-    const { address, operation, payload } = handled;
+    const { address, operation, payload } = handling;
     if (this.#trace.isKept) {
       this.#trace.add(`${address} ← ${nameOf(operation)}${payload === undefined ? "" : ` ${show(payload)}`}`);
     }
-    this.#fault.beforeHandle(handled);
+    this.#fault.beforeMessage(handling);
   }
 
   #step(): void {

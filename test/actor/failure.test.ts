@@ -155,7 +155,7 @@ test("P9: a logger that throws harms nobody", async () => {
   }
 });
 
-test("P9: a logger, a decide, a beforeHandle and a pool's key whose promise rejects harm nobody", async () => {
+test("P9: a logger, a decide, an observer and a pool's key whose promise rejects harm nobody", async () => {
   const { clock } = createTestSystem();
   const { createSystem, spawnPool } = await import("../../src/index");
   const shown: string[] = [];
@@ -166,7 +166,11 @@ test("P9: a logger, a decide, a beforeHandle and a pool's key whose promise reje
     const logged: string[] = [];
     const logger = { warn: rejects, error: async (text: string) => (logged.push(text) > 0 ? rejects() : 0) };
     const decide = rejects as unknown as () => "restart"; // What a program may write.
-    const system = createSystem({ logger, clock, supervision: { decide }, beforeHandle: rejects });
+    const system = createSystem({ logger, clock, supervision: { decide } });
+    system.around((_, run) => {
+      run();
+      return rejects();
+    });
     const make = () => ({ throws() {}, rejects() {}, rejectsLater() {}, count: () => 3 });
     const key = rejects as unknown as () => string;
     const pool = spawnPool(system, "pool", Fragile, make, { size: 2, routing: "consistent-hash", key });
@@ -180,7 +184,7 @@ test("P9: a logger, a decide, a beforeHandle and a pool's key whose promise reje
     expect((await fails.ask("throws", 1))._unsafeUnwrapErr().kind).toBe("handler-failed");
     await new Promise((resolve) => setImmediate(resolve)); // An unheard rejection would end the process here.
     expect(logged).toContainEqual(expect.stringContaining("it returned a promise"));
-    expect(logged).toContainEqual(expect.stringContaining("beforeHandle rejected: Error: not awaited"));
+    expect(logged).toContainEqual(expect.stringContaining("An observer of @(fails) threw: Error: not awaited"));
     expect(logged).toContainEqual(expect.stringContaining("which is no directive"));
     expect(shown.length).toBeGreaterThan(0);
     expect(shown.every((text) => text.includes("and the logger threw: Error: not awaited"))).toBe(true);

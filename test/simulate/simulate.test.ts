@@ -413,7 +413,7 @@ test("options that cannot be ones are refused, and what to write is told", () =>
     [{ trace: "all" }, "trace is true, false, or a function of a line; got 'all'."],
     [{ system: null }, "system is an object, such as { askTimeout: 500 }; got null."],
     [{ system: "fast" }, "system is an object, such as { askTimeout: 500 }; got 'fast'."],
-    ...["clock", "logger", "random", "dispatcher", "beforeHandle"].map((key): [object, string] => [
+    ...["clock", "logger", "random", "dispatcher"].map((key): [object, string] => [
       { system: { [key]: () => 0 } },
       `A simulation brings its own ${key}, or a seed would not replay its run; leave it out of system.`,
     ]),

@@ -2,7 +2,7 @@ import { type DeliveryError, deliveryError } from "../../message/delivery-error"
 import type { Operation } from "../../protocol/protocol";
 import type { MessageQueue } from "../../runtime/mailbox";
 import type { Envelope, Recipient } from "../contract";
-import { EnvelopeSource, keepContext } from "../envelopes/envelope";
+import { EnvelopeSource, markEntry } from "../envelopes/envelope";
 import { isFromOutside } from "../envelopes/origin";
 import { Signal } from "../envelopes/signal";
 import { PendingStream } from "../envelopes/stream";
@@ -54,7 +54,7 @@ export function admit(cell: Owner, envelope: Envelope, operation: Operation | nu
   if (relay !== null && error === null) return relay.accept(envelope, operation);
   cell.environment.counts.accepted++;
   if (error !== null) return cell.refuse(envelope, error);
-  keepContext(envelope, cell.environment);
+  markEntry(envelope, cell.environment);
   const bound = cell.extras === null ? null : cell.extras.bound;
   if (bound !== null) return admitBounded(cell, bound, envelope);
   if (cell.relay !== null) envelope.admitted(); // The pool restarts: its own mailbox has it.

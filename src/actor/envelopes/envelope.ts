@@ -84,9 +84,13 @@ export function overdue(envelope: Envelope, cell: Recipient): DeliveryError | nu
   return deliveryError("timeout", new EnvelopeSource(envelope, cell, "queued"), deadline.given);
 }
 
-/** Keeps the sender's context, if handlers run in it. A forwarded envelope already has it. */
-export function keepContext(envelope: Envelope, { captureSender }: Environment): void {
+/**
+ * Keeps the sender's context, if handlers run in it, and the time, if an observer wants to know it. A forwarded envelope already
+ * has its context.
+ */
+export function markEntry(envelope: Envelope, { captureSender, observers, clock }: Environment): void {
   if (captureSender !== null) envelope.context ??= captureSender();
+  if (observers.measuresQueueTime) envelope.sentAt = clock.monotonicTime();
 }
 
 /** The part of an envelope that an error keeps. */

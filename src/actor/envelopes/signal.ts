@@ -42,6 +42,11 @@ export class Signal implements Envelope {
     this.#isCancelled = true;
   }
 
+  /** False once it was cancelled: it does nothing then. */
+  get isDue(): boolean {
+    return !this.#isCancelled;
+  }
+
   run(): unknown {
     return this.#isCancelled ? undefined : this.#callback();
   }

@@ -2,7 +2,8 @@ import type { Cell } from "../cell/cell";
 import { awaitHandlers, HANDLING, READY } from "../cell/transitions";
 import type { Envelope } from "../contract";
 import { type Concurrency, Handling } from "../envelopes/handling";
-import { callHere, contextOf, fail, outcomeOf, succeed, watchSlowness } from "./outcome";
+import { callHere } from "./observed";
+import { contextOf, fail, outcomeOf, succeed, watchSlowness } from "./outcome";
 
 /** Handles a message beside others, up to the actor's `concurrency`. */
 export function handleConcurrently(cell: Cell, envelope: Envelope): void {

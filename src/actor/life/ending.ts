@@ -80,7 +80,10 @@ export function abandonRunning(cell: Cell): void {
   }
   for (const handling of [...(extras?.concurrency?.running ?? [])]) abandonOne(cell, handling.envelope, handling);
   // A listener may read the audit: all of them are counted by now.
-  for (const handling of handlings) handling.end(abandoned(handling.envelope, cell));
+  for (const handling of handlings) {
+    handling.end(abandoned(handling.envelope, cell));
+    handling.observation?.end({ kind: "abandoned" });
+  }
 }
 
 const abandoned = (envelope: Envelope, cell: Cell): DeliveryError =>

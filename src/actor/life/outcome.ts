@@ -1,13 +1,12 @@
-import { deliveryError, type HandlerFailedError, isDeliveryError, sentenceOf } from "../../message/delivery-error";
+import { deliveryError, type HandlerFailedError, isDeliveryError } from "../../message/delivery-error";
 import type { Enter } from "../../runtime/contexts";
-import { hearRejection, isThenable } from "../../runtime/thenable";
+import { isThenable } from "../../runtime/thenable";
 import { Timeout } from "../../runtime/timer-wheel";
 import type { Cell } from "../cell/cell";
 import { RESTARTING } from "../cell/transitions";
-import type { Behaviour, Envelope } from "../contract";
+import type { Envelope } from "../contract";
 import { EnvelopeSource, lateReplyLetter } from "../envelopes/envelope";
 import type { Handling } from "../envelopes/handling";
-import { messageIn } from "../envelopes/origin";
 import { Signal } from "../envelopes/signal";
 import { PendingStream } from "../envelopes/stream";
 import { StreamError } from "../envelopes/stream-step";
@@ -17,50 +16,11 @@ import { report } from "./decision";
 import { finish } from "./ending";
 import { failed } from "./lifecycle";
 
-// Calls handlers, and settles their results.
+// Settles the results of handlers.
 
 /** The context in which an envelope's handler runs (P16). A signal has no sender. */
 export const contextOf = ({ environment }: Cell, envelope: Envelope): Enter =>
   environment.captureSender === null ? environment.enter : (envelope.context ?? environment.enter);
-
-/** Calls the handler of an envelope, in the envelope's context. */
-export const call = (cell: Cell, envelope: Envelope): unknown => contextOf(cell, envelope)(callHere, cell, envelope);
-
-/** Calls the handler of an envelope, in the present context. */
-export function callHere(cell: Cell, envelope: Envelope): unknown {
-  if (cell.environment.isObserved) return callObserved(cell, envelope);
-  return envelope instanceof Signal ? envelope.run() : callHandler(cell, envelope);
-}
-
-function callHandler(cell: Cell, envelope: Envelope): unknown {
-  // start() ran before; accept() let only operations of the protocol through, and spawn checked their handlers.
-  const behaviour = cell.behaviour as Behaviour;
-  return typeof behaviour === "function"
-    ? behaviour(messageIn(envelope, cell))
-    : behaviour[envelope.type]?.(envelope.payload);
-}
-
-function callObserved(cell: Cell, envelope: Envelope): unknown {
-  if (envelope instanceof Signal) return envelope.run();
-  const { beforeHandle, slowHandler, clock } = cell.environment;
-  if (beforeHandle !== null) {
-    const returned: unknown = beforeHandle({
-      address: cell.address,
-      operation: envelope.type,
-      payload: envelope.payload,
-    });
-    hearRejection(returned, (cause) =>
-      cell.environment.logger.error(`beforeHandle rejected: ${sentenceOf(cause)}`, { address: cell.address, cause }),
-    );
-  }
-  if (slowHandler === Number.POSITIVE_INFINITY) return callHandler(cell, envelope);
-  const begun = clock.monotonicTime();
-  try {
-    return callHandler(cell, envelope);
-  } finally {
-    tellOfSlowness(cell, envelope, begun);
-  }
-}
 
 /** The outcome of a handler's result: a promise of it, a promise of its stream's end, or the result itself. */
 export function outcomeOf(envelope: Envelope, handling: Handling | null, result: unknown): unknown {
@@ -77,6 +37,7 @@ export function succeed(cell: Cell, envelope: Envelope, result: unknown, handlin
     if (passedOn === null) envelope.complete(undefined);
     else if (passedOn === "forwarded") countHandled(cell);
     handling?.end(ENDED);
+    handling?.observation?.end(passedOn === null ? { kind: "handled", result } : { kind: passedOn });
     return;
   }
   let reply: unknown = result;
@@ -95,7 +56,9 @@ export function succeed(cell: Cell, envelope: Envelope, result: unknown, handlin
   counts.handled++;
   if (!envelope.complete(reply)) deadLetterLateReply(cell, envelope, reply);
   // Last of all: a listener may read the audit, or stop this actor.
-  if (handling !== null) handling.end(ENDED);
+  if (handling === null) return;
+  handling.end(ENDED);
+  handling.observation?.end({ kind: "handled", result: reply });
 }
 
 export function countHandled(cell: Cell): void {
@@ -116,6 +79,7 @@ export function fail(cell: Cell, envelope: Envelope, thrown: unknown, handling: 
   const { isTold } = envelope;
   if (passedOn === null) envelope.fail(error); // Otherwise another handling tells the sender.
   handling?.end(ENDED);
+  handling?.observation?.end({ kind: "failed", error: thrown });
   if (wasTold) failedLate(cell, envelope, error);
   else failed(cell, envelope, error, isTold && !hasGivenUp && passedOn === null);
 }

@@ -11,7 +11,8 @@ import { overdue, Tell } from "../envelopes/envelope";
 import { Handling } from "../envelopes/handling";
 import { Signal } from "../envelopes/signal";
 import { handleConcurrently } from "./concurrency";
-import { call, contextOf, countHandled, deadLetterLateReply, fail, outcomeOf, succeed, watchSlowness } from "./outcome";
+import { call } from "./observed";
+import { contextOf, countHandled, deadLetterLateReply, fail, outcomeOf, succeed, watchSlowness } from "./outcome";
 
 // An actor's turn: it takes its messages one after another, and waits for their handlers.
 

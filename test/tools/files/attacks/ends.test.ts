@@ -110,9 +110,10 @@ describe.each(ways)("what ends in the middle, by %s", (resolution) => {
       await using system = createSystem({
         logger: { warn() {}, error() {} },
         hookTimeout: 20,
-        beforeHandle({ operation }) {
-          if (operation === "stat") throw new Error("a fault that no request can make");
-        },
+      });
+      system.around(({ operation }, run) => {
+        if (operation === "stat") throw new Error("a fault that no request can make");
+        run();
       });
       let hasRestarted = (): void => {};
       const restarted = new Promise<void>((resolve) => {

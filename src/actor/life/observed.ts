@@ -1,0 +1,244 @@
+import { type Address, type AnyRef, quote } from "../../message/address";
+import { sentenceOf } from "../../message/delivery-error";
+import type { Pattern } from "../../message/message";
+import { captureContext, type Enter } from "../../runtime/contexts";
+import { hearRejection, isThenable } from "../../runtime/thenable";
+import type { ActorEnvironment, Cell } from "../cell/cell";
+import type { Behaviour, Envelope } from "../contract";
+import { knownMessage, messageIn, senderOf } from "../envelopes/origin";
+import { Signal } from "../envelopes/signal";
+import { isAsyncIterable, isIterable } from "../envelopes/stream-step";
+import type { Around, HandlingOutcome, ObservedHandling, OnEnd } from "../observers";
+import { contextOf, tellOfSlowness } from "./outcome";
+
+// Calls handlers, hooks and the callbacks of timers and watches, inside of the observers where there are any.
+
+/** Calls the handler of an envelope, in the envelope's context. */
+export const call = (cell: Cell, envelope: Envelope): unknown => contextOf(cell, envelope)(callHere, cell, envelope);
+
+/** Calls the handler of an envelope, in the present context. */
+export function callHere(cell: Cell, envelope: Envelope): unknown {
+  if (cell.environment.isObserved) return callObserved(cell, envelope);
+  return envelope instanceof Signal ? envelope.run() : callHandler(cell, envelope);
+}
+
+function callHandler(cell: Cell, envelope: Envelope): unknown {
+  // start() ran before; accept() let only operations of the protocol through, and spawn checked their handlers.
+  const behaviour = cell.behaviour as Behaviour;
+  return typeof behaviour === "function"
+    ? behaviour(messageIn(envelope, cell))
+    : behaviour[envelope.type]?.(envelope.payload);
+}
+
+function callObserved(cell: Cell, envelope: Envelope): unknown {
+  const { around } = cell.environment.observers;
+  const { handling } = cell; // Made, because the outcome is told to it.
+  const isDue = !(envelope instanceof Signal) || envelope.isDue;
+  if (around.length === 0 || handling === null || !isDue) return callTimed(cell, envelope);
+  const observation = new Observation(cell, envelope, kindOf(envelope), null);
+  handling.observation = observation;
+  return observation.call(around);
+}
+
+function callTimed(cell: Cell, envelope: Envelope): unknown {
+  if (envelope instanceof Signal) return envelope.run();
+  const { slowHandler, clock } = cell.environment;
+  if (slowHandler === Number.POSITIVE_INFINITY) return callHandler(cell, envelope);
+  const begun = clock.monotonicTime();
+  try {
+    return callHandler(cell, envelope);
+  } finally {
+    tellOfSlowness(cell, envelope, begun);
+  }
+}
+
+function kindOf(envelope: Envelope): ObservedHandling["kind"] {
+  if (!(envelope instanceof Signal)) return "message";
+  if (envelope.hook !== undefined) return "hook";
+  return envelope.type === "terminated" ? "watch" : "timer";
+}
+
+/** One call of a handler, a hook, a callback or a producer, and the observers around it. */
+class Observation implements ObservedHandling {
+  readonly kind: ObservedHandling["kind"];
+  readonly queueTime: number | undefined;
+  readonly #cell: Cell;
+  readonly #envelope: Envelope;
+  /** Makes the next item; null when the handler of the envelope is called. */
+  readonly #pull: (() => unknown) | null;
+  /** Calls the innermost observer's function first. */
+  #onEnd: OnEnd | null = null;
+  #result: unknown;
+  #thrown: { readonly error: unknown } | null = null;
+
+  constructor(cell: Cell, envelope: Envelope, kind: ObservedHandling["kind"], pull: (() => unknown) | null) {
+    this.#cell = cell;
+    this.#envelope = envelope;
+    this.kind = kind;
+    this.#pull = pull;
+    const { sentAt } = envelope;
+    const isMeasured = sentAt !== undefined && pull === null;
+    this.queueTime = isMeasured ? cell.environment.clock.monotonicTime() - sentAt : undefined;
+  }
+
+  get ref(): AnyRef {
+    return this.#cell.ref;
+  }
+  get address(): Address {
+    return this.#cell.address;
+  }
+  get operation(): string {
+    return this.#envelope.type;
+  }
+  get pattern(): Pattern {
+    return this.#envelope.pattern;
+  }
+  get payload(): unknown {
+    return this.#envelope.payload;
+  }
+  get id(): string | undefined {
+    return knownMessage(this.#envelope)?.id;
+  }
+  get sender(): AnyRef | undefined {
+    return senderOf(this.#envelope, this.#cell.environment)?.ref;
+  }
+  /** True when an observer wants to know the outcome. */
+  get isHeard(): boolean {
+    return this.#onEnd !== null;
+  }
+
+  /** Calls the observers, and inside of them the handler. Gives its result, or throws what it threw. */
+  call(around: readonly Around[]): unknown {
+    this.#enter(around, 0);
+    if (this.#thrown !== null) throw this.#thrown.error;
+    return this.#result;
+  }
+
+  /** Tells the observers how it has ended. */
+  end(outcome: HandlingOutcome): void {
+    const onEnd = this.#onEnd;
+    if (onEnd === null) return;
+    this.#onEnd = null;
+    this.#cell.environment.enter(onEnd, outcome); // Not in the context of whatever has settled the promise (P16).
+  }
+
+  #enter(around: readonly Around[], index: number): void {
+    const observer = around[index];
+    if (observer === undefined) {
+      this.#run();
+      return;
+    }
+    let isDue = true;
+    const run = (onEnd?: OnEnd): void => {
+      if (!isDue) throw new Error(this.#sentence("called run() a second time, or after it had returned"));
+      isDue = false;
+      if (onEnd !== undefined) this.#listen(onEnd);
+      this.#enter(around, index + 1);
+    };
+    try {
+      const returned: unknown = observer(this, run);
+      hearRejection(returned, (thrown) => this.#log(thrown));
+      if (isDue) this.#thrown = { error: new Error(this.#sentence("did not call run()")) };
+    } catch (thrown) {
+      if (isDue) this.#thrown = { error: thrown };
+      else this.#log(thrown);
+    }
+    isDue = false;
+  }
+
+  #listen(onEnd: OnEnd): void {
+    if (typeof onEnd !== "function") {
+      this.#log(new TypeError(`run() takes a function that learns the outcome; got ${quote(onEnd)}.`));
+      return;
+    }
+    const outer = this.#onEnd;
+    this.#onEnd = (outcome) => {
+      try {
+        hearRejection(onEnd(outcome), (thrown) => this.#log(thrown));
+      } catch (thrown) {
+        this.#log(thrown);
+      }
+      outer?.(outcome);
+    };
+  }
+
+  #run(): void {
+    try {
+      const result = this.#pull === null ? callTimed(this.#cell, this.#envelope) : this.#pull();
+      const isProducer = this.kind === "message" && this.#envelope.pattern === "stream";
+      this.#result = isProducer ? observedItems(this.#cell, this.#envelope, result) : result;
+    } catch (thrown) {
+      this.#thrown = { error: thrown };
+    }
+  }
+
+  #sentence(what: string): string {
+    const { operation, address } = this;
+    return `An observer of ${quote(operation)} at ${address} ${what}: call run() once, before it returns.`;
+  }
+
+  /** An error of an observer does not change the outcome of the handler that has run. */
+  #log(thrown: unknown): void {
+    const { environment, address } = this.#cell;
+    if (!environment.logLimit.admit()) return;
+    environment.logger.error(`An observer of ${address} threw: ${sentenceOf(thrown)}`, { address, cause: thrown });
+  }
+}
+
+/** The items of a stream's handler. Each is made inside of the observers, and in the context that they gave the handler. */
+function observedItems(cell: Cell, envelope: Envelope, result: unknown): unknown {
+  const inside = captureContext();
+  const wrapped = (items: unknown): unknown => {
+    const observe = (iterator: AnyIterator): AnyIterator => observedIterator(cell, envelope, iterator, inside);
+    if (isAsyncIterable(items)) {
+      return { [Symbol.asyncIterator]: () => observe(inside(() => items[Symbol.asyncIterator]())) };
+    }
+    return isIterable(items) ? { [Symbol.iterator]: () => observe(inside(() => items[Symbol.iterator]())) } : items;
+  };
+  return isThenable(result) ? Promise.resolve(result).then(wrapped) : wrapped(result);
+}
+
+type AnyIterator = { next(): unknown; return?(value?: unknown): unknown };
+
+function observedIterator(cell: Cell, envelope: Envelope, iterator: AnyIterator, inside: Enter): AnyIterator {
+  const next = (): unknown => inside(pull, cell, envelope, iterator);
+  if (iterator.return === undefined) return { next };
+  return { next, return: (value) => inside(() => iterator.return?.(value)) };
+}
+
+function pull(cell: Cell, envelope: Envelope, iterator: AnyIterator): unknown {
+  let hasBegun = false;
+  const observation = new Observation(cell, envelope, "pull", () => {
+    hasBegun = true;
+    return iterator.next();
+  });
+  let result: unknown;
+  try {
+    result = observation.call(cell.environment.observers.around);
+  } catch (thrown) {
+    observation.end({ kind: "failed", error: thrown });
+    // An observer threw: the producer is closed, as if it had thrown itself.
+    if (!hasBegun) hearRejection(iterator.return?.(), () => undefined);
+    throw thrown;
+  }
+  if (!observation.isHeard) return result;
+  if (isThenable(result)) {
+    const told = Promise.resolve(result);
+    told.then(
+      (step) => observation.end({ kind: "handled", result: step }),
+      (error) => observation.end({ kind: "failed", error }),
+    );
+    return told;
+  }
+  observation.end({ kind: "handled", result });
+  return result;
+}
+
+/** Keeps the ways through an environment in step with its observers, from the next turn of each actor on. */
+export function followObservers(environment: ActorEnvironment): void {
+  const { observers, validatesAlways, captureSender, slowHandler, directory } = environment;
+  const isStrict = validatesAlways || captureSender !== null;
+  environment.isObserved = isStrict || slowHandler !== Number.POSITIVE_INFINITY || observers.around.length > 0;
+  environment.looksAtEach = isStrict || observers.measuresQueueTime;
+  if (environment.looksAtEach) for (const cell of directory.all()) cell.queue?.close(); // Open ones take messages unseen.
+}
