@@ -79,14 +79,17 @@ export {
   type SuccessResponse,
 } from "./message/response";
 export { parseMessage, parseResponse, serializeMessage } from "./message/wire";
+export { jsonSchemaOf, type OperationJsonSchema } from "./protocol/json-schema";
+export { type Outcome, type OutcomeReply, outcomeOf } from "./protocol/outcome";
 export {
   defineProtocol,
   type Operation,
+  type OperationHints,
   type OperationSchemas,
   type Protocol,
   type SignaturesOf,
 } from "./protocol/protocol";
-export type { Infer, Schema, StandardSchemaV1 } from "./protocol/schema";
+export type { Infer, JsonSchema, Schema, StandardSchemaV1 } from "./protocol/schema";
 export type {
   AskArgs,
   Asked,

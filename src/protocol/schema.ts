@@ -15,6 +15,11 @@ export type StandardResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly StandardIssue[] };
 
+/** A JSON Schema as data that JSON can hold: draft 2020-12, unless its `$schema` names another one. */
+export interface JsonSchema {
+  readonly [keyword: string]: unknown;
+}
+
 /** One issue of a Standard Schema. */
 export interface StandardIssue {
   readonly message: string;

@@ -9,9 +9,9 @@ export {
   CheckRequest,
   CodeExecution,
   type CodeExecutionRef,
-  type CodeInspection,
-  type ExecuteItem,
-  type ExecuteReply,
+  CodeInspection,
+  ExecuteItem,
+  ExecuteReply,
   ExecuteRequest,
   RunRequest,
   SessionRequest,
@@ -24,36 +24,36 @@ export { typesFor } from "./code/tools/types-for";
 export { FileError } from "./files/file-error";
 export { spawnFileSystem } from "./files/file-system";
 export type { FileSystemOptions } from "./files/options";
-export { FileSystem, type FileSystemRef, type Inspection } from "./files/protocol";
+export { FileSystem, type FileSystemRef, Inspection } from "./files/protocol";
 export {
   AppendRequest,
   BeginWriteRequest,
-  type CopyReply,
+  CopyReply,
   DeleteRequest,
   MakeDirectoryRequest,
   MoveRequest,
-  type WriteReply,
+  WriteReply,
   WriteRequest,
 } from "./files/requests/changing";
-export { type EditReply, EditRequest } from "./files/requests/editing";
+export { EditReply, EditRequest } from "./files/requests/editing";
 export {
-  type Entry,
-  type ListReply,
+  Entry,
+  ListReply,
   ListRequest,
   PathRequest,
-  type ReadManyReply,
+  ReadManyReply,
   ReadManyRequest,
-  type ReadReply,
+  ReadReply,
   ReadRequest,
   ReadStreamRequest,
-  type StatReply,
+  StatReply,
 } from "./files/requests/reading";
-export { type SearchItem, SearchRequest } from "./files/requests/searching";
-export { type Change, type Changed, type ChangeReply, ChangeRequest } from "./files/requests/several";
-export type { Difference } from "./files/requests/terms";
-export { type WatchItem, WatchRequest } from "./files/requests/watching";
+export { SearchItem, SearchRequest } from "./files/requests/searching";
+export { Change, Changed, ChangeReply, ChangeRequest } from "./files/requests/several";
+export { Difference } from "./files/requests/terms";
+export { WatchItem, WatchRequest } from "./files/requests/watching";
 export { type FileReply, FileSystemError, isFileError, itemsOf, writeStream } from "./files/result";
 export type { Resolution } from "./files/root/root";
 export type { Volume, VolumeStats } from "./files/root/volume";
 export { createQuota, type FileQuota } from "./files/write/shared-quota";
-export { resultOf, type ToolReply } from "./reply";
+export { outcomeSchema, resultOf, type ToolReply } from "./reply";

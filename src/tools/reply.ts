@@ -18,6 +18,11 @@ export function resultOf<Value, Failure>(
   return answer.value.ok ? ok(answer.value.value) : err(answer.value.error);
 }
 
-/** The schema of a tool's reply. */
+/**
+ * The schema of a tool's reply, for a protocol that passes one on: the value, or the reason why there is none.
+ *
+ * @example
+ * const Library = defineProtocol("library", { page: { payload: Type.Integer(), reply: outcomeSchema(ReadReply, FileError) } });
+ */
 export const outcomeSchema = <Value extends TSchema, Failure extends TSchema>(value: Value, error: Failure) =>
   Type.Union([Type.Object({ ok: Type.Literal(true), value }), Type.Object({ ok: Type.Literal(false), error })]);

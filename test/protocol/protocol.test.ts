@@ -38,6 +38,18 @@ describe("a protocol", () => {
     }
   });
 
+  test("keeps what an operation says of itself, and nobody can change it", () => {
+    const hints = { readOnly: true };
+    const { total, add } = defineProtocol("counter", {
+      total: { description: "The sum so far.", hints, reply: Type.Number() },
+      add: { payload: Type.Number(), description: undefined as unknown as string },
+    }).operations;
+    hints.readOnly = false;
+    expect([total?.description, total?.hints]).toEqual(["The sum so far.", { readOnly: true }]);
+    expect(Object.isFrozen(total?.hints)).toBe(true);
+    expect([add?.description, add?.hints, add?.overrides]).toEqual([undefined, undefined, undefined]);
+  });
+
   test("compiles a schema when its operation is first used", () => {
     const Lazy = defineProtocol("lazy", { add: { payload: Type.Number(), reply: Type.Number() } });
     const { add } = Lazy.operations;
@@ -93,6 +105,28 @@ describe("a programmer's error throws, with what to write instead", () => {
     ["a record with a schema named type", { type: Type.String() }],
   ])("%s in place of a schema", (_, payload) => {
     expect(() => define({ add: { payload } })).toThrow(/counter.add has a payload that is not a schema: write/);
+  });
+
+  test.each<[object, string]>([
+    [{ descripton: "Adds." }, 'has an unknown key "descripton": write description.'],
+    [
+      { description: " " },
+      'The description of operation counter.add is a text, such as "Adds to the total."; got " ".',
+    ],
+    [{ description: 1 }, "is a text"],
+    [{ hints: true }, "The hints of operation counter.add are an object: write { readOnly: true }."],
+    [{ hints: { readonly: true } }, 'has an unknown hint "readonly": write readOnly.'],
+    [{ hints: { cheap: true } }, 'unknown hint "cheap": write readOnly, idempotent or destructive.'],
+    [{ hints: { readOnly: "yes" } }, 'The hint readOnly of operation counter.add is true or false; got "yes".'],
+    [{ hints: { readOnly: true, destructive: true } }, "cannot be both readOnly and destructive"],
+    [{ schema: [] }, 'is an object: write { payload: { type: "string" } }.'],
+    [{ schema: { reply: { type: "string" } } }, "has no reply: leave out the reply of its schema."],
+    [{ schema: { items: {} } }, "has no stream: leave out the items of its schema."],
+    [{ schema: { paylod: {} } }, 'unknown part of its schema "paylod": write payload.'],
+    [{ schema: { payload: "string" } }, "has a payload that is not a JSON Schema"],
+    [{ schema: { payload: z.string() } }, "has a payload that is not a JSON Schema"],
+  ])("%p beside its schemas", (about, sentence) => {
+    expect(() => define({ add: { payload: Type.Number(), ...about } })).toThrow(sentence);
   });
 
   test("an operation that is no object", () => {

@@ -1,6 +1,9 @@
+import type { Result } from "neverthrow";
 import Type from "typebox";
 import * as v from "valibot";
 import { z } from "zod";
+import { jsonSchemaOf, type OperationJsonSchema } from "../../src/protocol/json-schema";
+import { type Outcome, outcomeOf } from "../../src/protocol/outcome";
 import { defineProtocol, type Protocol, type SignaturesOf } from "../../src/protocol/protocol";
 import type { Infer, Schema } from "../../src/protocol/schema";
 import type {
@@ -153,3 +156,46 @@ defineProtocol("text", { say: { stream: class Item {} } });
 defineProtocol("text", { say: { payload: Type.String } });
 // @ts-expect-error — a schema is an object
 defineProtocol("text", { say: { payload: "string" } });
+
+// A description, hints and JSON Schemas change nothing of the signature.
+const Described = defineProtocol("described", {
+  find: {
+    description: "Finds.",
+    hints: { readOnly: true, idempotent: true, destructive: false },
+    payload: z.date(),
+    reply: Type.Number(),
+    schema: { payload: { type: "string" }, reply: { type: "number" } },
+  },
+  ticks: { description: "Ticks.", stream: Type.Number(), schema: { items: { type: "number" } } },
+});
+expectType<Equal<SignaturesOf<typeof Described>, { find: (payload: Date) => number; ticks: () => Stream<number> }>>();
+// @ts-expect-error — a description is a text
+defineProtocol("p", { o: { description: 1 } });
+// @ts-expect-error — a hint is true or false
+defineProtocol("p", { o: { hints: { readOnly: "yes" } } });
+// @ts-expect-error — an operation that replies has no items
+defineProtocol("p", { o: { reply: Type.Number(), schema: { items: {} } } });
+// @ts-expect-error — a stream has no reply
+defineProtocol("p", { o: { stream: Type.Number(), schema: { reply: {} } } });
+
+// JSON Schemas by the protocol's names, or by those that are wanted.
+expectType<Equal<keyof ReturnType<typeof jsonSchemaOf<S>>, "add" | "total" | "ticks" | "reset">>();
+const some = jsonSchemaOf(Counter, ["add", "total"]);
+expectType<Equal<typeof some, { readonly add: OperationJsonSchema; readonly total: OperationJsonSchema }>>();
+declare const any: Protocol;
+expectType<Equal<ReturnType<typeof jsonSchemaOf<unknown>>, { readonly [name: string]: OperationJsonSchema }>>();
+export const ofAny: OperationJsonSchema | undefined = jsonSchemaOf(any, ["add"])["add"];
+// @ts-expect-error — a misspelt name
+jsonSchemaOf(Counter, ["ad"]);
+// @ts-expect-error — an operation that was not asked for
+some.ticks;
+
+// An outcome is read as what the reply is.
+declare const outcome: Outcome;
+declare const reply: { ok: true; value: string } | { ok: false; error: Date };
+expectType<Equal<ReturnType<typeof readKnown>, Result<string, Date>>>();
+const readKnown = () => outcome.read(reply);
+const readUnknown = (given: unknown) => outcome.read(given);
+expectType<Equal<ReturnType<typeof readUnknown>, Result<unknown, unknown>>>();
+// @ts-expect-error — it may be null
+outcomeOf(Counter.operations["add"]).read(reply);

@@ -1,7 +1,11 @@
 import { type TUnsafe, Type } from "typebox";
 import { quote } from "../../message/address";
+import { JSON_FORM } from "../../protocol/json-form";
 import type { Operation, Protocol } from "../../protocol/protocol";
 import { ActorRef, type Ref, recipientOf } from "./ref";
+
+/** A reference in JSON: the address of its actor. */
+const ADDRESS = { type: "string", format: "envoi-address", pattern: "^@\\([^\\s()/]+(/[^\\s()/]+)*\\)$" };
 
 /**
  * The schema of a reference in a payload or a reply. With a protocol, the reference's actor must have its operations.
@@ -25,7 +29,9 @@ export function refSchema<Signatures>(protocol?: Protocol<string, Signatures>): 
     ActorRef.is(value) &&
     operations.every((operation) => isLike(recipientOf(value).operation(operation.name), operation));
   const whose = protocol === undefined ? "" : ` that has the operations of "${protocol.name}"`;
-  return Type.Unsafe(Type.Refine(Type.Unknown(), isOne, () => `must be a reference to an actor${whose}`));
+  return Type.Unsafe(
+    Type.Refine(Type.Unsafe({ [JSON_FORM]: ADDRESS }), isOne, () => `must be a reference to an actor${whose}`),
+  );
 }
 
 /** True when calls of one operation fit the other one. A null operation belongs to an actor that takes any message. */

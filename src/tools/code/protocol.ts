@@ -119,28 +119,64 @@ export const CodeInspection = Type.Object({
 });
 export type CodeInspection = Static<typeof CodeInspection>;
 
+const executeStream = {
+  description: "Runs code, and streams its logs and its progress. The last item has its value, or why there is none.",
+  hints: { destructive: true },
+  payload: ExecuteRequest,
+  stream: ExecuteItem,
+};
+
 /** The protocol of a code actor's streams. The last item of each is its `end`. */
-export const CodeStreams = defineProtocol("code-streams", {
-  executeStream: { payload: ExecuteRequest, stream: ExecuteItem },
-});
+export const CodeStreams = defineProtocol("code-streams", { executeStream });
 
 /** The protocol of a code actor. Each reply is `{ ok: true, value }` or `{ ok: false, error }`. */
 export const CodeExecution = defineProtocol("code-execution", {
-  /** Runs code. A run may take as long as an ask waits by default; `runCode` waits for as long as the run may take. */
-  execute: { payload: ExecuteRequest, reply: outcome(ExecuteReply) },
-  /** Runs code, and streams its logs and its progress while it runs. Leaving the loop ends the run. */
-  executeStream: { payload: ExecuteRequest, stream: ExecuteItem },
-  /** Checks whether code can be run, without running it. */
-  check: { payload: CheckRequest, reply: outcome(Type.Object({})) },
-  /** Keeps a program for `run`; one source has one id. Only the last ones used are kept: others are `unavailable`. */
-  compile: { payload: CheckRequest, reply: outcome(Type.Object({ program: Type.String() })) },
-  /** Runs a compiled program, as `execute` runs its source. */
-  run: { payload: RunRequest, reply: outcome(ExecuteReply) },
-  /** Opens a session. Its executions run in order, beside other sessions. Every asker that has its id may use it. */
-  session: { payload: SessionRequest, reply: outcome(Type.Object({ session: Type.String() })) },
-  /** Ends a session, and the code that runs there. */
-  endSession: { payload: Type.Object({ session: Type.String() }), reply: outcome(Type.Object({})) },
-  inspect: { reply: outcome(CodeInspection) },
+  /** A run may take as long as an ask waits by default; `runCode` waits for as long as the run may take. */
+  execute: {
+    description: "Runs code, and replies with its value and its logs.",
+    hints: { destructive: true },
+    payload: ExecuteRequest,
+    reply: outcome(ExecuteReply),
+  },
+  /** Leaving the loop ends the run. */
+  executeStream,
+  check: {
+    description: "Checks whether code can be run, without running it.",
+    hints: { readOnly: true },
+    payload: CheckRequest,
+    reply: outcome(Type.Object({})),
+  },
+  /** One source has one id. Only the last ones used are kept: others are `unavailable`. */
+  compile: {
+    description: "Keeps a program for run, and replies with its id.",
+    hints: { destructive: false, idempotent: true },
+    payload: CheckRequest,
+    reply: outcome(Type.Object({ program: Type.String() })),
+  },
+  run: {
+    description: "Runs a program that compile kept, as execute runs its source.",
+    hints: { destructive: true },
+    payload: RunRequest,
+    reply: outcome(ExecuteReply),
+  },
+  /** Its executions run in order, beside other sessions. Every asker that has its id may use it. */
+  session: {
+    description: "Opens a session, in which code finds what earlier code left.",
+    hints: { destructive: false },
+    payload: SessionRequest,
+    reply: outcome(Type.Object({ session: Type.String() })),
+  },
+  endSession: {
+    description: "Ends a session, and the code that runs there.",
+    hints: { destructive: true, idempotent: true },
+    payload: Type.Object({ session: Type.String() }),
+    reply: outcome(Type.Object({})),
+  },
+  inspect: {
+    description: "Tells the limits and the isolation of code, and the work under way.",
+    hints: { readOnly: true },
+    reply: outcome(CodeInspection),
+  },
 });
 
 /** A reference to a code actor. */

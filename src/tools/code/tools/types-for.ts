@@ -25,7 +25,8 @@ interface Line {
 
 /**
  * Writes TypeScript declarations of the names that code has in scope, for a model that writes code: `tools`, `input`,
- * `progress`, and the error that a call may throw. They come from the protocols' schemas and descriptions. A part that a schema
+ * `progress`, and the error that a call may throw. They come from the protocols' schemas and descriptions: that of an operation,
+ * or else that of its payload. A part that a schema
  * does not describe is `unknown`.
  *
  * @throws TypeError for an invalid tool.
@@ -50,7 +51,9 @@ export function typesFor<const T extends Tools>(tools: T & KnownTools<T>): strin
       const result = isStream ? item.schema : reply.schema;
       lines.push({
         name,
-        comment: given !== undefined && "description" in given ? textIn(given.description) : undefined,
+        comment:
+          operation.description ??
+          (given !== undefined && "description" in given ? textIn(given.description) : undefined),
         payload: given === undefined ? null : look(shapes.of(given, "input", `${name}Payload`), tool, `${name}Payload`),
         result: result === undefined ? null : look(shapes.of(result, "output", `${name}Reply`), tool, `${name}Reply`),
         isStream,

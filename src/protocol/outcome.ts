@@ -1,0 +1,94 @@
+import { err, ok, type Result } from "neverthrow";
+import { schemaOf } from "./json-schema";
+import type { Operation } from "./protocol";
+import type { JsonSchema } from "./schema";
+
+/** A reply that is a value, or the reason why there is none. The replies of the tools are such. */
+export type OutcomeReply<Value = unknown, Failure = unknown> =
+  | { readonly ok: true; readonly value: Value }
+  | { readonly ok: false; readonly error: Failure };
+
+/** How an operation's replies, or the items of its stream, say that they are a value or an error. */
+export interface Outcome {
+  /** The JSON Schema of the value; undefined when a good reply carries none. */
+  readonly value: JsonSchema | undefined;
+  /** The JSON Schema of the error. */
+  readonly error: JsonSchema;
+  /** Reads a reply: `Ok` of its value, or `Err` of its error. Never throws. */
+  read<Value, Failure>(reply: OutcomeReply<Value, Failure>): Result<Value, Failure>;
+  read(reply: unknown): Result<unknown, unknown>;
+}
+
+/**
+ * Tells whether an operation replies with `{ ok: true, value }` or `{ ok: false, error }`, and how to read it, so that a door
+ * can answer an error as an error. For a stream, this is about each item. Null for any other operation, and for one whose reply
+ * has no JSON Schema (`jsonSchemaOf` says why).
+ *
+ * @example
+ * const outcome = outcomeOf(FileSystem.operations["read"]);
+ * outcome?.read({ ok: false, error }).isErr(); // true
+ */
+export function outcomeOf(operation: Operation | undefined): Outcome | null {
+  if (operation === undefined) return null;
+  const root = schemaIn(operation);
+  if (root === undefined) return null;
+  const [values, errors] = [[] as (JsonSchema | undefined)[], [] as JsonSchema[]];
+  const branches = branchesOf(root, root);
+  for (const branch of branches) {
+    const { ok: mark, ...others } = nodeIn(branch["properties"]);
+    const isGood = constantOf(mark);
+    if (branch["type"] !== "object" || !listIn(branch["required"]).includes("ok")) return null;
+    if (isGood === true && ("value" in others || Object.keys(others).length === 0))
+      values.push(schemaAt(others, "value"));
+    else if (isGood === false && "error" in others) errors.push(schemaAt(others, "error") ?? {});
+    else return null;
+  }
+  if (values.length === 0 || errors.length === 0) return null;
+  const carried = values.filter((value) => value !== undefined);
+  return { value: carried.length === 0 ? undefined : oneOf(carried, root), error: oneOf(errors, root), read };
+}
+
+/** A reply that is not such an object is taken for a value: nobody has checked it. */
+function read<Value, Failure>(reply: OutcomeReply<Value, Failure>): Result<Value, Failure>;
+function read(reply: unknown): Result<unknown, unknown> {
+  if (typeof reply !== "object" || reply === null || !("ok" in reply)) return ok(reply);
+  const { value, error } = reply as { value?: unknown; error?: unknown }; // Each may be missing.
+  return reply.ok === false ? err(error) : ok(value);
+}
+
+function schemaIn(operation: Operation): JsonSchema | undefined {
+  try {
+    return schemaOf(operation, operation.isStream ? "items" : "reply");
+  } catch {
+    return undefined;
+  }
+}
+
+/** The branches of a union, those of unions in it included. */
+function branchesOf(schema: JsonSchema, root: JsonSchema): readonly JsonSchema[] {
+  const reference = schema["$ref"];
+  if (typeof reference === "string" && reference.startsWith("#/$defs/")) {
+    const found = nodeIn(root["$defs"])[decodeURIComponent(reference.slice("#/$defs/".length))];
+    return found === undefined ? [schema] : branchesOf({ ...nodeIn(found) }, { ...root, $defs: {} }); // Once: it may refer to itself.
+  }
+  const branches = schema["anyOf"] ?? schema["oneOf"];
+  return Array.isArray(branches) ? branches.flatMap((branch) => branchesOf(nodeIn(branch), root)) : [schema];
+}
+
+/** Schemas of parts, as one schema that stands by itself. */
+function oneOf(schemas: readonly JsonSchema[], root: JsonSchema): JsonSchema {
+  const [first = {}, second] = schemas;
+  const { $schema, $defs } = root;
+  return { $schema, ...(second === undefined ? first : { anyOf: schemas }), ...($defs !== undefined && { $defs }) };
+}
+
+const schemaAt = (properties: JsonSchema, name: string): JsonSchema | undefined =>
+  name in properties ? nodeIn(properties[name]) : undefined;
+
+function constantOf(schema: unknown): unknown {
+  const { const: only, enum: values } = nodeIn(schema);
+  return Array.isArray(values) && values.length === 1 ? values[0] : only;
+}
+
+const nodeIn = (value: unknown): JsonSchema => (typeof value === "object" && value !== null ? { ...value } : {});
+const listIn = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
