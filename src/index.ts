@@ -21,6 +21,8 @@ export type {
 } from "./actor/events";
 export type { Context, Factory, Hooks } from "./actor/face/context";
 export type { ActorReport, RunningMessage } from "./actor/face/inspect";
+export type { Opener } from "./actor/face/opening";
+export type { ResolveOptions } from "./actor/face/resolvers";
 export { checkBehaviour } from "./actor/handlers";
 export type { Timers } from "./actor/life/timers";
 export type { Terminated } from "./actor/life/watch";

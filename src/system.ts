@@ -1,7 +1,10 @@
 import { type ActorEnvironment, type Cell, cellOf } from "./actor/cell/cell";
 import type { SystemEvent } from "./actor/events";
+import { actorBehind, refAt } from "./actor/face/by-address";
 import type { Factory } from "./actor/face/context";
 import { type ActorReport, inspect } from "./actor/face/inspect";
+import type { Opener } from "./actor/face/opening";
+import { type ResolveOptions, resolve } from "./actor/face/resolvers";
 import { shutDown } from "./actor/face/shutdown";
 import { spawnCell } from "./actor/face/spawn";
 import { stop } from "./actor/life/lifecycle";
@@ -64,6 +67,35 @@ export interface System extends AsyncDisposable {
     factory: Factory<Signatures>,
     options?: ActorOptions,
   ): Ref<Signatures>;
+  /**
+   * Says who opens the addresses below a prefix when a message by address needs them: through the router, or by a
+   * reference of `system.ref`. The longest prefix wins; the empty one covers all addresses. The function makes the actor
+   * there (`system.spawn(id, …)`), or gives a reference to another one, which is asked for again at the next message; an
+   * address that it has nobody for (`undefined`) is `no-recipient`. It is called once at a time for an address. While its
+   * promise is pending, messages to the address wait, in order. If it throws, rejects or takes longer than `hookTimeout`,
+   * they come back as `unreachable`, and the next message calls it again. While an actor below the prefix stops, messages
+   * to its address wait too, for the next one. A shutdown dead-letters what waits as `stopped`.
+   *
+   * With `idle`, an actor that has had nothing to do for a while is stopped, and made again by the next message to its
+   * address. A reference from `spawn` or `ctx.self` then leads to the stopped actor: reach such actors by address.
+   *
+   * @returns a function that ends it. Messages that wait are still delivered; actors that were made stay.
+   * @throws TypeError or RangeError when an argument cannot be one; Error when the prefix is resolved already, or the
+   * system has shut down.
+   * @example
+   * system.resolve("sessions/", (at, id) => system.spawn(id, Session, createSession), { idle: 60_000 });
+   */
+  resolve(prefix: string, open: Opener, options?: ResolveOptions): () => void;
+  /**
+   * A reference by address: it looks for its actor at each message, so it outlives each actor that is there. Messages
+   * find `no-recipient` while nobody is there, unless `resolve` opens the address. Stopping it stops the actor that is
+   * there now; watching it tells nothing, because an address does not end.
+   *
+   * @throws TypeError when the address or the protocol is none.
+   * @example
+   * const session = system.ref(address("sessions/7"), Session);
+   */
+  ref<Signatures>(at: Address, protocol: Protocol<string, Signatures>): Ref<Signatures>;
   /** The events of the system: actors that start, stop, fail and restart, dead letters, full mailboxes, slow handlers. */
   readonly events: Feed<SystemEvent>;
   /**
@@ -142,10 +174,19 @@ class ActorSystem implements System {
     return this.#environment.observers.addAround(observer, options);
   }
 
+  resolve(prefix: string, open: Opener, options?: ResolveOptions): () => void {
+    return resolve(this.#environment, prefix, open, options);
+  }
+
+  ref<Signatures>(at: Address, protocol: Protocol<string, Signatures>): Ref<Signatures> {
+    return refAt(this.#environment, at, protocol);
+  }
+
   stop(ref: AnyRef, { drain = false }: { readonly drain?: boolean } = {}): Promise<void> {
     const { settling } = this.#environment;
     try {
-      const cell = cellOf(ref);
+      const cell = actorBehind(cellOf(ref));
+      if (cell === undefined) return settling.resolved(undefined);
       stop(cell, drain);
       // Most actors have stopped by now. A closure here would cost each of them some 20 ns.
       return cell.isStopped ? settling.resolved(undefined) : this.#whenStopped(cell, drain);

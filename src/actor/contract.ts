@@ -222,6 +222,18 @@ export interface Waiter {
 /** The operations of an actor, by name. */
 export type Operations = Readonly<Record<string, Operation>>;
 
+/** Opens the addresses that nobody has yet. */
+export interface Resolving {
+  /** The recipient of messages to an address: the actor there, or a mailbox in which they wait until one is there. */
+  find(at: string): Recipient | undefined;
+  /** A reference that goes by an address, if somebody opens that address when it is needed. */
+  reference(at: Address, operations: Operations): AnyRef | undefined;
+  /** Messages that wait for the addresses that are being opened. */
+  readonly queued: number;
+  /** Opens nothing any more, and dead-letters what waits. */
+  close(): void;
+}
+
 /** An actor's behaviour: a handler for each operation, or one for every message (an actor of a router). */
 export type Behaviour = HandlerTable | ((message: Message) => unknown);
 export type HandlerTable = Record<string, (payload: unknown) => unknown>;
@@ -257,6 +269,8 @@ export interface Environment {
   readonly timers: TimerWheel;
   /** Finds the actor of an address. */
   readonly directory: { get(at: string): Recipient | undefined };
+  /** Null while no addresses are opened when they are needed. */
+  resolvers: Resolving | null;
   readonly counts: { accepted: number; handled: number; failed: number; dead: number };
   readonly logger: Logger;
   /** Bounds what is logged of failures that each message can bring about, such as a schema that throws. */

@@ -65,7 +65,10 @@ export interface AskCycleError extends Shape<"ask-cycle"> {
   /** The circle, from the asker and back to it: the first and the last are the same. */
   readonly path: readonly Address[];
 }
-/** Reserved: this version does not give it. The transport to the address is down; `cause` is the transport's error. */
+/**
+ * The address could not be opened: the function of `system.resolve` threw, rejected or took too long. The message was not
+ * handled. `cause` is the error.
+ */
 export interface UnreachableError extends Shape<"unreachable"> {
   readonly cause: unknown;
 }
@@ -91,11 +94,14 @@ export type DeliveryError =
 /** The errors that an ask can give instead of its reply. */
 export type AskError = DeliveryError;
 
-/** The place of a message on its way: in the interceptors of a router, waiting for room, or in the mailbox. */
-export type Stage = "intercepted" | "offered" | "queued";
+/**
+ * The place of a message on its way: in the interceptors of a router, waiting for room, waiting for its address to be
+ * opened, or in the mailbox.
+ */
+export type Stage = "intercepted" | "offered" | "opening" | "queued";
 
-/** The reason why an actor handles nothing for a while: it is held back, or it restarts. */
-export type Pause = "held" | "restarting";
+/** The reason why an actor handles nothing for a while: it is held back, it restarts, or its address is being opened. */
+export type Pause = "held" | "restarting" | "opening";
 
 /** The message of an error, as far as the error needs it. */
 export interface MessageSource {
@@ -213,6 +219,11 @@ const OTHERWISE: Readonly<Record<Stage, Sentences>> = {
     timeout: (delay) =>
       `still waited when its deadline of ${delay} ms was over, and is not handled; give it more time, or look why the actor is slow.`,
   },
+  opening: {
+    stopped: () => "still waited for its address to be opened when the system shut down, and is not sent.",
+    unreachable: (cause) =>
+      `was not sent: its address could not be opened (${sentenceOf(cause)}); send it again later.`,
+  },
 };
 
 function sentence(kind: DeliveryError["kind"], detail: unknown): string {
@@ -255,6 +266,8 @@ const waitedBehind = (stream: string, delay: unknown): string =>
 
 const PAUSED: Readonly<Record<Pause, string>> = {
   held: "the actor failed beyond its limit and is held back before it restarts; look in the log why it fails, or ask again later.",
+  opening:
+    "its address was still being opened; ask with a longer timeout, or look why the function of resolve is slow.",
   restarting: "the actor restarts, and has not begun again; ask again later, or look in the log why it fails.",
 };
 

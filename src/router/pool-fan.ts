@@ -9,9 +9,10 @@ import { fanOf, forgetFan, keepFan } from "../actor/envelopes/fans";
 import { PendingOffer } from "../actor/envelopes/offer";
 import { senderOf } from "../actor/envelopes/origin";
 import { ANSWERED } from "../actor/reasons";
+import { handTo } from "../actor/refs/sending";
 import { type DeliveryError, deliveryError } from "../message/delivery-error";
 import type { Operation } from "../protocol/protocol";
-import { type Choice, handTo, inTurn, refuseAll, usable } from "./pool-routing";
+import { type Choice, inTurn, refuseAll, usable } from "./pool-routing";
 
 type Outcome = Result<unknown, DeliveryError>;
 

@@ -1,6 +1,7 @@
 import type { Cell } from "../actor/cell/cell";
 import type { Envelope, Recipients, Relay } from "../actor/contract";
 import { EnvelopeSource } from "../actor/envelopes/envelope";
+import { handTo } from "../actor/refs/sending";
 import { asDetail, quote } from "../message/address";
 import { type DeliveryError, deliveryError, sentenceOf } from "../message/delivery-error";
 import type { Operation } from "../protocol/protocol";
@@ -127,18 +128,6 @@ export class ToOne implements Relay {
   recipients(): Recipients {
     return { parts: [], isOneEnough: true };
   }
-}
-
-/** Hands an envelope to a worker, which owns it from then on. */
-export function handTo(
-  worker: Cell,
-  envelope: Envelope,
-  operation: Operation | null | undefined,
-): DeliveryError | null {
-  envelope.moveTo(worker);
-  const error = worker.accept(envelope, operation);
-  if (error === null && !worker.isGuarded) envelope.admitted();
-  return error;
 }
 
 /** Refuses an envelope that no worker can take. */

@@ -16,7 +16,7 @@ import { begin, claim, equip } from "../actor/face/spawn";
 import { stop } from "../actor/life/lifecycle";
 import { type ActorOptions, checkActorOptions, NO_OPTIONS } from "../actor/options";
 import { type AnySignatures, type Ref, refTo } from "../actor/refs/ref";
-import { ask, offer, openStream, tell } from "../actor/refs/sending";
+import { ask, offer, openStream, recipientAt, tell } from "../actor/refs/sending";
 import { type ActorStream, StreamReader } from "../actor/refs/stream-reader";
 import { type Address, isAddress, quote } from "../message/address";
 import { type DeliveryError, deliveryError, sentenceOf } from "../message/delivery-error";
@@ -137,7 +137,7 @@ export class AddressRouter implements Router {
         this.#interceptors.tell(message);
         return;
       }
-      const cell = this.#environment.directory.get(message.to);
+      const cell = recipientAt(this.#environment, message.to);
       if (cell === undefined) this.#returnToSender(message, false);
       else tell(cell, message, message.type, message.payload);
     } catch (thrown) {
@@ -148,7 +148,7 @@ export class AddressRouter implements Router {
   ask(message: Message, options?: AskOptions): Promise<AskResult> {
     if (!isMessage(message)) throw new TypeError(notMessage(message));
     if (this.#interceptors !== null) return this.#interceptors.ask(message, options);
-    const cell = this.#environment.directory.get(message.to);
+    const cell = recipientAt(this.#environment, message.to);
     if (cell === undefined) {
       if (options !== undefined) checkAskOptions(options);
       return this.#environment.settling.resolved(err(this.#returnToSender(message, true)));
@@ -169,7 +169,7 @@ export class AddressRouter implements Router {
 
   /** Sends the message of a stream now. */
   open(message: Message, options: StreamOptions): PendingStream | DeliveryError {
-    const cell = this.#environment.directory.get(message.to);
+    const cell = recipientAt(this.#environment, message.to);
     if (cell === undefined) return this.#returnToSender(message, true);
     const origin = originWith(message, options, this.#environment.clock);
     return openStream(cell, origin, message.type, message.payload, options);
@@ -178,7 +178,7 @@ export class AddressRouter implements Router {
   offer(message: Message, options: OfferOptions = {}): Promise<Result<void, DeliveryError>> {
     if (!isMessage(message)) throw new TypeError(notMessage(message));
     if (this.#interceptors !== null) return this.#interceptors.offer(message, options);
-    const cell = this.#environment.directory.get(message.to);
+    const cell = recipientAt(this.#environment, message.to);
     if (cell === undefined) {
       checkOfferOptions(options);
       return this.#environment.settling.resolved(err(this.#returnToSender(message, true)));
@@ -188,7 +188,7 @@ export class AddressRouter implements Router {
 
   /** Tells a message. Returns the error if the mailbox did not take it. */
   put(message: Message): DeliveryError | null {
-    const cell = this.#environment.directory.get(message.to);
+    const cell = recipientAt(this.#environment, message.to);
     if (cell === undefined) return this.#returnToSender(message, false);
     return tell(cell, message, message.type, message.payload);
   }

@@ -31,6 +31,8 @@ export class MailboxBound {
   givenUp = 0;
   /** True once its overflow was published, until there is room. */
   isOverflowing = false;
+  /** True for the mailbox of an address that is being opened: an offer waits on for that of the actor. */
+  isProvisional = false;
   /** True while a sweep of given-up messages is due. */
   isSweepDue = false;
 
@@ -150,7 +152,7 @@ function refill(cell: Owner, bound: MailboxBound): void {
 
 function enter(cell: Owner, bound: MailboxBound, envelope: Envelope): void {
   bound.size++;
-  envelope.admitted();
+  if (!bound.isProvisional) envelope.admitted();
   cell.enqueue(envelope);
 }
 

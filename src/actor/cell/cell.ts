@@ -271,7 +271,7 @@ export class Cell implements Runnable, Recipient {
     return this.environment.validatesAlways || this.extras?.validates === true;
   }
   get pause(): Pause | undefined {
-    if (this.life !== RESTARTING) return undefined;
+    if (this.life !== RESTARTING) return this.extras?.bound?.isProvisional === true ? "opening" : undefined;
     return this.extras?.restart?.isHeld === true ? "held" : "restarting";
   }
   get isRestarting(): boolean {

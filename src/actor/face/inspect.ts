@@ -72,7 +72,7 @@ function runningIn({ current, extras, environment }: Cell): RunningMessage[] {
 function stateOf(cell: Cell): ActorReport["state"] {
   const { life, activity } = cell;
   const { pause } = cell;
-  if (pause !== undefined) return pause;
+  if (pause !== undefined) return pause === "opening" ? "starting" : pause;
   if (life === DRAINING) return "draining";
   if (life >= STOPPING) return "stopping";
   switch (activity) {
@@ -94,7 +94,7 @@ function stateOf(cell: Cell): ActorReport["state"] {
  * identity.
  */
 export function audit(environment: ActorEnvironment): Audit {
-  let queued = 0;
+  let queued = environment.resolvers?.queued ?? 0;
   let running = 0;
   for (const cell of environment.directory.all()) {
     cell.queue?.settle();

@@ -14,6 +14,7 @@ export async function shutDown(
 ): Promise<readonly Address[]> {
   const { directory, timers, logger } = environment;
   environment.isClosed = true;
+  environment.resolvers?.close();
   const roots = directory.roots();
   await new Promise<void>((resolve) => {
     const timer = new Timeout(timeout, resolve);

@@ -2,7 +2,7 @@ import type { Result } from "neverthrow";
 import type { Address } from "../../message/address";
 import { type DeliveryError, deliveryError } from "../../message/delivery-error";
 import type { Operation } from "../../protocol/protocol";
-import type { Environment, Origin, Recipient } from "../contract";
+import type { Envelope, Environment, Origin, Recipient } from "../contract";
 import { type AskOptions, type AskResult, capture, captured, checkAskOptions, PendingAsk } from "../envelopes/ask";
 import { isCausedFromOutside } from "../envelopes/cause";
 import { circleOf, lookForCircle } from "../envelopes/deadlock";
@@ -19,6 +19,28 @@ import { type ActorStream, StreamReader } from "./stream-reader";
 /** The actor that gets a message: a pool's worker if the actor is a pool that picks one, or else the actor itself. */
 export const pickRecipient = (cell: Recipient, type: string, payload: unknown): Recipient =>
   (cell.isAlive ? cell.relay?.pick(type, payload) : null) ?? cell;
+
+/** The recipient of messages to an address. It may have to be opened first. */
+export const recipientAt = ({ directory, resolvers }: Environment, at: string): Recipient | undefined =>
+  resolvers === null ? directory.get(at) : resolvers.find(at);
+
+/** The operation of a recipient that an envelope asks for; undefined when it lacks one, or has it in another pattern. */
+export function operationFor(to: Recipient, { type, pattern }: Envelope): Operation | null | undefined {
+  const operation = to.operation(type);
+  return operation === null || operation?.isStream === (pattern === "stream") ? operation : undefined;
+}
+
+/** Hands an envelope to another recipient, which owns it from then on. */
+export function handTo(
+  to: Recipient,
+  envelope: Envelope,
+  operation: Operation | null | undefined,
+): DeliveryError | null {
+  envelope.moveTo(to);
+  const error = to.accept(envelope, operation);
+  if (error === null && !to.isGuarded) envelope.admitted();
+  return error;
+}
 
 /** Sends and forgets. Returns the error of a message that became a dead letter. */
 export function tell(

@@ -1,0 +1,158 @@
+import { type Address, type AnyRef, idOf, isAddress, quote } from "../../message/address";
+import type { ActorEnvironment, Cell } from "../cell/cell";
+import type { Operations, Recipient, Resolving } from "../contract";
+import { refByAddress } from "./by-address";
+import { type Opener, Opening, type Resolver } from "./opening";
+import { Passivation } from "./passivation";
+
+/** How the addresses below a prefix are opened. */
+export interface ResolveOptions {
+  /**
+   * Milliseconds after which an idle actor is stopped, if its function made it at the address that was asked for. It is
+   * idle while it and its children handle nothing, and nothing waits for them. It is stopped between this time and twice
+   * this time after its last message. From 1 up to 2,147,483,647 (24 days), or `Infinity`. Default: `Infinity`, never.
+   */
+  readonly idle?: number;
+  /**
+   * Most messages that wait for one address while it is opened, a whole number from 1. Further ones come back as
+   * `mailbox-full`. Default: 1,000.
+   */
+  readonly waiting?: number;
+}
+
+const LONGEST_IDLE = 2 ** 31 - 1;
+
+/** The resolvers of a system, and the addresses that are being opened. */
+class Resolvers implements Resolving {
+  readonly environment: ActorEnvironment;
+  /** The longest prefix first. */
+  #resolvers: readonly Resolver[] = [];
+  readonly #openings = new Map<string, Opening>();
+  /** True while a function that opens an address runs: the addresses that it sends to are opened in turns of their own. */
+  #isCalling = false;
+
+  constructor(environment: ActorEnvironment) {
+    this.environment = environment;
+  }
+
+  add(prefix: string, open: Opener, options: ResolveOptions): () => void {
+    check(prefix, open, options);
+    if (this.#resolvers.some((other) => other.prefix === prefix)) {
+      throw new Error(`The addresses below ${quote(prefix)} are resolved already; end that one first.`);
+    }
+    const { idle = Number.POSITIVE_INFINITY, waiting = 1_000 } = options;
+    const passivation = idle === Number.POSITIVE_INFINITY ? null : new Passivation(this.environment, idle);
+    const resolver: Resolver = { prefix, open, waiting, passivation };
+    this.#resolvers = [...this.#resolvers, resolver].sort((a, b) => b.prefix.length - a.prefix.length);
+    return () => {
+      this.#resolvers = this.#resolvers.filter((other) => other !== resolver);
+      passivation?.end();
+    };
+  }
+
+  find(at: string): Recipient | undefined {
+    const opening = this.#openings.get(at);
+    if (opening !== undefined) return opening.cell;
+    const cell = this.environment.directory.get(at);
+    return cell === undefined || cell.isEnding ? (this.#begin(at, cell) ?? cell) : cell;
+  }
+
+  reference(at: Address, operations: Operations): AnyRef | undefined {
+    return this.#covering(at) === undefined ? undefined : refByAddress(this.environment, at, operations);
+  }
+
+  get queued(): number {
+    let sum = 0;
+    for (const { size } of this.#openings.values()) sum += size;
+    return sum;
+  }
+
+  close(): void {
+    for (const opening of this.#openings.values()) opening.close();
+    this.#openings.clear();
+    for (const { passivation } of this.#resolvers) passivation?.end();
+    this.#resolvers = [];
+  }
+
+  #covering(at: string): Resolver | undefined {
+    if (!isAddress(at)) return undefined; // A message may come with anything.
+    return this.#resolvers.find(({ prefix }) => at.startsWith(prefix, "@(".length));
+  }
+
+  #begin(at: string, last: Cell | undefined): Recipient | undefined {
+    const resolver = this.#covering(at);
+    if (resolver === undefined) return undefined;
+    // Written anew: the text that came may be a part of a long one, and would keep that.
+    const own: Address = `@(${idOf(at as Address)})`; // #covering has checked it.
+    const opening = new Opening(this, own, resolver);
+    this.#openings.set(own, opening);
+    if (last === undefined && !this.#isCalling) return opening.beginNow();
+    opening.begin(last);
+    return opening.cell;
+  }
+
+  // ——— As the host of openings
+
+  call(open: Opener, at: Address, id: string): unknown {
+    const wasCalling = this.#isCalling;
+    this.#isCalling = true;
+    try {
+      return this.environment.enter(open, at, id);
+    } finally {
+      this.#isCalling = wasCalling;
+    }
+  }
+
+  opened(opening: Opening, target: Cell | null): void {
+    this.#openings.delete(opening.address);
+    if (target === null || target.environment !== this.environment || target.address !== opening.address) return;
+    const isElsewhere = target.relay !== null && target.extras?.children === null;
+    if (!target.isEnding && !isElsewhere) opening.passivation?.add(target);
+  }
+}
+
+/** Says who opens the addresses below a prefix. The returned function ends that. */
+export function resolve(
+  environment: ActorEnvironment,
+  prefix: string,
+  open: Opener,
+  options: ResolveOptions = {},
+): () => void {
+  if (environment.isClosed) throw new Error("Nothing can be resolved: the system has shut down; create another one.");
+  const known = environment.resolvers;
+  const resolvers = known instanceof Resolvers ? known : new Resolvers(environment);
+  const end = resolvers.add(prefix, open, options);
+  environment.resolvers = resolvers;
+  return end;
+}
+
+function check(prefix: string, open: Opener, options: ResolveOptions): void {
+  const isPrefix = typeof prefix === "string" && prefix.endsWith("/") && isAddress(`@(${prefix.slice(0, -1)})`);
+  if (!isPrefix && prefix !== "") {
+    throw new TypeError(
+      `A prefix of addresses ends with a slash, as "sessions/" does, or is empty; got ${quote(prefix)}.`,
+    );
+  }
+  if (typeof open !== "function") {
+    throw new TypeError(
+      `The addresses below ${quote(prefix)} are opened by a function: (at, id) => system.spawn(id, Session, createSession).`,
+    );
+  }
+  if (typeof options !== "object" || options === null) {
+    throw new TypeError(`The options of resolve are an object, such as { idle: 60_000 }; got ${quote(options)}.`);
+  }
+  for (const key of Object.keys(options)) {
+    if (key !== "idle" && key !== "waiting") {
+      throw new TypeError(`There is no option "${key}" for resolve; write one of idle, waiting.`);
+    }
+  }
+  const { idle = Number.POSITIVE_INFINITY, waiting = 1 } = options;
+  if (typeof idle !== "number" || !((idle >= 1 && idle <= LONGEST_IDLE) || idle === Number.POSITIVE_INFINITY)) {
+    throw new RangeError(
+      `The idle of resolve is a number of milliseconds from 1 to ${LONGEST_IDLE}, or Infinity; got ${quote(idle)}.`,
+    );
+  }
+  if (!Number.isInteger(waiting) || waiting < 1) {
+    throw new RangeError(`The waiting of resolve is a whole number from 1; got ${quote(waiting)}.`);
+  }
+}
