@@ -28,6 +28,7 @@ export type { Timers } from "./actor/life/timers";
 export type { Terminated } from "./actor/life/watch";
 export type { Around, AroundOptions, HandlingOutcome, ObservedHandling, OnEnd } from "./actor/observers";
 export type { ActorOptions, Overflow } from "./actor/options";
+export { type Expose, reviveRefs } from "./actor/refs/exposure";
 export { type Door, type DoorOptions, receive } from "./actor/refs/receive";
 export {
   type AnySignatures,

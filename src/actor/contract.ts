@@ -2,6 +2,7 @@ import type { Address, AnyRef } from "../message/address";
 import type { AskError, DeliveryError, Pause } from "../message/delivery-error";
 import type { Message, Metadata, Pattern } from "../message/message";
 import type { Operation } from "../protocol/protocol";
+import type { Parsed, Validator } from "../protocol/validator";
 import type { Clock } from "../runtime/clock";
 import type { Enter } from "../runtime/contexts";
 import type { Dispatcher } from "../runtime/dispatcher";
@@ -164,6 +165,13 @@ export interface Sent {
   readonly metadata: Metadata | null;
   /** The deadline that it carries, beside the timeout of an ask; null when there is none. */
   readonly deadline: Deadline | null;
+  /** The references that its door gives for the addresses in its payload; null when it gives none. */
+  readonly exposure: Exposure | null;
+}
+
+/** Checks a payload from outside, and puts references in place of the addresses that a door exposes. */
+export interface Exposure {
+  parse(validator: Validator, payload: unknown): Parsed;
 }
 
 /** Where an envelope comes from: the message that was sent, the actor that sent it, a record, or null outside of actors. */

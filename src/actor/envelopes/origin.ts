@@ -14,14 +14,16 @@ class SentRecord implements Sent {
   readonly isFromOutside: boolean;
   readonly metadata: Sent["metadata"];
   readonly deadline: Sent["deadline"];
+  readonly exposure: Sent["exposure"];
 
-  constructor({ from, message, fits, isFromOutside, metadata, deadline }: Sent) {
+  constructor({ from, message, fits, isFromOutside, metadata, deadline, exposure }: Sent) {
     this.from = from;
     this.message = message;
     this.fits = fits;
     this.isFromOutside = isFromOutside;
     this.metadata = metadata;
     this.deadline = deadline;
+    this.exposure = exposure;
   }
 }
 
@@ -32,6 +34,7 @@ const NOTHING: Sent = {
   isFromOutside: false,
   metadata: null,
   deadline: null,
+  exposure: null,
 };
 
 /** True when an origin is a record. */

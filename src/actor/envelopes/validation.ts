@@ -18,7 +18,8 @@ export function checkPayload(envelope: Envelope, operation: Operation, cell: Rec
   const { origin } = envelope;
   const fits = (isOutside && isSent(origin) ? origin : routeOf(envelope))?.fits ?? null;
   if (fits !== null && (!strict || fits === operation)) return null;
-  const parsed = operation.payload.parse(envelope.payload);
+  const exposure = fits === null && isSent(origin) ? origin.exposure : null;
+  const parsed = exposure?.parse(operation.payload, envelope.payload) ?? operation.payload.parse(envelope.payload);
   if (parsed.isErr()) return deliveryError("invalid-payload", new EnvelopeSource(envelope, cell), parsed.error);
   if (parsed.value !== envelope.payload) {
     messageIn(envelope, cell); // Keeps the sent payload: an error hands it back.

@@ -6,10 +6,11 @@ import type { Envelope, Origin, Recipient } from "../contract";
 import { type AskOptions, type AskResult, checkAskOptions, PendingAsk } from "../envelopes/ask";
 import { Tell } from "../envelopes/envelope";
 import { checkOfferOptions, type OfferOptions, PendingOffer } from "../envelopes/offer";
-import { OUTSIDE, withMetadata } from "../envelopes/origin";
+import { OUTSIDE, sentAs, withMetadata } from "../envelopes/origin";
 import { PendingStream } from "../envelopes/stream";
 import { checkStreamOptions, type StreamOptions } from "../envelopes/stream-options";
 import { checkMetadata, checkTellOptions, type TellOptions } from "../envelopes/tell-options";
+import { type Expose, Exposed } from "./exposure";
 import { recipientOf } from "./ref";
 import { ask, offer, stream, tell } from "./sending";
 import { type ActorStream, StreamReader } from "./stream-reader";
@@ -18,6 +19,12 @@ import { type ActorStream, StreamReader } from "./stream-reader";
 export interface DoorOptions {
   /** Data for each message, beside its payload: the handler's `ctx.metadata`. That of a call goes before it. Default: none. */
   readonly metadata?: Metadata;
+  /**
+   * Says which addresses in a payload become references, where its schema has `refSchema`: called with each address, it
+   * gives a reference, or `true` for the actor at that address in this system. Anything else refuses the payload as
+   * `invalid-payload`. Default: nothing is exposed. Expose only what the sender may send to by itself: the handler will.
+   */
+  readonly expose?: Expose;
 }
 
 /**
@@ -62,9 +69,11 @@ class ActorDoor implements Door {
   readonly #cell: Recipient;
   readonly #origin: Origin;
 
-  constructor(cell: Recipient, metadata: Metadata | undefined) {
+  constructor(cell: Recipient, { metadata, expose }: DoorOptions) {
     this.#cell = cell;
-    this.#origin = metadata === undefined ? OUTSIDE : withMetadata(OUTSIDE, metadata);
+    const exposed =
+      expose === undefined ? OUTSIDE : sentAs(OUTSIDE, { exposure: new Exposed(cell.environment, expose) });
+    this.#origin = metadata === undefined ? exposed : withMetadata(exposed, metadata);
   }
 
   tell(operation: string, payload: unknown, options?: TellOptions): void {
@@ -119,11 +128,15 @@ function refuse(cell: Recipient, envelope: Envelope): void {
 /**
  * Opens a door to an actor: the way in for messages from outside, such as the body of a request.
  *
- * @throws TypeError when `ref` is no reference, or the metadata is no plain object.
+ * @throws TypeError when `ref` is no reference, the metadata is no plain object, or `expose` is no function.
  * @example
  * const reply = await receive(counter).ask("add", await request.json()); // Err: invalid-payload, where it is no number
  */
-export function receive(ref: AnyRef, { metadata }: DoorOptions = {}): Door {
+export function receive(ref: AnyRef, options: DoorOptions = {}): Door {
+  const { metadata, expose } = options;
   if (metadata !== undefined) checkMetadata(metadata, "a door");
-  return new ActorDoor(recipientOf(ref), metadata);
+  if (expose !== undefined && typeof expose !== "function") {
+    throw new TypeError(`The expose of a door is a function: (at) => at.startsWith("@(rooms/"); got ${quote(expose)}.`);
+  }
+  return new ActorDoor(recipientOf(ref), options);
 }

@@ -1,16 +1,21 @@
 import { type TUnsafe, Type } from "typebox";
 import { quote } from "../../message/address";
 import { JSON_FORM } from "../../protocol/json-form";
-import type { Operation, Protocol } from "../../protocol/protocol";
-import { ActorRef, type Ref, recipientOf } from "./ref";
+import type { Protocol } from "../../protocol/protocol";
+import { exposedAt, markPlace, type RefPlace, suits } from "./exposure";
+import { ActorRef, type Ref } from "./ref";
 
 /** A reference in JSON: the address of its actor. */
 const ADDRESS = { type: "string", format: "envoi-address", pattern: "^@\\([^\\s()/]+(/[^\\s()/]+)*\\)$" };
 
 /**
  * The schema of a reference in a payload or a reply. With a protocol, the reference's actor must have its operations.
- * Actors that refer to each other leave it out and give their operations as a type. A reference does not leave the
- * process: a message from outside that should have one is refused as `invalid-payload`.
+ * Actors that refer to each other leave it out and give their operations as a type.
+ *
+ * A reference leaves the process as its address (`ref.toJSON`). A message from outside has that address in its place, and
+ * the handler gets a reference: among what the door exposes (`receive(ref, { expose })`), and nothing else. A door that
+ * exposes nothing refuses such a message as `invalid-payload`. An address that `system.resolve` opens when it is needed
+ * becomes a reference only where the schema names a protocol, and no address does inside of a recursive schema.
  *
  * @throws TypeError when it is given something that is no protocol.
  * @example
@@ -24,16 +29,12 @@ export function refSchema<Signatures>(protocol?: Protocol<string, Signatures>): 
   if (protocol !== undefined && typeof protocol?.operations !== "object") {
     throw new TypeError(`The protocol of a reference is what defineProtocol() returned; got ${quote(protocol)}.`);
   }
-  const operations = Object.values(protocol?.operations ?? {});
+  const place: RefPlace = { operations: protocol?.operations ?? null };
   const isOne = (value: unknown): boolean =>
-    ActorRef.is(value) &&
-    operations.every((operation) => isLike(recipientOf(value).operation(operation.name), operation));
+    ActorRef.is(value) ? suits(value, place) : exposedAt(value, place) !== undefined;
+  markPlace(isOne, place);
   const whose = protocol === undefined ? "" : ` that has the operations of "${protocol.name}"`;
   return Type.Unsafe(
     Type.Refine(Type.Unsafe({ [JSON_FORM]: ADDRESS }), isOne, () => `must be a reference to an actor${whose}`),
   );
 }
-
-/** True when calls of one operation fit the other one. A null operation belongs to an actor that takes any message. */
-const isLike = (own: Operation | null | undefined, wanted: Operation): boolean =>
-  own === null || (own?.hasPayload === wanted.hasPayload && own.isStream === wanted.isStream);
