@@ -275,6 +275,7 @@ const AT_THEIR_LIMITS = [
   "write of 300 MB, refused",
   "write of 10 MB, letters of three bytes",
   "edit of a text of 4 million line ends",
+  "change of 100 files, 500 directories deep",
   "read of the last of 10 million lines",
   "search of 10 MB: 10,000 matches, 40 lines around each",
   "search by 39 globs and 1,000 ignored patterns, made to take long",

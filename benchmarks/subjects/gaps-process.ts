@@ -62,6 +62,22 @@ export function edit(percent: number): Promise<Readings> {
   );
 }
 
+export function change(percent: number): Promise<Readings> {
+  const deep = "d/".repeat(partOf(500, percent));
+  const paths = Array.from({ length: partOf(100, percent) }, (_, i) => `${deep}${i}`);
+  return beside(
+    async (files) => {
+      const changes = paths.map((path) => ({ kind: "write" as const, path, content: "new" }));
+      const reply = expectTold(await files.ask("change", { changes })) as { changes: unknown[] };
+      if (reply.changes.length !== paths.length) throw new Error(`${reply.changes.length} files were changed`);
+    },
+    (folder) => {
+      mkdirSync(join(folder, deep), { recursive: true });
+      for (const path of paths) writeFileSync(join(folder, path), "old");
+    },
+  );
+}
+
 export function readLine(percent: number): Promise<Readings> {
   const lines = partOf(LIMIT, percent);
   return beside(

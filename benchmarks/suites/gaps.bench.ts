@@ -17,6 +17,7 @@ const files: readonly Probe[] = [
   gap("write of 300 MB, refused", "refusedWrite"),
   gap("write of 10 MB, letters of three bytes", "write"),
   gap("edit of a text of 4 million line ends", "edit"),
+  gap("change of 100 files, 500 directories deep", "change"),
   gap("read of the last of 10 million lines", "readLine"),
   gap("search of 10 MB: 10,000 matches, 40 lines around each", "searchWithLinesAround"),
   gap("search by 39 globs and 1,000 ignored patterns, made to take long", "searchByHostileGlobs"),

@@ -23,6 +23,11 @@ export class Pace {
     return this.#spent >= this.#most || this.#workspace.clock.monotonicTime() - this.#since >= LONGEST;
   }
 
+  /** Pauses if that is due. */
+  async rest(): Promise<void> {
+    if (this.spend(0)) await this.pause();
+  }
+
   async pause(): Promise<void> {
     await this.#workspace.pause();
     this.#spent = 0;

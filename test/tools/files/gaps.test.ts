@@ -53,6 +53,8 @@ const tangled = flat(Array.from({ length: 200 }, (_, i) => `part ${i}\n${"x\ny\n
 const wide = "\u65e5".repeat(MOST / 3);
 const letters = flat("QUJD".repeat(MOST / 3));
 
+const DEEP = Array.from({ length: 500 }, () => "d").join("/");
+
 interface Case {
   readonly name: string;
   /** Makes what the work needs, past the actor. */
@@ -147,7 +149,6 @@ const cases: readonly Case[] = [
   },
   {
     name: "a change of a hundred files, of 10 MB together, with their diffs",
-    isOnDisk: true, // memfs takes 0.4 ms to exchange two names, and all are exchanged in one turn.
     prepare(disk, directory) {
       for (let i = 0; i < 100; i++) disk.writeFileSync(join(directory, `${i}`), different.slice(i, i + MOST / 100));
     },
@@ -159,6 +160,38 @@ const cases: readonly Case[] = [
           content: different.slice(i + 1, i + MOST / 100),
         })),
         diff: true,
+      }),
+  },
+  {
+    name: "a change of a hundred files that are 500 directories deep",
+    isOnDisk: true, // memfs walks to each path from the top, five times for each file, and has no other way.
+    prepare(disk, directory) {
+      disk.mkdirSync(join(directory, DEEP), { recursive: true });
+      for (let i = 0; i < 100; i++) disk.writeFileSync(join(directory, DEEP, `${i}`), "old");
+    },
+    work: (files) =>
+      files.ask("change", {
+        changes: Array.from({ length: 100 }, (_, i) =>
+          i < 90
+            ? { kind: "write" as const, path: `${DEEP}/${i}`, content: "new" }
+            : { kind: "delete" as const, path: `${DEEP}/${i}` },
+        ),
+      }),
+  },
+  {
+    name: "a dry run of a hundred changes 500 directories deep",
+    prepare(disk, directory) {
+      disk.mkdirSync(join(directory, DEEP), { recursive: true });
+      for (let i = 0; i < 100; i++) disk.writeFileSync(join(directory, DEEP, `${i}`), "old");
+    },
+    work: (files) =>
+      files.ask("change", {
+        changes: Array.from({ length: 100 }, (_, i) =>
+          i < 50
+            ? { kind: "write" as const, path: `${DEEP}/${i}`, content: "" }
+            : { kind: "move" as const, from: `${DEEP}/${i}`, to: `${DEEP}/new ${i}` },
+        ),
+        dryRun: true,
       }),
   },
   {

@@ -5,6 +5,7 @@ import { Editing } from "../edit/editing";
 import { type Content, readWhole } from "../edit/read-whole";
 import { EtagOf } from "../etag";
 import { refuse, refuseChanged, refuseFor } from "../file-error";
+import type { Pace } from "../pace";
 import type { Path } from "../path";
 import type { Change, Changed } from "../requests/several";
 import { lookUp } from "../tree/stat";
@@ -65,8 +66,9 @@ export class FileStep implements Step {
     return this.#file?.moreFiles ?? this.#tried.files;
   }
 
-  async try(signal: AbortSignal): Promise<Changed> {
+  async try(signal: AbortSignal, pace: Pace): Promise<Changed> {
     const { content, before, diff, condition } = await this.#make(signal, true);
+    await pace.rest();
     const { root, status } = this.#workspace;
     const code = lookUp(this.#workspace, this.#path);
     const isNew = code === -ENOENT;
@@ -76,6 +78,7 @@ export class FileStep implements Step {
       if (code < 0) refuseFor(code, this.given);
       this.#workspace.expectFile(status, this.given);
       size = status.size;
+      await pace.rest();
       const opened = root.open(this.#path.whole, "write");
       if (opened >= 0) root.close(opened);
       else if (opened !== -ETXTBSY) refuseFor(opened, this.given); // A running program can be replaced.
@@ -185,7 +188,7 @@ export class FileStep implements Step {
     return this.#file?.undo() ?? 0;
   }
 
-  leave(): void {
+  pause(): void {
     this.#file?.pause();
   }
 

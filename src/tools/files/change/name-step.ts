@@ -2,6 +2,7 @@ import { constants } from "node:os";
 import { differenceOf } from "../difference/difference";
 import { readWhole } from "../edit/read-whole";
 import { expectSuccess, refuse, refuseChanged } from "../file-error";
+import type { Pace } from "../pace";
 import { nameOf, type Path, parentOf } from "../path";
 import type { Change, Changed } from "../requests/several";
 import { openNearest } from "../tree/copy-tree";
@@ -9,6 +10,7 @@ import { expectApart, expectFileName, expectRenamed } from "../tree/move";
 import { lookUp } from "../tree/stat";
 import type { Workspace } from "../workspace";
 import { besideOf } from "../write/notes";
+import { Parent } from "../write/parent";
 import type { StagedDirectory } from "../write/staging";
 import { syncDirectories } from "../write/sync-directories";
 import { Target } from "../write/target";
@@ -30,8 +32,9 @@ export class NameStep implements Step {
   /** Null for a delete. */
   readonly #to: Path | null;
   readonly #target: Target;
-  #fromAt = -1;
-  #toAt = -1;
+  readonly #fromParent: Parent;
+  /** Null for a delete. */
+  readonly #toParent: Parent | null;
   /** The place of a deleted file until the end. */
   #kept: StagedDirectory | null = null;
   #needsBeside = false;
@@ -54,6 +57,8 @@ export class NameStep implements Step {
       expectFileName(this.#to);
     }
     this.#target = new Target(workspace, this.#from);
+    this.#fromParent = new Parent(workspace, this.#from);
+    this.#toParent = this.#to === null ? null : new Parent(workspace, this.#to);
   }
 
   get given(): string {
@@ -76,21 +81,24 @@ export class NameStep implements Step {
     return { kind: this.#kind, path: (this.#to ?? this.#from).given, ...this.#diff };
   }
 
-  async try(signal: AbortSignal): Promise<Changed> {
+  async try(signal: AbortSignal, pace: Pace): Promise<Changed> {
     await this.stage(signal);
+    await pace.rest();
     if (this.#to !== null) {
       this.#expectFree(this.#to, lookUp(this.#workspace, this.#to));
       if (!this.#parents) this.#workspace.leave(this.#workspace.enter(this.#to, false));
+      await pace.rest();
     }
     try {
+      this.pause();
       if (!this.#look()) {
-        this.leave();
         await this.#target.hash(signal);
+        this.pause();
         if (!this.#look()) refuseChanged(this.given);
       }
       if (this.#to !== null) this.#expectSameDevice(this.#to);
     } finally {
-      this.leave();
+      this.#leave();
     }
     return this.#changed;
   }
@@ -102,7 +110,7 @@ export class NameStep implements Step {
   /** Refuses a new name on another file system than the file. */
   #expectSameDevice(to: Path): void {
     const { root, status } = this.#workspace;
-    expectSuccess(root.statAt(this.#fromAt, nameOf(this.#from), status), this.given);
+    expectSuccess(root.statAt(this.#fromParent.at, nameOf(this.#from), status), this.given);
     const { device } = status;
     const nearest = openNearest(root, to.base === 0 ? "" : parentOf(to));
     const code = nearest < 0 ? nearest : root.stat(nearest, status);
@@ -112,6 +120,7 @@ export class NameStep implements Step {
   }
 
   async stage(signal: AbortSignal): Promise<void> {
+    this.#fromParent.enter(false);
     if (!this.#hasDiff) return;
     const { bytes, etag } = await readWhole(this.#workspace, this.#from, signal);
     this.#seen = etag;
@@ -124,13 +133,13 @@ export class NameStep implements Step {
   /** Checks the file of the old name. False if it must be hashed first. */
   #look(): boolean {
     const { root, status } = this.#workspace;
-    if (this.#fromAt < 0) this.#fromAt = this.#workspace.enter(this.#from, false);
-    expectSuccess(root.statAt(this.#fromAt, nameOf(this.#from), status), this.given);
+    const at = this.#fromParent.enter(false);
+    expectSuccess(root.statAt(at, nameOf(this.#from), status), this.given);
     this.#workspace.expectFile(status, this.given);
     this.#bytes = status.size;
     const expected = this.#ifMatch ?? this.#seen;
     if (expected === undefined) return true;
-    const etag = this.#target.etagIn(this.#fromAt, expected);
+    const etag = this.#target.etagIn(at, expected);
     if (etag === null) return false;
     if (etag !== expected) refuseChanged(this.given, etag);
     return true;
@@ -139,12 +148,12 @@ export class NameStep implements Step {
   check(): boolean {
     const { root, status, staging } = this.#workspace;
     if (!this.#look()) return false;
-    if (this.#to === null) {
+    if (this.#to === null || this.#toParent === null) {
       if (this.#kept === null && !this.#needsBeside) this.#kept = staging.reserve(this.given);
       return true;
     }
-    if (this.#toAt < 0) this.#toAt = this.#workspace.enter(this.#to, this.#parents);
-    this.#expectFree(this.#to, root.statAt(this.#toAt, nameOf(this.#to), status));
+    const at = this.#toParent.enter(this.#parents);
+    this.#expectFree(this.#to, root.statAt(at, nameOf(this.#to), status));
     return true;
   }
 
@@ -164,15 +173,16 @@ export class NameStep implements Step {
   place(): boolean {
     const { root } = this.#workspace;
     const name = nameOf(this.#from);
-    if (this.#to !== null) {
-      expectRenamed(root.rename(this.#fromAt, name, this.#toAt, nameOf(this.#to), false), this.#from, this.#to);
+    const { at: fromAt } = this.#fromParent;
+    if (this.#to !== null && this.#toParent !== null) {
+      expectRenamed(root.rename(fromAt, name, this.#toParent.at, nameOf(this.#to), false), this.#from, this.#to);
       return true;
     }
     if (this.#needsBeside && this.#kept === null) this.#keepBeside();
     const kept = this.#kept;
     if (kept === null) return false;
-    const at = kept.id === undefined ? kept.at : this.#fromAt;
-    const code = root.rename(this.#fromAt, name, at, kept.name, false);
+    const at = kept.id === undefined ? kept.at : fromAt;
+    const code = root.rename(fromAt, name, at, kept.name, false);
     if (code === -EXDEV && kept.id === undefined) {
       // The staging directory is on another file system, so the file is kept beside its name.
       this.#workspace.staging.endDirectory();
@@ -194,17 +204,23 @@ export class NameStep implements Step {
     const { root } = this.#workspace;
     const name = nameOf(this.#from);
     this.#isPlaced = false;
-    if (this.#to !== null) return root.rename(this.#toAt, nameOf(this.#to), this.#fromAt, name, false);
+    const { at } = this.#fromParent;
+    if (this.#to !== null && this.#toParent !== null) {
+      return root.rename(this.#toParent.at, nameOf(this.#to), at, name, false);
+    }
     const kept = this.#kept;
     if (kept === null) return 0;
-    return root.rename(kept.id === undefined ? kept.at : this.#fromAt, kept.name, this.#fromAt, name, false);
+    return root.rename(kept.id === undefined ? kept.at : at, kept.name, at, name, false);
   }
 
-  leave(): void {
-    if (this.#fromAt >= 0) this.#workspace.leave(this.#fromAt);
-    if (this.#toAt >= 0) this.#workspace.leave(this.#toAt);
-    this.#fromAt = -1;
-    this.#toAt = -1;
+  pause(): void {
+    this.#fromParent.pause();
+    this.#toParent?.pause();
+  }
+
+  #leave(): void {
+    this.#fromParent.close();
+    this.#toParent?.close();
   }
 
   keep(): Changed {
@@ -218,7 +234,7 @@ export class NameStep implements Step {
     if (kept === null) return;
     const { root, staging } = this.#workspace;
     if (this.#isPlaced && kept.id === undefined) staging.removeKept(kept);
-    else if (this.#isPlaced) root.unlink(this.#fromAt, kept.name);
+    else if (this.#isPlaced) root.unlink(this.#fromParent.at, kept.name);
     staging.endDirectory(kept);
     this.#kept = null;
   }
@@ -230,6 +246,6 @@ export class NameStep implements Step {
 
   end(): void {
     this.#endKept();
-    this.leave();
+    this.#leave();
   }
 }

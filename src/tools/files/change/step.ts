@@ -1,3 +1,4 @@
+import type { Pace } from "../pace";
 import type { Changed } from "../requests/several";
 
 /**
@@ -16,7 +17,7 @@ export interface Step {
   /** The directories that it would make. */
   missing(): readonly string[];
   /** Makes all checks that need no change. */
-  try(signal: AbortSignal): Promise<Changed>;
+  try(signal: AbortSignal, pace: Pace): Promise<Changed>;
   /** Does all long reads and writes, in the staging directory. */
   stage(signal: AbortSignal): Promise<void>;
   /** Flushes the staged file to the disk. */
@@ -29,8 +30,8 @@ export interface Step {
   place(): boolean;
   /** Takes the change back in the same turn. Returns 0 or a negated errno. */
   undo(): number;
-  /** Closes directories. The next check looks their paths up again. */
-  leave(): void;
+  /** Called before a check in a later turn, since directories that are open may have been moved. */
+  pause(): void;
   /** Makes the change final. */
   keep(): Changed;
   /** Flushes the directories on the way to the disk. */

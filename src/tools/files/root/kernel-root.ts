@@ -5,6 +5,7 @@ import { EntryReader, KINDS } from "./entries";
 import { synced } from "./errno";
 import { type FileLock, lockByCall } from "./file-lock";
 import { FLAGS } from "./flags";
+import { isNamed, isProcfs } from "./in-place";
 import { type Libc, SYSTEM_CALLS, type SystemCalls } from "./libc";
 import type { EntryKind, Name, Opening, OpenMode, Root, Status } from "./root";
 
@@ -49,6 +50,8 @@ class KernelRoot implements Root {
   readonly #entries: EntryReader;
   readonly #errno: () => number;
   readonly #lock: FileLock;
+  /** True if the kernel tells the names of open directories. */
+  readonly #hasNames = isProcfs("/proc/self/fd");
 
   constructor(top: number, libc: Libc, calls: SystemCalls) {
     this.top = top;
@@ -91,6 +94,10 @@ class KernelRoot implements Root {
       // EAGAIN: a rename came in between, and the kernel asks for another try (openat2(2)).
       if ((errno !== EAGAIN && errno !== EINTR) || tries === MOST_TRIES) return -errno;
     }
+  }
+
+  isInPlace(path: string, directory: number): boolean {
+    return this.#hasNames && isNamed(this.top, path, directory);
   }
 
   close(descriptor: number): void {

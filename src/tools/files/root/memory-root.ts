@@ -44,7 +44,21 @@ class MemoryRoot implements Root {
   }
 
   open(path: string, opening: Opening): number {
+    const top = this.#open.get(this.top)?.path ?? "";
+    // A look at each directory on the way, from the top again each time, takes 10 ms for 500 of them.
+    if (this.#isReal(below(top, path.slice(0, Math.max(0, path.lastIndexOf("/")))))) {
+      return this.#openPath(below(top, path), opening);
+    }
     return openStepByStep(this, path, opening, "");
+  }
+
+  /** True if there is no link on the way to a path, and none at it. */
+  #isReal(path: string): boolean {
+    try {
+      return this.#volume.realpathSync(path) === path;
+    } catch {
+      return false;
+    }
   }
 
   openAt(at: number, name: Name, opening: Opening): number {
@@ -79,6 +93,14 @@ class MemoryRoot implements Root {
     } catch (thrown) {
       return errnoOf(thrown);
     }
+  }
+
+  isInPlace(path: string, directory: number): boolean {
+    const open = this.#open.get(directory);
+    const top = this.#open.get(this.top);
+    if (open === undefined || top === undefined || open.path !== below(top.path, path)) return false;
+    // Others may have put a link on the way, by the volume itself.
+    return this.#isReal(open.path);
   }
 
   close(descriptor: number): void {
@@ -197,13 +219,27 @@ class MemoryRoot implements Root {
   }
 
   exchange(from: number, name: Name, to: number, newName: Name, spare: string): number {
-    // All of this is synchronous, so the states in between are never seen.
-    const kept = this.rename(to, newName, from, spare, false);
-    if (kept < 0) return kept;
-    const renamed = this.rename(from, name, to, newName, false);
-    const done =
-      renamed < 0 ? this.rename(from, spare, to, newName, false) : this.rename(from, spare, from, name, false);
-    return renamed < 0 ? renamed : done;
+    return this.#within(from, name, (path) =>
+      this.#within(to, newName, (newPath) =>
+        this.#within(from, spare, (kept) => this.#exchangePaths(path, newPath, kept)),
+      ),
+    );
+  }
+
+  /** All of it is synchronous, so the states in between are never seen. Both are files, and so nothing is below them. */
+  #exchangePaths(path: string, newPath: string, kept: string): number {
+    const volume = this.#volume;
+    const file = this.#look(path);
+    const other = this.#look(newPath);
+    if (typeof file === "number") return file;
+    if (typeof other === "number") return other;
+    if (!file.isFile() || !other.isFile()) return -EINVAL;
+    return attempt(() => {
+      volume.renameSync(newPath, kept);
+      volume.renameSync(path, newPath);
+      volume.renameSync(kept, path);
+      for (const each of [file, other]) this.#times.note(each, false);
+    });
   }
 
   #renamePath(path: string, newPath: string, replace: boolean): number {

@@ -5,6 +5,7 @@ import { EntryReader } from "./entries";
 import { attempt, errnoOf, synced } from "./errno";
 import type { FileLock } from "./file-lock";
 import { FLAGS } from "./flags";
+import { isNamed, isProcfs } from "./in-place";
 import { type Libc, SYSTEM_CALLS } from "./libc";
 import type { EntryKind, Name, Opening, Root, Status } from "./root";
 import { openStepByStep } from "./step-by-step";
@@ -51,6 +52,10 @@ class ProcRoot implements Root {
       // Opening a link as a directory gives ENOTDIR.
       return code === -ENOTDIR && isLink(path) ? -ELOOP : code;
     }
+  }
+
+  isInPlace(path: string, directory: number): boolean {
+    return isNamed(this.top, path, directory);
   }
 
   close(descriptor: number): void {
@@ -242,9 +247,6 @@ function fill(into: Status, from: fs.Stats): 0 {
   return 0;
 }
 
-/** The magic number of a real procfs, from include/uapi/linux/magic.h. */
-const PROC_SUPER_MAGIC = 0x9fa0;
-
 /**
  * Opens a directory as a root that is reached through `/proc`, or gives the reason why it cannot.
  *
@@ -264,14 +266,6 @@ export function openProcRoot(
   if (leadsTo(top)) return root;
   root.dispose();
   return { reason: "/proc/self/fd does not lead to what this process has open" };
-}
-
-function isProcfs(path: string): boolean {
-  try {
-    return fs.statfsSync(path).type === PROC_SUPER_MAGIC;
-  } catch {
-    return false;
-  }
 }
 
 function leadsTo(descriptor: number): boolean {

@@ -67,6 +67,11 @@ export interface Root {
   /** Opens a path. A link anywhere on it gives ELOOP. Opening a FIFO does not block. */
   open(path: string, opening: Opening): number;
   openAt(at: number, name: Name, opening: Opening): number;
+  /**
+   * True if an open directory is known to be at this path, in a time that hardly depends on the depth. False if it is
+   * elsewhere, or if only opening the path again can tell.
+   */
+  isInPlace(path: string, directory: number): boolean;
   close(descriptor: number): void;
   stat(descriptor: number, into: Status): number;
   statAt(at: number, name: Name, into: Status): number;

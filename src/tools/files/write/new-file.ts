@@ -7,6 +7,7 @@ import { lookUp } from "../tree/stat";
 import type { Task, Workspace } from "../workspace";
 import { type BesideFile, createBeside, endBeside, fillBeside } from "./beside";
 import { expectWritable } from "./limits";
+import { Parent } from "./parent";
 import { Rights } from "./rights";
 import type { Staged } from "./staging";
 import { syncDirectories } from "./sync-directories";
@@ -32,8 +33,7 @@ export class NewFile {
   readonly #workspace: Workspace;
   readonly #path: Path;
   readonly #parents: boolean;
-  /** The directory of its name, open only until the first pause, since others may move it then. −1 afterwards. */
-  #at: number;
+  readonly #parent: Parent;
   readonly #staged: Staged;
   /** A copy of the file in the directory of its name. Set when the staged file cannot be moved there. */
   #beside: BesideFile | null = null;
@@ -57,18 +57,24 @@ export class NewFile {
     this.#parents = parents;
     this.#rights = new Rights(workspace, path);
     this.#target = new Target(workspace, path);
-    this.#at = workspace.enter(path, parents);
+    this.#parent = new Parent(workspace, path);
+    this.#parent.enter(parents);
     try {
       this.#staged = workspace.staging.create(path.given);
     } catch (thrown) {
-      this.#leave();
+      this.#parent.close();
       throw thrown;
     }
   }
 
-  /** Closes the directory before a pause. Its path is looked up again when the file is placed. */
+  /** Called before a pause. When the file is placed, its directory is looked at again. */
   pause(): void {
-    this.#leave();
+    this.#parent.pause();
+  }
+
+  /** Closes the directory before a long pause. When the file is placed, its path is looked up again. */
+  leave(): void {
+    this.#parent.close();
   }
 
   get size(): number {
@@ -114,7 +120,7 @@ export class NewFile {
 
   /** Writes bytes with pauses between the parts, until the asker gives up. */
   async writeSlowly(parts: Iterable<Uint8Array>, { signal }: Task): Promise<void> {
-    this.#leave();
+    this.pause();
     for (const part of parts) {
       expectWritable(this.#workspace, this.#size + part.length, this.#path.given);
       this.write(part);
@@ -144,7 +150,7 @@ export class NewFile {
   async commit(condition: Condition, signal?: AbortSignal): Promise<WriteReply> {
     const { lock, quota } = this.#workspace;
     const { given } = this.#path;
-    this.#leave();
+    this.pause();
     if (condition.durable === true) await this.sync();
     await quota?.countFor(this.#size, 1);
     await lock.acquire(given);
@@ -170,26 +176,25 @@ export class NewFile {
 
   /** Prepares what `check` or `exchange` could not do at once. The caller holds the lock. */
   async prepare(condition: Condition, signal: AbortSignal | undefined): Promise<void> {
-    this.#leave();
+    this.pause();
     if (this.#needsBeside && this.#beside === null) await this.#stageBeside(condition, signal);
     else await this.#target.hash(signal);
   }
 
   /**
-   * True if the file may be placed now; false if `prepare` must run first. The caller holds the lock. The path is
-   * looked up afresh, since the rules were checked for that path.
+   * True if the file may be placed now; false if `prepare` must run first. The caller holds the lock.
    */
   check(condition: Condition): boolean {
-    if (this.#at < 0) this.#at = this.#workspace.enter(this.#path, this.#parents);
+    const at = this.#parent.enter(this.#parents);
     const { root, status } = this.#workspace;
     const { given } = this.#path;
-    const code = root.statAt(this.#at, nameOf(this.#path), status);
+    const code = root.statAt(at, nameOf(this.#path), status);
     this.#isNew = code === -ENOENT;
     this.#before = 0;
     if (this.#isNew) {
       if (condition.ifMatch !== undefined) refuseChanged(given);
       // A file made in this directory gets the group, even if this user may not set it.
-      if (this.#rights.takeGroup(this.#descriptor, this.#at) || this.#beside !== null) return true;
+      if (this.#rights.takeGroup(this.#descriptor, at) || this.#beside !== null) return true;
       this.#needsBeside = true;
       return false;
     }
@@ -197,7 +202,7 @@ export class NewFile {
     this.#workspace.expectFile(status, given);
     const { size } = status;
     if (condition.ifMatch !== undefined) {
-      const etag = this.#target.etagIn(this.#at, condition.ifMatch);
+      const etag = this.#target.etagIn(at, condition.ifMatch);
       if (etag === null) return false;
       if (etag !== condition.ifMatch) refuseChanged(given, etag);
     } else if (condition.ifExists === "fail") {
@@ -205,7 +210,7 @@ export class NewFile {
     }
     this.#before = size;
     // A replaced file passes on its mode and group. A new file gets the process's defaults.
-    this.#rights.takeFrom(status, this.#descriptor, this.#at);
+    this.#rights.takeFrom(status, this.#descriptor, at);
     return true;
   }
 
@@ -224,14 +229,15 @@ export class NewFile {
     if (!this.check(condition)) return null;
     const { root, staging, quota } = this.#workspace;
     const { given } = this.#path;
+    const { at } = this.#parent;
     const name = nameOf(this.#path);
     quota?.admit(this.more, given, this.moreFiles);
     const replaces = condition.ifExists !== "fail";
     const beside = this.#beside;
     const placed =
       beside === null
-        ? staging.place(this.#staged, this.#at, name, replaces)
-        : root.rename(beside.at, beside.name, this.#at, name, replaces);
+        ? staging.place(this.#staged, at, name, replaces)
+        : root.rename(beside.at, beside.name, at, name, replaces);
     if (!this.#isPlaced(placed)) return null;
     quota?.add(this.more, this.moreFiles);
     this.#end(true);
@@ -241,19 +247,20 @@ export class NewFile {
   /** Places the file right after its check, in a way that `undo` can take back. False if `prepare` must run first. */
   exchange(): boolean {
     const { root, staging } = this.#workspace;
+    const { at } = this.#parent;
     const name = nameOf(this.#path);
     const beside = this.#beside;
     if (this.#isNew) {
       return this.#isPlaced(
         beside === null
-          ? staging.place(this.#staged, this.#at, name, false)
-          : root.rename(beside.at, beside.name, this.#at, name, false),
+          ? staging.place(this.#staged, at, name, false)
+          : root.rename(beside.at, beside.name, at, name, false),
       );
     }
     const code =
       beside === null
-        ? staging.exchange(this.#staged, this.#at, name)
-        : root.exchange(beside.at, beside.name, this.#at, name, `${beside.name}0`);
+        ? staging.exchange(this.#staged, at, name)
+        : root.exchange(beside.at, beside.name, at, name, `${beside.name}0`);
     if (NO_EXCHANGE.has(code)) {
       const { given } = this.#path;
       const shown = JSON.stringify(given);
@@ -269,16 +276,15 @@ export class NewFile {
   /** Takes back an `exchange` in the same turn. Returns 0 or a negated errno. */
   undo(): number {
     const { root, staging } = this.#workspace;
+    const { at } = this.#parent;
     const name = nameOf(this.#path);
     const beside = this.#beside;
     if (beside === null) {
-      return this.#isNew
-        ? staging.takeBack(this.#staged, this.#at, name)
-        : staging.exchange(this.#staged, this.#at, name);
+      return this.#isNew ? staging.takeBack(this.#staged, at, name) : staging.exchange(this.#staged, at, name);
     }
     return this.#isNew
-      ? root.rename(this.#at, name, beside.at, beside.name, false)
-      : root.exchange(beside.at, beside.name, this.#at, name, `${beside.name}0`);
+      ? root.rename(at, name, beside.at, beside.name, false)
+      : root.exchange(beside.at, beside.name, at, name, `${beside.name}0`);
   }
 
   /** Ends after `exchange`: removes the old file. */
@@ -331,12 +337,6 @@ export class NewFile {
     const { staging } = this.#workspace;
     staging.end(this.#staged, isPlaced && this.#beside === null);
     if (this.#beside !== null) endBeside(this.#workspace, this.#beside, isPlaced);
-    this.#leave();
-  }
-
-  #leave(): void {
-    if (this.#at < 0) return;
-    this.#workspace.leave(this.#at);
-    this.#at = -1;
+    this.#parent.close();
   }
 }

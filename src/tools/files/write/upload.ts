@@ -29,7 +29,7 @@ export class Upload {
     this.#workspace = workspace;
     this.#request = request;
     this.#file = new NewFile(workspace, path, request.parents ?? true);
-    this.#file.pause();
+    this.#file.leave();
     this.#used = workspace.clock.monotonicTime();
   }
 

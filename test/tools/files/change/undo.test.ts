@@ -203,6 +203,74 @@ describe.each(rootWays)("by way of %s", (way) => {
     });
   });
 
+  test("P5: a path is not resolved again in the turn that places its file, nor twice in a turn before", async () => {
+    await withRoot(way, async (root, directory, disk) => {
+      const names = Array.from({ length: 20 }, (_, i) => `sub/${i}`);
+      disk.mkdirSync(join(directory, "sub"));
+      for (const name of names) disk.writeFileSync(join(directory, name), "old");
+      const counts = new Map<number, number>();
+      const counting = intercept(root, {
+        open(path, opening) {
+          counts.set(workspace.turn, (counts.get(workspace.turn) ?? 0) + 1);
+          return root.open(path, opening);
+        },
+      });
+      let time = 0;
+      const workspace = workspaceOf(counting, [], { ...systemClock, monotonicTime: () => time++ });
+      const changes = names.map(
+        (path, i): Change =>
+          i % 3 === 0
+            ? { kind: "move", from: path, to: `${path} moved` }
+            : i % 3 === 1
+              ? { kind: "delete", path }
+              : { kind: "write", path, content: "" },
+      );
+      expect(await make(workspace, { changes })).toBeNull();
+      expect(Math.max(...counts.values())).toBe(1);
+    });
+  });
+
+  test("a directory that is moved in any pause, to where it is denied, gets nothing there, and loses nothing", async () => {
+    await withRoot(way, async (root, directory, disk) => {
+      const names = Array.from({ length: 10 }, (_, i) => `${i}`);
+      const changes = names.map(
+        (name, i): Change =>
+          i % 2 === 0
+            ? { kind: "delete", path: `sub/${name}` }
+            : { kind: "write", path: `sub/${name}`, content: "new", parents: false },
+      );
+      let turns = 0;
+      for (let nth = 0; nth <= turns; nth++) {
+        disk.rmSync(join(directory, "sub"), { recursive: true, force: true });
+        disk.rmSync(join(directory, "closed"), { recursive: true, force: true });
+        disk.mkdirSync(join(directory, "sub"));
+        for (const name of names) disk.writeFileSync(join(directory, "sub", name), "old");
+        let time = 0;
+        const workspace = workspaceOf(root, ["closed/**"], { ...systemClock, monotonicTime: () => time++ });
+        const pause = workspace.pause.bind(workspace);
+        const textsIn = (name: string): string[] =>
+          (disk.readdirSync(join(directory, name)) as string[]).map((each) =>
+            disk.readFileSync(join(directory, name, each), "utf8"),
+          );
+        let moved: string[] | null = null;
+        workspace.pause = async () => {
+          if (workspace.turn + 1 === nth && root.rename(root.top, "sub", root.top, "closed", false) === 0) {
+            moved = textsIn("closed");
+          }
+          await pause();
+        };
+        const refused = await make(workspace, { changes });
+        if (nth === 0) turns = workspace.turn; // None was moved.
+        expect([nth, textsIn(moved === null ? "sub" : "closed")]).toEqual([nth, moved ?? Array(5).fill("new")]);
+        // Either all were made before the move, or none is.
+        expect([nth, refused === null]).toEqual([nth, moved === null || moved.length === 5]);
+        const isMoved = moved !== null;
+        expect(disk.existsSync(join(directory, "sub"))).toBe(!isMoved);
+      }
+      expect(turns).toBeGreaterThan(20);
+    });
+  });
+
   test("a directory that is moved while it is staged is looked up again: the rules hold where the change is made", async () => {
     await withRoot(way, async (root, directory, disk) => {
       prepare(disk, directory);

@@ -1,6 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { constants } from "node:os";
 import { type EntryKind, type Name, type Opening, type Root, Status } from "../../../../src/tools/files/root/root";
 import { rootWays, withRoot } from "../ways";
@@ -295,6 +304,24 @@ describe.each([...rootWays])("a root by %s", (way) => {
     root.close(at);
   });
 
+  promise("knows of an open directory whether it is still at its path", (root, directory, disk) => {
+    disk.mkdirSync(`${directory}/a/b/c`, { recursive: true });
+    disk.mkdirSync(`${directory}/other`);
+    expect([root.isInPlace("", root.top), root.isInPlace("a", root.top)]).toEqual([true, false]);
+    const at = root.open("a/b/c", "place");
+    const isIn = (...paths: string[]): boolean[] => paths.map((path) => root.isInPlace(path, at));
+    expect(isIn("a/b/c", "a/b", "a/b/c/d", "b/c", "", "x/b/c", "a/b/c ")).toEqual([true, ...Array(6).fill(false)]);
+    expect(root.rename(root.top, "a", root.top, "moved", false)).toBe(0);
+    expect(isIn("a/b/c", "moved/b/c")).toEqual([false, true]);
+    disk.symlinkSync("moved", `${directory}/a`);
+    expect(isIn("a/b/c", "moved/b/c")).toEqual([false, true]);
+    root.close(at);
+    const other = root.open("other", "place");
+    disk.rmSync(`${directory}/other`, { recursive: true });
+    for (const path of ["other", "other (deleted)"]) expect([path, root.isInPlace(path, other)]).toEqual([path, false]);
+    root.close(other);
+  });
+
   promise("a directory that is deleted while it is listed is told as missing, or as empty", (root, directory, disk) => {
     disk.mkdirSync(`${directory}/d`);
     const listed = root.open("d", "directory");
@@ -419,6 +446,17 @@ describe.each([...onDisk])("a root on the disk by %s", (way) => {
       expect(root.rename(root.top, "a name", root.top, "a", true)).toBe(0);
       expect(root.rename(root.top, "a", root.top, "a name", true)).toBe(0);
       expect([sizeOf("a"), sizeOf("a name"), readdirSync(directory).length]).toEqual([-ENOENT, 1, 2]);
+    }));
+
+  test("a directory that was moved to a name that only looks the same is not in its place", () =>
+    withRoot(way, (root, directory) => {
+      mkdirSync(`${directory}/\uFFFD`);
+      const at = root.open("\uFFFD", "place");
+      expect(root.isInPlace("\uFFFD", at)).toBe(true);
+      // Three bytes that are no UTF-8, and are shown as that letter.
+      renameSync(`${directory}/\uFFFD`, Buffer.concat([Buffer.from(`${directory}/`), Buffer.from([0xf0, 0x90, 0x80])]));
+      expect(root.isInPlace("\uFFFD", at)).toBe(false);
+      root.close(at);
     }));
 
   test("names that are no UTF-8 come as bytes, and open", () =>
