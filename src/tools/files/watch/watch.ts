@@ -6,8 +6,17 @@ import { InotifySource } from "./inotify-source";
 import { SnapshotSource } from "./snapshot-source";
 import { LEFT, type Source, WatchedTree } from "./watched-tree";
 
-/** Watches a directory: gives `ready` first, and then the events in it. */
-export async function* watch(workspace: Workspace, request: WatchRequest, { signal }: Task): AsyncGenerator<WatchItem> {
+/**
+ * Watches a directory: gives `ready` first, and then the events in it.
+ *
+ * @param openQueue opens a queue of the kernel. Undefined if there is none left.
+ */
+export async function* watch(
+  workspace: Workspace,
+  request: WatchRequest,
+  { signal }: Task,
+  openQueue: () => Inotify | undefined = Inotify.open,
+): AsyncGenerator<WatchItem> {
   const watched = new WatchedTree(workspace, request);
   const { unread } = watched;
   let wake = (): void => {};
@@ -19,7 +28,7 @@ export async function* watch(workspace: Workspace, request: WatchRequest, { sign
   signal.addEventListener("abort", leave, { once: true });
   let looks: Looks | null = null;
   try {
-    const source = await openSource(watched);
+    const source = await openSource(watched, openQueue);
     if (source === null) return;
     looks = new Looks(watched, source, () => wake());
     yield { kind: "ready", path: watched.path };
@@ -41,8 +50,8 @@ export async function* watch(workspace: Workspace, request: WatchRequest, { sign
 }
 
 /** Looks at a directory for the first time. Null if the reader has left meanwhile. */
-async function openSource(watched: WatchedTree): Promise<Source | null> {
-  const inotify = watched.workspace.root.resolution === "openat2" ? Inotify.open() : undefined;
+async function openSource(watched: WatchedTree, openQueue: () => Inotify | undefined): Promise<Source | null> {
+  const inotify = watched.workspace.root.resolution === "openat2" ? openQueue() : undefined;
   const sources = [() => new SnapshotSource(watched)];
   const all: (() => Source)[] =
     inotify === undefined ? sources : [() => new InotifySource(watched, inotify), ...sources];
