@@ -33,13 +33,15 @@ const settle = call.bind(Promise.prototype.then) as (
 ) => Promise<unknown>;
 const bound = call.bind(bind) as (start: Start, self: undefined, ...args: unknown[]) => () => void;
 const settled = Promise.resolve();
+// What is made from its text is strict: a function of the code that is called by it then finds no caller, and so neither
+// the function nor its arguments.
 /** Calls code from a file named "run": beside the code's own calls, its stacks show only this one. */
 const start = evaluate(
-  "(then, code, given, onValue, onError) => { then(code(...given), onValue, onError) }\n//# sourceURL=run",
+  "'use strict'; (then, code, given, onValue, onError) => { then(code(...given), onValue, onError) }\n//# sourceURL=run",
 ) as Start;
 /** Made from its text, so that the stacks of its errors, which code may log, name no file of the host. */
-const makeDate = evaluate(`(${fixedDate})\n//# sourceURL=date`) as typeof fixedDate;
-const makeTools = evaluate(`(${toolsInCode})\n//# sourceURL=tools`) as typeof toolsInCode;
+const makeDate = evaluate(`"use strict"; (${fixedDate})\n//# sourceURL=date`) as typeof fixedDate;
+const makeTools = evaluate(`"use strict"; (${toolsInCode})\n//# sourceURL=tools`) as typeof toolsInCode;
 
 /** The descriptor inherits nothing: code may have given all objects a `get`. False if code has frozen the property. */
 const replace = (of: object, key: string, value: unknown): boolean =>

@@ -93,6 +93,32 @@ inEachArena("Pollution", {}, (arena) => {
     for (const session of [bad, good]) await arena.code.ask("endSession", { session });
   });
 
+  test("of a session catches no function of the host that calls what was put in, nor its arguments", async () => {
+    const opened = (await arena.code.ask("session", {}))._unsafeUnwrap();
+    const session = opened.ok ? opened.value.session : "";
+    const trap = `var caught = [];
+      function look(own) {
+        return function () {
+          try {
+            const { caller } = arguments.callee;
+            if (typeof caller === "function") caught.push(String(caller) + [...(caller.arguments ?? [])].map(String));
+          } catch {}
+          return own;
+        };
+      }
+      for (const shared of [JSON, Object, Reflect, Symbol, Promise.prototype, String.prototype, Array.prototype, Math, globalThis])
+        for (const key of Reflect.ownKeys(shared)) {
+          const { configurable, value } = Reflect.getOwnPropertyDescriptor(shared, key);
+          if (configurable && typeof value === "function") Object.defineProperty(shared, key, { configurable, get: look(value) });
+        }
+      0`;
+    const [language, given] = ["javascript", { session, seed: 1, now: 1 }] as const;
+    valueIn(await arena.execute(trap, { language, session }));
+    valueIn(await arena.execute("await tools.desk.echo(1); new Date(); Math.random()", { language, ...given }));
+    expect(valueIn(await arena.execute("caught", { language, session }))).toEqual([]);
+    await arena.code.ask("endSession", { session });
+  });
+
   test("of the host: by names that objects have, in values, logs, progress, errors and calls", async () => {
     const value = valueIn(await run(`return JSON.parse('${HOSTILE_TEXT}')`));
     expect(JSON.stringify(value)).toBe(HOSTILE_TEXT);
