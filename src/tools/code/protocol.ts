@@ -18,7 +18,7 @@ const LONGEST_TIME = 8.64e15;
 const source = {
   code: Type.String({
     description:
-      "What it returns, or its last expression, is the value; it may await. Where it is one function, that is called with the input.",
+      "What it returns, or its last expression, is the value; it may await. Where it is one function, that is called with the input and the tools.",
   }),
   /** One of the actor's languages. Default: the first, which is `"javascript"` unless the actor's options say otherwise. */
   language: Type.Optional(Language),

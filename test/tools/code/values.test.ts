@@ -134,6 +134,20 @@ describe.each(ways)("$isolation, $language", ({ isolation, language }) => {
         expect(await told("// It adds.\n(async function main(given) { return given + 1 });\n;")).toBe(21);
         expect(await told('"use strict";\n() => { return input + 2 } // done')).toBe(22);
         expect(await told("(async () => 3)()")).toBe(3);
+        expect(await told("(given, tools, ...more) => [given, typeof tools, more]")).toEqual([20, "undefined", []]);
+      }
+      // A declaration alone is called, too, but not in a session, where it is for later runs.
+      for (const source of [
+        "async function main(given) { return given + 4 }",
+        '"use strict"; function f() { return 24 };',
+      ]) {
+        const execute = { code: source, language, input: 20 };
+        expect(valueIn((await code.ask("execute", execute))._unsafeUnwrap())).toBe(24);
+        const { session } = opened.value;
+        expect(valueIn((await code.ask("execute", { ...execute, session }))._unsafeUnwrap())).not.toBe(24);
+      }
+      for (const source of ["function f() { return 1 } function g() {}", "function tools() { return 1 }"]) {
+        expect(valueIn((await code.ask("execute", { code: source, language }))._unsafeUnwrap())).toBeUndefined();
       }
       const two = (await code.ask("execute", { code: "let a = 1; () => a", language }))._unsafeUnwrap();
       expect(errorIn(two)).toMatchObject({ kind: "unserializable-value" });

@@ -5,7 +5,7 @@ import { type Lasting, makeLasting, namesIn } from "./session";
 import type { Reading } from "./source-program";
 import type { Syntax } from "./syntax";
 import { nameNotIn, placeOf } from "./text";
-import { returnLast } from "./value";
+import { callOfDeclared, returnLast } from "./value";
 import { type Edit, originOf, type Range, weave } from "./weave";
 
 /** Parameters of the function whose body is the program, and the names around it. */
@@ -27,7 +27,10 @@ export function compile(parse: Parse, code: string, purpose: Purpose): Reading |
 
 function alone(parsed: Parsed, isCalled: boolean): Reading {
   const { text, statements } = parsed;
-  const { declaration, edits, ending } = returnLast(text, statements, OFFSET, isCalled);
+  const valued = returnLast(text, statements, OFFSET, isCalled);
+  const { declaration, edits } = valued;
+  // Not in a session, where a declaration is for later runs.
+  const ending = (isCalled ? callOfDeclared(statements) : null) ?? valued.ending;
   const beginning: Edit[] = declaration === "" ? [] : [{ at: beginOf(statements), text: declaration }];
   const declared = statements.flatMap(lexicalNames);
   const shadowed = declared.filter((name) => GIVEN.has(name));

@@ -3,6 +3,12 @@ import { nameNotIn } from "./text";
 import type { Edit } from "./weave";
 
 const RETURN = "return ";
+const CALL = "(input, tools)";
+const FUNCTIONS: ReadonlySet<string> = new Set([
+  "ArrowFunctionExpression",
+  "FunctionExpression",
+  "FunctionDeclaration",
+]);
 const HAVE_VALUE: ReadonlySet<string> = new Set([
   "IfStatement",
   "ForStatement",
@@ -32,14 +38,16 @@ const NO_VALUE: Valued = { declaration: "", edits: [], ending: "" };
  * "completion values" of statements). An expression that is the last statement gets a `return`. Otherwise each statement
  * that may be the last sets a variable. `base` is the offset at which `text` begins.
  *
- * @param isCalled whether a function that is all of the code is called with the input, and its value returned.
+ * @param isCalled whether a function that is all of the code is called with the input and the tools, and its value
+ * returned.
  */
 export function returnLast(text: string, statements: readonly Syntax[], base: number, isCalled: boolean): Valued {
   const last = statements.findLast((statement) => statement.type !== "EmptyStatement");
   if (last === undefined || last.type === "ReturnStatement" || last.type === "ThrowStatement") return NO_VALUE;
   const value = new Value(text, base);
   if (last.type === "ExpressionStatement") {
-    value.take(last, RETURN, isCalled && isOneFunction(last, statements) ? "(input)" : "");
+    const isOne = isCalled && isOneFunction(last["expression"] as Syntax, last, statements); // As ESTree has it.
+    value.take(last, RETURN, isOne ? CALL : "");
     return { declaration: "", edits: value.edits, ending: "" };
   }
   let first = statements.length;
@@ -143,10 +151,20 @@ class Value {
   }
 }
 
-/** True if the code is one function expression and nothing else but directives. */
-function isOneFunction(last: Syntax, statements: readonly Syntax[]): boolean {
-  const { type, generator } = last["expression"] as Syntax; // As ESTree has it.
-  if ((type !== "ArrowFunctionExpression" && type !== "FunctionExpression") || generator === true) return false;
+/**
+ * The call of a function whose declaration is all of the code. Null if the code is something else, or if the function
+ * hides what it would be called with.
+ */
+export function callOfDeclared(statements: readonly Syntax[]): string | null {
+  const last = statements.findLast((statement) => statement.type !== "EmptyStatement");
+  if (last?.type !== "FunctionDeclaration" || !isOneFunction(last, last, statements)) return null;
+  const { name } = last["id"] as Syntax; // As ESTree has it.
+  return name === "input" || name === "tools" ? null : `;return ${name}${CALL};`;
+}
+
+/** True if a function, in the statement `last`, is all of the code but for directives. */
+function isOneFunction({ type, generator }: Syntax, last: Syntax, statements: readonly Syntax[]): boolean {
+  if (!FUNCTIONS.has(type) || generator === true) return false;
   return statements.every((each) => each === last || each.type === "EmptyStatement" || each["directive"] !== undefined);
 }
 
