@@ -22,7 +22,7 @@ const INFLATION = 12;
 const BESIDE = 512 * 1024;
 /** The same for a byte of a request, which is escaped once. */
 const REQUEST_INFLATION = 6;
-/** Longest answer, in UTF-16 code units. Escaped in another text it may be twice as long, which is still a possible string. */
+/** Longest answer, in UTF-16 code units. The process must be able to hold it as a string, together with the next words. */
 const LONGEST_ANSWER = 512 * 1024 * 1024;
 /** Bytes that each call adds to the allowance, for the news that code waits for its answer. */
 const PER_CALL = 64;

@@ -39,6 +39,41 @@ export interface Order {
   readonly isKept: boolean;
 }
 
+/**
+ * How a word is sent. The text of an input or an answer is JSON already: it follows on a line of its own, and is written
+ * and read once. As a part of the word, it would be escaped as text within text.
+ */
+export type Head =
+  | readonly ["run", Omit<Order, "input">, hasInput: boolean]
+  | readonly ["answer", call: number, paused: number]
+  | Extract<Word, readonly ["stop", number]>;
+
+/** The lines of a word. */
+export function linesOf(word: Word): string {
+  switch (word[0]) {
+    case "run": {
+      const { input, ...order } = word[1];
+      const head = JSON.stringify(["run", order, input !== undefined] satisfies Head);
+      return input === undefined ? `${head}\n` : `${head}\n${input}\n`;
+    }
+    case "answer":
+      return `["answer",${word[1]},${word[3]}]\n${word[2]}\n`;
+    case "stop":
+      return `["stop",${word[1]}]\n`;
+  }
+}
+
+/** True if the next line is a text that belongs to this one. It calls no method, since code may have changed them. */
+export const hasText = (head: Head): boolean => head[0] === "answer" || (head[0] === "run" && head[2]);
+
+/** The word of a line and, if it has one, its text. It calls no method either. */
+export function wordOf(head: Head, text: string | undefined): Word {
+  // `hasText` was true for each head whose word needs a text.
+  if (head[0] === "answer") return ["answer", head[1], text as string, head[2]];
+  if (head[0] === "run" && text !== undefined) return ["run", { ...head[1], input: text }];
+  return head[0] === "run" ? ["run", head[1]] : head;
+}
+
 /** How a run ended, as its process sees it. */
 export type Outcome =
   | { readonly kind: "value"; readonly value?: string }

@@ -1,6 +1,6 @@
 import type { Socket, Subprocess } from "bun";
 import { CHILD_MARK, type ChildProgram } from "../child-program";
-import { CHANNEL, type News, parseNews, type Word } from "./channel";
+import { CHANNEL, linesOf, type News, parseNews, type Word } from "./channel";
 
 /** Events of a process for its owner. */
 export interface ProcessEvents {
@@ -80,7 +80,7 @@ export class PooledProcess {
   /** Sends a word. False if the process is known to be gone and has not read it; the end itself is reported later. */
   send(word: Word): boolean {
     if (this.#isEnded) return false;
-    const text = `${JSON.stringify(word)}\n`;
+    const text = linesOf(word);
     if (this.#socket === undefined || this.#unsent.length > 0) {
       this.#unsent.push(Buffer.from(text));
       return true;

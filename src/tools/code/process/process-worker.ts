@@ -4,7 +4,7 @@
  */
 import { type ConsoleHost, consoleOf } from "../console";
 import { tableText } from "../console-table";
-import { CHANNEL, type Order, type Word } from "../pool/channel";
+import { CHANNEL, linesOf, type Order, type Word } from "../pool/channel";
 import { confine } from "../pool/confine";
 import { type Kernel, openKernel } from "../pool/kernel";
 import { describe } from "./describe";
@@ -51,8 +51,8 @@ async function serve(kernel: Kernel): Promise<void> {
   const practise = (line: string): void => wire.practise(line);
   let idle: ReturnType<typeof setTimeout> | undefined;
   const rehearse = (time: number): void => {
-    if (wire.isInLine) return; // An order is coming.
-    wire.read(new TextEncoder().encode(`${JSON.stringify(["run", rehearsal(time)])}\n`));
+    if (wire.isInWord) return; // An order is coming.
+    wire.read(new TextEncoder().encode(linesOf(["run", rehearsal(time)])));
     if (time < TIMES) idle = setTimeout(rehearse, 0, time + 1);
   };
   const hear = (word: Word): void => {
@@ -71,7 +71,7 @@ async function serve(kernel: Kernel): Promise<void> {
         if (current?.number === word[1]) current.end({ kind: "timeout", message: "" });
     }
   };
-  const wire = new Wire(kernel, (word) => hear(word as Word)); // The host wrote it.
+  const wire = new Wire(kernel, hear);
   // An error that no code can catch, as in a timer, ends the run. A rejection does not: it may be handled later.
   process.on("uncaughtException", (thrown) => current?.end(describe(thrown)));
   process.on("unhandledRejection", () => {});

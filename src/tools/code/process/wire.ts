@@ -1,4 +1,4 @@
-import { CHANNEL } from "../pool/channel";
+import { CHANNEL, type Head, hasText, type Word, wordOf } from "../pool/channel";
 import { addressOf, type Kernel } from "../pool/kernel";
 
 const { parse } = JSON;
@@ -33,11 +33,13 @@ export class Wire {
   readonly #kernel: Kernel;
   readonly #buffer = new Uint8Array(BUFFER_BYTES);
   readonly #polled = new Uint8Array(8);
-  readonly #hear: (word: unknown) => void;
+  readonly #hear: (word: Word) => void;
   #text = "";
+  /** A word whose text is still to come. */
+  #head: Head | undefined;
 
-  /** @param hear is called with each line that the host writes. */
-  constructor(kernel: Kernel, hear: (word: unknown) => void) {
+  /** @param hear is called with each word of the host. */
+  constructor(kernel: Kernel, hear: (word: Word) => void) {
     this.#kernel = kernel;
     this.#hear = hear;
     const view = new DataView(this.#polled.buffer); // struct pollfd
@@ -45,9 +47,9 @@ export class Wire {
     view.setInt16(4, POLLOUT, true);
   }
 
-  /** True while a line has come only in part. */
-  get isInLine(): boolean {
-    return this.#text !== "";
+  /** True while a word has come only in part. */
+  get isInWord(): boolean {
+    return this.#text !== "" || this.#head !== undefined;
   }
 
   async open(): Promise<void> {
@@ -109,8 +111,20 @@ export class Wire {
       const line = this.#text + slice(rest, 0, end);
       this.#text = "";
       rest = slice(rest, end + 1);
-      this.#hear(parse(line));
+      this.#take(line);
     }
     this.#text += rest;
+  }
+
+  #take(line: string): void {
+    const head = this.#head;
+    this.#head = undefined;
+    if (head !== undefined) {
+      this.#hear(wordOf(head, line));
+      return;
+    }
+    const next = parse(line) as Head; // The host wrote it.
+    if (hasText(next)) this.#head = next;
+    else this.#hear(wordOf(next, undefined));
   }
 }

@@ -1,7 +1,7 @@
 import { FFIType as T } from "bun:ffi";
 import { readSync, writeSync } from "node:fs";
 import { openLibrary } from "../../c-library";
-import { CHANNEL, type News, type Word } from "../pool/channel";
+import { CHANNEL, type Head, hasText, type News, type Word, wordOf } from "../pool/channel";
 import { Patience } from "./patience";
 
 /** Most characters of news that wait to be sent with others. */
@@ -61,13 +61,18 @@ export class Port {
     }
   }
 
-  /** True if a whole word is here already. */
+  /** True if a word is here already; the last lines of its text may still be on their way. */
   get hasWord(): boolean {
     return this.#unread.includes(10);
   }
 
   /** Waits for the next word. The process ends if its host is gone. */
   read(): Word {
+    const head = JSON.parse(this.#line()) as Head; // The host wrote it.
+    return wordOf(head, hasText(head) ? this.#line() : undefined);
+  }
+
+  #line(): string {
     const pieces = [this.#unread];
     for (let searched = this.#unread; ; ) {
       const end = searched.indexOf(10);
@@ -75,7 +80,7 @@ export class Port {
         const whole = pieces.length === 1 ? searched : Buffer.concat(pieces);
         const length = whole.length - searched.length + end;
         this.#unread = whole.subarray(length + 1);
-        return JSON.parse(whole.toString("utf8", 0, length)) as Word; // The host wrote it.
+        return whole.toString("utf8", 0, length);
       }
       const length = this.#receive();
       if (length === 0) process.exit(0);

@@ -1,7 +1,14 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Socket } from "bun";
-import { CHANNEL, type News, type Order, type Outcome, type Word } from "../../../../src/tools/code/pool/channel";
+import {
+  CHANNEL,
+  linesOf,
+  type News,
+  type Order,
+  type Outcome,
+  type Word,
+} from "../../../../src/tools/code/pool/channel";
 
 const PROGRAM = join(import.meta.dir, "../../../../src/tools/code/sandbox/sandbox-worker.ts");
 
@@ -78,7 +85,7 @@ export class Worker {
 
   async say(...words: readonly Word[]): Promise<void> {
     const socket = await this.#socket;
-    const bytes = Buffer.from(words.map((word) => `${JSON.stringify(word)}\n`).join(""));
+    const bytes = Buffer.from(words.map(linesOf).join(""));
     this.#unsent = this.#unsent.length === 0 ? bytes : Buffer.concat([this.#unsent, bytes]);
     this.#send(socket);
   }

@@ -12,7 +12,8 @@ const piece = Buffer.alloc(1e6);
 const listen = (): [string, { number: number; body: string }] => {
   const length = readSync(CHANNEL, piece);
   if (length === 0) process.exit(0);
-  return JSON.parse(piece.toString("utf8", 0, length)) as [string, { number: number; body: string }];
+  const [head = ""] = piece.toString("utf8", 0, length).split("\n"); // An answer's text follows it.
+  return JSON.parse(head) as [string, { number: number; body: string }];
 };
 
 tell(["ready", []]);

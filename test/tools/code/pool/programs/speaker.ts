@@ -4,7 +4,16 @@
  */
 import { readSync, writeSync } from "node:fs";
 import { runInThisContext } from "node:vm";
-import { CHANNEL, type News, type Order, type Outcome, type Word } from "../../../../../src/tools/code/pool/channel";
+import {
+  CHANNEL,
+  type Head,
+  hasText,
+  type News,
+  type Order,
+  type Outcome,
+  type Word,
+  wordOf,
+} from "../../../../../src/tools/code/pool/channel";
 
 type Answer = { readonly text: string; readonly paused: number };
 type Body = (...given: unknown[]) => Promise<unknown>;
@@ -18,12 +27,17 @@ const piece = Buffer.alloc(64 * 1024);
 let unread = "";
 const decoder = new TextDecoder();
 function listen(): Word {
+  const head = JSON.parse(line()) as Head;
+  return wordOf(head, hasText(head) ? line() : undefined);
+}
+
+function line(): string {
   for (;;) {
     const end = unread.indexOf("\n");
     if (end >= 0) {
-      const word = JSON.parse(unread.slice(0, end)) as Word;
+      const found = unread.slice(0, end);
       unread = unread.slice(end + 1);
-      return word;
+      return found;
     }
     const length = readSync(CHANNEL, piece);
     if (length === 0) process.exit(0);
