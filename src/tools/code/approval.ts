@@ -35,7 +35,7 @@ export type Approve = (request: ApprovalRequest) => Approval | PromiseLike<Appro
 
 /** The refusal of a run whose asker no longer waits. */
 export const GONE = new CodeRefusal(
-  "crashed",
+  "stopped",
   "Its asker gave up, or the code actor was stopped, before the run was approved.",
 );
 

@@ -10,6 +10,7 @@ const Kind = Type.Union([
   Type.Literal("output-limit"),
   Type.Literal("unserializable-value"),
   Type.Literal("crashed"),
+  Type.Literal("stopped"),
   Type.Literal("unavailable"),
   Type.Literal("busy"),
   Type.Literal("refused"),
@@ -54,7 +55,8 @@ const StackPlace = Type.Object({
  * | `input-limit` | the input is more bytes than the actor's limit. Nothing ran |
  * | `output-limit` | its logs and its value are more bytes than the actor's limit |
  * | `unserializable-value` | its value, or the input, is nothing that JSON can hold, or is nested too deep |
- * | `crashed` | what ran it ended in the middle, or its asker gave up |
+ * | `crashed` | what ran it ended in the middle |
+ * | `stopped` | it was ended from outside: the actor was stopped, the session was ended, or the asker gave up |
  * | `unavailable` | this actor or this machine does not run code in that way, or what the request names is not there any more |
  * | `busy` | too many runs wait, or too many sessions are open; ask again later |
  * | `refused` | whoever approves what runs did not |

@@ -100,6 +100,7 @@ export type Ended =
         | "output-limit"
         | "unserializable-value"
         | "crashed"
+        | "stopped"
         | "unavailable"
         | "busy";
       readonly message: string;
@@ -118,7 +119,7 @@ export interface Room {
   run(run: Run): Ended | Promise<Ended>;
   /** True once its process has ended and its contents are lost. Each further run ends as `crashed`. */
   readonly isLost: boolean;
-  /** Closes the room; code that runs there ends as `crashed`. Resolves when no process of it is left. */
+  /** Closes the room; code that runs there ends as `stopped`. Resolves when no process of it is left. */
   close(): Promise<void>;
 }
 
@@ -131,6 +132,6 @@ export interface Tier {
   open(memory: number): Room;
   /** The tier's part of the actor's `inspect`. `processes` includes those of rooms. */
   inspect(): { readonly processes: number; readonly idle: number; readonly running: number; readonly waiting: number };
-  /** Closes the tier and its rooms; code that runs ends as `crashed`. Resolves when no process is left. */
+  /** Closes the tier and its rooms; code that runs ends as `stopped`. Resolves when no process is left. */
   dispose(): Promise<void>;
 }

@@ -212,10 +212,10 @@ test("nobody is asked about what nobody waits for any more", async () => {
   let asked = 0;
   const request = { kind: "run", code: "1", language: "javascript", isolation: "trusted", input: undefined } as const;
   const answer = await approveRun(() => ++asked > 0, { ...request, signal: AbortSignal.abort() });
-  expect(answer).toMatchObject({ error: { kind: "crashed" } });
+  expect(answer).toMatchObject({ error: { kind: "stopped" } });
   expect(asked).toBe(0);
   const waited = unlessAborted(new Promise(() => {}), AbortSignal.abort());
-  expect(await waited).toMatchObject({ error: { kind: "crashed" } });
+  expect(await waited).toMatchObject({ error: { kind: "stopped" } });
 });
 
 test("P14: an approval that has come leaves no listener at the signal of its asker", async () => {

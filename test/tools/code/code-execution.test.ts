@@ -256,7 +256,7 @@ describe.each(ways)("$isolation, $language", ({ isolation, isIsolated, language 
     const running = code.ask("execute", { code: endless }, { timeout: 20_000 });
     await code.ask("execute", { code: "1" });
     await system.shutdown({ timeout: 100 });
-    expect(errorIn((await running)._unsafeUnwrap()).kind).toBe("crashed");
+    expect(errorIn((await running)._unsafeUnwrap()).kind).toBe("stopped");
   });
 
   test("a tier that is disposed of ends what it runs, and is through with it", async () => {
@@ -269,9 +269,9 @@ describe.each(ways)("$isolation, $language", ({ isolation, isIsolated, language 
     const other = tier.run({ program, input: undefined, signal: given.signal, ...limits });
     expect(tier.inspect().running + tier.inspect().waiting).toBe(2);
     given.abort();
-    expect((await other).kind).toBe("crashed");
+    expect((await other).kind).toBe("stopped");
     await tier.dispose();
-    expect((await run).kind).toBe("crashed");
+    expect((await run).kind).toBe("stopped");
     expect(tier.inspect()).toEqual({ processes: 0, idle: 0, running: 0, waiting: 0 });
   });
 });

@@ -163,7 +163,7 @@ describe.each(tiers)("$isolation", ({ isolation, isIsolated, pause }) => {
       while ((await inspectionOf(code)).tiers[0]?.running !== 1);
       const ended = (await code.ask("endSession", { session }))._unsafeUnwrap();
       expect(ended).toEqual({ ok: true, value: {} });
-      expect(errorIn(await running).kind).toBe("crashed");
+      expect(errorIn(await running).kind).toBe("stopped");
       expect(errorIn(await waiting)).toMatchObject({
         kind: "unavailable",
         message: expect.stringContaining("was ended"),
@@ -303,7 +303,7 @@ test("an actor that stops ends its sessions, and leaves no timer", async () => {
   const stopping = system.shutdown({ timeout: 100 });
   await clock.advance(200);
   await stopping;
-  expect(errorIn((await running)._unsafeUnwrap()).kind).toBe("crashed");
-  expect(errorIn((await waiting)._unsafeUnwrap()).kind).toMatch(/^(crashed|unavailable)$/);
+  expect(errorIn((await running)._unsafeUnwrap()).kind).toBe("stopped");
+  expect(errorIn((await waiting)._unsafeUnwrap()).kind).toMatch(/^(stopped|unavailable)$/);
   expect(clock.timers).toBe(0);
 });

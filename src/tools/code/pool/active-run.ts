@@ -31,11 +31,11 @@ export class ActiveRun {
     this.#settle = settle;
     this.#left = run.maxOutput;
     this.#abort = () => {
-      this.fail("crashed", GIVEN_UP);
+      this.fail("stopped", GIVEN_UP);
       onAbort(this);
     };
     const { signal } = run;
-    if (signal.aborted) this.fail("crashed", GIVEN_UP);
+    if (signal.aborted) this.fail("stopped", GIVEN_UP);
     else signal.addEventListener("abort", this.#abort);
   }
 

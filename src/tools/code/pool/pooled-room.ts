@@ -45,7 +45,7 @@ export class PooledRoom implements Room, SeatOwner {
     const { clock, memory, maxWaiting } = this.#options;
     const { promise, resolve } = Promise.withResolvers<Ended>();
     const active = new ActiveRun(withMemory(run, memory), clock, resolve, (aborted) => this.#abandon(aborted));
-    if (this.#isClosed) active.fail("crashed", CLOSED);
+    if (this.#isClosed) active.fail("stopped", CLOSED);
     else if (this.isLost) active.fail("crashed", LOST);
     else if (this.#waiting.length >= maxWaiting + (this.#running === undefined ? 1 : 0)) {
       active.fail("busy", `${maxWaiting} runs wait in this session already; ask again later.`);
@@ -59,7 +59,7 @@ export class PooledRoom implements Room, SeatOwner {
   async close(): Promise<void> {
     if (!this.#isClosed) {
       this.#isClosed = true;
-      this.#fail("crashed", CLOSED);
+      this.#fail("stopped", CLOSED);
       this.#seat?.hold(true);
       this.#seat?.kill();
       this.#host.forget(this);
@@ -134,7 +134,7 @@ export class PooledRoom implements Room, SeatOwner {
     else this.#seat?.abandon(active);
   }
 
-  #fail(kind: "crashed" | "unavailable", message: string): void {
+  #fail(kind: "crashed" | "stopped" | "unavailable", message: string): void {
     this.#running?.fail(kind, message);
     for (const active of this.#waiting.splice(0)) active.fail(kind, message);
   }

@@ -57,7 +57,7 @@ export class ProcessPool implements Tier, SeatOwner, RoomHost {
   run(run: Run): Promise<Ended> {
     const { promise, resolve } = Promise.withResolvers<Ended>();
     const active = new ActiveRun(run, this.#options.clock, resolve, (aborted) => this.#abandon(aborted));
-    if (this.#isDisposed) active.fail("crashed", STOPPED);
+    if (this.#isDisposed) active.fail("stopped", STOPPED);
     else if (!active.isSettled) this.#admit(active);
     return promise;
   }
@@ -84,10 +84,10 @@ export class ProcessPool implements Tier, SeatOwner, RoomHost {
 
   async dispose(): Promise<void> {
     this.#isDisposed = true;
-    for (const active of this.#waiting.splice(0)) active.fail("crashed", STOPPED);
+    for (const active of this.#waiting.splice(0)) active.fail("stopped", STOPPED);
     for (const room of [...this.#rooms]) void room.close();
     for (const seat of [...this.#seats]) {
-      seat.running?.fail("crashed", STOPPED);
+      seat.running?.fail("stopped", STOPPED);
       seat.hold(true);
       seat.kill();
     }

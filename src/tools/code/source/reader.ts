@@ -52,7 +52,7 @@ export class Reader {
     });
   }
 
-  /** Ends the current and all waiting sources as `crashed`. The thread is gone when this resolves. */
+  /** Ends the current and all waiting sources as `stopped`. The thread is gone when this resolves. */
   async dispose(): Promise<void> {
     this.#isDisposed = true;
     for (const { settle } of this.#waiting.splice(0)) settle(stopped());
@@ -111,7 +111,7 @@ export class Reader {
   }
 }
 
-const stopped = (): CodeRefusal => new CodeRefusal("crashed", "The code actor was stopped before the code was read.");
+const stopped = (): CodeRefusal => new CodeRefusal("stopped", "The code actor was stopped before the code was read.");
 
 function refusalOf({ kind, message, line, column }: CodeError): CodeRefusal {
   return new CodeRefusal(kind, message, line === undefined || column === undefined ? undefined : { line, column });

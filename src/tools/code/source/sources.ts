@@ -77,7 +77,7 @@ export class Sources {
     return reading;
   }
 
-  /** Ends all sources that are being read as `crashed`. No thread is left when it resolves. */
+  /** Ends all sources that are being read as `stopped`. No thread is left when it resolves. */
   async dispose(): Promise<void> {
     await Promise.all([this.#short.dispose(), this.#long.dispose()]);
   }

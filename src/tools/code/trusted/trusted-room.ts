@@ -77,8 +77,8 @@ export class TrustedRoom implements Room, Home {
   }
 
   #begin(run: Run): Ended | Promise<Ended> {
-    if (this.#isClosed) return failure("crashed", CLOSED);
-    if (run.signal.aborted) return failure("crashed", "Its asker gave up, or the code actor was stopped.");
+    if (this.#isClosed) return failure("stopped", CLOSED);
+    if (run.signal.aborted) return failure("stopped", "Its asker gave up, or the code actor was stopped.");
     const compiled = this.#compile(run.program);
     if ("kind" in compiled) return compiled;
     for (const name of run.program.declares) if (!(name in this.#scope)) this.#scope[name] = undefined;

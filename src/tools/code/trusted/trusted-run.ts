@@ -72,9 +72,9 @@ export class TrustedRun implements RunClock {
     return peek.status(promise) === "fulfilled" ? this.#end(peek(promise)) : this.#wait(promise);
   }
 
-  /** Ends the run as `crashed` if it waits. */
+  /** Ends the run as `stopped` if it waits. */
   abandon(message: string): void {
-    this.#finish(failure("crashed", message));
+    this.#finish(failure("stopped", message));
   }
 
   stop(): void {

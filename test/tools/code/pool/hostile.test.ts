@@ -104,7 +104,7 @@ describe("Pool: a process that somebody took over", () => {
     };
     const before = children();
     expect(await run("speaks on when it is to stop", { signal: gate.signal, onLog })).toMatchObject({
-      kind: "crashed",
+      kind: "stopped",
     });
     expect(await run("honest")).toMatchObject({ kind: "value" });
     expect(told).toEqual(["begun"]);

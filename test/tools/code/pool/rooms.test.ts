@@ -127,10 +127,10 @@ describe("Pool: a room", () => {
     const queued = room.run(runOf(COUNT, { signal: early.signal }));
     await calls.next();
     early.abort();
-    expect(await queued).toMatchObject({ kind: "crashed" });
+    expect(await queued).toMatchObject({ kind: "stopped" });
     gate.abort();
-    expect(await given).toMatchObject({ kind: "crashed" });
-    expect(await room.run(runOf(COUNT, { signal: AbortSignal.abort() }))).toMatchObject({ kind: "crashed" });
+    expect(await given).toMatchObject({ kind: "stopped" });
+    expect(await room.run(runOf(COUNT, { signal: AbortSignal.abort() }))).toMatchObject({ kind: "stopped" });
     expect([await valuesIn(room, COUNT), room.isLost]).toEqual([[2], false]);
   });
 
@@ -225,7 +225,7 @@ describe("Pool: a room", () => {
     const closing = room.close();
     all.push(room.run(runOf(COUNT)));
     for (const ended of await Promise.all(all)) {
-      expect(ended).toMatchObject({ kind: "crashed", message: "The session was closed." });
+      expect(ended).toMatchObject({ kind: "stopped", message: "The session was closed." });
     }
     await closing;
     expect(room.isLost).toBe(false);
@@ -237,11 +237,11 @@ describe("Pool: a room", () => {
     open();
     const unused = pool.open(64 * MB);
     await unused.close();
-    expect(await unused.run(runOf(COUNT))).toMatchObject({ kind: "crashed" });
+    expect(await unused.run(runOf(COUNT))).toMatchObject({ kind: "stopped" });
     const room = pool.open(64 * MB);
     const early = room.run(runOf(COUNT));
     await room.close();
-    expect(await early).toMatchObject({ kind: "crashed" });
+    expect(await early).toMatchObject({ kind: "stopped" });
     await idle();
     await until(() => children().length === 1);
     expect(pool.inspect()).toEqual({ processes: 1, idle: 1, running: 0, waiting: 0 });
@@ -254,9 +254,9 @@ describe("Pool: a room", () => {
     const ended = room.run(runOf("await call('')", { calls }));
     await calls.next();
     await pool.dispose();
-    expect(await ended).toMatchObject({ kind: "crashed" });
+    expect(await ended).toMatchObject({ kind: "stopped" });
     expect(children()).toEqual([]);
-    expect(await pool.open(64 * MB).run(runOf(COUNT))).toMatchObject({ kind: "crashed" });
+    expect(await pool.open(64 * MB).run(runOf(COUNT))).toMatchObject({ kind: "stopped" });
     expect(pool.inspect()).toEqual({ processes: 0, idle: 0, running: 0, waiting: 0 });
   });
 

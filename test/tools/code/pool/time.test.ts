@@ -68,7 +68,7 @@ describe("Pool: the time of a run", () => {
     await calls.next();
     const next = valueFrom(pool.run(runOf("return 2")));
     gate.abort();
-    expect(await ended).toMatchObject({ kind: "crashed" });
+    expect(await ended).toMatchObject({ kind: "stopped" });
     expect(pool.inspect()).toMatchObject({ running: 0, waiting: 1 });
     expect(await next).toBe(2);
     expect(children()).toEqual(before);
@@ -81,7 +81,7 @@ describe("Pool: the time of a run", () => {
     const ended = pool.run(runOf(BUSY, { signal: gate.signal }));
     const next = valueFrom(pool.run(runOf("return 2")));
     gate.abort();
-    expect(await ended).toMatchObject({ kind: "crashed" });
+    expect(await ended).toMatchObject({ kind: "stopped" });
     await clock.advance(GRACE);
     expect(await next).toBe(2);
     expect(children()).not.toEqual(before);

@@ -35,7 +35,7 @@ describe("Sandbox: the pool", () => {
     expect(await refused).toMatchObject({ kind: "busy", logs: [] });
     expect(tier.inspect()).toMatchObject({ running: 1, waiting: 1 });
     gate.abort();
-    expect((await running).kind).toBe("crashed");
+    expect((await running).kind).toBe("stopped");
     expect(await waiting).toMatchObject({ kind: "value", value: "2" });
   });
 
@@ -76,7 +76,7 @@ describe("Sandbox: the pool", () => {
 
   test("ends a run whose asker gives up: before, while it waits, and in its midst", async () => {
     const { tier, run } = open();
-    expect(await run("return 1", { signal: AbortSignal.abort() })).toMatchObject({ kind: "crashed" });
+    expect(await run("return 1", { signal: AbortSignal.abort() })).toMatchObject({ kind: "stopped" });
     await run("return 0");
     const gates = [new AbortController(), new AbortController()] as const;
     const [running, waiting] = [
@@ -84,10 +84,10 @@ describe("Sandbox: the pool", () => {
       run("return 2", { signal: gates[1].signal }),
     ];
     gates[1].abort();
-    expect(await waiting).toMatchObject({ kind: "crashed" });
+    expect(await waiting).toMatchObject({ kind: "stopped" });
     expect(tier.inspect()).toMatchObject({ running: 1, waiting: 0 });
     gates[0].abort();
-    expect(await running).toMatchObject({ kind: "crashed" });
+    expect(await running).toMatchObject({ kind: "stopped" });
     expect(tier.inspect()).toMatchObject({ running: 0 });
   });
 
@@ -98,7 +98,7 @@ describe("Sandbox: the pool", () => {
     await tier.dispose();
     expect(children()).toEqual([]);
     all.push(run("return 2"));
-    expect((await Promise.all(all)).map(({ kind }) => kind)).toEqual(["crashed", "crashed", "crashed"]);
+    expect((await Promise.all(all)).map(({ kind }) => kind)).toEqual(["stopped", "stopped", "stopped"]);
     expect(tier.inspect()).toEqual({ processes: 0, idle: 0, running: 0, waiting: 0 });
     await tier.dispose();
   });
@@ -107,6 +107,6 @@ describe("Sandbox: the pool", () => {
     const { tier, run } = open({ size: 2 });
     const early = run("return 1");
     await tier.dispose();
-    expect((await early).kind).toBe("crashed");
+    expect((await early).kind).toBe("stopped");
   });
 });
