@@ -26,7 +26,7 @@ export interface CodeExecutionOptions extends Pick<ActorOptions, "supervision" |
   readonly memory?: number;
   /**
    * Most bytes of a run's input as JSON; at most 512 MB. Each value counts as 8 bytes at least. Each MB blocks the host for
-   * 4 ms, or for 10 ms if all of it is escaped. Default: 1 MB.
+   * 1 to 6 ms, by how many values and escaped letters it has. Default: 1 MB.
    */
   readonly maxInputBytes?: number;
   /** Most bytes of a run's logs, progress and value together. Default: 1 MB. */

@@ -252,7 +252,7 @@ describe.each(rootWays)("by way of %s", (way) => {
           (disk.readdirSync(join(directory, name)) as string[]).map((each) =>
             disk.readFileSync(join(directory, name, each), "utf8"),
           );
-        let moved: string[] | null = null;
+        let moved = null as string[] | null; // Assigned in a pause.
         workspace.pause = async () => {
           if (workspace.turn + 1 === nth && root.rename(root.top, "sub", root.top, "closed", false) === 0) {
             moved = textsIn("closed");
