@@ -13,6 +13,7 @@ export type {
   HeldEvent,
   Logger,
   OverflowEvent,
+  PublishedEvent,
   RestartedEvent,
   SlowHandlerEvent,
   StartedEvent,
@@ -42,6 +43,7 @@ export {
 export { refSchema } from "./actor/refs/ref-schema";
 export type { ActorStream } from "./actor/refs/stream-reader";
 export type { Backoff, BeyondLimit, Directive, Strategy, Supervision } from "./actor/supervision";
+export type { Attachment, Outgoing, Transport } from "./actor/transport";
 export {
   type Address,
   type AnyRef,
@@ -51,6 +53,7 @@ export {
   parseAddress,
   quote,
 } from "./message/address";
+export { createDeliveryError, type ErrorDetails } from "./message/create-error";
 export {
   type AskCycleError,
   type AskError,

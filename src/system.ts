@@ -1,9 +1,11 @@
 import { type ActorEnvironment, type Cell, cellOf } from "./actor/cell/cell";
-import type { SystemEvent } from "./actor/events";
+import type { PublishedEvent, SystemEvent } from "./actor/events";
+import { attach } from "./actor/face/attach";
 import { actorBehind, refAt } from "./actor/face/by-address";
 import type { Factory } from "./actor/face/context";
 import { type ActorReport, inspect } from "./actor/face/inspect";
 import type { Opener } from "./actor/face/opening";
+import { publish, publishDeadLetter } from "./actor/face/publish";
 import { type ResolveOptions, resolve } from "./actor/face/resolvers";
 import { shutDown } from "./actor/face/shutdown";
 import { spawnCell } from "./actor/face/spawn";
@@ -11,8 +13,9 @@ import { stop } from "./actor/life/lifecycle";
 import type { Around, AroundOptions } from "./actor/observers";
 import type { ActorOptions } from "./actor/options";
 import type { Ref } from "./actor/refs/ref";
+import type { Attachment, Transport } from "./actor/transport";
 import { type Address, type AnyRef, quote } from "./message/address";
-import { sentenceOf } from "./message/delivery-error";
+import { type DeliveryError, sentenceOf } from "./message/delivery-error";
 import type { Protocol } from "./protocol/protocol";
 import type { DeadLetters } from "./router/dead-letters";
 import { createEnvironment, type SystemOptions } from "./router/environment";
@@ -96,6 +99,36 @@ export interface System extends AsyncDisposable {
    * const session = system.ref(address("sessions/7"), Session);
    */
   ref<Signatures>(at: Address, protocol: Protocol<string, Signatures>): Ref<Signatures>;
+  /**
+   * Makes a reference whose actor is elsewhere. Each message to it is handed to the transport, and counted as `sent`. It is a
+   * reference like any other: `ctx.ask`, `ctx.watch`, `ctx.forward`, topics, pools and the router take it, and its asks time out and
+   * are cancelled as any. A circle of asks across a transport cannot be seen: the timeout ends it. A shutdown ends the
+   * attachment after all actors.
+   *
+   * @throws TypeError when the address, the protocol or the transport is none; Error when the address is in use, or the system has
+   * shut down.
+   * @example
+   * const { ref, end } = system.attach(address("node-7/files"), Files, transport);
+   * socket.onclose = (event) => end("unreachable", event.reason);
+   */
+  attach<Signatures>(at: Address, protocol: Protocol<string, Signatures>, transport: Transport): Attachment<Signatures>;
+  /**
+   * Publishes an event of another kind in `events`: for transports and other code beside the system.
+   *
+   * @throws TypeError when the kind has no colon (`"nats:connected"`), or the address is none.
+   * @example
+   * system.publish({ kind: "nats:connected", address: address("node-7"), detail: { attempts: 2 } });
+   */
+  publish(event: PublishedEvent): void;
+  /**
+   * Makes a dead letter of a message that never reached an actor, and counts it (P1). It is logged unless `asked` says that its sender
+   * was told. Default: `asked: false`.
+   *
+   * @throws TypeError when the error is none of `createDeliveryError`, or of an ask.
+   * @example
+   * system.deadLetter(createDeliveryError("payload-too-large", message, 1_048_576));
+   */
+  deadLetter(error: DeliveryError, options?: { readonly asked?: boolean }): void;
   /** The events of the system: actors that start, stop, fail and restart, dead letters, full mailboxes, slow handlers. */
   readonly events: Feed<SystemEvent>;
   /**
@@ -180,6 +213,22 @@ class ActorSystem implements System {
 
   ref<Signatures>(at: Address, protocol: Protocol<string, Signatures>): Ref<Signatures> {
     return refAt(this.#environment, at, protocol);
+  }
+
+  attach<Signatures>(
+    at: Address,
+    protocol: Protocol<string, Signatures>,
+    transport: Transport,
+  ): Attachment<Signatures> {
+    return attach(this.#environment, at, protocol, transport);
+  }
+
+  publish(event: PublishedEvent): void {
+    publish(this.#environment, event);
+  }
+
+  deadLetter(error: DeliveryError, { asked = false }: { readonly asked?: boolean } = {}): void {
+    publishDeadLetter(this.#environment, error, asked);
   }
 
   stop(ref: AnyRef, { drain = false }: { readonly drain?: boolean } = {}): Promise<void> {

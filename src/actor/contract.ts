@@ -103,6 +103,8 @@ export interface Relay {
   pick(type: string, payload: unknown): Recipient | null;
   /** The recipients of an ask that is not sent yet, when there are several. */
   recipients(): Recipients;
+  /** The sender of a message gave up. Not needed where each message is moved to one actor, which is told itself. */
+  abandon?(envelope: Envelope, error: DeliveryError): void;
 }
 
 /** A message that went to several actors. */
@@ -249,7 +251,7 @@ export type HandlerTable = Record<string, (payload: unknown) => unknown>;
 /** Makes an actor's behaviour, at its start and at each restart; null when the behaviour never changes. */
 export type AnyFactory = ((context: never) => unknown) | null;
 
-/** The outcomes of all messages so far: `accepted` is the sum of the others (promise P1). */
+/** The outcomes of all messages so far: `accepted` is the sum of the others (P1). */
 export interface Audit {
   /**
    * Every message that was sent, and every reply that came too late (a handler that says nothing is not late). A
@@ -262,6 +264,10 @@ export interface Audit {
   readonly failed: number;
   /** Dead-lettered. */
   readonly dead: number;
+  /**
+   * Handed to a transport, for an actor elsewhere: the audit of its system has the outcome. Absent while there are none.
+   */
+  readonly sent?: number;
   /** In mailboxes now, counted there. */
   readonly queued: number;
   /** In handlers, or in a router's interceptors, now: counted there. */
@@ -279,7 +285,7 @@ export interface Environment {
   readonly directory: { get(at: string): Recipient | undefined };
   /** Null while no addresses are opened when they are needed. */
   resolvers: Resolving | null;
-  readonly counts: { accepted: number; handled: number; failed: number; dead: number };
+  readonly counts: { accepted: number; handled: number; failed: number; dead: number; sent: number };
   readonly logger: Logger;
   /** Bounds what is logged of failures that each message can bring about, such as a schema that throws. */
   readonly logLimit: LogLimit;

@@ -82,6 +82,11 @@ export interface SlowHandlerEvent extends Shape<"slow-handler"> {
   readonly elapsed: number;
 }
 
+/** An event that code beside the system publishes (`system.publish`), such as a transport. */
+export interface PublishedEvent extends Shape<`${string}:${string}`> {
+  readonly detail?: unknown;
+}
+
 /** The events of a system, told apart by `kind`. */
 export type SystemEvent =
   | StartedEvent
@@ -91,7 +96,8 @@ export type SystemEvent =
   | HeldEvent
   | DeadLetterEvent
   | OverflowEvent
-  | SlowHandlerEvent;
+  | SlowHandlerEvent
+  | PublishedEvent;
 
 /**
  * The events of a system, published in order, in a macrotask of their own: no subscriber runs inside an actor's turn.

@@ -66,13 +66,13 @@ export interface AskCycleError extends Shape<"ask-cycle"> {
   readonly path: readonly Address[];
 }
 /**
- * The address could not be opened: the function of `system.resolve` threw, rejected or took too long. The message was not
- * handled. `cause` is the error.
+ * The message was not handled: the transport to the address is down or could not take it, or the function of `system.resolve`
+ * threw, rejected or took too long. `cause` is the reason. A message that may have been handled comes back as `timeout` (P17).
  */
 export interface UnreachableError extends Shape<"unreachable"> {
   readonly cause: unknown;
 }
-/** Reserved: this version does not give it. The payload is larger than `limit` bytes. */
+/** The payload is larger than the `limit` of the transport, in bytes. */
 export interface PayloadTooLargeError extends Shape<"payload-too-large"> {
   readonly limit: number;
 }
@@ -254,7 +254,7 @@ function sentence(kind: DeliveryError["kind"], detail: unknown): string {
     case "ask-cycle":
       return `would wait for itself: ${(detail as readonly Address[]).join(" → ")}; use tell for one of these.`;
     case "unreachable":
-      return `could not leave: ${sentenceOf(detail)}; send again once the connection is back.`;
+      return `could not leave${detail === undefined ? "" : `: ${sentenceOf(detail)}`}; send again once the connection is back.`;
     case "payload-too-large":
       return `has a payload over ${detail} bytes; send it in parts, or as a stream.`;
   }

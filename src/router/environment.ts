@@ -148,7 +148,7 @@ export function createEnvironment(options: SystemOptions): { environment: ActorE
     settling,
     directory: new Directory(),
     resolvers: null,
-    counts: { accepted: 0, handled: 0, failed: 0, dead: 0 },
+    counts: { accepted: 0, handled: 0, failed: 0, dead: 0, sent: 0 },
     logger,
     logLimit: new LogLimit(clock, (count) => logger.error(`${count} more errors of these kinds in this second.`)),
     askTimeout,

@@ -145,6 +145,10 @@ export class ToAll implements Relay {
     else for (const handling of senderOf(ask, this.#pool.environment)?.handlings ?? []) lookLater(handling);
   }
 
+  abandon(envelope: Envelope, error: DeliveryError): void {
+    fanOf(envelope)?.abandon(error);
+  }
+
   recipients(): Recipients {
     return { parts: usable(this.#workers).map((cell) => ({ cell, wait: null })), isOneEnough: this.#isFirstWinning };
   }

@@ -93,8 +93,8 @@ const ofUnfinished = (report: ActorReport): string =>
   "    Let it come to its end, or say that it is meant: expectUnfinished(ref).";
 
 function ofAudit(audit: Audit): string[] {
-  const { accepted, handled, failed, dead, queued, running } = audit;
-  if (accepted === handled + failed + dead + queued + running) return [];
+  const { accepted, handled, failed, dead, sent = 0, queued, running } = audit;
+  if (accepted === handled + failed + dead + sent + queued + running) return [];
   return [`The audit does not balance: ${JSON.stringify(audit)}. Each accepted message has one outcome.`];
 }
 

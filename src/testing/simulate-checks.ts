@@ -6,8 +6,8 @@ import { flattened, occupied } from "./simulate-trace";
 /** P1: the accepted messages are as many as all outcomes together. */
 export function audited({ router }: System): Audit {
   const audit = router.audit();
-  const { accepted, handled, failed, dead, queued, running } = audit;
-  const sum = handled + failed + dead + queued + running;
+  const { accepted, handled, failed, dead, sent = 0, queued, running } = audit;
+  const sum = handled + failed + dead + sent + queued + running;
   if (sum !== accepted) {
     throw new Error(`the audit does not balance: ${accepted} accepted, but ${sum} in all: ${JSON.stringify(audit)}`);
   }

@@ -8,6 +8,7 @@ import {
   defineProtocol,
   drop,
   type Interceptor,
+  type Outgoing,
   ok,
   type PoolOptions,
   type RefTo,
@@ -15,6 +16,7 @@ import {
   type SignaturesOf,
   type System,
   spawnPool,
+  type Transport,
   Type,
 } from "../../src/index";
 import { createManualClock } from "../../src/testing/index";
@@ -82,6 +84,12 @@ class World {
     void ref.ask("wait");
     void this.settle().then(() => ref.tell("work", 0));
     return ref;
+  }
+
+  /** One elsewhere, whose transport answers within send(). */
+  attach(answer: (out: Outgoing) => void, credit: Transport["credit"] = () => {}): WorkerRef {
+    const transport: Transport = { send: answer, cancel() {}, credit, close() {} };
+    return this.system.attach(address("node-7/worker"), Worker, transport).ref;
   }
 
   pool(routing: PoolOptions["routing"] & string, options: Partial<PoolOptions> = {}): WorkerRef {
@@ -177,6 +185,32 @@ const ENDINGS: Record<string, (world: World, way: Way) => Loop> = {
     ({ idle }, { ask }) =>
     () =>
       ask(idle, "work", 1), // By the turn; the others are as fair as that.
+  "asks that a transport answers at once": (world, { ask }) => {
+    const ref = world.attach((out) => out.complete(1));
+    return () => ask(ref, "work", 1);
+  },
+  "asks that a transport fails at once": (world, { ask }) => {
+    const ref = world.attach((out) => out.fail("handler-failed", "no"));
+    return () => ask(ref, "work", 1);
+  },
+  "asks that a transport cannot send": (world, { ask }) => {
+    const ref = world.attach((out) => out.fail("unreachable"));
+    return () => ask(ref, "work", 1);
+  },
+  "offers that a transport takes at once": (world, { offer }) => {
+    const ref = world.attach((out) => out.complete());
+    return () => offer(ref, "work", 1);
+  },
+  "streams that a transport ends at once": (world, { stream }) => {
+    const ref = world.attach((out) => out.end());
+    return () => read(stream(ref, "items", 1));
+  },
+  "items that a transport produces at once": (world, { stream }) => {
+    const produce = (out: Outgoing, count: number): void => out.produce(new Array(count).fill(1));
+    const ref = world.attach((out) => produce(out, out.credit), produce);
+    const items = stream(ref, "items", 1);
+    return () => read(items);
+  },
   "asks to a stopped actor":
     ({ stopped }, { ask }) =>
     () =>

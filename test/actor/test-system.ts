@@ -96,8 +96,8 @@ const unfinishedIn = (reports: readonly ActorReport[]): ActorReport[] =>
 
 /** P1: what was accepted is what became of it. */
 export function expectBalance(audit: Audit): void {
-  const { accepted, handled, failed, dead, queued, running } = audit;
-  expect({ ...audit, accepted: handled + failed + dead + queued + running }).toEqual({ ...audit, accepted });
+  const { accepted, handled, failed, dead, sent = 0, queued, running } = audit;
+  expect({ ...audit, accepted: handled + failed + dead + sent + queued + running }).toEqual({ ...audit, accepted });
 }
 
 /** A logger that writes into a list. */

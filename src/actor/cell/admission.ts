@@ -4,6 +4,7 @@ import type { MessageQueue } from "../../runtime/mailbox";
 import type { Envelope, Recipient } from "../contract";
 import { EnvelopeSource, markEntry } from "../envelopes/envelope";
 import { isFromOutside } from "../envelopes/origin";
+import { endError } from "../envelopes/outgoing";
 import { Signal } from "../envelopes/signal";
 import { PendingStream } from "../envelopes/stream";
 import { checkPayload } from "../envelopes/validation";
@@ -65,8 +66,12 @@ export function admit(cell: Owner, envelope: Envelope, operation: Operation | nu
 }
 
 /** The reason why a message may not be handled; null when it may. */
-function objectionTo(cell: Owner, envelope: Envelope, operation: Operation | null | undefined): DeliveryError | null {
-  if (cell.isEnding) return cell.error("stopped", envelope);
+export function objectionTo(
+  cell: Owner,
+  envelope: Envelope,
+  operation: Operation | null | undefined,
+): DeliveryError | null {
+  if (cell.isEnding) return endError(envelope, cell);
   if (operation === null) return null;
   if (operation === undefined || operation.isStream !== envelope instanceof PendingStream) {
     return cell.error("unknown-operation", envelope);

@@ -333,7 +333,7 @@ export class Cell implements Runnable, Recipient {
     if (extras === null) return;
     const handling = this.handlingOf(envelope);
     if (handling !== null) handling.abandon(error);
-    else if (extras.relay !== null) fanOf(envelope)?.abandon(error);
+    else if (extras.relay !== null) extras.relay.abandon?.(envelope, error);
     else if (extras.bound !== null && this.current !== envelope) forget(this, extras.bound, envelope, error);
   }
 }

@@ -94,6 +94,11 @@ export class PendingOffer implements Envelope {
     this.cell.environment.timers.add(this.#timer);
   }
 
+  /** The milliseconds that it still waits for room; all of them while its timer is not set. */
+  get waitsFor(): number {
+    return this.#timer === null ? this.#delay : this.cell.environment.timers.left(this.#timer);
+  }
+
   moveTo(cell: Recipient): void {
     this.cell = cell;
   }

@@ -42,14 +42,15 @@ export class PendingStream implements Envelope, Wait {
   readonly #dispatcher: Dispatcher;
   /** The schema of its items; null when they are not checked. */
   readonly #schema: Operation | null;
-  readonly #credit: number;
+  /** Items that the producer may be ahead of the reader. */
+  readonly credit: number;
   readonly #timer: Timeout | null;
   #stopListening: (() => void) | null = null;
   /** The producer's limit for an idle reader, and the watch that enforces it; made when the producer first waits. */
   readonly #patience: number;
   #watch: ReaderWatch | null = null;
   /** Produced items that are not read yet. */
-  readonly #items = new Queue<unknown>();
+  readonly items = new Queue<unknown>();
   /** The read that waits while there are no items, and those called ahead of it. */
   #read: Read | null = null;
   #promise: Promise<Step> | null = null;
@@ -83,7 +84,7 @@ export class PendingStream implements Envelope, Wait {
     this.type = type;
     this.payload = payload;
     this.origin = origin;
-    this.#credit = credit;
+    this.credit = credit;
     this.#patience = abandonedAfter ?? patience;
     this.#timer =
       timeout === Number.POSITIVE_INFINITY
@@ -133,7 +134,7 @@ export class PendingStream implements Envelope, Wait {
   // ——— The reader's end
 
   read(): Promise<Step> {
-    if (this.#items.size > 0) return this.#readItem();
+    if (this.items.size > 0) return this.#readItem();
     if (this.#isClosed) return this.#end();
     const promise = new Promise<Step>(capture);
     if (this.#read === null) {
@@ -146,9 +147,9 @@ export class PendingStream implements Envelope, Wait {
   }
 
   #readItem(): Promise<Step> {
-    const value = this.#items.take();
+    const value = this.items.take();
     // Half of the credit at once: woken for each item, the producer and the reader would alternate.
-    if (this.#wakeProducer !== null && this.#items.size <= this.#credit / 2) this.#goOn();
+    if (this.#wakeProducer !== null && this.items.size <= this.credit / 2) this.#goOn();
     return --this.#untilReadLook <= 0 && this.#isReadersTurnOver()
       ? this.#inNextTurn(value)
       : Promise.resolve({ value, done: false });
@@ -208,7 +209,7 @@ export class PendingStream implements Envelope, Wait {
   }
 
   #cancel(error: AskError): void {
-    this.#items.clear();
+    this.items.clear();
     this.#endListening();
     if (this.#isClosed) return;
     this.#close(error);
@@ -230,15 +231,15 @@ export class PendingStream implements Envelope, Wait {
     // item, and calls of next() cost 79. A loop over a synchronous iterable awaits nothing.
     if (isAsyncIterable(items)) {
       for await (const item of items) {
-        if (this.#push(item)) continue;
-        await this.#rest();
+        if (this.push(item)) continue;
+        await this.rest();
         if (this.#isClosed) return;
       }
     } else if (isIterable(items)) {
       for (const item of items) {
         const value = isThenable(item) ? await item : item; // As `for await` does.
-        if (this.#push(value)) continue;
-        await this.#rest();
+        if (this.push(value)) continue;
+        await this.rest();
         if (this.#isClosed) return;
       }
     } else {
@@ -249,14 +250,14 @@ export class PendingStream implements Envelope, Wait {
   }
 
   /** Gives an item to the waiting reader, or keeps it; false when the producer has to wait. */
-  #push(item: unknown): boolean {
+  push(item: unknown): boolean {
     if (this.#isClosed) return false;
     const value = this.#schema === null ? item : checkedItem(this.#schema, item, true);
     const isTurnOver = --this.#untilLook <= 0 && this.#isTurnOver();
     const read = this.#read;
     if (read === null) {
-      this.#items.put(value);
-      return !isTurnOver && this.#items.size < this.#credit;
+      this.items.put(value);
+      return !isTurnOver && this.items.size < this.credit;
     }
     this.#read = null;
     if (this.#laterReads !== null || this.#timer !== null) this.#nextRead();
@@ -277,10 +278,10 @@ export class PendingStream implements Envelope, Wait {
   }
 
   /** Waits for credit, or for the event loop's turn. */
-  #rest(): Promise<void> | undefined {
+  rest(): Promise<void> | undefined {
     if (this.#isClosed) return undefined;
     return new Promise<void>((resolve) => {
-      if (this.#items.size >= this.#credit) this.#park(resolve);
+      if (this.items.size >= this.credit) this.#park(resolve);
       else this.#nextTurn(resolve);
     });
   }
@@ -293,7 +294,7 @@ export class PendingStream implements Envelope, Wait {
     this.#watch ??= new ReaderWatch(
       this.#patience,
       this.cell.environment.clock,
-      () => (this.#wakeProducer === null ? null : this.#items.size),
+      () => (this.#wakeProducer === null ? null : this.items.size),
       (reason) => this.#giveUp(deliveryError("cancelled", this.#source(), reason)),
     );
     this.#watch.begin();

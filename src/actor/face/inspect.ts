@@ -101,7 +101,8 @@ export function audit(environment: ActorEnvironment): Audit {
     queued += queuedIn(cell);
     running += handledIn(cell);
   }
-  return { ...environment.counts, queued, running };
+  const { sent, ...counts } = environment.counts;
+  return { ...counts, ...(sent > 0 && { sent }), queued, running }; // Most systems have no transport.
 }
 
 /** Messages that wait: in the mailbox, for room in it, or stashed. Counted on demand. */

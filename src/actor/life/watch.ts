@@ -2,6 +2,7 @@ import type { Address } from "../../message/address";
 import { withOne, without } from "../../runtime/few";
 import { putSignal } from "../cell/admission";
 import type { Cell } from "../cell/cell";
+import { endOf } from "../envelopes/outgoing";
 import { Signal } from "../envelopes/signal";
 
 /** The end of an actor that was watched. */
@@ -9,9 +10,11 @@ export interface Terminated {
   readonly address: Address;
   /**
    * The error, if a supervisor stopped it or its parent for a failure. Undefined if it was stopped for another reason,
-   * or ended before the watch began.
+   * or ended before the watch began. For an actor elsewhere, why it is unreachable.
    */
   readonly error: unknown;
+  /** How the attachment ended, for an actor elsewhere (`system.attach`); absent for one of this system. */
+  readonly reason?: "stopped" | "unreachable";
 }
 
 /** One actor's watch on another. */
@@ -26,7 +29,7 @@ export class Watch {
     this.#watched = watched;
     this.#callback = callback;
     if (watched.isStopped) {
-      this.tell(undefined);
+      this.tell(endOf(watched)?.error);
       return;
     }
     const { extra } = watched;
@@ -38,7 +41,9 @@ export class Watch {
   tell(error: unknown): void {
     const { address } = this.#watched;
     this.#watcher.extras?.instance?.watching.delete(this);
-    this.#signal = signalTo(this.#watcher, "terminated", () => this.#callback({ address, error }));
+    const end = endOf(this.#watched);
+    const terminated: Terminated = end === undefined ? { address, error } : { address, error, reason: end.reason };
+    this.#signal = signalTo(this.#watcher, "terminated", () => this.#callback(terminated));
   }
 
   /** Ends the watch: the callback no longer runs, even if its signal waits in the mailbox. */

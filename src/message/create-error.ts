@@ -1,0 +1,95 @@
+import { type Address, quote } from "./address";
+import { type DeliveryError, deliveryError, type Issue, type MessageSource } from "./delivery-error";
+import type { Message } from "./message";
+
+/** What an error of each kind tells beside its message. */
+export interface ErrorDetails {
+  /** The limit that passed, in milliseconds. */
+  readonly timeout: number;
+  /** Why it was given up. */
+  readonly cancelled: unknown;
+  readonly "no-recipient": undefined;
+  readonly stopped: undefined;
+  /** The capacity of the mailbox. */
+  readonly "mailbox-full": number;
+  readonly "unknown-operation": undefined;
+  readonly "invalid-payload": readonly Issue[];
+  /** The thrown value. */
+  readonly "handler-failed": unknown;
+  /** The circle, from the asker and back to it. */
+  readonly "ask-cycle": readonly Address[];
+  /** Why the message could not leave. */
+  readonly unreachable: unknown;
+  /** In bytes. */
+  readonly "payload-too-large": number;
+}
+
+type Kind = DeliveryError["kind"];
+
+/** Most issues that an error shows. */
+const MOST_ISSUES = 8;
+
+const numberOf = (detail: unknown): number => (typeof detail === "number" ? detail : 0);
+const nothing = (): undefined => undefined;
+const itself = (detail: unknown): unknown => detail;
+
+/** The detail that an error of a kind keeps, of one that may have come from anywhere. */
+const KEPT: { readonly [K in Kind]: (detail: unknown) => unknown } = {
+  timeout: numberOf,
+  cancelled: itself,
+  "no-recipient": nothing,
+  stopped: nothing,
+  "mailbox-full": numberOf,
+  "unknown-operation": nothing,
+  "invalid-payload": (detail) => {
+    const issues = Array.isArray(detail) ? detail.slice(0, MOST_ISSUES).filter(isIssue) : [];
+    return () => issues;
+  },
+  "handler-failed": itself,
+  "ask-cycle": (detail) => (Array.isArray(detail) ? detail.filter((at) => typeof at === "string") : []),
+  unreachable: itself,
+  "payload-too-large": numberOf,
+};
+
+const isIssue = (value: unknown): value is Issue =>
+  typeof value === "object" &&
+  value !== null &&
+  "path" in value &&
+  typeof value.path === "string" &&
+  "message" in value &&
+  typeof value.message === "string";
+
+const isKind = (kind: unknown): kind is Kind => typeof kind === "string" && Object.hasOwn(KEPT, kind);
+
+/** The error of a kind that came from elsewhere. A kind that this version does not know is a failed handler. */
+export function errorFrom(kind: string, source: MessageSource, detail: unknown): DeliveryError {
+  if (!isKind(kind)) {
+    return deliveryError(
+      "handler-failed",
+      source,
+      new TypeError(`it failed by ${quote(kind)}, which is no known kind`),
+    );
+  }
+  // KEPT gives each kind the detail that it has.
+  return deliveryError(kind, source, KEPT[kind](detail) as never);
+}
+
+/**
+ * Makes a delivery error about a message: for code that carries messages itself, such as a transport or a door.
+ *
+ * @throws TypeError when the kind is none.
+ * @example
+ * return err(createDeliveryError("payload-too-large", message, 1_048_576));
+ */
+export function createDeliveryError<K extends Kind>(
+  kind: K,
+  message: Message,
+  ...detail: undefined extends ErrorDetails[K] ? [detail?: ErrorDetails[K]] : [detail: ErrorDetails[K]]
+): Extract<DeliveryError, { kind: K }> {
+  if (!isKind(kind)) {
+    throw new TypeError(`${quote(kind)} is no kind of delivery error; write one of ${Object.keys(KEPT).join(", ")}.`);
+  }
+  const source: MessageSource = { to: message.to, type: message.type, toMessage: () => message };
+  // The error has the kind that was given.
+  return errorFrom(kind, source, detail[0]) as Extract<DeliveryError, { kind: K }>;
+}
