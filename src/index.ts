@@ -20,6 +20,7 @@ export type {
   StoppedEvent,
   SystemEvent,
 } from "./actor/events";
+export type { Attachment } from "./actor/face/attach";
 export type { Context, Factory, Hooks } from "./actor/face/context";
 export type { ActorReport, RunningMessage } from "./actor/face/inspect";
 export type { Opener } from "./actor/face/opening";
@@ -43,7 +44,7 @@ export {
 export { refSchema } from "./actor/refs/ref-schema";
 export type { ActorStream } from "./actor/refs/stream-reader";
 export type { Backoff, BeyondLimit, Directive, Strategy, Supervision } from "./actor/supervision";
-export type { Attachment, Outgoing, Transport } from "./actor/transport";
+export type { Outgoing, Transport } from "./actor/transport";
 export {
   type Address,
   type AnyRef,

@@ -1,6 +1,6 @@
 import { type ActorEnvironment, type Cell, cellOf } from "./actor/cell/cell";
 import type { PublishedEvent, SystemEvent } from "./actor/events";
-import { attach } from "./actor/face/attach";
+import { type Attachment, attach } from "./actor/face/attach";
 import { actorBehind, refAt } from "./actor/face/by-address";
 import type { Factory } from "./actor/face/context";
 import { type ActorReport, inspect } from "./actor/face/inspect";
@@ -13,7 +13,7 @@ import { stop } from "./actor/life/lifecycle";
 import type { Around, AroundOptions } from "./actor/observers";
 import type { ActorOptions } from "./actor/options";
 import type { Ref } from "./actor/refs/ref";
-import type { Attachment, Transport } from "./actor/transport";
+import type { Transport } from "./actor/transport";
 import { type Address, type AnyRef, quote } from "./message/address";
 import { type DeliveryError, sentenceOf } from "./message/delivery-error";
 import type { Protocol } from "./protocol/protocol";

@@ -1,7 +1,6 @@
 import type { Address } from "../message/address";
 import type { AskError } from "../message/delivery-error";
 import type { Metadata, Pattern } from "../message/message";
-import type { Ref } from "./refs/ref";
 
 /**
  * Carries the messages of an attached reference to where its actor is. The system calls it in its own `AsyncLocalStorage`
@@ -69,19 +68,4 @@ export interface Outgoing {
   end(): void;
   /** Tells an asker that listens how far its ask has come. */
   progress(done: number, total?: number, note?: string): void;
-}
-
-/** A reference whose actor is elsewhere, and the end of it. */
-export interface Attachment<Signatures> {
-  /** A reference like any other. */
-  readonly ref: Ref<Signatures>;
-  /**
-   * Ends the attachment: its address is free, `close()` is called, and watchers are told the reason. Messages that still wait come
-   * back with that error, and so do all later ones. A second call does nothing. `unreachable` states that a message was not handled
-   * there (P17): before it ends so, a transport fails those as `timeout` that may have been.
-   *
-   * @param detail why it is unreachable: the `cause` of the errors, and the `error` that watchers get.
-   * @throws TypeError when the reason is another one.
-   */
-  end(reason: "stopped" | "unreachable", detail?: unknown): void;
 }

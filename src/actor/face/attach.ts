@@ -10,9 +10,24 @@ import { EnvelopeSource, overdue } from "../envelopes/envelope";
 import { type Carrier, type End, endError, keepEnd, OutgoingMessage } from "../envelopes/outgoing";
 import { stop } from "../life/lifecycle";
 import { deadLetterLateReply } from "../life/outcome";
-import { refTo } from "../refs/ref";
-import type { Attachment, Outgoing, Transport } from "../transport";
+import { type Ref, refTo } from "../refs/ref";
+import type { Outgoing, Transport } from "../transport";
 import { begin, claim } from "./spawn";
+
+/** A reference whose actor is elsewhere, and the end of it. */
+export interface Attachment<Signatures> {
+  /** A reference like any other. */
+  readonly ref: Ref<Signatures>;
+  /**
+   * Ends the attachment: its address is free, `close()` is called, and watchers are told the reason. Messages that still wait come
+   * back with that error, and so do all later ones. A second call does nothing. `unreachable` states that a message was not handled
+   * there (P17): before it ends so, a transport fails those as `timeout` that may have been.
+   *
+   * @param detail why it is unreachable: the `cause` of the errors, and the `error` that watchers get.
+   * @throws TypeError when the reason is another one.
+   */
+  end(reason: "stopped" | "unreachable", detail?: unknown): void;
+}
 
 const METHODS = ["send", "cancel", "credit", "close"] as const satisfies (keyof Transport)[];
 /** How it ends where nobody says otherwise. */
