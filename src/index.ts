@@ -3,6 +3,7 @@ export { type Static, Type } from "typebox";
 export type { Audit } from "./actor/contract";
 export type { AskOptions, AskResult } from "./actor/envelopes/ask";
 export type { OfferOptions } from "./actor/envelopes/offer";
+export { checkProgress, type Progress } from "./actor/envelopes/progress";
 export type { StreamOptions } from "./actor/envelopes/stream-options";
 export { StreamError } from "./actor/envelopes/stream-step";
 export type { TellOptions } from "./actor/envelopes/tell-options";

@@ -153,6 +153,11 @@ export interface Deadline {
   readonly given: number;
 }
 
+/** Hears how far an ask has come. */
+export interface ProgressListener {
+  hear(done: number, total?: number, note?: string): void;
+}
+
 /** What few messages have beside a payload and a sender: the record is made only for a message that has some of it. */
 export interface Sent {
   /** The actor that sent it; null when it named none. */
@@ -169,6 +174,8 @@ export interface Sent {
   readonly deadline: Deadline | null;
   /** The references that its door gives for the addresses in its payload; null when it gives none. */
   readonly exposure: Exposure | null;
+  /** Hears how far it has come; null when nobody does. */
+  readonly progress: ProgressListener | null;
 }
 
 /** Checks a payload from outside, and puts references in place of the addresses that a door exposes. */

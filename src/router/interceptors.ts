@@ -84,9 +84,10 @@ export class Interceptors {
 
   ask(message: Message, options: AskOptions = {}): Promise<AskResult> {
     checkAskOptions(options);
-    const { timeout = this.#environment.askTimeout, signal, metadata } = options;
+    const { timeout = this.#environment.askTimeout, signal, metadata, onProgress } = options;
+    const heard = onProgress === undefined ? {} : { onProgress };
     const sent = carrying(message, metadata);
-    const deliver: Delivery = (passed, left) => this.#directory.ask(passed, limitedTo(left, signal));
+    const deliver: Delivery = (passed, left) => this.#directory.ask(passed, { ...limitedTo(left, signal), ...heard });
     return new Promise((resolve) => this.#begin(sent, "ask", timeout, signal, deliver, resolve));
   }
 

@@ -25,6 +25,8 @@ export type Effect =
       readonly protocol: string;
       readonly options?: ActorOptions;
     }
+  /** What `ctx.progress` was told. */
+  | { readonly kind: "progressed"; readonly done: number; readonly total?: number; readonly note?: string }
   /** The actor itself, a child, or a watched actor. */
   | { readonly kind: "stopped" | "watched" | "unwatched"; readonly address: Address }
   | {

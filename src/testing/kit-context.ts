@@ -11,6 +11,7 @@ import {
   type Clock,
   type Context,
   checkBehaviour,
+  checkProgress,
   type DeliveryError,
   type Factory,
   type Forwardable,
@@ -105,6 +106,12 @@ export class KitContext<Signatures> implements Context<Signatures>, KitRecord {
 
   get deadline(): number {
     return this.present?.deadline ?? Number.POSITIVE_INFINITY;
+  }
+
+  progress(done: number, total?: number, note?: string): void {
+    checkProgress(done, total, note);
+    const said = { ...(total !== undefined && { total }), ...(note !== undefined && { note }) };
+    if (this.present !== null) this.record({ kind: "progressed", done, ...said });
   }
 
   get signal(): AbortSignal {

@@ -8,6 +8,7 @@ import {
   defineProtocol,
   type Factory,
   type Message,
+  type Progress,
   type Protocol,
   type Ref,
   type RefTo,
@@ -164,3 +165,25 @@ export const factory: Factory<Echoing> = (own) => {
 };
 // @ts-expect-error — a handler is missing
 export const lacking: Factory<Echoing> = () => ({ say: (text) => text, note() {}, count: () => 1 });
+
+// Progress: said with numbers and words, heard as an object.
+export async function progress(): Promise<void> {
+  ctx.progress(1);
+  ctx.progress(1, 2, "half");
+  await ctx.ask(echo, "say", "hi", {
+    onProgress(progress) {
+      expectType<Equal<typeof progress, Progress>>();
+      expectType<Equal<typeof progress.total, number | undefined>>();
+      ctx.progress(progress.done, progress.total, progress.note);
+    },
+  });
+  await echo.ask("count", { onProgress: ({ done }) => void done.toFixed() });
+  // @ts-expect-error — a number says how far it is
+  ctx.progress("half");
+  // @ts-expect-error — a note is a text
+  ctx.progress(1, 2, 3);
+  // @ts-expect-error — nobody hears how far a tell is
+  echo.tell("note", "hi", { onProgress() {} });
+  // @ts-expect-error — the items of a stream say how far it is
+  echo.stream("chunks", { onProgress() {} });
+}

@@ -1,19 +1,46 @@
 import { Volume as Memory, memfs } from "memfs";
-import type { AnyRef, AskError, Result, System } from "../../src";
 import {
+  type AnyRef,
+  type AskError,
+  defineProtocol,
+  type ReplyOf,
+  type Result,
+  type SignaturesOf,
+  type System,
+  Type,
+} from "../../src";
+import {
+  Change,
+  Changed,
+  ChangeReply,
+  CodeInspection,
+  CopyReply,
+  Difference,
+  EditReply,
   EditRequest,
-  type Entry,
-  type FileError,
+  Entry,
+  ExecuteItem,
+  ExecuteReply,
+  FileError,
   type FileSystemOptions,
   type FileSystemRef,
-  type ReadReply,
+  Inspection,
+  ListReply,
+  outcomeSchema,
+  ReadManyReply,
+  ReadReply,
   ReadRequest,
   resultOf,
+  SearchItem,
+  StatReply,
   spawnCodeExecution,
   spawnProgram,
+  type ToolReply,
   type Tools,
   typesFor,
   type Volume,
+  WatchItem,
+  WriteReply,
   WriteRequest,
 } from "../../src/tools";
 import { type Equal, expectType } from "./expect";
@@ -24,6 +51,17 @@ export const options: FileSystemOptions = { root: "/", volume: Memory.fromJSON({
 
 // Requests are values, for the definitions of an agent's tools, and types of the same name.
 export const tools = { read: ReadRequest, write: WriteRequest, edit: EditRequest };
+// So are replies, for a protocol that passes them on.
+export const Library = defineProtocol("library", {
+  page: { payload: ReadRequest, reply: outcomeSchema(ReadReply, FileError) },
+  pages: { reply: outcomeSchema(ListReply, FileError) },
+  found: { stream: outcomeSchema(SearchItem, FileError) },
+  others: {
+    reply: Type.Union([ChangeReply, CopyReply, Difference, EditReply, Entry, Inspection, StatReply, WatchItem]),
+  },
+  ran: { reply: Type.Union([CodeInspection, ExecuteReply, ExecuteItem, WriteReply, ReadManyReply, Change, Changed]) },
+});
+expectType<Equal<ReplyOf<SignaturesOf<typeof Library>, "page">, ToolReply<ReadReply, FileError>>>();
 export async function listed(files: FileSystemRef, request: ReadRequest): Promise<Entry[]> {
   const read = resultOf(await files.ask("read", request));
   expectType<Equal<typeof read, Result<ReadReply, FileError | AskError>>>();

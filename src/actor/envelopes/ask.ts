@@ -8,6 +8,7 @@ import type { EndReason, Envelope, Origin, Recipient, Wait, Waiter } from "../co
 import { onAbort } from "./abort";
 import { lookForCircle } from "./deadlock";
 import { EnvelopeSource } from "./envelope";
+import type { Progress } from "./progress";
 import { checkMetadata } from "./tell-options";
 
 /** The result of an ask. */
@@ -25,6 +26,11 @@ export interface AskOptions {
    * handles. A key that is set to `undefined` is not inherited.
    */
   readonly metadata?: Metadata;
+  /**
+   * Called while the ask waits, after its handler has said by `ctx.progress` how far it is: once in a turn of the event loop
+   * at most, with what was said last. Never called once the ask has settled. If it throws, that is logged. Default: none.
+   */
+  readonly onProgress?: (progress: Progress) => void;
 }
 
 /** Throws on invalid options, before anything is sent. */
@@ -35,10 +41,13 @@ export function checkAskOptions(options: AskOptions, what = "an ask"): void {
         "payload takes its options in the place of the payload.",
     );
   }
-  const { timeout = 1, signal, metadata } = options;
+  const { timeout = 1, signal, metadata, onProgress } = options;
   if (metadata !== undefined) checkMetadata(metadata, what);
   if (signal !== undefined && !(signal instanceof AbortSignal)) {
     throw new TypeError(`The signal of ${what} is an AbortSignal, such as new AbortController().signal.`);
+  }
+  if (onProgress !== undefined && typeof onProgress !== "function") {
+    throw new TypeError(`The onProgress of ${what} is a function, such as ({ done, total }) => show(done, total).`);
   }
   if (typeof timeout !== "number" || !(timeout > 0)) {
     throw new RangeError(

@@ -182,6 +182,13 @@ function sharedPresence(): Presence {
   return presence;
 }
 
+/**
+ * Calls back as a part of a handling. An actor that handles several messages at once knows by that which of them the
+ * callback belongs to.
+ */
+export const within = <Result>(handling: Handling, callback: () => Result): Result =>
+  presence === undefined ? callback() : presence.run(handling, callback);
+
 /** The handlings of an actor that handles several messages at once. */
 export class Concurrency {
   readonly limit: number;

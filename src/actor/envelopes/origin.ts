@@ -15,8 +15,9 @@ class SentRecord implements Sent {
   readonly metadata: Sent["metadata"];
   readonly deadline: Sent["deadline"];
   readonly exposure: Sent["exposure"];
+  readonly progress: Sent["progress"];
 
-  constructor({ from, message, fits, isFromOutside, metadata, deadline, exposure }: Sent) {
+  constructor({ from, message, fits, isFromOutside, metadata, deadline, exposure, progress }: Sent) {
     this.from = from;
     this.message = message;
     this.fits = fits;
@@ -24,6 +25,7 @@ class SentRecord implements Sent {
     this.metadata = metadata;
     this.deadline = deadline;
     this.exposure = exposure;
+    this.progress = progress;
   }
 }
 
@@ -35,6 +37,7 @@ const NOTHING: Sent = {
   metadata: null,
   deadline: null,
   exposure: null,
+  progress: null,
 };
 
 /** True when an origin is a record. */

@@ -23,6 +23,7 @@ import type { AskOptions, AskResult } from "../envelopes/ask";
 import type { Handling } from "../envelopes/handling";
 import type { OfferOptions } from "../envelopes/offer";
 import { deadlineOf, messageIn, metadataOf, originIn, senderOf } from "../envelopes/origin";
+import { checkProgress, tellProgress } from "../envelopes/progress";
 import { Signal } from "../envelopes/signal";
 import type { StreamOptions } from "../envelopes/stream-options";
 import type { TellOptions } from "../envelopes/tell-options";
@@ -108,6 +109,12 @@ export class CellContext<Signatures> implements Context<Signatures> {
   get deadline(): number {
     const { present } = this.#own;
     return present === null ? Number.POSITIVE_INFINITY : deadlineOf(present);
+  }
+
+  progress(done: number, total?: number, note?: string): void {
+    checkProgress(done, total, note);
+    const { present } = this.#cell;
+    if (present !== null && !this.#isReplaced) tellProgress(present, done, total, note);
   }
 
   get signal(): AbortSignal {

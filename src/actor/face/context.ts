@@ -82,6 +82,19 @@ export interface Context<Signatures> {
    */
   readonly deadline: number;
   /**
+   * Tells the asker how far this message has come, if it listens (`onProgress`); does nothing otherwise. The asker hears of it
+   * once in a turn of the event loop at most: what was said last, and nothing after the reply. An ask that was forwarded,
+   * or handed to the worker of a pool, tells the one who asked first. Outside of messages it does nothing.
+   *
+   * @throws TypeError when a number is not finite, or the note is no text.
+   * @example
+   * for (const [index, page] of pages.entries()) {
+   *   await read(page);
+   *   ctx.progress(index + 1, pages.length, page.title);
+   * }
+   */
+  progress(done: number, total?: number, note?: string): void;
+  /**
    * Aborts when the sender of the current message gives up, or when this actor is stopped or restarts (P7). Read
    * outside of handlers, as in the factory, it aborts for the actor alone. Made when first read. The reason is the
    * delivery error if the sender gave up, and otherwise an AbortError. A listener that throws is an uncaught exception,

@@ -10,6 +10,7 @@ import { EnvelopeSource, tellFrom } from "../envelopes/envelope";
 import type { Handling } from "../envelopes/handling";
 import { capturedOffer, captureOffer, checkOfferOptions, type OfferOptions, PendingOffer } from "../envelopes/offer";
 import { deadlineOf, originIn, originWith, withMetadata } from "../envelopes/origin";
+import { listen } from "../envelopes/progress";
 import { PendingStream } from "../envelopes/stream";
 import { ABANDONED_AFTER, checkStreamOptions, type StreamOptions } from "../envelopes/stream-options";
 import { checkTellOptions, type TellOptions } from "../envelopes/tell-options";
@@ -91,8 +92,10 @@ export function ask(
   const from = options?.metadata === undefined ? origin : withMetadata(origin, options.metadata);
   const promise = new Promise(capture);
   const pending = new PendingAsk(cell, type, payload, from, delay, captured);
+  if (options?.onProgress !== undefined) listen(pending, options.onProgress, null);
   if (options?.signal !== undefined) pending.listenTo(options.signal);
-  if (pending.isWaiting && !(from === null && cell.takes(pending, operation))) cell.accept(pending, operation);
+  if (pending.isWaiting && !(pending.origin === null && cell.takes(pending, operation)))
+    cell.accept(pending, operation);
   setTimer(pending, environment);
   return promise;
 }
@@ -126,6 +129,7 @@ export function askFor(
   const promise = new Promise(capture);
   const to = pickRecipient(cell, type, payload);
   const pending = new PendingAsk(to, type, payload, origin, delay, captured);
+  if (options?.onProgress !== undefined) listen(pending, options.onProgress, handling);
   if (options?.signal !== undefined) pending.listenTo(options.signal);
   if (!pending.isWaiting) return promise; // Its own signal was aborted before.
   const circle = circleOf(asker, to, handling);
