@@ -25,7 +25,7 @@ export interface Recipient {
   readonly address: Address;
   readonly environment: Environment;
   readonly parent: Recipient | null;
-  /** How many characters its address has; known without the address. */
+  /** The length of its address, in characters; known without the address. */
   readonly addressLength: number;
   /** The reference to it. */
   readonly ref: AnyRef;
@@ -45,11 +45,11 @@ export interface Recipient {
    * with a concurrency, or behind a relay.
    */
   readonly soleHandling: Waiter | null | undefined;
-  /** The handlings that must end before it has room for a message: one of each group. Empty when it has room. */
+  /** Groups of handlings. It has room for a message once one handling of each group has ended. Empty when it has room. */
   readonly occupants: readonly (readonly Waiter[])[];
   /** True while it handles as many messages as it may. */
   readonly isFull: boolean;
-  /** True while it handles no message until its handlings and its children have ended. */
+  /** True while it restarts: it handles no message until its handlings and its children have ended. */
   readonly isRestarting: boolean;
   readonly isStoppingChildren: boolean;
   /** Its waits when it restarts or stops: its handlings, and the children that it has told to stop. */
@@ -183,7 +183,7 @@ export interface Exposure {
   parse(validator: Validator, payload: unknown): Parsed;
 }
 
-/** Where an envelope comes from: the message that was sent, the actor that sent it, a record, or null outside of actors. */
+/** The origin of an envelope: the message that was sent, the actor that sent it, a record, or null outside of actors. */
 export type Origin = Message | Recipient | Sent | null;
 
 /**
@@ -222,9 +222,9 @@ export interface Waiter {
   readonly passedOn: "stashed" | "forwarded" | null;
   /** True once it has ended or was abandoned: it can wait for nothing any more. */
   readonly isOver: boolean;
-  /** True once it has had several waits at once: when one ends, the others may be unable to. */
+  /** True once it has had several waits at once. When one of them ends, the others may be stuck. */
   readonly isSeveral: boolean;
-  /** Whether it waits for anything. */
+  /** True while it waits for anything. */
   readonly isWaiting: boolean;
   /** True while a search for a circle is due. */
   isLookDue: boolean;
@@ -281,7 +281,7 @@ export interface Audit {
   readonly running: number;
 }
 
-/** What the actors of one system share. */
+/** The services that the actors of one system share. */
 export interface Environment {
   readonly clock: Clock;
   readonly dispatcher: Dispatcher;

@@ -2,7 +2,7 @@ import { quote } from "../message/address";
 import { checkSupervision, type Supervision } from "./supervision";
 
 /**
- * What becomes of a message that finds the mailbox full:
+ * The fate of a message that finds the mailbox full:
  *
  * | overflow | a tell | an ask, a stream, an `offer` |
  * | --- | --- | --- |
@@ -15,31 +15,31 @@ import { checkSupervision, type Supervision } from "./supervision";
  */
 export type Overflow = "reject" | "drop-newest" | "drop-oldest" | "wait";
 
-/** How an actor takes its messages, and looks after its children; all of it may be left out. */
+/** The options of an actor: its mailbox, its messages and its children. Each may be left out. */
 export interface ActorOptions {
   /**
    * Most messages that senders may leave in the mailbox, a whole number from 1. The running message does not count, and
    * stashed messages come back beyond it. Default: no bound.
    */
   readonly capacity?: number;
-  /** How the actor treats a message that finds the mailbox full. Default: `"reject"`. */
+  /** The fate of a message that finds the mailbox full. Default: `"reject"`. */
   readonly overflow?: Overflow;
   /**
-   * How urgent a message is: the largest number is handled first, equal ones in the order in which they came. Default:
+   * The urgency of a message: the largest number is handled first, equal ones in the order in which they came. Default:
    * all are equal. A function that throws, or returns no number, counts as 0 and is logged.
    */
   readonly priority?: (operation: string, payload: unknown) => number;
-  /** How many messages may be handled at once, a whole number from 1. Default: 1 (P3). */
+  /** The number of messages that may be handled at once, a whole number from 1. Default: 1 (P3). */
   readonly concurrency?: number;
   /**
-   * Which payloads are checked against their schema before a handler gets them: those that came through `parseMessage`
+   * The payloads that are checked against their schema before a handler gets them: those that came through `parseMessage`
    * or `receive` (`"boundary"`), or all (`"always"`), for an actor that must not fail on any input. A payload that does
    * not fit comes back as `invalid-payload`. Default: the system's `validate`, which an actor can only tighten.
    */
   readonly validate?: "boundary" | "always";
   /** Most messages that may be stashed, a whole number from 1. Default: 1,000. */
   readonly stashCapacity?: number;
-  /** How this actor's children are supervised when they fail. Default: the system's `supervision`. */
+  /** The supervision of this actor's children when they fail. Default: the system's `supervision`. */
   readonly supervision?: Supervision;
   /**
    * The phase of a shutdown that stops this actor: the smallest number first, the next one once all of it have stopped.

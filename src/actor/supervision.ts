@@ -35,7 +35,7 @@ export interface Backoff {
 }
 
 /**
- * How an actor looks after its children.
+ * The supervision of an actor's children.
  *
  * | what happened | what to write |
  * | --- | --- |
@@ -204,7 +204,7 @@ const LONGEST_HOLD = 30_000;
 /** The restarts of one child: the recent ones, and those since it was last well for a while. */
 export class RestartHistory {
   #holds = 0;
-  /** When the instance after the last hold began; null until then. */
+  /** The start of the instance after the last hold; null until then. Milliseconds. */
   #wellSince: number | null = null;
   #times: number[] = [];
   #attempts = 0;

@@ -14,7 +14,7 @@ interface Shape<Kind extends string> {
   readonly message: string;
   /** True when the same message, sent again unchanged, may succeed. */
   readonly retryable: boolean;
-  /** Where the message was sent. */
+  /** The address to which the message was sent. */
   readonly address: Address;
   /** The operation that the message asked for: its `type`. */
   readonly operation: string;

@@ -2,7 +2,7 @@ import { type Address, isAddress, quote } from "./address";
 import { generateCorrelationId, generateMessageId } from "./id";
 import { wallTime } from "./wall-time";
 
-/** How a message is sent: `tell` expects nothing back, `ask` one reply, `stream` many. */
+/** The way in which a message is sent: `tell` expects nothing back, `ask` one reply, `stream` many. */
 export type Pattern = "tell" | "ask" | "stream";
 
 /** Data beside the payload, such as a trace id. It must be JSON if the message leaves the process. */
@@ -19,7 +19,7 @@ export interface Message<Payload = unknown> {
   readonly payload: Payload;
   /** Ties the reply to this message; asks and streams have one. */
   readonly correlationId?: string | undefined;
-  /** When it was made, in milliseconds since 1970. */
+  /** The time at which it was made, in milliseconds since 1970. */
   readonly timestamp: number;
   readonly metadata?: Metadata | undefined;
 }

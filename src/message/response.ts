@@ -15,7 +15,7 @@ interface ReplyShape {
   readonly type: string;
   /** The message's correlation id, or its id if it has none. */
   readonly correlationId: string;
-  /** When it was made, in milliseconds since 1970. */
+  /** The time at which it was made, in milliseconds since 1970. */
   readonly timestamp: number;
 }
 

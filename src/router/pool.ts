@@ -11,7 +11,7 @@ import { ToAll } from "./pool-fan";
 import { byKey, inTurn, leastBusy, ToOne } from "./pool-routing";
 
 /**
- * Which worker of a pool gets a message:
+ * The rule by which a worker of a pool gets a message:
  *
  * | routing | a tell | an ask | an `offer` |
  * | --- | --- | --- | --- |

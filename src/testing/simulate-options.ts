@@ -49,7 +49,7 @@ export interface SimulateOptions {
   readonly trace?: boolean | ((line: string) => void);
 }
 
-/** How often each fault hit. */
+/** The number of hits of each fault. */
 export interface FaultCounts {
   readonly throw: number;
   readonly stop: number;

@@ -16,7 +16,7 @@ const SHOWN = 40;
 export class SimulationError extends Error {
   override readonly name = "SimulationError";
   readonly seed: number;
-  /** How often each fault hit. */
+  /** The number of hits of each fault. */
   readonly faults: FaultCounts;
   readonly #trace: readonly string[];
 

@@ -43,7 +43,7 @@ export interface Engine {
   makeBehaviour(cell: Cell): Behaviour;
 }
 
-/** What the actors of one system share. */
+/** The services that the actors of one system share. */
 export interface ActorEnvironment extends Environment {
   readonly directory: Directory<Cell>;
   readonly engine: Engine;
@@ -69,7 +69,7 @@ export class Cell implements Runnable, Recipient {
   /** Made for the first message: many actors wait long for one, or for ever. */
   queue: MessageQueue<Envelope> | null = null;
   readonly behaviour: Behaviour | null = null;
-  /** What it is doing. */
+  /** Its activity at the moment. */
   readonly activity: number = SUSPENDED;
   /** Its stage of life. Both are changed in transitions.ts. */
   readonly life: number = ALIVE;
@@ -147,7 +147,7 @@ export class Cell implements Runnable, Recipient {
     return this.life === STOPPED;
   }
 
-  // ——— What is known of it
+  // ——— Its state
 
   /** The envelopes that are being handled. */
   envelopes(): Envelope[] {

@@ -4,7 +4,7 @@ import { ActorRef } from "../refs/ref";
 /** The parent's and the directory's view of an actor. */
 export interface Member<Self extends Member<Self>> {
   readonly address: Address;
-  /** How many characters its address has; known without the address. */
+  /** The length of its address, in characters; known without the address. */
   readonly addressLength: number;
   readonly ref: ActorRef;
   readonly parent: Self | null;

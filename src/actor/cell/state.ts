@@ -49,12 +49,12 @@ export class Extras<Self extends Member<Self>> {
   readonly hook: Signal | null = null;
   /** True until `onStart` succeeds: `onStop` runs only for an instance that started. */
   readonly isUnstarted: boolean = false;
-  /** How far its instance has ended. */
+  /** The stage of its instance's end. */
   readonly ending: number = RUNNING;
   readonly isDraining: boolean = false;
   /** The limit of its wait for handlers or children, or its backoff. */
   timer: Timeout | null = null;
-  /** Why its supervisor stopped it. */
+  /** The failure for which its supervisor stopped it. */
   stopError: { readonly error: unknown } | null = null;
   // Made when the first one comes: empty, they cost each actor that ever awaited 63 bytes.
   whenStopped: Set<() => void> | null = null;

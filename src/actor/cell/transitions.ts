@@ -3,7 +3,7 @@ import type { Behaviour } from "../contract";
 import type { Signal } from "../envelopes/signal";
 
 /**
- * How far the life of an actor has got, and what it is doing. Both are assigned in this file alone.
+ * The life of an actor, and its activity at the moment. Both are assigned in this file alone.
  *
  * | life       | idle          | ready              | handling                           | awaiting                               | suspended                            |
  * | ---------- | ------------- | ------------------ | ---------------------------------- | -------------------------------------- | ------------------------------------ |
@@ -77,7 +77,7 @@ interface Life {
   readonly extra: Extra;
 }
 
-// ——— What it is doing
+// ——— Its activity
 
 export function becomeReady(cell: Life): void {
   cell.activity = READY;
@@ -111,7 +111,7 @@ export function behave(cell: Life, behaviour: Behaviour): void {
   endTurn(cell);
 }
 
-// ——— How far its life has got
+// ——— Its life
 
 /** Moves to another stage of its life. The mailbox's fast way in is closed, so each message is checked from now on. */
 function live(cell: Life, life: number): void {
@@ -174,7 +174,7 @@ export function endLife(cell: Life): void {
   if (cell.queue instanceof PriorityMailbox) cell.queue = null; // It holds the priority function of its owner.
 }
 
-// ——— How far its instance has ended
+// ——— The end of its instance
 
 export function limitHandlers({ extra }: Life): void {
   extra.ending = HANDLERS_END;

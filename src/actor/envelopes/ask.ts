@@ -14,7 +14,7 @@ import { checkMetadata } from "./tell-options";
 /** The result of an ask. */
 export type AskResult<Reply = unknown> = Result<Reply, AskError>;
 
-/** How long to wait for a reply. */
+/** The limits of the wait for a reply. */
 export interface AskOptions {
   /** In milliseconds; `Infinity` waits for ever. Default: the system's `askTimeout`, 5,000. */
   readonly timeout?: number;

@@ -60,7 +60,7 @@ export function lookForCircle(handling: Waiter, closing: Wait | null = null): vo
   if (!handling.isLookDue && mayBeStuck(handling)) lookLater(handling, closing);
 }
 
-/** As lookForCircle, for many calls in one turn: skips the test that the handling may be stuck. */
+/** Does the same for many calls in one turn: it skips the test that the handling may be stuck. */
 export function lookLater(handling: Waiter, closing: Wait | null = null): void {
   if (handling.isOver || handling.isLookDue) return;
   handling.isLookDue = true;

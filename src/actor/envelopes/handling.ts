@@ -36,7 +36,7 @@ export class Handling implements Waiter {
   passedOn: "stashed" | "forwarded" | null = null;
   /** True once its handler has ended or was abandoned: it can wait for nothing any more. */
   isOver = false;
-  /** True once it has had several waits at once: when one ends, the others may be unable to. */
+  /** True once it has had several waits at once. When one of them ends, the others may be stuck. */
   isSeveral = false;
   /** True while a search for a circle is due. */
   isLookDue = false;

@@ -9,7 +9,7 @@ import { EnvelopeSource } from "./envelope";
 import { explicitDeadlineOf, leftUntil } from "./origin";
 import { checkBeside, type TellOptions } from "./tell-options";
 
-/** How long to wait for room in a mailbox, and what travels beside the payload. */
+/** The limits of the wait for room in a mailbox, and what travels beside the payload. */
 export interface OfferOptions extends TellOptions {
   /**
    * The longest wait for room, in milliseconds, but never longer than the `deadline`; `Infinity` waits for ever. Default: the

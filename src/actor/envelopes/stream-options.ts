@@ -4,9 +4,9 @@ import { checkBeside, type TellOptions } from "./tell-options";
 /** In milliseconds: long, because a reader may ask a model, or a person, about each item. */
 export const ABANDONED_AFTER = 300_000;
 
-/** How a stream is read, and what travels beside its payload. The whole stream ends at its `deadline`. */
+/** The options of a stream's reader, and what travels beside its payload. The whole stream ends at its `deadline`. */
 export interface StreamOptions extends TellOptions {
-  /** How many items the producer may be ahead of the reader (P12), a whole number from 1. Default: 16. */
+  /** The number of items that the producer may be ahead of the reader (P12), a whole number from 1. Default: 16. */
   readonly credit?: number;
   /** Longest wait for one item, in milliseconds. Default: `Infinity`. */
   readonly timeout?: number;

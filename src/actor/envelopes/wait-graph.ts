@@ -15,7 +15,7 @@ type Need = Node | { readonly isOneEnough: boolean; readonly of: readonly Need[]
 // needs its reader. An actor that restarts needs the end of its handlings, and of the children that it stops. A
 // handling is stuck when everything that could let it go on is stuck.
 
-/** Whether a node is a handling. */
+/** True when a node is a handling. */
 export const isHandling = (node: Node | undefined): node is Waiter => node instanceof Handling;
 
 /**

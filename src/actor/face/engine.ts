@@ -20,5 +20,5 @@ function makeBehaviour(cell: Cell): Behaviour {
   );
 }
 
-/** What drives the actors of every system. */
+/** The engine that drives the actors of every system. */
 export const ENGINE: Engine = { runHook, runMessages, proceed, makeBehaviour };

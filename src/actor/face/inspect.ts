@@ -8,7 +8,7 @@ import { Signal } from "../envelopes/signal";
 export interface RunningMessage {
   /** Its operation, or the kind of signal: `onStart`, `timer flush`, `terminated`. */
   readonly operation: string;
-  /** How long its handler has waited so far, in milliseconds; to about one. */
+  /** The time that its handler has waited so far, in milliseconds; to about one. */
   readonly age: number;
 }
 

@@ -131,7 +131,7 @@ export function askFor(
   const pending = new PendingAsk(to, type, payload, origin, delay, captured);
   if (options?.onProgress !== undefined) listen(pending, options.onProgress, handling);
   if (options?.signal !== undefined) pending.listenTo(options.signal);
-  if (!pending.isWaiting) return promise; // Its own signal was aborted before.
+  if (!pending.isWaiting) return promise; // The signal of its options was aborted already.
   const circle = circleOf(asker, to, handling);
   const error = objectionTo(pending, handling, circle);
   if (error === null) {
@@ -198,7 +198,7 @@ export function openStream(
   const patience = reader === null || isBackground ? ABANDONED_AFTER : Number.POSITIVE_INFINITY;
   const pending = new PendingStream(to, type, payload, options, origin, patience);
   const operation = cell.operation(type);
-  if (!pending.isOpen) return pending; // Its own signal was aborted before.
+  if (!pending.isOpen) return pending; // The signal of its options was aborted already.
   const error = reader === null ? null : objectionTo(pending, reader, null); // Its first read looks for a circle.
   if (error !== null) {
     cell.environment.counts.accepted++;

@@ -44,7 +44,7 @@ const StackPlace = Type.Object({
 });
 
 /**
- * Why code gave no value, as plain data:
+ * The reason why code gave no value, as plain data:
  *
  * | kind | what happened |
  * | --- | --- |

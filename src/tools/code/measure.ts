@@ -4,7 +4,7 @@ import { DEEPEST } from "./depth";
 export const TOO_DEEP = `goes round in a circle, or is nested more than ${DEEPEST} deep`;
 export const TOO_LARGE = "is too large";
 
-/** How a value is measured. */
+/** The options by which a value is measured. */
 export interface Scale {
   /** Most bytes. */
   readonly most: number;

@@ -37,7 +37,7 @@ export interface CodeExecutionOptions extends Pick<ActorOptions, "supervision" |
   readonly maxWaiting?: number;
   /** Most sessions that are open at once; a further one gets `busy`. Default: 16. */
   readonly maxSessions?: number;
-  /** How long a session may be idle before it is ended, in milliseconds. Default: 300,000. */
+  /** The time after which an idle session is ended, in milliseconds. Default: 300,000. */
   readonly sessionIdle?: number;
   /** Most programs that `compile` keeps; the least recently used is dropped first. Default: 1,000. */
   readonly maxPrograms?: number;

@@ -1,4 +1,4 @@
-/** How code is isolated from the rest of the machine, strongest first. */
+/** The ways in which code is isolated from the rest of the machine, strongest first. */
 export type Isolation = "sandbox" | "process" | "trusted";
 
 /** Strongest first. */

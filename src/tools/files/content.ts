@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { PIECE } from "./etag";
 import { refuse } from "./file-error";
 
-/** How content is represented. */
+/** The representation of content. */
 export type Encoding = "utf8" | "base64" | "bytes";
 
 /** The content in a reply. It is a copy, since the buffer is reused. */

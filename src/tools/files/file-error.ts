@@ -22,7 +22,7 @@ const Kind = Type.Union([
 ]);
 
 /**
- * Why a file was not read or written, as plain data:
+ * The reason why a file was not read or written, as plain data:
  *
  * | kind | what happened |
  * | --- | --- |
@@ -47,7 +47,7 @@ export const FileError = Type.Object({
   kind: Kind,
   /** The path as the caller wrote it. A path of the host is never shown. */
   path: Type.String(),
-  /** What happened and what to do, in a sentence. */
+  /** A sentence: what happened, and what to do. */
   message: Type.String(),
   /** Lines of the file, counted from 1. */
   lines: Type.Optional(Type.Array(Type.Object({ line: Type.Integer(), text: Type.String() }))),

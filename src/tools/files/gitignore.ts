@@ -57,7 +57,7 @@ interface Pattern {
 export class Ignores {
   readonly #parent: Ignores | null;
   readonly #patterns: readonly Pattern[];
-  /** Where the part of a path begins that the patterns apply to. */
+  /** The offset in a path from which the patterns apply. */
   readonly #from: number;
   readonly #inForce: number;
 

@@ -46,7 +46,7 @@ export interface FileSystemOptions extends Pick<ActorOptions, "supervision" | "p
   readonly hardLinks?: boolean;
   /** Most long requests at once. As many streams and as many watches run beside them. Default: 64. */
   readonly concurrency?: number;
-  /** How paths are resolved. A way that this machine lacks throws. Default: the strongest available. */
+  /** The way in which paths are resolved. A way that this machine lacks throws. Default: the strongest available. */
   readonly resolution?: "openat2" | "proc-fd";
 }
 

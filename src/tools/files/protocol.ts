@@ -26,9 +26,9 @@ import { SearchItem, SearchRequest } from "./requests/searching";
 import { ChangeReply, ChangeRequest } from "./requests/several";
 import { Content, Count, content, outcome } from "./requests/terms";
 import { WatchItem, WatchRequest } from "./requests/watching";
-/** How a file actor serves its root, and the work under way. */
+/** The way in which a file actor serves its root, and the work under way. */
 export const Inspection = Type.Object({
-  /** How paths are resolved. */
+  /** The way in which paths are resolved. */
   resolution: Type.Union([Type.Literal("openat2"), Type.Literal("proc-fd"), Type.Literal("memory")]),
   readOnly: Type.Boolean(),
   limits: Type.Object({

@@ -13,7 +13,7 @@ export class ActiveRun {
   readonly run: Run;
   /** The time that it has had in processes. */
   readonly time: Stopwatch;
-  /** How often it was given to a process. */
+  /** The number of times that it was given to a process. */
   attempts = 0;
   /** Only a process that became free after this turn of the pool may take it. */
   after = 0;

@@ -55,7 +55,7 @@ export class Attempt {
   readonly #elapsedBefore: number;
   /** Calls without an answer so far. */
   readonly #open = new Map<number, CallClock>();
-  /** How many of the open calls have stopped the clock. */
+  /** The number of open calls that have stopped the clock. */
   #stopped = 0;
   /** Bytes that the process may still write, not counting calls. */
   #left: number;

@@ -35,12 +35,12 @@ export interface Order {
   readonly now?: number;
   /** See `Calls`. */
   readonly tools?: string;
-  /** Whether its state is kept for the next run. */
+  /** True when its state is kept for the next run. */
   readonly isKept: boolean;
 }
 
 /**
- * How a word is sent. The text of an input or an answer is JSON already: it follows on a line of its own, and is written
+ * The form in which a word is sent. The text of an input or an answer is JSON already: it follows on a line of its own, and is written
  * and read once. As a part of the word, it would be escaped as text within text.
  */
 export type Head =
@@ -74,7 +74,7 @@ export function wordOf(head: Head, text: string | undefined): Word {
   return head[0] === "run" ? ["run", head[1]] : head;
 }
 
-/** How a run ended, as its process sees it. */
+/** The outcome of a run, as its process sees it. */
 export type Outcome =
   | { readonly kind: "value"; readonly value?: string }
   | {

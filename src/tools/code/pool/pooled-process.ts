@@ -72,7 +72,7 @@ export class PooledProcess {
     return this.#child?.pid ?? 0;
   }
 
-  /** How many words wait here because the process does not read the ones before. */
+  /** The number of words that wait here because the process does not read the ones before. */
   get unread(): number {
     return this.#unsent.length;
   }

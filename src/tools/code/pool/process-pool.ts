@@ -7,13 +7,13 @@ import { type Gone, Seat, type SeatOptions, type SeatOwner } from "./seat";
 /** Options of a pool. */
 export interface PoolOptions extends SeatOptions {
   readonly isolation: Isolation;
-  /** How many processes it keeps. Each runs one program at a time. The processes of rooms come on top. */
+  /** The number of processes that it keeps. Each runs one program at a time. The processes of rooms come on top. */
   readonly size: number;
   /** Most runs that wait for a process. Further ones end as `busy`. */
   readonly maxWaiting: number;
   /** The advice to give if a process reports that it cannot work here. */
   readonly remedy: string;
-  /** Whether a process ends after its run, and another takes its place. Does not apply to rooms. Default: false. */
+  /** True ends a process after its run, and another takes its place. Does not apply to rooms. Default: false. */
   readonly isSingleUse?: boolean;
 }
 
@@ -35,9 +35,9 @@ export class ProcessPool implements Tier, SeatOwner, RoomHost {
   readonly #rooms = new Set<PooledRoom>();
   /** Rooms that wait for a process. Only a process that became free after the given turn may serve the room. */
   readonly #claims = new Map<PooledRoom, number>();
-  /** How often a process became free. */
+  /** The number of times that a process became free. */
   #turn = 0;
-  /** How many processes in a row ended before they were ready, and the reason that the last one gave. */
+  /** The number of processes in a row that ended before they were ready, and the reason that the last one gave. */
   #failures = 0;
   #reason: string | undefined;
   /** Set when the last process could not be started at all: the error code. */

@@ -14,9 +14,9 @@ export interface SeatOptions {
   readonly clock: Clock;
   /** The bounds that a process must have, or nothing runs in it. Default: none. */
   readonly needs?: readonly Hold[];
-  /** Whether the host checks the memory and threads of a process, and ends one that has too much. Default: false. */
+  /** True lets the host check the memory and threads of a process, and end one that has too much. Default: false. */
   readonly watchMemory?: boolean;
-  /** Whether a process is stopped while it is idle, so that nothing a run has left goes on. Default: false. */
+  /** True stops a process while it is idle, so that nothing a run has left goes on. Default: false. */
   readonly standsStill?: boolean;
 }
 
@@ -28,7 +28,7 @@ export interface SeatOwner {
   gone(seat: Seat, how: Gone): void;
 }
 
-/** How a process ended. */
+/** The end of a process. */
 export interface Gone {
   /** True if it was not ready yet. `reason` is then the process's own message, `fault` the error of the start. */
   readonly isEarly: boolean;

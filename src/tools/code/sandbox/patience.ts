@@ -2,7 +2,7 @@
 const LONGEST = 200_000;
 
 /**
- * How long to poll before sleeping. A virtual processor takes 15 µs to wake, so polling may spare a costly sleep. The time
+ * The time to poll before sleeping. A virtual processor takes 15 µs to wake, so polling may spare a costly sleep. The time
  * is `LONGEST` while polling that long spares sleeps, and halves after each sleep that it would not have spared.
  */
 export class Patience {

@@ -31,7 +31,7 @@ export class Timers {
     this.#timers.clear();
   }
 
-  /** When the next timer is due; undefined if there is none. */
+  /** The time at which the next timer is due; undefined if there is none. */
   get next(): number | undefined {
     let next: number | undefined;
     for (const { due } of this.#timers.values()) if (next === undefined || due < next) next = due;

@@ -67,7 +67,7 @@ function readingOf(
   return { body: woven.text, declares, origins: origins === null ? [woven.origins] : [woven.origins, origins] };
 }
 
-/** Where the directives end. */
+/** The offset at which the directives end. */
 const beginOf = (statements: readonly Syntax[]): number =>
   (statements.find((statement) => statement["directive"] === undefined)?.start ?? OFFSET) - OFFSET;
 

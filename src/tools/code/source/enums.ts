@@ -6,7 +6,7 @@ import type { Edit } from "./weave";
 /** Most enums of a source. Each becomes 200 characters of JavaScript. */
 const MOST = 500;
 
-/** How an enum is declared. */
+/** The declaration of an enum. */
 export interface EnumScope {
   /** The keyword as in TypeScript's output, or null for a further declaration of the same enum. */
   readonly keyword: "var " | "let " | null;

@@ -33,7 +33,7 @@ export function propertiesOf(text: string, node: Syntax, base: number): readonly
   ];
 }
 
-/** Where the properties are set. */
+/** The offset at which the properties are set. */
 function beginOf(text: string, node: Syntax, method: Syntax, base: number): number {
   const body = method["body"] as Syntax;
   const statements = body["body"] as Syntax[];

@@ -16,7 +16,7 @@ const MOST_LENGTH = 8 * 1024 * 1024;
 interface Task {
   readonly errand: Errand;
   readonly settle: (outcome: Outcome) => void;
-  /** How many threads ended while reading it. */
+  /** The number of threads that ended while reading it. */
   losses: number;
 }
 

@@ -20,11 +20,11 @@ const KEPT_LENGTH = 4 * 1024 * 1024;
 type Compiled = Program | CodeRefusal;
 type Kind = `${Language} of a ${Purpose}`;
 
-/** How a source is to be read. */
+/** The options by which a source is read. */
 export interface CompileOptions {
-  /** Whether its top-level declarations last for later runs. Default: false. */
+  /** True keeps its top-level declarations for later runs. Default: false. */
   readonly isSession?: boolean;
-  /** Whether it makes a behaviour, so a function that is all of the code is returned, not called. Default: false. */
+  /** True when it makes a behaviour: a function that is all of the code is returned, not called. Default: false. */
   readonly isBehaviour?: boolean;
 }
 

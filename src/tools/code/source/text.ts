@@ -4,7 +4,7 @@ const LINE_END = /\r\n?|[\n\u2028\u2029]/g;
 const SPACES = /\s*/y;
 const NOT_LINE_END = /[^\r\n\u2028\u2029]/g;
 
-/** Where the lines of a text begin. */
+/** The offsets at which the lines of a text begin. */
 export function lineStarts(text: string): number[] {
   const starts = [0];
   for (const { index, 0: end } of text.matchAll(LINE_END)) starts.push(index + end.length);
@@ -48,7 +48,7 @@ export function afterTrivia(text: string, from: number): number {
   return at;
 }
 
-/** Where the line of an offset ends. */
+/** The offset at which the line of another offset ends. */
 export function lineEndOf(text: string, at: number): number {
   LINE_END.lastIndex = at;
   const end = LINE_END.exec(text)?.index ?? text.length;

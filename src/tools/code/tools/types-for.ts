@@ -2,7 +2,7 @@ import { type KnownTools, readTools, type Tools } from "./tool-set";
 import { type Shape, Shapes, textIn } from "./type-shape";
 import { commentText, keyText, TypeTexts } from "./type-text";
 
-const SURROUNDINGS = `/** What the code was handed. */
+const SURROUNDINGS = `/** The input of the code. */
 declare const input: unknown;
 /** Says how far the code is; the value is one that JSON can hold. */
 declare function progress(value: unknown): void;

@@ -332,7 +332,7 @@ class MemoryRoot implements Root {
   }
 }
 
-/** How many names `entries` gives at a time. Each is looked up by its whole path. */
+/** The number of names that `entries` gives at a time. Each is looked up by its whole path. */
 const SOME = 100;
 
 /** The path of a name in a directory. `""` is the directory itself. */

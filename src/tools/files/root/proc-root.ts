@@ -12,7 +12,7 @@ import { openStepByStep } from "./step-by-step";
 
 const { ENOENT, EEXIST, ENOTDIR, ELOOP, ENOTEMPTY, EISDIR } = constants.errno;
 
-/** How many names `entries` gives at a time without FFI. Bun reads all names at once then. */
+/** The number of names that `entries` gives at a time without FFI. Bun reads all names at once then. */
 const SOME = 1_000;
 
 /** Names of a directory that were read but not given all yet. */

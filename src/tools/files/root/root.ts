@@ -1,5 +1,5 @@
 /**
- * How a root is reached:
+ * The way in which a root is reached:
  *
  * | resolution | how it stays inside |
  * | --- | --- |

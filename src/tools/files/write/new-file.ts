@@ -214,12 +214,12 @@ export class NewFile {
     return true;
   }
 
-  /** How many bytes the root gains, by the last check. */
+  /** The number of bytes that the root gains, by the last check. */
   get more(): number {
     return this.#size - this.#before;
   }
 
-  /** How many files the root gains: 1, or 0 for a replacement. */
+  /** The number of files that the root gains: 1, or 0 for a replacement. */
   get moreFiles(): number {
     return this.#isNew ? 1 : 0;
   }

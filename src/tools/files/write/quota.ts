@@ -2,7 +2,7 @@ import { refuse } from "../file-error";
 import type { SharedQuota } from "./shared-quota";
 import { type Amount, Bound, type Counter, type Most, Usage } from "./usage";
 
-/** What the files below an actor's root take, and may take: by its own bounds and by the bounds of a shared quota. */
+/** The space that the files below an actor's root take, and may take by its own bounds and those of a shared quota. */
 export class Quota {
   readonly #usage: Usage;
   readonly #own: Bound;

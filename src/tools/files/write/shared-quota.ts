@@ -4,7 +4,7 @@ import { type Amount, Bound, type Counter, type Most, Usage } from "./usage";
 export interface FileQuota {
   /** The bounds given to `createQuota`. */
   readonly limits: { readonly bytes?: number; readonly files?: number };
-  /** What all its roots hold: the last count and the actors' changes since. Null while a root is uncounted. */
+  /** The content of all its roots: the last count and the actors' changes since. Null while a root is uncounted. */
   readonly used: Amount | null;
   /** Counts all roots now. Without it, changes by other programs are not seen until the next count. */
   recount(): Promise<void>;
