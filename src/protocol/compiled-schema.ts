@@ -108,7 +108,7 @@ class Alternatives {
   }
 
   error(value: unknown): string {
-    // TypeBox passes the message on unchanged; toFindings takes it out again.
+    // TypeBox declares a text, but passes the message on unchanged, whatever it is; toFindings takes it out again.
     return new Explanation(this.#explain(value)) as unknown as string;
   }
 

@@ -12,6 +12,8 @@ function makeBehaviour(cell: Cell): Behaviour {
     if (cell.behaviour === null) throw new Error(`${cell.address} has no factory.`);
     return cell.behaviour;
   }
+  // The cell does not know the protocol of its factory: `never` stands for the context of any. CellContext is the same
+  // class for each of them.
   return checkHandlers(
     cell.environment.enter(factory, new CellContext<unknown>(cell) as never),
     operations,

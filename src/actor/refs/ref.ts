@@ -234,7 +234,8 @@ export const recipientOf = (ref: AnyRef): Recipient => ActorRef.recipientOf(ref)
 
 /** The one reference to an actor. */
 export function refTo<Signatures>(recipient: Recipient): Ref<Signatures> {
-  // The caller knows the protocol: spawn, or the context that was typed by it.
+  // Ref declares the methods of ActorRef with the types of a protocol. Its caller knows that protocol: spawn, or a
+  // context that was typed by it. Each recipient of such a caller has an ActorRef.
   return recipient.ref as unknown as Ref<Signatures>;
 }
 

@@ -30,7 +30,8 @@ export function consoleOf(
   const { apply, ownKeys, deleteProperty } = Reflect;
   const { split } = String.prototype;
   const { join } = Array.prototype;
-  /** Has no prototype: code could put setters there, which would see each write. */
+  // Without a prototype: code could put setters there, which would see each write. `__proto__` in a literal sets that and
+  // makes no entry, which the compiler does not know.
   const none = (): Record<string, number | undefined> => ({ __proto__: null }) as never;
 
   let margin = "";

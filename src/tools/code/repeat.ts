@@ -44,5 +44,5 @@ export function fixedDate(Real: DateConstructor, now: number): DateConstructor {
   define("parse", parse);
   define("UTC", UTC);
   defineProperty(Fixed, "prototype", { __proto__: null, value: prototype } as PropertyDescriptor);
-  return Fixed as unknown as DateConstructor; // It has all that the real one has.
+  return Fixed as unknown as DateConstructor; // It has all that the real one has: the calls, and the properties defined above.
 }

@@ -71,7 +71,10 @@ export function prelude(
   };
 
   type Waiting = Record<number, ((answer: string) => void) | undefined>;
-  /** Resolves the open calls. It has no prototype, whose setters would see each entry. */
+  /**
+   * Resolves the open calls. It has no prototype, whose setters would see each entry: `__proto__` in a literal sets that
+   * and makes no entry, which the compiler does not know.
+   */
   const none = (): Waiting => ({ __proto__: null }) as unknown as Waiting;
   let waiting = none();
 

@@ -35,7 +35,8 @@ export function surroundings({ setTimer, clearTimer, load, askUrl, random, fail 
 
   type Timer = { readonly work: () => unknown; readonly values: unknown[]; readonly isRepeated: boolean };
   type Timers = Record<number, Timer | undefined>;
-  /** Without a prototype, whose setters would see each entry. */
+  // Without a prototype, whose setters would see each entry. `__proto__` in a literal sets that and makes no entry, which
+  // the compiler does not know.
   const none = (): Timers => ({ __proto__: null }) as unknown as Timers;
   let timers = none();
   const later = (work: unknown, delay: unknown, values: unknown[], isRepeated: boolean): number => {

@@ -53,7 +53,7 @@ export async function loadParser(language: Language): Promise<Parse> {
     if (language === "javascript")
       return (source) => parse(javascript, source, withoutHashbang(source), null, language);
     const { tsPlugin } = await import("@sveltejs/acorn-typescript");
-    // The cast: the plugin is typed for another minor version of the same parser.
+    // `never`: the plugin is typed for another minor version of the same parser. The nodes have ESTree's types, as above.
     const typescript = limited(
       Parser.extend(tsPlugin() as never, withConditionals(tokTypes)),
     ) as unknown as AcornParser;

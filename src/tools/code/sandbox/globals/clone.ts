@@ -36,7 +36,7 @@ export function cloneGlobal(): (value: unknown, options?: { readonly transfer?: 
     "TypeError",
     "URIError",
   ];
-  const isError = (Error as unknown as { isError(value: unknown): boolean }).isError; // QuickJS has it.
+  const isError = (Error as unknown as { isError(value: unknown): boolean }).isError; // QuickJS has it; the compiler's library does not declare it yet.
 
   const natives = new Set<object | null>(
     [Map, Set, WeakMap, WeakSet, WeakRef, ArrayBuffer, DataView, RegExp, Date, Boolean, Number, String, BigInt, Symbol]
@@ -120,6 +120,7 @@ export function cloneGlobal(): (value: unknown, options?: { readonly transfer?: 
     const view = (given: Uint8Array | DataView, name: string): object => {
       const buffer = clone(given.buffer) as ArrayBuffer;
       const length = name === "DataView" ? given.byteLength : (given as Uint8Array).length;
+      // A built-in tag is the name of a class of views, which all take a buffer, an offset and a length.
       const Of = (globalThis as unknown as Record<string, new (...parts: unknown[]) => object>)[name];
       if (Of === undefined) throw refused(`A ${name}`);
       return note(given, new Of(buffer, given.byteOffset, length));
@@ -127,6 +128,7 @@ export function cloneGlobal(): (value: unknown, options?: { readonly transfer?: 
 
     const error = (given: Error): Error => {
       const name = String(given.name);
+      // A name of ERRORS is that of a built-in subclass of Error; code that has replaced it gets its own one.
       const Of = ERRORS.includes(name) ? (globalThis as unknown as Record<string, typeof Error>)[name] : Error;
       const made = note(given, new (Of ?? Error)());
       const hide = (key: string, of: unknown) =>
