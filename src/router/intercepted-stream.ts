@@ -1,12 +1,13 @@
 import type { ActorEnvironment } from "../actor/cell/cell";
 import type { PendingStream } from "../actor/envelopes/stream";
-import { DONE, type Step, StreamError } from "../actor/envelopes/stream-step";
+import { checkMost, DONE, type Step, StreamError } from "../actor/envelopes/stream-step";
 import { LEFT } from "../actor/reasons";
 import { type ActorStream, asyncIteratorPrototype, StreamReader } from "../actor/refs/stream-reader";
 import { quote } from "../message/address";
 import { deliveryError, type MessageSource } from "../message/delivery-error";
 import type { Message } from "../message/message";
 import type { Enter } from "../runtime/contexts";
+import { heard } from "../runtime/thenable";
 import { type Outcome, sourceOf, type Transit } from "./transit";
 
 /** Sends the message of a stream. `hold` makes the items of the stream that was opened for it. */
@@ -31,6 +32,10 @@ export class InterceptedStream implements ActorStream<unknown> {
   #transit: Transit | null = null;
   #opened: PendingStream | null = null;
   #items: Promise<Items> | null = null;
+  /** The stream of an actor, when the interceptors let it through as it is: only such a one can tell what has come. */
+  #whole: StreamReader | InterceptedStream | null = null;
+  /** Reads without an answer yet. */
+  #reads = 0;
   #isDone = false;
 
   constructor(message: Message, environment: ActorEnvironment, begin: Begin) {
@@ -40,6 +45,25 @@ export class InterceptedStream implements ActorStream<unknown> {
   }
 
   async next(): Promise<Step> {
+    this.#reads++;
+    try {
+      return await this.#next();
+    } finally {
+      this.#reads--;
+    }
+  }
+
+  ready(max = Number.POSITIVE_INFINITY): unknown[] {
+    checkMost(max);
+    if (this.#isDone || this.#reads > 0) return [];
+    if (this.#items === null) {
+      this.#items = this.#open();
+      void heard(this.#items); // The next read rejects if it failed.
+    }
+    return this.#whole === null ? [] : this.#inContext(readyOf, this.#whole, max);
+  }
+
+  async #next(): Promise<Step> {
     const pause = this.#environment.settling.pause(); // The items may come from an iterable that awaits nothing.
     if (pause !== null) await pause;
     if (this.#isDone) return DONE;
@@ -68,7 +92,9 @@ export class InterceptedStream implements ActorStream<unknown> {
       this.#transit = this.#begin(hold, resolve);
     });
     if (outcome.isErr()) throw new StreamError(outcome.error);
-    return iteratorOf(outcome.value);
+    const items = iteratorOf(outcome.value);
+    if (items instanceof StreamReader || items instanceof InterceptedStream) this.#whole = items;
+    return items;
   }
 
   /** Calls in the context of the first read, which sent the message: interceptors made the items, not the reader (P16). */
@@ -116,6 +142,8 @@ async function stepOf(items: Items): Promise<Step> {
   const step = await items.next();
   return step.done === true ? DONE : { value: step.value, done: false };
 }
+
+const readyOf = (items: StreamReader | InterceptedStream, max: number): unknown[] => items.ready(max);
 
 async function endOf(items: Items): Promise<void> {
   await items.return?.();

@@ -29,6 +29,13 @@ export class Queue<Item> {
     return item;
   }
 
+  /** Takes the first `count` items, or all if there are fewer. */
+  takeSome(count: number): Item[] {
+    const taken: Item[] = [];
+    for (let left = Math.min(count, this.#size); left > 0; left--) taken.push(this.take() as Item); // The size is counted.
+    return taken;
+  }
+
   clear(): void {
     this.#ring = emptyRing(SMALLEST);
     this.#first = this.#size = 0;

@@ -36,12 +36,11 @@ export class KitAnswers {
     return Promise.resolve(answer.make(payload)).then((value) => ok(value));
   }
 
-  /** The items of a stream. */
-  async *items(to: Address, operation: string, payload: unknown): AsyncGenerator<unknown, undefined, undefined> {
+  /** The items of a stream. Throws a StreamError if the test refuses it. */
+  items(to: Address, operation: string, payload: unknown): unknown {
     const answer = this.#of(to, operation);
     if ("refusal" in answer) throw new StreamError(this.#refusal(answer.refusal, to, operation, payload));
-    // Typed by kit.answer: the answer of a stream is an iterable.
-    yield* (await answer.make(payload)) as Iterable<unknown> | AsyncIterable<unknown>;
+    return answer.make(payload);
   }
 
   /** The refusal of an offer, if one is prepared; otherwise null, and the offer is taken. */

@@ -1,6 +1,7 @@
 import { type Address, type AnyRef, type AskResult, err, ok, type Protocol } from "../index";
 import { beside, type Effect } from "./effect";
 import type { KitAnswers } from "./kit-answers";
+import { KitStream } from "./kit-stream";
 
 /** The part of a kit that its references write to and read from. */
 export interface KitRecord {
@@ -30,9 +31,11 @@ export class KitRef implements AnyRef {
   }
 
   /** Like a real stream, it sends nothing before the first read. */
-  async *stream(operation: string, first?: unknown, second?: unknown): AsyncGenerator<unknown, undefined, undefined> {
-    const payload = this.#record("streamed", operation, first, second);
-    return yield* this.#kit.answers.items(this.address, operation, payload);
+  stream(operation: string, first?: unknown, second?: unknown): KitStream {
+    return new KitStream(() => {
+      const payload = this.#record("streamed", operation, first, second);
+      return this.#kit.answers.items(this.address, operation, payload);
+    });
   }
 
   async offer(operation: string, first?: unknown, second?: unknown): Promise<AskResult<void>> {

@@ -1,3 +1,4 @@
+import { quote } from "../../message/address";
 import type { AskError } from "../../message/delivery-error";
 
 /** The error that a loop over a stream throws: a delivery error as an Error, with its kind. */
@@ -20,6 +21,12 @@ export type Step = IteratorResult<unknown, undefined>;
 /** The result of a read at the end. */
 export const DONE: Step = Object.freeze({ value: undefined, done: true });
 
+/** Throws unless `max` can be the most items of one `ready(max)`. */
+export function checkMost(max: number): void {
+  if (max === Number.POSITIVE_INFINITY || (Number.isInteger(max) && max >= 1)) return;
+  throw new RangeError(`ready(max) takes a whole number of items from 1, or Infinity; got ${quote(max)}.`);
+}
+
 /** Stands for the end, in place of an item. */
 export const END: unique symbol = Symbol("the end of a stream");
 
@@ -34,3 +41,7 @@ export const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown>
 
 export const isIterable = (value: unknown): value is Iterable<unknown> =>
   typeof value === "object" && value !== null && Symbol.iterator in value;
+
+/** The error of a handler that returned something else. */
+export const notIterable = (): TypeError =>
+  new TypeError("The handler of a stream returns an iterable, as a generator does: async *ticks() { yield 1; }.");

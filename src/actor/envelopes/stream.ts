@@ -14,7 +14,16 @@ import { EnvelopeSource } from "./envelope";
 import { explicitDeadlineOf } from "./origin";
 import { ReaderWatch } from "./reader-watch";
 import { ABANDONED_AFTER, type StreamOptions } from "./stream-options";
-import { DONE, END, isAsyncIterable, isIterable, type Step, StreamError, strideBehind } from "./stream-step";
+import {
+  DONE,
+  END,
+  isAsyncIterable,
+  isIterable,
+  notIterable,
+  type Step,
+  StreamError,
+  strideBehind,
+} from "./stream-step";
 import { checkedItem } from "./validation";
 
 type Read = (step: Step | Promise<Step>) => void;
@@ -142,7 +151,10 @@ export class PendingStream implements Envelope, Wait {
       this.#promise = promise;
       if (this.waiter !== null) readerWaits(this, this.waiter);
       if (this.#timer !== null) this.cell.environment.timers.add(this.#timer);
-    } else this.#readLater(captured, promise);
+    } else {
+      this.#laterReads ??= new Queue();
+      this.#laterReads.put({ read: captured, promise });
+    }
     return promise;
   }
 
@@ -155,16 +167,21 @@ export class PendingStream implements Envelope, Wait {
       : Promise.resolve({ value, done: false });
   }
 
+  /** Takes at most `max` of the items that have come; none while an earlier read has no answer yet. */
+  readReady(max: number): unknown[] {
+    const items = this.#late > 0 ? [] : this.#items.takeSome(max);
+    if (items.length === 0) return items;
+    if (this.#wakeProducer !== null && this.#items.size <= this.#credit / 2) this.#goOn();
+    this.#untilReadLook = 1; // The next read looks: a whole row was taken at once.
+    this.#dispatcher.spend(items.length);
+    return items;
+  }
+
   /** True when the turn is over after a read: a long row of items must not keep the event loop waiting. */
   #isReadersTurnOver(): boolean {
     const isOver = this.#dispatcher.spend(this.#readStride) || this.#late > 0;
     this.#readStride = this.#untilReadLook = strideBehind(this.#readStride, isOver);
     return isOver;
-  }
-
-  #readLater(read: Read, promise: Promise<Step>): void {
-    this.#laterReads ??= new Queue();
-    this.#laterReads.put({ read, promise });
   }
 
   #inNextTurn(value: unknown): Promise<Step> {
@@ -242,11 +259,7 @@ export class PendingStream implements Envelope, Wait {
         await this.rest();
         if (this.#isClosed) return;
       }
-    } else {
-      throw new TypeError(
-        "The handler of a stream returns an iterable, as a generator does: async *ticks() { yield 1; }.",
-      );
-    }
+    } else throw notIterable();
   }
 
   /** Gives an item to the waiting reader, or keeps it; false when the producer has to wait. */

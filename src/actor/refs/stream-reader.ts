@@ -1,6 +1,6 @@
 import type { Settling } from "../../runtime/settling";
 import type { PendingStream } from "../envelopes/stream";
-import { DONE, type Step } from "../envelopes/stream-step";
+import { checkMost, DONE, type Step } from "../envelopes/stream-step";
 
 /**
  * Items from an actor, for `for await`. Leaving the loop ends the producer: once its present wait is over, or at once
@@ -21,6 +21,20 @@ import { DONE, type Step } from "../envelopes/stream-step";
 export interface ActorStream<Item> extends AsyncIteratorObject<Item, undefined, undefined> {
   /** Reads may be called ahead: each gets its own item, in order. */
   next(): Promise<IteratorResult<Item, undefined>>;
+  /**
+   * Takes the items that have come already, in order, without a promise for each: for a door that writes many items at
+   * once. Gives at most `max` items (a whole number from 1; default: all), and an empty array if none has come. It never
+   * waits, so the end of the stream, or its error, comes out of the `next()` that follows the last item. It gives none
+   * while an earlier `next()` waits: no item overtakes another. The taken items are credit for the producer at once
+   * (P12). If nothing was read before, it begins the stream, as `next()` does, and gives an empty array.
+   *
+   * @throws RangeError when `max` is neither a whole number from 1 nor Infinity.
+   * @example
+   * for (let step = await lines.next(); step.done !== true; step = await lines.next()) {
+   *   socket.write([step.value, ...lines.ready(99)].join("\n"));
+   * }
+   */
+  ready(max?: number): Item[];
   /** Leaves the stream, as `break` and `await using` do; pending reads come to the end. */
   return(): Promise<IteratorResult<Item, undefined>>;
   /** Leaves the stream, and rejects with the given value. */
@@ -34,7 +48,7 @@ export class StreamReader implements ActorStream<unknown> {
   declare readonly [Symbol.asyncIterator]: () => this;
   declare readonly [Symbol.asyncDispose]: () => Promise<void>;
   readonly #settling: Settling;
-  readonly #open: () => PendingStream;
+  #open: () => PendingStream;
   #stream: PendingStream | null = null;
   #isLeft = false;
 
@@ -53,6 +67,20 @@ export class StreamReader implements ActorStream<unknown> {
       return this.#settling.rejected(thrown);
     }
     return this.#stream.read();
+  }
+
+  ready(max = Number.POSITIVE_INFINITY): unknown[] {
+    checkMost(max);
+    if (this.#isLeft) return [];
+    try {
+      this.#stream ??= this.#open();
+    } catch (thrown) {
+      this.#open = () => {
+        throw thrown; // The next read rejects with it.
+      };
+      return [];
+    }
+    return this.#stream.readReady(max);
   }
 
   return(): Promise<Step> {
