@@ -105,6 +105,8 @@ export interface Relay {
   recipients(): Recipients;
   /** The sender of a message gave up. Not needed where each message is moved to one actor, which is told itself. */
   abandon?(envelope: Envelope, error: DeliveryError): void;
+  /** The messages that it has handed on and that are not over; undefined when it counts none. */
+  readonly load?: number | undefined;
 }
 
 /** A message that went to several actors. */
@@ -230,6 +232,8 @@ export interface Waiter {
   isLookDue: boolean;
   /** The reader that its stream waits for, while the stream has no credit left. */
   parkedFor: Waiter | null;
+  /** Remembers a wait. */
+  add(wait: Wait): void;
   /** The first wait in its list that has not ended. */
   firstOpen(): Wait | null;
   /** The present waits. */

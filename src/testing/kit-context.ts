@@ -69,7 +69,7 @@ export class KitContext<Signatures> implements Context<Signatures>, KitRecord {
   readonly #protocol: Protocol<string, Signatures>;
   readonly #own: Address;
   readonly #lifetime = new AbortController();
-  readonly #children = new Set<Address>();
+  readonly #children = new Map<Address, Ref<AnySignatures>>();
   #watches: { readonly of: Address; readonly callback: (terminated: Terminated) => unknown }[] = [];
   #stash: { readonly operation: string; readonly payload: unknown }[] = [];
   readonly #before: (Handlers<Signatures> & Hooks)[] = [];
@@ -136,23 +136,28 @@ export class KitContext<Signatures> implements Context<Signatures>, KitRecord {
     if (typeof factory !== "function") {
       throw new TypeError(`The factory of ${at} is a function that returns its handlers; got ${show(factory)}.`);
     }
-    this.#children.add(at);
+    this.#children.set(at, this.refTo(at, protocol) as unknown as Ref<AnySignatures>); // The protocol is not known later.
     const given = options === undefined ? {} : { options };
     this.record({ kind: "spawned", address: at, protocol: protocol.name, ...given });
     return this.refTo(at, protocol);
   }
 
-  stop(child?: AnyRef): void {
+  get children(): readonly Ref<AnySignatures>[] {
+    return [...this.#children.values()];
+  }
+
+  stop(child?: AnyRef): PromiseLike<void> | undefined {
     const at = child?.address ?? this.#own;
     if (at !== this.#own && !this.#children.delete(at)) {
       throw new TypeError(`${this.#own} can stop itself and its children, and ${at} is neither.`);
     }
     this.record({ kind: "stopped", address: at });
-    if (at !== this.#own) return;
+    if (at !== this.#own) return Promise.resolve();
     this.isStopped = true;
     const reason = new DOMException(`The actor ${at} was stopped.`, "AbortError");
     this.present?.controller.abort(reason);
     this.#lifetime.abort(reason);
+    return undefined;
   }
 
   watch(ref: AnyRef, onTerminated: (terminated: Terminated) => unknown): () => void {
@@ -255,10 +260,8 @@ export class KitContext<Signatures> implements Context<Signatures>, KitRecord {
     operation: Streamed<S, Name>,
     ...args: readonly unknown[]
   ): ActorStream<ItemOf<S, Name & keyof S>> {
-    // Typed by kit.answer, as above. A generator may return without a value.
-    return KitRef.of(ref, "ctx.stream").stream(operation, args[0], args[1]) as unknown as ActorStream<
-      ItemOf<S, Name & keyof S>
-    >;
+    // Typed by kit.answer, as above.
+    return KitRef.of(ref, "ctx.stream").stream(operation, args[0], args[1]) as ActorStream<ItemOf<S, Name & keyof S>>;
   }
 
   #presentFor(what: string): Present {

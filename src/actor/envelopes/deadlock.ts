@@ -1,6 +1,7 @@
 import type { Address } from "../../message/address";
 import type { Envelope, Recipient, Recipients, Wait, Waiter } from "../contract";
 import { recipientsOf } from "./fans";
+import { StopWait } from "./stop-wait";
 import { addressesOf, Graph, handlingOf, isHandling, type Node, needOf, needsOf, nodesIn } from "./wait-graph";
 
 /**
@@ -132,11 +133,14 @@ function mayBeStuck(handling: Waiter): boolean {
 function mayBeHeldUp(wait: Wait): boolean {
   const { isRestarting, soleHandling } = wait.cell;
   if (isRestarting) return true;
+  if (wait instanceof StopWait) return wait.cell.awaited.some(mayNodeBeHeldUp);
   const recipients = recipientsOf(wait.cell, wait);
   if (recipients !== null) return mayAllBeHeldUp(recipients);
   if (soleHandling !== undefined) return soleHandling?.isWaiting === true;
-  return nodesIn(needOf(wait.cell, wait)).some((node) => !isHandling(node) || node.isWaiting);
+  return nodesIn(needOf(wait.cell, wait)).some(mayNodeBeHeldUp);
 }
+
+const mayNodeBeHeldUp = (node: Node): boolean => !isHandling(node) || node.isWaiting;
 
 /** Stops at the first that decides: there may be thousands, and one that goes on is enough. */
 function mayAllBeHeldUp({ parts, isOneEnough }: Recipients): boolean {
@@ -184,7 +188,9 @@ function breakCircle(handling: Waiter, closing: Wait | null): boolean {
   return false;
 }
 
-const leadsTo = (wait: Wait, node: Node): boolean => nodesIn(needOf(wait.cell, wait)).includes(node);
+/** True when a wait can be refused, and ends at that node. A stop goes on, whoever waits for it. */
+const leadsTo = (wait: Wait, node: Node): boolean =>
+  !(wait instanceof StopWait) && nodesIn(needOf(wait.cell, wait)).includes(node);
 
 /** True when a handler has it, or it went to several actors. */
 const isHandled = (wait: Wait): boolean =>

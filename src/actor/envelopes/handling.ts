@@ -115,8 +115,8 @@ export class Handling implements Waiter {
     for (let next = wait; wait !== null; wait = next) {
       next = unlink(wait);
       if (!wait.isOpen) continue;
-      hasEnded = true;
       wait.endWith(reason);
+      if (!wait.isOpen) hasEnded = true;
     }
     return hasEnded;
   }

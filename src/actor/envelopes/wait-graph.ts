@@ -2,6 +2,7 @@ import type { Address } from "../../message/address";
 import type { Recipient, Wait, Waiter } from "../contract";
 import { recipientsOf } from "./fans";
 import { Handling, isOf } from "./handling";
+import { StopWait } from "./stop-wait";
 
 /** Part of a graph of waits: a handling that has to end, or an actor that has to begin anew or to stop. */
 export type Node = Waiter | Recipient;
@@ -20,9 +21,10 @@ export const isHandling = (node: Node | undefined): node is Waiter => node insta
 
 /**
  * The needs of an actor before it takes a message, or before it handles one that was sent: the handling that has the
- * message, or one of those before it. For a message to several actors, the needs of each.
+ * message, or one of those before it. For a message to several actors, the needs of each. For a stop, the actor.
  */
 export function needOf(to: Recipient, wait: Wait | null): Need {
+  if (wait instanceof StopWait) return to;
   const recipients = recipientsOf(to, wait);
   if (recipients !== null) {
     const { parts, isOneEnough } = recipients;

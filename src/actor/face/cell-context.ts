@@ -15,7 +15,7 @@ import type {
 } from "../../protocol/signatures";
 import type { Clock } from "../../runtime/clock";
 import { type Cell, cellOf } from "../cell/cell";
-import { endedSentence, Instance, stopReason } from "../cell/state";
+import { endedSentence, stopReason } from "../cell/state";
 import { behave } from "../cell/transitions";
 import type { Origin } from "../contract";
 import { whenAborted } from "../envelopes/abort";
@@ -39,6 +39,7 @@ import type { ActorStream } from "../refs/stream-reader";
 import type { Context, Factory } from "./context";
 import { forward, stash, unstash } from "./forwarding";
 import { spawnCell } from "./spawn";
+import { isReplaced, Stopping, waiterOf } from "./waits";
 
 /** The metadata of a message without any. */
 const NONE: Metadata = Object.freeze({});
@@ -63,17 +64,11 @@ export class CellContext<Signatures> implements Context<Signatures> {
   }
 
   get #isReplaced(): boolean {
-    return this.#cell.generation !== this.#generation && !this.#cell.isStopped; // A stopped cell has no generation.
+    return isReplaced(this.#cell, this.#generation);
   }
 
-  /**
-   * The handling that a new ask belongs to: the present one, or else the instance's. For a replaced instance, one that
-   * is over.
-   */
   get #waiter(): Handling {
-    const cell = this.#cell;
-    if (this.#isReplaced) return Instance.ended().backgroundOf(cell, cell.generation);
-    return cell.handling ?? cell.instance.backgroundOf(cell, cell.generation);
+    return waiterOf(this.#cell, this.#generation);
   }
 
   /** The origin of what it sends now: this actor, with what the message that it handles hands on. */
@@ -145,13 +140,18 @@ export class CellContext<Signatures> implements Context<Signatures> {
     return spawnCell(cell.environment, cell, name, protocol, factory, options);
   }
 
-  stop(child?: AnyRef): void {
+  stop(child?: AnyRef): PromiseLike<void> | undefined {
     const own = this.#own;
     const cell = child === undefined ? own : cellOf(child);
     if (cell !== own && cell.parent !== own) {
       throw new TypeError(`${own.address} can stop itself and its children, and ${cell.address} is neither.`);
     }
     stop(cell, false);
+    return cell === own ? undefined : new Stopping(cell, own, this.#generation);
+  }
+
+  get children(): readonly Ref<AnySignatures>[] {
+    return (this.#own.extras?.children?.all() ?? []).map((child) => refTo(child));
   }
 
   watch(ref: AnyRef, onTerminated: (terminated: Terminated) => unknown): () => void {

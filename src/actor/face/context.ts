@@ -137,9 +137,22 @@ export interface Context<Signatures> {
   /**
    * Stops this actor, or one of its children, after the running message. The messages that wait are dead-lettered.
    *
+   * The stop of a child can be awaited: `await ctx.stop(child)` goes on once the child and all below it have stopped
+   * (P13). It never rejects, and goes on waiting when the handler's sender gives up. While it is awaited, it is a wait
+   * of the handler: an ask of the child, or of an actor below it, that would wait for this handler comes back
+   * `ask-cycle` (P8). A stop that is not awaited is no wait, and costs no promise. The stop of this actor itself returns
+   * undefined: an actor that awaited its own stop would wait for ever.
+   *
    * @throws TypeError when the reference is neither this actor's nor a child's.
+   * @example
+   * await Promise.all(ctx.children.map((child) => ctx.stop(child)));
    */
-  stop(child?: AnyRef): void;
+  stop(child?: AnyRef): PromiseLike<void> | undefined;
+  /**
+   * The references to this actor's children, in the order in which they were spawned: those that have not stopped at
+   * this moment. Each reading makes another array.
+   */
+  readonly children: readonly Ref<AnySignatures>[];
   /**
    * Calls back once when an actor has stopped, in this actor's turn and after all messages that it sent here before
    * (P2); at once if it is already gone. A restart is no stop. The returned function ends the watch; a restart of this
