@@ -117,7 +117,8 @@ export type {
 } from "./protocol/signatures";
 export type { SystemOptions } from "./router/environment";
 export { type Dropped, drop, type Interceptor, type Next, type Passage } from "./router/interceptor";
-export { type PoolOptions, type Routing, type Spawner, spawnPool } from "./router/pool";
+export { type PoolOptions, type Routing, type RoutingOptions, type Spawner, spawnPool } from "./router/pool";
+export { createPool, type Pool, type RefPoolOptions } from "./router/pool-of-refs";
 export { createRouter, type MessageHandler, type Router } from "./router/router";
 export { createTopic, type TakerName, type Topic } from "./router/topic";
 export { type Clock, type ClockTimer, systemClock } from "./runtime/clock";

@@ -236,6 +236,7 @@ function sentence(kind: DeliveryError["kind"], detail: unknown): string {
       return `was cancelled by its signal: ${sentenceOf(detail)}`;
     case "no-recipient":
       if (detail === "multiplied") return MULTIPLIED;
+      if (detail === "no-worker") return "found no worker in this pool; add one, and send it again then.";
       if (detail !== undefined) return wentInCircles(detail as readonly Address[]);
       return `reached nobody; spawn or register an actor there first, or check the address.`;
     case "stopped":
@@ -281,8 +282,11 @@ const MULTIPLIED =
 type DetailOf = {
   timeout: number;
   cancelled: unknown;
-  /** The route of a message forwarded too often; "multiplied" when a pool would hand it to all its workers again. */
-  "no-recipient": readonly Address[] | "multiplied" | undefined;
+  /**
+   * The route of a message forwarded too often; "multiplied" when a pool would hand it to all its workers again;
+   * "no-worker" when a pool of references is empty.
+   */
+  "no-recipient": readonly Address[] | "multiplied" | "no-worker" | undefined;
   /** Set when the handler had begun: what happened to it. */
   stopped: "abandoned" | "streamed" | undefined;
   "mailbox-full": number;

@@ -1,10 +1,10 @@
 import type { Result } from "neverthrow";
 import type { Cell } from "../actor/cell/cell";
-import type { EndReason, Envelope, Fan, Part, Recipients, Relay } from "../actor/contract";
+import type { EndReason, Envelope, Fan, Part, Recipient, Recipients, Relay } from "../actor/contract";
 import { PendingAsk } from "../actor/envelopes/ask";
 import { servesOutside } from "../actor/envelopes/cause";
 import { lookLater } from "../actor/envelopes/deadlock";
-import { copyRoute, EnvelopeSource, routeOf, tellFrom } from "../actor/envelopes/envelope";
+import { EnvelopeSource, keepRoute, type Route, routeOf, tellFrom } from "../actor/envelopes/envelope";
 import { fanOf, forgetFan, keepFan } from "../actor/envelopes/fans";
 import { PendingOffer } from "../actor/envelopes/offer";
 import { senderOf } from "../actor/envelopes/origin";
@@ -12,7 +12,7 @@ import { ANSWERED } from "../actor/reasons";
 import { handTo } from "../actor/refs/sending";
 import { type DeliveryError, deliveryError } from "../message/delivery-error";
 import type { Operation } from "../protocol/protocol";
-import { type Choice, inTurn, refuseAll, usable } from "./pool-routing";
+import { type Choice, inTurn, loadOfAll, refuseAll, type Staff, usable, withinWorker } from "./pool-routing";
 
 type Outcome = Result<unknown, DeliveryError>;
 
@@ -27,29 +27,36 @@ interface Workers extends Fan {
   readonly isFirstWinning: boolean;
 }
 
+/** The route of an envelope that nobody has forwarded. */
+const NOWHERE: Route = { hops: [], fits: null, pools: [] };
+
 /** Hands each ask to all workers. The reply is the first answer, or comes when all have answered. */
 export class ToAll implements Relay {
   readonly #pool: Cell;
-  readonly #workers: readonly Cell[];
+  readonly staff: Staff;
   readonly #isFirstWinning: boolean;
   readonly #choice: Choice = inTurn();
 
-  constructor(pool: Cell, workers: readonly Cell[], isFirstWinning: boolean) {
+  constructor(pool: Cell, staff: Staff, isFirstWinning: boolean) {
     this.#pool = pool;
-    this.#workers = workers;
+    this.staff = staff;
     this.#isFirstWinning = isFirstWinning;
   }
 
+  get load(): number {
+    return loadOfAll(this.staff.list);
+  }
+
   /** Picks the one worker of a stream. It must be known, because the reader may wait for that worker and for no other. */
-  pick(type: string, payload: unknown): Cell | null {
+  pick(type: string, payload: unknown): Recipient | null {
     if (this.#pool.operation(type)?.isStream !== true) return null;
-    const workers = usable(this.#workers);
-    return workers.length === 0 ? null : this.#choice(workers, type, payload);
+    const workers = usable(this.staff.list);
+    return workers.length === 0 ? null : withinWorker(this.#choice(workers, type, payload), type, payload);
   }
 
   accept(envelope: Envelope, operation: Operation | null | undefined): DeliveryError | null {
-    const workers = usable(this.#workers);
-    if (workers.length === 0 || operation === undefined) return refuseAll(this.#pool, envelope, operation);
+    const workers = usable(this.staff.list);
+    if (workers.length === 0 || operation === undefined) return refuseAll(this.#pool, this.staff, envelope, operation);
     const { type, payload, origin } = envelope;
     const goesToOne = envelope.pattern === "stream" || (this.#isFirstWinning && envelope.pattern !== "ask");
     if (goesToOne) return handTo(this.#choice(workers, type, payload), envelope, operation);
@@ -69,12 +76,24 @@ export class ToAll implements Relay {
         new PendingOffer(worker, type, payload, origin, { timeout: Number.POSITIVE_INFINITY }, settle);
       return this.#fanOut(envelope, workers, operation, false, make);
     }
+    const route = this.#routeOf(envelope);
     for (const worker of workers) {
       const part = tellFrom(type, payload, origin);
-      copyRoute(envelope, part);
+      if (route !== undefined) keepRoute(part, route);
       worker.accept(part, operation);
     }
     return null;
+  }
+
+  /**
+   * The route of an envelope's copies. When the workers are references, the route names the pool already now: such a
+   * worker is no child of the pool, so nobody could tell later that it forwards the message back.
+   */
+  #routeOf(envelope: Envelope): Route | undefined {
+    const before = routeOf(envelope);
+    if (!this.staff.isOpen) return before;
+    const { hops, fits, pools } = before ?? NOWHERE;
+    return { hops, fits, pools: [...pools, this.#pool] };
   }
 
   /** Each round would make `size` copies of each copy. `maxHops` limits the rounds, but not the copies. */
@@ -105,9 +124,10 @@ export class ToAll implements Relay {
         this.#giveUp(parts, error);
       },
     };
+    const route = this.#routeOf(envelope);
     workers.forEach((worker, index) => {
       const part = make(worker, (outcome) => this.#settle(envelope, fan, index, outcome));
-      copyRoute(envelope, part);
+      if (route !== undefined) keepRoute(part, route);
       parts.push(part);
     });
     keepFan(envelope, fan);
@@ -115,6 +135,9 @@ export class ToAll implements Relay {
       const part = parts[index];
       if (part?.isWaiting) handTo(worker, part, operation);
     }
+    // Which worker of a worker gets it is known only now.
+    const isNested = this.staff.isOpen && workers.some(({ relay }) => relay !== null);
+    if (isNested && envelope instanceof PendingAsk) this.#lookForAsker(envelope);
     return null;
   }
 
@@ -150,7 +173,7 @@ export class ToAll implements Relay {
   }
 
   recipients(): Recipients {
-    return { parts: usable(this.#workers).map((cell) => ({ cell, wait: null })), isOneEnough: this.#isFirstWinning };
+    return { parts: usable(this.staff.list).map((cell) => ({ cell, wait: null })), isOneEnough: this.#isFirstWinning };
   }
 
   /**

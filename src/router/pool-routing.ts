@@ -1,6 +1,9 @@
+import { MailboxBound } from "../actor/cell/admission";
 import type { Cell } from "../actor/cell/cell";
-import type { Envelope, Recipients, Relay } from "../actor/contract";
+import { guardLater } from "../actor/cell/transitions";
+import type { Envelope, Recipient, Recipients, Relay } from "../actor/contract";
 import { EnvelopeSource } from "../actor/envelopes/envelope";
+import { Signal } from "../actor/envelopes/signal";
 import { handTo } from "../actor/refs/sending";
 import { asDetail, quote } from "../message/address";
 import { type DeliveryError, deliveryError, sentenceOf } from "../message/delivery-error";
@@ -46,21 +49,39 @@ export function leastBusy(): Choice {
   };
 }
 
-/** A worker's load, in constant time: the workers of such a pool have a bound, which counts the messages in the mailbox. */
-const loadOf = ({ extras, current }: Cell): number =>
-  (extras?.bound?.size ?? 0) +
-  (extras?.bound?.waiting.size ?? 0) +
-  (extras?.concurrency?.running.size ?? 0) +
-  (current === null ? 0 : 1);
+/**
+ * A worker's load, in constant time: the workers of such a pool have a bound, which counts the messages in the mailbox.
+ * The load of a pool is that of its own workers.
+ */
+function loadOf({ relay, extras, current }: Cell): number {
+  if (relay !== null) return relay.load ?? 0;
+  return (
+    (extras?.bound?.size ?? 0) +
+    (extras?.bound?.waiting.size ?? 0) +
+    (extras?.concurrency?.running.size ?? 0) +
+    (current === null ? 0 : 1)
+  );
+}
+
+export const loadOfAll = (workers: readonly Cell[]): number => workers.reduce((sum, worker) => sum + loadOf(worker), 0);
+
+/** Makes the load of a worker readable in constant time; it may have begun, and have messages. */
+export function count(worker: Cell): void {
+  if (worker.isStopped || worker.relay !== null || worker.extra.bound !== null) return;
+  const bound = new MailboxBound(Number.POSITIVE_INFINITY, "reject");
+  for (const envelope of worker.queue ?? []) if (!(envelope instanceof Signal)) bound.size++;
+  worker.extra.bound = bound;
+  guardLater(worker);
+}
 
 /**
  * Chooses the same worker for the same key while that worker lives, by rendezvous hashing (D. G. Thaler and C. V.
  * Ravishankar, "Using Name-Based Mappings to Increase Hit Rates", IEEE/ACM Transactions on Networking 6(1), 1998). The keys of
  * a worker that has stopped are spread over the others, and no other key moves.
  */
-export function byKey(keyOf: KeyOf): Choice {
+export function byKey(pool: Cell, keyOf: KeyOf): Choice {
   return (workers, type, payload) => {
-    const hash = Bun.hash.xxHash32(keyFor(workers, keyOf, type, payload));
+    const hash = Bun.hash.xxHash32(keyFor(pool, keyOf, type, payload));
     let found = at(workers, 0);
     let highest = -1;
     for (const worker of workers) {
@@ -74,17 +95,17 @@ export function byKey(keyOf: KeyOf): Choice {
 }
 
 /** The key as a text. An error of the key function is logged, because a tell must not throw (P4). */
-function keyFor(workers: readonly Cell[], keyOf: KeyOf, type: string, payload: unknown): string {
+function keyFor(pool: Cell, keyOf: KeyOf, type: string, payload: unknown): string {
   try {
     const key: unknown = keyOf(type, payload);
     if (!isThenable(key)) return String(key);
     hearRejection(key, () => {});
     throw new TypeError("it returned a promise");
   } catch (thrown) {
-    const { environment, parent } = at(workers, 0);
+    const { environment, address } = pool;
     if (environment.logLimit.admit()) {
       environment.logger.error(
-        `The key of ${quote(type)} to the pool ${parent?.address} could not be told (${asDetail(sentenceOf(thrown))}); it goes where an empty one goes.`,
+        `The key of ${quote(type)} to the pool ${address} could not be told (${asDetail(sentenceOf(thrown))}); it goes where an empty one goes.`,
         { cause: thrown },
       );
     }
@@ -103,36 +124,64 @@ function mix(hash: number): number {
 
 const at = (workers: readonly Cell[], index: number): Cell => workers[index] as Cell; // Callers keep the index in range.
 
+/** The workers of a pool. */
+export interface Staff {
+  /** Replaced as a whole when a worker comes or goes: a message may be on its way over the list. */
+  list: readonly Cell[];
+  /** True when workers are references that come and go; false when they are the pool's own, which stops after the last. */
+  readonly isOpen: boolean;
+}
+
+/** The one actor that gets a message for a worker: a worker may be a pool itself. */
+export const withinWorker = (worker: Cell, type: string, payload: unknown): Recipient =>
+  worker.relay === null ? worker : (worker.relay.pick(type, payload) ?? worker);
+
 /** Hands each message to one worker. */
 export class ToOne implements Relay {
   readonly #pool: Cell;
-  readonly #workers: readonly Cell[];
+  readonly staff: Staff;
   readonly #choice: Choice;
 
-  constructor(pool: Cell, workers: readonly Cell[], choice: Choice) {
+  constructor(pool: Cell, staff: Staff, choice: Choice) {
     this.#pool = pool;
-    this.#workers = workers;
+    this.staff = staff;
     this.#choice = choice;
   }
 
-  pick(type: string, payload: unknown): Cell | null {
-    const workers = usable(this.#workers);
-    return workers.length === 0 ? null : this.#choice(workers, type, payload);
+  get load(): number {
+    return loadOfAll(this.staff.list);
+  }
+
+  pick(type: string, payload: unknown): Recipient | null {
+    const workers = usable(this.staff.list);
+    return workers.length === 0 ? null : withinWorker(this.#choice(workers, type, payload), type, payload);
   }
 
   accept(envelope: Envelope, operation: Operation | null | undefined): DeliveryError | null {
     const worker = operation === undefined ? null : this.pick(envelope.type, envelope.payload);
-    return worker === null ? refuseAll(this.#pool, envelope, operation) : handTo(worker, envelope, operation);
+    return worker === null
+      ? refuseAll(this.#pool, this.staff, envelope, operation)
+      : handTo(worker, envelope, operation);
   }
 
+  /** Any of its workers may get the next ask. */
   recipients(): Recipients {
-    return { parts: [], isOneEnough: true };
+    return { parts: usable(this.staff.list).map((cell) => ({ cell, wait: null })), isOneEnough: true };
   }
 }
 
 /** Refuses an envelope that no worker can take. */
-export function refuseAll(pool: Cell, envelope: Envelope, operation: Operation | null | undefined): DeliveryError {
+export function refuseAll(
+  pool: Cell,
+  { isOpen }: Staff,
+  envelope: Envelope,
+  operation: Operation | null | undefined,
+): DeliveryError {
   pool.environment.counts.accepted++;
-  const kind = operation === undefined ? "unknown-operation" : "stopped";
-  return pool.refuse(envelope, deliveryError(kind, new EnvelopeSource(envelope, pool)));
+  const source = new EnvelopeSource(envelope, pool);
+  if (operation === undefined) return pool.refuse(envelope, deliveryError("unknown-operation", source));
+  return pool.refuse(
+    envelope,
+    isOpen ? deliveryError("no-recipient", source, "no-worker") : deliveryError("stopped", source),
+  );
 }

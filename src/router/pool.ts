@@ -1,14 +1,13 @@
-import { MailboxBound } from "../actor/cell/admission";
 import { type Cell, cellOf } from "../actor/cell/cell";
 import { guard } from "../actor/cell/transitions";
 import type { HandlerTable, Relay } from "../actor/contract";
-import type { Factory } from "../actor/face/context";
+import type { Context, Factory } from "../actor/face/context";
 import { ACTOR_OPTIONS, type ActorOptions } from "../actor/options";
 import type { Ref } from "../actor/refs/ref";
 import { quote } from "../message/address";
 import type { Protocol } from "../protocol/protocol";
 import { ToAll } from "./pool-fan";
-import { byKey, inTurn, leastBusy, ToOne } from "./pool-routing";
+import { byKey, count, inTurn, leastBusy, type Staff, ToOne } from "./pool-routing";
 
 /**
  * The rule by which a worker of a pool gets a message:
@@ -25,17 +24,21 @@ import { byKey, inTurn, leastBusy, ToOne } from "./pool-routing";
  */
 export type Routing = "round-robin" | "least-busy" | "consistent-hash" | "broadcast" | "first-answer";
 
-/**
- * The options of a pool. `supervision` is that of its workers, and `phase` is the pool's; the other options of an actor apply
- * to each worker.
- */
-export interface PoolOptions extends ActorOptions {
-  /** The number of workers, a whole number from 1. */
-  readonly size: number;
+/** The options by which a pool spreads messages over its workers. */
+export interface RoutingOptions {
   /** Default: `"round-robin"`. */
   readonly routing?: Routing;
   /** The key of a message: messages with the same key go to the same worker. Needed by `"consistent-hash"`, refused otherwise. */
   readonly key?: (operation: string, payload: unknown) => string | number;
+}
+
+/**
+ * The options of a pool. `supervision` is that of its workers, and `phase` is the pool's; the other options of an actor apply
+ * to each worker.
+ */
+export interface PoolOptions extends ActorOptions, RoutingOptions {
+  /** The number of workers, a whole number from 1. */
+  readonly size: number;
 }
 
 /** A system or a context, to spawn actors with. */
@@ -92,60 +95,69 @@ export function spawnPool<Signatures>(
         if (routing === "least-busy") count(worker);
         return worker;
       });
-      const pool = cellOf(ctx.self);
-      stand(pool, relayOf(pool, workers, routing, key));
-      // Messages from before the relay was set, or during a restart, are forwarded to it.
-      const self = ctx.self as Ref<never>; // The pool takes its own messages, but the compiler cannot tell that here.
-      const table: HandlerTable = {};
-      for (const operation of Object.keys(protocol.operations)) table[operation] = () => ctx.forward(self);
-      return table as unknown as ReturnType<Factory<Signatures>>; // The table has a handler for each operation.
+      return standBefore(ctx, protocol, { list: workers, isOpen: false }, { routing, ...(key && { key }) });
     },
     { ...(supervision && { supervision }), ...(phase !== undefined && { phase }) },
   );
 }
 
-function stand(pool: Cell, relay: Relay): void {
-  pool.extra.relay = relay;
+/**
+ * Makes the actor of a context a pool. Messages from before the relay stands, or during a restart, are forwarded to it.
+ *
+ * @returns the pool's handlers.
+ */
+export function standBefore<Signatures>(
+  ctx: Context<Signatures>,
+  protocol: Protocol<string, Signatures>,
+  staff: Staff,
+  { routing = "round-robin", key }: RoutingOptions,
+): ReturnType<Factory<Signatures>> {
+  const pool = cellOf(ctx.self);
+  pool.extra.relay = relayOf(pool, staff, routing, key);
   guard(pool);
+  const self = ctx.self as Ref<never>; // The pool takes its own messages, but the compiler cannot tell that here.
+  const table: HandlerTable = {};
+  for (const operation of Object.keys(protocol.operations)) table[operation] = () => ctx.forward(self);
+  return table as unknown as ReturnType<Factory<Signatures>>; // The table has a handler for each operation.
 }
 
-/** Makes the load of a worker readable in constant time. */
-function count(worker: Cell): void {
-  worker.extra.bound ??= new MailboxBound(Number.POSITIVE_INFINITY, "reject");
-  guard(worker);
-}
-
-function relayOf(pool: Cell, workers: readonly Cell[], routing: Routing, key: PoolOptions["key"]): Relay {
+function relayOf(pool: Cell, staff: Staff, routing: Routing, key: RoutingOptions["key"]): Relay {
   switch (routing) {
     case "round-robin":
-      return new ToOne(pool, workers, inTurn());
+      return new ToOne(pool, staff, inTurn());
     case "least-busy":
-      return new ToOne(pool, workers, leastBusy());
+      return new ToOne(pool, staff, leastBusy());
     case "consistent-hash":
-      return new ToOne(pool, workers, byKey(key ?? (() => ""))); // checkPoolOptions requires a key.
+      return new ToOne(pool, staff, byKey(pool, key ?? (() => ""))); // checkRouting requires a key.
     case "broadcast":
-      return new ToAll(pool, workers, false);
+      return new ToAll(pool, staff, false);
     case "first-answer":
-      return new ToAll(pool, workers, true);
+      return new ToAll(pool, staff, true);
   }
 }
 
 function checkPoolOptions(name: string, options: PoolOptions): PoolOptions {
+  checkRouting(name, options, KNOWN, "{ size: 4 }");
+  if (!Number.isInteger(options.size) || options.size < 1) {
+    throw new RangeError(`The size of the pool ${quote(name)} is a whole number from 1; got ${quote(options.size)}.`);
+  }
+  return options;
+}
+
+/** Throws on options that no pool has, or that do not fit together. */
+export function checkRouting(name: string, options: RoutingOptions, known: readonly string[], example: string): void {
   if (typeof options !== "object" || options === null) {
     throw new TypeError(
-      `The options of the pool ${quote(name)} are an object, such as { size: 4 }; got ${quote(options)}.`,
+      `The options of the pool ${quote(name)} are an object, such as ${example}; got ${quote(options)}.`,
     );
   }
   for (const option of Object.keys(options)) {
-    if (KNOWN.includes(option)) continue;
+    if (known.includes(option)) continue;
     throw new TypeError(
-      `There is no option "${option}" for the pool ${quote(name)}; write one of ${KNOWN.join(", ")}.`,
+      `There is no option "${option}" for the pool ${quote(name)}; write one of ${known.join(", ")}.`,
     );
   }
-  const { size, routing = "round-robin", key } = options;
-  if (!Number.isInteger(size) || size < 1) {
-    throw new RangeError(`The size of the pool ${quote(name)} is a whole number from 1; got ${quote(size)}.`);
-  }
+  const { routing = "round-robin", key } = options;
   if (!ROUTINGS.includes(routing)) {
     throw new TypeError(
       `The routing of the pool ${quote(name)} is one of ${ROUTINGS.join(", ")}; got ${quote(routing)}.`,
@@ -156,5 +168,4 @@ function checkPoolOptions(name: string, options: PoolOptions): PoolOptions {
       `The pool ${quote(name)} has a key where it is routed by one: { routing: "consistent-hash", key: (operation, payload) => … }.`,
     );
   }
-  return options;
 }

@@ -125,6 +125,13 @@ export function guard(cell: Life): void {
   live(cell, GUARDED);
 }
 
+/** Checks each message from now on, though it has begun: its turn ends, because the loop of that turn checks none. */
+export function guardLater(cell: Life): void {
+  cell.extra.aliveAs = GUARDED;
+  if (cell.life === ALIVE) live(cell, GUARDED);
+  endTurn(cell);
+}
+
 /** Handles no more messages until its next instance has begun. */
 export function beginRestart(cell: Life, why: Restart): void {
   live(cell, RESTARTING);

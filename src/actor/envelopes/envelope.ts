@@ -179,9 +179,3 @@ export function poolsBehind(before: Route | undefined, { parent }: Recipient): r
 export function keepRoute(envelope: Envelope, route: Route): void {
   routes.set(envelope, route);
 }
-
-/** Gives the copy of an envelope for another recipient the same route. */
-export function copyRoute(from: Envelope, to: Envelope): void {
-  const route = routes.get(from);
-  if (route !== undefined) routes.set(to, route);
-}

@@ -39,9 +39,8 @@ export const strideBehind = (stride: number, isTurnOver: boolean): number =>
 export const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
   typeof value === "object" && value !== null && Symbol.asyncIterator in value;
 
-export const isIterable = (value: unknown): value is Iterable<unknown> =>
-  typeof value === "object" && value !== null && Symbol.iterator in value;
-
-/** The error of a handler that returned something else. */
-export const notIterable = (): TypeError =>
-  new TypeError("The handler of a stream returns an iterable, as a generator does: async *ticks() { yield 1; }.");
+/** The items of a handler's result. Throws when it has none. */
+export function asIterable(value: unknown): Iterable<unknown> {
+  if (typeof value === "object" && value !== null && Symbol.iterator in value) return value as Iterable<unknown>; // By that.
+  throw new TypeError("The handler of a stream returns an iterable, as a generator does: async *ticks() { yield 1; }.");
+}

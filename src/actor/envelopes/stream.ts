@@ -14,16 +14,7 @@ import { EnvelopeSource } from "./envelope";
 import { explicitDeadlineOf } from "./origin";
 import { ReaderWatch } from "./reader-watch";
 import { ABANDONED_AFTER, type StreamOptions } from "./stream-options";
-import {
-  DONE,
-  END,
-  isAsyncIterable,
-  isIterable,
-  notIterable,
-  type Step,
-  StreamError,
-  strideBehind,
-} from "./stream-step";
+import { asIterable, DONE, END, isAsyncIterable, type Step, StreamError, strideBehind } from "./stream-step";
 import { checkedItem } from "./validation";
 
 type Read = (step: Step | Promise<Step>) => void;
@@ -252,14 +243,14 @@ export class PendingStream implements Envelope, Wait {
         await this.rest();
         if (this.#isClosed) return;
       }
-    } else if (isIterable(items)) {
-      for (const item of items) {
+    } else {
+      for (const item of asIterable(items)) {
         const value = isThenable(item) ? await item : item; // As `for await` does.
         if (this.push(value)) continue;
         await this.rest();
         if (this.#isClosed) return;
       }
-    } else throw notIterable();
+    }
   }
 
   /** Gives an item to the waiting reader, or keeps it; false when the producer has to wait. */
