@@ -147,7 +147,7 @@ describe("the effects", () => {
         const log = ctx.spawn("log", Log, () => ({ write() {}, lines: () => 0, tail: () => [] }));
         lifetime = ctx.signal;
         return {
-          add: () => ctx.stop(log),
+          add: () => void ctx.stop(log),
           total() {
             ctx.stop();
             expect(ctx.signal.aborted).toBe(true);

@@ -39,8 +39,11 @@ export const strideBehind = (stride: number, isTurnOver: boolean): number =>
 export const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
   typeof value === "object" && value !== null && Symbol.asyncIterator in value;
 
+export const isIterable = (value: unknown): value is Iterable<unknown> =>
+  typeof value === "object" && value !== null && Symbol.iterator in value;
+
 /** The items of a handler's result. Throws when it has none. */
 export function asIterable(value: unknown): Iterable<unknown> {
-  if (typeof value === "object" && value !== null && Symbol.iterator in value) return value as Iterable<unknown>; // By that.
+  if (isIterable(value)) return value;
   throw new TypeError("The handler of a stream returns an iterable, as a generator does: async *ticks() { yield 1; }.");
 }

@@ -44,7 +44,7 @@ export class PendingStream implements Envelope, Wait {
   readonly #schema: Operation | null;
   /** Items that the producer may be ahead of the reader. */
   readonly credit: number;
-  readonly #timer: Timeout | null;
+  readonly #timer: Timeout | null = null;
   #stopListening: (() => void) | null = null;
   /** The producer's limit for an idle reader, and the watch that enforces it; made when the producer first waits. */
   readonly #patience: number;
@@ -86,10 +86,8 @@ export class PendingStream implements Envelope, Wait {
     this.origin = origin;
     this.credit = credit;
     this.#patience = abandonedAfter ?? patience;
-    this.#timer =
-      timeout === Number.POSITIVE_INFINITY
-        ? null
-        : new Timeout(timeout, () => this.#giveUp(deliveryError("timeout", this.#source(), timeout)));
+    if (timeout !== Number.POSITIVE_INFINITY)
+      this.#timer = new Timeout(timeout, () => this.#giveUp(deliveryError("timeout", this.#source(), timeout)));
     const deadline = explicitDeadlineOf(this);
     if (signal === undefined && deadline === null) return;
     const giveUp = (error: AskError): void => this.#giveUp(error);
@@ -162,7 +160,7 @@ export class PendingStream implements Envelope, Wait {
   readReady(max: number): unknown[] {
     const items = this.#late > 0 ? [] : this.#items.takeSome(max);
     if (items.length === 0) return items;
-    if (this.#wakeProducer !== null && this.#items.size <= this.#credit / 2) this.#goOn();
+    if (this.#wakeProducer !== null && this.#items.size <= this.credit / 2) this.#goOn();
     this.#untilReadLook = 1; // The next read looks: a whole row was taken at once.
     this.#dispatcher.spend(items.length);
     return items;

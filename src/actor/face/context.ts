@@ -138,7 +138,7 @@ export interface Context<Signatures> {
    * Stops this actor, or one of its children, after the running message. The messages that wait are dead-lettered.
    *
    * The stop of a child can be awaited: `await ctx.stop(child)` goes on once the child and all below it have stopped
-   * (P13). It never rejects, and goes on waiting when the handler's sender gives up. While it is awaited, it is a wait
+   * (P13); so does a handler that returns it. It never rejects, and goes on waiting when the handler's sender gives up. While it is awaited, it is a wait
    * of the handler: an ask of the child, or of an actor below it, that would wait for this handler comes back
    * `ask-cycle` (P8). A stop that is not awaited is no wait, and costs no promise. The stop of this actor itself returns
    * undefined: an actor that awaited its own stop would wait for ever.
