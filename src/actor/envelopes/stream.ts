@@ -158,9 +158,9 @@ export class PendingStream implements Envelope, Wait {
 
   /** Takes at most `max` of the items that have come; none while an earlier read has no answer yet. */
   readReady(max: number): unknown[] {
-    const items = this.#late > 0 ? [] : this.#items.takeSome(max);
+    const items = this.#late > 0 ? [] : this.items.takeSome(max);
     if (items.length === 0) return items;
-    if (this.#wakeProducer !== null && this.#items.size <= this.credit / 2) this.#goOn();
+    if (this.#wakeProducer !== null && this.items.size <= this.credit / 2) this.#goOn();
     this.#untilReadLook = 1; // The next read looks: a whole row was taken at once.
     this.#dispatcher.spend(items.length);
     return items;

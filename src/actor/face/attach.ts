@@ -70,6 +70,10 @@ class Link implements Relay, Carrier {
     out.fail("unreachable", thrown);
   }
 
+  get load(): number {
+    return this.#pending.size;
+  }
+
   /** The actor is elsewhere: it is handed the message itself. */
   pick(): null {
     return null;
