@@ -124,14 +124,14 @@ export class Interceptors {
     if (lane !== undefined) lane.put(transit);
     else if (this.#entering !== null)
       this.#laneTo(to).put(transit); // An interceptor is the sender: do not run on its stack.
-    else this.#enter(transit);
+    else this.#enter(transit, true);
     transit.startTimer();
     return transit;
   }
 
-  #enter(transit: Transit): void {
+  #enter(transit: Transit, isOnStack: boolean): void {
     this.#entering = transit;
-    transit.enter(this.#chain);
+    transit.enter(this.#chain, isOnStack);
     this.#entering = null;
     if (!transit.hasLeft) this.#laneTo(transit.message.to).hold(transit);
   }
@@ -141,7 +141,7 @@ export class Interceptors {
     if (found !== undefined) return found;
     const lane = new Lane(
       this.#environment,
-      (transit) => this.#enter(transit),
+      (transit) => this.#enter(transit, false),
       () => {
         this.#lanes.delete(to);
         this.#lookWhetherUsed();

@@ -106,25 +106,21 @@ export class Transit implements Mail<Transit>, Staged {
 
   // ——— Through the interceptors
 
-  enter(chain: readonly Interceptor[]): void {
+  /** @param isOnStack true on the stack of the sender, and so in its context. */
+  enter(chain: readonly Interceptor[], isOnStack: boolean): void {
     this.#isEntered = true;
     if (this.failure !== null) {
       this.#die(this.failure); // The sender gave up while the message was queued.
       return;
     }
-    const passed = this.#enterStep(chain, 0, this.message);
+    const passed = isOnStack
+      ? stepOf(this, chain, 0, this.message)
+      : this.inContext(stepOf, this, chain, 0, this.message);
     if (this.#isTold) void passed.then((outcome) => this.#answer(outcome));
   }
 
-  /**
-   * Enters the sender's context for each interceptor and for the mailbox, because `next` may be called from any context. The
-   * `then` of a thenable that an interceptor returns is read in it too.
-   */
-  #enterStep(chain: readonly Interceptor[], index: number, message: Message): Promise<Outcome> {
-    return this.inContext(() => this.#step(chain, index, message));
-  }
-
-  #step(chain: readonly Interceptor[], index: number, message: Message): Promise<Outcome> {
+  /** Calls an interceptor, or hands over to the mailbox; in the sender's context, also for the `then` of a thenable. */
+  step(chain: readonly Interceptor[], index: number, message: Message): Promise<Outcome> {
     const interceptor = chain[index];
     if (interceptor === undefined) return this.#handOver(message);
     let given: Promise<Outcome> | null = null;
@@ -136,7 +132,7 @@ export class Transit implements Mail<Transit>, Staged {
       }
       if (this.failure !== null) given = Promise.resolve(err(this.failure));
       else if (hasEnded) throw new TypeError("next() came after its interceptor had returned: return what it gives.");
-      else given = this.#enterStep(chain, index + 1, this.#asSent(changed));
+      else given = this.inContext(stepOf, this, chain, index + 1, this.#asSent(changed)); // It may be called in any context.
       return given;
     };
     const conclude = (passage: unknown): Outcome => {
@@ -250,6 +246,10 @@ export class Transit implements Mail<Transit>, Staged {
     return sourceOf(this.message, isIntercepted);
   }
 }
+
+/** A function with arguments: a closure for each step would cost more. */
+const stepOf = (transit: Transit, chain: readonly Interceptor[], index: number, message: Message): Promise<Outcome> =>
+  transit.step(chain, index, message);
 
 export const sourceOf = (message: Message, isIntercepted: boolean): MessageSource => ({
   to: message.to,

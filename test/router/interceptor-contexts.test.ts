@@ -60,6 +60,20 @@ for (const asyncContext of ["system", "sender"] as const) {
       }
     });
 
+    test("P16: an interceptor that calls next at once, in the context of another request, hands on in that of its own", async () => {
+      const { router, askAs } = createEcho(asyncContext);
+      const seen: string[] = [];
+      const asMallory = user.run("mallory", () => AsyncLocalStorage.snapshot());
+      router.use((_, next) => asMallory(() => next()));
+      router.use((_, next) => {
+        seen.push(who());
+        return next();
+      });
+      const replies = await Promise.all(USERS.map(askAs));
+      expect(replies.map((reply) => reply.unwrapOr("failed"))).toEqual(wanted);
+      expect(seen).toEqual(USERS);
+    });
+
     test("P16: a thenable that an interceptor returns is awaited in the context of who sent", async () => {
       const { router, askAs } = createEcho(asyncContext);
       const seen: string[] = [];
