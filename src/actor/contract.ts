@@ -64,8 +64,8 @@ export interface Recipient {
   envelopes(): readonly Envelope[];
   /** The record of an envelope that it handles; null when nothing is recorded. */
   handlingOf(envelope: Envelope): Waiter | null;
-  /** Takes a tell from outside of actors. */
-  tell(type: string, payload: unknown): void;
+  /** Takes a tell from outside of actors, as it was written: with a payload, with options, or with both. */
+  tell(type: string, first: unknown, second: unknown): void;
   /** The fast way in for messages from outside of actors; false when a message needs more checks. */
   takes(envelope: Envelope, operation: Operation | null | undefined): boolean;
   /** Puts an envelope into the mailbox, or refuses it and returns the error. */

@@ -16,7 +16,7 @@ export interface MessageQueue<Item> extends Iterable<Item> {
   add(type: string, payload: unknown): boolean;
   /**
    * Opens the queue for a type until it is empty or closed, if enough messages wait. Call it for each item put behind others.
-   * One that is bare is closed to messages with a payload.
+   * For a bare type it is closed to messages with a payload.
    */
   open(type: string, make: Envelop, counts: Tally, isBare?: boolean): void;
   close(): void;

@@ -7,9 +7,8 @@ import type { AnyFactory, Behaviour, Envelope, Environment, Operations, Recipien
 import { deadLetterOf, EnvelopeSource, Tell, tellOf } from "../envelopes/envelope";
 import { fanOf } from "../envelopes/fans";
 import { Handling } from "../envelopes/handling";
-import type { TellOptions } from "../envelopes/tell-options";
 import { ActorRef, recipientOf } from "../refs/ref";
-import { tell } from "../refs/sending";
+import { tellAsWritten } from "../refs/sending";
 import { admit, forget } from "./admission";
 import { Children, type Directory } from "./directory";
 import { Extras, Instance } from "./state";
@@ -194,14 +193,13 @@ export class Cell implements Runnable, Recipient {
     return this.operations === null ? null : this.operations[type];
   }
 
-  /** Takes a tell from outside of actors: with its payload, or with its options where the operation has no payload. */
-  tell(type: string, payload: unknown): void {
+  /** Takes a tell from outside of actors, as it was written: with a payload, with options, or with both. */
+  tell(type: string, first: unknown, second: unknown): void {
     const { activity, queue } = this;
     const operation = this.operation(type);
     const isBare = operation?.hasPayload === false;
-    const envelope = new Tell(type, payload, null);
-    if (isBare && payload !== undefined)
-      tell(this, null, type, undefined, payload as TellOptions); // Typed by Ref.tell.
+    const envelope = new Tell(type, first, null);
+    if (second !== undefined || (isBare && first !== undefined)) tellAsWritten(this, operation, type, first, second);
     else if (!this.takes(envelope, operation)) this.accept(envelope, operation);
     // Later tells of the same operation can then go straight into the mailbox.
     else if (activity !== IDLE) queue?.open(type, tellOf, this.environment.counts, isBare);

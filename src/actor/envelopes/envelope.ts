@@ -11,7 +11,7 @@ import type { Operation } from "../../protocol/protocol";
 import type { Enter } from "../../runtime/contexts";
 import type { Envelope, Environment, Origin, Recipient } from "../contract";
 import type { DeadLetter } from "../events";
-import { explicitDeadlineOf, leftUntil, messageIn } from "./origin";
+import { deadlineIn, leftUntil, messageIn } from "./origin";
 
 /**
  * The constant answers of all tells. A separate class: JavaScriptCore reserves room in each object for its own class's
@@ -73,13 +73,13 @@ export const tellOf = (type: string, payload: unknown): Tell => new Tell(type, p
  * The envelope of a tell. One with a deadline is no `Tell`: a turn looks at its deadline, and at no other tell for one.
  */
 export function tellFrom(type: string, payload: unknown, origin: Origin): Envelope {
-  if (explicitDeadlineOf({ origin }) === null) return new Tell(type, payload, origin);
+  if (deadlineIn(origin) === null) return new Tell(type, payload, origin);
   return Object.assign(new Unawaited(), { next: null, type, payload, origin });
 }
 
 /** The error of an envelope whose deadline is over before it is handled; null when it may be handled. */
 export function overdue(envelope: Envelope, cell: Recipient): DeliveryError | null {
-  const deadline = explicitDeadlineOf(envelope);
+  const deadline = deadlineIn(envelope.origin);
   if (deadline === null || leftUntil(deadline) > 0) return null;
   return deliveryError("timeout", new EnvelopeSource(envelope, cell, "queued"), deadline.given);
 }

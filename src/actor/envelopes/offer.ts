@@ -6,7 +6,7 @@ import type { EndReason, Envelope, Origin, Recipient } from "../contract";
 import { onAbort } from "./abort";
 import { checkAskOptions } from "./ask";
 import { EnvelopeSource } from "./envelope";
-import { explicitDeadlineOf, leftUntil } from "./origin";
+import { deadlineIn, leftUntil } from "./origin";
 import { checkBeside, type TellOptions } from "./tell-options";
 
 /** The limits of the wait for room in a mailbox, and what travels beside the payload. */
@@ -68,7 +68,7 @@ export class PendingOffer implements Envelope {
     this.payload = payload;
     this.origin = origin;
     this.#resolve = resolve;
-    const deadline = explicitDeadlineOf(this);
+    const deadline = deadlineIn(origin);
     this.#delay = deadline === null ? timeout : Math.min(timeout, Math.max(leftUntil(deadline), 1));
     if (signal === undefined) return;
     const cancelled = (): DeliveryError => deliveryError("cancelled", this.#source(), signal.reason);

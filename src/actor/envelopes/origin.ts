@@ -64,13 +64,11 @@ export function knownMessage({ origin }: Envelope): Message | null {
 }
 
 /** True when an envelope came through a door (`parseMessage`, `receive`), even after its payload was checked. */
-export function isFromOutside(envelope: Envelope): boolean {
-  const { origin } = envelope;
+export function isFromOutside({ origin }: Envelope): boolean {
   if (origin === null) return false;
   try {
-    if (isSent(origin) && origin.isFromOutside) return true;
-    const message = knownMessage(envelope);
-    return message !== null && isReceived(message);
+    if (!isSent(origin)) return isMessage(origin) && isReceived(origin);
+    return origin.isFromOutside || (origin.message !== null && isReceived(origin.message));
   } catch {
     return true; // A proxy that throws is not trusted.
   }
@@ -99,9 +97,8 @@ function metadataIn(message: Message | null): Metadata | null {
 const frozen = (metadata: Metadata): Metadata =>
   Object.isFrozen(metadata) ? metadata : Object.freeze({ ...metadata });
 
-/** The deadline that an envelope carries, beside the timeout of an ask; null for most. */
-export const explicitDeadlineOf = ({ origin }: { readonly origin: Origin }): Deadline | null =>
-  isSent(origin) ? origin.deadline : null;
+/** The deadline that a message carries, beside the timeout of an ask; null for most. */
+export const deadlineIn = (origin: Origin): Deadline | null => (isSent(origin) ? origin.deadline : null);
 
 /** The milliseconds that are left until a deadline; negative once it is over. */
 export const leftUntil = ({ at, clock }: Deadline): number => at - clock.monotonicTime();
@@ -112,7 +109,7 @@ export const leftUntil = ({ at, clock }: Deadline): number => at - clock.monoton
  */
 export function deadlineOf(envelope: Envelope): number {
   const { left = Number.POSITIVE_INFINITY } = envelope;
-  const deadline = explicitDeadlineOf(envelope);
+  const deadline = deadlineIn(envelope.origin);
   return deadline === null ? left : Math.max(Math.min(left, leftUntil(deadline)), 0);
 }
 
@@ -129,7 +126,7 @@ export function withMetadata(origin: Origin, given: Metadata): Origin {
 
 /** An origin with the deadline of a call, or the one that it has, whichever is sooner. */
 function withDeadline(origin: Origin, given: number, clock: Clock): Origin {
-  const before = explicitDeadlineOf({ origin });
+  const before = deadlineIn(origin);
   if (before !== null && leftUntil(before) <= given) return origin;
   return sentAs(origin, { deadline: { at: clock.monotonicTime() + given, clock, given } });
 }
@@ -154,7 +151,7 @@ export function originIn(handled: Envelope, sender: Recipient): Origin {
 function handedOn(handled: Envelope, from: Recipient): Origin {
   const all = metadataOf(handled);
   const metadata = all === null ? null : inheritedFrom(all, from.environment.inheritedMetadata);
-  const deadline = explicitDeadlineOf(handled);
+  const deadline = deadlineIn(handled.origin);
   return metadata === null && deadline === null ? from : sentAs(from, { metadata, deadline });
 }
 

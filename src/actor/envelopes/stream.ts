@@ -11,7 +11,7 @@ import { LEFT } from "../reasons";
 import { untilOver } from "./abort";
 import { lookForCircle, producerWaits, readerWaits, waitEnds } from "./deadlock";
 import { EnvelopeSource } from "./envelope";
-import { explicitDeadlineOf } from "./origin";
+import { deadlineIn } from "./origin";
 import { ReaderWatch } from "./reader-watch";
 import { ABANDONED_AFTER, type StreamOptions } from "./stream-options";
 import { asIterable, DONE, END, isAsyncIterable, type Step, StreamError, strideBehind } from "./stream-step";
@@ -88,7 +88,7 @@ export class PendingStream implements Envelope, Wait {
     this.#patience = abandonedAfter ?? patience;
     if (timeout !== Number.POSITIVE_INFINITY)
       this.#timer = new Timeout(timeout, () => this.#giveUp(deliveryError("timeout", this.#source(), timeout)));
-    const deadline = explicitDeadlineOf(this);
+    const deadline = deadlineIn(origin);
     if (signal === undefined && deadline === null) return;
     const giveUp = (error: AskError): void => this.#giveUp(error);
     this.#stopListening = untilOver(signal, deadline, cell.environment.timers, () => this.#source(), giveUp);

@@ -20,6 +20,7 @@ import { behave } from "../cell/transitions";
 import type { Origin } from "../contract";
 import { whenAborted } from "../envelopes/abort";
 import type { AskOptions, AskResult } from "../envelopes/ask";
+import { tellFrom } from "../envelopes/envelope";
 import type { Handling } from "../envelopes/handling";
 import type { OfferOptions } from "../envelopes/offer";
 import { deadlineOf, messageIn, metadataOf, originIn, senderOf } from "../envelopes/origin";
@@ -210,7 +211,13 @@ export class CellContext<Signatures> implements Context<Signatures> {
     ...args: [...payload: AskArgs<S, NoInfer<Name>>, options?: TellOptions]
   ): void {
     const cell = cellOf(ref);
-    const { payload, options } = asWritten<TellOptions>(cell.operation(operation), args[0], args[1]);
+    const known = cell.operation(operation);
+    const [first, second] = args as readonly unknown[]; // Sorted by asWritten.
+    if (second === undefined && (first === undefined || known?.hasPayload !== false)) {
+      cell.accept(tellFrom(operation, first, this.#origin), known);
+      return;
+    }
+    const { payload, options } = asWritten<TellOptions>(known, first, second);
     tell(cell, this.#origin, operation, payload, options);
   }
 

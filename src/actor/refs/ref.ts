@@ -18,7 +18,7 @@ import type { OfferOptions } from "../envelopes/offer";
 import type { StreamOptions } from "../envelopes/stream-options";
 import type { TellOptions } from "../envelopes/tell-options";
 import type { Logger } from "../events";
-import { ask, asWritten, offer, stream, tell } from "./sending";
+import { ask, asWritten, offer, stream } from "./sending";
 import type { ActorStream } from "./stream-reader";
 
 declare const signatures: unique symbol;
@@ -173,9 +173,7 @@ export class ActorRef extends Addressed {
   tell(operation: string, first?: unknown, second?: unknown): void {
     const to = this.#recipient;
     const { queue } = to;
-    if (second !== undefined)
-      tell(to, null, operation, first, second as TellOptions); // Typed by Ref.tell.
-    else if (queue === null || !queue.add(operation, first)) to.tell(operation, first);
+    if (queue === null || second !== undefined || !queue.add(operation, first)) to.tell(operation, first, second);
   }
 
   ask(operation: string, first?: unknown, second?: unknown): Promise<AskResult> {

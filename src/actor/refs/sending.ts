@@ -59,6 +59,18 @@ export function tell(
   return cell.accept(tellFrom(type, payload, from), cell.operation(type));
 }
 
+/** Tells from outside of actors what was written with options. */
+export function tellAsWritten(
+  cell: Recipient,
+  operation: Operation | null | undefined,
+  type: string,
+  first: unknown,
+  second: unknown,
+): void {
+  const { payload, options } = asWritten<TellOptions>(operation, first, second);
+  tell(cell, null, type, payload, options);
+}
+
 /** Sends, waits for room where the mailbox lets it, and tells whether the mailbox took the message. */
 export function offer(
   cell: Recipient,
