@@ -170,3 +170,42 @@ test("what a kit shows of one message is what a system does with it", async () =
   asker.tell(real.system.spawn("counter", Counter, factory), "add", 2);
   await asker.expectMessage("added", 4);
 });
+
+describe("what travels beside a payload", () => {
+  test("is given to a run, and recorded with what the actor sends", async () => {
+    const seen: unknown[] = [];
+    const kit = createBehaviourKit(
+      Counter,
+      counting((ctx) => ({
+        async add(n) {
+          seen.push(ctx.metadata, ctx.deadline, ctx.message.metadata);
+          ctx.tell(ctx.self, "add", n, { metadata: { by: "ctx" } });
+          ctx.self.tell("total", { metadata: { by: "ref" } });
+          await ctx.offer(ctx.self, "add", n, { metadata: { by: "offer" } });
+          ctx.tell(ctx.self, "add", n, { deadline: 5 });
+        },
+      })),
+    );
+    const { reply, effects } = kit.run("add", 2, { metadata: { user: "Ada" }, deadline: 50 });
+    await reply;
+    kit.run("total");
+    const to = address("counter");
+    expect(effects).toEqual([
+      { kind: "told", to, operation: "add", payload: 2, metadata: { by: "ctx" } },
+      { kind: "told", to, operation: "total", payload: undefined, metadata: { by: "ref" } },
+      { kind: "offered", to, operation: "add", payload: 2, metadata: { by: "offer" } },
+      { kind: "told", to, operation: "add", payload: 2 },
+    ]);
+    expect(seen).toEqual([{ user: "Ada" }, 50, { user: "Ada" }]);
+  });
+
+  test("is nothing where a run gives nothing", () => {
+    const seen: unknown[] = [];
+    const kit = createBehaviourKit(
+      Counter,
+      counting((ctx) => ({ add: () => void seen.push(ctx.metadata, ctx.deadline) })),
+    );
+    kit.run("add", 2);
+    expect(seen).toEqual([{}, Number.POSITIVE_INFINITY]);
+  });
+});
