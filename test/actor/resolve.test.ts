@@ -288,7 +288,7 @@ test.each([
 });
 
 test("a function whose promise does not settle within hookTimeout has failed, and what it gives later is left alone", async () => {
-  const { clock, opening, say, heard, takeLog, system } = slowSessions();
+  const { clock, opening, say, tell, heard, takeLog, system } = slowSessions();
   const asked = say("a");
   const patient = system.router.ask(createMessage(at, "say", "b"), { timeout: 60_000 });
   await clock.advance(5_000);
@@ -297,10 +297,12 @@ test("a function whose promise does not settle within hookTimeout has failed, an
   expect(takeLog()[0]?.message).toContain("did not settle within 5000 ms");
   const again = say("c");
   await opening[0]?.settle(); // The first call: it spawns the actor, and its promise counts for nothing.
+  tell("d");
+  await clock.settle();
   expect(heard).toEqual([]);
   await opening[1]?.fail(new Error("the address is in use"));
   expect((await again).isOk()).toBe(true); // An actor is at the address all the same.
-  expect([heard, takeLog().length]).toEqual([["c"], 1]);
+  expect([heard, takeLog().length]).toEqual([["c", "d"], 1]);
 });
 
 test("P13: a shutdown dead-letters what waits as stopped, and leaves a reference alone that comes later", async () => {
@@ -424,6 +426,47 @@ test("messages to an actor that stops wait for the next one", async () => {
   expect((await Promise.all(asked)).map((reply) => reply._unsafeUnwrap())).toEqual(["2: b", "2: c", 2]);
 });
 
+test("an actor that stops while it gets what waited leaves the rest to the next one", async () => {
+  const { system, router, clock, takeLog } = createTestSystem();
+  let made = 0;
+  const heard: string[] = [];
+  system.resolve("sessions/", async (_, id) => {
+    const number = ++made;
+    return system.spawn(id, Session, (ctx) => ({
+      say(text) {
+        heard.push(`${number}: ${text}`);
+        if (number === 1) ctx.stop();
+        return text;
+      },
+      count: () => number,
+      ticks: () => [],
+    }));
+  });
+  for (let i = 0; i < 500; i++) router.tell(createMessage(at, "say", `${i}`));
+  await clock.settle();
+  const { handled, dead } = router.audit();
+  expect([made, heard[0], heard.at(-1), handled + dead]).toEqual([2, "1: 0", "2: 499", 500]);
+  expect(dead).toBeLessThan(100); // They were in the mailbox of the first one when it stopped.
+  takeLog();
+  await system.shutdown();
+  takeLog();
+});
+
+test("what comes while messages are refused is not refused with them: the function is called again", async () => {
+  const { router, opening, tell, heard, takeLog, clock } = slowSessions();
+  router.deadLetters.subscribe(({ message }) => {
+    if (message?.payload === "a") tell("again");
+  });
+  tell("a");
+  tell("b");
+  await opening[0]?.nobody();
+  expect([opening.length, router.audit().queued]).toEqual([2, 1]);
+  await opening[1]?.settle();
+  await clock.settle();
+  expect(heard).toEqual(["again"]);
+  expect(takeLog()).toHaveLength(2);
+});
+
 test("a function that sends to addresses that are not open yet opens them in turns of their own", async () => {
   const { system, router, clock } = createTestSystem();
   const opened: string[] = [];
@@ -465,6 +508,32 @@ test("P8: an ask that would close a circle through an address is refused", async
   const straight = first.ask("visit", ["nodes/2", "nodes/3"]);
   await clock.settle();
   expect((await straight)._unsafeUnwrap()).toBe("end");
+});
+
+test("P8: a circle that closes when a message that waited reaches its actor is seen", async () => {
+  const { system, clock } = createTestSystem();
+  const Node = defineProtocol("node", { visit: { reply: Type.String() } });
+  const asking = system.spawn("asking", Node, (ctx) => ({
+    async visit() {
+      const found = await ctx.ask(system.ref(address("nodes/1"), Node), "visit");
+      return found.isErr() ? found.error.kind : found.value;
+    },
+  }));
+  let told = "";
+  system.resolve("nodes/", async (_, id) =>
+    system.spawn(id, Node, (ctx) => ({
+      async onStart() {
+        const found = await ctx.ask(asking, "visit"); // It waits for this very actor.
+        told = found.isErr() ? found.error.kind : found.value;
+      },
+      visit: () => "visited",
+    })),
+  );
+  const asked = asking.ask("visit", { timeout: 60_000 });
+  await clock.settle();
+  const outcome = (await asked)._unsafeUnwrap();
+  expect([outcome, told]).toContain("ask-cycle");
+  expect(clock.heldTimers).toBe(0);
 });
 
 test("P16: the function runs in the system's context, and not in the sender's", async () => {
