@@ -21,7 +21,7 @@ export type {
   StoppedEvent,
   SystemEvent,
 } from "./actor/events";
-export type { Attachment } from "./actor/face/attach";
+export type { Attachment, AttachOptions } from "./actor/face/attach";
 export type { Context, Factory, Hooks } from "./actor/face/context";
 export type { ActorReport, RunningMessage } from "./actor/face/inspect";
 export type { Opener } from "./actor/face/opening";

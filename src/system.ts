@@ -1,6 +1,6 @@
 import { type ActorEnvironment, type Cell, cellOf } from "./actor/cell/cell";
 import type { PublishedEvent, SystemEvent } from "./actor/events";
-import { type Attachment, attach } from "./actor/face/attach";
+import { type Attachment, type AttachOptions, attach } from "./actor/face/attach";
 import { actorBehind, refAt } from "./actor/face/by-address";
 import type { Factory } from "./actor/face/context";
 import { type ActorReport, inspect } from "./actor/face/inspect";
@@ -111,7 +111,12 @@ export interface System extends AsyncDisposable {
    * const { ref, end } = system.attach(address("node-7/files"), Files, transport);
    * socket.onclose = (event) => end("unreachable", event.reason);
    */
-  attach<Signatures>(at: Address, protocol: Protocol<string, Signatures>, transport: Transport): Attachment<Signatures>;
+  attach<Signatures>(
+    at: Address,
+    protocol: Protocol<string, Signatures>,
+    transport: Transport,
+    options?: AttachOptions,
+  ): Attachment<Signatures>;
   /**
    * Publishes an event of another kind in `events`: for transports and other code beside the system.
    *
@@ -219,8 +224,9 @@ class ActorSystem implements System {
     at: Address,
     protocol: Protocol<string, Signatures>,
     transport: Transport,
+    options?: AttachOptions,
   ): Attachment<Signatures> {
-    return attach(this.#environment, at, protocol, transport);
+    return attach(this.#environment, at, protocol, transport, options);
   }
 
   publish(event: PublishedEvent): void {

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { z } from "zod";
 import {
   type Address,
   type AnyRef,
@@ -21,6 +22,7 @@ import {
 } from "../../src/index";
 import { runs } from "../property/runs";
 import { type TestSystem, testSystems } from "./test-system";
+import { Wire } from "./wire";
 
 const { createTestSystem } = testSystems();
 
@@ -53,6 +55,8 @@ const Host = defineProtocol("host", {
 });
 
 const guestAt = address("guest");
+/** An operation whose schema changes its values: applied twice, it refuses them. */
+const transforming = { double: { reply: z.number().transform((n) => `${n}!`) } };
 
 /** A host that notes the payloads it gets, and two guests. */
 function hosted({ system }: TestSystem) {
@@ -328,6 +332,37 @@ test("reviveRefs does for replies and items what a door does for payloads", () =
   expect(reviveRefs(host, reply, guest, () => false)._unsafeUnwrap()).toBe(guest);
   expect(reply.parse(guestAt).isErr()).toBe(true); // Outside of a door, an address is a text.
   expect(() => reviveRefs({} as AnyRef, reply, guestAt, everything)).toThrow("no reference");
+});
+
+test("an attached reference gives references for the addresses in replies and items, among what it exposes", async () => {
+  const made = createTestSystem();
+  const { guest } = hosted(made);
+  const Far = defineProtocol("far", {
+    find: { reply: Type.Object({ guest: guestRef }) },
+    all: { stream: guestRef },
+    ...transforming,
+  });
+  for (const validate of ["boundary", "always"] as const) {
+    const other = createTestSystem({ validate });
+    const near = other.system.spawn("guest", Guest, () => ({ seat: (n) => `near ${n}` }));
+    const wire = new Wire();
+    wire.answer = (out) => {
+      if (out.type === "find") out.complete({ guest: "@(guest)" });
+      else if (out.type === "double") out.complete(2);
+      else {
+        out.produce(["@(guest)"]);
+        out.end();
+      }
+    };
+    const { ref } = other.system.attach(address("node/far"), Far, wire, { expose: (at) => at === guestAt });
+    expect((await ref.ask("find"))._unsafeUnwrap()).toEqual({ guest: near });
+    expect(await Array.fromAsync(ref.stream("all"))).toEqual([near]);
+    expect((await ref.ask("double"))._unsafeUnwrap()).toBe("2!"); // The schema of another library is applied once.
+    const closed = other.system.attach(address("node/closed"), Far, wire).ref;
+    expect((await closed.ask("find"))._unsafeUnwrapErr().kind).toBe("handler-failed");
+  }
+  expect(guest.address).toBe(guestAt);
+  expect(() => made.system.attach(address("a"), Far, new Wire(), { expose: [] as never })).toThrow("is a function");
 });
 
 test("recursive schemas take references from within, and no addresses", async () => {

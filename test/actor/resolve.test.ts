@@ -15,6 +15,7 @@ import {
 import { createManualClock } from "../../src/testing/index";
 import { Gated, spawnGated } from "./gated";
 import { expectBalance, type LogEntry, reasonsOf, recordIn, testSystems } from "./test-system";
+import { Wire } from "./wire";
 
 const { createTestSystem } = testSystems();
 
@@ -389,6 +390,40 @@ test("an actor of another system may be given; its audit has the messages then",
   expect((await asked)._unsafeUnwrap()).toBe("there heard a");
   expect(router.audit().accepted).toBe(0);
   expect(other.router.audit()).toMatchObject({ accepted: 1, handled: 1 });
+});
+
+test("P1: an attached reference may be given: what waited is handed to its transport, and its end opens another one", async () => {
+  const { system, router, clock } = createTestSystem();
+  const wires: Wire[] = [];
+  const ends: ((reason: "unreachable") => void)[] = [];
+  system.resolve(
+    "node-7/",
+    async (own) => {
+      const wire = new Wire();
+      wires.push(wire);
+      const { ref, end } = system.attach(own, Session, wire);
+      ends.push(end);
+      return ref;
+    },
+    { idle: 100 },
+  );
+  const far = system.ref(address("node-7/session"), Session);
+  const asked = far.ask("say", "a");
+  const offered = far.offer("say", "b");
+  router.tell(createMessage(far.address, "say", "c"));
+  await clock.settle();
+  expect(wires[0]?.sent.map(({ payload }) => payload)).toEqual(["a", "b", "c"]);
+  for (const out of wires[0]?.sent ?? []) out.complete("done");
+  expect((await asked)._unsafeUnwrap()).toBe("done");
+  expect((await offered).isOk()).toBe(true);
+  expect(router.audit()).toMatchObject({ accepted: 3, sent: 3, dead: 0, queued: 0 });
+  await clock.advance(1_000);
+  expect(wires[0]?.closed).toBe(0); // Whether an actor elsewhere is idle is not known here.
+  ends[0]?.("unreachable");
+  const again = far.ask("say", "d");
+  await clock.settle();
+  wires[1]?.last.complete("by the next");
+  expect((await again)._unsafeUnwrap()).toBe("by the next");
 });
 
 test("an actor that is spawned while its address is opened gets what waits, in order", async () => {

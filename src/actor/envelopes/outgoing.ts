@@ -3,7 +3,7 @@ import { errorFrom } from "../../message/create-error";
 import { type AskError, type DeliveryError, deliveryError } from "../../message/delivery-error";
 import { generateMessageId } from "../../message/id";
 import type { Metadata, Pattern } from "../../message/message";
-import type { Envelope, Recipient } from "../contract";
+import type { Envelope, Exposure, Recipient } from "../contract";
 import type { Outgoing } from "../transport";
 import { PendingAsk } from "./ask";
 import { EnvelopeSource } from "./envelope";
@@ -39,6 +39,8 @@ export function endError(envelope: Envelope, cell: Recipient): DeliveryError {
 /** The attachment of an outgoing message. */
 export interface Carrier {
   readonly cell: Recipient;
+  /** Gives references for the addresses in replies and items; null when they stay texts. */
+  readonly exposure: Exposure | null;
   /** Tells the transport that nobody waits any more. */
   cancel(out: Outgoing): void;
   /** Tells the transport that a reader has room for more items. */
@@ -121,7 +123,7 @@ export class OutgoingMessage implements Outgoing {
     if (this.#state !== "open") return;
     let checked: unknown;
     try {
-      checked = checkedReply(this.#operation, reply, true);
+      checked = checkedReply(this.#operation, reply, true, this.#carrier.exposure);
     } catch (thrown) {
       this.fail("handler-failed", thrown);
       return;
@@ -187,8 +189,10 @@ export class OutgoingMessage implements Outgoing {
         if (this.#state !== "open") return;
         if (this.#granted === 0) throw new RangeError(BEYOND);
         this.#granted--;
-        // Where each payload is checked, the stream itself checks its items.
-        stream.push(checkedItem(this.#operation, item, !stream.cell.environment.validatesAlways));
+        // Where each payload is checked, the stream itself checks its items. It knows no addresses.
+        const { exposure } = this.#carrier;
+        const checks = exposure !== null || !stream.cell.environment.validatesAlways;
+        stream.push(checkedItem(this.#operation, item, checks, exposure));
       }
     } catch (thrown) {
       this.fail("handler-failed", thrown);

@@ -1,7 +1,7 @@
 import { type DeliveryError, deliveryError } from "../../message/delivery-error";
 import type { Operation } from "../../protocol/protocol";
 import type { Validator } from "../../protocol/validator";
-import type { Envelope, Recipient } from "../contract";
+import type { Envelope, Exposure, Recipient } from "../contract";
 import { EnvelopeSource, routeOf } from "./envelope";
 import { isFromOutside, isSent, messageIn, sentAs } from "./origin";
 
@@ -29,22 +29,36 @@ export function checkPayload(envelope: Envelope, operation: Operation, cell: Rec
   return null;
 }
 
-/** The asker's reply for a handler's result. Throws if the handler must fail. */
-export function checkedReply(operation: Operation | null | undefined, result: unknown, validates: boolean): unknown {
+/**
+ * The asker's reply for a handler's result. Throws if the handler must fail.
+ *
+ * @param exposure what gives references for addresses in a reply from elsewhere.
+ */
+export function checkedReply(
+  operation: Operation | null | undefined,
+  result: unknown,
+  validates: boolean,
+  exposure: Exposure | null = null,
+): unknown {
   if (operation === null) return result;
   if (operation?.hasReply !== true) return undefined; // Whatever the handler returned.
-  return validates ? fitting(operation.reply, result, "its reply") : result;
+  return validates ? fitting(operation.reply, result, "its reply", exposure) : result;
 }
 
 /** An item of a stream as the reader gets it. Throws if the handler must fail. */
-export function checkedItem(operation: Operation | null | undefined, item: unknown, validates: boolean): unknown {
+export function checkedItem(
+  operation: Operation | null | undefined,
+  item: unknown,
+  validates: boolean,
+  exposure: Exposure | null = null,
+): unknown {
   if (operation === null || operation === undefined || !validates) return item;
-  return fitting(operation.item, item, "an item of its stream");
+  return fitting(operation.item, item, "an item of its stream", exposure);
 }
 
 /** The schema's output for a value. Throws an error that names the mismatch. */
-function fitting(schema: Validator, value: unknown, what: string): unknown {
-  const parsed = schema.parse(value);
+function fitting(schema: Validator, value: unknown, what: string, exposure: Exposure | null): unknown {
+  const parsed = exposure?.parse(schema, value) ?? schema.parse(value);
   if (parsed.isOk()) return parsed.value;
   const [first] = parsed.error();
   throw new TypeError(`${what} does not fit the schema: ${first?.path || "it"} ${first?.message}`);

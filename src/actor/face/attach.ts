@@ -5,11 +5,12 @@ import { hearRejection } from "../../runtime/thenable";
 import { objectionTo } from "../cell/admission";
 import { type ActorEnvironment, Cell } from "../cell/cell";
 import { guard } from "../cell/transitions";
-import type { Envelope, Recipients, Relay } from "../contract";
+import type { Envelope, Exposure, Recipients, Relay } from "../contract";
 import { EnvelopeSource, overdue } from "../envelopes/envelope";
 import { type Carrier, type End, endError, keepEnd, OutgoingMessage } from "../envelopes/outgoing";
 import { stop } from "../life/lifecycle";
 import { deadLetterLateReply } from "../life/outcome";
+import { type Expose, Exposed } from "../refs/exposure";
 import { type Ref, refTo } from "../refs/ref";
 import type { Outgoing, Transport } from "../transport";
 import { begin, claim } from "./spawn";
@@ -29,6 +30,15 @@ export interface Attachment<Signatures> {
   end(reason: "stopped" | "unreachable", detail?: unknown): void;
 }
 
+/** What an attached reference lets in. */
+export interface AttachOptions {
+  /**
+   * Says which addresses in replies and in items of streams become references, where their schema has `refSchema`: a
+   * reference, or `true` for the actor at that address in this system. Anything else fails the reply. Default: none.
+   */
+  readonly expose?: Expose;
+}
+
 const METHODS = ["send", "cancel", "credit", "close"] as const satisfies (keyof Transport)[];
 /** How it ends where nobody says otherwise. */
 const STOPPED: End = { reason: "stopped", error: undefined };
@@ -37,12 +47,14 @@ const NOBODY: Recipients = { parts: [], isOneEnough: true };
 /** Stands before the cell of an attached reference, and hands each message to its transport. */
 class Link implements Relay, Carrier {
   readonly cell: Cell;
+  readonly exposure: Exposure | null;
   readonly #transport: Transport;
   /** The messages whose senders wait. */
   readonly #pending = new Map<Envelope, OutgoingMessage>();
 
-  constructor(cell: Cell, transport: Transport) {
+  constructor(cell: Cell, transport: Transport, { expose }: AttachOptions) {
     this.cell = cell;
+    this.exposure = expose === undefined ? null : new Exposed(cell.environment, expose);
     this.#transport = transport;
   }
 
@@ -152,6 +164,7 @@ export function attach<Signatures>(
   at: Address,
   protocol: Protocol<string, Signatures>,
   transport: Transport,
+  options: AttachOptions = {},
 ): Attachment<Signatures> {
   if (!isAddress(at)) throw new TypeError(`${quote(at)} is not an address; make one with address("node-7/files").`);
   if (typeof protocol?.operations !== "object") {
@@ -161,9 +174,14 @@ export function attach<Signatures>(
     if (typeof transport?.[method] === "function") continue;
     throw new TypeError(`The transport of ${at} has the methods ${METHODS.join(", ")}; this one has no ${method}().`);
   }
+  if (options.expose !== undefined && typeof options.expose !== "function") {
+    throw new TypeError(
+      `The expose of ${at} is a function: (at) => at.startsWith("@(node-7/"); got ${quote(options.expose)}.`,
+    );
+  }
   claim(environment, null, at, false);
   const cell = new Cell(environment, at, null, protocol.operations, null);
-  const link = new Link(cell, transport);
+  const link = new Link(cell, transport, options);
   const { extra } = cell;
   extra.relay = link;
   extra.phase = Number.POSITIVE_INFINITY; // Actors that stop may still wait for it.

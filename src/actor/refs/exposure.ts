@@ -134,8 +134,8 @@ const CHANGED: readonly Issue[] = [{ path: "", message: "has a reference that ch
 
 /**
  * Checks a value that came from outside, and gives it with references in place of the addresses that `ref.toJSON` wrote.
- * For what carries replies, or the items of a stream, into this process; `receive` does the same for payloads. Values that
- * a payload shares are copied, and never changed. Only addresses for which `expose` gives a reference are revived.
+ * For code that reads values from elsewhere by itself: a door (`receive`) does the same for payloads, and an attached
+ * reference (`system.attach`) for replies and items. What it changes is copied.
  *
  * @param of a reference to any actor of the system in which the references are to lead.
  * @param validator that of the operation: `operationsOf(ref)?.[name]?.reply`, `.item` or `.payload`.
