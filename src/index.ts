@@ -29,6 +29,7 @@ export type { ResolveOptions } from "./actor/face/resolvers";
 export { checkBehaviour } from "./actor/handlers";
 export type { Timers } from "./actor/life/timers";
 export type { Terminated } from "./actor/life/watch";
+export type { Histogram, Metrics, MetricsOptions, OperationMetrics } from "./actor/metrics";
 export type { Around, AroundOptions, HandlingOutcome, ObservedHandling, OnEnd } from "./actor/observers";
 export type { ActorOptions, Overflow } from "./actor/options";
 export { type Expose, reviveRefs } from "./actor/refs/exposure";

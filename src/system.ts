@@ -10,6 +10,7 @@ import { type ResolveOptions, resolve } from "./actor/face/resolvers";
 import { shutDown } from "./actor/face/shutdown";
 import { spawnCell } from "./actor/face/spawn";
 import { stop } from "./actor/life/lifecycle";
+import type { Metrics } from "./actor/metrics";
 import type { Around, AroundOptions } from "./actor/observers";
 import type { ActorOptions } from "./actor/options";
 import type { Ref } from "./actor/refs/ref";
@@ -152,6 +153,16 @@ export interface System extends AsyncDisposable {
    * });
    */
   around(observer: Around, options?: AroundOptions): () => void;
+  /**
+   * What became of the messages so far, by protocol and operation: how many were handled, failed or dead, how long they waited, and
+   * how long their handlers took. What a turn has handled is counted when it ends.
+   *
+   * @throws Error when the system was made without the option `metrics`.
+   * @example
+   * const system = createSystem({ metrics: true });
+   * for (const { operation, handled } of system.metrics().operations) console.log(operation, handled);
+   */
+  metrics(): Metrics;
   /** A report of each actor at this moment, as a tree: those without a parent, and their children. */
   inspect(): readonly ActorReport[];
   /**
@@ -235,6 +246,12 @@ class ActorSystem implements System {
 
   deadLetter(error: DeliveryError, { asked = false }: { readonly asked?: boolean } = {}): void {
     publishDeadLetter(this.#environment, error, asked);
+  }
+
+  metrics(): Metrics {
+    const { meters } = this.#environment;
+    if (meters !== null) return meters.report();
+    throw new Error("This system counts nothing: make it with createSystem({ metrics: true }).");
   }
 
   stop(ref: AnyRef, { drain = false }: { readonly drain?: boolean } = {}): Promise<void> {

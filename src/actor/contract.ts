@@ -1,7 +1,7 @@
 import type { Address, AnyRef } from "../message/address";
 import type { AskError, DeliveryError, Pause } from "../message/delivery-error";
 import type { Message, Metadata, Pattern } from "../message/message";
-import type { Operation } from "../protocol/protocol";
+import type { Operation, Operations } from "../protocol/protocol";
 import type { Parsed, Validator } from "../protocol/validator";
 import type { Clock } from "../runtime/clock";
 import type { Enter } from "../runtime/contexts";
@@ -11,6 +11,7 @@ import type { Mail, MessageQueue } from "../runtime/mailbox";
 import type { Settling } from "../runtime/settling";
 import type { TimerWheel } from "../runtime/timer-wheel";
 import type { DeadLetter, Events, Logger } from "./events";
+import type { Meters } from "./metrics";
 import type { Observers } from "./observers";
 import type { ANSWERED, ENDED } from "./reasons";
 import type { Policy } from "./supervision";
@@ -241,7 +242,7 @@ export interface Waiter {
 }
 
 /** The operations of an actor, by name. */
-export type Operations = Readonly<Record<string, Operation>>;
+export type { Operations };
 
 /** Opens the addresses that nobody has yet. */
 export interface Resolving {
@@ -316,6 +317,8 @@ export interface Environment {
   readonly policy: Policy;
   readonly events: Events;
   readonly observers: Observers;
+  /** Counts and times the messages; null where that is off. */
+  readonly meters: Meters | null;
   /** True when each message is observed on its way to its handler: the fast way is not taken then. Read once a turn. */
   isObserved: boolean;
   /** Runs something in the context in which the system was made (P16). */

@@ -41,6 +41,11 @@ export type HandlingOutcome =
 /** Is called once when a handling has ended. */
 export type OnEnd = (outcome: HandlingOutcome) => void;
 
+/** Learns the outcome of a handling. */
+export interface Ending {
+  end(outcome: HandlingOutcome): void;
+}
+
 /**
  * Observes a handling. It calls `run` once before it returns: that runs the handler up to its first `await`, and does not
  * throw. The function that `run` is given learns the outcome, when the handler's promise has settled.
@@ -66,6 +71,8 @@ export class Observers {
   around: readonly Around[] = [];
   /** True when each message is stamped with the time at which it enters a mailbox. */
   measuresQueueTime = false;
+  /** True when no mailbox takes a message unseen, not even between two that the metrics look at. */
+  looksAtEach = false;
   #installed: readonly Installed[] = [];
   /** Told when observers came or went. */
   onChange: () => void = () => undefined;

@@ -78,6 +78,14 @@ export class Operation {
   }
 }
 
+/** The operations of a protocol, by name. */
+export type Operations = Readonly<Record<string, Operation>>;
+
+const names = new WeakMap<Operations, string>();
+
+/** The name of the protocol that has these operations. */
+export const protocolOf = (operations: Operations): string | undefined => names.get(operations);
+
 declare const signatures: unique symbol;
 declare const shapes: unique symbol;
 
@@ -139,6 +147,7 @@ export function defineProtocol<
     checkSchemas(`${name}.${operation}`, schemas);
     found[operation] = new Operation(operation, schemas);
   }
+  names.set(found, name);
   return Object.freeze({ name, operations: Object.freeze(found) });
 }
 

@@ -211,10 +211,11 @@ export class AddressRouter implements Router {
   }
 
   #returnToSender(message: Message, isTold: boolean): DeliveryError {
-    const { counts } = this.#environment;
+    const { counts, meters } = this.#environment;
     const source = { to: message.to, type: message.type, toMessage: () => message }; // Comes before the counts: it may throw.
     counts.accepted++;
     counts.dead++;
+    if (meters !== null) meters.nobody.dead++;
     const error = deliveryError("no-recipient", source);
     this.#environment.deadLetter(deadLetterOf(error, isTold), false);
     return error;

@@ -204,7 +204,9 @@ export class Transit implements Mail<Transit>, Staged {
 
   #end(outcome: "handled" | "failed" | "dead"): boolean {
     if (this.hasLeft) return false;
-    this.#environment.counts[outcome]++;
+    const { counts, meters } = this.#environment;
+    counts[outcome]++;
+    if (meters !== null) meters.nobody[outcome]++;
     this.#leave();
     return true;
   }
@@ -222,9 +224,10 @@ export class Transit implements Mail<Transit>, Staged {
   #answer(outcome: Outcome): void {
     if (this.#settle(outcome) || this.message.pattern !== "ask" || outcome.isErr() || outcome.value === undefined)
       return;
-    const { deadLetter, counts } = this.#environment;
+    const { deadLetter, counts, meters } = this.#environment;
     counts.accepted++;
     counts.dead++;
+    if (meters !== null) meters.nobody.dead++;
     deadLetter(lateReplyLetter(this.message, outcome.value), false);
   }
 

@@ -32,6 +32,10 @@ export class Burst {
   read = 0;
   /** The slot of the next message. */
   write = 0;
+  /** The slot from which on messages come by put() until the owner of the mailbox allows more. */
+  limit = SLOTS;
+  /** True when its owner looks at one message now and then, also at the first one of the next burst. */
+  isLimited = false;
   /** The slots up to which messages are counted as accepted, and as handled. */
   putCounted = 0;
   handledCounted = 0;
@@ -69,6 +73,8 @@ export function takeBurst(type: string, make: Envelop, counts: Tally, isBare: bo
 export function spareBurst(burst: Burst): void {
   if (burst.isHeld || spares === MOST_SPARE) return;
   burst.read = burst.write = burst.putCounted = burst.handledCounted = 0;
+  burst.limit = SLOTS;
+  burst.isLimited = false;
   burst.gate = null;
   burst.counts = NOBODY;
   burst.next = spare ?? burst;

@@ -5,6 +5,11 @@ export interface Mail<Item> {
   next: Item | null;
 }
 
+/** Tells how many messages may be added until the owner of a queue looks at one. */
+interface Room {
+  interval(): number;
+}
+
 /** The queue of an actor's messages. */
 export interface MessageQueue<Item> extends Iterable<Item> {
   /** Messages taken from the queue that have been handled. Counted here for the actor. */
@@ -20,6 +25,10 @@ export interface MessageQueue<Item> extends Iterable<Item> {
    */
   open(type: string, make: Envelop, counts: Tally, isBare?: boolean): void;
   close(): void;
+  /** Lets some messages be added until one must be put. Without effect while there is room from an earlier call. */
+  allow(room: Room): void;
+  /** True when as many were added as were allowed. */
+  readonly isAtLimit: boolean;
   /** Brings the counts of added messages, and of those handled, up to date. */
   settle(): void;
   /** Puts items before all others, in their order. */
@@ -69,7 +78,7 @@ export class Mailbox<Item extends Mail<Item>> implements MessageQueue<Item> {
     const { tail } = this;
     if (tail === null || tail.gate !== type || (payload !== undefined && tail.isBare)) return false;
     const { slots, write } = tail;
-    if (write >= slots.length) return addToNext(this, tail, payload);
+    if (write >= tail.limit) return !tail.isLimited && addToNext(this, tail, payload);
     slots[write + 1] = payload;
     tail.write = write + 2;
     return true;
@@ -91,6 +100,18 @@ export class Mailbox<Item extends Mail<Item>> implements MessageQueue<Item> {
 
   close(): void {
     if (this.tail !== null) this.tail.gate = null;
+  }
+
+  allow(room: Room): void {
+    const { tail } = this;
+    if (tail === null || (tail.isLimited && tail.write < tail.limit)) return;
+    tail.isLimited = true;
+    tail.limit = Math.min(tail.slots.length, tail.write + 2 * room.interval());
+  }
+
+  get isAtLimit(): boolean {
+    const { tail } = this;
+    return tail?.isLimited === true && tail.write >= tail.limit && !tail.isFull;
   }
 
   settle(): void {

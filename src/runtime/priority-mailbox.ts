@@ -39,6 +39,10 @@ export class PriorityMailbox<Item> implements MessageQueue<Item> {
   }
   open(): void {}
   close(): void {}
+  allow(): void {}
+  get isAtLimit(): false {
+    return false;
+  }
   settle(): void {}
 
   putFirst(items: readonly Item[]): void {

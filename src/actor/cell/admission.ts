@@ -2,17 +2,21 @@ import { type DeliveryError, deliveryError } from "../../message/delivery-error"
 import type { Operation } from "../../protocol/protocol";
 import type { MessageQueue } from "../../runtime/mailbox";
 import type { Envelope, Recipient } from "../contract";
-import { EnvelopeSource, markEntry } from "../envelopes/envelope";
+import { EnvelopeSource, markEntry, Tell, tellOf } from "../envelopes/envelope";
 import { isFromOutside } from "../envelopes/origin";
 import { endError } from "../envelopes/outgoing";
-import { Signal } from "../envelopes/signal";
+import { PROBE, Signal } from "../envelopes/signal";
 import { PendingStream } from "../envelopes/stream";
 import { checkPayload } from "../envelopes/validation";
+import type { Meters } from "../metrics";
 import type { Overflow } from "../options";
+import { ALIVE } from "./transitions";
 
 /** The mailbox's view of its actor. */
 interface Owner extends Recipient {
-  readonly extras: { readonly bound: MailboxBound | null } | null;
+  readonly extras: { readonly bound: MailboxBound | null; readonly concurrency: object | null } | null;
+  readonly generation: number;
+  readonly life: number;
   readonly isEnding: boolean;
   readonly mailbox: MessageQueue<Envelope>;
   enqueue(envelope: Envelope): void;
@@ -59,10 +63,40 @@ export function admit(cell: Owner, envelope: Envelope, operation: Operation | nu
   if (error !== null) return cell.refuse(envelope, error);
   markEntry(envelope, cell.environment);
   const bound = cell.extras === null ? null : cell.extras.bound;
+  const { meters, isObserved } = cell.environment;
+  const isPlain = cell.life === ALIVE && operation != null && cell.extras?.concurrency == null && !isObserved;
+  if (meters?.isTiming === true) timeEntry(cell, envelope, meters, isPlain);
   if (bound !== null) return admitBounded(cell, bound, envelope);
   if (cell.relay !== null) envelope.admitted(); // The pool restarts: its own mailbox has it.
   cell.enqueue(envelope);
+  if (meters?.isTiming === true && isPlain) openBetween(cell, envelope, operation, meters);
   return null;
+}
+
+/**
+ * Begins to measure how long a message waits, of one in so many. The loop over plain messages looks at none of them, so a signal
+ * goes before it; an actor that takes its messages one by one sees the stamp.
+ */
+function timeEntry(cell: Owner, envelope: Envelope, meters: Meters, isPlain: boolean): void {
+  if (!cell.mailbox.isAtLimit && --meters.untilEntered >= 0) return;
+  if (meters.untilEntered < 0) meters.untilEntered = meters.interval();
+  const { clock } = cell.environment;
+  const now = clock.monotonicTime();
+  if (!isPlain) {
+    envelope.sentAt = now;
+    return;
+  }
+  const { queueTime } = meters.seriesOf(cell.operations, envelope.type);
+  cell.enqueue(new Signal(PROBE, cell.generation, () => queueTime.add(clock.monotonicTime() - now)));
+}
+
+/** Lets the mailbox take the next tells of the same operation by itself, until one of them is timed. */
+function openBetween(cell: Owner, envelope: Envelope, operation: Operation, meters: Meters): void {
+  const { mailbox, environment } = cell;
+  if (envelope instanceof Tell && envelope.origin === null && !environment.observers.looksAtEach) {
+    mailbox.open(envelope.type, tellOf, environment.counts, !operation.hasPayload);
+  }
+  mailbox.allow(meters);
 }
 
 /** The reason why a message may not be handled; null when it may. */

@@ -246,6 +246,7 @@ export class Cell implements Runnable, Recipient {
   deadLetter(envelope: Envelope, error: DeliveryError, isPlanned = false): DeliveryError {
     const { isTold } = envelope;
     envelope.fail(error);
+    this.environment.meters?.countDead(this.operations, envelope.type);
     this.environment.deadLetter(deadLetterOf(error, isTold), isPlanned);
     return error;
   }
@@ -321,8 +322,6 @@ export class Cell implements Runnable, Recipient {
     suspend(this);
     this.environment.engine.proceed(this);
   }
-
-  // ——— Giving up
 
   /** The sender of a message gave up: tells its handler, when one runs (P7). */
   abandon(envelope: Envelope, error: DeliveryError): void {

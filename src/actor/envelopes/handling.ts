@@ -3,7 +3,7 @@ import type { DeliveryError } from "../../message/delivery-error";
 import { each, type Few, withOne, without } from "../../runtime/few";
 import type { Timeout } from "../../runtime/timer-wheel";
 import type { EndReason, Envelope, Recipient, Wait, Waiter } from "../contract";
-import type { HandlingOutcome } from "../observers";
+import type { Ending } from "../observers";
 import { BACKGROUND, Signal } from "./signal";
 
 /** A handling remembers this many waits before it drops the ended ones. */
@@ -42,8 +42,8 @@ export class Handling implements Waiter {
   isLookDue = false;
   /** The reader that its stream waits for, while the stream has no credit left. */
   parkedFor: Waiter | null = null;
-  /** Learns how it ends, where the system has observers. */
-  observation: { end(outcome: HandlingOutcome): void } | null = null;
+  /** Learns how it ends, where the system has observers or metrics. */
+  observation: Ending | null = null;
   #waits: Wait | null = null;
   /** The number of waits the list may take, ended ones included, until the next sweep. */
   #untilSweep = FIRST_SWEEP;

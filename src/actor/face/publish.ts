@@ -27,5 +27,6 @@ export function publishDeadLetter(environment: Environment, error: DeliveryError
   }
   environment.counts.accepted++;
   environment.counts.dead++;
+  if (environment.meters !== null) environment.meters.nobody.dead++;
   environment.deadLetter(deadLetterOf(error, asked), false);
 }

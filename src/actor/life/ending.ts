@@ -70,6 +70,12 @@ export function finish(cell: Cell, envelope: Envelope, handling: Handling | null
   if (handling !== null && handling.slowness !== null) cell.environment.timers.remove(handling.slowness);
 }
 
+/** A message has failed. */
+export function countFailed({ environment, operations }: Cell, envelope: Envelope): void {
+  environment.counts.failed++;
+  if (environment.meters !== null) environment.meters.seriesOf(operations, envelope.type).failed++;
+}
+
 /** Counts the running messages as failed. Their askers get `stopped`, and the waits of their handlers end. */
 export function abandonRunning(cell: Cell): void {
   const { current, extras, handlings } = cell;
@@ -92,7 +98,7 @@ const abandoned = (envelope: Envelope, cell: Cell): DeliveryError =>
 function abandonOne(cell: Cell, envelope: Envelope, handling: Handling | null): void {
   const passedOn = handling?.passedOn ?? null;
   finish(cell, envelope, handling);
-  if (!(envelope instanceof Signal) && passedOn !== "stashed") cell.environment.counts.failed++;
+  if (!(envelope instanceof Signal) && passedOn !== "stashed") countFailed(cell, envelope);
   if (passedOn === null) envelope.fail(abandoned(envelope, cell));
 }
 

@@ -6,7 +6,7 @@ import { hearRejection, isThenable } from "../../runtime/thenable";
 import type { ActorEnvironment, Cell } from "../cell/cell";
 import type { Behaviour, Envelope } from "../contract";
 import { knownMessage, messageIn, senderOf } from "../envelopes/origin";
-import { Signal } from "../envelopes/signal";
+import { PROBE, Signal } from "../envelopes/signal";
 import { isAsyncIterable, isIterable } from "../envelopes/stream-step";
 import type { Around, HandlingOutcome, ObservedHandling, OnEnd } from "../observers";
 import { contextOf, tellOfSlowness } from "./outcome";
@@ -33,7 +33,7 @@ function callHandler(cell: Cell, envelope: Envelope): unknown {
 function callObserved(cell: Cell, envelope: Envelope): unknown {
   const { around } = cell.environment.observers;
   const { handling } = cell; // Made, because the outcome is told to it.
-  const isDue = !(envelope instanceof Signal) || envelope.isDue;
+  const isDue = !(envelope instanceof Signal) || (envelope.isDue && envelope.type !== PROBE);
   if (around.length === 0 || handling === null || !isDue) return callTimed(cell, envelope);
   const observation = new Observation(cell, envelope, kindOf(envelope), null);
   handling.observation = observation;
@@ -239,6 +239,7 @@ export function followObservers(environment: ActorEnvironment): void {
   const { observers, validatesAlways, captureSender, slowHandler, directory } = environment;
   const isStrict = validatesAlways || captureSender !== null;
   environment.isObserved = isStrict || slowHandler !== Number.POSITIVE_INFINITY || observers.around.length > 0;
-  environment.looksAtEach = isStrict || observers.measuresQueueTime;
+  observers.looksAtEach = isStrict || observers.measuresQueueTime;
+  environment.looksAtEach = observers.looksAtEach || environment.meters?.isTiming === true;
   if (environment.looksAtEach) for (const cell of directory.all()) cell.queue?.close(); // Open ones take messages unseen.
 }

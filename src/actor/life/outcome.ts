@@ -13,7 +13,7 @@ import { StreamError } from "../envelopes/stream-step";
 import { checkedReply } from "../envelopes/validation";
 import { ANSWERED, ENDED } from "../reasons";
 import { report } from "./decision";
-import { finish } from "./ending";
+import { countFailed, finish } from "./ending";
 import { failed } from "./lifecycle";
 
 // Settles the results of handlers.
@@ -30,12 +30,15 @@ export function outcomeOf(envelope: Envelope, handling: Handling | null, result:
 
 /** A handler has succeeded. */
 export function succeed(cell: Cell, envelope: Envelope, result: unknown, handling: Handling | null): void {
-  const { counts, validatesAlways } = cell.environment;
+  const { counts, validatesAlways, meters } = cell.environment;
   const passedOn = handling === null ? null : handling.passedOn;
   if (envelope instanceof Signal || passedOn !== null) {
     finish(cell, envelope, handling);
     if (passedOn === null) envelope.complete(undefined);
-    else if (passedOn === "forwarded") countHandled(cell);
+    else if (passedOn === "forwarded") {
+      countHandled(cell);
+      if (meters !== null) meters.seriesOf(cell.operations, envelope.type).handled++;
+    }
     handling?.end(ENDED);
     handling?.observation?.end(passedOn === null ? { kind: "handled", result } : { kind: passedOn });
     return;
@@ -54,6 +57,7 @@ export function succeed(cell: Cell, envelope: Envelope, result: unknown, handlin
   else finish(cell, envelope, handling);
   cell.mailbox.handled++;
   counts.handled++;
+  if (meters !== null) meters.seriesOf(cell.operations, envelope.type).handled++;
   if (!envelope.complete(reply)) deadLetterLateReply(cell, envelope, reply);
   // Last of all: a listener may read the audit, or stop this actor.
   if (handling === null) return;
@@ -72,7 +76,7 @@ export function fail(cell: Cell, envelope: Envelope, thrown: unknown, handling: 
   const passedOn = handling === null ? null : handling.passedOn;
   finish(cell, envelope, handling);
   cell.extra.failed++;
-  if (!(envelope instanceof Signal) && passedOn !== "stashed") cell.environment.counts.failed++;
+  if (!(envelope instanceof Signal) && passedOn !== "stashed") countFailed(cell, envelope);
   const hasGivenUp = envelope.failure !== null;
   // A forwarded message is no longer its own.
   const wasTold = hasGivenUp && passedOn !== "forwarded" && handling?.isToldOfEnd === true;
@@ -96,9 +100,10 @@ function failedLate(cell: Cell, envelope: Envelope, error: HandlerFailedError): 
 
 /** A reply came after its asker gave up (P7). */
 export function deadLetterLateReply(cell: Cell, envelope: Envelope, reply: unknown): void {
-  const { counts } = cell.environment;
+  const { counts, meters } = cell.environment;
   counts.accepted++;
   counts.dead++;
+  if (meters !== null) meters.seriesOf(cell.operations, envelope.type).dead++;
   const { failure } = envelope;
   // Its asker got another reply first, or ended without it: no reason to log.
   const isPlanned =

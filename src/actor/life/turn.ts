@@ -10,7 +10,9 @@ import { PendingAsk } from "../envelopes/ask";
 import { overdue, Tell } from "../envelopes/envelope";
 import { Handling } from "../envelopes/handling";
 import { Signal } from "../envelopes/signal";
+import type { Meters } from "../metrics";
 import { handleConcurrently } from "./concurrency";
+import { runInRows, runOneByOne, type Turn } from "./measured";
 import { call } from "./observed";
 import { contextOf, countHandled, deadLetterLateReply, fail, outcomeOf, succeed, watchSlowness } from "./outcome";
 
@@ -28,6 +30,8 @@ export function runMessages(cell: Cell, limit: number): number {
   const { extras, environment } = cell;
   if (extras !== null && extras.instance !== null) extras.instance.timers?.onBusy();
   const isPlain = cell.life === ALIVE && cell.operations !== null && !environment.isObserved && !cell.isConcurrent;
+  const { meters } = environment;
+  if (meters !== null) return (isPlain ? runInRows : runOneByOne)(cell, limit, meters, TURN);
   return isPlain ? runPlain(cell, limit) : runEach(cell, limit);
 }
 
@@ -62,6 +66,9 @@ function runBehind(
   return count;
 }
 
+/** The loops, for a turn that is measured. */
+const TURN: Turn = { run: runPlain, take, handle };
+
 function runEach(cell: Cell, limit: number): number {
   let count = 0;
   for (let envelope = take(cell); envelope !== null; envelope = take(cell)) {
@@ -85,12 +92,13 @@ const invoke = (handler: HandlerTable[string] | undefined, handlers: HandlerTabl
 
 /** One loop: a call for each message cost a quarter of a tell. */
 function runHandlers(cell: Cell, mailbox: Mailbox<Envelope>, limit: number, handlers: HandlerTable): number {
-  const { counts, enter } = cell.environment;
+  const { counts, enter, meters } = cell.environment;
   let type = "";
   let handler: HandlerTable[string] | undefined;
   let hasReply = false;
   let count = 0;
   let handled = 0;
+  let rowStart = 0;
   for (let envelope = mailbox.takeFirst(); envelope !== null; envelope = mailbox.takeFirst()) {
     const isTell = envelope instanceof Tell;
     if (isTell || (envelope instanceof PendingAsk && envelope.isWaiting)) {
@@ -98,6 +106,7 @@ function runHandlers(cell: Cell, mailbox: Mailbox<Envelope>, limit: number, hand
       let result: unknown;
       try {
         if (envelope.type !== type) {
+          if (meters !== null) rowStart = countRow(cell, meters, type, rowStart, handled);
           type = envelope.type; // Messages of one kind come in rows: one lookup for a row saved a fifth.
           handler = handlers[type];
           hasReply = cell.operation(type)?.hasReply === true;
@@ -119,18 +128,27 @@ function runHandlers(cell: Cell, mailbox: Mailbox<Envelope>, limit: number, hand
     if (count >= limit || cell.activity !== HANDLING) break;
   }
   mailbox.handled += handled;
+  if (meters !== null) countRow(cell, meters, type, rowStart, handled);
   return count;
+}
+
+/** Counts a row of plain messages of one type; returns where the next one starts. */
+function countRow({ operations }: Cell, meters: Meters, type: string, start: number, end: number): number {
+  if (end > start) meters.seriesOf(operations, type).handled += end - start;
+  return end;
 }
 
 /** Handles tells without an envelope for each: they share one, and a new one is made after each that may be kept. */
 function runBurst(cell: Cell, mailbox: Mailbox<Envelope>, burst: Burst, limit: number, handlers: HandlerTable): number {
   const { slots, type } = burst;
-  const { enter } = cell.environment;
+  const { enter, meters } = cell.environment;
   const handler = handlers[type];
   const start = burst.read;
   const end = Math.min(burst.write, start + 2 * limit);
   let tell: Tell | null = null;
   let read = start;
+  /** Messages that count their own outcomes. */
+  let others = 0;
   burst.isHeld = true;
   burst.handledCounted = start;
   while (read < end && slots[read] === undefined) {
@@ -152,6 +170,7 @@ function runBurst(cell: Cell, mailbox: Mailbox<Envelope>, burst: Burst, limit: n
     const isPlain = cell.extras === null || cell.extras.handling === null;
     if (!isPlain || cell.current !== tell || !isAtomic(result)) {
       countBefore(mailbox, burst, read);
+      others++;
       if (cell.current === tell) conclude(cell, tell, result);
       tell = null;
     }
@@ -164,7 +183,9 @@ function runBurst(cell: Cell, mailbox: Mailbox<Envelope>, burst: Burst, limit: n
   }
   burst.isHeld = false;
   mailbox.leave(burst);
-  return (read - start) >> 1;
+  const count = (read - start) >> 1;
+  if (meters !== null) countRow(cell, meters, type, others, count);
+  return count;
 }
 
 /** Counts the messages of a burst before the present one, whose outcome counts itself. */

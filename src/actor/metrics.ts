@@ -1,0 +1,200 @@
+import { quote } from "../message/address";
+import { type Operations, protocolOf } from "../protocol/protocol";
+
+/** Times that were measured, in milliseconds. */
+export interface Histogram {
+  /** How many were measured, of those that were chosen to be. */
+  readonly count: number;
+  readonly sum: number;
+  readonly max: number;
+  /** How many fell into each bucket: those up to `bounds[i]`, and above the bound before. The last one has no bound. */
+  readonly buckets: readonly number[];
+}
+
+/** What became of the messages of one operation. */
+export interface OperationMetrics {
+  /** The protocol. Undefined for the handlers of a router, and for messages that reached no actor. */
+  readonly protocol: string | undefined;
+  /**
+   * The operation. Undefined where the protocol has none of that name, and where there is no protocol: strangers choose such names,
+   * and could make any number of rows.
+   */
+  readonly operation: string | undefined;
+  readonly handled: number;
+  readonly failed: number;
+  readonly dead: number;
+  /** How long messages waited in the mailbox, until their handler was called. */
+  readonly queueTime: Histogram;
+  /** From the call of the handler until it returned, its promise settled, or its stream ended. */
+  readonly handlerTime: Histogram;
+}
+
+/** The counts and times of a system so far. */
+export interface Metrics {
+  /** The upper bounds of the buckets, in milliseconds: 1 µs, and each twice the one before, up to 67 s. */
+  readonly bounds: readonly number[];
+  /** One message in so many is timed. */
+  readonly sample: number;
+  /** One row for each operation that has had a message. */
+  readonly operations: readonly OperationMetrics[];
+}
+
+/** What to measure. */
+export interface MetricsOptions {
+  /**
+   * How many messages there are to each one that is timed: a whole number from 1, or `Infinity` to count only. Each message
+   * is chosen at random. Default: 16.
+   */
+  readonly sample?: number;
+}
+
+/** 1 µs to 67 s; the last bucket has the rest. As OpenTelemetry's exponential histogram of scale 0 has them. */
+const LAST = 27;
+const BOUNDS: readonly number[] = Object.freeze(Array.from({ length: LAST }, (_, exponent) => 2 ** exponent / 1000));
+
+class Times {
+  count = 0;
+  sum = 0;
+  max = 0;
+  readonly buckets: number[] = new Array<number>(LAST + 1).fill(0);
+
+  add(milliseconds: number): void {
+    this.count++;
+    this.sum += milliseconds;
+    if (milliseconds > this.max) this.max = milliseconds;
+    const index = bucketOf(milliseconds);
+    this.buckets[index] = (this.buckets[index] ?? 0) + 1;
+  }
+}
+
+function bucketOf(milliseconds: number): number {
+  const microseconds = Math.ceil(milliseconds * 1000);
+  if (microseconds <= 1) return 0;
+  return microseconds > 2 ** 26 ? LAST : 32 - Math.clz32(microseconds - 1);
+}
+
+/** The row of one operation. */
+export class Series {
+  handled = 0;
+  failed = 0;
+  dead = 0;
+  readonly queueTime = new Times();
+  readonly handlerTime = new Times();
+  readonly protocol: string | undefined;
+  readonly operation: string | undefined;
+
+  constructor(protocol: string | undefined, operation: string | undefined) {
+    this.protocol = protocol;
+    this.operation = operation;
+  }
+
+  get isEmpty(): boolean {
+    return this.handled + this.failed + this.dead + this.queueTime.count === 0;
+  }
+}
+
+type Rows = Record<string, Series>;
+/** Stands for all operations that a protocol lacks. No operation has this name. */
+const UNKNOWN = "";
+
+/** Counts and times the messages of one system. */
+export class Meters {
+  readonly sample: number;
+  /** Messages that are handled before the next one whose handler is timed. */
+  untilHandled: number;
+  /** Messages that come one by one before the next one whose wait is timed. */
+  untilEntered: number;
+  readonly #rows = new Map<Operations | null, Rows>();
+  /** The last row, because messages of one operation come in rows. */
+  #operations: Operations | null = null;
+  #type = UNKNOWN;
+  #series: Series;
+  #random = 1;
+
+  constructor({ sample = 16 }: MetricsOptions) {
+    this.sample = sample;
+    this.untilHandled = this.interval();
+    this.untilEntered = this.interval();
+    this.#series = this.#find(null, UNKNOWN);
+  }
+
+  /** False when it counts only. */
+  get isTiming(): boolean {
+    return this.sample !== Number.POSITIVE_INFINITY;
+  }
+
+  seriesOf(operations: Operations | null, type: string): Series {
+    if (operations === this.#operations && type === this.#type) return this.#series;
+    this.#operations = operations;
+    this.#type = type;
+    this.#series = this.#find(operations, type);
+    return this.#series;
+  }
+
+  countDead(operations: Operations | null, type: string): void {
+    this.seriesOf(operations, type).dead++;
+  }
+
+  /** The row of messages that reached no actor. */
+  get nobody(): Series {
+    return this.seriesOf(null, UNKNOWN);
+  }
+
+  /**
+   * The messages before the next one that is timed. Each is chosen by itself, so that no pattern in the messages (the first one of
+   * each batch, say) is timed more often than another.
+   */
+  interval(): number {
+    if (this.sample === 1 || !this.isTiming) return this.sample - 1;
+    this.#random = (Math.imul(this.#random, 1_664_525) + 1_013_904_223) >>> 0; // Numerical Recipes' generator.
+    return Math.floor(Math.log((this.#random + 1) / 2 ** 32) / Math.log(1 - 1 / this.sample));
+  }
+
+  #find(operations: Operations | null, type: string): Series {
+    let rows = this.#rows.get(operations);
+    if (rows === undefined) {
+      const protocol = operations === null ? undefined : protocolOf(operations);
+      rows = Object.create(null) as Rows; // Empty: it has no entries of another type.
+      for (const name of Object.keys(operations ?? {})) rows[name] = new Series(protocol, name);
+      rows[UNKNOWN] = new Series(protocol, undefined);
+      this.#rows.set(operations, rows);
+    }
+    return rows[type] ?? (rows[UNKNOWN] as Series); // Made above.
+  }
+
+  /** The counts and times so far. */
+  report(): Metrics {
+    const series = [...this.#rows.values()].flatMap((rows) => Object.values(rows));
+    return {
+      bounds: BOUNDS,
+      sample: this.sample,
+      operations: series
+        .filter(({ isEmpty }) => !isEmpty)
+        .map(({ protocol, operation, handled, failed, dead, queueTime, handlerTime }) => ({
+          protocol,
+          operation,
+          handled,
+          failed,
+          dead,
+          queueTime: { ...queueTime, buckets: [...queueTime.buckets] },
+          handlerTime: { ...handlerTime, buckets: [...handlerTime.buckets] },
+        })),
+    };
+  }
+}
+
+/** Makes the meters of a system; null where it has none. */
+export function metersOf(options: boolean | MetricsOptions): Meters | null {
+  if (typeof options === "boolean") return options ? new Meters({}) : null;
+  if (typeof options !== "object" || options === null) {
+    throw new TypeError(`metrics is true, false, or an object such as { sample: 16 }; got ${quote(options)}.`);
+  }
+  for (const key of Object.keys(options)) {
+    if (key !== "sample") throw new TypeError(`metrics has no option "${key}"; write { sample: 16 }.`);
+  }
+  const { sample = 16 } = options;
+  if (!(sample === Number.POSITIVE_INFINITY || (Number.isInteger(sample) && sample >= 1))) {
+    throw new RangeError(`The sample of metrics is a whole number from 1, or Infinity; got ${quote(sample)}.`);
+  }
+  return new Meters(options);
+}
