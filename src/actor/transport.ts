@@ -66,6 +66,9 @@ export interface Outgoing {
   produce(items: readonly unknown[]): void;
   /** The end of a stream. */
   end(): void;
-  /** Tells an asker that listens how far its ask has come. */
+  /**
+   * Tells an asker that listens how far its ask has come, as `ctx.progress` does. A number that is not finite, or a note that is no
+   * text, is ignored.
+   */
   progress(done: number, total?: number, note?: string): void;
 }

@@ -5,6 +5,7 @@ import {
   address,
   type Context,
   createMessage,
+  createPool,
   defineProtocol,
   ok,
   type Progress,
@@ -16,6 +17,7 @@ import {
 } from "../../src/index";
 import { createBehaviourKit } from "../../src/testing";
 import { type TestSystem, testSystems } from "./test-system";
+import { Wire } from "./wire";
 
 const { createTestSystem } = testSystems();
 
@@ -97,9 +99,12 @@ describe("the progress of an ask", () => {
       return reply;
     });
     expect(await heard).toEqual(THREE);
+    const other = spawnWorker(test, "other");
     for (const routing of ["round-robin", "broadcast", "first-answer"] as const) {
       const pool = spawnPool(test.system, routing, Worker, inSteps, { size: 2, routing });
       expect(await hear(test, (options) => pool.ask("work", 3, options))).toEqual(THREE);
+      const { ref } = createPool(test.system, `${routing}-refs`, Worker, [worker, other], { routing });
+      expect(await hear(test, (options) => ref.ask("work", 3, options))).toEqual(THREE);
     }
   });
 
@@ -120,6 +125,32 @@ describe("the progress of an ask", () => {
     );
     const both = [3, 2].map((steps) => hear(test, (options) => asker.ask("work", steps, options)));
     expect(await Promise.all(both)).toEqual([THREE, ["1/2 step 1", "2/2 step 2", ok("done")]]);
+  });
+
+  test("comes through a transport, whose nonsense is ignored, and not after its end", async () => {
+    const test = createTestSystem();
+    const wire = new Wire();
+    const { ref } = test.system.attach(address("node-7/worker"), Worker, wire);
+    const heard: Progress[] = [];
+    const reply = ref.ask("work", 3, { onProgress: (progress) => heard.push(progress) });
+    const out = wire.last;
+    expect(out.wantsProgress).toBe(true);
+    out.progress(1, 3, "step 1");
+    await test.settle();
+    for (const wrong of [Number.NaN, Number.POSITIVE_INFINITY, "2" as never]) out.progress(wrong);
+    out.progress(2, Number.NaN);
+    out.progress(2, 3, {} as never);
+    await test.settle();
+    out.progress(2);
+    out.complete("done");
+    out.progress(3);
+    await test.settle();
+    expect(await reply).toEqual(ok("done"));
+    expect(heard).toEqual([{ done: 1, total: 3, note: "step 1" }]);
+    void ref.ask("work", 3);
+    expect(wire.last.wantsProgress).toBe(false);
+    wire.last.progress(1);
+    wire.last.complete("done");
   });
 
   test("P5: said a million times in one turn, is told once, with the last", async () => {

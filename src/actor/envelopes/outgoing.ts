@@ -9,6 +9,7 @@ import { PendingAsk } from "./ask";
 import { EnvelopeSource } from "./envelope";
 import { PendingOffer } from "./offer";
 import { deadlineOf, knownMessage, metadataOf, senderOf } from "./origin";
+import { isProgress, progressOf, tellProgress } from "./progress";
 import { PendingStream } from "./stream";
 import { checkedItem, checkedReply } from "./validation";
 
@@ -106,7 +107,7 @@ export class OutgoingMessage implements Outgoing {
     return this.#envelope.pattern !== "tell" || this.#envelope instanceof PendingOffer;
   }
   get wantsProgress(): boolean {
-    return false;
+    return progressOf(this.#envelope) !== null;
   }
 
   // ——— What becomes of it
@@ -222,7 +223,10 @@ export class OutgoingMessage implements Outgoing {
     });
   }
 
-  progress(): void {}
+  /** What is no progress is ignored: it comes from outside (P18). */
+  progress(done: number, total?: number, note?: string): void {
+    if (this.#state === "open" && isProgress(done, total, note)) tellProgress(this.#envelope, done, total, note);
+  }
 
   get #operation() {
     return this.#carrier.cell.operation(this.#envelope.type);

@@ -15,14 +15,20 @@ export interface Progress {
   readonly note?: string;
 }
 
+/** True for finite numbers, and a note that is a text. */
+export const isProgress = (done: unknown, total: unknown, note: unknown): boolean =>
+  Number.isFinite(done) &&
+  (total === undefined || Number.isFinite(total)) &&
+  (note === undefined || typeof note === "string");
+
 /**
- * Throws for numbers that say nothing, whether anybody listens or not.
+ * Throws for a progress that says nothing, whether anybody listens or not.
  *
  * @throws TypeError when a number is not finite, or the note is no text.
  */
 export function checkProgress(done: unknown, total: unknown, note: unknown): void {
-  if (Number.isFinite(done) && (total === undefined || Number.isFinite(total))) {
-    if (note === undefined || typeof note === "string") return;
+  if (isProgress(done, total, note)) return;
+  if (isProgress(done, total, undefined)) {
     throw new TypeError(`The note of ctx.progress() is a text; got ${quote(note)}.`);
   }
   throw new TypeError(
