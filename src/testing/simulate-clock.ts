@@ -43,6 +43,17 @@ export class SimulatedClock implements Clock {
     this.#macrotasks.push(callback);
   }
 
+  /** The clock for the program: its timers are not those of a system. */
+  get face(): Clock {
+    return {
+      wallTime: () => this.now,
+      monotonicTime: () => this.now,
+      setTimer: (callback, delay) => this.setTimer(callback, delay, true),
+      microtask: (callback) => this.microtask(callback),
+      macrotask: (callback) => this.macrotask(callback),
+    };
+  }
+
   get hasMacrotasks(): boolean {
     return this.#macrotasks.length > 0;
   }

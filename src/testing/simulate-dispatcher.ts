@@ -33,7 +33,8 @@ export class SeededDispatcher implements Dispatcher {
   #lowest = 0;
   #last: Runnable | null = null;
   #isRunning = false;
-  afterTurn: () => void = () => undefined;
+  /** Those of the systems that it serves. */
+  readonly afterTurns: (() => void)[] = [];
 
   constructor(random: SeededRandom, clock: { readonly now: number }, observer: TurnObserver) {
     this.#random = random;
@@ -42,6 +43,10 @@ export class SeededDispatcher implements Dispatcher {
     this.#mode = random.pick(MODES);
     this.#mostAtOnce = random.pick([1, 1, 1, 4, 32]);
     this.#settling = random.pick([1, 1, 0.5, 0.1]);
+  }
+
+  afterTurn(): void {
+    for (const afterTurn of this.afterTurns) afterTurn();
   }
 
   get isAwake(): boolean {

@@ -1,4 +1,12 @@
-import { createSystem, type Logger, type ObservedHandling, quote, type System, systemClock } from "../index";
+import {
+  type ActorReport,
+  createSystem,
+  type Logger,
+  type ObservedHandling,
+  quote,
+  type System,
+  systemClock,
+} from "../index";
 import { createRandom, type SeededRandom } from "./seeded-random";
 import { audited, closed, left } from "./simulate-checks";
 import { SimulatedClock } from "./simulate-clock";
@@ -39,6 +47,8 @@ export class Run {
   readonly #plan: Plan;
   readonly #program: SimulatedProgram;
   readonly #system: System;
+  /** Its own, and those that the program made. */
+  readonly #systems: System[] = [];
   readonly #simulation: Simulation;
   readonly #clock = new SimulatedClock();
   readonly #schedule: SeededRandom;
@@ -83,32 +93,39 @@ export class Run {
     this.#fault = new FaultInjector(plan.faults, stream(), this.#clock, this.#trace, isObserved, () => {
       this.#mustBeObserved = true;
     });
-    const dispatcher = new SeededDispatcher(stream(), this.#clock, this);
-    this.#dispatcher = dispatcher;
-    this.#system = createSystem({
-      ...plan.system,
-      clock: this.#clock,
-      random: () => jitter.next(),
-      logger: this.#logger(),
-      dispatcher({ afterTurn }) {
-        dispatcher.afterTurn = afterTurn;
-        return dispatcher;
-      },
-    });
-    if (isObserved) {
-      this.#system.around((handling, run) => {
-        if (handling.kind === "message") this.#beforeMessage(handling);
-        run();
-      });
-    }
+    this.#dispatcher = new SeededDispatcher(stream(), this.#clock, this);
+    const create = (): System => this.#createSystem(jitter, isObserved);
+    this.#system = create();
     this.#fault.system = this.#system;
-    this.#simulation = this.#face(seed, random);
+    this.#simulation = this.#face(seed, random, create);
   }
 
   /** Runs the program to its end. */
   run(): Promise<Outcome> {
-    const { events, router } = this.#system;
-    events.subscribe((event) => {
+    this.#await(async () => this.#program(this.#simulation));
+    systemClock.macrotask(this.#onStep);
+    return this.#outcome.promise;
+  }
+
+  #createSystem(jitter: SeededRandom, isObserved: boolean): System {
+    const system = createSystem({
+      ...this.#plan.system,
+      clock: this.#clock,
+      random: () => jitter.next(),
+      logger: this.#logger(),
+      dispatcher: ({ afterTurn }) => {
+        this.#dispatcher.afterTurns.push(afterTurn);
+        return this.#dispatcher;
+      },
+    });
+    this.#systems.push(system);
+    if (isObserved) {
+      system.around((handling, run) => {
+        if (handling.kind === "message") this.#beforeMessage(handling);
+        run();
+      });
+    }
+    system.events.subscribe((event) => {
       if (event.kind !== "failed") return;
       const { address, operation, error, directive } = event;
       this.#trace.add(`${address} failed at ${nameOf(operation)}: ${show(error)}; ${directive}`);
@@ -116,19 +133,19 @@ export class Run {
       this.#fail(`${address} failed at ${quote(operation)}, which nobody expected: ${show(error)}`, error);
     });
     if (this.#trace.isKept) {
-      router.deadLetters.subscribe(({ address, operation, reason }) =>
+      system.router.deadLetters.subscribe(({ address, operation, reason }) =>
         this.#trace.add(`dead letter: ${nameOf(operation)} to ${address} (${reason})`),
       );
     }
-    this.#await(async () => this.#program(this.#simulation));
-    systemClock.macrotask(this.#onStep);
-    return this.#outcome.promise;
+    return system;
   }
 
-  #face(seed: number, random: SeededRandom): Simulation {
+  #face(seed: number, random: SeededRandom, createAnother: () => System): Simulation {
     const clock = this.#clock;
     return {
       system: this.#system,
+      createSystem: createAnother,
+      clock: clock.face,
       seed,
       random,
       fault: this.#fault,
@@ -262,30 +279,36 @@ export class Run {
         this.#restEnds = this.#clock.now + LONGEST_REST;
         return true;
       case "rest":
-        left(this.#system, this.#plan.mayStayUnfinished);
+        for (const system of this.#systems) left(system, this.#plan.mayStayUnfinished);
         this.#begin("checks", async () => {
           for (const check of this.#eventually) await check();
         });
         return true;
       case "checks":
         this.#begin("shutdown", async () => {
-          const awaiting = occupied(this.#system.inspect(), "awaiting");
-          const { unfinished } = await this.#system.shutdown();
-          if (unfinished.length === 0 || (this.#plan.mayStayUnfinished && awaiting.length > 0)) return;
-          throw new Error(`the shutdown left ${unfinished.join(", ")} unfinished`);
+          for (const system of this.#systems) {
+            const awaiting = occupied(system.inspect(), "awaiting");
+            const { unfinished } = await system.shutdown();
+            if (unfinished.length === 0 || (this.#plan.mayStayUnfinished && awaiting.length > 0)) continue;
+            throw new Error(`the shutdown left ${unfinished.join(", ")} unfinished`);
+          }
         });
         return true;
       case "shutdown":
-        closed(this.#system, this.#clock.timers);
+        for (const system of this.#systems) closed(system, this.#clock.timers);
         return false;
     }
   }
 
   #isAtRest(): boolean {
     if (this.#fault.held > 0) return false;
-    const { queued, running } = audited(this.#system);
+    const isEmpty = this.#systems.map(audited).every(({ queued, running }) => queued === 0 && running === 0);
     if (this.#clock.now > this.#restEnds) return true;
-    return queued === 0 && running === 0 && flattened(this.#system.inspect()).every(({ state }) => state === "idle");
+    return isEmpty && flattened(this.#reports()).every(({ state }) => state === "idle");
+  }
+
+  #reports(): readonly ActorReport[] {
+    return this.#systems.flatMap((system) => system.inspect());
   }
 
   #begin(phase: Phase, work: () => Promise<unknown>): void {
@@ -312,7 +335,7 @@ export class Run {
       this.#isUnfinished = true;
       return;
     }
-    const who = occupied(this.#system.inspect());
+    const who = occupied(this.#reports());
     const waiting = who.length === 0 ? "no actor has anything to do" : who.join("; ");
     const what = { program: "the program", rest: "", checks: "a check", shutdown: "the shutdown" }[this.#phase];
     this.#fail(

@@ -1,10 +1,17 @@
-import type { System } from "../index";
+import type { Clock, System } from "../index";
 import type { SeededRandom } from "./seeded-random";
 import type { FaultsOnRequest } from "./simulate-faults";
 
 /** The argument of a program: the run's own system, and the controls of the run. */
 export interface Simulation {
   readonly system: System;
+  /**
+   * Makes another system of the same run, with the same clock and the same dispatcher: for programs of several systems, which
+   * `createLink` joins. It is checked and shut down as the first one; the faults `stop` hit only the first one by chance.
+   */
+  createSystem(): System;
+  /** The run's clock, such as for `createLink`. */
+  readonly clock: Clock;
   readonly seed: number;
   /** Random numbers for the program, from their own stream: the same for the same seed. */
   readonly random: SeededRandom;
