@@ -123,9 +123,14 @@ describe("Sandbox: memory of the process", () => {
         const levels: number[] = [];
         for (let round = 0; round < 4; round++) {
           for (let index = 0; index < count; index++) await fresh.run(index % 2 ? odd : even);
-          // Runs that take nothing, after which the memory of those before is given back.
-          for (let index = 0; index < 2; index++) await fresh.run("return 1");
-          levels.push(fresh.rss / MB);
+          // Runs that take nothing, after which the memory of those before is given back. The process gives it back when it
+          // has told of the end, and its collector comes when it likes: what stays is there at each of the looks.
+          const looks: number[] = [];
+          for (let index = 0; index < 6; index++) {
+            await fresh.run("return 1");
+            looks.push(fresh.rss / MB);
+          }
+          levels.push(Math.min(...looks));
         }
         const [first = 0, ...later] = levels;
         expect(Math.max(...later)).toBeLessThan(first + 25);
