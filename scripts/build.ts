@@ -7,6 +7,7 @@ import { transform } from "esbuild";
 import { descendants, residentBytes, signalAll } from "../benchmarks/harness/processes";
 import manifest from "../package.json";
 import { embed } from "./embed";
+import { shorten } from "./shorten";
 
 const root = join(import.meta.dir, "..");
 const dist = join(root, "dist");
@@ -31,7 +32,7 @@ const INPUTS = [
   "bun.lock",
   "tsconfig*.json",
   "tsup.config.ts",
-  "scripts/{build,embed}.ts",
+  "scripts/{build,embed,shorten}.ts",
 ];
 
 function isBuilt(): boolean {
@@ -117,7 +118,7 @@ for await (const path of new Glob("**/*.d.ts").scan({ cwd: types, absolute: true
 const MAP = { version: 3, sources: ["start"], sourcesContent: [""], names: [], mappings: "AAAA" };
 const mapping = `//# sourceMappingURL=data:application/json;base64,${Buffer.from(JSON.stringify(MAP)).toString("base64")}\n`;
 for (const path of new Glob("*.js").scanSync({ cwd: made, absolute: true })) {
-  const text = await Bun.file(path).text();
+  const text = await shorten(await Bun.file(path).text());
   if (text.startsWith("// @bun\n")) await Bun.write(path, text + mapping);
 }
 
