@@ -132,11 +132,20 @@ const reach = async (path: string): Promise<void> => {
     await reach(join(dirname(path), specifier.replace(/\.js$/, ".d.ts")));
   }
 };
+const told = new Set<string>();
 for (const { types: entry } of Object.values(manifest.exports).filter((each) => typeof each === "object")) {
-  await reach(join(made, entry.replace("./dist/", "")));
+  const path = join(made, entry.replace("./dist/", ""));
+  await reach(path);
+  told.add(path);
+  for (const [, , specifier = ""] of (await Bun.file(path).text()).matchAll(RELATIVE)) {
+    told.add(join(dirname(path), specifier.replace(/\.js$/, ".d.ts")));
+  }
 }
 for await (const path of new Glob("**/*.d.ts").scan({ cwd: types, absolute: true })) {
   if (!reached.has(path)) rmSync(path);
+  // The comments of what no entry exports are shown to nobody.
+  else if (!told.has(path))
+    await Bun.write(path, (await Bun.file(path).text()).replace(/^\s*\/\*\*[\s\S]*?\*\/\n/gm, ""));
 }
 
 // The largest file of a tool has short names of its own, which spares 64 KB of the 2 MB: methods keep theirs in stack traces.

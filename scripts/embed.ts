@@ -26,13 +26,39 @@ export async function embed(folder: string): Promise<void> {
   parts.push(["wasm", await Bun.file(wasm).bytes()]);
   const head = Buffer.from(`${JSON.stringify(parts.map(([name, { length }]) => [name, length]))}\n`);
   const packed = brotliCompressSync(Buffer.concat([head, ...parts.map(([, bytes]) => bytes)])); // zstd: 5 % more.
-  await Bun.write(join(folder, "embedded.js"), `// @bun\nexport const embedded = "${packed.toString("base64")}";\n`);
+  await Bun.write(
+    join(folder, "embedded.js"),
+    `// @bun\nexport const size = ${packed.length};\nexport const embedded = "${inLetters(packed)}";\n`,
+  );
   const licences = await Promise.all(
     Object.entries(LICENCES).map(async ([name, path]) => {
       return `${name}\n\n${(await Bun.file(join(root, "node_modules", path)).text()).trim()}\n`;
     }),
   );
   await Bun.write(join(folder, "embedded.license.txt"), licences.join("\n\n"));
+}
+
+/** Writes 13 bits in two letters of 91, which is a thirteenth shorter than base64. `bytesOf` in child-program.ts reads it. */
+function inLetters(bytes: Uint8Array): string {
+  // The letters of ASCII that no string of JavaScript writes in another way.
+  const letters = Array.from({ length: 94 }, (_, at) => String.fromCharCode(33 + at)).filter(
+    (each) => !'"\\`'.includes(each),
+  );
+  let text = "";
+  let bits = 0;
+  let count = 0;
+  const add = (): void => {
+    text += `${letters[(bits & 8191) % 91]}${letters[Math.floor((bits & 8191) / 91)]}`;
+    bits >>= 13;
+    count -= 13;
+  };
+  for (const byte of bytes) {
+    bits |= byte << count;
+    count += 8;
+    if (count >= 13) add();
+  }
+  if (count > 0) add();
+  return text;
 }
 
 async function programText(entry: string): Promise<Uint8Array> {

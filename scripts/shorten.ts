@@ -26,7 +26,8 @@ export async function shorten(text: string): Promise<string> {
     .replace(/(?<=[\w$])#(?=[a-zA-Z_])/g, " PRIVATE_AFTER_WORD_") // As in `async #send()`, which has lost its space.
     .replace(/#(?=[a-zA-Z_])/g, "PRIVATE_MEMBER_");
   const { code } = await transform(STRICT + script, { minify: true, lineLimit: 160, target: "esnext" });
-  if (!code.startsWith(STRICT)) throw new Error("The text of a built module has another beginning: see scripts/shorten.ts.");
+  if (!code.startsWith(STRICT))
+    throw new Error("The text of a built module has another beginning: see scripts/shorten.ts.");
   const restored = code
     .slice(STRICT.length)
     .replaceAll("IMPORT_META", "import.meta")
