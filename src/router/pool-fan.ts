@@ -1,7 +1,7 @@
 import type { Result } from "neverthrow";
 import type { Cell } from "../actor/cell/cell";
 import type { EndReason, Envelope, Fan, Part, Recipient, Recipients, Relay } from "../actor/contract";
-import { PendingAsk } from "../actor/envelopes/ask";
+import { PartialAsk, PendingAsk } from "../actor/envelopes/ask";
 import { servesOutside } from "../actor/envelopes/cause";
 import { lookLater } from "../actor/envelopes/deadlock";
 import { EnvelopeSource, keepRoute, type Route, routeOf, tellFrom } from "../actor/envelopes/envelope";
@@ -61,11 +61,11 @@ export class ToAll implements Relay {
     const goesToOne = envelope.pattern === "stream" || (this.#isFirstWinning && envelope.pattern !== "ask");
     if (goesToOne) return handTo(this.#choice(workers, type, payload), envelope, operation);
     if (workers.length > 1 && routeOf(envelope)?.pools.includes(this.#pool)) return this.#refuseCircle(envelope);
-    // The parts have no timeout: the whole abandons them when its own is over.
+    // The parts have no timer: the whole abandons them when its own is over.
     if (envelope.pattern === "ask") {
       const isForOutside = servesOutside(envelope);
       const make = (worker: Cell, settle: (outcome: Outcome) => void): PendingAsk => {
-        const part = new PendingAsk(worker, type, payload, origin, Number.POSITIVE_INFINITY, settle);
+        const part = new PartialAsk(worker, envelope, settle);
         if (isForOutside) part.servesOutside = true;
         return part;
       };

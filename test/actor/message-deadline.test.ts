@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import {
   type AskResult,
   type Context,
+  createMessage,
   createTopic,
   defineProtocol,
   receive,
@@ -99,8 +100,11 @@ test("ctx.deadline is read anew each time, and is not below 0", async () => {
   }));
   slow.tell("run", { deadline: 25 });
   await test.advance(40);
-  expect(left).toEqual([25, 15, 5, 0]);
+  expect(left.splice(0)).toEqual([25, 15, 5, 0]);
   expect(test.router.audit()).toMatchObject({ handled: 1, dead: 0 }); // One that has begun is not ended.
+  const asked = slow.ask("run", { timeout: 25 });
+  await test.advance(40);
+  expect([left, kindOf(await asked)]).toEqual([[25, 15, 5, 0], "timeout"]);
 });
 
 test("P1: a message whose deadline is over when its turn comes is dead-lettered once, and not handled", async () => {
@@ -171,6 +175,57 @@ test("a deadline stays with a message that is stashed, forwarded or handed to a 
   expectBalance(test.router.audit());
   await test.advance(1_000);
   test.takeLog();
+});
+
+for (const routing of ["broadcast", "first-answer", "round-robin"] as const) {
+  test(`the workers of a ${routing} pool know what is left of the ask, and bound by it what they ask`, async () => {
+    const test = createTestSystem();
+    const { ref, seen } = spawnWork(test);
+    const pool = spawnPool(
+      test.system,
+      "pool",
+      Work,
+      (ctx) => ({
+        async run(text) {
+          await sleep(ctx, 10);
+          seen.push(["worker", ctx.deadline]);
+          ctx.tell(ref, "tick");
+          return (await ctx.ask(ref, "run", text)).unwrapOr("");
+        },
+        tick() {},
+        *items() {},
+      }),
+      { size: 2, routing },
+    );
+    const asked = pool.ask("run", "asked", { timeout: 100 });
+    await test.advance(10);
+    expect((await asked).isOk()).toBe(true);
+    const seenBy = (operation: string): number[] => seen.flatMap(([each, left]) => (each === operation ? [left] : []));
+    // The other worker of a first-answer pool is given up by then: nothing is left to it, and it asks nothing.
+    const workers = { broadcast: [90, 90], "first-answer": [90, 0], "round-robin": [90] }[routing];
+    expect(seenBy("worker")).toEqual(workers);
+    expect(seenBy("asked")).toEqual(workers.filter((left) => left > 0));
+    expect(seenBy("tick")).toEqual(workers.map(() => Number.POSITIVE_INFINITY));
+  });
+}
+
+test("a deadline is kept with an offer that goes through interceptors", async () => {
+  const test = createTestSystem();
+  const { ref, seen } = spawnWork(test);
+  test.router.use(async (_, next) => {
+    await null;
+    return next();
+  });
+  await test.router.offer(createMessage(ref.address, "run", "offered"), { deadline: 50 });
+  const items = test.router.stream(createMessage(ref.address, "items", "streamed"), { deadline: 50 });
+  await test.settle();
+  await items.next();
+  await items.return();
+  expect(seen).toEqual([
+    ["offered", 50],
+    ["streamed", 50],
+  ]);
+  await test.advance(10);
 });
 
 test("P11: an offer waits for room no longer than its deadline", async () => {

@@ -8,6 +8,7 @@ import type { EndReason, Envelope, Origin, Recipient, Wait, Waiter } from "../co
 import { onAbort } from "./abort";
 import { lookForCircle } from "./deadlock";
 import { EnvelopeSource } from "./envelope";
+import { deadlineOf } from "./origin";
 import type { Progress } from "./progress";
 import { checkMetadata } from "./tell-options";
 
@@ -273,5 +274,19 @@ export class PendingAsk implements Envelope, Staged, Wait {
     const { waiter } = guard;
     guard.waiter = null; // As waitEnds() does, which would cost two more calls each.
     if (waiter?.isSeveral === true) lookForCircle(waiter);
+  }
+}
+
+/** The part of one actor in an ask that goes to several. It has no timer, and the time that is left to the whole. */
+export class PartialAsk extends PendingAsk {
+  readonly #whole: Envelope;
+
+  constructor(cell: Recipient, whole: Envelope, resolve: (result: AskResult) => void) {
+    super(cell, whole.type, whole.payload, whole.origin, Number.POSITIVE_INFINITY, resolve);
+    this.#whole = whole;
+  }
+
+  override get left(): number {
+    return deadlineOf(this.#whole);
   }
 }

@@ -104,7 +104,8 @@ export class CellContext<Signatures> implements Context<Signatures> {
 
   get deadline(): number {
     const { present } = this.#own;
-    return present === null ? Number.POSITIVE_INFINITY : deadlineOf(present);
+    if (present === null) return Number.POSITIVE_INFINITY;
+    return present.failure === null ? deadlineOf(present) : 0; // Its sender has given up: nothing is left.
   }
 
   progress(done: number, total?: number, note?: string): void {

@@ -74,8 +74,8 @@ export interface Context<Signatures> {
   readonly metadata: Metadata;
   /**
    * The milliseconds that are left to the message that is being handled, at least 0: what is left of the timeout of an ask,
-   * or of the `deadline` of a tell, an offer or a stream. Read anew each time. `Infinity` when it has none, and outside of
-   * handlers. Nothing that is sent through `ctx` outlives a `deadline`, and no ask or stream outlives the ask that it serves.
+   * or of the `deadline` of a tell, an offer or a stream. Read anew each time; 0 once the sender has given up. `Infinity`
+   * when it has none, and outside of handlers. Nothing that is sent through `ctx` outlives a `deadline`, and no ask or stream outlives the ask that it serves.
    *
    * @example
    * const rows = await query(sql, { timeout: ctx.deadline });
