@@ -119,7 +119,7 @@ export interface Fan {
 }
 
 /** A message on its way: its content and its origin. The message object is made when it is read. */
-export interface Envelope extends Mail<Envelope> {
+export interface Envelope extends Mail {
   readonly pattern: Pattern;
   readonly type: string;
   payload: unknown;

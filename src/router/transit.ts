@@ -21,8 +21,8 @@ export type Delivery = (message: Message, timeout: number) => Promise<Outcome>;
  * One message on its way through the interceptors, from its sender to the mailbox and back. It is counted as accepted
  * when it enters. It leaves with its outcome, or is handed to a mailbox, which counts it anew.
  */
-export class Transit implements Mail<Transit>, Staged {
-  next: Transit | null = null;
+export class Transit implements Mail, Staged {
+  next: Mail | null = null;
   readonly message: Message;
   /** True once a mailbox has the message, or its outcome is known. */
   hasLeft = false;

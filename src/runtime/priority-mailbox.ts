@@ -19,6 +19,7 @@ export class PriorityMailbox<Item> implements MessageQueue<Item> {
   #nextOrder = 0;
   #nextFirstOrder = -1;
   handled = 0;
+  readonly uncounted = 0;
 
   /** `priorityOf` gives null for an item that must come after all that wait now. */
   constructor(priorityOf: (item: Item) => number | null) {
@@ -37,13 +38,14 @@ export class PriorityMailbox<Item> implements MessageQueue<Item> {
   add(): false {
     return false;
   }
-  open(): void {}
+  append(): false {
+    return false;
+  }
   close(): void {}
   allow(): void {}
   get isAtLimit(): false {
     return false;
   }
-  settle(): void {}
 
   putFirst(items: readonly Item[]): void {
     for (let i = items.length - 1; i >= 0; i--) {
@@ -59,13 +61,6 @@ export class PriorityMailbox<Item> implements MessageQueue<Item> {
     return first.item;
   }
 
-  remove(item: Item): boolean {
-    const index = this.#entries.findIndex((entry) => entry.item === item);
-    if (index < 0) return false;
-    this.#removeAt(index);
-    return true;
-  }
-
   takeOldest(mayBe: (item: Item) => boolean): Item | null {
     let found: Entry<Item> | null = null;
     for (const entry of this.#entries) {
@@ -74,7 +69,7 @@ export class PriorityMailbox<Item> implements MessageQueue<Item> {
       else if (entry.priority === found.priority && entry.order < found.order) found = entry;
     }
     if (found === null) return null;
-    this.remove(found.item);
+    this.#removeAt(this.#entries.indexOf(found));
     return found.item;
   }
 

@@ -122,7 +122,9 @@ test("P1, P6: whatever is sent, stopped and waited for, the audit balances and e
   await fc.assert(property, { numRuns: 200 });
 });
 
-const Bulk = defineProtocol("bulk", { take: { payload: Type.Number() } });
+const Bulk = defineProtocol("bulk", { take: { payload: Type.Number() }, also: { payload: Type.Number() } });
+/** Rows of one operation, and operations in turns. */
+const operationOf = (n: number): "take" | "also" => (n % 64 < 32 && n % 3 === 0 ? "also" : "take");
 /** What the handler of a message does. */
 const doing = fc.oneof(
   { weight: 6, arbitrary: fc.constant("return" as const) },
@@ -153,8 +155,12 @@ test("P1, P2: what many tells at once come to is told at each moment, and none i
     const audits: Audit[] = []; // What is thrown in a handler is its failure, and not that of the test.
     const echo = system.spawn("echo", Job, () => ({ work: () => 1, fail() {}, wait: (n) => n }));
     const bulk = system.spawn("bulk", Bulk, (ctx) => {
-      const take = (n: number): unknown => {
-        seen.push(n);
+      const handlers = {
+        take: (n: number) => handle(n, "take"),
+        also: (n: number) => handle(n, "also"),
+      } as { take: (n: number) => void; also: (n: number) => void }; // What is returned is waited for, if it can be.
+      const handle = (n: number, operation: string): unknown => {
+        seen.push(operation === operationOf(n) ? n : -3);
         if (n % 5 === 0) audits.push(router.audit()); // Not always: to look is to count.
         switch (plan[n]) {
           case "throw":
@@ -164,21 +170,23 @@ test("P1, P2: what many tells at once come to is told at each moment, and none i
           case "promise":
             return Promise.resolve();
           case "message":
-            seen.push(ctx.message.payload === n && ctx.sender === undefined ? -2 : -3);
+            seen.push(
+              ctx.message.payload === n && ctx.message.type === operation && ctx.sender === undefined ? -2 : -3,
+            );
             return undefined;
           case "ask":
             return ctx.ask(echo, "work");
           case "tell":
-            ctx.self.tell("take", plan.length + n);
+            ctx.self.tell(operationOf(plan.length + n), plan.length + n);
             return undefined;
           case "become":
-            ctx.become({ take });
+            ctx.become(handlers);
             return undefined;
           case "stop":
           case "drain":
             if (n < plan.length / 2) return undefined;
             void system.stop(bulk, { drain: plan[n] === "drain" });
-            bulk.tell("take", -1);
+            bulk.tell(operationOf(-1), -1);
             break;
           case "look":
             audits.push(router.audit());
@@ -188,9 +196,9 @@ test("P1, P2: what many tells at once come to is told at each moment, and none i
         }
         return undefined;
       };
-      return { take: take as (n: number) => void };
+      return handlers;
     });
-    for (let n = 0; n < plan.length; n++) bulk.tell("take", n);
+    for (let n = 0; n < plan.length; n++) bulk.tell(operationOf(n), n);
     expect(router.audit()).toMatchObject({ accepted: plan.length, queued: plan.length });
     await clock.settle();
     for (const audit of [...audits, router.audit()]) expectBalance(audit);

@@ -68,6 +68,27 @@ test("P2: what was stashed comes before what waits, in the order in which it cam
   expect(systems.router.audit()).toMatchObject({ accepted: 5, handled: 5 });
 });
 
+test("P2: what was stashed comes before what waits, also in a long row of tells", async () => {
+  const { system, clock } = createTestSystem();
+  const Row = defineProtocol("row", { put: { payload: Type.Number() } });
+  const seen: number[] = [];
+  let isStashed = false;
+  const ref = system.spawn("row", Row, (ctx) => ({
+    put(number) {
+      if (number === 40 && !isStashed) {
+        isStashed = true;
+        return ctx.stash();
+      }
+      seen.push(number);
+      if (number === 50) ctx.unstash();
+      return undefined;
+    },
+  }));
+  for (let number = 0; number < 60; number++) ref.tell("put", number);
+  await clock.settle();
+  expect(seen.slice(38, 53)).toEqual([38, 39, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 40, 51, 52]);
+});
+
 test("P11: the stash is bounded: one more fails its message, and says what to do", async () => {
   const systems = createTestSystem();
   const { ref } = spawnStore(systems, { stashCapacity: 2 });

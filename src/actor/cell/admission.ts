@@ -59,27 +59,34 @@ export function admit(cell: Owner, envelope: Envelope, operation: Operation | nu
   if (relay !== null && !isFromOutside(envelope)) return relay.accept(envelope, operation); // The next recipient counts it.
   const error = objectionTo(cell, envelope, operation);
   if (relay !== null && error === null) return relay.accept(envelope, operation);
-  cell.environment.counts.accepted++;
+  const { counts, meters, isObserved } = cell.environment;
+  const isPlain = cell.life === ALIVE && operation != null && cell.extras?.concurrency == null && !isObserved;
+  const timing = error === null && meters?.isTiming === true ? meters : null;
+  const isTimed = timing !== null && isEntryDue(cell, timing);
+  if (timing !== null && !isTimed && isPlain && addsBetween(cell, envelope, operation, timing)) return null;
+  counts.accepted++;
   if (error !== null) return cell.refuse(envelope, error);
   markEntry(envelope, cell.environment);
+  if (isTimed) timeEntry(cell, envelope, timing, isPlain);
   const bound = cell.extras === null ? null : cell.extras.bound;
-  const { meters, isObserved } = cell.environment;
-  const isPlain = cell.life === ALIVE && operation != null && cell.extras?.concurrency == null && !isObserved;
-  if (meters?.isTiming === true) timeEntry(cell, envelope, meters, isPlain);
   if (bound !== null) return admitBounded(cell, bound, envelope);
   if (cell.relay !== null) envelope.admitted(); // The pool restarts: its own mailbox has it.
   cell.enqueue(envelope);
-  if (meters?.isTiming === true && isPlain) openBetween(cell, envelope, operation, meters);
   return null;
 }
 
+/** True when the wait of the present message is to be measured: that of one in so many. */
+function isEntryDue(cell: Owner, meters: Meters): boolean {
+  if (!cell.mailbox.isAtLimit && --meters.untilEntered >= 0) return false;
+  if (meters.untilEntered < 0) meters.untilEntered = meters.interval();
+  return true;
+}
+
 /**
- * Begins to measure how long a message waits, of one in so many. The loop over plain messages looks at none of them, so a signal
- * goes before it; an actor that takes its messages one by one sees the stamp.
+ * Begins to measure how long a message waits. The loop over plain messages looks at none of them, so a signal goes before it; an
+ * actor that takes its messages one by one sees the stamp.
  */
 function timeEntry(cell: Owner, envelope: Envelope, meters: Meters, isPlain: boolean): void {
-  if (!cell.mailbox.isAtLimit && --meters.untilEntered >= 0) return;
-  if (meters.untilEntered < 0) meters.untilEntered = meters.interval();
   const { clock } = cell.environment;
   const now = clock.monotonicTime();
   if (!isPlain) {
@@ -90,13 +97,15 @@ function timeEntry(cell: Owner, envelope: Envelope, meters: Meters, isPlain: boo
   cell.enqueue(new Signal(PROBE, cell.generation, () => queueTime.add(clock.monotonicTime() - now)));
 }
 
-/** Lets the mailbox take the next tells of the same operation by itself, until one of them is timed. */
-function openBetween(cell: Owner, envelope: Envelope, operation: Operation, meters: Meters): void {
+/** Lets the mailbox take a tell without its envelope when many wait, and the next ones by itself until one of them is timed. */
+function addsBetween(cell: Owner, envelope: Envelope, operation: Operation, meters: Meters): boolean {
   const { mailbox, environment } = cell;
-  if (envelope instanceof Tell && envelope.origin === null && !environment.observers.looksAtEach) {
-    mailbox.open(envelope.type, tellOf, environment.counts, !operation.hasPayload);
-  }
-  mailbox.allow(meters);
+  const { type, payload, origin } = envelope;
+  const isUnseen = envelope instanceof Tell && origin === null && !environment.observers.looksAtEach;
+  if (!isUnseen || mailbox.isEmpty) return false;
+  const isAdded = mailbox.append(type, payload, tellOf, environment.counts, !operation.hasPayload);
+  if (isAdded) mailbox.allow(meters);
+  return isAdded;
 }
 
 /** The reason why a message may not be handled; null when it may. */

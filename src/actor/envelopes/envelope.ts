@@ -43,8 +43,8 @@ class Unawaited {
  * 64).
  */
 export class Tell implements Envelope {
-  declare next: Envelope | null;
-  declare readonly type: string;
+  declare next: Envelope["next"];
+  declare type: string;
   declare payload: unknown;
   declare origin: Origin;
   declare context?: Enter;

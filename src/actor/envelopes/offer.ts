@@ -39,7 +39,7 @@ export const captureOffer = (resolve: (result: OfferResult) => void): void => {
 
 /** A tell whose sender waits until the mailbox has room (P11). From then on it is an ordinary tell. */
 export class PendingOffer implements Envelope {
-  next: Envelope | null = null;
+  next: Envelope["next"] = null;
   readonly pattern = "tell";
   readonly canWait = true;
   readonly type: string;

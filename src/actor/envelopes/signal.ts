@@ -15,7 +15,7 @@ export const PROBE = "probe";
  * the messages, in order. It does not count as a message, nor against the mailbox's bound.
  */
 export class Signal implements Envelope {
-  next: Envelope | null = null;
+  next: Envelope["next"] = null;
   readonly pattern = "tell";
   readonly payload = undefined;
   readonly origin = null;

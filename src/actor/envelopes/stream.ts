@@ -26,7 +26,7 @@ const capture = (resolve: Read): void => {
 
 /** The envelope of a stream, and the channel between its two ends. */
 export class PendingStream implements Envelope, Wait {
-  next: Envelope | null = null;
+  next: Envelope["next"] = null;
   readonly pattern = "stream";
   readonly type: string;
   payload: unknown;

@@ -45,12 +45,12 @@ export interface ActorReport {
 
 /** Reports the state of an actor and of its children. */
 export function inspect(cell: Cell): ActorReport {
-  const { address, extras, handled } = cell;
+  const { address, extras, queue } = cell;
   return {
     address,
     state: stateOf(cell),
     queued: queuedIn(cell),
-    handled,
+    handled: queue?.handled ?? 0,
     failed: extras?.failed ?? 0,
     restarts: extras?.restarts ?? 0,
     current: runningIn(cell),
@@ -94,15 +94,16 @@ function stateOf(cell: Cell): ActorReport["state"] {
  * identity.
  */
 export function audit(environment: ActorEnvironment): Audit {
+  let { accepted } = environment.counts;
   let queued = environment.resolvers?.queued ?? 0;
   let running = 0;
   for (const cell of environment.directory.all()) {
-    cell.queue?.settle();
+    accepted += cell.queue?.uncounted ?? 0;
     queued += queuedIn(cell);
     running += handledIn(cell);
   }
   const { sent, ...counts } = environment.counts;
-  return { ...counts, ...(sent > 0 && { sent }), queued, running }; // Most systems have no transport.
+  return { ...counts, accepted, ...(sent > 0 && { sent }), queued, running }; // Most systems have no transport.
 }
 
 /** Messages that wait: in the mailbox, for room in it, or stashed. Counted on demand. */

@@ -90,8 +90,8 @@ function isBusy({ activity, queue, extras }: Cell): boolean {
 }
 
 /** How many messages an actor and its children have handled, or failed to. */
-function handledBy({ handled, extras }: Cell): number {
-  let sum = handled + (extras?.failed ?? 0);
+function handledBy({ queue, extras }: Cell): number {
+  let sum = (queue?.handled ?? 0) + (extras?.failed ?? 0);
   for (const child of extras?.children?.all() ?? []) sum += handledBy(child);
   return sum;
 }

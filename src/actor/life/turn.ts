@@ -1,5 +1,4 @@
-import type { Burst } from "../../runtime/burst";
-import type { Mailbox } from "../../runtime/mailbox";
+import { Burst, type Mailbox } from "../../runtime/mailbox";
 import { isAtomic } from "../../runtime/thenable";
 import { release } from "../cell/admission";
 import type { Cell } from "../cell/cell";
@@ -14,7 +13,7 @@ import type { Meters } from "../metrics";
 import { handleConcurrently } from "./concurrency";
 import { runInRows, runOneByOne, type Turn } from "./measured";
 import { call } from "./observed";
-import { contextOf, countHandled, deadLetterLateReply, fail, outcomeOf, succeed, watchSlowness } from "./outcome";
+import { contextOf, deadLetterLateReply, fail, outcomeOf, succeed, watchSlowness } from "./outcome";
 
 // An actor's turn: it takes its messages one after another, and waits for their handlers.
 
@@ -32,42 +31,11 @@ export function runMessages(cell: Cell, limit: number): number {
   const isPlain = cell.life === ALIVE && cell.operations !== null && !environment.isObserved && !cell.isConcurrent;
   const { meters } = environment;
   if (meters !== null) return (isPlain ? runInRows : runOneByOne)(cell, limit, meters, TURN);
-  return isPlain ? runPlain(cell, limit) : runEach(cell, limit);
-}
-
-/** Does the same as runEach, for the most common messages. */
-function runPlain(cell: Cell, limit: number): number {
-  const handlers = cell.behaviour as HandlerTable; // An actor with operations has a table.
-  const mailbox = cell.mailbox as Mailbox<Envelope>; // A priority mailbox makes its actor guarded.
-  const count = runHandlers(cell, mailbox, limit, handlers);
-  return mailbox.tail === null ? count : runBehind(cell, mailbox, limit, handlers, count);
-}
-
-/** Handles the messages behind the list, and those put into the list meanwhile. */
-function runBehind(
-  cell: Cell,
-  mailbox: Mailbox<Envelope>,
-  limit: number,
-  handlers: HandlerTable,
-  before: number,
-): number {
-  let count = before;
-  while (count < limit && cell.activity === HANDLING) {
-    const burst = mailbox.tail === null ? null : mailbox.tail.next;
-    if (mailbox.first !== null) count += runHandlers(cell, mailbox, limit - count, handlers);
-    else if (burst === null) break;
-    else if (burst.slots[burst.read] === undefined) count += runBurst(cell, mailbox, burst, limit - count, handlers);
-    else {
-      const envelope = mailbox.take();
-      if (envelope !== null) handle(cell, envelope);
-      count++;
-    }
-  }
-  return count;
+  return isPlain ? runHandlers(cell, limit) : runEach(cell, limit);
 }
 
 /** The loops, for a turn that is measured. */
-const TURN: Turn = { run: runPlain, take, handle };
+const TURN: Turn = { run: runHandlers, take, handle };
 
 function runEach(cell: Cell, limit: number): number {
   let count = 0;
@@ -90,18 +58,24 @@ function take(cell: Cell): Envelope | null {
 const invoke = (handler: HandlerTable[string] | undefined, handlers: HandlerTable, payload: unknown): unknown =>
   handler?.call(handlers, payload);
 
-/** One loop: a call for each message cost a quarter of a tell. */
-function runHandlers(cell: Cell, mailbox: Mailbox<Envelope>, limit: number, handlers: HandlerTable): number {
+/** Does the same as runEach, for the most common messages. One loop: a call for each message cost a quarter of a tell. */
+function runHandlers(cell: Cell, limit: number): number {
   const { counts, enter, meters } = cell.environment;
+  const handlers = cell.behaviour as HandlerTable; // An actor with operations has a table.
+  const mailbox = cell.mailbox as Mailbox<Envelope>; // A priority mailbox makes its actor guarded.
   let type = "";
   let handler: HandlerTable[string] | undefined;
   let hasReply = false;
   let count = 0;
   let handled = 0;
   let rowStart = 0;
-  for (let envelope = mailbox.takeFirst(); envelope !== null; envelope = mailbox.takeFirst()) {
+  for (;;) {
+    const envelope = mailbox.first;
+    if (envelope === null) break;
     const isTell = envelope instanceof Tell;
     if (isTell || (envelope instanceof PendingAsk && envelope.isWaiting)) {
+      mailbox.skip(envelope);
+      count++;
       cell.current = envelope;
       let result: unknown;
       try {
@@ -123,8 +97,12 @@ function runHandlers(cell: Cell, mailbox: Mailbox<Envelope>, limit: number, hand
         const reply = hasReply ? result : undefined;
         if (!isTell && !envelope.complete(reply)) deadLetterLateReply(cell, envelope, reply);
       } else if (cell.current !== null) conclude(cell, envelope, result);
-    } else handle(cell, envelope);
-    count++;
+    } else if (envelope instanceof Burst) count += runBurst(cell, mailbox, envelope, limit - count, handlers);
+    else {
+      mailbox.skip(envelope);
+      count++;
+      handle(cell, envelope as Envelope); // A mailbox has no other links.
+    }
     if (count >= limit || cell.activity !== HANDLING) break;
   }
   mailbox.handled += handled;
@@ -141,58 +119,59 @@ function countRow({ operations }: Cell, meters: Meters, type: string, start: num
 /** Handles tells without an envelope for each: they share one, and a new one is made after each that may be kept. */
 function runBurst(cell: Cell, mailbox: Mailbox<Envelope>, burst: Burst, limit: number, handlers: HandlerTable): number {
   const { slots, type } = burst;
-  const { enter, meters } = cell.environment;
+  const { counts, enter, meters } = cell.environment;
   const handler = handlers[type];
+  let other = type;
+  let otherHandler = handler;
   const start = burst.read;
   const end = Math.min(burst.write, start + 2 * limit);
   let tell: Tell | null = null;
   let read = start;
-  /** Messages that count their own outcomes. */
-  let others = 0;
-  burst.isHeld = true;
-  burst.handledCounted = start;
-  while (read < end && slots[read] === undefined) {
+  let handled = 0;
+  burst.count();
+  while (read < end) {
+    const named = slots[read] as string | undefined; // append() puts no others there.
     const payload = slots[read + 1];
     slots[read + 1] = undefined;
     read += 2;
     burst.read = read;
     if (tell === null) cell.current = tell = new Tell(type, payload, null);
     else {
+      tell.type = type;
       tell.payload = payload;
       tell.origin = null;
     }
     let result: unknown;
     try {
-      result = enter(invoke, handler, handlers, payload);
+      if (named === undefined) result = enter(invoke, handler, handlers, payload);
+      else {
+        slots[read - 2] = undefined;
+        if (named !== other) {
+          other = named;
+          otherHandler = handlers[other];
+        }
+        tell.type = other;
+        result = enter(invoke, otherHandler, handlers, payload);
+      }
     } catch (thrown) {
       fail(cell, tell, thrown, handlingIn(cell));
     }
     const isPlain = cell.extras === null || cell.extras.handling === null;
-    if (!isPlain || cell.current !== tell || !isAtomic(result)) {
-      countBefore(mailbox, burst, read);
-      others++;
+    if (isPlain && cell.current === tell && isAtomic(result)) {
+      handled++;
+      counts.handled++;
+      if (meters !== null) meters.seriesOf(cell.operations, tell.type).handled++;
+    } else {
       if (cell.current === tell) conclude(cell, tell, result);
       tell = null;
     }
-    if (cell.activity !== HANDLING || burst.read !== read) break; // A stop has taken the waiting messages.
+    // A stop has taken the waiting messages, or an unstash has put others before them.
+    if (cell.activity !== HANDLING || mailbox.first !== burst) break;
   }
-  if (tell !== null) {
-    cell.current = null;
-    if (burst.read === read) mailbox.countHandled(burst, read);
-    else countHandled(cell); // The earlier ones were counted when the rest was taken.
-  }
-  burst.isHeld = false;
+  if (tell !== null) cell.current = null;
+  mailbox.handled += handled;
   mailbox.leave(burst);
-  const count = (read - start) >> 1;
-  if (meters !== null) countRow(cell, meters, type, others, count);
-  return count;
-}
-
-/** Counts the messages of a burst before the present one, whose outcome counts itself. */
-function countBefore(mailbox: Mailbox<Envelope>, burst: Burst, read: number): void {
-  if (burst.read !== read) return;
-  mailbox.countHandled(burst, read - 2);
-  burst.handledCounted = read;
+  return (read - start) >> 1;
 }
 
 function handle(cell: Cell, envelope: Envelope): void {
