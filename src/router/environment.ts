@@ -48,7 +48,8 @@ export interface SystemOptions {
   readonly askTimeout?: number;
   /**
    * Timeout of a hook (`onStart`, `onRestart`, `onStop`), which then has failed. Also the time that a restart waits for
-   * running handlers to end, and for the children to stop, before it abandons them. In milliseconds, or `Infinity`.
+   * running handlers to end, and for the children to stop, before it abandons them, and that of the function that
+   * opens an address (`system.resolve`). In milliseconds, or `Infinity`.
    * Default: 5,000.
    */
   readonly hookTimeout?: number;

@@ -7,6 +7,7 @@ import {
   defineProtocol,
   type Hooks,
   type RefTo,
+  spawnPool,
   type Timers,
   Type,
 } from "../../src/index";
@@ -165,6 +166,25 @@ test("P14: a reference to an actor that was stopped for being idle leads to the 
   await clock.advance(2 * IDLE);
   expect((await refs[0]?.ask("say", "a"))?._unsafeUnwrapErr().kind).toBe("stopped");
   expect((await byAddress.ask("say", "b"))._unsafeUnwrap()).toBe(2);
+});
+
+test("a pool is idle when its workers are, and an actor with a concurrency when none of its handlers runs", async () => {
+  const { system, router, clock } = createTestSystem();
+  const gates: (() => void)[] = [];
+  const wait = (): Promise<void> => new Promise((resolve) => gates.push(resolve));
+  system.resolve("pools/", (_, id) => spawnPool(system, id, Helper, () => ({ work: wait }), { size: 2 }), {
+    idle: IDLE,
+  });
+  system.resolve("several/", (_, id) => system.spawn(id, Helper, () => ({ work: wait }), { concurrency: 3 }), {
+    idle: IDLE,
+  });
+  const all = [address("pools/1"), address("several/1")];
+  for (const one of all) router.tell(createMessage(one, "work", undefined));
+  await clock.advance(10 * IDLE);
+  expect(all.map((one) => router.has(one))).toEqual([true, true]);
+  for (const open of gates) open();
+  await clock.advance(2 * IDLE);
+  expect(all.map((one) => router.has(one))).toEqual([false, false]);
 });
 
 test("an actor that its function did not make at that address is left alone", async () => {

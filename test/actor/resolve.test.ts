@@ -5,10 +5,12 @@ import {
   createMessage,
   createSystem,
   defineProtocol,
+  parseMessage,
   type Ref,
   type SignaturesOf,
   StreamError,
   type System,
+  serializeMessage,
   spawnPool,
   Type,
 } from "../../src/index";
@@ -585,6 +587,67 @@ test("P16: the function runs in the system's context, and not in the sender's", 
   const asked = store.run("request", () => router.ask(createMessage(at, "say", "a")));
   expect((await asked).isOk()).toBe(true);
   expect(seen).toEqual([undefined, undefined]);
+});
+
+test("P16: a message that waited runs in its sender's context, where the system says so", async () => {
+  const { AsyncLocalStorage } = await import("node:async_hooks");
+  const store = new AsyncLocalStorage<string>();
+  const { system, router } = createTestSystem({ asyncContext: "sender" });
+  const seen: (string | undefined)[] = [];
+  system.resolve("sessions/", async (_, id) =>
+    system.spawn(id, Session, () => ({
+      say(text) {
+        seen.push(store.getStore());
+        return text;
+      },
+      count: () => 0,
+      ticks: () => [],
+    })),
+  );
+  const asks = ["a", "b"].map((name) => store.run(name, () => router.ask(createMessage(at, "say", ""))));
+  await Promise.all(asks);
+  expect(seen).toEqual(["a", "b"]);
+});
+
+test("messages that come through interceptors open addresses too, in order", async () => {
+  const { router, clock, opening, heard, tell, say } = slowSessions();
+  router.use(async (_, next) => next());
+  tell("a");
+  const asked = say("b");
+  await clock.settle();
+  tell("c");
+  await clock.settle();
+  await opening[0]?.settle();
+  expect((await asked).isOk()).toBe(true);
+  await clock.settle();
+  expect([heard, opening.length]).toEqual([["a", "b", "c"], 1]);
+});
+
+test("P9: a message from outside that waited fails alone, and is validated when it gets there", async () => {
+  const { system, router, clock, takeLog } = createTestSystem({ supervision: {} });
+  let made = 0;
+  system.resolve("sessions/", async (_, id) =>
+    system.spawn(id, Session, () => {
+      made++;
+      return {
+        say() {
+          throw new Error("no");
+        },
+        count: () => 0,
+        ticks: () => [],
+      };
+    }),
+  );
+  const send = (payload: unknown) => {
+    const text = serializeMessage(createMessage(at, "say", payload, { pattern: "ask" }))._unsafeUnwrap();
+    return router.ask(parseMessage(text)._unsafeUnwrap());
+  };
+  const [wrong, failing] = await Promise.all([send(7), send("text")]);
+  expect(wrong?._unsafeUnwrapErr().kind).toBe("invalid-payload");
+  expect(failing?._unsafeUnwrapErr().kind).toBe("handler-failed");
+  await clock.settle();
+  expect(made).toBe(1); // It was not restarted.
+  takeLog();
 });
 
 test("a resolver that ended opens nothing more; what waits is delivered", async () => {
