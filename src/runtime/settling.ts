@@ -12,6 +12,11 @@ const LONGEST_STRIDE = 32;
 export class Settling implements Runnable {
   nextReady: Runnable | null = null;
   readonly #dispatcher: Dispatcher;
+  /** A wait that is over: awaited, it settles as `resolved(undefined)` does. One for all, so that giving it costs nothing. */
+  readonly over: PromiseLike<void> = {
+    // biome-ignore lint/suspicious/noThenProperty: it is awaited as a promise is
+    then: (onFulfilled, onRejected) => this.resolved(undefined).then(onFulfilled, onRejected),
+  };
   /** The promises that settle in a later turn, in order. */
   readonly #late = new Queue<() => void>();
   /** True while promises wait for a later turn. Nothing overtakes them. */

@@ -2,9 +2,11 @@ import { describe, expect, test } from "bun:test";
 import { cellOf } from "../../src/actor/cell/cell";
 import {
   type AskResult,
+  address,
   type Context,
   createPool,
   defineProtocol,
+  type Outgoing,
   type Pool,
   type Ref,
   type RefPoolOptions,
@@ -229,6 +231,35 @@ for (const routing of ["round-robin", "broadcast"] as const) {
     expect(replies).not.toContain(null);
   });
 }
+
+test("a worker that is elsewhere is one like any: it is counted by what it has not answered, and leaves when it is unreachable", async () => {
+  const { system, clock, router } = createTestSystem();
+  const { refs } = spawnWorkers(system, ["here"]);
+  const open: Outgoing[] = [];
+  const attachment = system.attach(address("there"), Worker, {
+    send(out) {
+      if (out.type === "wait") open.push(out);
+      else out.complete(`there:${String(out.payload)}`);
+    },
+    cancel() {},
+    credit() {},
+    close() {},
+  });
+  const pool = createPool(system, "pool", Worker, [attachment.ref, ...refs], { routing: "least-busy" });
+  const waiting = attachment.ref.ask("wait", 1, FOR_EVER);
+  for (const text of ["1", "2"]) expect(await ask(pool.ref, text)).toEqual([`here:${text}`]);
+  open[0]?.complete("late");
+  expect(said(await waiting)).toBe("late");
+  const both = [...(await ask(pool.ref, "3")), ...(await ask(pool.ref, "4"))];
+  expect(both.map((reply) => reply.replace(/:.*/, "")).sort()).toEqual(["here", "there"]);
+  const lost = attachment.ref.ask("wait", 1, FOR_EVER);
+  attachment.end("unreachable", new Error("cut"));
+  expect(await ask(pool.ref, "5", "6")).toEqual(["here:5", "here:6"]);
+  await clock.settle();
+  expect(said(await lost)).toBe("unreachable");
+  expect(pool.size).toBe(1);
+  expectBalance(router.audit());
+});
 
 test("P14: a worker that is removed keeps nothing of the pool", async () => {
   const { system } = createTestSystem();

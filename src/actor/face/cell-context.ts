@@ -149,7 +149,8 @@ export class CellContext<Signatures> implements Context<Signatures> {
       throw new TypeError(`${own.address} can stop itself and its children, and ${cell.address} is neither.`);
     }
     stop(cell, false);
-    return cell === own ? undefined : new Stopping(cell, own, this.#generation);
+    if (cell === own) return undefined;
+    return cell.isStopped ? own.environment.settling.over : new Stopping(cell, own, this.#generation);
   }
 
   get children(): readonly Ref<AnySignatures>[] {
