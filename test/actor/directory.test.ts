@@ -141,7 +141,7 @@ test("P14: nothing of a child that was looked for and has stopped is kept", asyn
       await system.stop(ref);
     }
     for (let i = 0; i < 4; i++) {
-      await Bun.sleep(0);
+      await new Promise(setImmediate);
       Bun.gc(true); // A WeakRef keeps its target for the job that looked at it, and a stray word on the stack keeps a chain.
     }
     expect(kept.filter((ref) => ref.deref() !== undefined).length).toBeLessThan(150 + size);
@@ -322,14 +322,17 @@ test("P14: who spawns another one of the name as soon as a child has stopped has
 });
 
 test("P1: what waits in actors at any depth is counted, and a shutdown names all that did not stop", async () => {
-  const system = createSystem({ logger: { warn() {}, error() {} } });
+  const { system, clock, takeLog } = createTestSystem();
   const [ref, top] = spawnNode(system, "top");
   const [child, middle] = spawnNode(top, "middle");
   const leaves = [0, 1, 2].map((i) => spawnNode(middle, `leaf-${i}`)[0]);
   for (const each of [ref, child, ...leaves]) for (let i = 0; i < 3; i++) each.tell("wait");
-  while (system.router.audit().running < 5) await Bun.sleep(0); // On a busy machine a turn has time for fewer.
+  await clock.settle();
   expect(system.router.audit()).toMatchObject({ accepted: 15, queued: 10, running: 5 });
-  const { unfinished } = await system.shutdown({ timeout: 1 });
+  const report = system.shutdown({ timeout: 1 });
+  await clock.advance(1);
+  const { unfinished } = await report;
+  takeLog();
   expect(unfinished as readonly string[]).toEqual([
     "@(top)",
     "@(top/middle)",

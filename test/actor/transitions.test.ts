@@ -2,8 +2,16 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { array, assert, asyncProperty, constantFrom } from "fast-check";
 import { cellOf } from "../../src/actor/cell/cell";
-import { type ActorOptions, type AnyRef, type Context, createSystem, defineProtocol, Type } from "../../src/index";
-import { type Clock, systemClock } from "../../src/runtime/clock";
+import {
+  type ActorOptions,
+  type AnyRef,
+  type Clock,
+  type Context,
+  createSystem,
+  defineProtocol,
+  Type,
+} from "../../src/index";
+import { createManualClock } from "../../src/testing/index";
 
 // The table of life and activity in src/actor/cell/transitions.ts is what actors do.
 
@@ -37,21 +45,32 @@ async function statesIn(commands: readonly (typeof COMMANDS)[number][], options:
   const look = (): void => {
     for (const ref of refs) seen.add(`${LIVES[cellOf(ref).life]} ${ACTIVITIES[cellOf(ref).activity]}`);
   };
-  const pause = async (): Promise<void> => {
-    look();
-    await Bun.sleep(0);
-    look();
-  };
-  const logger = { warn() {}, error() {} };
-  const clock: Clock = Object.assign(Object.create(systemClock), {
-    microtask(callback: () => void) {
-      systemClock.microtask(() => {
+  const manual = createManualClock();
+  let due: (() => void)[] = [];
+  const clock: Clock = {
+    ...manual,
+    macrotask: (callback) => void due.push(callback),
+    microtask: (callback) =>
+      manual.microtask(() => {
         look();
         callback();
         look();
-      });
-    },
-  });
+      }),
+  };
+  /** One turn of the event loop: its microtasks, the macrotasks that are due then, and the microtasks of these. */
+  const turn = async (): Promise<void> => {
+    await manual.settle();
+    const now = due;
+    due = [];
+    for (const callback of now) callback();
+    await manual.settle();
+  };
+  const pause = async (): Promise<void> => {
+    look();
+    await new Promise<void>((goOn) => clock.macrotask(goOn));
+    look();
+  };
+  const logger = { warn() {}, error() {} };
   const system = createSystem({ clock, logger, supervision: { limit: 1, backoff: { initial: 1 } } });
   const make = (ctx: Context<unknown>) => {
     if (!refs.includes(ctx.self)) refs.push(ctx.self);
@@ -84,14 +103,24 @@ async function statesIn(commands: readonly (typeof COMMANDS)[number][], options:
   refs.push(ref);
   for (const command of commands) {
     look();
-    if (command === "pause") await Bun.sleep(0);
-    else if (command === "tick") await Bun.sleep(1);
-    else if (command === "hold") for (let i = 0; i < 3; i++) ref.tell("fail", i);
+    if (command === "pause") await turn();
+    else if (command === "tick") {
+      await turn();
+      await manual.advance(1);
+    } else if (command === "hold") for (let i = 0; i < 3; i++) ref.tell("fail", i);
     else if (command === "stop" || command === "drain") void system.stop(ref, { drain: command === "drain" });
     else ref.tell(command, 1);
     look();
   }
-  await system.shutdown({ drain: true, timeout: 50 });
+  let isOver = false;
+  const report = system.shutdown({ drain: true, timeout: 50 }).then(() => {
+    isOver = true;
+  });
+  while (!isOver) {
+    await turn();
+    await manual.advance(1);
+  }
+  await report;
   look();
   return seen;
 }
