@@ -1,0 +1,43 @@
+import type { Target } from "../harness/target";
+
+const ONE_MB = "flat memory: what 1,000 messages leave, and 100,000, is code that was compiled";
+const RECOVERS = "its clients give up after a second: what is older than that keeps nobody waiting who is still there";
+const stress = { suite: "stress" } as const;
+const FAULTS = ["processes killed", "actors that crash", "a slow disk", "mailboxes full", "a flood of dead letters"];
+
+/** What `bun run stress --check` holds its figures against. */
+export const stressTargets: readonly Target[] = [
+  ...[
+    "1,000 messages, code in the default tier",
+    "1,000 messages, code in the trusted tier",
+    "100,000 messages, code in the default tier",
+  ].map((row): Target => ({ ...stress, row, figure: "heap growth", atMost: 1, aim: 0, reason: ONE_MB })),
+  {
+    ...stress,
+    row: "messaging only",
+    figure: "load that held",
+    atLeast: 10_000,
+    aim: 200_000,
+    reason: "over 10,000 messages a second sustained were promised; here they come from another process",
+  },
+  {
+    ...stress,
+    row: "all together",
+    figure: "load that held",
+    atLeast: 1_000,
+    aim: 5_000,
+    reason:
+      "a tenth of it is code and a seventh are files written whole, of which a machine does a few thousand a second",
+  },
+  ...["messaging only", "all together", ...FAULTS].map(
+    (row): Target => ({ ...stress, row, figure: "recovery", atMost: 5_000, aim: 500, reason: RECOVERS }),
+  ),
+  {
+    ...stress,
+    row: "a stall of 200 ms at 1,000 a second",
+    figure: "p95, open schedule",
+    atLeast: 50,
+    aim: 100,
+    reason: "a tenth of the requests come while it lasts, and half of these wait for more than 100 ms",
+  },
+];
