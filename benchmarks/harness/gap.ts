@@ -32,7 +32,8 @@ export async function gapBeside(prepare: () => void, work: () => Promise<void>):
   return { [GAP]: Math.min(...gaps), [WORST_GAP]: Math.max(...gaps) };
 }
 
-async function longestGap(work: () => Promise<void>): Promise<number> {
+/** The same once, of work that is warm. */
+export async function longestGap(work: () => Promise<unknown>): Promise<number> {
   let longest = 0;
   let last = threadTime();
   const look = (): void => {

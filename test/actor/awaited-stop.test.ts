@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import {
   type AnyRef,
-  type AskResult,
   type Context,
   defineProtocol,
   type RefTo,
@@ -10,6 +9,7 @@ import {
   Type,
 } from "../../src/index";
 import { createBehaviourKit } from "../../src/testing/index";
+import { said } from "./said";
 import { testSystems } from "./test-system";
 
 const { createTestSystem } = testSystems();
@@ -20,11 +20,6 @@ type NodeContext = Context<SignaturesOf<typeof Node>>;
 type Code = (ctx: NodeContext) => unknown;
 
 const FOR_EVER = { timeout: Number.POSITIVE_INFINITY };
-/** What became of an ask: its reply, or the kind of its error, with the path of a circle. */
-function said(result: AskResult<string>): string {
-  if (result.isOk()) return result.value;
-  return result.error.kind === "ask-cycle" ? `ask-cycle ${result.error.path.join(" ")}` : result.error.kind;
-}
 
 /** Handlers that do what the test says. */
 const node = (code: { run?: Code; go?: Code; make?: Code; onStop?: Code }) => (ctx: NodeContext) => {
@@ -138,7 +133,7 @@ test("P8: a child that asks the parent that awaits its stop is refused, and the 
   await clock.settle();
   gate.resolve();
   await clock.settle(); // No time passes.
-  expect(heard).toEqual(["ask-cycle @(parent/child) @(parent) @(parent/child)"]);
+  expect(heard).toEqual(["ask-cycle @(parent/child) → @(parent) → @(parent/child)"]);
   expect(said(await reply)).toBe("stopped it");
 });
 
@@ -162,7 +157,7 @@ test("P8: an ask of the child that waits for the parent already is refused once 
   expect(heard).toEqual([]);
   gate.resolve();
   await clock.settle();
-  expect(heard).toEqual(["ask-cycle @(parent/child) @(parent) @(parent/child)"]);
+  expect(heard).toEqual(["ask-cycle @(parent/child) → @(parent) → @(parent/child)"]);
   expect(said(await reply)).toBe("stopped it");
 });
 
@@ -178,7 +173,7 @@ test("P8: a child that asks its parent to stop it, and awaits the reply, is refu
   );
   child.tell("go");
   await clock.settle(); // No time passes.
-  expect(heard).toEqual(["ask-cycle @(parent/child) @(parent) @(parent/child)", "stopped it"]);
+  expect(heard).toEqual(["ask-cycle @(parent/child) → @(parent) → @(parent/child)", "stopped it"]);
   takeLog(); // Its reply was late.
 });
 

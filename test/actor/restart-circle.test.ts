@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import {
   type ActorOptions,
-  type AskResult,
   type Clock,
   type Context,
   createSystem,
@@ -12,6 +11,7 @@ import {
   Type,
 } from "../../src/index";
 import { createManualClock } from "../../src/testing/index";
+import { said } from "./said";
 import { expectBalance, reasonsOf, testSystems } from "./test-system";
 
 // A restart waits for the handlers that run, and for the children to stop. Nobody of these may wait for the next instance.
@@ -27,11 +27,6 @@ type NodeRef = RefTo<typeof Node>;
 type NodeContext = Context<SignaturesOf<typeof Node>>;
 
 const OPTIONS = { askTimeout: Number.POSITIVE_INFINITY, hookTimeout: Number.POSITIVE_INFINITY, supervision: {} };
-
-const said = (result: AskResult<string>): string => {
-  if (result.isOk()) return result.value;
-  return result.error.kind === "ask-cycle" ? `ask-cycle ${result.error.path.join(" → ")}` : result.error.kind;
-};
 
 interface Parts {
   /** Runs in the factory of each instance. */

@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
 import {
-  type AskResult,
   type Context,
   defineProtocol,
   type RefTo,
@@ -9,6 +8,7 @@ import {
   spawnPool,
   Type,
 } from "../../src/index";
+import { said } from "./said";
 import { testSystems } from "./test-system";
 
 const { createTestSystem } = testSystems();
@@ -22,11 +22,6 @@ type NodeRef = RefTo<typeof Node>;
 type Visit = (ctx: Context<SignaturesOf<typeof Node>>) => unknown;
 
 const FOR_EVER = { timeout: Number.POSITIVE_INFINITY };
-/** What became of an ask: its reply, or the kind of its error, with the path of a circle. */
-function said(result: AskResult<string>): string {
-  if (result.isOk()) return result.value;
-  return result.error.kind === "ask-cycle" ? `ask-cycle ${result.error.path.join(" ")}` : result.error.kind;
-}
 
 function spawnNode(system: System, name: string, visit: Visit): NodeRef {
   return system.spawn(name, Node, (ctx) => ({
@@ -56,7 +51,7 @@ test("P8: a producer that waits for its reader is waiting: to ask it meanwhile i
   });
   const reply = a.ask("visit", FOR_EVER);
   await clock.settle(); // No time passes.
-  expect(told).toEqual(new Array(3).fill("ask-cycle @(a) @(b) @(a)"));
+  expect(told).toEqual(new Array(3).fill("ask-cycle @(a) → @(b) → @(a)"));
   expect(said(await reply)).toBe("b answers");
 });
 
@@ -84,7 +79,7 @@ test("P8: a circle by way of another actor, and of a producer that waits for its
   });
   const reply = a.ask("visit", FOR_EVER);
   await clock.settle();
-  expect(said(await reply)).toBe("ask-cycle @(c) @(b) @(a) @(c)");
+  expect(said(await reply)).toBe("ask-cycle @(c) → @(b) → @(a) → @(c)");
 });
 
 test("P8: a handler that waits for one of several waits for none of them in particular", async () => {
@@ -139,7 +134,7 @@ test("P8: where all of several are awaited, those that wait for their asker are 
   await clock.settle();
   gated.open();
   await clock.settle();
-  expect(said(await reply)).toBe("ask-cycle @(a) @(b) @(a), gated is open");
+  expect(said(await reply)).toBe("ask-cycle @(a) → @(b) → @(a), gated is open");
 });
 
 test("P8: a handler that waits for itself in several ways is told of each", async () => {
@@ -150,7 +145,7 @@ test("P8: a handler that waits for itself in several ways is told of each", asyn
   });
   const reply = a.ask("visit", FOR_EVER);
   await clock.settle();
-  expect(said(await reply)).toBe(new Array(3).fill("ask-cycle @(a) @(a)").join(", "));
+  expect(said(await reply)).toBe(new Array(3).fill("ask-cycle @(a) → @(a)").join(", "));
 });
 
 test("P8: when the first worker of a pool fails, the other one, which waits for the asker, closes a circle", async () => {
@@ -180,7 +175,7 @@ test("P8: when the first worker of a pool fails, the other one, which waits for 
   await clock.settle();
   gate.resolve();
   await clock.settle();
-  expect(said(await reply)).toBe("ask-cycle @(pool/2) @(a) @(pool/2)");
+  expect(said(await reply)).toBe("ask-cycle @(pool/2) → @(a) → @(pool/2)");
   takeLog();
 });
 
@@ -211,6 +206,6 @@ test("P8: a handler that is in several circles at once is freed of all of them",
   expect(told).toEqual([]);
   gated.open();
   await clock.settle();
-  expect(told.sort()).toEqual([1, 2, 3].map((i) => `ask-cycle @(pool/${i}) @(a) @(pool/${i})`));
+  expect(told.sort()).toEqual([1, 2, 3].map((i) => `ask-cycle @(pool/${i}) → @(a) → @(pool/${i})`));
   expect(said(await reply)).toBe("gated is open, all have answered");
 });

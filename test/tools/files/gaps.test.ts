@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { longestGap } from "../../../benchmarks/harness/gap";
 import { type FileSystemRef, itemsOf, resultOf, type SearchRequest } from "../../../src/tools";
 import { type Disk, everyWay, withFiles } from "./ways";
 
@@ -14,30 +15,6 @@ afterAll(() => {
   if (tmp === undefined) delete process.env["TMPDIR"];
   else process.env["TMPDIR"] = tmp;
 });
-
-/** What the thread of this has run for, in milliseconds: what others have of the processor is no gap of ours. */
-function threadTime(): number {
-  return Number(readFileSync("/proc/thread-self/schedstat", "utf8").split(" ")[0]) / 1e6;
-}
-
-/** The longest that a timer of 5 ms waited while this thread was at work, in milliseconds of its processor. */
-async function longestGap(work: () => Promise<unknown>): Promise<number> {
-  let longest = 0;
-  let last = threadTime();
-  const look = (): void => {
-    const now = threadTime();
-    longest = Math.max(longest, now - last);
-    last = now;
-  };
-  const timer = setInterval(look, 5);
-  try {
-    await work();
-    look();
-  } finally {
-    clearInterval(timer);
-  }
-  return longest;
-}
 
 const MB = 1024 * 1024;
 const MOST = 10 * MB;

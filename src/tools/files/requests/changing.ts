@@ -8,20 +8,28 @@ export const written = {
   ifMatch: Type.Optional(Etag),
 };
 
+/** The fate of an existing file: replaced or refused. */
+const IfExists = Type.Optional(Type.Union([Type.Literal("replace"), Type.Literal("fail")]));
+
+/** Of each request that may make a file or a directory. */
+const onTheWay = {
+  /** True makes missing directories on the way. Default: true. */
+  parents: flag,
+};
+
 /** A write request: the whole content of a file. */
 export const WriteRequest = Type.Object({
   path: Path,
   ...content,
   ...written,
   /** Replace or refuse an existing file. Default: `"replace"`. */
-  ifExists: Type.Optional(Type.Union([Type.Literal("replace"), Type.Literal("fail")])),
+  ifExists: IfExists,
   /**
    * True writes into the file itself: faster, but torn if the process ends meanwhile. Default: false, whole or not at
    * all.
    */
   inPlace: flag,
-  /** True makes missing directories on the way. Default: true. */
-  parents: flag,
+  ...onTheWay,
 });
 export type WriteRequest = Static<typeof WriteRequest>;
 
@@ -41,16 +49,14 @@ export const AppendRequest = Type.Object({
   path: Path,
   ...content,
   durable: written.durable,
-  /** True makes missing directories on the way. Default: true. */
-  parents: flag,
+  ...onTheWay,
 });
 export type AppendRequest = Static<typeof AppendRequest>;
 
 /** A mkdir request. The directory may exist already. */
 export const MakeDirectoryRequest = Type.Object({
   path: Path,
-  /** True makes missing directories on the way. Default: true. */
-  parents: flag,
+  ...onTheWay,
 });
 export type MakeDirectoryRequest = Static<typeof MakeDirectoryRequest>;
 
@@ -59,9 +65,8 @@ export const MoveRequest = Type.Object({
   from: Path,
   to: Path,
   /** Replace or refuse an existing file at the new name. Default: `"fail"`. */
-  ifExists: Type.Optional(Type.Union([Type.Literal("replace"), Type.Literal("fail")])),
-  /** True makes missing directories on the way. Default: true. */
-  parents: flag,
+  ifExists: IfExists,
+  ...onTheWay,
 });
 export type MoveRequest = Static<typeof MoveRequest>;
 
@@ -89,8 +94,7 @@ export const BeginWriteRequest = Type.Object({
   path: Path,
   ...written,
   /** Replace or refuse an existing file. Default: `"replace"`. */
-  ifExists: Type.Optional(Type.Union([Type.Literal("replace"), Type.Literal("fail")])),
-  /** True makes missing directories on the way. Default: true. */
-  parents: flag,
+  ifExists: IfExists,
+  ...onTheWay,
 });
 export type BeginWriteRequest = Static<typeof BeginWriteRequest>;
