@@ -1,5 +1,5 @@
 import { type Static, Type } from "../../../index";
-import { Count, content, Etag, flag, Path } from "./terms";
+import { Count, content, Etag, flag, Path, requestOf } from "./terms";
 
 export const written = {
   /** True replies only once the content is on the disk, safe from a loss of power. Default: false. */
@@ -18,7 +18,7 @@ const onTheWay = {
 };
 
 /** A write request: the whole content of a file. */
-export const WriteRequest = Type.Object({
+export const WriteRequest = requestOf({
   path: Path,
   ...content,
   ...written,
@@ -45,7 +45,7 @@ export const WriteReply = Type.Object({
 export type WriteReply = Static<typeof WriteReply>;
 
 /** An append request: content for the end of a file. A missing file is made. */
-export const AppendRequest = Type.Object({
+export const AppendRequest = requestOf({
   path: Path,
   ...content,
   durable: written.durable,
@@ -54,14 +54,14 @@ export const AppendRequest = Type.Object({
 export type AppendRequest = Static<typeof AppendRequest>;
 
 /** A mkdir request. The directory may exist already. */
-export const MakeDirectoryRequest = Type.Object({
+export const MakeDirectoryRequest = requestOf({
   path: Path,
   ...onTheWay,
 });
 export type MakeDirectoryRequest = Static<typeof MakeDirectoryRequest>;
 
 /** A request to move or copy. A directory never replaces anything and is never replaced. */
-export const MoveRequest = Type.Object({
+export const MoveRequest = requestOf({
   from: Path,
   to: Path,
   /** Replace or refuse an existing file at the new name. Default: `"fail"`. */
@@ -80,7 +80,7 @@ export const CopyReply = Type.Object({
 export type CopyReply = Static<typeof CopyReply>;
 
 /** A delete request. */
-export const DeleteRequest = Type.Object({
+export const DeleteRequest = requestOf({
   path: Path,
   /** True deletes a directory with everything in it. Links are removed, not followed. Default: false. */
   recursive: flag,
@@ -90,7 +90,7 @@ export type DeleteRequest = Static<typeof DeleteRequest>;
 export const Upload = Type.Object({ upload: Type.String({ description: "What beginWrite replied." }) });
 
 /** Begins a file that is written in pieces. */
-export const BeginWriteRequest = Type.Object({
+export const BeginWriteRequest = requestOf({
   path: Path,
   ...written,
   /** Replace or refuse an existing file. Default: `"replace"`. */

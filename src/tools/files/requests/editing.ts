@@ -1,9 +1,9 @@
 import { type Static, Type } from "../../../index";
 import { WriteReply, written } from "./changing";
-import { Count, Difference, flag, Path, Positive } from "./terms";
+import { Count, Difference, flag, Path, Positive, requestOf } from "./terms";
 
 /** One replacement in a file, of a text or of lines. */
-const Edit = Type.Object({
+const Edit = requestOf({
   /**
    * A text that occurs once. Its line ends may be `\n`, whatever the file has. With `lines`, it is the expected present
    * text of these lines, with or without the last line end. Other lines are refused as `no-match`.
@@ -46,7 +46,7 @@ export function faultOf(edits: readonly Edit[], ifMatch: string | undefined): st
   return null;
 }
 
-const EditFields = Type.Object({
+const EditFields = requestOf({
   path: Path,
   edits,
   ...written,

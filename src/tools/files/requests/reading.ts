@@ -1,8 +1,8 @@
 import { type Static, Type } from "../../../index";
-import { Bytes, Count, Encoding, Etag, flag, Kind, outcome, Path, Positive, path } from "./terms";
+import { Bytes, Count, Encoding, Etag, flag, Kind, outcome, Path, Positive, path, requestOf } from "./terms";
 
 /** A read request. */
-export const ReadRequest = Type.Object({
+export const ReadRequest = requestOf({
   path: Path,
   /** The form of the content: text, base64, or a Uint8Array. Default: `"utf8"`. */
   encoding: Type.Optional(Encoding),
@@ -56,7 +56,7 @@ export const ReadManyReply = Type.Array(outcome(ReadReply));
 export type ReadManyReply = Static<typeof ReadManyReply>;
 
 /** A readStream request. */
-export const ReadStreamRequest = Type.Object({
+export const ReadStreamRequest = requestOf({
   path: Path,
   /** Default: `"bytes"`. A character that is cut between two chunks stays whole. */
   encoding: Type.Optional(Encoding),
@@ -82,7 +82,7 @@ export const Entry = Type.Object({
 export type Entry = Static<typeof Entry>;
 
 /** A list request. */
-export const ListRequest = Type.Object({
+export const ListRequest = requestOf({
   /** Default: the root. */
   path,
   /** True also lists everything in its directories. Default: false. */

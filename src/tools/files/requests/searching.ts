@@ -1,11 +1,11 @@
 import { type Static, Type } from "../../../index";
-import { Count, flag, Globs, Positive, path } from "./terms";
+import { Count, flag, Globs, Positive, path, requestOf } from "./terms";
 
 const Context = Type.Optional(Type.Integer({ minimum: 0, maximum: 20 }));
 
 /** A search request. */
 export const SearchRequest = Type.Refine(
-  Type.Object({
+  requestOf({
     /** A directory or a file. Default: the root. */
     path,
     /** An exact text, case-sensitive. Give either this or `pattern`. */

@@ -1,7 +1,7 @@
 import { type Static, Type } from "../../../index";
 import { written } from "./changing";
 import { edits, faultOf } from "./editing";
-import { Count, content, Difference, Etag, flag, Path } from "./terms";
+import { Count, content, Difference, Etag, flag, Path, requestOf } from "./terms";
 
 const { ifMatch } = written;
 /** True makes missing directories on the way. They stay if the request fails. Default: true. */
@@ -9,7 +9,7 @@ const parents = flag;
 
 /** One of several changes. Each has a path of its own, of a regular file. */
 export const Change = Type.Union([
-  Type.Object({
+  requestOf({
     kind: Type.Literal("write"),
     path: Path,
     ...content,
@@ -19,19 +19,19 @@ export const Change = Type.Union([
     parents,
   }),
   Type.Refine(
-    Type.Object({ kind: Type.Literal("edit"), path: Path, edits, ifMatch }),
+    requestOf({ kind: Type.Literal("edit"), path: Path, edits, ifMatch }),
     (change) => faultOf(change.edits, change.ifMatch) === null,
     () =>
       'must have edits that are whole: an "oldText", or "lines" with the change\'s "ifMatch" or with what they are now as "oldText"',
   ),
   /** The new name must be free. */
-  Type.Object({ kind: Type.Literal("move"), from: Path, to: Path, ifMatch, parents }),
-  Type.Object({ kind: Type.Literal("delete"), path: Path, ifMatch }),
+  requestOf({ kind: Type.Literal("move"), from: Path, to: Path, ifMatch, parents }),
+  requestOf({ kind: Type.Literal("delete"), path: Path, ifMatch }),
 ]);
 export type Change = Static<typeof Change>;
 
 /** A request to change several files. */
-export const ChangeRequest = Type.Object({
+export const ChangeRequest = requestOf({
   /** At most 100. The actor's `maxWriteBytes` bounds all their contents together. */
   changes: Type.Array(Change, { minItems: 1, maxItems: 100 }),
   /** True replies only once all are on the disk, safe from a loss of power. Default: false. */

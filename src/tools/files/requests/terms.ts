@@ -1,4 +1,4 @@
-import type { TSchema } from "typebox";
+import type { TProperties, TSchema } from "typebox";
 import { type Static, Type } from "../../../index";
 import { outcomeSchema } from "../../reply";
 import { FileError } from "../file-error";
@@ -16,6 +16,35 @@ export const Bytes = Type.Refine(
   (value) => value instanceof Uint8Array,
   () => "must be a string or a Uint8Array", // Shown for content, where it stands for both alternatives.
 );
+
+/** A name without what is often written in another way: `dry_run`, `dryrun` and `DryRun` are `dryRun`. */
+const fold = (name: string): string => name.replace(/[_-]/g, "").toLowerCase();
+
+/**
+ * The object of a request. A property that is one of its own in another spelling is refused: ignored, a `dry_run` would
+ * make the change, and an `if_match` would overwrite what others wrote. Other unknown properties are ignored, such as
+ * the remarks of an agent or the options of a later version.
+ */
+export const requestOf = <Properties extends TProperties>(properties: Properties) => {
+  const spelled = new Map(Object.keys(properties).map((name) => [fold(name), name]));
+  /** A property of another spelling, and its own name. */
+  const misspelt = (request: object): readonly [string, string] | undefined => {
+    for (const given of Object.keys(request)) {
+      if (given in properties) continue;
+      const name = spelled.get(fold(given));
+      if (name !== undefined) return [given, name];
+    }
+    return undefined;
+  };
+  return Type.Refine(
+    Type.Object(properties),
+    (request) => misspelt(request as object) === undefined, // The fields were checked before.
+    (request) => {
+      const [given, name] = misspelt(request as object) ?? [];
+      return `must have ${JSON.stringify(name)} instead of ${JSON.stringify(given)}`;
+    },
+  );
+};
 
 /** A reply: the value, or the error. `resultOf` turns it into a Result. */
 export const outcome = <Value extends TSchema>(value: Value) => outcomeSchema(value, FileError);
