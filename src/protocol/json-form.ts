@@ -157,7 +157,7 @@ class Cleaner {
         refused.find(({ isAbsence }) => !isAbsence) ?? refused[0] ?? new NotJson("no value fits a union of nothing")
       );
     }
-    return kept.length === 1 && refused.length > 0 && isNode(only) ? only : { [keyword]: kept };
+    return kept.length === 1 && isNode(only) ? only : { [keyword]: kept };
   }
 
   #unless(value: unknown, scope: Scope): Record<string, unknown> {

@@ -37,7 +37,7 @@ export function outcomeOf(operation: Operation | undefined): Outcome | null {
   for (const branch of branches) {
     const { ok: mark, ...others } = nodeIn(branch["properties"]);
     const isGood = constantOf(mark);
-    if (branch["type"] !== "object" || !listIn(branch["required"]).includes("ok")) return null;
+    if (!listIn(branch["required"]).includes("ok")) return null;
     if (isGood === true && ("value" in others || Object.keys(others).length === 0))
       values.push(schemaAt(others, "value"));
     else if (isGood === false && "error" in others) errors.push(schemaAt(others, "error") ?? {});
@@ -53,7 +53,8 @@ function read<Value, Failure>(reply: OutcomeReply<Value, Failure>): Result<Value
 function read(reply: unknown): Result<unknown, unknown> {
   if (typeof reply !== "object" || reply === null || !("ok" in reply)) return ok(reply);
   const { value, error } = reply as { value?: unknown; error?: unknown }; // Each may be missing.
-  return reply.ok === false ? err(error) : ok(value);
+  if (reply.ok === false) return err(error);
+  return ok(reply.ok === true ? value : reply);
 }
 
 function schemaIn(operation: Operation): JsonSchema | undefined {

@@ -137,6 +137,39 @@ describe("the JSON Schema of a protocol", () => {
     expect(schema?.["$defs"]).toEqual({ Node: node("string", "Node"), "Node-2": node("number", "Node-2") });
   });
 
+  test("refers to a part by its id, and to itself as a whole", () => {
+    const user = Type.Object({ friend: Type.Optional(Type.Ref("User")) }, { $id: "User" });
+    const written = { type: "object", properties: { friend: { $ref: "#" } } };
+    expect(inputOf(user)).toEqual(written);
+    const friend = { $ref: "#/$defs/User" };
+    const named = { type: "object", properties: { friend } };
+    expect(inputOf(Type.Object({ user, other: Type.Ref("User") }))).toMatchObject({
+      properties: { user: named, other: friend },
+      $defs: { User: named },
+    });
+  });
+
+  test("has no definition of what it left out", () => {
+    const big = Type.Cyclic({ Big: Type.Object({ n: Type.BigInt(), next: Type.Optional(Type.Ref("Big")) }) }, "Big");
+    expect(inputOf(Type.Union([Type.String(), big]))).toEqual({ type: "string" });
+  });
+
+  test("says anything for a refinement without keywords, unless it takes bytes alone", () => {
+    const any = Type.Refine(Type.Unknown(), (value) => value !== undefined);
+    expect(inputOf(any)).toEqual({});
+    expect(jsonSchemaOf(defineProtocol("p", { o: { payload: any } })).o.isInputRequired).toBe(true);
+    expect(inputOf(Type.Unsafe<string>({ type: "string", not: { type: "bigint" } }))).toEqual({ type: "string" });
+  });
+
+  test("compiles nothing", () => {
+    const protocol = defineProtocol("p", { o: { payload: Type.String(), reply: Type.Object({}) } });
+    jsonSchemaOf(protocol);
+    expect([protocol.operations["o"]?.payload.isCompiled, protocol.operations["o"]?.reply.isCompiled]).toEqual([
+      false,
+      false,
+    ]);
+  });
+
   test("leaves out what JSON cannot hold, where the schema lets it be", () => {
     const bytes = Type.Refine(Type.Unsafe<Uint8Array>({}), (value) => value instanceof Uint8Array);
     expect(inputOf(Type.Union([Type.String(), bytes]))).toEqual({ type: "string" });
@@ -158,9 +191,14 @@ describe("the JSON Schema of a protocol", () => {
       b: Type.Union([Type.Undefined(), Type.String()]),
       c: Type.Optional(Type.Undefined()),
       d: Type.Number(),
+      e: Type.Intersect([Type.Unknown(), Type.Any()]),
+      f: Type.Intersect([Type.Unknown(), Type.String()]),
+      g: refSchema(),
     });
-    expect(outputOf(schema)?.["required"]).toEqual(["d"]);
-    expect(inputOf(schema)?.["required"]).toEqual(["a", "b", "d"]);
+    expect(outputOf(schema)?.["required"]).toEqual(["d", "f", "g"]);
+    expect(inputOf(schema)?.["required"]).toEqual(["a", "b", "d", "e", "f", "g"]);
+    const bytes = Type.Refine(Type.Unsafe<Uint8Array>({}), (value) => value instanceof Uint8Array);
+    expect(() => outputOf(Type.Object({ bytes }))).toThrow("at /bytes, JSON cannot hold bytes");
   });
 
   test("has a reference to an actor as its address", () => {
@@ -169,6 +207,8 @@ describe("the JSON Schema of a protocol", () => {
     expect(inputOf(refSchema(Guest))).toEqual(address);
     const schema = inputOf(Type.Object({ guest: Type.Optional(refSchema(Guest)) }));
     expect(schema).toEqual({ type: "object", properties: { guest: address } });
+    const described = Object.assign(refSchema(Guest), { description: "Who comes." });
+    expect(inputOf(described)).toEqual({ ...address, description: "Who comes." });
     const check = Compile(address);
     expect(["@(a)", "@(node-7/files)"].every((text) => check.Check(text))).toBe(true);
     expect(["a", "@()", "@(a//b)", "@(a b)"].some((text) => check.Check(text))).toBe(false);
@@ -191,13 +231,13 @@ describe("the JSON Schema of a protocol", () => {
       at: {
         payload: z.date(),
         reply: v.string(),
-        schema: { payload: { type: "string", format: "date-time" }, reply: Type.String() },
+        schema: { payload: { type: "string", format: "date-time" }, reply: Type.Tuple([Type.String()]) },
       },
       ticks: { stream: Type.BigInt(), schema: { items: { $schema: "http://json-schema.org/draft-07/schema#" } } },
     });
     const { at, ticks } = jsonSchemaOf(Clock);
     expect(at.input).toEqual({ $schema, type: "string", format: "date-time" });
-    expect(at.output).toEqual({ $schema, type: "string" });
+    expect(at.output).toMatchObject({ $schema, type: "array", prefixItems: [{ type: "string" }] });
     expect(ticks.items).toEqual({ $schema: "http://json-schema.org/draft-07/schema#" });
   });
 
