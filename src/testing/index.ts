@@ -1,7 +1,7 @@
 export { type BehaviourKit, createBehaviourKit, type Run, type RunOptions, type RunReply } from "./behaviour-kit";
 export type { Effect } from "./effect";
 export type { Refusal } from "./kit-answers";
-export { createLink, type Link, type LinkEnd, type LinkOptions } from "./link";
+export { createLink, type Link, type LinkEnd, type LinkedOptions, type LinkOptions } from "./link";
 export type { LogEntry } from "./log";
 export { createManualClock, type ManualClock } from "./manual-clock";
 export type { Probe, Received } from "./probe";

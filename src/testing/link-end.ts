@@ -3,10 +3,12 @@ import {
   type AskError,
   type AskResult,
   type Attachment,
+  type AttachOptions,
   type Clock,
   type Door,
   type Metadata,
   type Outgoing,
+  type Progress,
   type Protocol,
   publicError,
   publicIssues,
@@ -62,7 +64,7 @@ export class End {
 
   // ——— What this system sends
 
-  attach<Signatures>(at: Address, protocol: Protocol<string, Signatures>): Ref<Signatures> {
+  attach<Signatures>(at: Address, protocol: Protocol<string, Signatures>, options: AttachOptions): Ref<Signatures> {
     const transport: Transport = {
       send: (out) => this.#send(out),
       cancel: ({ id }) => this.#carry({ kind: "cancel", id }),
@@ -72,15 +74,16 @@ export class End {
         for (const [id, { out }] of this.#sent) if (out.to === at) this.#sent.delete(id);
       },
     };
-    const attachment = this.#system.attach(at, protocol, transport);
+    const attachment = this.#system.attach(at, protocol, transport, options);
     this.#attachments.set(at, attachment as Attachment<never>); // Only its end is called.
     return attachment.ref;
   }
 
   #send(out: Outgoing): void {
-    const { id, to, pattern, isAwaited, type, payload, metadata, timeLeft, credit } = out;
+    const { id, to, pattern, isAwaited, type, payload, metadata, timeLeft, credit, wantsProgress } = out;
     const limit = Number.isFinite(timeLeft) ? timeLeft : null;
-    this.#carry({ kind: "message", id, to, pattern, isAwaited, type, payload, metadata, timeLeft: limit, credit });
+    const beside = { metadata, timeLeft: limit, credit, wantsProgress };
+    this.#carry({ kind: "message", id, to, pattern, isAwaited, type, payload, ...beside });
     if (isAwaited) this.#sent.set(id, { out, at: this.#clock.monotonicTime(), next: 0, early: new Map() });
   }
 
@@ -123,6 +126,11 @@ export class End {
       case "credit":
         this.#grant(frame.id, frame.count);
         return;
+      case "progress": {
+        const { done, total, note } = frame.progress;
+        this.#sent.get(frame.id)?.out.progress(done, total, note);
+        return;
+      }
       case "stopped":
         this.#attachments.get(frame.to)?.end("stopped");
         return;
@@ -170,10 +178,16 @@ export class End {
     else {
       const options = { ...besideOf(frame), timeout: timeOf(frame), signal };
       const result: AskResult =
-        pattern === "ask" ? await door.ask(type, payload, options) : await door.offer(type, payload, options);
+        pattern === "ask"
+          ? await door.ask(type, payload, { ...options, ...this.#listening(frame) })
+          : await door.offer(type, payload, options);
       answer(result.isOk() ? { kind: "reply", payload: result.value } : failureOf(result.error));
     }
     this.#served.delete(id);
+  }
+
+  #listening({ id, wantsProgress }: Incoming): { onProgress?: (progress: Progress) => void } {
+    return wantsProgress ? { onProgress: (progress) => this.#carry({ kind: "progress", id, progress }) } : {};
   }
 
   /** Reads as many items as the other end's reader has room for. */

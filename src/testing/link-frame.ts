@@ -1,4 +1,4 @@
-import type { Address, AskError, Metadata, Pattern } from "../index";
+import type { Address, AskError, Metadata, Pattern, Progress } from "../index";
 
 /** What one end of a link tells the other one, as JSON. `id` is that of the message it is about. */
 export type Frame =
@@ -14,10 +14,12 @@ export type Frame =
       /** Milliseconds; null without a limit, because JSON has no Infinity. */
       readonly timeLeft: number | null;
       readonly credit: number;
+      readonly wantsProgress: boolean;
     }
   | { readonly kind: "cancel"; readonly id: string }
   | { readonly kind: "credit"; readonly id: string; readonly count: number }
   | Answer
+  | { readonly kind: "progress"; readonly id: string; readonly progress: Progress }
   | { readonly kind: "stopped"; readonly to: Address };
 
 /** What becomes of a message. Numbered, because a link may reorder frames, and a stream has several of these. */

@@ -2,7 +2,7 @@ import {
   type Address,
   type AnyRef,
   type Clock,
-  type DoorOptions,
+  type Expose,
   type Protocol,
   quote,
   type Ref,
@@ -31,13 +31,20 @@ export interface LinkOptions {
   readonly reorder?: number;
 }
 
+/** What a link lets in as references, where a schema has `refSchema`. Default of each: nothing. */
+export interface LinkedOptions {
+  /** For addresses in payloads, in the system of the actor. */
+  readonly expose?: Expose;
+  /** For addresses in replies and items, in the system of the reference. */
+  readonly exposeReplies?: Expose;
+}
+
 /** One end of a link. */
 export interface LinkEnd {
   /**
    * Makes a reference in this end's system to an actor of the other end's.
    *
    * @param at its address here; it may have slashes.
-   * @param options of the other end's door: what it exposes, such as `{ expose: (at) => … }`. Default: nothing.
    * @throws TypeError or Error as `system.attach` does.
    * @example
    * const files = link.a.attach(address("b/files"), Files, filesOfB);
@@ -46,7 +53,7 @@ export interface LinkEnd {
     at: Address,
     protocol: Protocol<string, Signatures>,
     actor: AnyRef,
-    options?: DoorOptions,
+    options?: LinkedOptions,
   ): Ref<Signatures>;
 }
 
@@ -158,9 +165,9 @@ export function createLink(a: System, b: System, options: LinkOptions): Link {
   const first: End = new End(a, options.clock, (frame) => wire.carry(frame, second));
   const second: End = new End(b, options.clock, (frame) => wire.carry(frame, first));
   const face = (own: End, other: End): LinkEnd => ({
-    attach(at, protocol, actor, options) {
-      const door = receive(actor, options);
-      const ref = own.attach(at, protocol);
+    attach(at, protocol, actor, { expose, exposeReplies } = {}) {
+      const door = receive(actor, expose === undefined ? {} : { expose });
+      const ref = own.attach(at, protocol, exposeReplies === undefined ? {} : { expose: exposeReplies });
       other.expose(at, door, actor.address);
       return ref;
     },

@@ -6,6 +6,7 @@ import {
   defineProtocol,
   expose,
   type RefTo,
+  refSchema,
   StreamError,
   type System,
   Type,
@@ -165,6 +166,51 @@ describe("a link carries", () => {
     await clock.advance(100);
     expect((await asked)._unsafeUnwrap()).toEqual([{ trace: "1" }, 500]);
     expect(a.router.audit().sent).toBe(1);
+    await pair_.end();
+  });
+
+  test("progress, where somebody listens", async () => {
+    const pair_ = pair({ delay: 5 });
+    const { b, link, clock } = pair_;
+    const Long = defineProtocol("long", { work: { reply: Type.Number() } });
+    const long = b.spawn("long", Long, (ctx) => ({
+      async work() {
+        for (let done = 1; done <= 3; done++) {
+          ctx.progress(done, 3);
+          await new Promise<void>((resolve) => void ctx.clock.setTimer(resolve, 20));
+        }
+        return 3;
+      },
+    }));
+    const far = link.a.attach(address("b/long"), Long, long);
+    const seen: unknown[] = [];
+    const asked = far.ask("work", { onProgress: ({ done, total }) => seen.push(`${done} of ${total}`) });
+    await clock.advance(200);
+    expect((await asked)._unsafeUnwrap()).toBe(3);
+    expect(seen).toEqual(["1 of 3", "2 of 3", "3 of 3"]);
+    await pair_.end();
+  });
+
+  test("P18: references in payloads and replies, among what is exposed", async () => {
+    const pair_ = pair();
+    const { a, b, link, clock, store, far: farStore } = pair_;
+    const Broker = defineProtocol("broker", {
+      find: { reply: refSchema(Store) },
+      keep: { payload: refSchema(Store), reply: Type.Boolean() },
+    });
+    const broker = b.spawn("broker", Broker, () => ({ find: () => store, keep: (ref) => ref === store }));
+    const expose = (given: string) => (given === store.address ? farStore : undefined);
+    const open = { expose: (given: string) => (given === at ? store : undefined), exposeReplies: expose };
+    const far = link.a.attach(address("b/broker"), Broker, broker, open);
+    const closed = link.a.attach(address("b/closed"), Broker, broker);
+    const asked = [far.ask("find"), far.ask("keep", farStore), closed.ask("find"), closed.ask("keep", farStore)];
+    await clock.settle();
+    const [found, kept, hidden, refused] = await Promise.all<AskResult>(asked);
+    expect(found?._unsafeUnwrap()).toBe(farStore);
+    expect(kept?._unsafeUnwrap()).toBe(true);
+    expect(hidden?._unsafeUnwrapErr().kind).toBe("handler-failed");
+    expect(refused?._unsafeUnwrapErr().kind).toBe("invalid-payload");
+    expect(a.router.has(at)).toBe(true);
     await pair_.end();
   });
 
