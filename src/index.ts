@@ -30,7 +30,15 @@ export { checkBehaviour } from "./actor/handlers";
 export type { Timers } from "./actor/life/timers";
 export type { Terminated } from "./actor/life/watch";
 export type { Histogram, Metrics, MetricsOptions, OperationMetrics } from "./actor/metrics";
-export type { Around, AroundOptions, HandlingOutcome, ObservedHandling, OnEnd } from "./actor/observers";
+export type {
+  Around,
+  AroundOptions,
+  HandlingOutcome,
+  ObservedHandling,
+  ObservedSending,
+  OnEnd,
+  OnSend,
+} from "./actor/observers";
 export type { ActorOptions, Overflow } from "./actor/options";
 export { type Expose, reviveRefs } from "./actor/refs/exposure";
 export { type Door, type DoorOptions, receive } from "./actor/refs/receive";

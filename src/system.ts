@@ -10,8 +10,8 @@ import { type ResolveOptions, resolve } from "./actor/face/resolvers";
 import { shutDown } from "./actor/face/shutdown";
 import { spawnCell } from "./actor/face/spawn";
 import { stop } from "./actor/life/lifecycle";
-import type { Metrics } from "./actor/metrics";
-import type { Around, AroundOptions } from "./actor/observers";
+import type { Measured, Metrics } from "./actor/metrics";
+import type { Around, AroundOptions, Observable, OnSend } from "./actor/observers";
 import type { ActorOptions } from "./actor/options";
 import type { Ref } from "./actor/refs/ref";
 import type { Transport } from "./actor/transport";
@@ -54,7 +54,7 @@ export interface SignalOptions extends ShutdownOptions {
 }
 
 /** Actors, and the router that reaches them. */
-export interface System extends AsyncDisposable {
+export interface System extends AsyncDisposable, Observable, Measured {
   /** The router that reaches this system's actors by address, and takes handlers of its own. */
   readonly router: Router;
   /**
@@ -137,32 +137,6 @@ export interface System extends AsyncDisposable {
   deadLetter(error: DeliveryError, options?: { readonly asked?: boolean }): void;
   /** The events of the system: actors that start, stop, fail and restart, dead letters, full mailboxes, slow handlers. */
   readonly events: Feed<SystemEvent>;
-  /**
-   * Observes each handler, hook and callback of a timer or a watch that an actor of this system runs, and each item that the
-   * producer of a stream makes. The observer calls `run` once before it returns, inside of an `AsyncLocalStorage` if it likes: what
-   * runs is inside of it too, also behind its awaits. Observers wrap each other, the first one outermost; they are called in the
-   * context in which the handler runs (P16). An error that an observer throws before it calls `run`, or an observer that returns
-   * without calling it, is a failure of the handler. A later error is logged, and changes nothing. A turn that runs goes on as it
-   * began; later ones are observed. Default: none, at no cost.
-   *
-   * @returns a function that removes the observer.
-   * @throws TypeError when the observer is not a function, or an option is invalid.
-   * @example
-   * system.around(({ address, operation }, run) => {
-   *   run((outcome) => console.log(address, operation, outcome.kind)); // @(counter) add handled
-   * });
-   */
-  around(observer: Around, options?: AroundOptions): () => void;
-  /**
-   * What became of the messages so far, by protocol and operation: how many were handled, failed or dead, how long they waited, and
-   * how long their handlers took. What a turn has handled is counted when it ends.
-   *
-   * @throws Error when the system was made without the option `metrics`.
-   * @example
-   * const system = createSystem({ metrics: true });
-   * for (const { operation, handled } of system.metrics().operations) console.log(operation, handled);
-   */
-  metrics(): Metrics;
   /** A report of each actor at this moment, as a tree: those without a parent, and their children. */
   inspect(): readonly ActorReport[];
   /**
@@ -221,6 +195,10 @@ class ActorSystem implements System {
 
   around(observer: Around, options?: AroundOptions): () => void {
     return this.#environment.observers.addAround(observer, options);
+  }
+
+  onSend(observer: OnSend): () => void {
+    return this.#environment.observers.addOnSend(observer);
   }
 
   resolve(prefix: string, open: Opener, options?: ResolveOptions): () => void {

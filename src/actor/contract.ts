@@ -12,7 +12,7 @@ import type { Settling } from "../runtime/settling";
 import type { TimerWheel } from "../runtime/timer-wheel";
 import type { DeadLetter, Events, Logger } from "./events";
 import type { Meters } from "./metrics";
-import type { Observers } from "./observers";
+import type { Ending, Observers } from "./observers";
 import type { ANSWERED, ENDED } from "./reasons";
 import type { Policy } from "./supervision";
 
@@ -63,6 +63,8 @@ export interface Recipient {
   operation(type: string): Operation | null | undefined;
   /** The messages that it handles now. */
   envelopes(): readonly Envelope[];
+  /** The envelope that the running code handles. */
+  readonly present: Envelope | null;
   /** The record of an envelope that it handles; null when nothing is recorded. */
   handlingOf(envelope: Envelope): Waiter | null;
   /** Takes a tell from outside of actors, as it was written: with a payload, with options, or with both. */
@@ -239,6 +241,8 @@ export interface Waiter {
   firstOpen(): Wait | null;
   /** The present waits. */
   waits(): Iterable<Wait>;
+  /** Learns how it ends, where the system has observers or metrics. */
+  readonly observation: Ending | null;
 }
 
 /** The operations of an actor, by name. */

@@ -39,6 +39,20 @@ export interface Metrics {
   readonly operations: readonly OperationMetrics[];
 }
 
+/** The part of a system that its metrics are read from. */
+export interface Measured {
+  /**
+   * What became of the messages so far, by protocol and operation: how many were handled, failed or dead, how long they waited, and
+   * how long their handlers took. What a turn has handled is counted when it ends.
+   *
+   * @throws Error when the system was made without the option `metrics`.
+   * @example
+   * const system = createSystem({ metrics: true });
+   * for (const { operation, handled } of system.metrics().operations) console.log(operation, handled);
+   */
+  metrics(): Metrics;
+}
+
 /** What to measure. */
 export interface MetricsOptions {
   /**

@@ -8,7 +8,7 @@ import { deadLetterOf, EnvelopeSource, Tell, tellOf } from "../envelopes/envelop
 import { fanOf } from "../envelopes/fans";
 import { Handling } from "../envelopes/handling";
 import { ActorRef, recipientOf } from "../refs/ref";
-import { tellAsWritten } from "../refs/sending";
+import { send, tellAsWritten } from "../refs/sending";
 import { admit, forget } from "./admission";
 import { Children, type Directory } from "./directory";
 import { Extras, Instance } from "./state";
@@ -194,7 +194,7 @@ export class Cell implements Runnable, Recipient {
     const isBehind = queue !== null && this.activity !== IDLE && this.takesUnseen(operation);
     if (second !== undefined || (isBare && first !== undefined)) tellAsWritten(this, operation, type, first, second);
     else if (!(isBehind && queue.append(type, first, tellOf, environment.counts, isBare)))
-      this.accept(new Tell(type, first, null), operation);
+      send(this, new Tell(type, first, null), operation, null);
   }
 
   /** True when messages of an operation, from outside of actors, can go straight into the mailbox. */

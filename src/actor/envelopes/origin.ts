@@ -1,7 +1,7 @@
 import { createMessage, inPattern, isReceived, type Message, type Metadata, markReceived } from "../../message/message";
 import type { Clock } from "../../runtime/clock";
 import type { Deadline, Envelope, Environment, Origin, Recipient, Sent } from "../contract";
-import type { TellOptions } from "./tell-options";
+import { checkMetadata, type TellOptions } from "./tell-options";
 
 // The origin of a message, and what few messages carry beside their payload. A message without any of it has null, its
 // sender or its Message as its origin: no record is made, and its envelope has no field for it.
@@ -122,6 +122,21 @@ export function withMetadata(origin: Origin, given: Metadata): Origin {
   return origin === null || isSent(origin) || !isMessage(origin)
     ? sentAs(origin, { metadata })
     : { ...origin, metadata };
+}
+
+export const NO_METADATA: Metadata = Object.freeze({});
+
+/**
+ * Gives an envelope other metadata.
+ *
+ * @throws TypeError when they are no plain object of data.
+ */
+export function replaceMetadata(envelope: { origin: Origin }, given: Metadata): void {
+  checkMetadata(given, "a message");
+  const { origin } = envelope;
+  const metadata = frozen(given);
+  const isOwn = origin !== null && !isSent(origin) && isMessage(origin);
+  envelope.origin = isOwn ? { ...origin, metadata } : sentAs(origin, { metadata });
 }
 
 /** An origin with the deadline of a call, or the one that it has, whichever is sooner. */

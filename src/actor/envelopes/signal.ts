@@ -1,5 +1,5 @@
 import { Timeout } from "../../runtime/timer-wheel";
-import type { Envelope, Environment } from "../contract";
+import type { Envelope, Environment, Origin } from "../contract";
 
 /** The hook that a signal calls; `undefined` for a timer or a watch. */
 export type Hook = "onStart" | "onRestart" | "onStop";
@@ -18,7 +18,8 @@ export class Signal implements Envelope {
   next: Envelope["next"] = null;
   readonly pattern = "tell";
   readonly payload = undefined;
-  readonly origin = null;
+  /** Null, unless an observer gave it metadata to hand on. */
+  origin: Origin = null;
   declare readonly context?: never;
   readonly failure = null;
   readonly isTold = false; // Nobody but the log learns that a hook or a timer failed.

@@ -23,7 +23,7 @@ import type { AskOptions, AskResult } from "../envelopes/ask";
 import { tellFrom } from "../envelopes/envelope";
 import type { Handling } from "../envelopes/handling";
 import type { OfferOptions } from "../envelopes/offer";
-import { deadlineOf, messageIn, metadataOf, originIn, senderOf } from "../envelopes/origin";
+import { deadlineOf, messageIn, metadataOf, NO_METADATA, originIn, senderOf } from "../envelopes/origin";
 import { checkProgress, tellProgress } from "../envelopes/progress";
 import { Signal } from "../envelopes/signal";
 import type { StreamOptions } from "../envelopes/stream-options";
@@ -35,7 +35,7 @@ import { type Timers, timersOf } from "../life/timers";
 import { type Terminated, Watch } from "../life/watch";
 import type { ActorOptions } from "../options";
 import { type AnySignatures, type Forwardable, type Forwarded, type Ref, refTo } from "../refs/ref";
-import { askFor, asWritten, offer, stream, tell } from "../refs/sending";
+import { askFor, asWritten, offer, send, stream, tell } from "../refs/sending";
 import type { ActorStream } from "../refs/stream-reader";
 import type { Context, Factory } from "./context";
 import { forward, stash, unstash } from "./forwarding";
@@ -43,7 +43,6 @@ import { spawnCell } from "./spawn";
 import { isReplaced, Stopping, waiterOf } from "./waits";
 
 /** The metadata of a message without any. */
-const NONE: Metadata = Object.freeze({});
 
 /** The context of one instance of an actor. */
 export class CellContext<Signatures> implements Context<Signatures> {
@@ -99,7 +98,7 @@ export class CellContext<Signatures> implements Context<Signatures> {
 
   get metadata(): Metadata {
     const { present } = this.#own;
-    return (present === null ? null : metadataOf(present)) ?? NONE;
+    return (present === null ? null : metadataOf(present)) ?? NO_METADATA;
   }
 
   get deadline(): number {
@@ -216,7 +215,7 @@ export class CellContext<Signatures> implements Context<Signatures> {
     const known = cell.operation(operation);
     const [first, second] = args as readonly unknown[]; // Sorted by asWritten.
     if (second === undefined && (first === undefined || known?.hasPayload !== false)) {
-      cell.accept(tellFrom(operation, first, this.#origin), known);
+      send(cell, tellFrom(operation, first, this.#origin), known, this.#cell);
       return;
     }
     const { payload, options } = asWritten<TellOptions>(known, first, second);

@@ -12,6 +12,7 @@ import type { Handling } from "../envelopes/handling";
 import { isFromOutside, messageIn, senderOf } from "../envelopes/origin";
 import { Signal } from "../envelopes/signal";
 import { PendingStream } from "../envelopes/stream";
+import { announce } from "../refs/announce";
 import { pickRecipient } from "../refs/sending";
 
 // Nobody reads it: the handling records that the message was passed on.
@@ -63,6 +64,7 @@ export function forward(cell: Cell, target: Cell): PassedOn {
   }
   passed.moveTo(to);
   keepRoute(passed, { hops, fits, pools: poolsBehind(before, cell) });
+  if (cell.environment.observers.onSend !== null) announce(target, passed, cell, true);
   const error = objectionTo(passed, to, hops);
   if (error === null) to.accept(passed, to.operation(passed.type));
   else {

@@ -3,7 +3,7 @@ import { HANDLING } from "../cell/transitions";
 import type { Envelope } from "../contract";
 import { Signal } from "../envelopes/signal";
 import type { Meters, Series } from "../metrics";
-import type { Ending, HandlingOutcome } from "../observers";
+import type { Ending, HandlingOutcome, ObservedHandling } from "../observers";
 
 // The turn of an actor whose system has metrics: the usual loops, interrupted for each message that is timed.
 
@@ -13,6 +13,8 @@ export interface Turn {
   run(cell: Cell, limit: number): number;
   take(cell: Cell): Envelope | null;
   handle(cell: Cell, envelope: Envelope): void;
+  /** Ends a message whose handler gave a result that may have to be waited for. */
+  conclude(cell: Cell, envelope: Envelope, result: unknown): void;
 }
 
 /** Handles at most `limit` messages by the loop, and times those that are due. */
@@ -83,6 +85,10 @@ class Timed implements Ending {
     this.#begun = begun;
     this.#cell = cell;
     this.#inner = inner;
+  }
+
+  get observed(): ObservedHandling | null {
+    return this.#inner === null ? null : this.#inner.observed;
   }
 
   end(outcome: HandlingOutcome): void {

@@ -1,16 +1,20 @@
 import { type Address, type AnyRef, quote } from "../../message/address";
 import { sentenceOf } from "../../message/delivery-error";
-import type { Pattern } from "../../message/message";
+import type { Metadata, Pattern } from "../../message/message";
+import { protocolOf } from "../../protocol/protocol";
 import { captureContext, type Enter } from "../../runtime/contexts";
-import { hearRejection, isThenable } from "../../runtime/thenable";
+import { hearRejection, isAtomic, isThenable } from "../../runtime/thenable";
 import type { ActorEnvironment, Cell } from "../cell/cell";
 import type { Behaviour, Envelope } from "../contract";
-import { knownMessage, messageIn, senderOf } from "../envelopes/origin";
+import { PendingAsk } from "../envelopes/ask";
+import { overdue, Tell } from "../envelopes/envelope";
+import { Handling } from "../envelopes/handling";
+import { knownMessage, messageIn, metadataOf, NO_METADATA, replaceMetadata, senderOf } from "../envelopes/origin";
 import { PROBE, Signal } from "../envelopes/signal";
 import { isAsyncIterable, isIterable } from "../envelopes/stream-step";
-import type { Around, HandlingOutcome, ObservedHandling, OnEnd } from "../observers";
-import { contextOf, tellOfSlowness } from "./outcome";
-
+import type { Chain, Ending, HandlingOutcome, ObservedHandling, Observers, OnEnd, Running } from "../observers";
+import type { Turn } from "./measured";
+import { contextOf, fail, handlingIn, succeed, tellOfSlowness } from "./outcome";
 // Calls handlers, hooks and the callbacks of timers and watches, inside of the observers where there are any.
 
 /** Calls the handler of an envelope, in the envelope's context. */
@@ -31,14 +35,50 @@ function callHandler(cell: Cell, envelope: Envelope): unknown {
 }
 
 function callObserved(cell: Cell, envelope: Envelope): unknown {
-  const { around } = cell.environment.observers;
-  const { handling } = cell; // Made, because the outcome is told to it.
+  const { observers } = cell.environment;
   const isDue = !(envelope instanceof Signal) || (envelope.isDue && envelope.type !== PROBE);
-  if (around.length === 0 || handling === null || !isDue) return callTimed(cell, envelope);
-  const observation = new Observation(cell, envelope, kindOf(envelope), null);
-  handling.observation = observation;
-  return observation.call(around);
+  if (observers.chain === null || !isDue) return callTimed(cell, envelope);
+  const observation = new Observation(cell, envelope, kindOf(envelope), observers.chain, null);
+  const { handling } = cell; // Made, because the outcome is told to it.
+  if (handling !== null) handling.observation = observation;
+  return observation.call(observers);
 }
+
+/** Handles a plain message inside of observers. Most end at once: their handling is not recorded, which cost more than all the rest. */
+export function handleObserved(cell: Cell, envelope: Envelope, chain: Chain, { handle, conclude }: Turn): void {
+  const { environment } = cell;
+  const isPlain = envelope instanceof Tell || (envelope instanceof PendingAsk && envelope.isWaiting);
+  if (!isPlain || cell.isConcurrent || environment.validatesAlways || isLate(cell, envelope)) {
+    handle(cell, envelope);
+    return;
+  }
+  cell.current = envelope;
+  const observation = new Observation(cell, envelope, "message", chain, null);
+  let result: unknown;
+  try {
+    result = contextOf(cell, envelope)(callInside, observation, environment.observers);
+  } catch (thrown) {
+    fail(cell, envelope, thrown, handlingIn(cell));
+    if (observation.isHeard) observation.end({ kind: "failed", error: thrown });
+    return;
+  }
+  const handling = handlingIn(cell);
+  if (cell.current !== envelope) observation.end({ kind: "abandoned" });
+  else if (handling === null && isAtomic(result)) {
+    succeed(cell, envelope, result, null);
+    if (observation.isHeard) observation.end({ kind: "handled", result });
+  } else {
+    const { extra } = cell;
+    extra.handling ??= new Handling(cell, envelope);
+    extra.handling.observation = observation;
+    conclude(cell, envelope, result);
+  }
+}
+
+const isLate = (cell: Cell, envelope: Envelope): boolean =>
+  envelope.origin !== null && overdue(envelope, cell) !== null;
+
+const callInside = (observation: Observation, observers: Observers): unknown => observation.call(observers);
 
 function callTimed(cell: Cell, envelope: Envelope): unknown {
   if (envelope instanceof Signal) return envelope.run();
@@ -59,11 +99,13 @@ function kindOf(envelope: Envelope): ObservedHandling["kind"] {
 }
 
 /** One call of a handler, a hook, a callback or a producer, and the observers around it. */
-class Observation implements ObservedHandling {
+class Observation implements ObservedHandling, Running, Ending {
   readonly kind: ObservedHandling["kind"];
   readonly queueTime: number | undefined;
+  due = 0;
   readonly #cell: Cell;
   readonly #envelope: Envelope;
+  readonly #chain: Chain;
   /** Makes the next item; null when the handler of the envelope is called. */
   readonly #pull: (() => unknown) | null;
   /** Calls the innermost observer's function first. */
@@ -71,9 +113,16 @@ class Observation implements ObservedHandling {
   #result: unknown;
   #thrown: { readonly error: unknown } | null = null;
 
-  constructor(cell: Cell, envelope: Envelope, kind: ObservedHandling["kind"], pull: (() => unknown) | null) {
+  constructor(
+    cell: Cell,
+    envelope: Envelope,
+    kind: ObservedHandling["kind"],
+    chain: Chain,
+    pull: (() => unknown) | null,
+  ) {
     this.#cell = cell;
     this.#envelope = envelope;
+    this.#chain = chain;
     this.kind = kind;
     this.#pull = pull;
     const { sentAt } = envelope;
@@ -87,6 +136,10 @@ class Observation implements ObservedHandling {
   get address(): Address {
     return this.#cell.address;
   }
+  get protocol(): string | undefined {
+    const { operations } = this.#cell;
+    return operations === null ? undefined : protocolOf(operations);
+  }
   get operation(): string {
     return this.#envelope.type;
   }
@@ -96,20 +149,33 @@ class Observation implements ObservedHandling {
   get payload(): unknown {
     return this.#envelope.payload;
   }
+  get metadata(): Metadata {
+    return metadataOf(this.#envelope) ?? NO_METADATA;
+  }
+  set metadata(metadata: Metadata) {
+    replaceMetadata(this.#envelope, metadata);
+  }
   get id(): string | undefined {
     return knownMessage(this.#envelope)?.id;
   }
   get sender(): AnyRef | undefined {
     return senderOf(this.#envelope, this.#cell.environment)?.ref;
   }
+  get observed(): ObservedHandling {
+    return this;
+  }
+
   /** True when an observer wants to know the outcome. */
   get isHeard(): boolean {
     return this.#onEnd !== null;
   }
 
   /** Calls the observers, and inside of them the handler. Gives its result, or throws what it threw. */
-  call(around: readonly Around[]): unknown {
-    this.#enter(around, 0);
+  call(observers: Observers): unknown {
+    const before = observers.running;
+    observers.running = this;
+    this.#enter(0);
+    observers.running = before;
     if (this.#thrown !== null) throw this.#thrown.error;
     return this.#result;
   }
@@ -119,47 +185,48 @@ class Observation implements ObservedHandling {
     const onEnd = this.#onEnd;
     if (onEnd === null) return;
     this.#onEnd = null;
-    this.#cell.environment.enter(onEnd, outcome); // Not in the context of whatever has settled the promise (P16).
+    this.#cell.environment.enter(callEnd, onEnd, outcome, this); // Not in the context of whatever has settled the promise (P16).
   }
 
-  #enter(around: readonly Around[], index: number): void {
+  #enter(index: number): void {
+    const { around, runs } = this.#chain;
     const observer = around[index];
-    if (observer === undefined) {
+    const run = runs[index];
+    if (observer === undefined || run === undefined) {
+      this.due = -1;
       this.#run();
       return;
     }
-    let isDue = true;
-    const run = (onEnd?: OnEnd): void => {
-      if (!isDue) throw new Error(this.#sentence("called run() a second time, or after it had returned"));
-      isDue = false;
-      if (onEnd !== undefined) this.#listen(onEnd);
-      this.#enter(around, index + 1);
-    };
+    this.due = index;
     try {
       const returned: unknown = observer(this, run);
-      hearRejection(returned, (thrown) => this.#log(thrown));
-      if (isDue) this.#thrown = { error: new Error(this.#sentence("did not call run()")) };
+      if (returned !== undefined) hearRejection(returned, (thrown) => this.log(thrown));
+      if (this.due === index) this.#thrown = { error: new Error(this.sentence("did not call run()")) };
     } catch (thrown) {
-      if (isDue) this.#thrown = { error: thrown };
-      else this.#log(thrown);
+      if (this.due === index) this.#thrown = { error: thrown };
+      else this.log(thrown);
     }
-    isDue = false;
+    this.due = -1;
+  }
+
+  goOn(onEnd: OnEnd | undefined): void {
+    const { due } = this;
+    if (typeof onEnd === "function") this.#listen(onEnd);
+    else if (onEnd !== undefined) {
+      this.log(new TypeError(`run() takes a function that learns the outcome; got ${quote(onEnd)}.`));
+    }
+    this.#enter(due + 1);
   }
 
   #listen(onEnd: OnEnd): void {
-    if (typeof onEnd !== "function") {
-      this.#log(new TypeError(`run() takes a function that learns the outcome; got ${quote(onEnd)}.`));
-      return;
-    }
     const outer = this.#onEnd;
-    this.#onEnd = (outcome) => {
-      try {
-        hearRejection(onEnd(outcome), (thrown) => this.#log(thrown));
-      } catch (thrown) {
-        this.#log(thrown);
-      }
-      outer?.(outcome);
-    };
+    if (outer === null) this.#onEnd = onEnd;
+    else {
+      this.#onEnd = (outcome) => {
+        callEnd(onEnd, outcome, this);
+        callEnd(outer, outcome, this);
+      };
+    }
   }
 
   #run(): void {
@@ -172,16 +239,25 @@ class Observation implements ObservedHandling {
     }
   }
 
-  #sentence(what: string): string {
+  sentence(what: string): string {
     const { operation, address } = this;
     return `An observer of ${quote(operation)} at ${address} ${what}: call run() once, before it returns.`;
   }
 
   /** An error of an observer does not change the outcome of the handler that has run. */
-  #log(thrown: unknown): void {
+  log(thrown: unknown): void {
     const { environment, address } = this.#cell;
     if (!environment.logLimit.admit()) return;
     environment.logger.error(`An observer of ${address} threw: ${sentenceOf(thrown)}`, { address, cause: thrown });
+  }
+}
+
+function callEnd(onEnd: OnEnd, outcome: HandlingOutcome, observation: Observation): void {
+  try {
+    const returned: unknown = onEnd(outcome);
+    if (returned !== undefined) hearRejection(returned, (thrown) => observation.log(thrown));
+  } catch (thrown) {
+    observation.log(thrown);
   }
 }
 
@@ -208,13 +284,15 @@ function observedIterator(cell: Cell, envelope: Envelope, iterator: AnyIterator,
 
 function pull(cell: Cell, envelope: Envelope, iterator: AnyIterator): unknown {
   let hasBegun = false;
-  const observation = new Observation(cell, envelope, "pull", () => {
+  const { observers } = cell.environment;
+  if (observers.chain === null) return iterator.next();
+  const observation = new Observation(cell, envelope, "pull", observers.chain, () => {
     hasBegun = true;
     return iterator.next();
   });
   let result: unknown;
   try {
-    result = observation.call(cell.environment.observers.around);
+    result = observation.call(observers);
   } catch (thrown) {
     observation.end({ kind: "failed", error: thrown });
     // An observer threw: the producer is closed, as if it had thrown itself.
@@ -238,8 +316,8 @@ function pull(cell: Cell, envelope: Envelope, iterator: AnyIterator): unknown {
 export function followObservers(environment: ActorEnvironment): void {
   const { observers, validatesAlways, captureSender, slowHandler, directory } = environment;
   const isStrict = validatesAlways || captureSender !== null;
-  environment.isObserved = isStrict || slowHandler !== Number.POSITIVE_INFINITY || observers.around.length > 0;
-  observers.looksAtEach = isStrict || observers.measuresQueueTime;
+  environment.isObserved = isStrict || slowHandler !== Number.POSITIVE_INFINITY || observers.chain !== null;
+  observers.looksAtEach = isStrict || observers.measuresQueueTime || observers.onSend !== null;
   environment.looksAtEach = observers.looksAtEach || environment.meters?.isTiming === true;
   if (environment.looksAtEach) for (const cell of directory.all()) cell.queue?.close(); // Open ones take messages unseen.
 }

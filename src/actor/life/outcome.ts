@@ -22,6 +22,9 @@ import { failed } from "./lifecycle";
 export const contextOf = ({ environment }: Cell, envelope: Envelope): Enter =>
   environment.captureSender === null ? environment.enter : (envelope.context ?? environment.enter);
 
+/** The record of the current message, if there is one. */
+export const handlingIn = ({ extras }: Cell): Handling | null => (extras === null ? null : extras.handling);
+
 /** The outcome of a handler's result: a promise of it, a promise of its stream's end, or the result itself. */
 export function outcomeOf(envelope: Envelope, handling: Handling | null, result: unknown): unknown {
   const outcome = envelope instanceof PendingStream && handling?.passedOn == null ? envelope.produce(result) : result;

@@ -10,10 +10,11 @@ import { overdue, Tell } from "../envelopes/envelope";
 import { Handling } from "../envelopes/handling";
 import { Signal } from "../envelopes/signal";
 import type { Meters } from "../metrics";
+import type { Chain } from "../observers";
 import { handleConcurrently } from "./concurrency";
 import { runInRows, runOneByOne, type Turn } from "./measured";
-import { call } from "./observed";
-import { contextOf, deadLetterLateReply, fail, outcomeOf, succeed, watchSlowness } from "./outcome";
+import { call, handleObserved } from "./observed";
+import { contextOf, deadLetterLateReply, fail, handlingIn, outcomeOf, succeed, watchSlowness } from "./outcome";
 
 // An actor's turn: it takes its messages one after another, and waits for their handlers.
 
@@ -30,12 +31,35 @@ export function runMessages(cell: Cell, limit: number): number {
   if (extras !== null && extras.instance !== null) extras.instance.timers?.onBusy();
   const isPlain = cell.life === ALIVE && cell.operations !== null && !environment.isObserved && !cell.isConcurrent;
   const { meters } = environment;
-  if (meters !== null) return (isPlain ? runInRows : runOneByOne)(cell, limit, meters, TURN);
+  const { chain } = environment.observers;
+  if (meters !== null) {
+    const run = isPlain ? runInRows : runOneByOne;
+    return run(cell, limit, meters, chain === null ? TURN : OBSERVED);
+  }
+  if (chain !== null) return runObserved(cell, limit, chain);
   return isPlain ? runHandlers(cell, limit) : runEach(cell, limit);
 }
 
 /** The loops, for a turn that is measured. */
-const TURN: Turn = { run: runHandlers, take, handle };
+const TURN: Turn = { run: runHandlers, take, handle, conclude };
+const OBSERVED: Turn = {
+  ...TURN,
+  handle(cell, envelope) {
+    const { chain } = cell.environment.observers;
+    if (chain === null) handle(cell, envelope);
+    else handleObserved(cell, envelope, chain, TURN);
+  },
+};
+
+function runObserved(cell: Cell, limit: number, chain: Chain): number {
+  let count = 0;
+  for (let envelope = take(cell); envelope !== null; envelope = take(cell)) {
+    handleObserved(cell, envelope, chain, TURN);
+    count++;
+    if (count >= limit || cell.activity !== HANDLING) break;
+  }
+  return count;
+}
 
 function runEach(cell: Cell, limit: number): number {
   let count = 0;
@@ -203,9 +227,6 @@ function handle(cell: Cell, envelope: Envelope): void {
   if (isPlain) succeed(cell, envelope, result, handlingIn(cell));
   else conclude(cell, envelope, result);
 }
-
-/** The record of the current message, if there is one. */
-const handlingIn = ({ extras }: Cell): Handling | null => (extras === null ? null : extras.handling);
 
 /** Waits for a handler's result if it is a promise or a stream; any other result is final. */
 function conclude(cell: Cell, envelope: Envelope, result: unknown): void {

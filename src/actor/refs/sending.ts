@@ -9,12 +9,13 @@ import { circleOf, lookForCircle } from "../envelopes/deadlock";
 import { EnvelopeSource, tellFrom } from "../envelopes/envelope";
 import type { Handling } from "../envelopes/handling";
 import { capturedOffer, captureOffer, checkOfferOptions, type OfferOptions, PendingOffer } from "../envelopes/offer";
-import { deadlineOf, originIn, originWith, withMetadata } from "../envelopes/origin";
+import { deadlineOf, isSent, originIn, originWith, withMetadata } from "../envelopes/origin";
 import { listen } from "../envelopes/progress";
 import { PendingStream } from "../envelopes/stream";
 import { ABANDONED_AFTER, checkStreamOptions, type StreamOptions } from "../envelopes/stream-options";
 import { checkTellOptions, type TellOptions } from "../envelopes/tell-options";
 import { ENDED } from "../reasons";
+import { announce } from "./announce";
 import { type ActorStream, StreamReader } from "./stream-reader";
 
 /** The actor that gets a message: a pool's worker if the actor is a pool that picks one, or else the actor itself. */
@@ -43,6 +44,21 @@ export function handTo(
   return error;
 }
 
+/** Sends an envelope, after its observers saw it. `by` is the actor whose handler sends it. */
+export function send(
+  to: Recipient,
+  envelope: Envelope,
+  operation: Operation | null | undefined,
+  by: Recipient | null,
+): DeliveryError | null {
+  if ((by ?? to).environment.observers.onSend !== null) announce(to, envelope, by, false);
+  return to.accept(envelope, operation);
+}
+
+/** The actor whose handler sends something with this origin; null outside of actors. */
+const senderIn = (origin: Origin): Recipient | null =>
+  origin === null ? null : isSent(origin) ? origin.from : "id" in origin ? null : origin;
+
 /** Sends and forgets. Returns the error of a message that became a dead letter. */
 export function tell(
   cell: Recipient,
@@ -56,7 +72,7 @@ export function tell(
     checkTellOptions(options);
     from = originWith(origin, options, cell.environment.clock);
   }
-  return cell.accept(tellFrom(type, payload, from), cell.operation(type));
+  return send(cell, tellFrom(type, payload, from), cell.operation(type), senderIn(from));
 }
 
 /** Tells from outside of actors what was written with options. */
@@ -83,7 +99,7 @@ export function offer(
   const from = originWith(origin, options, cell.environment.clock);
   const promise = new Promise(captureOffer);
   const pending = new PendingOffer(cell, type, payload, from, options, capturedOffer);
-  if (!pending.isWaiting || cell.accept(pending, cell.operation(type)) !== null) return promise;
+  if (!pending.isWaiting || send(cell, pending, cell.operation(type), senderIn(from)) !== null) return promise;
   if (cell.isGuarded) pending.wait();
   else pending.admitted();
   return promise;
@@ -107,7 +123,7 @@ export function ask(
   if (options?.onProgress !== undefined) listen(pending, options.onProgress, null);
   if (options?.signal !== undefined) pending.listenTo(options.signal);
   if (pending.isWaiting && !(pending.origin === null && cell.takes(pending, operation)))
-    cell.accept(pending, operation);
+    send(cell, pending, operation, null);
   setTimer(pending, environment);
   return promise;
 }
@@ -149,6 +165,7 @@ export function askFor(
   if (error === null) {
     if (isCausedFromOutside(handling.envelope)) pending.servesOutside = true;
     handling.add(pending);
+    if (asker.environment.observers.onSend !== null) announce(cell, pending, asker, false);
     to.accept(pending, operation);
     if (circle !== null) lookForCircle(handling, pending);
   } else {
@@ -221,6 +238,8 @@ export function openStream(
     if (isCausedFromOutside(reader.envelope)) pending.servesOutside = true;
     reader.add(pending);
   }
+  const by = reader === null ? null : reader.cell;
+  if ((by ?? cell).environment.observers.onSend !== null) announce(cell, pending, by, false);
   to.accept(pending, operation?.isStream === false ? undefined : operation);
   return pending;
 }

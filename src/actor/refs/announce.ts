@@ -1,0 +1,90 @@
+import type { Address, AnyRef } from "../../message/address";
+import { sentenceOf } from "../../message/delivery-error";
+import type { Metadata, Pattern } from "../../message/message";
+import { hearRejection } from "../../runtime/thenable";
+import type { Envelope, Environment, Recipient } from "../contract";
+import { isFromOutside, metadataOf, NO_METADATA, replaceMetadata, senderOf } from "../envelopes/origin";
+import type { ObservedHandling, ObservedSending, OnSend } from "../observers";
+
+/** A message that is about to be sent. */
+class Sending implements ObservedSending {
+  readonly isForwarded: boolean;
+  readonly #to: Recipient;
+  readonly #envelope: Envelope;
+  readonly #handling: ObservedHandling | undefined;
+
+  constructor(to: Recipient, envelope: Envelope, handling: ObservedHandling | undefined, isForwarded: boolean) {
+    this.#to = to;
+    this.#envelope = envelope;
+    this.#handling = handling;
+    this.isForwarded = isForwarded;
+  }
+
+  get ref(): AnyRef {
+    return this.#to.ref;
+  }
+  get address(): Address {
+    return this.#to.address;
+  }
+  get operation(): string {
+    return this.#envelope.type;
+  }
+  get pattern(): Pattern {
+    return this.#envelope.pattern;
+  }
+  get payload(): unknown {
+    return this.#envelope.payload;
+  }
+  get metadata(): Metadata {
+    return metadataOf(this.#envelope) ?? NO_METADATA;
+  }
+  set metadata(metadata: Metadata) {
+    replaceMetadata(this.#envelope, metadata);
+  }
+  get handling(): ObservedHandling | undefined {
+    return this.#handling;
+  }
+  get sender(): AnyRef | undefined {
+    return senderOf(this.#envelope, this.#to.environment)?.ref;
+  }
+  get isFromOutside(): boolean {
+    return isFromOutside(this.#envelope);
+  }
+}
+
+/**
+ * Shows a message to those who observe what is sent, before it is sent: those of its sender's system, or of its recipient's where it
+ * is sent outside of actors.
+ *
+ * @param by the actor whose handler sends it; null outside of actors.
+ */
+export function announce(to: Recipient, envelope: Envelope, by: Recipient | null, isForwarded: boolean): void {
+  const { environment } = by ?? to;
+  const { onSend } = environment.observers;
+  if (onSend === null) return;
+  const sending = new Sending(to, envelope, by === null ? undefined : observedIn(by), isForwarded);
+  for (const observer of onSend) call(observer, sending, environment);
+}
+
+/** What observers see of the handling that runs in an actor now. */
+function observedIn(by: Recipient): ObservedHandling | undefined {
+  const { present } = by;
+  if (present === null) return undefined;
+  const { running } = by.environment.observers; // Until its first await, nothing else is recorded of it.
+  if (running !== null && running.observed?.ref === by.ref) return running.observed;
+  return by.handlingOf(present)?.observation?.observed ?? undefined;
+}
+
+function call(observer: OnSend, sending: Sending, { logger, logLimit }: Environment): void {
+  const log = (thrown: unknown): void => {
+    if (!logLimit.admit()) return;
+    const { address } = sending;
+    logger.error(`An observer of what is sent to ${address} threw: ${sentenceOf(thrown)}`, { address, cause: thrown });
+  };
+  try {
+    const returned: unknown = observer(sending);
+    if (returned !== undefined) hearRejection(returned, log);
+  } catch (thrown) {
+    log(thrown); // A tell must not throw (P4).
+  }
+}
