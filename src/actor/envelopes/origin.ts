@@ -117,11 +117,10 @@ export function deadlineOf(envelope: Envelope): number {
 
 /** An origin with the metadata of a call, which go before those it has. Copied: the sender may change its own. */
 export function withMetadata(origin: Origin, given: Metadata): Origin {
+  if (origin === null) return new SentRecord({ ...NOTHING, metadata: frozen(given) });
   const before = metadataOf({ origin });
   const metadata = before === null ? frozen(given) : Object.freeze({ ...before, ...given });
-  return origin === null || isSent(origin) || !isMessage(origin)
-    ? sentAs(origin, { metadata })
-    : { ...origin, metadata };
+  return isSent(origin) || !isMessage(origin) ? sentAs(origin, { metadata }) : { ...origin, metadata };
 }
 
 export const NO_METADATA: Metadata = Object.freeze({});
@@ -167,14 +166,16 @@ function handedOn(handled: Envelope, from: Recipient): Origin {
   const all = metadataOf(handled);
   const metadata = all === null ? null : inheritedFrom(all, from.environment.inheritedMetadata);
   const deadline = deadlineIn(handled.origin);
-  return metadata === null && deadline === null ? from : sentAs(from, { metadata, deadline });
+  return metadata === null && deadline === null ? from : new SentRecord({ ...NOTHING, from, metadata, deadline });
 }
 
 /** Those metadata that are inherited: mostly all or none, which needs no copy. */
 function inheritedFrom(metadata: Metadata, names: readonly string[]): Metadata | null {
+  let count = 0;
+  for (const name of names) if (Object.hasOwn(metadata, name)) count++;
+  if (count === 0) return null;
+  if (count === Object.keys(metadata).length) return metadata;
   const inherited = names.filter((name) => Object.hasOwn(metadata, name));
-  if (inherited.length === 0) return null;
-  if (inherited.length === Object.keys(metadata).length) return metadata;
   return Object.freeze(Object.fromEntries(inherited.map((name) => [name, metadata[name]])));
 }
 

@@ -213,7 +213,8 @@ export class CellContext<Signatures> implements Context<Signatures> {
   ): void {
     const cell = cellOf(ref);
     const known = cell.operation(operation);
-    const [first, second] = args as readonly unknown[]; // Sorted by asWritten.
+    const first: unknown = args[0];
+    const second: unknown = args[1];
     if (second === undefined && (first === undefined || known?.hasPayload !== false)) {
       send(cell, tellFrom(operation, first, this.#origin), known, this.#cell);
       return;
