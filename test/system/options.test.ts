@@ -31,7 +31,7 @@ for (const [name, create] of Object.entries(make)) {
       const options = JSON.parse(`{ "${option}": 1 }`) as object;
       refuse(
         options,
-        new RegExp(`There is no option "${option}"; write one of name, logger, clock, validate, askTimeout`),
+        new RegExp(`There is no option "${option}"; write one of name, logger, clock, validate, metrics, askTimeout`),
       );
     }
   });
