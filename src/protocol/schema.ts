@@ -11,7 +11,7 @@ export interface StandardSchemaV1<Input = unknown, Output = Input> {
 }
 
 /** The result of a Standard Schema's `validate`: issues, or the value to use. */
-export type StandardResult<Output> =
+type StandardResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly StandardIssue[] };
 

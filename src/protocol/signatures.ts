@@ -22,9 +22,6 @@ type IsAny<T> = 0 extends 1 & T ? true : false;
 type IsStream<T> =
   IsAny<T> extends true ? false : [T] extends [never] ? false : T extends Stream<unknown> ? true : false;
 
-/** The names of all operations. */
-export type OperationName<S> = keyof S & string;
-
 /** The names that `tell` and `ask` take: all operations except streams. */
 export type AskName<S> = keyof { [K in keyof S as IsStream<Returned<S[K]>> extends true ? never : K]: K } & string;
 

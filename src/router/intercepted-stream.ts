@@ -11,10 +11,7 @@ import { heard } from "../runtime/thenable";
 import { type Outcome, sourceOf, type Transit } from "./transit";
 
 /** Sends the message of a stream. `hold` makes the items of the stream that was opened for it. */
-export type Begin = (
-  hold: (opened: PendingStream) => ActorStream<unknown>,
-  resolve: (outcome: Outcome) => void,
-) => Transit;
+type Begin = (hold: (opened: PendingStream) => ActorStream<unknown>, resolve: (outcome: Outcome) => void) => Transit;
 
 type Items = AsyncIterator<unknown> | Iterator<unknown>;
 

@@ -10,7 +10,6 @@ import type {
   AskName,
   Handlers,
   ItemOf,
-  OperationName,
   PayloadArgs,
   ReplyOf,
   Stream,
@@ -34,7 +33,6 @@ expectType<Equal<S["ticks"], (payload: number) => Stream<number>>>();
 expectType<Equal<S["reset"], () => void>>();
 
 // Names are told apart by pattern.
-expectType<Equal<OperationName<S>, "add" | "total" | "ticks" | "reset">>();
 expectType<Equal<AskName<S>, "add" | "total" | "reset">>();
 expectType<Equal<StreamName<S>, "ticks">>();
 

@@ -27,7 +27,7 @@ export function checkOfferOptions(options: OfferOptions): void {
 }
 
 /** The result of an offer. */
-export type OfferResult = Result<void, DeliveryError>;
+type OfferResult = Result<void, DeliveryError>;
 
 /** The resolve function of the promise that was made last with `captureOffer`. */
 export let capturedOffer: (result: OfferResult) => void;

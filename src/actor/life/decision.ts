@@ -7,7 +7,7 @@ import { type AnySignatures, refTo } from "../refs/ref";
 import { type Directive, isDirective, type Policy, RestartHistory } from "../supervision";
 
 /** A supervisor's decision about an actor. */
-export interface Decision {
+interface Decision {
   readonly directive: Directive;
   /** The wait before a restart, in milliseconds. */
   readonly delay: number;

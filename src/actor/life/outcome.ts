@@ -68,7 +68,7 @@ export function succeed(cell: Cell, envelope: Envelope, result: unknown, handlin
   handling.observation?.end({ kind: "handled", result: reply });
 }
 
-export function countHandled(cell: Cell): void {
+function countHandled(cell: Cell): void {
   cell.mailbox.handled++;
   cell.environment.counts.handled++;
 }
