@@ -7,6 +7,7 @@ import {
   defineProtocol,
   type Router,
   type System,
+  type SystemOptions,
   Type,
 } from "envoi";
 import { spawnProgram } from "envoi/tools";
@@ -211,6 +212,71 @@ function intercepted(name: string, floor: string, prepare: (router: Router, oper
   };
 }
 
+/** Asks or tells of an actor whose system looks at each message and does nothing; the floor is a system that does not. */
+function observed(
+  name: string,
+  floor: string,
+  prepare: (system: System, operations: number) => Prepared,
+  install: (system: System) => void,
+  options: SystemOptions = {},
+): Row {
+  return {
+    kind: "timed",
+    name,
+    operations: 10_000,
+    per: 1,
+    floor: {
+      name: floor,
+      about: "the same, without it",
+      setup: (operations) => prepare(createSystem(), operations),
+    },
+    setup: () => {
+      const system = createSystem(options);
+      install(system);
+      return prepare(system, 10_000);
+    },
+  };
+}
+
+function tellsIn(system: System, operations: number): Prepared {
+  const completion = new Completion();
+  const sink = system.spawn("sink", Sink, () => ({
+    take() {
+      completion.arrive();
+    },
+  }));
+  const run = async () => {
+    const done = completion.expect(operations);
+    for (let i = 0; i < operations; i++) sink.tell("take", i);
+    await done;
+  };
+  return { run, completed: completion.completed, teardown: () => system.shutdown() };
+}
+
+function asksIn(system: System, operations: number): Prepared {
+  const echo = system.spawn("echo", Echo, () => ({ say: (payload) => payload }));
+  let completed = 0;
+  const run = async () => {
+    for (let i = 0; i < operations; i++) {
+      const reply = await echo.ask("say", i);
+      if (reply.isOk() && reply.value === i) completed++;
+    }
+  };
+  return { run, completed: () => completed, teardown: () => system.shutdown() };
+}
+
+const around = (system: System): void => void system.around((_, run) => run());
+const onSend = (system: System): void => void system.onSend(() => undefined);
+
+const observedRows: readonly Row[] = [
+  observed("ref.tell inside of system.around", "ref.tell", tellsIn, around),
+  observed("ref.ask inside of system.around", "ref.ask", asksIn, around),
+  observed("ref.tell with system.onSend", "ref.tell", tellsIn, onSend),
+  observed("ref.ask with system.onSend", "ref.ask", asksIn, onSend),
+  observed("ref.tell with metrics", "ref.tell", tellsIn, () => undefined, { metrics: true }),
+  observed("ref.ask with metrics", "ref.ask", asksIn, () => undefined, { metrics: true }),
+];
+
 const routedTell: Row = {
   kind: "timed",
   name: "router.tell() to echo handler",
@@ -277,6 +343,7 @@ export const suite: Suite = {
     routedAsk,
     intercepted("router.tell through one passing interceptor", "router.tell", tellThrough),
     intercepted("router.ask through one passing interceptor", "router.ask", askThrough),
+    ...observedRows,
   ],
   leftOut: whyNoPrograms === undefined ? [] : programs.map(({ name }) => ({ row: name, why: whyNoPrograms })),
 };

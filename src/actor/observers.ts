@@ -159,6 +159,11 @@ export class Observers {
   onSend: readonly OnSend[] | null = null;
   /** The handling whose observers or handler run now, up to the handler's first `await`. */
   running: (Running & Ending) | null = null;
+  /** What the handler of that handling gave, or what was thrown in its place. */
+  result: unknown = null;
+  thrown: { readonly error: unknown } | null = null;
+  /** What makes the next item, until it is asked for it; null when a handler is called. */
+  producer: { next(): unknown } | null = null;
   /** True when each message is stamped with the time at which it enters a mailbox. */
   measuresQueueTime = false;
   /** True when no mailbox takes a message unseen, not even between two that the metrics look at. */
