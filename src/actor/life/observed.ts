@@ -44,7 +44,7 @@ function callObserved(cell: Cell, envelope: Envelope): unknown {
   return observation.call(observers);
 }
 
-/** Handles a plain message inside of observers. Most end at once: their handling is not recorded, which cost more than all the rest. */
+/** Handles a plain message inside of observers. Most end at once, and get no record of their handling, which is larger. */
 export function handleObserved(cell: Cell, envelope: Envelope, chain: Chain, { handle, conclude }: Turn): void {
   const { environment } = cell;
   const isPlain = envelope instanceof Tell || (envelope instanceof PendingAsk && envelope.isWaiting);
@@ -100,7 +100,7 @@ function kindOf(envelope: Envelope): ObservedHandling["kind"] {
 
 /**
  * One call of a handler, a hook, a callback or a producer, and the observers around it. What is known during the call alone is in
- * `Observers`: with three more fields, to make it took a third longer.
+ * `Observers`, so that this one, which is made for each message, stays small.
  */
 class Observation implements ObservedHandling, Running, Ending {
   readonly kind: ObservedHandling["kind"];
