@@ -111,6 +111,21 @@ test("P1: a tell that is forwarded keeps its message and its sender", async () =
   ]);
 });
 
+test("a stream that nobody in particular reads is refused where its operation is no stream", async () => {
+  const test = createTestSystem();
+  const Plain = defineProtocol("plain", { items: { payload: Type.String() } });
+  const called: string[] = [];
+  const plain = test.system.spawn("plain", Plain, () => ({ items: (it) => void called.push(it) }));
+  plain.tell("items", "before"); // Its mailbox is there, so that messages go the fast way in.
+  await test.clock.settle();
+  // The compiler refuses this, too; a router's messages are not typed.
+  const first = spawnDesk(test, "first", { items: (ctx) => ctx.forward(plain as unknown as DeskRef) });
+  expect(first.stream("items", "it").next()).rejects.toMatchObject({ kind: "unknown-operation" });
+  await test.clock.settle();
+  expect(called).toEqual(["before"]);
+  expectBalance(test.router.audit());
+});
+
 test("P12: a stream that is forwarded yields what the last one makes", async () => {
   const test = createTestSystem();
   const { last, seen } = spawnLast(test);

@@ -13,7 +13,7 @@ import { isFromOutside, messageIn, senderOf } from "../envelopes/origin";
 import { Signal } from "../envelopes/signal";
 import { PendingStream } from "../envelopes/stream";
 import { announce } from "../refs/announce";
-import { pickRecipient } from "../refs/sending";
+import { operationFor, pickRecipient } from "../refs/sending";
 
 // Nobody reads it: the handling records that the message was passed on.
 const PASSED_ON = Object.freeze({}) as PassedOn;
@@ -66,7 +66,7 @@ export function forward(cell: Cell, target: Cell): PassedOn {
   keepRoute(passed, { hops, fits, pools: poolsBehind(before, cell) });
   if (cell.environment.observers.onSend !== null) announce(target, passed, cell, true);
   const error = objectionTo(passed, to, hops);
-  if (error === null) to.accept(passed, to.operation(passed.type));
+  if (error === null) to.accept(passed, operationFor(to, passed));
   else {
     to.environment.counts.accepted++;
     to.refuse(passed, error);
