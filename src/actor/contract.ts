@@ -128,7 +128,7 @@ export interface Envelope extends Mail {
   origin: Origin;
   /** The sender's context, when the handler runs in it. */
   context?: Enter;
-  /** When it entered the mailbox, in milliseconds of the system's clock, where that is measured. */
+  /** The time when it entered the mailbox, in milliseconds of the system's clock, where that is measured. */
   sentAt?: number;
   /** Set when the sender gave up before the message was handled: the reason. */
   readonly failure: AskError | null;
@@ -148,7 +148,7 @@ export interface Envelope extends Mail {
   fail(error: AskError): void;
 }
 
-/** When a message is wanted no more. */
+/** The time after which a message is wanted no more. */
 export interface Deadline {
   /** In milliseconds of the clock's monotonic time. */
   readonly at: number;
@@ -163,7 +163,7 @@ export interface ProgressListener {
   hear(done: number, total?: number, note?: string): void;
 }
 
-/** What few messages have beside a payload and a sender: the record is made only for a message that has some of it. */
+/** The rare things that a message has beside a payload and a sender: the record is made only for a message that has some of it. */
 export interface Sent {
   /** The actor that sent it; null when it named none. */
   readonly from: Recipient | null;

@@ -3,15 +3,15 @@ import { type Operations, protocolOf } from "../protocol/protocol";
 
 /** Times that were measured, in milliseconds. */
 export interface Histogram {
-  /** How many were measured, of those that were chosen to be. */
+  /** The number of times that were measured. */
   readonly count: number;
   readonly sum: number;
   readonly max: number;
-  /** How many fell into each bucket: those up to `bounds[i]`, and above the bound before. The last one has no bound. */
+  /** The number of times in each bucket: those up to `bounds[i]`, and above the bound before. The last one has no bound. */
   readonly buckets: readonly number[];
 }
 
-/** What became of the messages of one operation. */
+/** The outcomes of the messages of one operation. */
 export interface OperationMetrics {
   /** The protocol. Undefined for the handlers of a router, and for messages that reached no actor. */
   readonly protocol: string | undefined;
@@ -23,7 +23,7 @@ export interface OperationMetrics {
   readonly handled: number;
   readonly failed: number;
   readonly dead: number;
-  /** How long messages waited in the mailbox, until their handler was called. */
+  /** The time that messages waited in the mailbox, until their handler was called. */
   readonly queueTime: Histogram;
   /** From the call of the handler until it returned, its promise settled, or its stream ended. */
   readonly handlerTime: Histogram;
@@ -42,7 +42,7 @@ export interface Metrics {
 /** The part of a system that its metrics are read from. */
 export interface Measured {
   /**
-   * What became of the messages so far, by protocol and operation: how many were handled, failed or dead, how long they waited, and
+   * The outcomes of all messages so far, by protocol and operation: how many were handled, failed or dead, how long they waited, and
    * how long their handlers took. What a turn has handled is counted when it ends.
    *
    * @throws Error when the system was made without the option `metrics`.
@@ -53,10 +53,10 @@ export interface Measured {
   metrics(): Metrics;
 }
 
-/** What to measure. */
+/** The options of metrics. */
 export interface MetricsOptions {
   /**
-   * How many messages there are to each one that is timed: a whole number from 1, or `Infinity` to count only. Each message
+   * The number of messages to each one that is timed: a whole number from 1, or `Infinity` to count only. Each message
    * is chosen at random. Default: 16.
    */
   readonly sample?: number;

@@ -19,7 +19,7 @@ export interface ObservedHandling {
   readonly pattern: Pattern;
   readonly payload: unknown;
   /**
-   * What travelled beside the payload: `ctx.metadata` of the handler, and what it hands on of that (`inheritedMetadata`). An
+   * The metadata that came beside the payload: `ctx.metadata` of the handler, and the part that it hands on (`inheritedMetadata`). An
    * observer may assign another object before it calls `run`; a hook or a timer has something to hand on then, too.
    */
   metadata: Metadata;
@@ -28,17 +28,17 @@ export interface ObservedHandling {
   /** The actor that sent the message, where it is known. */
   readonly sender: AnyRef | undefined;
   /**
-   * How long the message waited in the mailbox, in milliseconds. Undefined for anything but a message, for a message that was sent
+   * The time that the message waited in the mailbox, in milliseconds. Undefined for anything but a message, for a message that was sent
    * before the observer came, and where no observer has the option `queueTime`.
    */
   readonly queueTime: number | undefined;
 }
 
-/** How a handling has ended. */
+/** The end of a handling. */
 export type HandlingOutcome =
   /** The handler's result; of a stream, `undefined`. Of a pull, the result of the iterator's `next()`. */
   | { readonly kind: "handled"; readonly result: unknown }
-  /** What the handler threw, or its promise rejected with. */
+  /** The error that the handler threw, or its promise rejected with. */
   | { readonly kind: "failed"; readonly error: unknown }
   /** Another actor has the message now (`ctx.forward`), or this one will get it again (`ctx.stash`). */
   | { readonly kind: "forwarded" | "stashed" }
@@ -51,7 +51,7 @@ export type OnEnd = (outcome: HandlingOutcome) => void;
 /** Learns the outcome of a handling. */
 export interface Ending {
   end(outcome: HandlingOutcome): void;
-  /** What observers see of it; null where there are none. */
+  /** The view that observers have of it; null where there are none. */
   readonly observed: ObservedHandling | null;
 }
 
@@ -80,7 +80,7 @@ export interface ObservedSending {
   readonly pattern: Pattern;
   readonly payload: unknown;
   /**
-   * What travels beside the payload. An observer may assign another object, such as
+   * The metadata beside the payload. An observer may assign another object, such as
    * `sending.metadata = { ...sending.metadata, traceparent }`.
    */
   metadata: Metadata;
@@ -133,7 +133,7 @@ export interface Observable {
 export interface Running {
   /** The observer that may call `run` now, by its index; -1 when none may. */
   readonly due: number;
-  /** What an observer did wrong. */
+  /** A mistake of an observer. */
   sentence(what: string): string;
   /** Calls the next observer, or the handler. */
   goOn(onEnd: OnEnd | undefined): void;
@@ -159,10 +159,10 @@ export class Observers {
   onSend: readonly OnSend[] | null = null;
   /** The handling whose observers or handler run now, up to the handler's first `await`. */
   running: (Running & Ending) | null = null;
-  /** What the handler of that handling gave, or what was thrown in its place. */
+  /** The result of the handler, or the error that was thrown in its place. */
   result: unknown = null;
   thrown: { readonly error: unknown } | null = null;
-  /** What makes the next item, until it is asked for it; null when a handler is called. */
+  /** The iterator that makes the next item, until it is asked for it; null when a handler is called. */
   producer: { next(): unknown } | null = null;
   /** True when each message is stamped with the time at which it enters a mailbox. */
   measuresQueueTime = false;

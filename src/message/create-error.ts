@@ -2,11 +2,11 @@ import { type Address, quote } from "./address";
 import { type DeliveryError, deliveryError, type Issue, type MessageSource } from "./delivery-error";
 import type { Message } from "./message";
 
-/** What an error of each kind tells beside its message. */
+/** The detail that an error of each kind has beside its message. */
 export interface ErrorDetails {
   /** The limit that passed, in milliseconds. */
   readonly timeout: number;
-  /** Why it was given up. */
+  /** The reason why it was given up. */
   readonly cancelled: unknown;
   readonly "no-recipient": undefined;
   readonly stopped: undefined;
@@ -18,7 +18,7 @@ export interface ErrorDetails {
   readonly "handler-failed": unknown;
   /** The circle, from the asker and back to it. */
   readonly "ask-cycle": readonly Address[];
-  /** Why the message could not leave. */
+  /** The reason why the message could not leave. */
   readonly unreachable: unknown;
   /** In bytes. */
   readonly "payload-too-large": number;

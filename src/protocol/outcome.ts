@@ -8,7 +8,7 @@ export type OutcomeReply<Value = unknown, Failure = unknown> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly error: Failure };
 
-/** How an operation's replies, or the items of its stream, say that they are a value or an error. */
+/** The form in which an operation's replies, or the items of its stream, are a value or an error. */
 export interface Outcome {
   /** The JSON Schema of the value; undefined when a good reply carries none. */
   readonly value: JsonSchema | undefined;

@@ -4,7 +4,7 @@ import { isSchema, type Schema } from "./schema";
 import type { ShapeOf, SignatureOf } from "./signatures";
 import { Validator } from "./validator";
 
-/** What an operation does to the world, for callers that decide by it, such as a model or a cache. Default of each: not said. */
+/** The effect of an operation on the world, for callers that decide by it, such as a model or a cache. Default of each: not said. */
 export interface OperationHints {
   /** True when it changes nothing. */
   readonly readOnly?: boolean;

@@ -56,7 +56,7 @@ const MOST_SPARE = 64;
 /** Messages that come behind others before a burst pays. */
 const FEW = 16;
 
-/** What an unused burst has. */
+/** The envelope maker and the tally of an unused burst. */
 const NOTHING: Envelop<Mail> = () => ({ next: null });
 const NOBODY: Tally = { accepted: 0 };
 

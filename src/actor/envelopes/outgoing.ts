@@ -13,7 +13,7 @@ import { isProgress, progressOf, tellProgress } from "./progress";
 import { PendingStream } from "./stream";
 import { checkedItem, checkedReply } from "./validation";
 
-/** How the attachment of a reference ends. */
+/** The end of the attachment of a reference. */
 export interface End {
   readonly reason: "stopped" | "unreachable";
   readonly error: unknown;
@@ -22,7 +22,7 @@ export interface End {
 /** Kept by actor: a field would cost each of them eight bytes. */
 const ends = new WeakMap<Recipient, End>();
 
-/** How the attachment of an actor elsewhere ends; undefined for an actor of this system. */
+/** The end of the attachment of an actor elsewhere; undefined for an actor of this system. */
 export const endOf = (cell: Recipient): End | undefined => ends.get(cell);
 
 export function keepEnd(cell: Recipient, end: End): void {
@@ -223,7 +223,7 @@ export class OutgoingMessage implements Outgoing {
     });
   }
 
-  /** What is no progress is ignored: it comes from outside (P18). */
+  /** Ignores a value that is no progress: it comes from outside (P18). */
   progress(done: number, total?: number, note?: string): void {
     if (this.#state === "open" && isProgress(done, total, note)) tellProgress(this.#envelope, done, total, note);
   }

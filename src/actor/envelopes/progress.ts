@@ -5,13 +5,13 @@ import type { Envelope, Environment, ProgressListener, Wait } from "../contract"
 import { type Handling, within } from "./handling";
 import { isSent, sentAs } from "./origin";
 
-/** How far an ask has come, as its handler said by `ctx.progress`. */
+/** The progress of an ask, as its handler said by `ctx.progress`. */
 export interface Progress {
-  /** What is done so far, in the handler's own unit. */
+  /** The amount that is done so far, in the handler's own unit. */
   readonly done: number;
-  /** What is to do in all, in the same unit. Left out when the handler did not say. */
+  /** The amount that is to be done in all, in the same unit. Left out when the handler did not say. */
   readonly total?: number;
-  /** What the handler is doing, in words. Left out when the handler did not say. */
+  /** The present work of the handler, in words. Left out when the handler did not say. */
   readonly note?: string;
 }
 

@@ -1,7 +1,7 @@
 import { quote } from "../../message/address";
 import type { Metadata } from "../../message/message";
 
-/** What travels beside the payload of a message. */
+/** The metadata and the deadline beside the payload of a message. */
 export interface TellOptions {
   /**
    * Data for the handler beside the payload, such as a trace context: its `ctx.metadata`. A plain object, which is copied at the

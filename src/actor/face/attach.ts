@@ -30,7 +30,7 @@ export interface Attachment<Signatures> {
   end(reason: "stopped" | "unreachable", detail?: unknown): void;
 }
 
-/** What an attached reference lets in. */
+/** The options of an attached reference: what it lets in. */
 export interface AttachOptions {
   /**
    * Says which addresses in replies and in items of streams become references, where their schema has `refSchema`: a
@@ -40,7 +40,7 @@ export interface AttachOptions {
 }
 
 const METHODS = ["send", "cancel", "credit", "close"] as const satisfies (keyof Transport)[];
-/** How it ends where nobody says otherwise. */
+/** Its end where nobody says otherwise. */
 const STOPPED: End = { reason: "stopped", error: undefined };
 const NOBODY: Recipients = { parts: [], isOneEnough: true };
 

@@ -22,7 +22,7 @@ import type { Passivation } from "./passivation";
  */
 export type Opener = (at: Address, id: string) => AnyRef | undefined | PromiseLike<AnyRef | undefined>;
 
-/** How the addresses below a prefix are opened. */
+/** The way to open the addresses below a prefix. */
 export interface Resolver {
   readonly prefix: string;
   readonly open: Opener;
@@ -40,7 +40,7 @@ interface Host {
   opened(opening: Opening, target: Cell | null): void;
 }
 
-/** Why the messages that wait are refused. */
+/** The reason why the messages that wait are refused. */
 interface Refusal {
   readonly kind: "no-recipient" | "unreachable";
   readonly cause: unknown;
@@ -62,7 +62,7 @@ export class Opening implements Runnable {
   readonly #capacity: number;
   /** Made for the first message that has to wait. */
   #cell: Cell | null = null;
-  /** What its next turn does; `wait` while something else has to happen first. */
+  /** The work of its next turn; `wait` while something else has to happen first. */
   #step: "wait" | "ask" | "deliver" | "refuse" | "done" = "wait";
   #isScheduled = false;
   /** The number of the present call of the function: the outcome of an earlier one comes too late. */
@@ -89,7 +89,7 @@ export class Opening implements Runnable {
     return this.#cell;
   }
 
-  /** How many messages wait. */
+  /** The number of messages that wait. */
   get size(): number {
     return this.#cell?.extras?.bound?.size ?? 0;
   }

@@ -89,7 +89,7 @@ function isBusy({ activity, queue, extras }: Cell): boolean {
   return children?.all().some(isBusy) ?? false;
 }
 
-/** How many messages an actor and its children have handled, or failed to. */
+/** The number of messages that an actor and its children have handled, or failed to. */
 function handledBy({ queue, extras }: Cell): number {
   let sum = (queue?.handled ?? 0) + (extras?.failed ?? 0);
   for (const child of extras?.children?.all() ?? []) sum += handledBy(child);

@@ -5,7 +5,7 @@ import { refByAddress } from "./by-address";
 import { type Opener, Opening, type Resolver } from "./opening";
 import { Passivation } from "./passivation";
 
-/** How the addresses below a prefix are opened. */
+/** The way to open the addresses below a prefix. */
 export interface ResolveOptions {
   /**
    * Milliseconds after which an idle actor is stopped, if its function made it at the address that was asked for. It is

@@ -13,7 +13,7 @@ export interface Terminated {
    * or ended before the watch began. For an actor elsewhere, why it is unreachable.
    */
   readonly error: unknown;
-  /** How the attachment ended, for an actor elsewhere (`system.attach`); absent for one of this system. */
+  /** The end of the attachment, for an actor elsewhere (`system.attach`); absent for one of this system. */
   readonly reason?: "stopped" | "unreachable";
 }
 

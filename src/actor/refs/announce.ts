@@ -66,7 +66,7 @@ export function announce(to: Recipient, envelope: Envelope, by: Recipient | null
   for (const observer of onSend) call(observer, sending, environment);
 }
 
-/** What observers see of the handling that runs in an actor now. */
+/** The view that observers have of the handling that runs in an actor now. */
 function observedIn(by: Recipient): ObservedHandling | undefined {
   const { present } = by;
   if (present === null) return undefined;

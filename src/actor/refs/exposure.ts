@@ -103,7 +103,7 @@ class Addresses {
   }
 }
 
-/** What a door exposes to those outside. */
+/** The references that a door exposes to those outside. */
 export class Exposed implements Exposure {
   readonly #environment: Environment;
   readonly #expose: Expose;

@@ -15,7 +15,7 @@ import { recipientOf } from "./ref";
 import { ask, offer, stream, tell } from "./sending";
 import { type ActorStream, StreamReader } from "./stream-reader";
 
-/** What comes through a door. */
+/** The options of a door: what comes through it. */
 export interface DoorOptions {
   /** Data for each message, beside its payload: the handler's `ctx.metadata`. That of a call goes before it. Default: none. */
   readonly metadata?: Metadata;
