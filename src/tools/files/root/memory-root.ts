@@ -1,7 +1,7 @@
 import { constants } from "node:os";
 import type { Clock } from "../../../index";
 import { attempt, errnoOf } from "./errno";
-import { MemoryTimes } from "./memory-times";
+import { kindOf, MemoryTimes } from "./memory-times";
 import type { EntryKind, Name, Opening, Root, Status } from "./root";
 import { openStepByStep } from "./step-by-step";
 import type { Volume, VolumeStats } from "./volume";
@@ -114,7 +114,10 @@ class MemoryRoot implements Root {
     const open = this.#open.get(descriptor);
     if (open === undefined) return -EBADF;
     return attempt(() => {
-      this.#fill(into, open.file === null ? this.#volume.lstatSync(open.path) : this.#volume.fstatSync(open.file));
+      this.#times.fill(
+        into,
+        open.file === null ? this.#volume.lstatSync(open.path) : this.#volume.fstatSync(open.file),
+      );
     });
   }
 
@@ -122,7 +125,7 @@ class MemoryRoot implements Root {
     return this.#within(at, name, (path) => {
       const found = this.#look(path);
       if (typeof found === "number") return found;
-      this.#fill(into, found);
+      this.#times.fill(into, found);
       return 0;
     });
   }
@@ -318,18 +321,6 @@ class MemoryRoot implements Root {
     const open = this.#open.get(descriptor);
     return open === undefined ? -EBADF : (open.file ?? -EISDIR);
   }
-
-  #fill(into: Status, from: VolumeStats): void {
-    const { modified, changed } = this.#times.of(from);
-    into.kind = kindOf(from);
-    into.mode = from.mode & 0o7777;
-    into.links = from.nlink;
-    into.size = from.size;
-    into.inode = from.ino;
-    into.device = 0;
-    into.modified = modified;
-    into.changed = changed;
-  }
 }
 
 /** The number of names that `entries` gives at a time. Each is looked up by its whole path. */
@@ -339,12 +330,6 @@ const SOME = 100;
 function below(directory: string, name: Name): string {
   if (name === "") return directory;
   return `${directory === "/" ? "" : directory}/${typeof name === "string" ? name : Buffer.from(name).toString()}`;
-}
-
-function kindOf(stats: VolumeStats): EntryKind {
-  if (stats.isFile()) return "file";
-  if (stats.isDirectory()) return "directory";
-  return stats.isSymbolicLink() ? "link" : "other";
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Clock } from "../../../index";
+import type { EntryKind, Status } from "./root";
 import type { VolumeStats } from "./volume";
 
 interface Times {
@@ -20,6 +21,19 @@ export class MemoryTimes {
   constructor(clock: Clock) {
     this.#clock = clock;
     this.#started = clock.wallTime();
+  }
+
+  /** Writes what is known of a file into a status. */
+  fill(into: Status, from: VolumeStats): void {
+    const { modified, changed } = this.of(from);
+    into.kind = kindOf(from);
+    into.mode = from.mode & 0o7777;
+    into.links = from.nlink;
+    into.size = from.size;
+    into.inode = from.ino;
+    into.device = 0;
+    into.modified = modified;
+    into.changed = changed;
   }
 
   /** The times of a file. A file unchanged since the start has the time of the start. */
@@ -46,3 +60,9 @@ export class MemoryTimes {
 }
 
 const theirs = ({ mtimeMs, ctimeMs, size }: VolumeStats): string => `${mtimeMs} ${ctimeMs} ${size}`;
+
+export function kindOf(stats: VolumeStats): EntryKind {
+  if (stats.isFile()) return "file";
+  if (stats.isDirectory()) return "directory";
+  return stats.isSymbolicLink() ? "link" : "other";
+}
