@@ -35,6 +35,7 @@ export interface Recipient {
   /** Its mailbox; null until the first message has come. */
   readonly queue: MessageQueue<Envelope> | null;
   readonly isAlive: boolean;
+  readonly isStopped: boolean;
   /** True when its mailbox has a bound, or a relay stands before it. */
   readonly isGuarded: boolean;
   /** True when each payload for it is checked, even one from within. */

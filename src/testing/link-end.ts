@@ -58,7 +58,9 @@ export class End {
     this.#carry = carry;
     system.events.subscribe((event) => {
       if (event.kind !== "stopped") return;
-      for (const [to, { of }] of this.#doors) if (of === event.address) carry({ kind: "stopped", to });
+      for (const [to, { door, of }] of this.#doors) {
+        if (of === event.address && door.isStopped) carry({ kind: "stopped", to }); // One by address goes on.
+      }
     });
   }
 

@@ -42,7 +42,8 @@ export interface LinkedOptions {
 /** One end of a link. */
 export interface LinkEnd {
   /**
-   * Makes a reference in this end's system to an actor of the other end's.
+   * Makes a reference in this end's system to an actor of the other end's. It ends with that actor; for a reference by address
+   * (`system.ref`) it goes on, whoever is there.
    *
    * @param at its address here; it may have slashes.
    * @throws TypeError or Error as `system.attach` does.

@@ -225,6 +225,31 @@ describe("a link carries", () => {
     expect(a.router.has(at)).toBe(false);
     await pair_.end();
   });
+
+  test("P17: to an address there, whoever is at it: the actor may be stopped for idleness, and opened again", async () => {
+    const pair_ = pair({ delay: 5 });
+    const { a, b, link, clock } = pair_;
+    const Room = defineProtocol("room", { visits: { reply: Type.Number() } });
+    const room = address("rooms/7");
+    let opened = 0;
+    b.resolve(
+      "rooms/",
+      (_, id) => {
+        opened++;
+        return b.spawn(id, Room, () => ({ visits: () => opened }));
+      },
+      { idle: 1_000 },
+    );
+    const far = link.a.attach(room, Room, b.ref(room, Room));
+    for (let time = 1; time <= 3; time++) {
+      const asked = far.ask("visits");
+      await clock.advance(5_000);
+      expect(b.router.has(room)).toBe(false);
+      expect((await asked).unwrapOr(kindOf(await asked))).toBe(time);
+    }
+    expect(a.router.has(room)).toBe(true);
+    await pair_.end();
+  });
 });
 
 describe("P17: at most once:", () => {

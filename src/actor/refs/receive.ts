@@ -37,6 +37,11 @@ export interface DoorOptions {
  */
 export interface Door {
   /**
+   * True once its actor has stopped for good, and nothing that comes is handled any more. Never true for a reference by address
+   * (`system.ref`), which outlives each actor that is there.
+   */
+  readonly isStopped: boolean;
+  /**
    * Sends and forgets. A message that cannot be delivered becomes a dead letter.
    *
    * @throws RangeError or TypeError at once when an option cannot be one.
@@ -74,6 +79,10 @@ class ActorDoor implements Door {
     const exposed =
       expose === undefined ? OUTSIDE : sentAs(OUTSIDE, { exposure: new Exposed(cell.environment, expose) });
     this.#origin = metadata === undefined ? exposed : withMetadata(exposed, metadata);
+  }
+
+  get isStopped(): boolean {
+    return this.#cell.isStopped;
   }
 
   tell(operation: string, payload: unknown, options?: TellOptions): void {
