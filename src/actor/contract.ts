@@ -246,9 +246,6 @@ export interface Waiter {
   readonly observation: Ending | null;
 }
 
-/** The operations of an actor, by name. */
-export type { Operations };
-
 /** Opens the addresses that nobody has yet. */
 export interface Resolving {
   /** The recipient of messages to an address: the actor there, or a mailbox in which they wait until one is there. */

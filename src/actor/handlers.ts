@@ -1,7 +1,7 @@
 import { type Address, type AnyRef, quote } from "../message/address";
 import { nearestName } from "../message/nearest";
-import type { Protocol } from "../protocol/protocol";
-import type { HandlerTable, Operations } from "./contract";
+import type { Operations, Protocol } from "../protocol/protocol";
+import type { HandlerTable } from "./contract";
 
 /** The hooks that stand beside the handlers. */
 const HOOKS = ["onStart", "onRestart", "onStop"] as const;

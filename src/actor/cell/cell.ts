@@ -1,9 +1,9 @@
 import type { Address, AnyRef } from "../../message/address";
 import { type DeliveryError, deliveryError, type Pause } from "../../message/delivery-error";
-import type { Operation } from "../../protocol/protocol";
+import type { Operation, Operations } from "../../protocol/protocol";
 import type { Runnable } from "../../runtime/dispatcher";
 import { Mailbox, type MessageQueue } from "../../runtime/mailbox";
-import type { AnyFactory, Behaviour, Envelope, Environment, Operations, Recipient, Relay } from "../contract";
+import type { AnyFactory, Behaviour, Envelope, Environment, Recipient, Relay } from "../contract";
 import { deadLetterOf, EnvelopeSource, Tell, tellOf } from "../envelopes/envelope";
 import { fanOf } from "../envelopes/fans";
 import { Handling } from "../envelopes/handling";

@@ -1,9 +1,9 @@
 import { type Address, isAddress, quote } from "../../message/address";
 import { type DeliveryError, deliveryError } from "../../message/delivery-error";
-import type { Protocol } from "../../protocol/protocol";
+import type { Operations, Protocol } from "../../protocol/protocol";
 import { type ActorEnvironment, Cell } from "../cell/cell";
 import { guard } from "../cell/transitions";
-import type { Envelope, Operations, Recipient, Recipients, Relay } from "../contract";
+import type { Envelope, Recipient, Recipients, Relay } from "../contract";
 import { EnvelopeSource } from "../envelopes/envelope";
 import { type Ref, refTo } from "../refs/ref";
 import { handTo, operationFor, recipientAt } from "../refs/sending";

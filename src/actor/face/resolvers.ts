@@ -1,6 +1,7 @@
 import { type Address, type AnyRef, idOf, isAddress, quote } from "../../message/address";
+import type { Operations } from "../../protocol/protocol";
 import type { ActorEnvironment, Cell } from "../cell/cell";
-import type { Operations, Recipient, Resolving } from "../contract";
+import type { Recipient, Resolving } from "../contract";
 import { refByAddress } from "./by-address";
 import { type Opener, Opening, type Resolver } from "./opening";
 import { Passivation } from "./passivation";

@@ -3,9 +3,10 @@ import { type Address, type AnyRef, isAddress, quote } from "../../message/addre
 import { type Issue, sentenceOf } from "../../message/delivery-error";
 import { CompiledSchema } from "../../protocol/compiled-schema";
 import { isEntangled, type SchemaNode } from "../../protocol/discriminator";
+import type { Operations } from "../../protocol/protocol";
 import { isStandardSchema } from "../../protocol/schema";
 import type { Parsed, Validator } from "../../protocol/validator";
-import type { Environment, Exposure, Operations } from "../contract";
+import type { Environment, Exposure } from "../contract";
 import { ActorRef, recipientOf } from "./ref";
 
 /**

@@ -317,8 +317,8 @@ describe("TypeScript", () => {
       ["const g = async <T,>(a: T): Promise<T> => a;", "const g = async     (a   )             => a;"],
       ["interface A { b: c }", ";                   "],
       ["declare const z: 1;", ";                  "],
-      ["function f(this: A, b?: string) {}", "function f(         b         ) {}"],
-      ["function f(this: A /* , */ , b) {}", "function f(                  b) {}"],
+      ["function f(this: A, b?: string) {}", "function f(         b         ) {}\n;return f(input, tools);"],
+      ["function f(this: A /* , */ , b) {}", "function f(                  b) {}\n;return f(input, tools);"],
       ["let q!: number;", "let q         ;"],
       [
         "try {} catch (e: any) {}\nlet k",

@@ -113,7 +113,7 @@ describe("trusted code with tools", () => {
   });
 });
 
-test("a room that is closed runs nothing more, and ends what runs and waits there as crashed", async () => {
+test("a room that is closed runs nothing more, and ends what runs and waits there as stopped", async () => {
   const tier = createTrusted({ size: 1, clock: systemClock });
   const room = tier.open(1);
   const run = await runOf("await new Promise(() => {})");
@@ -121,8 +121,8 @@ test("a room that is closed runs nothing more, and ends what runs and waits ther
   await Promise.resolve();
   expect(tier.inspect()).toMatchObject({ running: 1, waiting: 1 });
   await room.close();
-  expect([(await running).kind, (await waiting).kind]).toEqual(["crashed", "crashed"]);
-  expect((await room.run(await runOf("1"))).kind).toBe("crashed");
+  expect([(await running).kind, (await waiting).kind]).toEqual(["stopped", "stopped"]);
+  expect((await room.run(await runOf("1"))).kind).toBe("stopped");
   expect(tier.inspect()).toMatchObject({ running: 0, waiting: 0 });
 });
 
