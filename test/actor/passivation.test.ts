@@ -141,6 +141,28 @@ test("timers of its own do not keep an actor", async () => {
   expect([isThere(), ticks > 2]).toEqual([false, true]);
 });
 
+test("an actor is not idle because a child has stopped that had handled as many messages as others have since", async () => {
+  const Family = defineProtocol("family", { begin: {}, end: {} });
+  const { system, router, clock } = createTestSystem();
+  const home = address("families/1");
+  system.resolve(
+    "families/",
+    (_, id) =>
+      system.spawn(id, Family, (ctx) => ({
+        begin: () => ctx.spawn("helper", Helper, () => ({ work() {} })).tell("work"),
+        end: () => void ctx.children.forEach((child) => void ctx.stop(child)),
+      })),
+    { idle: IDLE },
+  );
+  router.tell(createMessage(home, "begin", undefined)); // Two were handled, one of them by the child.
+  await clock.advance(2 * IDLE - 1);
+  router.tell(createMessage(home, "end", undefined)); // Two were handled by the parent alone.
+  await clock.advance(IDLE);
+  expect(router.has(home)).toBe(true);
+  await clock.advance(IDLE);
+  expect(router.has(home)).toBe(false);
+});
+
 test("P2: what comes while an idle actor stops waits for the next one, in order", async () => {
   const stopping = Promise.withResolvers<void>();
   const { say, clock, router, heard, isThere } = idleSessions((number) => ({

@@ -1,9 +1,17 @@
+import type { AnyRef } from "../../message/address";
 import type { ClockTimer } from "../../runtime/clock";
 import type { Runnable } from "../../runtime/dispatcher";
 import type { ActorEnvironment, Cell } from "../cell/cell";
 import { IDLE } from "../cell/transitions";
 import { stop } from "../life/lifecycle";
 
+/**
+ * The number of messages that an actor has handled, or failed to. With children, also who they are and what each has handled:
+ * the sum of all stays the same when one of them stops while others work.
+ */
+type Handled = number | readonly (AnyRef | number)[];
+
+/** The actor was busy, or nobody has looked at it before. */
 const UNKNOWN = -1;
 
 /**
@@ -16,11 +24,11 @@ export class Passivation implements Runnable {
   readonly #environment: ActorEnvironment;
   /** In milliseconds. */
   readonly #idle: number;
-  /** The actors, each with the number of messages it had handled at the last look. */
-  readonly #actors = new Map<Cell, number>();
+  /** The actors, each with what it had handled at the last look. */
+  readonly #actors = new Map<Cell, Handled>();
   #timer: ClockTimer | null = null;
   /** Those that are left of the present look. */
-  #left: Iterator<[Cell, number]> | null = null;
+  #left: Iterator<[Cell, Handled]> | null = null;
   #hasEnded = false;
 
   constructor(environment: ActorEnvironment, idle: number) {
@@ -66,14 +74,14 @@ export class Passivation implements Runnable {
     return limit;
   }
 
-  #look(cell: Cell, before: number): void {
+  #look(cell: Cell, before: Handled): void {
     if (cell.isEnding) {
       this.#actors.delete(cell);
       return;
     }
     const handled = isBusy(cell) ? UNKNOWN : handledBy(cell);
     this.#actors.set(cell, handled);
-    if (handled === UNKNOWN || handled !== before) return;
+    if (handled === UNKNOWN || !isSame(handled, before)) return;
     this.#actors.delete(cell);
     stop(cell, true);
   }
@@ -89,9 +97,23 @@ function isBusy({ activity, queue, extras }: Cell): boolean {
   return children?.all().some(isBusy) ?? false;
 }
 
-/** The number of messages that an actor and its children have handled, or failed to. */
-function handledBy({ queue, extras }: Cell): number {
-  let sum = (queue?.handled ?? 0) + (extras?.failed ?? 0);
-  for (const child of extras?.children?.all() ?? []) sum += handledBy(child);
-  return sum;
+function handledBy(cell: Cell): Handled {
+  const children = cell.extras?.children?.all() ?? [];
+  if (children.length === 0) return countOf(cell);
+  const all: (AnyRef | number)[] = [countOf(cell)];
+  for (const child of children) addHandled(child, all);
+  return all;
+}
+
+/** Adds an actor below the one that is looked at, and those below it. */
+function addHandled(cell: Cell, all: (AnyRef | number)[]): void {
+  all.push(cell.ref, countOf(cell));
+  for (const child of cell.extras?.children?.all() ?? []) addHandled(child, all);
+}
+
+const countOf = ({ queue, extras }: Cell): number => (queue?.handled ?? 0) + (extras?.failed ?? 0);
+
+function isSame(handled: Handled, before: Handled): boolean {
+  if (typeof handled === "number" || typeof before === "number") return handled === before;
+  return handled.length === before.length && handled.every((each, index) => each === before[index]);
 }
