@@ -229,6 +229,33 @@ test("about one message in `sample` is timed, of tells in a row as of asks, and 
   }
 });
 
+test.each([8, Number.POSITIVE_INFINITY])(
+  "an observer that wants all waits changes nothing of a sample of %p",
+  async (sample) => {
+    const { system, settle } = createTestSystem({ metrics: { sample } });
+    const waits: unknown[] = [];
+    system.around(
+      ({ queueTime }, run) => {
+        waits.push(queueTime);
+        run();
+      },
+      { queueTime: true },
+    );
+    const ref = system.spawn("one", Work, () => ({
+      note() {},
+      say: (text) => text,
+      later: (n) => n,
+      fail() {},
+      *count() {},
+    }));
+    for (let i = 0; i < 4_000; i++) ref.tell("note", i);
+    await settle();
+    const { queueTime } = row(system.metrics(), "note") ?? {};
+    expect(waits).toEqual(new Array(4_000).fill(0));
+    expect((queueTime?.count ?? 0) / 4_000).toBeWithin(sample === 8 ? 1 / 16 : 0, 1 / 5);
+  },
+);
+
 test("the buckets double from 1 µs on, and the last one has no bound", async () => {
   const { system, clock, settle } = createTestSystem({ metrics: { sample: 1 } });
   const waits = [0, 0.0005, 0.0015, 0.0018, 1, 60_000, 70_000]; // None near a bound, for sums of times are not exact.

@@ -44,8 +44,10 @@ export function runOneByOne(cell: Cell, limit: number, meters: Meters, turn: Tur
     const envelope = turn.take(cell);
     if (envelope === null) break;
     const { sentAt } = envelope;
-    if (sentAt !== undefined) {
-      const waited = cell.environment.clock.monotonicTime() - sentAt;
+    const { observers, clock } = cell.environment;
+    // For an observer, all are stamped: then those count whose handlers are timed.
+    if (sentAt !== undefined && (meters.untilHandled <= 0 || !observers.measuresQueueTime)) {
+      const waited = clock.monotonicTime() - sentAt;
       meters.seriesOf(cell.operations, envelope.type).queueTime.add(waited);
     }
     if (meters.untilHandled > 0) {
