@@ -109,6 +109,21 @@ test("metadata is frozen, and does not change with the sender's object", async (
   expect(seen[0]?.["roles"]).toBe(own.roles); // The values are as they were sent.
 });
 
+test("frozen metadata is copied at the call as well: a getter in it does not run again", async () => {
+  const test = createTestSystem({ inheritedMetadata: ["reading"] });
+  const { ref, seen } = spawnSink(test);
+  let readings = 0;
+  const given: Metadata = Object.freeze({
+    get reading() {
+      return ++readings;
+    },
+  });
+  ref.tell("note", "a", { metadata: given });
+  const before = readings;
+  await test.settle();
+  expect([seen[0]?.["reading"], seen[0]?.["reading"], readings]).toEqual([before, before, before]);
+});
+
 test("without metadata, and outside of handlers, it is an empty object", async () => {
   const test = createTestSystem();
   const seen: unknown[] = [];

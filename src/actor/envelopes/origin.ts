@@ -97,6 +97,9 @@ function metadataIn(message: Message | null): Metadata | null {
 const frozen = (metadata: Metadata): Metadata =>
   Object.isFrozen(metadata) ? metadata : Object.freeze({ ...metadata });
 
+/** Copied even if it is frozen: a getter in it could throw, or give something else, whenever the handler reads it. */
+const copied = (metadata: Metadata): Metadata => Object.freeze({ ...metadata });
+
 /** The deadline that a message carries, beside the timeout of an ask; null for most. */
 export const deadlineIn = (origin: Origin): Deadline | null => (isSent(origin) ? origin.deadline : null);
 
@@ -117,9 +120,9 @@ export function deadlineOf(envelope: Envelope): number {
 
 /** An origin with the metadata of a call, which go before those it has. Copied: the sender may change its own. */
 export function withMetadata(origin: Origin, given: Metadata): Origin {
-  if (origin === null) return new SentRecord({ ...NOTHING, metadata: frozen(given) });
+  if (origin === null) return new SentRecord({ ...NOTHING, metadata: copied(given) });
   const before = metadataOf({ origin });
-  const metadata = before === null ? frozen(given) : Object.freeze({ ...before, ...given });
+  const metadata = before === null ? copied(given) : Object.freeze({ ...before, ...given });
   return isSent(origin) || !isMessage(origin) ? sentAs(origin, { metadata }) : { ...origin, metadata };
 }
 
@@ -133,7 +136,7 @@ export const NO_METADATA: Metadata = Object.freeze({});
 export function replaceMetadata(envelope: { origin: Origin }, given: Metadata): void {
   checkMetadata(given, "a message");
   const { origin } = envelope;
-  const metadata = frozen(given);
+  const metadata = copied(given);
   const isOwn = origin !== null && !isSent(origin) && isMessage(origin);
   envelope.origin = isOwn ? { ...origin, metadata } : sentAs(origin, { metadata });
 }
