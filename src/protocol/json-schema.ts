@@ -52,6 +52,9 @@ export function jsonSchemaOf<Signatures, Name extends string = string>(
   names?: readonly (Name & ([keyof Signatures] extends [never] ? string : keyof Signatures))[],
 ): ByName<Signatures, Name> {
   const found: Record<string, OperationJsonSchema> = Object.create(null);
+  if (typeof protocol?.operations !== "object") {
+    throw new TypeError(`jsonSchemaOf takes what defineProtocol() returned; got ${quote(protocol)}.`);
+  }
   const known = Object.keys(protocol.operations);
   for (const name of names ?? known) {
     const operation = protocol.operations[name];
@@ -120,12 +123,22 @@ function standardSchema(schema: StandardSchemaV1, side: Side): JsonSchema {
   }
   const convert: unknown = (converter as Record<Side, unknown>)[side]; // Whether it is a function, is looked at.
   if (typeof convert !== "function") throw new NotJson(`${vendor} offers none for an ${side}`);
+  let given: unknown;
   try {
-    return convert.call(converter, { target: "draft-2020-12" });
+    given = convert.call(converter, { target: "draft-2020-12" });
   } catch (thrown) {
     throw new NotJson(`${vendor} says: ${messageOf(thrown)}`);
   }
+  if (isJsonSchema(given)) return given;
+  throw new NotJson(`${vendor} gave ${quote(given)} for an ${side}, and an object is wanted at once`);
 }
+
+/** False for a promise; `then` is a keyword, too. */
+const isJsonSchema = (given: unknown): given is JsonSchema =>
+  typeof given === "object" &&
+  given !== null &&
+  !Array.isArray(given) &&
+  !("then" in given && typeof given.then === "function");
 
 function takesUndefined(payload: Validator): boolean {
   const { schema } = payload;

@@ -255,6 +255,25 @@ describe("the JSON Schema of a protocol", () => {
     );
   });
 
+  test.each<[unknown, string]>([
+    [null, "null"],
+    [Promise.resolve({ type: "string" }), "an object"],
+    [[], "an array"],
+  ])("that a library gives as %p is none", (given, shown) => {
+    const convert = (): unknown => given;
+    const validate = (value: unknown): { value: unknown } => ({ value });
+    const standard = { version: 1 as const, vendor: "odd", validate, jsonSchema: { input: convert, output: convert } };
+    expect(refusalOf({ "~standard": standard })).toContain(
+      `odd gave ${shown} for an input, and an object is wanted at once`,
+    );
+  });
+
+  test("of what is no protocol says what to hand over", () => {
+    for (const wrong of [null, undefined, {}, "counter"]) {
+      expect(() => jsonSchemaOf(wrong as never)).toThrow(/^jsonSchemaOf takes what defineProtocol\(\) returned; got /);
+    }
+  });
+
   test("is there for each operation of the tools, is data, and is described", () => {
     const protocols: Protocol[] = [FileSystem, CodeExecution];
     for (const protocol of protocols) {
