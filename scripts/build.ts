@@ -154,7 +154,11 @@ const { code } = await transform(await Bun.file(largest).text(), { minify: true,
 await Bun.write(largest, `// @bun\n${code}`);
 
 // The benchmarks run from their sources, by their names; in the package they have neither types, comments, indentation nor the names of variables, which are half of them.
-const SHIPPED = ["{envoi,run,targets}.ts", "published-figures.json", "{harness,soak,stress,subjects,suites,targets}/**"];
+const SHIPPED = [
+  "{envoi,run,targets}.ts",
+  "published-figures.json",
+  "{harness,soak,stress,subjects,suites,targets}/**",
+];
 for (const path of SHIPPED.flatMap((each) => [...new Glob(each).scanSync({ cwd: join(root, "benchmarks") })])) {
   if (path === "harness/documents.ts") continue; // It writes the pages of a checkout.
   const text = await Bun.file(join(root, "benchmarks", path)).text();
