@@ -84,7 +84,7 @@ export class InterceptedStream implements ActorStream<unknown> {
     const outcome = await new Promise<Outcome>((resolve) => {
       const hold = (opened: PendingStream): ActorStream<unknown> => {
         this.#opened = opened;
-        return new StreamReader(this.#environment.settling, () => opened);
+        return new StreamReader(this.#environment.settling, () => opened, opened);
       };
       this.#transit = this.#begin(hold, resolve);
     });

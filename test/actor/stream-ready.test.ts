@@ -307,3 +307,21 @@ test("a kit's stream has come as far as the test prepared it without a wait", as
   });
   await expect(kit.run("read").reply).rejects.toThrow("it broke");
 });
+
+test("P12: a ready that begins the stream gives nothing, and loses nothing that a transport sends at once", async () => {
+  const { system } = createTestSystem();
+  const { ref } = system.attach(address("far"), Source, {
+    send(out) {
+      out.produce([0, 1]);
+      out.end();
+    },
+    cancel() {},
+    credit() {},
+    close() {},
+  });
+  const stream = ref.stream("count", 2);
+  expect(stream.ready()).toEqual([]);
+  expect(await stream.next()).toEqual({ value: 0, done: false });
+  expect(stream.ready()).toEqual([1]);
+  expect(await stream.next()).toEqual({ value: undefined, done: true });
+});

@@ -42,19 +42,20 @@ export interface ActorStream<Item> extends AsyncIteratorObject<Item, undefined, 
   [Symbol.asyncIterator](): this;
 }
 
-/** The iterator over a stream, which is opened at the first read. */
+/** The iterator over a stream, which is opened at the first read, unless it is open already. */
 export class StreamReader implements ActorStream<unknown> {
   // From the language's prototype of asynchronous iterators, below.
   declare readonly [Symbol.asyncIterator]: () => this;
   declare readonly [Symbol.asyncDispose]: () => Promise<void>;
   readonly #settling: Settling;
   #open: () => PendingStream;
-  #stream: PendingStream | null = null;
+  #stream: PendingStream | null;
   #isLeft = false;
 
-  constructor(settling: Settling, open: () => PendingStream) {
+  constructor(settling: Settling, open: () => PendingStream, opened: PendingStream | null = null) {
     this.#settling = settling;
     this.#open = open;
+    this.#stream = opened;
   }
 
   next(): Promise<Step> {
@@ -72,15 +73,15 @@ export class StreamReader implements ActorStream<unknown> {
   ready(max = Number.POSITIVE_INFINITY): unknown[] {
     checkMost(max);
     if (this.#isLeft) return [];
+    if (this.#stream !== null) return this.#stream.readReady(max);
     try {
-      this.#stream ??= this.#open();
+      this.#stream = this.#open();
     } catch (thrown) {
       this.#open = () => {
         throw thrown; // The next read rejects with it.
       };
-      return [];
     }
-    return this.#stream.readReady(max);
+    return []; // A transport may have answered already; who only begins the stream loses no item.
   }
 
   return(): Promise<Step> {
