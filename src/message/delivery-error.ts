@@ -37,7 +37,7 @@ export interface CancelledError extends Shape<"cancelled"> {
 }
 /**
  * No actor is at the address, the message was forwarded more than `maxHops` times, or a worker forwarded it back to a pool that
- * hands it to several workers.
+ * hands it to several workers, or a pool has itself as a worker by its address.
  */
 export interface NoRecipientError extends Shape<"no-recipient"> {}
 /** The actor stopped before it handled the message, or was abandoned while it handled it: the sentence says which. */
@@ -236,6 +236,7 @@ function sentence(kind: DeliveryError["kind"], detail: unknown): string {
       return `was cancelled by its signal: ${sentenceOf(detail)}`;
     case "no-recipient":
       if (detail === "multiplied") return MULTIPLIED;
+      if (detail === "circle") return LED_IN_CIRCLE;
       if (detail === "no-worker") return "found no worker in this pool; add one, and send it again then.";
       if (detail !== undefined) return wentInCircles(detail as readonly Address[]);
       return `reached nobody; spawn or register an actor there first, or check the address.`;
@@ -279,14 +280,18 @@ const MULTIPLIED =
   "was forwarded back by a worker of this pool, which hands each message to several workers: every round would multiply it; " +
   "end the circle.";
 
+const LED_IN_CIRCLE =
+  "came back to this reference by address again and again without reaching an actor that handles it: a pool has itself " +
+  "as a worker, by its address; remove that worker.";
+
 type DetailOf = {
   timeout: number;
   cancelled: unknown;
   /**
    * The route of a message forwarded too often; "multiplied" when a pool would hand it to all its workers again;
-   * "no-worker" when a pool of references is empty.
+   * "no-worker" when a pool of references is empty; "circle" when a reference by address leads back to itself.
    */
-  "no-recipient": readonly Address[] | "multiplied" | "no-worker" | undefined;
+  "no-recipient": readonly Address[] | "multiplied" | "no-worker" | "circle" | undefined;
   /** Set when the handler had begun: what happened to it. */
   stopped: "abandoned" | "streamed" | undefined;
   "mailbox-full": number;

@@ -1,4 +1,5 @@
 import { type Cell, cellOf } from "../actor/cell/cell";
+import { actorBehind } from "../actor/face/by-address";
 import type { Context } from "../actor/face/context";
 import type { Ref } from "../actor/refs/ref";
 import { type AnyRef, quote } from "../message/address";
@@ -118,12 +119,15 @@ class RefPool<Signatures> implements Pool<Signatures> {
   }
 }
 
-/** True when a message for a worker may come to the pool without a handler in between. */
-function leadsTo(worker: Cell, pool: Cell): boolean {
-  if (worker === pool) return true;
-  const { relay } = worker;
+/** True when a message for a worker may come to the pool without a handler in between, as far as it can be told now. */
+function leadsTo(worker: Cell, pool: Cell, seen: Set<Cell> = new Set()): boolean {
+  const actor = actorBehind(worker);
+  if (actor === pool) return true;
+  if (actor === undefined || seen.has(actor)) return false;
+  seen.add(actor);
+  const { relay } = actor;
   const isPool = relay instanceof ToOne || relay instanceof ToAll;
-  return isPool && relay.staff.list.some((each) => leadsTo(each, pool));
+  return isPool && relay.staff.list.some((each) => leadsTo(each, pool, seen));
 }
 
 /**

@@ -19,16 +19,31 @@ type Need = Node | { readonly isOneEnough: boolean; readonly of: readonly Need[]
 /** True when a node is a handling. */
 export const isHandling = (node: Node | undefined): node is Waiter => node instanceof Handling;
 
+/** The actors that would pass a message on, such as pools, from the last one up. By its address, one may lead back to itself. */
+interface Passing {
+  readonly to: Recipient;
+  readonly above: Passing | null;
+}
+
+const NOTHING: Need = { isOneEnough: true, of: [] };
+
+function isOn(passing: Passing | null, to: Recipient): boolean {
+  for (let each = passing; each !== null; each = each.above) if (each.to === to) return true;
+  return false;
+}
+
 /**
  * The needs of an actor before it takes a message, or before it handles one that was sent: the handling that has the
  * message, or one of those before it. For a message to several actors, the needs of each. For a stop, the actor.
  */
-export function needOf(to: Recipient, wait: Wait | null): Need {
+export function needOf(to: Recipient, wait: Wait | null, above: Passing | null = null): Need {
   if (wait instanceof StopWait) return to;
   const recipients = recipientsOf(to, wait);
   if (recipients !== null) {
+    if (wait === null && isOn(above, to)) return NOTHING; // It is refused when it is sent.
     const { parts, isOneEnough } = recipients;
-    const of = [...parts].map((part) => needOf(part.cell, part.wait));
+    const passing = { to, above };
+    const of = [...parts].map((part) => needOf(part.cell, part.wait, passing));
     if (to.isAlive || (wait !== null && of.length > 0)) return { isOneEnough, of };
   }
   return (wait === null ? undefined : handlingOf(to, wait)) ?? roomIn(to);

@@ -11,6 +11,8 @@ import { handTo, operationFor, recipientAt } from "../refs/sending";
 /** Hands each message to the actor that is at an address at that moment, which may have to be opened first. */
 class ByAddress implements Relay {
   readonly #cell: Cell;
+  /** How often it is handing on at this moment: more than once when a recipient hands a message on to it again. */
+  #depth = 0;
 
   constructor(cell: Cell) {
     this.#cell = cell;
@@ -21,19 +23,36 @@ class ByAddress implements Relay {
     return this.#cell.environment.directory.get(this.#cell.address);
   }
 
-  /** Picks the actor only if it has the operations of the reference: the sender looks the operation up there. */
+  /**
+   * Picks the actor only if it has the operations of the reference, because the sender looks the operation up there. What stands
+   * before other actors, such as a pool, is not picked: it may lead back here, and accept() counts that.
+   */
   pick(): Recipient | null {
     const to = recipientAt(this.#cell.environment, this.#cell.address);
-    return to !== undefined && to.operations === this.#cell.operations ? to : null;
+    return to !== undefined && to.relay === null && to.operations === this.#cell.operations ? to : null;
   }
 
   accept(envelope: Envelope): DeliveryError | null {
     const { environment, address } = this.#cell;
     const to = recipientAt(environment, address);
-    if (to !== undefined) return handTo(to, envelope, operationFor(to, envelope));
+    if (to === undefined) return this.#refuse(envelope);
+    // A pool may have this reference as a worker, and stand at the address: no handler is in between (P4).
+    if (this.#depth === environment.maxHops) return this.#refuse(envelope, "circle");
+    this.#depth++;
+    try {
+      return handTo(to, envelope, operationFor(to, envelope));
+    } finally {
+      this.#depth--;
+    }
+  }
+
+  #refuse(envelope: Envelope, detail?: "circle"): DeliveryError {
+    const { environment } = this.#cell;
     environment.counts.accepted++;
-    const kind = environment.isClosed ? "stopped" : "no-recipient";
-    return this.#cell.refuse(envelope, deliveryError(kind, new EnvelopeSource(envelope, this.#cell)));
+    const source = new EnvelopeSource(envelope, this.#cell);
+    const isStopped = environment.isClosed && detail === undefined;
+    const error = isStopped ? deliveryError("stopped", source) : deliveryError("no-recipient", source, detail);
+    return this.#cell.refuse(envelope, error);
   }
 
   recipients(): Recipients {
