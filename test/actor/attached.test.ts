@@ -245,19 +245,44 @@ describe("a stream:", () => {
     out.produce(["a", "b"]);
     expect((await first).value).toBe("a");
     out.produce(["c", "d"]);
-    expect(wire.granted.get(out.id)).toBe(1); // "a" was read, and three wait.
-    out.produce(["e"]);
     await settle();
-    expect(wire.granted.get(out.id)).toBe(1); // Four wait: the credit is used up.
+    expect(wire.granted.get(out.id)).toBeUndefined(); // "a" was read, and three wait: one place is not told alone.
     expect((await stream.next()).value).toBe("b");
     await settle();
-    expect(wire.granted.get(out.id)).toBe(1);
-    expect((await stream.next()).value).toBe("c");
-    await settle();
-    expect(wire.granted.get(out.id)).toBe(3); // Half of it was read.
-    out.produce(["f", "g"]);
+    expect(wire.granted.get(out.id)).toBe(2); // Half of it was read.
+    out.produce(["e", "f"]);
     out.end();
-    expect(await readAll(stream)).toEqual({ items: ["d", "e", "f", "g"], kind: "end" });
+    expect(await readAll(stream)).toEqual({ items: ["c", "d", "e", "f"], kind: "end" });
+  });
+
+  test.each([2, 3, 16])("P12: a reader that keeps up frees its whole credit of %d for each batch", async (credit) => {
+    const { ref, wire, settle } = attached();
+    const batches: number[] = [];
+    let left = credit * 20;
+    const send = (out: Outgoing, count: number): void => {
+      batches.push(count);
+      left -= count;
+      out.produce(Array.from({ length: count }, () => "x"));
+      if (left === 0) out.end();
+    };
+    wire.answer = (out) => queueMicrotask(() => send(out, out.credit));
+    wire.credit = (out, count) => queueMicrotask(() => send(out, Math.min(count, left)));
+    const read = readAll(ref.stream("lines", "x", { credit }));
+    for (let round = 0; round < 100 && left > 0; round++) await settle();
+    expect((await read).items.length).toBe(credit * 20);
+    expect(batches).toEqual(Array.from({ length: 20 }, () => credit));
+  });
+
+  test("P12: what ready() takes is told together with what next() took", async () => {
+    const { ref, wire, settle } = attached();
+    const stream = ref.stream("lines", "x", { credit: 3 });
+    const first = stream.next();
+    wire.last.produce(["a", "b", "c"]);
+    await first;
+    expect(stream.ready()).toEqual(["b", "c"]);
+    await settle();
+    expect(wire.granted.get(wire.last.id)).toBe(3);
+    await stream.return();
   });
 
   test("an item beyond the credit ends it, with what to do, and the transport is told", async () => {

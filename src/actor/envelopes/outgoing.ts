@@ -203,23 +203,27 @@ export class OutgoingMessage implements Outgoing {
     this.#grant(stream);
   }
 
-  /** Grants what the reader has room for: half of its credit at once, or what there is when nothing is on its way. */
+  /** Grants what the reader has room for: half of its credit at once, or all of it when nothing is on its way. */
   #grant(stream: PendingStream): void {
     if (this.#state !== "open") return;
     const room = stream.credit - stream.items.size - this.#granted;
-    if (room >= stream.credit / 2 || (room > 0 && this.#granted === 0)) {
-      this.#granted += room;
-      this.#carrier.credit(this, room);
-    } else if (this.#granted === 0) this.#awaitRoom(stream);
+    const isGathered = this.#granted > 0 ? room >= stream.credit / 2 : stream.items.size === 0;
+    if (isGathered) this.#tellRoom(room);
+    else if (this.#granted === 0) this.#awaitRoom(stream);
   }
 
-  /** The reader's credit is used up. Until it has read half of that, nothing can come. */
+  #tellRoom(room: number): void {
+    this.#granted += room;
+    this.#carrier.credit(this, room);
+  }
+
+  /** The reader's credit is used up: nothing can come. What it reads now is granted together. */
   #awaitRoom(stream: PendingStream): void {
     if (this.#isAwaitingRoom) return;
     this.#isAwaitingRoom = true;
-    void stream.rest()?.then(() => {
+    void stream.untilRoom()?.then(() => {
       this.#isAwaitingRoom = false;
-      this.#grant(stream);
+      if (this.#state === "open") this.#tellRoom(stream.credit - stream.items.size);
     });
   }
 

@@ -4,7 +4,7 @@ import type { Operation } from "../../protocol/protocol";
 import type { Enter } from "../../runtime/contexts";
 import type { Dispatcher } from "../../runtime/dispatcher";
 import { Queue } from "../../runtime/queue";
-import { heard, isThenable } from "../../runtime/thenable";
+import { heard } from "../../runtime/thenable";
 import { Timeout } from "../../runtime/timer-wheel";
 import type { EndReason, Envelope, Origin, Recipient, Wait, Waiter } from "../contract";
 import { LEFT } from "../reasons";
@@ -14,7 +14,7 @@ import { EnvelopeSource } from "./envelope";
 import { deadlineIn } from "./origin";
 import { ReaderWatch } from "./reader-watch";
 import { ABANDONED_AFTER, type StreamOptions } from "./stream-options";
-import { asIterable, DONE, END, isAsyncIterable, type Step, StreamError, strideBehind } from "./stream-step";
+import { DONE, END, type Step, StreamError, strideBehind } from "./stream-step";
 import { checkedItem } from "./validation";
 
 type Read = (step: Step | Promise<Step>) => void;
@@ -229,28 +229,6 @@ export class PendingStream implements Envelope, Wait {
 
   // ——— The producer's end
 
-  /** Iterates over the handler's result, as far ahead of the reader as its credit goes. */
-  async produce(result: unknown): Promise<void> {
-    const items = await result;
-    if (this.#isClosed) return;
-    // Loops of the language: they close the iterator on leaving. Over an asynchronous generator a loop costs 59 ns an
-    // item, and calls of next() cost 79. A loop over a synchronous iterable awaits nothing.
-    if (isAsyncIterable(items)) {
-      for await (const item of items) {
-        if (this.push(item)) continue;
-        await this.rest();
-        if (this.#isClosed) return;
-      }
-    } else {
-      for (const item of asIterable(items)) {
-        const value = isThenable(item) ? await item : item; // As `for await` does.
-        if (this.push(value)) continue;
-        await this.rest();
-        if (this.#isClosed) return;
-      }
-    }
-  }
-
   /** Gives an item to the waiting reader, or keeps it; false when the producer has to wait. */
   push(item: unknown): boolean {
     if (this.#isClosed) return false;
@@ -285,6 +263,16 @@ export class PendingStream implements Envelope, Wait {
     return new Promise<void>((resolve) => {
       if (this.items.size >= this.credit) this.#park(resolve);
       else this.#nextTurn(resolve);
+    });
+  }
+
+  /** Waits until half of the credit is free, and then until the end of the turn: a reader mostly reads on until then. */
+  untilRoom(): Promise<void> | undefined {
+    if (this.#isClosed) return undefined;
+    return new Promise<void>((resolve) => {
+      const atTurnsEnd = (): void => this.#nextTurn(resolve);
+      if (this.items.size > this.credit / 2) this.#park(atTurnsEnd);
+      else atTurnsEnd();
     });
   }
 

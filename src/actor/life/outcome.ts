@@ -9,6 +9,7 @@ import { EnvelopeSource, lateReplyLetter } from "../envelopes/envelope";
 import type { Handling } from "../envelopes/handling";
 import { Signal } from "../envelopes/signal";
 import { PendingStream } from "../envelopes/stream";
+import { produce } from "../envelopes/stream-producer";
 import { StreamError } from "../envelopes/stream-step";
 import { checkedReply } from "../envelopes/validation";
 import { ANSWERED, ENDED } from "../reasons";
@@ -27,7 +28,7 @@ export const handlingIn = ({ extras }: Cell): Handling | null => (extras === nul
 
 /** The outcome of a handler's result: a promise of it, a promise of its stream's end, or the result itself. */
 export function outcomeOf(envelope: Envelope, handling: Handling | null, result: unknown): unknown {
-  const outcome = envelope instanceof PendingStream && handling?.passedOn == null ? envelope.produce(result) : result;
+  const outcome = envelope instanceof PendingStream && handling?.passedOn == null ? produce(envelope, result) : result;
   return isThenable(outcome) ? Promise.resolve(outcome) : outcome;
 }
 
