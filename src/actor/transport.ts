@@ -9,7 +9,8 @@ import type { Metadata, Pattern } from "../message/message";
 export interface Transport {
   /**
    * Takes a message. It answers by the methods of `out`, now or later. A throw, or a promise that rejects, is `unreachable` for that
-   * message.
+   * message, and its sender may send it again. Answer a payload that can never be sent, such as one that JSON cannot write, by
+   * `out.fail("invalid-payload", [{ path: "", message: "has a bigint, which JSON cannot write" }])`.
    */
   send(out: Outgoing): void;
   /** The asker gave up, the reader left, or the reader refused an item. Nobody waits for `out` any more. */
@@ -37,7 +38,7 @@ export interface Outgoing {
   /** The payload as it was sent: what a schema here made of it is not what the schema there takes. */
   readonly payload: unknown;
   readonly metadata: Metadata | undefined;
-  /** Milliseconds until its sender gives up, read at this moment; `Infinity` without a limit. */
+  /** Milliseconds until its sender gives up, read at this moment: 0 once nobody waits any more, `Infinity` without a limit. */
   readonly timeLeft: number;
   /** Items that the reader of a stream has room for at its start; 0 for other patterns. */
   readonly credit: number;
@@ -54,7 +55,7 @@ export interface Outgoing {
    * The message failed. `unreachable` states that it was not handled there, and `timeout` that nobody knows (P17). A message that fails
    * as `unreachable` or `payload-too-large`, and a tell that fails at all, counts as a dead letter of this system instead of as `sent`.
    *
-   * @param detail the limit of a `timeout` in milliseconds, the cause of `handler-failed` and `unreachable`, the reason of
+   * @param detail the limit of a `timeout` in milliseconds (default: the sender's), or the error by which the connection was lost; the cause of `handler-failed` and `unreachable`, the reason of
    * `cancelled`, the capacity of `mailbox-full`, the issues of `invalid-payload`, the limit of `payload-too-large` in bytes, the
    * path of `ask-cycle`.
    */

@@ -1,11 +1,14 @@
 import { type Address, quote } from "./address";
 import { type DeliveryError, deliveryError, type Issue, type MessageSource } from "./delivery-error";
+import { withhold } from "./exposure";
+import { LostConnection } from "./lost-connection";
 import type { Message } from "./message";
+import { sentenceOf } from "./sentence-of";
 
 /** The detail that an error of each kind has beside its message. */
 export interface ErrorDetails {
-  /** The limit that passed, in milliseconds. */
-  readonly timeout: number;
+  /** The limit that passed, in milliseconds; or the error that ended the connection while the reply was awaited. */
+  readonly timeout: number | Error;
   /** The reason why it was given up. */
   readonly cancelled: unknown;
   readonly "no-recipient": undefined;
@@ -35,7 +38,7 @@ const itself = (detail: unknown): unknown => detail;
 
 /** The detail that an error of a kind keeps, of one that may have come from anywhere. */
 const KEPT: { readonly [K in Kind]: (detail: unknown) => unknown } = {
-  timeout: numberOf,
+  timeout: (detail) => timeoutBy(detail),
   cancelled: itself,
   "no-recipient": nothing,
   stopped: nothing,
@@ -43,13 +46,30 @@ const KEPT: { readonly [K in Kind]: (detail: unknown) => unknown } = {
   "unknown-operation": nothing,
   "invalid-payload": (detail) => {
     const issues = Array.isArray(detail) ? detail.slice(0, MOST_ISSUES).filter(isIssue) : [];
-    return () => issues;
+    const known = issues.length > 0 ? issues : [withhold({ path: "", message: reasonIn(detail) })];
+    return () => known;
   },
   "handler-failed": itself,
   "ask-cycle": (detail) => (Array.isArray(detail) ? detail.filter((at) => typeof at === "string") : []),
   unreachable: itself,
   "payload-too-large": numberOf,
 };
+
+/**
+ * The detail of a timeout: its limit, or what ended the connection. A message without a limit has `Infinity`, which JSON writes as
+ * null.
+ *
+ * @param limit that of its message.
+ */
+export function timeoutBy(detail: unknown, limit: number = Number.POSITIVE_INFINITY): number | LostConnection {
+  if (LostConnection.is(detail)) return detail;
+  if (typeof detail === "number") return detail > 0 ? detail : limit;
+  return detail === undefined || detail === null ? limit : new LostConnection(limit, detail);
+}
+
+/** What is said of a payload that was refused without issues. */
+const reasonIn = (detail: unknown): string =>
+  detail === undefined || Array.isArray(detail) ? "does not fit, and it is not known why" : sentenceOf(detail);
 
 const isIssue = (value: unknown): value is Issue =>
   typeof value === "object" &&

@@ -1,5 +1,7 @@
 import { type Address, onOneLine, quote } from "./address";
+import { LostConnection } from "./lost-connection";
 import type { Message } from "./message";
+import { inMilliseconds, lostBy, sentenceOf, withinTime } from "./sentence-of";
 
 /** One fault of a payload. */
 export interface Issue {
@@ -22,9 +24,11 @@ interface Shape<Kind extends string> {
   readonly undelivered: Message;
 }
 
-/** No reply came within `timeout` milliseconds. */
+/** No reply came within `timeout` milliseconds, or the connection was lost while it was awaited: then `cause` says why. */
 export interface TimeoutError extends Shape<"timeout"> {
+  /** `Infinity` for a message without a limit. */
   readonly timeout: number;
+  readonly cause?: unknown;
 }
 /**
  * The message was given up early: the sender's signal was aborted, the reader left the stream, the message that its sender
@@ -149,12 +153,14 @@ class Delivery {
     return this.#source.toMessage();
   }
   get timeout(): unknown {
-    return this.kind === "timeout" ? this.#detail : undefined;
+    if (this.kind !== "timeout") return undefined;
+    return LostConnection.is(this.#detail) ? this.#detail.timeout : this.#detail;
   }
   get reason(): unknown {
     return this.kind === "cancelled" ? this.#detail : undefined;
   }
   get cause(): unknown {
+    if (LostConnection.is(this.#detail)) return this.#detail.cause;
     return this.kind === "handler-failed" || this.kind === "unreachable" ? this.#detail : undefined;
   }
   get capacity(): unknown {
@@ -181,9 +187,10 @@ class Delivery {
 
   #sentence(): string {
     const { stage, behind, pause } = this.#source;
+    if (LostConnection.is(this.#detail)) return lostBy(this.#detail.cause);
     if (behind !== undefined && this.kind === "timeout") return waitedBehind(behind, this.#detail);
     if (pause !== undefined && this.kind === "timeout")
-      return `got no reply within ${this.#detail} ms: ${PAUSED[pause]}`;
+      return `got no reply${withinTime(this.#detail)}: ${PAUSED[pause]}`;
     const other = stage === undefined ? undefined : OTHERWISE[stage][this.kind];
     return other?.(this.#detail) ?? sentence(this.kind, this.#detail);
   }
@@ -207,17 +214,18 @@ type Sentences = Partial<Record<DeliveryError["kind"], (detail: unknown) => stri
 /** The sentences that differ for a message on its way to the mailbox. */
 const OTHERWISE: Readonly<Record<Stage, Sentences>> = {
   intercepted: {
-    timeout: (delay) => `was still in an interceptor after ${delay} ms, and is not sent; look why that one is slow.`,
+    timeout: (delay) =>
+      `was still in an interceptor after ${inMilliseconds(delay)}, and is not sent; look why that one is slow.`,
     cancelled: (why) => `was dropped by an interceptor: ${sentenceOf(why)}`,
     stopped: () => "was still in an interceptor when the system shut down, and is not sent.",
     "handler-failed": (cause) => `failed in an interceptor: ${sentenceOf(cause)}`,
   },
   offered: {
-    timeout: (delay) => `found no room in the mailbox within ${delay} ms; offer with a longer timeout, or send less.`,
+    timeout: (delay) => `found no room in the mailbox${withinTime(delay)}; offer with a longer timeout, or send less.`,
   },
   queued: {
     timeout: (delay) =>
-      `still waited when its deadline of ${delay} ms was over, and is not handled; give it more time, or look why the actor is slow.`,
+      `still waited when its deadline of ${inMilliseconds(delay)} was over, and is not handled; give it more time, or look why the actor is slow.`,
   },
   opening: {
     stopped: () => "still waited for its address to be opened when the system shut down, and is not sent.",
@@ -229,7 +237,9 @@ const OTHERWISE: Readonly<Record<Stage, Sentences>> = {
 function sentence(kind: DeliveryError["kind"], detail: unknown): string {
   switch (kind) {
     case "timeout":
-      return `got no reply within ${detail} ms; ask with a longer timeout, or look why the handler is slow.`;
+      return detail === Number.POSITIVE_INFINITY
+        ? "got no reply, and nobody knows whether it was handled; send it again only if it may be handled twice."
+        : `got no reply${withinTime(detail)}; ask with a longer timeout, or look why the handler is slow.`;
     case "cancelled":
       if (typeof detail === "symbol") return `was given up: ${detail.description}.`;
       if (isDeliveryError(detail)) return `was given up with the message that it served (${detail.kind}).`;
@@ -263,7 +273,7 @@ function sentence(kind: DeliveryError["kind"], detail: unknown): string {
 }
 
 const waitedBehind = (stream: string, delay: unknown): string =>
-  `got no reply within ${delay} ms: it waited behind the stream ${quote(stream)}, which occupies the actor until it ends; ` +
+  `got no reply${withinTime(delay)}: it waited behind the stream ${quote(stream)}, which occupies the actor until it ends; ` +
   `read that stream to its end or leave it, or spawn the actor with a concurrency above 1.`;
 
 const PAUSED: Readonly<Record<Pause, string>> = {
@@ -285,7 +295,7 @@ const LED_IN_CIRCLE =
   "as a worker, by its address; remove that worker.";
 
 type DetailOf = {
-  timeout: number;
+  timeout: number | LostConnection;
   cancelled: unknown;
   /**
    * The route of a message forwarded too often; "multiplied" when a pool would hand it to all its workers again;
@@ -320,16 +330,6 @@ export function deliveryError<Kind extends DeliveryError["kind"]>(
  * if (isDeliveryError(cause)) console.log(cause.kind);
  */
 export const isDeliveryError = (value: unknown): value is DeliveryError => Delivery.is(value);
-
-/** A thrown value as the end of a sentence. Never throws, not even for a hostile value. */
-export function sentenceOf(thrown: unknown): string {
-  try {
-    if (thrown instanceof Error) return thrown.message === "" ? `${thrown.name}` : `${thrown.name}: ${thrown.message}`;
-    return typeof thrown === "string" ? thrown : String(thrown);
-  } catch {
-    return "a value that cannot be shown";
-  }
-}
 
 /** Issues as the end of a sentence. */
 export const listIssues = (issues: readonly Issue[]): string =>

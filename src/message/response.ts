@@ -3,6 +3,7 @@ import { type DeliveryError, type InvalidPayloadError, isDeliveryError, listIssu
 import { exposedText, publicIssues } from "./exposure";
 import { generateMessageId } from "./id";
 import { isReceived, type Message } from "./message";
+import { withinTime } from "./sentence-of";
 import { wallTime } from "./wall-time";
 
 interface ReplyShape {
@@ -151,7 +152,7 @@ function publicSentence(error: DeliveryError | undefined, isOwn: boolean): strin
     case "handler-failed":
       return "failed in its handler.";
     case "timeout":
-      return `got no reply within ${error.timeout} ms.`;
+      return `got no reply${withinTime(error.timeout)}.`;
     case "cancelled":
       return "was given up before its reply came.";
     case "no-recipient":

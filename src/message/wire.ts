@@ -1,9 +1,9 @@
 import { err, ok, type Result } from "neverthrow";
 import { asDetail, isAddress, quote } from "./address";
-import { sentenceOf } from "./delivery-error";
 import { type FormatError, formatError } from "./format-error";
 import { type Message, type Metadata, RECEIVED } from "./message";
 import type { MessageResponse } from "./response";
+import { sentenceOf } from "./sentence-of";
 
 /** Deepest nesting of a payload that may leave the process. */
 export const MAX_DEPTH = 512;

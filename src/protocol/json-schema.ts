@@ -1,6 +1,6 @@
 import { quote } from "../message/address";
-import { sentenceOf } from "../message/delivery-error";
 import { nearestName } from "../message/nearest";
+import { sentenceOf } from "../message/sentence-of";
 import { cleanSchema, mayBeUndefined, NotJson, type Side } from "./json-form";
 import type { Operation, OperationHints, Protocol } from "./protocol";
 import { isStandardSchema, type JsonSchema, type StandardSchemaV1 } from "./schema";

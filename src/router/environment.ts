@@ -7,7 +7,7 @@ import { type MetricsOptions, metersOf } from "../actor/metrics";
 import { Observers } from "../actor/observers";
 import { checkSupervision, policyOf, type Supervision } from "../actor/supervision";
 import { quote } from "../message/address";
-import { sentenceOf } from "../message/delivery-error";
+import { sentenceOf } from "../message/sentence-of";
 import { type Clock, systemClock } from "../runtime/clock";
 import { captureContext, type Enter } from "../runtime/contexts";
 import { type Dispatcher, type DispatcherParts, FairDispatcher } from "../runtime/dispatcher";

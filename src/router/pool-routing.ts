@@ -6,7 +6,8 @@ import { EnvelopeSource } from "../actor/envelopes/envelope";
 import { Signal } from "../actor/envelopes/signal";
 import { handTo } from "../actor/refs/sending";
 import { asDetail, quote } from "../message/address";
-import { type DeliveryError, deliveryError, sentenceOf } from "../message/delivery-error";
+import { type DeliveryError, deliveryError } from "../message/delivery-error";
+import { sentenceOf } from "../message/sentence-of";
 import type { Operation } from "../protocol/protocol";
 import { hearRejection, isThenable } from "../runtime/thenable";
 

@@ -19,8 +19,9 @@ import { type AnySignatures, type Ref, refTo } from "../actor/refs/ref";
 import { ask, offer, openStream, recipientAt, tell } from "../actor/refs/sending";
 import { type ActorStream, StreamReader } from "../actor/refs/stream-reader";
 import { type Address, isAddress, quote } from "../message/address";
-import { type DeliveryError, deliveryError, sentenceOf } from "../message/delivery-error";
+import { type DeliveryError, deliveryError } from "../message/delivery-error";
 import type { Message } from "../message/message";
+import { sentenceOf } from "../message/sentence-of";
 import type { Feed } from "../runtime/feed";
 import { createEnvironment, type SystemOptions } from "./environment";
 import type { Interceptor } from "./interceptor";
@@ -89,7 +90,7 @@ export interface Router {
   use(interceptor: Interceptor): () => void;
   /** Each message that no handler took, and each reply that came too late. */
   readonly deadLetters: Feed<DeadLetter>;
-  /** The counts of all messages so far: `accepted` is the sum of the other five (P1). A message in an interceptor is running. */
+  /** The counts of all messages so far: `accepted` is the sum of the others, with `sent` where there is one (P1). A message in an interceptor is running. */
   audit(): Audit;
 }
 

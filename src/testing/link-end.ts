@@ -4,7 +4,6 @@ import {
   type AskResult,
   type Attachment,
   type AttachOptions,
-  type Clock,
   type Door,
   type Metadata,
   type Outgoing,
@@ -22,8 +21,6 @@ import type { Answer, Frame, Outcome } from "./link-frame";
 /** A message of this end that waits for its answers. */
 interface Sent {
   readonly out: Outgoing;
-  /** When it was sent, in milliseconds of the clock. */
-  readonly at: number;
   /** The number of the next answer, and the answers that came before their turn. */
   next: number;
   readonly early: Map<number, Answer>;
@@ -42,7 +39,6 @@ type Incoming = Extract<Frame, { kind: "message" }>;
 /** One end of a link: it hands on what its own system sends, and lets in what the other end's system sent. */
 export class End {
   readonly #system: System;
-  readonly #clock: Clock;
   readonly #carry: (frame: Frame) => void;
   /** The actors of this system that the other end may reach, by the address they have there. */
   readonly #doors = new Map<Address, { readonly door: Door; readonly of: Address }>();
@@ -52,9 +48,8 @@ export class End {
   /** Messages that were cancelled before they came. */
   readonly #cancelled = new Set<string>();
 
-  constructor(system: System, clock: Clock, carry: (frame: Frame) => void) {
+  constructor(system: System, carry: (frame: Frame) => void) {
     this.#system = system;
-    this.#clock = clock;
     this.#carry = carry;
     system.events.subscribe((event) => {
       if (event.kind !== "stopped") return;
@@ -86,7 +81,7 @@ export class End {
     const limit = Number.isFinite(timeLeft) ? timeLeft : null;
     const beside = { metadata, timeLeft: limit, credit, wantsProgress };
     this.#carry({ kind: "message", id, to, pattern, isAwaited, type, payload, ...beside });
-    if (isAwaited) this.#sent.set(id, { out, at: this.#clock.monotonicTime(), next: 0, early: new Map() });
+    if (isAwaited) this.#sent.set(id, { out, next: 0, early: new Map() });
   }
 
   /** Answers in the order in which the other end gave them, whatever order they come in. */
@@ -220,7 +215,7 @@ export class End {
    * `timeout`, and later ones as `unreachable`.
    */
   disconnect(cause: Error): void {
-    for (const { out, at } of [...this.#sent.values()]) out.fail("timeout", this.#clock.monotonicTime() - at);
+    for (const { out } of [...this.#sent.values()]) out.fail("timeout", cause);
     for (const attachment of [...this.#attachments.values()]) attachment.end("unreachable", cause);
     for (const { controller, wake } of [...this.#served.values()]) {
       controller.abort(cause);

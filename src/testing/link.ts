@@ -67,7 +67,7 @@ export interface Link {
   /** Loses all frames from now on, and those on their way. Nobody is told: asks time out. */
   cut(): void;
   /**
-   * Both ends notice that the link is down. What was sent comes back as `timeout`, because nobody knows what became of it (P17), and each
+   * Both ends notice that the link is down. What was sent comes back as `timeout` with the cause, because nobody knows what became of it (P17), and each
    * attachment ends as `unreachable`. What the other end asked for is cancelled.
    */
   disconnect(cause?: Error): void;
@@ -163,8 +163,8 @@ class Wire {
 export function createLink(a: System, b: System, options: LinkOptions): Link {
   checkOptions(options);
   const wire = new Wire(options);
-  const first: End = new End(a, options.clock, (frame) => wire.carry(frame, second));
-  const second: End = new End(b, options.clock, (frame) => wire.carry(frame, first));
+  const first: End = new End(a, (frame) => wire.carry(frame, second));
+  const second: End = new End(b, (frame) => wire.carry(frame, first));
   const face = (own: End, other: End): LinkEnd => ({
     attach(at, protocol, actor, { expose, exposeReplies } = {}) {
       const door = receive(actor, expose === undefined ? {} : { expose });

@@ -8,6 +8,7 @@ import {
   createMessage,
   defineProtocol,
   type Outgoing,
+  publicError,
   receive,
   type SignaturesOf,
   StreamError,
@@ -180,6 +181,19 @@ describe("an ask:", () => {
     expect(router.audit()).toMatchObject({ accepted: 3, sent: 2, dead: 1 });
   });
 
+  test("what is left of its time is 0 once nobody waits: its transport is told", async () => {
+    const { ref, wire, advance } = attached();
+    const left: number[] = [];
+    wire.cancel = (out) => void left.push(out.timeLeft);
+    const controller = new AbortController();
+    const given = [ref.ask("read", "x", { timeout: 500 }), ref.offer("note", "x", { timeout: 400 })];
+    void ref.ask("read", "y", { signal: controller.signal });
+    controller.abort();
+    await advance(500);
+    await Promise.all<unknown>(given);
+    expect(left).toEqual([0, 0, 0]);
+  });
+
   test("each kind of failure comes back with its detail", async () => {
     const { ref, wire } = attached();
     const cause = new Error("no such file");
@@ -199,6 +213,46 @@ describe("an ask:", () => {
     });
     expect(await errors("ask-cycle", "nonsense")).toMatchObject({ kind: "ask-cycle", path: [] });
     expect(await errors("gone" as "stopped")).toMatchObject({ kind: "handler-failed" });
+  });
+
+  test("P9: a lost connection has its cause, and nothing without a limit is said to have had one", async () => {
+    const { ref, wire } = attached();
+    const cable = new Error("cable");
+    wire.answer = (out) => out.fail("timeout", cable);
+    const lost = (await ref.ask("read", "x", { timeout: 500 }))._unsafeUnwrapErr();
+    expect(lost).toMatchObject({ kind: "timeout", timeout: 500, cause: cable, retryable: true });
+    expect(lost.message).toContain("the connection was lost (cable); nobody knows whether it was handled");
+    expect(publicError(lost).message).not.toContain("cable");
+    const read = await ref
+      .stream("lines", "x")
+      .next()
+      .catch((thrown: unknown) => thrown);
+    expect(read).toMatchObject({ kind: "timeout", cause: cable });
+    wire.answer = (out) => out.fail("timeout");
+    const unlimited = (await ref.ask("read", "x", { timeout: Number.POSITIVE_INFINITY }))._unsafeUnwrapErr();
+    expect(unlimited).toMatchObject({ kind: "timeout", timeout: Number.POSITIVE_INFINITY });
+    expect(unlimited.message).toContain("got no reply, and nobody knows whether it was handled");
+    expect(publicError(unlimited).message).not.toMatch(/\d ms|Infinity/);
+    const offered = (await ref.offer("note", "x", { timeout: 70 }))._unsafeUnwrapErr();
+    expect(offered).toMatchObject({ kind: "timeout", timeout: 70 });
+    wire.answer = (out) => out.fail("timeout", 41.6);
+    expect((await ref.ask("read", "x"))._unsafeUnwrapErr().message).toContain("within 42 ms");
+    wire.answer = (out) => out.fail("timeout", 0.2);
+    expect((await ref.ask("read", "x"))._unsafeUnwrapErr().message).toContain("within 1 ms");
+  });
+
+  test("P9: a detail that is not what the kind has still gives a sentence", async () => {
+    const { ref, wire } = attached();
+    const sentence = async (kind: Parameters<Outgoing["fail"]>[0], detail?: unknown) => {
+      wire.answer = (out) => out.fail(kind, detail);
+      return (await ref.ask("read", "x"))._unsafeUnwrapErr().message;
+    };
+    expect(await sentence("invalid-payload")).toMatch(/refuses: the payload does not fit, and it is not known why$/);
+    expect(await sentence("invalid-payload", [])).toMatch(/the payload does not fit, and it is not known why$/);
+    expect(await sentence("invalid-payload", new TypeError("has a bigint"))).toMatch(
+      /the payload TypeError: has a bigint$/,
+    );
+    expect(await sentence("handler-failed", { code: 7 })).toContain('failed in its handler: {"code":7}');
   });
 
   test("P18: a reply that does not fit its protocol is a failure", async () => {

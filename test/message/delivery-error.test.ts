@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { inspect } from "node:util";
 import { address } from "../../src/message/address";
-import { type DeliveryError, deliveryError, isDeliveryError, sentenceOf } from "../../src/message/delivery-error";
+import { type DeliveryError, deliveryError, isDeliveryError } from "../../src/message/delivery-error";
 import { createMessage, type Message } from "../../src/message/message";
+import { sentenceOf } from "../../src/message/sentence-of";
 
 class Source {
   readonly to = address("workers/3");

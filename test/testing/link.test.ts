@@ -338,7 +338,7 @@ describe("a link that is cut", () => {
     far.tell("put", 1);
     link.disconnect(new Error("cable"));
     await clock.settle();
-    expect(kindOf(await waiting)).toBe("timeout");
+    expect((await waiting)._unsafeUnwrapErr()).toMatchObject({ kind: "timeout", cause: new Error("cable") });
     expect((await readAll(stream)).kind).toBe("timeout");
     expect((await far.ask("get", 2))._unsafeUnwrapErr()).toMatchObject({
       kind: "unreachable",

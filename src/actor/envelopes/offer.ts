@@ -49,7 +49,8 @@ export class PendingOffer implements Envelope {
   failure: DeliveryError | null = null;
   /** The actor whose mailbox it is for. */
   cell: Recipient;
-  readonly #delay: number;
+  /** In milliseconds. */
+  readonly delay: number;
   /** Made when it has to wait. */
   #timer: Timeout | null = null;
   #stopListening: (() => void) | null = null;
@@ -69,7 +70,7 @@ export class PendingOffer implements Envelope {
     this.origin = origin;
     this.#resolve = resolve;
     const deadline = deadlineIn(origin);
-    this.#delay = deadline === null ? timeout : Math.min(timeout, Math.max(leftUntil(deadline), 1));
+    this.delay = deadline === null ? timeout : Math.min(timeout, Math.max(leftUntil(deadline), 1));
     if (signal === undefined) return;
     const cancelled = (): DeliveryError => deliveryError("cancelled", this.#source(), signal.reason);
     if (signal.aborted) this.fail(cancelled());
@@ -89,14 +90,14 @@ export class PendingOffer implements Envelope {
 
   /** Begins to wait, unless the mailbox took it at once. */
   wait(): void {
-    if (this.#resolve === null || this.#delay === Number.POSITIVE_INFINITY) return;
-    this.#timer = new Timeout(this.#delay, () => this.#giveUp(deliveryError("timeout", this.#source(), this.#delay)));
+    if (this.#resolve === null || this.delay === Number.POSITIVE_INFINITY) return;
+    this.#timer = new Timeout(this.delay, () => this.#giveUp(deliveryError("timeout", this.#source(), this.delay)));
     this.cell.environment.timers.add(this.#timer);
   }
 
   /** The milliseconds that it still waits for room; all of them while its timer is not set. */
   get waitsFor(): number {
-    return this.#timer === null ? this.#delay : this.cell.environment.timers.left(this.#timer);
+    return this.#timer === null ? this.delay : this.cell.environment.timers.left(this.#timer);
   }
 
   moveTo(cell: Recipient): void {

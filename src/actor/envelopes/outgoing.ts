@@ -1,5 +1,5 @@
 import type { Address } from "../../message/address";
-import { errorFrom } from "../../message/create-error";
+import { errorFrom, timeoutBy } from "../../message/create-error";
 import { type AskError, type DeliveryError, deliveryError } from "../../message/delivery-error";
 import { generateMessageId } from "../../message/id";
 import type { Metadata, Pattern } from "../../message/message";
@@ -8,7 +8,7 @@ import type { Outgoing } from "../transport";
 import { PendingAsk } from "./ask";
 import { EnvelopeSource } from "./envelope";
 import { PendingOffer } from "./offer";
-import { deadlineOf, knownMessage, metadataOf, senderOf } from "./origin";
+import { deadlineIn, deadlineOf, knownMessage, metadataOf, senderOf } from "./origin";
 import { isProgress, progressOf, tellProgress } from "./progress";
 import { PendingStream } from "./stream";
 import { checkedItem, checkedReply } from "./validation";
@@ -97,6 +97,7 @@ export class OutgoingMessage implements Outgoing {
   }
   get timeLeft(): number {
     const envelope = this.#envelope;
+    if (this.#state !== "open" && this.isAwaited) return 0; // Its timer is no longer set.
     const left = deadlineOf(envelope);
     return envelope instanceof PendingOffer ? Math.min(left, envelope.waitsFor) : left;
   }
@@ -143,15 +144,21 @@ export class OutgoingMessage implements Outgoing {
   fail(kind: AskError["kind"], detail?: unknown): void {
     if (!this.#end()) return;
     const envelope = this.#envelope;
-    const limit = kind === "timeout" && envelope instanceof PendingAsk ? envelope.delay : undefined;
     const source = new EnvelopeSource(envelope, this.#carrier.cell);
-    const error = errorFrom(kind, source, detail ?? limit);
+    const error = errorFrom(kind, source, kind === "timeout" ? timeoutBy(detail, this.#limit) : detail);
     const isElsewhere = envelope.isTold && kind !== "unreachable" && kind !== "payload-too-large";
     if (isElsewhere) this.#carrier.cell.environment.settling.settle(() => envelope.fail(error), undefined);
     else {
       this.refusal = error;
       this.#carrier.refuse(envelope, error);
     }
+  }
+
+  /** The milliseconds that its sender gave it; Infinity where none are known. */
+  get #limit(): number {
+    const envelope = this.#envelope;
+    if (envelope instanceof PendingAsk || envelope instanceof PendingOffer) return envelope.delay;
+    return deadlineIn(envelope.origin)?.given ?? Number.POSITIVE_INFINITY;
   }
 
   end(): void {

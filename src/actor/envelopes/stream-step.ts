@@ -10,7 +10,7 @@ export class StreamError extends Error {
   readonly error: AskError;
 
   constructor(error: AskError) {
-    super(error.message, error.kind === "handler-failed" ? { cause: error.cause } : undefined);
+    super(error.message, "cause" in error && error.cause !== undefined ? { cause: error.cause } : undefined);
     this.kind = error.kind;
     this.error = error;
   }

@@ -1,5 +1,6 @@
 import { type Address, isAddress, quote } from "../../message/address";
-import { type DeliveryError, deliveryError, sentenceOf } from "../../message/delivery-error";
+import { type DeliveryError, deliveryError } from "../../message/delivery-error";
+import { sentenceOf } from "../../message/sentence-of";
 import type { Operation, Protocol } from "../../protocol/protocol";
 import { hearRejection } from "../../runtime/thenable";
 import { objectionTo } from "../cell/admission";

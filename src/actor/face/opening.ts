@@ -1,5 +1,6 @@
 import { type Address, type AnyRef, idOf } from "../../message/address";
-import { deliveryError, sentenceOf } from "../../message/delivery-error";
+import { deliveryError } from "../../message/delivery-error";
+import { sentenceOf } from "../../message/sentence-of";
 import type { Runnable } from "../../runtime/dispatcher";
 import { isThenable } from "../../runtime/thenable";
 import { Timeout } from "../../runtime/timer-wheel";

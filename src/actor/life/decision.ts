@@ -1,5 +1,5 @@
 import { quote } from "../../message/address";
-import { sentenceOf } from "../../message/delivery-error";
+import { sentenceOf } from "../../message/sentence-of";
 import { hearRejection } from "../../runtime/thenable";
 import type { Cell } from "../cell/cell";
 import type { Restart } from "../cell/transitions";

@@ -1,5 +1,6 @@
 import { quote } from "../../message/address";
-import { type HandlerFailedError, sentenceOf } from "../../message/delivery-error";
+import type { HandlerFailedError } from "../../message/delivery-error";
+import { sentenceOf } from "../../message/sentence-of";
 import { each } from "../../runtime/few";
 import { Timeout } from "../../runtime/timer-wheel";
 import type { Cell } from "../cell/cell";

@@ -1,6 +1,6 @@
 import { type Address, type AnyRef, quote } from "../../message/address";
-import { sentenceOf } from "../../message/delivery-error";
 import type { Metadata, Pattern } from "../../message/message";
+import { sentenceOf } from "../../message/sentence-of";
 import { protocolOf } from "../../protocol/protocol";
 import { captureContext, type Enter } from "../../runtime/contexts";
 import { hearRejection, isAtomic, isThenable } from "../../runtime/thenable";

@@ -1,6 +1,6 @@
 import type { Address, AnyRef } from "../../message/address";
-import { sentenceOf } from "../../message/delivery-error";
 import type { Metadata, Pattern } from "../../message/message";
+import { sentenceOf } from "../../message/sentence-of";
 import { hearRejection } from "../../runtime/thenable";
 import type { Envelope, Environment, Recipient } from "../contract";
 import { isFromOutside, metadataOf, NO_METADATA, replaceMetadata, senderOf } from "../envelopes/origin";

@@ -1,6 +1,7 @@
 import { err, ok } from "neverthrow";
 import { type Address, type AnyRef, isAddress, quote } from "../../message/address";
-import { type Issue, sentenceOf } from "../../message/delivery-error";
+import type { Issue } from "../../message/delivery-error";
+import { sentenceOf } from "../../message/sentence-of";
 import { CompiledSchema } from "../../protocol/compiled-schema";
 import { isEntangled, type SchemaNode } from "../../protocol/discriminator";
 import type { Operations } from "../../protocol/protocol";

@@ -51,8 +51,9 @@ export interface Ref<out Signatures, out Shapes = { [K in keyof Signatures]?: Sh
   /**
    * Sends and waits for the reply: `Ok(reply)` or `Err(error)`, once, always (P6). Default timeout: the system's, 5 s.
    * Errors: `timeout`, `cancelled`, `stopped`, `mailbox-full`, `unknown-operation`, `invalid-payload`,
-   * `handler-failed`, `no-recipient` (it was forwarded more than `maxHops` times) and `ask-cycle` (it was forwarded
-   * into a circle of actors that wait for each other).
+   * `handler-failed`, `no-recipient` (it was forwarded more than `maxHops` times), `ask-cycle` (it was forwarded
+   * into a circle of actors that wait for each other), `unreachable` (its address could not be opened, or its transport could not
+   * send it) and `payload-too-large` (for its transport).
    *
    * Inside of a generic function, an operation whose reply is a bare type parameter cannot be asked: the compiler cannot tell it
    * from a stream. A reply such as `{ value: T }` can.

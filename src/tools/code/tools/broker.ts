@@ -176,7 +176,7 @@ export class Broker implements Calls {
   #failed(of: ToolOperation, error: AskError): string {
     switch (error.kind) {
       case "timeout":
-        return refusal("timeout", `${nameOf(of)} gave no answer within ${error.timeout} ms.`);
+        return refusal("timeout", `${nameOf(of)} gave no answer${within(error.timeout)}.`);
       case "handler-failed": // The cause belongs to the tool; code must not see it.
         return refusal(error.kind, failedSentence(of));
       case "invalid-payload":
@@ -269,3 +269,6 @@ const unfit = (of: ToolOperation, issues: readonly Issue[]): string =>
 
 const unfitting = (of: ToolOperation, what: "reply" | "item", issues: readonly Issue[]): string =>
   refusal("invalid-reply", `${nameOf(of)} gave what its protocol refuses as ${what}: ${listed(of, issues)}`);
+
+/** A limit as a part of a sentence. A call to another process may have none. */
+const within = (limit: number): string => (Number.isFinite(limit) ? ` within ${Math.ceil(limit)} ms` : "");

@@ -1,0 +1,31 @@
+import { asDetail } from "./address";
+
+/** Most characters of an object that are shown. */
+const MOST_OF_OBJECT = 200;
+
+/** A thrown value as the end of a sentence. Never throws, not even for a hostile value. */
+export function sentenceOf(thrown: unknown): string {
+  try {
+    if (thrown instanceof Error) return thrown.message === "" ? `${thrown.name}` : `${thrown.name}: ${thrown.message}`;
+    if (typeof thrown === "string") return thrown;
+    const text = String(thrown);
+    return text === "[object Object]" ? asDetail(JSON.stringify(thrown), MOST_OF_OBJECT) : text;
+  } catch {
+    return "a value that cannot be shown";
+  }
+}
+
+/** A time as a part of a sentence: rounded, and never 0 for a part of a millisecond. */
+export const inMilliseconds = (time: unknown): string =>
+  typeof time === "number" ? `${time > 0 ? Math.max(Math.round(time), 1) : time} ms` : `${time} ms`;
+
+/** The limit that passed, as a part of a sentence; nothing for a message without one. */
+export const withinTime = (limit: unknown): string =>
+  limit === Number.POSITIVE_INFINITY ? "" : ` within ${inMilliseconds(limit)}`;
+
+/** What a lost connection did to a message, as the end of a sentence. */
+export const lostBy = (cause: unknown): string => {
+  const why =
+    cause instanceof Error && cause.name === "Error" && cause.message !== "" ? cause.message : sentenceOf(cause);
+  return `got no reply: the connection was lost (${why}); nobody knows whether it was handled.`;
+};
