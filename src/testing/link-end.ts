@@ -36,6 +36,18 @@ interface Served {
 
 type Incoming = Extract<Frame, { kind: "message" }>;
 
+/** The number of given-up messages that an end remembers. */
+const KEPT = 1_000;
+
+/** Remembers an id. Forgets the oldest one beyond KEPT, and returns it. */
+function addTo(ids: Set<string>, id: string): string[] {
+  ids.add(id);
+  if (ids.size <= KEPT) return [];
+  const [oldest = id] = ids; // It has more than KEPT.
+  ids.delete(oldest);
+  return [oldest];
+}
+
 /** One end of a link: it hands on what its own system sends, and lets in what the other end's system sent. */
 export class End {
   readonly #system: System;
@@ -44,8 +56,10 @@ export class End {
   readonly #doors = new Map<Address, { readonly door: Door; readonly of: Address }>();
   readonly #attachments = new Map<Address, Attachment<never>>();
   readonly #sent = new Map<string, Sent>();
+  /** Those of them whose senders gave up: an answer may be on its way, or never come. The last KEPT. */
+  readonly #givenUp = new Set<string>();
   readonly #served = new Map<string, Served>();
-  /** Messages that were cancelled before they came. */
+  /** Messages that were cancelled before they came, or after they were over. The last KEPT. */
   readonly #cancelled = new Set<string>();
 
   constructor(system: System, carry: (frame: Frame) => void) {
@@ -64,7 +78,10 @@ export class End {
   attach<Signatures>(at: Address, protocol: Protocol<string, Signatures>, options: AttachOptions): Ref<Signatures> {
     const transport: Transport = {
       send: (out) => this.#send(out),
-      cancel: ({ id }) => this.#carry({ kind: "cancel", id }),
+      cancel: ({ id }) => {
+        for (const oldest of addTo(this.#givenUp, id)) this.#sent.delete(oldest);
+        this.#carry({ kind: "cancel", id });
+      },
       credit: ({ id }, count) => this.#carry({ kind: "credit", id, count }),
       close: () => {
         this.#attachments.delete(at);
@@ -101,6 +118,7 @@ export class End {
       return;
     }
     this.#sent.delete(answer.id);
+    this.#givenUp.delete(answer.id);
     if (answer.kind === "reply") out.complete(answer.payload);
     else out.fail(answer.error, answer.detail);
   }
@@ -138,7 +156,7 @@ export class End {
 
   #cancel(id: string): void {
     const served = this.#served.get(id);
-    if (served === undefined) this.#cancelled.add(id);
+    if (served === undefined) addTo(this.#cancelled, id);
     else {
       served.controller.abort(new Error("its sender gave up"));
       served.wake();
@@ -222,6 +240,7 @@ export class End {
       wake();
     }
     this.#sent.clear();
+    this.#givenUp.clear();
     this.#cancelled.clear();
     this.#doors.clear();
   }

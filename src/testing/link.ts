@@ -78,6 +78,12 @@ export interface Link {
 /** How much longer a reordered frame takes at least, in milliseconds, where there is no delay. */
 const LATER = 10;
 
+/** A frame on its way. It is taken once, however often it comes. */
+interface Parcel {
+  readonly text: string;
+  isTaken: boolean;
+}
+
 /** Carries frames as text, and loses, repeats and delays them. */
 class Wire {
   readonly frames = { sent: 0, lost: 0, duplicated: 0 };
@@ -87,8 +93,6 @@ class Wire {
   readonly #most: number;
   /** When the last frame in each direction arrives: later ones do not overtake it. */
   readonly #lastDue = new Map<End, number>();
-  /** The frames that have come: each is taken once. */
-  readonly #taken = new Set<number>();
   /** The number of cuts: a frame that was sent before one is lost. */
   #cuts = 0;
   isCut = false;
@@ -101,17 +105,18 @@ class Wire {
   }
 
   carry(frame: Frame, to: End): void {
-    const number = this.frames.sent++;
-    const text = JSON.stringify({ number, frame }); // Throws for what JSON cannot carry: the message is unreachable.
+    this.frames.sent++;
+    // Throws for what JSON cannot carry: the message is unreachable.
+    const parcel: Parcel = { text: JSON.stringify(frame), isTaken: false };
     const { drop = 0, duplicate = 0 } = this.#options;
     if (this.isCut || this.#random.chance(drop)) {
       this.frames.lost++;
       return;
     }
-    this.#begin(text, to);
+    this.#begin(parcel, to);
     if (!this.#random.chance(duplicate)) return;
     this.frames.duplicated++;
-    this.#begin(text, to);
+    this.#begin(parcel, to);
   }
 
   cut(): void {
@@ -119,11 +124,11 @@ class Wire {
     this.#cuts++;
   }
 
-  #begin(text: string, to: End): void {
+  #begin(parcel: Parcel, to: End): void {
     const { clock, reorder = 0 } = this.#options;
     const cuts = this.#cuts;
     const arrive = (): void => {
-      if (cuts === this.#cuts) this.#arrive(text, to);
+      if (cuts === this.#cuts) this.#arrive(parcel, to);
     };
     const now = clock.monotonicTime();
     const due = now + this.#least + this.#random.next() * (this.#most - this.#least);
@@ -140,11 +145,10 @@ class Wire {
     clock.setTimer(arrive, inOrder - now);
   }
 
-  #arrive(text: string, to: End): void {
-    const { number, frame } = JSON.parse(text) as { number: number; frame: Frame }; // Its own text.
-    if (this.#taken.has(number)) return;
-    this.#taken.add(number);
-    to.take(frame);
+  #arrive(parcel: Parcel, to: End): void {
+    if (parcel.isTaken) return;
+    parcel.isTaken = true;
+    to.take(JSON.parse(parcel.text) as Frame); // Its own text.
   }
 }
 

@@ -1,3 +1,4 @@
+import { heapStats } from "bun:jsc";
 import { describe, expect, test } from "bun:test";
 import {
   type AskResult,
@@ -367,4 +368,22 @@ test("what no JSON can carry is unreachable, and what no link can be is refused 
   expect(() => link.a.attach(at, Store, store)).toThrow("is in use");
   expect(() => link.a.attach(address("c"), Store, {} as typeof store)).toThrow("no reference");
   await pair_.end();
+});
+
+test("P6: asks that were given up leave no more behind than a fixed number of them", async () => {
+  const { clock, far, end } = pair();
+  const giveUp = async (count: number): Promise<number> => {
+    for (let i = 0; i < count; i++) {
+      const asker = new AbortController();
+      void far.ask("get", i, { signal: asker.signal });
+      asker.abort();
+      if (i % 50 === 0) await clock.settle();
+    }
+    await clock.settle();
+    Bun.gc(true);
+    return heapStats().objectCount;
+  };
+  const before = await giveUp(1_500);
+  expect((await giveUp(3_000)) - before).toBeLessThan(15_000); // 36,000 when each was kept.
+  await end();
 });
