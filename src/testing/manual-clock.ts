@@ -92,3 +92,48 @@ export function createManualClock(start = 0): ManualClock {
     },
   };
 }
+
+export const isManual = (clock: Clock): boolean =>
+  typeof clock === "object" && clock !== null && "advance" in clock && "settle" in clock && "heldTimers" in clock;
+
+/** A clock that several systems share, as one of them has it: it counts the timers of that one alone. */
+export function ownPartOf(clock: ManualClock): ManualClock {
+  const timers = new Set<ClockTimer>();
+  const held = new Set<ClockTimer>();
+  const forget = (timer: ClockTimer): void => {
+    timers.delete(timer);
+    held.delete(timer);
+  };
+  return {
+    get timers() {
+      return timers.size;
+    },
+    get heldTimers() {
+      return held.size;
+    },
+    wallTime: () => clock.wallTime(),
+    monotonicTime: () => clock.monotonicTime(),
+    setTimer(callback, delay): ClockTimer {
+      const timer = clock.setTimer(() => {
+        forget(timer);
+        callback();
+      }, delay);
+      timers.add(timer);
+      held.add(timer);
+      return {
+        cancel() {
+          forget(timer);
+          timer.cancel();
+        },
+        unref() {
+          held.delete(timer);
+          timer.unref();
+        },
+      };
+    },
+    microtask: (callback) => clock.microtask(callback),
+    macrotask: (callback) => clock.macrotask(callback),
+    settle: () => clock.settle(),
+    advance: (milliseconds) => clock.advance(milliseconds),
+  };
+}

@@ -15,12 +15,18 @@ import {
 } from "../index";
 import { doingOf, findingsOf, isUnfinished, reportsOf } from "./findings";
 import { detailOf, fits, type LogEntry, recordIn } from "./log";
-import { createManualClock, type ManualClock } from "./manual-clock";
+import { createManualClock, isManual, type ManualClock, ownPartOf } from "./manual-clock";
 import { createProbe, type Probe } from "./probe";
 import { listed, showThrown } from "./show";
 
-/** The options of a test system: those of any system, except `clock` and `logger`. */
-export type TestSystemOptions = Omit<SystemOptions, "clock" | "logger">;
+/** The options of a test system: those of any system, except `logger`. */
+export interface TestSystemOptions extends Omit<SystemOptions, "clock" | "logger"> {
+  /**
+   * A clock that several systems share, such as those of a link (`createLink`): a test that moves it moves all of them. Default: a
+   * clock of its own.
+   */
+  readonly clock?: ManualClock;
+}
 
 /**
  * A system on a clock that stands still, with a record of its events, dead letters and log. It may be destructured:
@@ -106,7 +112,8 @@ export interface TestSystem extends AsyncDisposable {
  */
 export function createTestSystem(options: TestSystemOptions = {}): TestSystem {
   checkTestOptions(options);
-  const clock = createManualClock();
+  const { clock = createManualClock() } = options;
+  const own = options.clock === undefined ? clock : ownPartOf(clock);
   const entries: LogEntry[] = [];
   const events: SystemEvent[] = [];
   const failures: FailedEvent[] = [];
@@ -117,7 +124,7 @@ export function createTestSystem(options: TestSystemOptions = {}): TestSystem {
   const mayBeUnfinished = new Set<AnyRef["address"]>();
   let isFinished = false;
 
-  const wired: SystemOptions & { readonly clock: Clock } = { ...options, clock, logger: recordIn(entries) };
+  const wired: SystemOptions & { readonly clock: Clock } = { ...options, clock: own, logger: recordIn(entries) };
   const system = createSystem({ ...wired, ...sparing(probes, options.supervision) });
   system.router.deadLetters.subscribe((letter) => deadLetters.push(letter));
   system.events.subscribe((event) => {
@@ -137,7 +144,7 @@ export function createTestSystem(options: TestSystemOptions = {}): TestSystem {
   const finish = async (): Promise<void> => {
     if (isFinished) return;
     isFinished = true; // Comes first, so that `await using` does not throw the same findings again.
-    const findings = await findingsOf({ system, clock, entries, mayBeUnfinished });
+    const findings = await findingsOf({ system, clock: own, entries, mayBeUnfinished });
     if (findings.length === 0) return;
     throw new Error(`The test has left what it did not expect:${listed(findings, "")}`);
   };
@@ -208,10 +215,10 @@ export function createTestSystem(options: TestSystemOptions = {}): TestSystem {
   };
 }
 
-function checkTestOptions(options: object): void {
-  if (Object.hasOwn(options, "clock")) {
+function checkTestOptions(options: TestSystemOptions): void {
+  if (options.clock !== undefined && !isManual(options.clock)) {
     throw new TypeError(
-      "A test system has a clock of its own, which the test moves: leave clock out, and use test.clock.",
+      "A test system is on a clock that the test moves, of createManualClock(): leave clock out, and use test.clock.",
     );
   }
   if (Object.hasOwn(options, "logger")) {

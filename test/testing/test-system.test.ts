@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { address, createMessage, createSystem } from "../../src/index";
+import { address, createMessage, createSystem, defineProtocol, systemClock, Type } from "../../src/index";
 import {
+  createLink,
   createManualClock,
   createTestSystem,
   type TestSystem,
@@ -233,10 +234,10 @@ describe("the end of a test", () => {
   });
 });
 
-test("a test system brings its own clock and logger, and refuses others", () => {
+test("a test system is on a manual clock and brings its own logger, and refuses others", () => {
   const create = (options: object) => () => createTestSystem(options);
-  expect(create({ clock: createManualClock() })).toThrow(
-    "has a clock of its own, which the test moves: leave clock out",
+  expect(create({ clock: systemClock })).toThrow(
+    "is on a clock that the test moves, of createManualClock(): leave clock out",
   );
   expect(create({ logger: console })).toThrow("keeps its log, because a line that the test did not expect fails it");
 });
@@ -275,4 +276,29 @@ describe("withTestSystem", () => {
       { askTimeout: 7 },
     )();
   });
+});
+
+test("two systems on one clock: a link joins them, and each finds its own timers only", async () => {
+  const clock = createManualClock();
+  const first = createTestSystem({ clock });
+  const second = createTestSystem({ clock });
+  expect(first.clock).toBe(clock);
+  const Ticker = defineProtocol("ticker", { count: { reply: Type.Number() } });
+  const ticker = first.system.spawn("ticker", Ticker, (ctx) => {
+    let ticks = 0;
+    ctx.timers.fixedRate("tick", 100, () => void ticks++);
+    return { count: () => ticks };
+  });
+  const link = createLink(first.system, second.system, { clock, delay: 10 });
+  const far = link.b.attach(address("first/ticker"), Ticker, ticker);
+  const asked = far.ask("count");
+  await second.advance(1_000);
+  expect((await asked)._unsafeUnwrap()).toBe(0);
+  const left = first.system.spawn("left", Ticker, (ctx) => {
+    ctx.clock.setTimer(() => undefined, 100_000);
+    return { count: () => 0 };
+  });
+  expect((await Promise.all([left.ask("count"), clock.settle()]))[0]._unsafeUnwrap()).toBe(0);
+  await second.finish(); // The timers of the first one are none of its business.
+  expect(await first.finish().catch(String)).toContain("1 timer is left on the clock");
 });
