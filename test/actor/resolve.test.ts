@@ -308,6 +308,28 @@ test("a function whose promise does not settle within hookTimeout has failed, an
   expect([heard, takeLog().length]).toEqual([["c", "d"], 1]);
 });
 
+test.each([1_000, Number.POSITIVE_INFINITY])(
+  "P1: a message whose opening shuts the system down is accounted for at once (hookTimeout %p)",
+  async (hookTimeout) => {
+    for (const gives of ["a promise", "a rejection", "a reference", "an error"] as const) {
+      const { system, router, clock, settle, takeLog } = createTestSystem({ hookTimeout });
+      const other = spawnSession(system, "other");
+      system.resolve("sessions/", () => {
+        void system.shutdown();
+        if (gives === "an error") throw new Error("no database");
+        if (gives === "a reference") return other;
+        return gives === "a promise" ? new Promise<never>(() => {}) : Promise.reject(new Error("no database"));
+      });
+      const asked = router.ask(createMessage(at, "say", "hi"), { timeout: Number.POSITIVE_INFINITY });
+      await settle();
+      expect(router.audit()).toMatchObject({ accepted: 1, dead: 1, queued: 0 });
+      expect((await asked)._unsafeUnwrapErr().kind).toBe("no-recipient");
+      expect(clock.heldTimers).toBe(0);
+      takeLog();
+    }
+  },
+);
+
 test("P13: a shutdown dead-letters what waits as stopped, and leaves a reference alone that comes later", async () => {
   const { system, opening, say, tell, router, deadLetters, takeLog, clock } = slowSessions();
   const asked = say("a");

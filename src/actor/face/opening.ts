@@ -2,7 +2,7 @@ import { type Address, type AnyRef, idOf } from "../../message/address";
 import { deliveryError } from "../../message/delivery-error";
 import { sentenceOf } from "../../message/sentence-of";
 import type { Runnable } from "../../runtime/dispatcher";
-import { isThenable } from "../../runtime/thenable";
+import { hearRejection, isThenable } from "../../runtime/thenable";
 import { Timeout } from "../../runtime/timer-wheel";
 import { MailboxBound, release } from "../cell/admission";
 import { type ActorEnvironment, Cell, cellOf } from "../cell/cell";
@@ -113,6 +113,7 @@ export class Opening implements Runnable {
   /** Calls the function now. Returns the recipient of a message that comes at this moment, if there is one. */
   beginNow(): Recipient | undefined {
     this.#ask();
+    if (this.#step === "done") return undefined;
     const isEmpty = this.size === 0;
     if (isEmpty && this.#step === "deliver") {
       this.#end();
@@ -181,11 +182,13 @@ export class Opening implements Runnable {
     const call = ++this.#call;
     try {
       const given = this.#host.call(this.#open, this.address, idOf(this.address));
-      if (isThenable(given)) environment.enter(() => this.#await(Promise.resolve(given), call));
+      if (call !== this.#call) hearRejection(given, () => undefined);
+      else if (isThenable(given)) environment.enter(() => this.#await(Promise.resolve(given), call));
       else this.#conclude(given);
     } catch (thrown) {
       this.#fail(thrown);
     }
+    if (call !== this.#call) this.#step = "done"; // The function has shut the system down.
   }
 
   #await(given: Promise<unknown>, call: number): void {
