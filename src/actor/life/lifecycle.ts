@@ -39,8 +39,7 @@ import { decisionFor, policyFor, report, tellOfHold, withNote } from "./decision
 import { abandonRunning, abortLifetime, abortSignals, discard, endStreams, restoreStash } from "./ending";
 import { hasHook, hookOf, putFirstHooks } from "./hooks";
 
-// How an actor begins, fails, restarts and ends. A step that has to wait leaves the actor suspended, and calls
-// proceed() when the wait is over: one place decides the next step.
+// The life of an actor. A step that has to wait suspends the actor, and calls proceed(), which decides the next step.
 
 /** Begins to handle messages, hooks first. Messages that came while it was made have waited. */
 export function start(cell: Cell, behaviour: Behaviour): void {
