@@ -82,14 +82,14 @@ export class NameStep implements Step {
   }
 
   async try(signal: AbortSignal, pace: Pace): Promise<Changed> {
-    await this.stage(signal);
-    await pace.rest();
-    if (this.#to !== null) {
-      this.#expectFree(this.#to, lookUp(this.#workspace, this.#to));
-      if (!this.#parents) this.#workspace.leave(this.#workspace.enter(this.#to, false));
-      await pace.rest();
-    }
     try {
+      await this.stage(signal);
+      await pace.rest();
+      if (this.#to !== null) {
+        this.#expectFree(this.#to, lookUp(this.#workspace, this.#to));
+        if (!this.#parents) this.#workspace.leave(this.#workspace.enter(this.#to, false));
+        await pace.rest();
+      }
       this.pause();
       if (!this.#look()) {
         await this.#target.hash(signal);

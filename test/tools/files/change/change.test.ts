@@ -9,7 +9,7 @@ import {
   type FileSystemRef,
   resultOf,
 } from "../../../../src/tools";
-import { type Disk, everyWay, stagedIn, withFiles } from "../ways";
+import { type Disk, everyWay, openBelow, stagedIn, withFiles } from "../ways";
 
 const BEFORE = { "a.txt": "alpha\n", "b.txt": "beta\n", "c.txt": "gamma\n", "d.txt": "delta\n" };
 
@@ -50,6 +50,26 @@ const AFTER = { "a.txt": "ALPHA\n", "b.txt": "BETA\n", "sub/c.txt": "gamma\n", "
 const LARGE = "x".repeat(300_000);
 
 describe.each(everyWay)("a change of several files, by way of %s", (way) => {
+  test("a dry run that is refused leaves no directory open", async () => {
+    await withFiles(way, async ({ files, disk, directory }) => {
+      prepare(disk, directory);
+      disk.mkdirSync(join(directory, "sub"));
+      disk.writeFileSync(join(directory, "sub/e.txt"), "epsilon\n");
+      const refused: [Change, FileError["kind"]][] = [
+        [{ kind: "move", from: "sub/e.txt", to: "a.txt" }, "exists"],
+        [{ kind: "move", from: "sub/e.txt", to: "none/e.txt", parents: false }, "not-found"],
+        [{ kind: "move", from: "sub/none.txt", to: "z.txt" }, "not-found"],
+        [{ kind: "delete", path: "sub/e.txt", ifMatch: "1-1" }, "changed"],
+        [{ kind: "delete", path: "sub/none.txt" }, "not-found"],
+      ];
+      for (const [each, kind] of refused) {
+        expect((await errorOf(ask(files, [each], { dryRun: true, diff: true }))).kind).toBe(kind);
+        expect((await errorOf(ask(files, [each], { diff: true }))).kind).toBe(kind);
+      }
+      expect(openBelow(join(directory, "sub"))).toEqual([]);
+    });
+  });
+
   test.each([{}, { durable: true }])("writes, edits, moves and deletes all of them: %j", async (more) => {
     await withFiles(way, async ({ files, disk, directory }) => {
       prepare(disk, directory);
