@@ -161,7 +161,11 @@ const { statement } = fc.letrec<Record<Part, string>>((tie) => {
       ),
       text([list, number, number], (l, a, b) => `${l}.slice(${a}, ${b})`),
       text([list], (l) => `${l}.map(String).toSorted()`),
-      text([list], (l) => `${l}.filter((each) => typeof each === "number").sort((a, b) => a - b || 0)`),
+      // Without NaN: with it the comparison is inconsistent, and the order the engine's own.
+      text(
+        [list],
+        (l) => `${l}.filter((each) => typeof each === "number" && each === each).sort((a, b) => a - b || 0)`,
+      ),
       text([list], (l) => `${l}.toReversed()`),
       text([list], (l) => `${l}.flat(2)`),
       text([list, list], (a, b) => `${a}.concat(${b}).slice(-20)`),
