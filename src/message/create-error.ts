@@ -67,7 +67,7 @@ export function timeoutBy(detail: unknown, limit: number = Number.POSITIVE_INFIN
   return detail === undefined || detail === null ? limit : new LostConnection(limit, detail);
 }
 
-/** What is said of a payload that was refused without issues. */
+/** The issue of a payload that was refused without any. */
 const reasonIn = (detail: unknown): string =>
   detail === undefined || Array.isArray(detail) ? "does not fit, and it is not known why" : sentenceOf(detail);
 

@@ -23,7 +23,7 @@ export const inMilliseconds = (time: unknown): string =>
 export const withinTime = (limit: unknown): string =>
   limit === Number.POSITIVE_INFINITY ? "" : ` within ${inMilliseconds(limit)}`;
 
-/** What a lost connection did to a message, as the end of a sentence. */
+/** The end of a sentence about a message whose connection was lost. */
 export const lostBy = (cause: unknown): string => {
   const why =
     cause instanceof Error && cause.name === "Error" && cause.message !== "" ? cause.message : sentenceOf(cause);

@@ -25,7 +25,7 @@ export type Effect =
       readonly protocol: string;
       readonly options?: ActorOptions;
     }
-  /** What `ctx.progress` was told. */
+  /** The progress that `ctx.progress` was told. */
   | { readonly kind: "progressed"; readonly done: number; readonly total?: number; readonly note?: string }
   /** The actor itself, a child, or a watched actor. */
   | { readonly kind: "stopped" | "watched" | "unwatched"; readonly address: Address }

@@ -246,12 +246,12 @@ export class End {
   }
 }
 
-/** What travels beside the payload of a message. */
+/** The options beside the payload of a message. */
 const besideOf = ({ metadata }: Incoming): { metadata?: Metadata } => (metadata === undefined ? {} : { metadata });
 
 const timeOf = ({ timeLeft }: Incoming): number => timeLeft ?? Number.POSITIVE_INFINITY;
 
-/** What the other end may know of a failure: its kind, and what its sender can mend. */
+/** The part of a failure that the other end may know: its kind, and what its sender can mend. */
 function failureOf(error: AskError): Outcome {
   const { kind } = error;
   switch (kind) {

@@ -1,6 +1,6 @@
 import type { Address, AskError, Metadata, Pattern, Progress } from "../index";
 
-/** What one end of a link tells the other one, as JSON. `id` is that of the message it is about. */
+/** A frame from one end of a link to the other, as JSON. `id` is that of the message it is about. */
 export type Frame =
   | {
       readonly kind: "message";
@@ -22,7 +22,7 @@ export type Frame =
   | { readonly kind: "progress"; readonly id: string; readonly progress: Progress }
   | { readonly kind: "stopped"; readonly to: Address };
 
-/** What becomes of a message. Numbered, because a link may reorder frames, and a stream has several of these. */
+/** The outcome of a message, or a part of it. Numbered, because a link may reorder frames, and a stream has several of these. */
 export type Answer = Outcome & { readonly id: string; readonly index: number };
 
 /** A reply, that an offer was taken, or the end of a stream; items; or a failure. */

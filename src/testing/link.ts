@@ -13,7 +13,7 @@ import { End } from "./link-end";
 import type { Frame } from "./link-frame";
 import { createRandom, type SeededRandom } from "./seeded-random";
 
-/** How a link carries frames. */
+/** The options of a link: the way it carries frames. */
 export interface LinkOptions {
   /** The clock of both systems. */
   readonly clock: Clock;
@@ -21,7 +21,7 @@ export interface LinkOptions {
   readonly seed?: number;
   /** Decides what happens to each frame, such as the `random` of a simulation. */
   readonly random?: SeededRandom;
-  /** How long a frame is on its way, in milliseconds: a number, or from the least to the most. Default: 0. */
+  /** The time that a frame is on its way, in milliseconds: a number, or from the least to the most. Default: 0. */
   readonly delay?: number | readonly [least: number, most: number];
   /** The probability that a frame is lost. Default: 0. */
   readonly drop?: number;
@@ -31,7 +31,7 @@ export interface LinkOptions {
   readonly reorder?: number;
 }
 
-/** What a link lets in as references, where a schema has `refSchema`. Default of each: nothing. */
+/** The values that a link lets in as references, where a schema has `refSchema`. Default of each: nothing. */
 export interface LinkedOptions {
   /** For addresses in payloads, in the system of the actor. */
   readonly expose?: Expose;
@@ -62,7 +62,7 @@ export interface LinkEnd {
 export interface Link {
   readonly a: LinkEnd;
   readonly b: LinkEnd;
-  /** What became of the frames so far. */
+  /** The outcomes of the frames so far. */
   readonly frames: { readonly sent: number; readonly lost: number; readonly duplicated: number };
   /** Loses all frames from now on, and those on their way. Nobody is told: asks time out. */
   cut(): void;
@@ -75,7 +75,7 @@ export interface Link {
   heal(): void;
 }
 
-/** How much longer a reordered frame takes at least, in milliseconds, where there is no delay. */
+/** The least time that a reordered frame takes in addition, in milliseconds, where there is no delay. */
 const LATER = 10;
 
 /** A frame on its way. It is taken once, however often it comes. */

@@ -92,7 +92,7 @@ class Link implements Relay, Carrier {
     return null;
   }
 
-  /** Whom that actor waits for cannot be seen from here: no circle is found (P8), and the timeout ends it. */
+  /** The waits of that actor cannot be seen from here: no circle is found (P8), and the timeout ends the ask. */
   recipients(): Recipients {
     return NOBODY;
   }

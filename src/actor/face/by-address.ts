@@ -11,7 +11,7 @@ import { handTo, operationFor, recipientAt } from "../refs/sending";
 /** Hands each message to the actor that is at an address at that moment, which may have to be opened first. */
 class ByAddress implements Relay {
   readonly #cell: Cell;
-  /** How often it is handing on at this moment: more than once when a recipient hands a message on to it again. */
+  /** The number of messages that it is handing on at this moment: several when a recipient hands a message on to it again. */
   #depth = 0;
 
   constructor(cell: Cell) {

@@ -83,7 +83,7 @@ class Addresses {
   #ask(at: Address): AnyRef | true | null {
     const { logger, logLimit } = this.#environment;
     const before = current;
-    current = null; // What the function checks has nothing to do with this payload.
+    current = null; // The function may check other payloads, which this one has nothing to do with.
     try {
       const given: unknown = this.#expose(at);
       if (given === true || ActorRef.is(given)) return given;

@@ -33,7 +33,7 @@ const settle = call.bind(Promise.prototype.then) as (
 ) => Promise<unknown>;
 const bound = call.bind(bind) as (start: Start, self: undefined, ...args: unknown[]) => () => void;
 const settled = Promise.resolve();
-// What is made from its text is strict: a function of the code that is called by it then finds no caller, and so neither
+// Functions made from its text are strict: a function of the code that is called by it then finds no caller, and so neither
 // the function nor its arguments.
 /** Calls code from a file named "run": beside the code's own calls, its stacks show only this one. */
 const start = evaluate(
