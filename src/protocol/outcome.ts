@@ -65,22 +65,45 @@ function schemaIn(operation: Operation): JsonSchema | undefined {
   }
 }
 
-/** The branches of a union, those of unions in it included. */
-function branchesOf(schema: JsonSchema, root: JsonSchema): readonly JsonSchema[] {
+/** The branches of a union, those of unions in it included. A reference that leads back to itself has none. */
+function branchesOf(schema: JsonSchema, root: JsonSchema, seen: readonly unknown[] = []): readonly JsonSchema[] {
   const reference = schema["$ref"];
-  if (typeof reference === "string" && reference.startsWith("#/$defs/")) {
-    const found = nodeIn(root["$defs"])[decodeURIComponent(reference.slice("#/$defs/".length))];
-    return found === undefined ? [schema] : branchesOf({ ...nodeIn(found) }, { ...root, $defs: {} }); // Once: it may refer to itself.
+  if (reference === "#" || (typeof reference === "string" && reference.startsWith(DEFINITION))) {
+    if (seen.includes(reference)) return [];
+    const found = reference === "#" ? root : nodeIn(root["$defs"])[nameIn(reference)];
+    return found === undefined ? [schema] : branchesOf(nodeIn(found), root, [...seen, reference]);
   }
   const branches = schema["anyOf"] ?? schema["oneOf"];
-  return Array.isArray(branches) ? branches.flatMap((branch) => branchesOf(nodeIn(branch), root)) : [schema];
+  return Array.isArray(branches) ? branches.flatMap((branch) => branchesOf(nodeIn(branch), root, seen)) : [schema];
 }
 
-/** Schemas of parts, as one schema that stands by itself. */
+const DEFINITION = "#/$defs/";
+const nameIn = (pointer: string): string =>
+  decodeURIComponent(pointer.slice(DEFINITION.length)).replaceAll("~1", "/").replaceAll("~0", "~");
+
+/** Schemas of parts, as one schema that stands by itself. What they say of the whole reply, is a definition in it. */
 function oneOf(schemas: readonly JsonSchema[], root: JsonSchema): JsonSchema {
   const [first = {}, second] = schemas;
-  const { $schema, $defs } = root;
-  return { $schema, ...(second === undefined ? first : { anyOf: schemas }), ...($defs !== undefined && { $defs }) };
+  const { $schema, $defs, ...whole } = root;
+  let name = "reply";
+  while (Object.hasOwn(nodeIn($defs), name)) name += "-";
+  let isNamed = false;
+  const moved = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(moved);
+    if (typeof value !== "object" || value === null) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([key, each]) => [key, key === "$ref" ? pointer(each) : moved(each)]),
+    );
+  };
+  const pointer = (to: unknown): unknown => {
+    if (typeof to !== "string" || !/^#(\/|$)/.test(to) || to.startsWith(DEFINITION)) return moved(to);
+    isNamed = true;
+    return `${DEFINITION}${name}${to.slice(1)}`;
+  };
+  const part = nodeIn(moved(second === undefined ? first : { anyOf: schemas }));
+  const definitions: Record<string, unknown> = { ...nodeIn(moved($defs)) };
+  if (isNamed) definitions[name] = moved(whole);
+  return { $schema, ...part, ...(Object.keys(definitions).length > 0 && { $defs: definitions }) };
 }
 
 const schemaAt = (properties: JsonSchema, name: string): JsonSchema | undefined =>

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import Type from "typebox";
 import * as v from "valibot";
 import { z } from "zod";
-import { defineProtocol, type OperationSchemas, outcomeOf } from "../../src/index";
+import { defineProtocol, jsonSchemaOf, type OperationSchemas, outcomeOf } from "../../src/index";
 import { CodeExecution, FileError, FileSystem, outcomeSchema, ReadReply } from "../../src/tools";
 
 const outcomeIn = (schemas: OperationSchemas) => outcomeOf(defineProtocol("p", { o: schemas }).operations["o"]);
@@ -55,6 +55,37 @@ describe("an operation whose replies are a value or an error", () => {
     const tree = Type.Cyclic({ Tree: Type.Object({ next: Type.Optional(Type.Ref("Tree")) }) }, "Tree");
     const outcome = outcomeIn({ reply: Type.Union([Type.Object({ ok: Type.Literal(true), value: tree }), bad]) });
     expect(outcome?.value).toMatchObject({ $ref: "#/$defs/Tree", $defs: { Tree: { type: "object" } } });
+  });
+});
+
+describe("a reply that refers to itself", () => {
+  const answer = Type.Object({ ok: Type.Literal(true), value: Type.Array(Type.Ref("Reply")) });
+
+  test("is an outcome, also when its branches are definitions of their own", () => {
+    const direct = Type.Cyclic({ Reply: Type.Union([answer, bad]) }, "Reply");
+    const named = Type.Cyclic(
+      { Good: answer, "a/~b": bad, Reply: Type.Union([Type.Ref("Good"), Type.Ref("a/~b"), Type.Ref("Reply")]) },
+      "Reply",
+    );
+    for (const reply of [direct, named]) {
+      const outcome = outcomeIn({ reply });
+      expect(outcome?.value).toMatchObject({ type: "array", items: { $ref: "#/$defs/Reply" } });
+      expect(outcome?.error).toMatchObject({ type: "number" });
+    }
+  });
+
+  test("is a definition in the schema of its value, which would otherwise refer to itself", () => {
+    const reply = Type.Union([Type.Object({ ok: Type.Literal(true), value: Type.Ref("R") }), bad], { $id: "R" });
+    const { $schema: _, ...whole } = jsonSchemaOf(defineProtocol("p", { o: { reply } })).o.output ?? {};
+    expect(whole).toMatchObject({ anyOf: [{ properties: { value: { $ref: "#" } } }, {}] });
+    const own = JSON.parse(JSON.stringify(whole).replace('"#"', '"#/$defs/reply"'));
+    const value = outcomeIn({ reply })?.value;
+    expect(value).toMatchObject({ $ref: "#/$defs/reply", $defs: { reply: own } });
+    const pointing = {
+      reply: v.any(),
+      schema: { reply: { anyOf: [{ ...whole }, { $ref: "#/anyOf/0" }, { $ref: "#" }] } },
+    };
+    expect(outcomeIn(pointing)).toBeNull(); // Only whole definitions are looked up.
   });
 });
 
