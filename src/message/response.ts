@@ -29,13 +29,14 @@ export interface SuccessResponse<Payload = unknown> extends ReplyShape {
 /** The wire form of a failure: its kind and a sentence. It tells a thrown error's text only if that was exposed. */
 export interface ErrorResponse extends ReplyShape {
   readonly ok: false;
-  readonly error: PublicError;
+  /** Its kind is a text here: a response from outside may have one of a later version. */
+  readonly error: PublicError<string>;
 }
 
 /** The part of a failure that a stranger may know. */
-export interface PublicError {
+export interface PublicError<Kind extends string = DeliveryError["kind"]> {
   /** The kind of a delivery error; `handler-failed` for anything else. */
-  readonly kind: string;
+  readonly kind: Kind;
   /** A sentence without internal addresses. It tells a thrown error's text only if that was exposed. */
   readonly message: string;
   readonly retryable: boolean;

@@ -6,6 +6,7 @@ import {
   type Audit,
   address,
   type Context,
+  type createErrorResponse,
   createMessage,
   createRouter,
   createSystem,
@@ -19,6 +20,7 @@ import {
   type Next,
   ok,
   type Passage,
+  type publicError,
   type Ref,
   type Router,
   type ShutdownReport,
@@ -37,6 +39,8 @@ export const widened: Address = echo;
 const message = createMessage(echo, "say", { text: "hi" });
 expectType<Equal<typeof message, Message<{ text: string }>>>();
 export const untyped: Message = message;
+expectType<Equal<ReturnType<typeof publicError>["kind"], DeliveryError["kind"]>>();
+expectType<Equal<ReturnType<typeof createErrorResponse>["error"]["kind"], string>>(); // As a response from outside has it.
 // @ts-expect-error — a text is no address
 createMessage("echo", "say", 1);
 // @ts-expect-error — a type is a text
