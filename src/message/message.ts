@@ -34,6 +34,7 @@ export interface MessageOptions {
   readonly correlationId?: string;
   /** In milliseconds since 1970. Default: now. */
   readonly timestamp?: number;
+  /** Copied at the call; the values in it are not. Default: none. */
   readonly metadata?: Metadata;
 }
 
@@ -89,7 +90,8 @@ export function createMessage<Payload>(
     payload,
     correlationId: options.correlationId ?? (pattern === "tell" ? undefined : generateCorrelationId()),
     timestamp: options.timestamp ?? wallTime(),
-    metadata: options.metadata,
+    // Copied even if it is frozen: a getter in it could throw, or give something else, whenever a handler reads it.
+    metadata: options.metadata && Object.freeze({ ...options.metadata }),
   };
 }
 

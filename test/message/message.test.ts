@@ -49,7 +49,19 @@ describe("a message", () => {
     const metadata = { trace: "4bf92f35" };
     const message = createMessage(echo, "say", "hi", { from: address("me"), metadata });
     expect(message.from).toBe(address("me"));
-    expect(message.metadata).toBe(metadata);
+    expect(message.metadata).toEqual(metadata);
+  });
+
+  test("copies its metadata at the call, also when it is frozen: a getter in it does not run again", () => {
+    let readings = 0;
+    const given = Object.freeze({
+      get reading() {
+        return ++readings;
+      },
+    });
+    const { metadata } = createMessage(echo, "say", "hi", { metadata: given });
+    expect([metadata?.["reading"], metadata?.["reading"], readings]).toEqual([1, 1, 1]);
+    expect(Object.isFrozen(metadata)).toBe(true);
   });
 
   test.each<Pattern>(["ask", "stream"])("that is sent as %s has a correlation id of its own", (pattern) => {
