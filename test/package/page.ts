@@ -5,6 +5,8 @@ export interface Block {
   /** The heading that it stands under. */
   readonly heading: string;
   readonly code: string;
+  /** The name of the file that it is, from a first line such as `// service.ts`: other blocks of the page import it. */
+  readonly file: string | undefined;
   /** The `text` block that comes next, if the next block is one; `…` in it stands for anything within a line. */
   readonly output: string | undefined;
 }
@@ -29,7 +31,8 @@ export function blocksOf(markdown: string): Block[] {
     if (!["ts", "typescript"].includes(language)) return [];
     const next = fences[index + 1];
     const output = next?.language === "text" && next.heading === heading ? next.text.join("\n").trim() : undefined;
-    return [{ line, heading, code: `${text.join("\n")}\n`, output }];
+    const [, file] = /^\/\/ ([\w-]+(?:\.test)?\.ts)$/.exec(text[0] ?? "") ?? [];
+    return [{ line, heading, code: `${text.join("\n")}\n`, file, output }];
   });
 }
 

@@ -5,13 +5,15 @@ import { blocksOf, fill, runScript } from "./page";
 
 const root = join(import.meta.dir, "../..");
 const pages = ["README.md", ...new Bun.Glob("docs/*.md").scanSync({ cwd: root })].sort();
+/** Lists of other pages, and pages that are one table. */
+const withoutCode = ["docs/README.md", "docs/promises.md"];
 const blocks = (
   await Promise.all(
     pages.map(async (page) =>
       blocksOf(await Bun.file(join(root, page)).text()).map((block) => ({
         ...block,
         page,
-        script: `${page.replaceAll(/[/.]/g, "-")}-line-${block.line}.ts`,
+        script: join(page.replaceAll(/[/.]/g, "-"), block.file ?? `line-${block.line}.ts`),
       })),
     ),
   )
@@ -24,22 +26,31 @@ describe("every code block of the README and of the guides runs against the sour
     await mkdir(cache, { recursive: true });
     folder = await mkdtemp(join(cache, "readme-"));
     const paths = { envoi: [join(root, "src/index.ts")], "envoi/*": [join(root, "src/*/index.ts")] };
-    const config = { extends: join(root, "tsconfig.json"), compilerOptions: { paths }, include: ["*.ts"], exclude: [] };
+    const config = {
+      extends: join(root, "tsconfig.json"),
+      compilerOptions: { paths },
+      include: ["**/*.ts"],
+      exclude: [],
+    };
     await Bun.write(join(folder, "tsconfig.json"), JSON.stringify(config));
     for (const { script, code } of blocks) await Bun.write(join(folder, script), code);
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  test.each(pages)("%s has some", (page) => expect(blocks.some((block) => block.page === page)).toBe(true));
+  test.each(pages.filter((page) => !withoutCode.includes(page)))("%s has some", (page) =>
+    expect(blocks.some((block) => block.page === page)).toBe(true),
+  );
 
   test("the compiler accepts them", async () => {
     const { stdout } = await runScript(root, join(root, "node_modules/typescript/bin/tsc"), "-p", folder);
     expect(stdout).toBe("");
   }, 240_000);
 
-  for (const { page, script, line, heading, output } of blocks) {
+  for (const { page, script, line, heading, file, output } of blocks) {
+    const isTest = script.endsWith(".test.ts");
+    if (file !== undefined && output === undefined && !isTest) continue; // Other blocks import it.
     test(`${page}, line ${line}, ${heading}`, async () => {
-      const { exitCode, stdout, stderr } = await runScript(folder, script);
+      const { exitCode, stdout, stderr } = await runScript(folder, ...(isTest ? ["test", `./${script}`] : [script]));
       expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: exitCode === 0 ? stderr : "" });
       if (output !== undefined) expect(stdout.trim()).toBe(fill(output, stdout));
     }, 240_000);
@@ -51,9 +62,16 @@ describe("blocksOf", () => {
     const page = ["# A", "```sh", "# no heading", "```", "```ts", "one();", "```", "prints", "```text", "1", "```"];
     page.push("## B", "```typescript", "two();", "```", "## C", "```text", "not its output", "```");
     expect(blocksOf(page.join("\n"))).toEqual([
-      { line: 5, heading: "A", code: "one();\n", output: "1" },
-      { line: 13, heading: "B", code: "two();\n", output: undefined },
+      { line: 5, heading: "A", code: "one();\n", file: undefined, output: "1" },
+      { line: 13, heading: "B", code: "two();\n", file: undefined, output: undefined },
     ]);
+  });
+
+  test("takes the name of a block from its first line", () => {
+    const blocks = blocksOf(
+      "```ts\n// shop.ts\nexport {};\n```\n```ts\n// about shop.ts\n```\n```ts\n// a.test.ts\n```",
+    );
+    expect(blocks.map(({ file }) => file)).toEqual(["shop.ts", undefined, "a.test.ts"]);
   });
 
   test("… stands for anything within its line", () => {
