@@ -1,12 +1,10 @@
 import { counted } from "../harness/progress";
 import { targets } from "../targets";
-import { type Builds, buildBoth } from "./build";
-import { Course, expected, spoken } from "./course";
-import { type Judged, judge, suspectRows } from "./judge";
-import { type Look, lookAt, type Seen } from "./look";
-import { FULL, type Looks, QUICK } from "./looks";
-import { type ComparedRow, makePlan, type Plan, suitesIn } from "./plan";
-import { LIMITS, type Report, render, serialise, statusOf } from "./report";
+import { buildBoth } from "./build";
+import { CONFIDENCE, FULL, judge, QUICK, suspectRows } from "./judge";
+import { type Looked, lookAt } from "./look";
+import { makePlan, suitesIn } from "./plan";
+import { type Report, render, serialise, statusOf } from "./report";
 import { CannotCompare, Checkout } from "./revision";
 import { Workshop } from "./workshop";
 
@@ -66,55 +64,40 @@ async function compareIn(
   options: CompareOptions,
   around: CompareSurroundings,
 ): Promise<0 | 1 | 3 | 130> {
-  const { root } = around;
+  const { root, progress, signal } = around;
+  const start = performance.now();
   const checkout = await Checkout.open(root);
   const commit = await checkout.commitOf(revision);
   await suitesIn(root, options.suites); // A name that is wrong is told before anything is built.
-  around.progress(`building ${revision} and this tree`);
+  progress(`building ${revision} and this tree`);
   const builds = await buildBoth(checkout, commit, workshop);
-  around.progress("looking at the rows of both");
+  progress("looking at the rows of both");
   const plan = await makePlan(root, builds, options, targets, workshop);
-  const looks = options.quick ? QUICK : FULL;
-  around.progress("");
-  const time = spoken(expected(plan.rows, looks.first));
-  around.err(
-    `${counted(plan.rows.length)} of ${revision} and of this tree: ${time}; what differs is then looked at again.\n`,
-  );
-  const { judged, interrupted } = await measure(plan, looks, builds, workshop, around);
+  const how = options.quick ? QUICK : FULL;
+  progress("");
+  const most = Math.ceil((how.first.time + how.second.time) / 60_000);
+  around.err(`${counted(plan.rows.length)} of ${revision} and of this tree: ${most} minutes at most.\n`);
+  const first: Looked = new Map();
+  const second: Looked = new Map();
+  try {
+    await lookAt(plan.rows, how.first, builds, workshop, first, progress);
+    await lookAt(suspectRows(first, how), how.second, builds, workshop, second, progress);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+  progress("");
+  const judged = judge(first, second, how);
   const report: Report = {
     base: { revision, commit: commit.slice(0, 9) },
     present: { commit: await checkout.describe() },
     missing: builds.base.missing,
-    ...LIMITS,
-    interrupted,
+    resolution: how.resolution,
+    confidence: CONFIDENCE,
+    seconds: (performance.now() - start) / 1_000,
+    interrupted: signal.aborted,
     comparisons: judged.comparisons,
     notCompared: [...plan.notCompared, ...judged.notCompared],
   };
   around.out(options.json ? serialise(report) : render(report));
   return statusOf(report);
-}
-
-async function measure(
-  plan: Plan,
-  looks: Looks,
-  builds: Builds,
-  workshop: Workshop,
-  { progress, signal }: CompareSurroundings,
-): Promise<{ readonly judged: Judged; readonly interrupted: boolean }> {
-  const first = new Map<ComparedRow, Seen>();
-  const second = new Map<ComparedRow, Seen>();
-  const run = async (rows: readonly ComparedRow[], look: Look, seen: Map<ComparedRow, Seen>, name: string) => {
-    const course = new Course(name, rows, look);
-    for (const group of Map.groupBy(rows, ({ suite }) => suite).values()) {
-      await lookAt(group, look, builds, workshop, seen, (row, pair) => progress(course.next(row, pair)));
-    }
-  };
-  try {
-    await run(plan.rows, looks.first, first, "first look");
-    await run(suspectRows(first), looks.second, second, "second look");
-  } catch (error) {
-    if (!signal.aborted) throw error;
-  }
-  progress("");
-  return { judged: judge(first, second), interrupted: signal.aborted };
 }

@@ -1,169 +1,189 @@
-import type { Build, Builds } from "./build";
-import { BuildProcess } from "./build-process";
+import type { Readings } from "../harness/suite";
+import type { Builds } from "./build";
 import type { ComparedRow } from "./plan";
+import { BuildProcess } from "./worker";
 import type { Workshop } from "./workshop";
 
-/** How much is measured of each row. */
+/** How much is measured of each row, and for how long altogether. */
 export interface Look {
-  /** Pairs of processes, one of each build, for a timed row, and for a probe, which takes longer. */
-  readonly pairs: { readonly timed: number; readonly probe: number };
-  /** Turns of a timed row in each process; a probe measures once, in a process of its own. */
+  readonly name: string;
+  /** Pairs of processes, one of each build, that a row is measured in at most. */
+  readonly pairs: number;
+  /** Pairs that a row needs: where the time is too short for them, the row that takes longest is left out first. */
+  readonly fewest: number;
+  /** Milliseconds for all rows. */
+  readonly time: number;
+  /** Turns of a timed row in each process; a probe measures once. */
   readonly turns: number;
   /** Nanoseconds of a turn. */
   readonly turn: number;
-  /** Nanoseconds of warm-up. */
-  readonly warmUp: number;
+  /** Nanoseconds of warm-up: as many as the time allows for all pairs. */
+  readonly warmUp: { readonly least: number; readonly most: number };
 }
 
-/** The figures of a row so far, pair by pair. */
+type Side = "base" | "present";
+
+/** The readings of a row so far, pair by pair. */
 export interface Seen {
-  readonly base: Map<string, number[]>;
-  readonly present: Map<string, number[]>;
+  readonly pairs: { readonly base: Readings; readonly present: Readings }[];
+  /** Milliseconds that its pairs took. */
+  took: number;
   /** Why it was given up, and which build is to blame. */
-  failed?: { readonly why: string; readonly by: "base" | "present" };
+  failed?: { readonly why: string; readonly by: Side };
+}
+export type Looked = Map<ComparedRow, Seen>;
+
+/** Beside its turns, a timed row takes this long in each process: set up, a collection, orders there and back. In milliseconds. */
+const BESIDE = 100;
+
+/** Nanoseconds that each timed row is warmed up for, so that all rows have all of their pairs if there is the time. */
+function warmUpFor(rows: readonly ComparedRow[], { warmUp: { least, most }, ...look }: Look): number {
+  const timed = rows.filter(({ kind }) => kind === "timed").length;
+  const probes = rows.reduce((sum, { reading }) => sum + 2 * reading, 0);
+  const each = (look.time / look.pairs - probes) / (2 * Math.max(1, timed)) - BESIDE;
+  return Math.min(most, Math.max(least, each * 1e6 - look.turns * look.turn));
+}
+
+/** How long a pair of a row takes, in milliseconds: as it did so far, or else as is known of its kind. */
+function costOf(row: ComparedRow, { turns, turn, warmUp }: Warmed, seen: Seen | undefined): number {
+  if (seen !== undefined && seen.pairs.length > 0) return seen.took / seen.pairs.length;
+  return 2 * (row.kind === "probe" ? row.reading : (warmUp + turns * turn) / 1e6 + BESIDE);
+}
+
+type Warmed = Omit<Look, "warmUp"> & { readonly warmUp: number };
+
+/** The rows that there is time for, the cheapest first. */
+function affordable(
+  rows: readonly ComparedRow[],
+  look: Warmed,
+  seen: Looked,
+  pair: number,
+  time: number,
+): ComparedRow[] {
+  const passes = Math.max(1, look.fewest - pair);
+  let sum = 0;
+  const cost = new Map(rows.map((row) => [row, costOf(row, look, seen.get(row))]));
+  const cheapest = [...rows].sort((a, b) => (cost.get(a) ?? 0) - (cost.get(b) ?? 0));
+  const kept = new Set(
+    cheapest.filter((row) => {
+      sum += (cost.get(row) ?? 0) * passes;
+      return sum <= time;
+    }),
+  );
+  return rows.filter((row) => kept.has(row));
+}
+
+/**
+ * Measures rows with both builds, pair by pair: each pass over the suites has a fresh process of each build for each suite. Within a
+ * pair, the builds take turns (base, this, this, base, and the next time the other way round), so that a machine that gets slower is
+ * held against neither. What was measured before the signal was aborted is in `seen`.
+ */
+export async function lookAt(
+  rows: readonly ComparedRow[],
+  how: Look,
+  builds: Builds,
+  workshop: Workshop,
+  seen: Looked,
+  tell: (text: string) => void,
+): Promise<void> {
+  for (const row of rows) seen.set(row, { pairs: [], took: 0 });
+  const look = { ...how, warmUp: warmUpFor(rows, how) };
+  const end = performance.now() + look.time;
+  let left: readonly ComparedRow[] = rows;
+  for (let pair = 0; pair < look.pairs && left.length > 0; pair++) {
+    const healthy = left.filter((row) => !seen.get(row)?.failed);
+    left = affordable(healthy, look, seen, pair, end - performance.now());
+    for (const [suite, group] of Map.groupBy(left, (row) => row.suite)) {
+      const team = new Team(builds, suite, workshop);
+      try {
+        for (const [index, row] of group.entries()) {
+          const entry = seen.get(row);
+          if (entry === undefined || (pair > 0 && performance.now() > end)) continue;
+          tell(`${look.name}, pair ${pair + 1} of ${look.pairs} at most: ${suite}: ${row.row}`);
+          await measurePair(row, look, team, (pair + index) % 2 === 1, entry);
+        }
+      } finally {
+        await team.stop();
+      }
+    }
+  }
+}
+
+async function measurePair(row: ComparedRow, look: Warmed, team: Team, isSwapped: boolean, entry: Seen): Promise<void> {
+  const start = performance.now();
+  const order: readonly [Side, Side] = isSwapped ? ["present", "base"] : ["base", "present"];
+  try {
+    const readings = await (row.kind === "timed" ? timed(row, look, team, order) : probed(row, team, order));
+    entry.pairs.push(readings);
+    entry.took += performance.now() - start;
+  } catch (error) {
+    team.workshop.signal.throwIfAborted();
+    if (!(error instanceof RowFailed)) throw error;
+    entry.failed = { why: error.message, by: error.side };
+  }
+}
+
+type Pair = Record<Side, Readings>;
+
+async function timed({ row }: ComparedRow, look: Warmed, team: Team, order: readonly [Side, Side]): Promise<Pair> {
+  const [first, second] = order;
+  const readings: Pair = { base: {}, present: {} };
+  try {
+    for (const side of order)
+      await team.of(side, (it) => it.ask<"begin">({ order: "begin", row, warmUp: look.warmUp }));
+    for (let i = 0; i < look.turns; i++) {
+      for (const side of i % 2 === 0 ? [first, second] : [second, first]) {
+        await team.of(side, (it) => it.ask<"turn">({ order: "turn", nanoseconds: look.turn }));
+      }
+    }
+  } finally {
+    for (const side of order) readings[side] = await team.of(side, (it) => it.ask<"end">({ order: "end" }));
+  }
+  return readings;
+}
+
+async function probed({ row }: ComparedRow, team: Team, order: readonly [Side, Side]): Promise<Pair> {
+  const readings: Pair = { base: {}, present: {} };
+  for (const side of order) readings[side] = await team.of(side, (it) => it.ask<"probe">({ order: "probe", row }));
+  return readings;
 }
 
 /** A row could not be measured with one of the builds. */
 class RowFailed extends Error {
   constructor(
-    readonly build: Build,
+    readonly side: Side,
     cause: unknown,
   ) {
     super(cause instanceof Error ? cause.message : String(cause));
   }
 }
 
-/**
- * Measures rows of one suite with both builds: in each pair of fresh processes, row by row, in the order base, this, this, base,
- * and the next time the other way round, so that a machine that gets slower is held against neither. What was measured before
- * the signal was aborted is in `seen`.
- */
-export async function lookAt(
-  rows: readonly ComparedRow[],
-  look: Look,
-  builds: Builds,
-  workshop: Workshop,
-  seen: Map<ComparedRow, Seen>,
-  tell: (row: ComparedRow, pair: number) => void,
-): Promise<void> {
-  for (const row of rows) seen.set(row, { base: new Map(), present: new Map() });
-  const { pairs } = look;
-  for (let pair = 0; pair < Math.max(pairs.timed, pairs.probe); pair++) {
-    const team = new Team(builds, workshop);
-    try {
-      for (const [index, row] of rows.entries()) {
-        const entry = seen.get(row);
-        if (entry === undefined || entry.failed || pair >= pairs[row.kind]) continue;
-        tell(row, pair);
-        const isSwapped = (pair + index) % 2 === 1;
-        await measurePair(row, look, team, isSwapped, entry);
-      }
-    } finally {
-      await team.stop();
-    }
-  }
-}
-
-async function measurePair(row: ComparedRow, look: Look, team: Team, isSwapped: boolean, entry: Seen): Promise<void> {
-  const measure = row.kind === "timed" ? timeInTurns : probeInTurn;
-  const order = isSwapped ? ([team.present, team.base] as const) : ([team.base, team.present] as const);
-  try {
-    const figures = await measure(row, look, team, order);
-    const [base, present] = isSwapped ? [figures[1], figures[0]] : figures;
-    for (const { name } of row.figures) {
-      add(entry.base, name, base[name]);
-      add(entry.present, name, present[name]);
-    }
-  } catch (error) {
-    team.signal.throwIfAborted();
-    if (!(error instanceof RowFailed)) throw error;
-    entry.failed = { why: error.message, by: error.build === team.base ? "base" : "present" };
-  }
-}
-
-function add(figures: Map<string, number[]>, name: string, figure = Number.NaN): void {
-  const list = figures.get(name) ?? [];
-  figures.set(name, list);
-  list.push(figure);
-}
-
-type Figures = Readonly<Record<string, number>>;
-type Order = readonly [first: Build, second: Build];
-
-async function timeInTurns(
-  { suite, row }: ComparedRow,
-  look: Look,
-  team: Team,
-  order: Order,
-): Promise<[Figures, Figures]> {
-  const [first, second] = order;
-  const turns = new Map<Build, number[]>(order.map((build) => [build, []]));
-  const turn = async (build: Build): Promise<void> => {
-    const figure = await team.ask(build, suite, (process) =>
-      process.ask<"turn">({ order: "turn", nanoseconds: look.turn }),
-    );
-    turns.get(build)?.push(figure);
-  };
-  try {
-    for (const build of order) {
-      await team.ask(build, suite, (process) => process.ask<"begin">({ order: "begin", row, warmUp: look.warmUp }));
-    }
-    for (let i = 0; i < look.turns; i++) {
-      await turn(i % 2 === 0 ? first : second);
-      await turn(i % 2 === 0 ? second : first);
-    }
-  } finally {
-    for (const build of order) await team.ask(build, suite, (process) => process.ask<"end">({ order: "end" }));
-  }
-  // What disturbs a turn makes it longer: the shortest is the least disturbed.
-  const time = (build: Build): Figures => ({ time: Math.min(...(turns.get(build) ?? [])) });
-  return [time(first), time(second)];
-}
-
-async function probeInTurn(
-  { suite, row }: ComparedRow,
-  _look: Look,
-  team: Team,
-  order: Order,
-): Promise<[Figures, Figures]> {
-  const probe = (build: Build) => team.ask(build, suite, (process) => process.ask<"probe">({ order: "probe", row }));
-  return [await probe(order[0]), await probe(order[1])];
-}
-
-/** A process of each build; one that ended is replaced by another, for the rows that are left. */
+/** A process of each build with a suite; one that ended is replaced by another, for the rows that are left. */
 class Team {
-  readonly #processes = new Map<Build, BuildProcess>();
-  readonly base: Build;
-  readonly present: Build;
-  readonly signal: AbortSignal;
+  readonly #processes: Partial<Record<Side, BuildProcess>> = {};
 
   constructor(
-    builds: Builds,
-    private readonly workshop: Workshop,
-  ) {
-    ({ base: this.base, present: this.present } = builds);
-    this.signal = workshop.signal;
-  }
+    private readonly builds: Builds,
+    private readonly suite: string,
+    readonly workshop: Workshop,
+  ) {}
 
   /** @throws RowFailed when the process says no, or ends. */
-  async ask<Value>(build: Build, suite: string, order: (process: BuildProcess) => Promise<Value>): Promise<Value> {
+  async of<Value>(side: Side, order: (process: BuildProcess) => Promise<Value>): Promise<Value> {
     try {
-      return await order(await this.#processOf(build, suite));
+      let process = this.#processes[side];
+      if (process === undefined || process.hasEnded) {
+        process = new BuildProcess(this.workshop, this.builds[side]);
+        this.#processes[side] = process;
+        await process.ask<"load">({ order: "load", suite: this.suite });
+      }
+      return await order(process);
     } catch (error) {
-      throw new RowFailed(build, error);
+      throw new RowFailed(side, error);
     }
-  }
-
-  async #processOf(build: Build, suite: string): Promise<BuildProcess> {
-    const known = this.#processes.get(build);
-    if (known && !known.hasEnded) return known;
-    const started = new BuildProcess(this.workshop, build);
-    this.#processes.set(build, started);
-    await started.ask<"load">({ order: "load", suite });
-    return started;
   }
 
   async stop(): Promise<void> {
-    await Promise.all([...this.#processes.values()].map((process) => process.stop()));
+    await Promise.all(Object.values(this.#processes).map((process) => process.stop()));
   }
 }

@@ -38,7 +38,7 @@ async function documentsOf(root: string, targets: readonly Target[]): Promise<Ma
   const { picturesOf } = await import("../charts/pictures");
   const { actorsPicture, toolsPicture } = await import("../charts/rooms");
   const { laddersPicture } = await import("../charts/stress");
-  const { COMPARE_METHOD } = await import("../compare/method");
+  const { COMPARE_METHOD } = await import("../compare/report");
   const { readPeers, renderPeers } = await import("../peers/page");
   const results = await readResults(join(root, RESULTS));
   const peers = await readPeers(join(root, RESULTS));

@@ -36,7 +36,7 @@ export function ratios(figures: readonly number[], floors: readonly number[]): S
 }
 
 /** A p99 of fewer samples than this is an anecdote. */
-const SAMPLES_FOR_P99 = 1000;
+export const SAMPLES_FOR_P99 = 1000;
 
 /** What is told about a row's samples, all rounds together. */
 export interface Summary {
@@ -76,4 +76,58 @@ export function curve(samples: readonly number[]): (readonly [share: number, val
 /** Operations a second: those completed, over the wall time that passed meanwhile. */
 export function throughput(operations: number, wallNanoseconds: number): number {
   return (operations / wallNanoseconds) * 1e9;
+}
+
+/** A middle, and the limits that it lies between with a stated confidence. */
+export interface Interval {
+  readonly middle: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+/**
+ * Where the middle of some differences lies: the median of the means of all two of them (J. Hodges and E. Lehmann, 1963), with the
+ * interval of those middles that Wilcoxon's test of signed ranks does not refuse. Fewer than six differences give no 95 %: the interval
+ * is then the range of them, which holds the middle with 87 % for four and 94 % for five.
+ */
+export function rankInterval(differences: readonly number[], confidence = 0.95): Interval {
+  const means: number[] = [];
+  for (const [index, one] of differences.entries()) {
+    for (const other of differences.slice(index)) means.push((one + other) / 2);
+  }
+  const sorted = ascending(means);
+  const tails = tailsOf(differences.length);
+  let cut = 0;
+  while ((tails[sorted.length - cut - 1] ?? 1) <= (1 - confidence) / 2) cut++;
+  const [low = Number.NaN, high = Number.NaN] = [sorted[cut], sorted[sorted.length - 1 - cut]];
+  return { middle: quantile(sorted, 0.5), low, high };
+}
+
+/**
+ * How likely differences of so high ranks are, or of higher ones, where nothing but chance makes them positive: the one-sided p of
+ * Wilcoxon's test of signed ranks (F. Wilcoxon, "Individual comparisons by ranking methods", 1945), exact but for ties.
+ */
+export function chanceOf(differences: readonly number[]): number {
+  const sorted = [...differences].sort((a, b) => Math.abs(a) - Math.abs(b));
+  let sum = 0;
+  for (let from = 0; from < sorted.length; ) {
+    let to = from;
+    while (to < sorted.length && Math.abs(sorted[to] ?? 0) === Math.abs(sorted[from] ?? 0)) to++;
+    const rank = (from + 1 + to) / 2; // Equal ones share their ranks.
+    for (const each of sorted.slice(from, to)) sum += each > 0 ? rank : each === 0 ? rank / 2 : 0;
+    from = to;
+  }
+  return tailsOf(differences.length)[Math.floor(sum)] ?? 0;
+}
+
+/** The share of all ways to give signs to so many ranks whose positive ones add up to a sum or more, by that sum. */
+function tailsOf(size: number): Float64Array {
+  const largest = (size * (size + 1)) / 2;
+  const tails = new Float64Array(largest + 1);
+  tails[0] = 1;
+  for (let rank = 1; rank <= size; rank++) {
+    for (let sum = largest; sum >= rank; sum--) tails[sum] = (tails[sum] ?? 0) + (tails[sum - rank] ?? 0);
+  }
+  for (let sum = largest - 1; sum >= 0; sum--) tails[sum] = (tails[sum] ?? 0) + (tails[sum + 1] ?? 0);
+  return tails.map((ways) => ways / 2 ** size);
 }

@@ -1,5 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { quantile, ratios, spread, summarise, throughput } from "../../benchmarks/harness/statistics";
+import {
+  chanceOf,
+  quantile,
+  rankInterval,
+  ratios,
+  spread,
+  summarise,
+  throughput,
+} from "../../benchmarks/harness/statistics";
 import { medianSlope } from "../../benchmarks/harness/trend";
 
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
@@ -83,4 +91,26 @@ test("a median slope is what each step adds, jumps apart", () => {
   expect(medianSlope([3, 5, 7, 9])).toBe(2);
   expect(medianSlope([0, 1, 2, 3, 4, 500, 6, 7, 8, 9, 10])).toBe(1);
   expect(medianSlope([7, 7, 7, 7, 90, 90, 90, 7, 7, 7, 7])).toBe(0);
+});
+
+describe("a test of signed ranks", () => {
+  test("gives the chances of Wilcoxon's table, one-sided", () => {
+    const up = [1.1, 2.3, 3.2, 4.5, 5.7, 6.1];
+    expect(chanceOf(up)).toBe(1 / 64);
+    expect(chanceOf(up.with(0, -1.1))).toBe(2 / 64);
+    expect(chanceOf(up.map((each) => -each))).toBe(1);
+    expect(chanceOf([1, 2, 3, 4, -5, 6, 7, 8].map((each) => each + 0.001))).toBe(10 / 256); // W = 31 of 36.
+    expect(chanceOf([2, 2, 2, 2])).toBe(1 / 16); // Equal ones share their ranks.
+  });
+
+  test("has an interval of those middles that it does not refuse, which one that was disturbed hardly moves", () => {
+    const even = Array.from({ length: 12 }, (_, index) => 1 + index / 100);
+    const { middle, low, high } = rankInterval(even);
+    expect(middle).toBeCloseTo(1.055, 9);
+    expect(chanceOf(even.map((each) => each - low - 0.004))).toBeGreaterThan(0.025);
+    expect(chanceOf(even.map((each) => each - low + 0.004))).toBeLessThan(0.025);
+    expect(high).toBeLessThan(1.11);
+    expect(rankInterval(even.with(11, 9)).middle).toBeLessThan(1.07);
+    expect(rankInterval([3, 1, 2, 4])).toEqual({ middle: 2.5, low: 1, high: 4 });
+  });
 });

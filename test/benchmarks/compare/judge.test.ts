@@ -1,23 +1,24 @@
 import { describe, expect, test } from "bun:test";
 import { createRandom, type SeededRandom } from "envoi/testing";
-import { judge, suspectRows } from "../../../benchmarks/compare/judge";
-import type { Seen } from "../../../benchmarks/compare/look";
-import { FULL } from "../../../benchmarks/compare/looks";
+import { FULL, judge, suspectRows, type Thoroughness } from "../../../benchmarks/compare/judge";
+import type { Looked, Seen } from "../../../benchmarks/compare/look";
 import type { ComparedRow } from "../../../benchmarks/compare/plan";
+import { quickOr } from "../long";
 
-const RUNS = process.env["ENVOI_LONG"] ? 200 : 20;
-const ROWS = process.env["ENVOI_LONG"] ? 150 : 30;
+const RUNS = quickOr(20, 200);
+const ROWS = quickOr(30, 150);
 
-const row = (name: string, better: "lower" | "higher" = "lower"): ComparedRow => ({
+const row = (name: string, better: "lower" | "higher" = "lower", figure = "time"): ComparedRow => ({
   suite: "simulated",
   row: name,
   kind: "timed",
-  figures: [{ name: "time", unit: "ns", better }],
+  figures: [{ name: figure, unit: "ns", better }],
+  reading: 0,
 });
 
-const seen = (base: readonly number[], present: readonly number[]): Seen => ({
-  base: new Map([["time", [...base]]]),
-  present: new Map([["time", [...present]]]),
+const seen = (base: readonly number[], present: readonly number[], figure = "time"): Seen => ({
+  pairs: base.map((time, pair) => ({ base: { [figure]: time }, present: { [figure]: present[pair] ?? Number.NaN } })),
+  took: 0,
 });
 
 const rows = Array.from({ length: ROWS }, (_, index) => row(`row ${index}`));
@@ -27,17 +28,16 @@ const figure = (random: SeededRandom): number =>
   100 * (1 + 0.05 * random.next()) * (random.chance(0.05) ? 1 + random.next() : 1);
 
 /** Two looks at builds of which the present one takes so many times as long as the base. */
-function run(random: SeededRandom, ratioOf: (index: number) => number) {
-  const look = (chosen: readonly ComparedRow[], pairs: number) =>
+function run(random: SeededRandom, ratioOf: (index: number) => number, how: Thoroughness = FULL) {
+  const look = (chosen: readonly ComparedRow[], pairs: number): Looked =>
     new Map(
       chosen.map((each) => {
         const draw = (times: number) => Array.from({ length: pairs }, () => times * figure(random));
         return [each, seen(draw(1), draw(ratioOf(rows.indexOf(each))))] as const;
       }),
     );
-  const first = look(rows, FULL.first.pairs.timed);
-  const second = look(suspectRows(first), FULL.second.pairs.timed);
-  return judge(first, second).comparisons;
+  const first = look(rows, 8);
+  return judge(first, look(suspectRows(first, how), how.second.pairs), how).comparisons;
 }
 
 describe("simulated runs", () => {
@@ -60,6 +60,11 @@ describe("simulated runs", () => {
     expect(found).toBeGreaterThanOrEqual(0.75 * RUNS);
   });
 
+  test("find all rows of a build that takes 15 % longer in each of them", () => {
+    const told = run(createRandom(4), () => 1.15);
+    expect(told.filter(({ verdict }) => verdict === "slower").length).toBeGreaterThan(0.8 * ROWS);
+  });
+
   test("call a change below the resolution no difference", () => {
     const told = run(createRandom(3), () => 1.01);
     expect(told.filter(({ verdict }) => verdict !== "no difference")).toEqual([]);
@@ -73,15 +78,17 @@ describe("a difference", () => {
 
   test("is none when the second look does not show it", () => {
     const first = new Map([[one, seen(steady(100), steady(120))]]);
-    expect(suspectRows(first)).toEqual([one]);
-    const { comparisons } = judge(first, new Map([[one, seen(steady(100, 16), steady(101, 16))]]));
-    expect(comparisons).toMatchObject([{ verdict: "no difference", isSecondLook: true, pairs: 16 }]);
+    expect(suspectRows(first, FULL)).toEqual([one]);
+    const { comparisons } = judge(first, new Map([[one, seen(steady(100, 12), steady(101, 12))]]), FULL);
+    expect(comparisons).toMatchObject([{ verdict: "no difference", isSecondLook: true, pairs: 12 }]);
     expect(comparisons[0]?.ratio).toBeCloseTo(1.01, 6); // What the first look saw has no part in it.
   });
 
-  test("that was seen once, because the run ended, is told as such", () => {
-    const { comparisons } = judge(new Map([[one, seen(steady(100), steady(120))]]), new Map());
-    expect(comparisons).toMatchObject([{ verdict: "seen once", isSecondLook: false, pairs: 8 }]);
+  test("that was seen once, because there was no time for the second look, is told as such", () => {
+    const first = new Map([[one, seen(steady(100), steady(120))]]);
+    for (const second of [new Map(), new Map([[one, seen(steady(100, 3), steady(120, 3))]])]) {
+      expect(judge(first, second, FULL).comparisons).toMatchObject([{ verdict: "seen once", isSecondLook: false }]);
+    }
   });
 
   test("of a figure that is better when it is higher is faster when it is higher", () => {
@@ -91,34 +98,24 @@ describe("a difference", () => {
       [steady(80), "slower"],
     ] as const) {
       const looked = new Map([[rate, seen(steady(100), figures)]]);
-      expect(judge(looked, looked).comparisons).toMatchObject([{ verdict }]);
+      expect(judge(looked, looked, FULL).comparisons).toMatchObject([{ verdict }]);
     }
   });
 
-  test("must be the more certain, the more figures are looked at again", () => {
-    const varied = (value: number) => steady(value, 16).map((each, index) => each * (1 + (index % 4) / 20));
-    const among = (count: number) => {
-      const suspects = rows.slice(0, count);
-      const first = new Map(suspects.map((each) => [each, seen(steady(100), steady(120))]));
-      const second = new Map(suspects.map((each) => [each, seen(steady(100, 16), varied(120))]));
-      const [told] = judge(first, second).comparisons;
-      return (told?.high ?? 0) / (told?.low ?? 1);
-    };
-    expect(among(20)).toBeGreaterThan(1.02 * among(1));
-  });
-
-  test("must lie beyond the resolution with its whole interval", () => {
-    const first = new Map([[one, seen(steady(100), steady(120))]]);
-    const varied = steady(104, 16).map((each, index) => each * (index % 2 === 0 ? 0.97 : 1.03));
-    const { comparisons } = judge(first, new Map([[one, seen(steady(100, 16), varied)]]));
-    expect(comparisons[0]?.ratio).toBeGreaterThan(1.02);
-    expect(comparisons[0]?.verdict).toBe("no difference");
+  test("of a p99 must be larger than one of another figure", () => {
+    for (const [name, verdict] of [
+      ["time", "slower"],
+      ["p99", "no difference"],
+    ] as const) {
+      const looked = new Map([[row("one", "lower", name), seen(steady(100), steady(108), name)]]);
+      expect(judge(looked, looked, FULL).comparisons).toMatchObject([{ verdict }]);
+    }
   });
 });
 
 describe("no comparison is made", () => {
   const one = row("one");
-  const left = (first: Seen, second?: Seen) => judge(new Map([[one, first]]), new Map(second && [[one, second]]));
+  const left = (first: Seen, second?: Seen) => judge(new Map([[one, first]]), new Map(second && [[one, second]]), FULL);
 
   test("of readings that are not all above zero: they have no ratio", () => {
     const why = "time: a reading was not above zero, and of such there is no ratio";
@@ -134,9 +131,11 @@ describe("no comparison is made", () => {
     expect(late).toMatchObject({ comparisons: [], notCompared: [{ isBroken: true }] });
   });
 
-  test("of a row that was measured in fewer than three pairs when the run ended", () => {
+  test("of a row that there was no time for, nor of a p99 without its samples, which goes without saying", () => {
     const { comparisons, notCompared } = left(seen([1, 1], [2, 2]));
     expect(comparisons).toEqual([]);
-    expect(notCompared[0]?.why).toBe("the run ended before it was measured often enough");
+    expect(notCompared[0]?.why).toStartWith("there was no time for 4 pairs of it");
+    const tail = new Map([[row("one", "lower", "p99"), seen([1, 1], [2, 2], "p99")]]);
+    expect(judge(tail, new Map(), FULL)).toEqual({ comparisons: [], notCompared: [] });
   });
 });

@@ -2,13 +2,21 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { cp, mkdir, mkdtemp, realpath, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Look, lookAt, type Seen } from "../../../benchmarks/compare/look";
-import { type ComparedRow, makePlan } from "../../../benchmarks/compare/plan";
+import { type Look, type Looked, lookAt, type Seen } from "../../../benchmarks/compare/look";
+import { makePlan } from "../../../benchmarks/compare/plan";
 import { Workshop } from "../../../benchmarks/compare/workshop";
 
 const root = join(import.meta.dir, "../../..");
 const MS = 1e6;
-const LOOK: Look = { pairs: { timed: 3, probe: 2 }, turns: 2, turn: 2 * MS, warmUp: 2 * MS };
+const LOOK: Look = {
+  name: "look",
+  pairs: 2,
+  fewest: 2,
+  time: 60_000,
+  turns: 2,
+  turn: 2 * MS,
+  warmUp: { least: MS, most: 2 * MS },
+};
 
 /** A suite that needs no envoi; `base` and `here` differ in what they are told. */
 const SUITE = `
@@ -106,31 +114,42 @@ describe("the plan", () => {
 
 test("a look measures each row in pairs of processes; one that is refused, or takes its process with it, spares the others", async () => {
   const { rows } = await plan();
-  const seen = new Map<ComparedRow, Seen>();
+  const seen: Looked = new Map();
   const begun: string[] = [];
-  await withWorkshop((workshop) => lookAt(rows, LOOK, builds, workshop, seen, ({ row }) => begun.push(row)));
-  const of = (name: string): Seen =>
-    [...seen].find(([{ row }]) => row === name)?.[1] ?? { base: new Map(), present: new Map() };
+  await withWorkshop((workshop) => lookAt(rows, LOOK, builds, workshop, seen, (text) => begun.push(text)));
+  const of = (name: string): Seen => [...seen].find(([{ row }]) => row === name)?.[1] ?? { pairs: [], took: 0 };
 
-  const counted = Map.groupBy(begun, (name) => name).values();
-  expect([...counted].map((times) => times.length)).toEqual([1, 1, 3, 2, 2]); // What failed is not tried again.
+  const counted = Map.groupBy(begun, (text) => text.slice(text.lastIndexOf(": ") + 2)).values();
+  expect([...counted].map((times) => times.length)).toEqual([1, 1, 2, 2, 2]); // What failed is not tried again.
   expect(of("dies").failed).toEqual({ why: "its process ended (3)", by: "present" });
   expect(of("idle here").failed?.by).toBe("present");
   expect(of("idle here").failed?.why).toContain("it did nothing");
-  const { base, present } = of("works");
-  expect([base.get("time")?.length, present.get("time")?.length]).toEqual([3, 3]);
-  for (const [pair, time] of (base.get("time") ?? []).entries())
-    expect(present.get("time")?.[pair]).toBeGreaterThan(2 * time);
+  const { pairs } = of("works");
+  expect(pairs.length).toBe(2);
+  for (const { base, present } of pairs) expect(present["time"]).toBeGreaterThan(2 * (base["time"] ?? Infinity));
   for (const name of ["reads", "reads, with a chart"]) {
-    expect(Object.fromEntries(of(name).base)).toEqual({ time: [1, 1], rate: [10, 10] });
-    expect(Object.fromEntries(of(name).present)).toEqual({ time: [2, 2], rate: [20, 20] });
+    const each = { base: { time: 1, rate: 10, count: 7 }, present: { time: 2, rate: 20, count: 7 } };
+    expect(of(name).pairs).toEqual([each, each]);
   }
+}, 240_000);
+
+test("a look that has no time for all rows leaves out those that take longest, and ends", async () => {
+  const { rows } = await plan("reads");
+  const [cheap, dear] = rows.map((row, index) => ({
+    ...row,
+    kind: "probe" as const,
+    reading: index === 0 ? 1 : 60_000,
+  }));
+  if (cheap === undefined || dear === undefined) throw new Error("there are two");
+  const seen: Looked = new Map();
+  await withWorkshop((workshop) => lookAt([cheap, dear], LOOK, builds, workshop, seen, () => {}));
+  expect([seen.get(cheap)?.pairs.length, seen.get(dear)?.pairs.length]).toEqual([2, 0]);
 }, 240_000);
 
 test("a comparison that is killed leaves no process that measures", async () => {
   const code = `
     const { Workshop } = await import(${JSON.stringify(join(root, "benchmarks/compare/workshop.ts"))});
-    const { BuildProcess } = await import(${JSON.stringify(join(root, "benchmarks/compare/build-process.ts"))});
+    const { BuildProcess } = await import(${JSON.stringify(join(root, "benchmarks/compare/worker.ts"))});
     const { descendants } = await import(${JSON.stringify(join(root, "benchmarks/harness/processes.ts"))});
     const workshop = new Workshop(new AbortController().signal);
     const worker = new BuildProcess(workshop, ${JSON.stringify(builds.base)});

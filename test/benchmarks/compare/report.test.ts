@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { betterOf } from "../../../benchmarks/compare/direction";
-import type { Comparison } from "../../../benchmarks/compare/judge";
-import { COMPARE_METHOD } from "../../../benchmarks/compare/method";
-import { LIMITS, type Report, render, serialise, statusOf } from "../../../benchmarks/compare/report";
+import { CONFIDENCE, type Comparison, FULL } from "../../../benchmarks/compare/judge";
+import { betterOf } from "../../../benchmarks/compare/plan";
+import { COMPARE_METHOD, type Report, render, serialise, statusOf } from "../../../benchmarks/compare/report";
 
 const comparison = (changes: Partial<Comparison> = {}): Comparison => ({
   suite: "routing",
@@ -26,7 +25,9 @@ const report = (changes: Partial<Report> = {}): Report => ({
   base: { revision: "v0.1.0", commit: "0123456789" },
   present: { commit: "abcdef012 with changes" },
   missing: [],
-  ...LIMITS,
+  resolution: FULL.resolution,
+  confidence: CONFIDENCE,
+  seconds: 90,
   interrupted: false,
   comparisons: [same],
   notCompared: [],
@@ -47,6 +48,8 @@ describe("a comparison ends with status", () => {
       "when half of the figures could have changed by a tenth unseen",
       { comparisons: [comparison({ verdict: "no difference", low: 0.85, high: 1.2 })] },
     ],
+    [3, "when a difference was seen once only", { comparisons: [same, comparison({ verdict: "seen once" })] }],
+    [0, "whatever the interval of a p99", { comparisons: [same, { ...same, figure: "p99", low: 0.5, high: 2 }] }],
     [3, "when nothing could be compared", { comparisons: [], notCompared: [{ ...broken, isBroken: false }] }],
     [1, "when something is slower in spite of the noise", { comparisons: [comparison({ low: 1.5, high: 2.5 })] }],
     [130, "when it was interrupted, whatever it saw", { interrupted: true, comparisons: [comparison()] }],
@@ -63,7 +66,7 @@ describe("its report", () => {
     expect(text).toContain("base: v0.1.0 (0123456789)   this: abcdef012 with changes");
     expect(text).toMatch(/^ref\.ask +100 ns +110 ns +1\.100 +1\.050–1\.150 +2 × 16 +slower$/m);
     expect(text).toMatch(/^memory: bytes +100 B +110 B +1\.100 /m);
-    expect(text).toContain("2 slower, 0 faster, 0 no difference; 0 not compared.");
+    expect(text).toContain("2 slower, 0 faster, 0 no difference; 0 not compared; 1.5 minutes.");
   });
 
   test("tells why rows are not compared, once for each reason", () => {
@@ -77,7 +80,7 @@ describe("its report", () => {
     expect(render(report())).not.toContain("too noisy");
     expect(render(report({ interrupted: true, comparisons: [] }))).not.toContain("Half of the figures");
     expect(render(report({ comparisons: [comparison({ verdict: "no difference", low: 0.8, high: 1.25 })] }))).toContain(
-      "Half of the figures would have shown a change of 25 % or less.",
+      "Half of the figures would have shown a change of 25 %, nine of ten one of 25 %",
     );
     expect(render(report({ comparisons: [comparison({ verdict: "no difference", low: 0.8, high: 1.25 })] }))).toContain(
       "too noisy",
@@ -112,7 +115,8 @@ describe("a probe's figure is better", () => {
   });
 });
 
-test("the page's text on comparisons tells the numbers that the command works with", () => {
-  expect(COMPARE_METHOD).toContain("8 pairs (6 of rows that are no loops)");
-  expect(COMPARE_METHOD).toContain("beyond 2 %");
+test("the page's text on comparisons tells what they look at, and the numbers that the command works with", () => {
+  expect(COMPARE_METHOD).toContain("the quickest tenth of a\nrow's samples, and at their p99");
+  expect(COMPARE_METHOD).toContain("(4 to 8 pairs)");
+  expect(COMPARE_METHOD).toContain("beyond the resolution, 3 %, or 10 % of a p99 (5 % and 20 % with `--quick`)");
 });

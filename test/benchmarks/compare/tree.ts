@@ -18,6 +18,12 @@ export async function copyOfTree(): Promise<Tree> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), "envoi-tree-")));
   await (await Checkout.open(root)).copyTree(folder);
   await symlink(join(root, "node_modules"), join(folder, "node_modules"));
+  await Bun.write(join(folder, ".git/info/exclude"), "node_modules\n"); // A link, which `node_modules/` does not stand for.
+  return committed(folder);
+}
+
+/** A folder with all that is in it as its first commit. */
+function committed(folder: string): Tree {
   const git = (...args: readonly string[]): string => {
     const named = ["-c", "user.name=test", "-c", "user.email=test@example.org", ...args];
     const { success, stdout, stderr } = Bun.spawnSync(["git", ...named], { cwd: folder });
@@ -25,7 +31,6 @@ export async function copyOfTree(): Promise<Tree> {
     return stdout.toString().trim();
   };
   git("init", "--quiet");
-  await Bun.write(join(folder, ".git/info/exclude"), "node_modules\n"); // A link, which `node_modules/` does not stand for.
   git("add", "--all");
   git("commit", "--quiet", "--message", "first");
   return {
@@ -39,6 +44,21 @@ export async function copyOfTree(): Promise<Tree> {
     },
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
   };
+}
+
+/** A checkout of a package with a build of its own and no more: it is built at once. */
+export async function tinyTree(build: string): Promise<Tree> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), "envoi-tiny-")));
+  const files = {
+    "package.json": "{}",
+    "bun.lock": "",
+    "scripts/build.ts": build,
+    "benchmarks/suites/files.bench.ts": "",
+    "node_modules/here": "",
+    ".gitignore": "node_modules",
+  };
+  for (const [name, text] of Object.entries(files)) await Bun.write(join(folder, name), text);
+  return committed(folder);
 }
 
 /** Makes each turn of an actor about ten times as long: what a release must not do unnoticed. */
