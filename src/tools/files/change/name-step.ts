@@ -37,6 +37,7 @@ export class NameStep implements Step {
   readonly #toParent: Parent | null;
   /** The place of a deleted file until the end. */
   #kept: StagedDirectory | null = null;
+  #needsHash = false;
   #needsBeside = false;
   #isPlaced = false;
   #bytes = 0;
@@ -147,7 +148,8 @@ export class NameStep implements Step {
 
   check(): boolean {
     const { root, status, staging } = this.#workspace;
-    if (!this.#look()) return false;
+    this.#needsHash = !this.#look();
+    if (this.#needsHash) return false;
     if (this.#to === null || this.#toParent === null) {
       if (this.#kept === null && !this.#needsBeside) this.#kept = staging.reserve(this.given);
       return true;
@@ -167,7 +169,8 @@ export class NameStep implements Step {
   }
 
   async prepare(signal: AbortSignal): Promise<void> {
-    if (!this.#needsBeside) await this.#target.hash(signal);
+    if (this.#needsHash) await this.#target.hash(signal);
+    if (this.#needsBeside && this.#kept === null) this.#keepBeside();
   }
 
   place(): boolean {
@@ -178,7 +181,6 @@ export class NameStep implements Step {
       expectRenamed(root.rename(fromAt, name, this.#toParent.at, nameOf(this.#to), false), this.#from, this.#to);
       return true;
     }
-    if (this.#needsBeside && this.#kept === null) this.#keepBeside();
     const kept = this.#kept;
     if (kept === null) return false;
     const at = kept.id === undefined ? kept.at : fromAt;

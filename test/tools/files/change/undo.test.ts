@@ -11,13 +11,13 @@ import type { Root } from "../../../../src/tools/files/root/root";
 import { Rules } from "../../../../src/tools/files/rules";
 import { Workspace } from "../../../../src/tools/files/workspace";
 import { Quota } from "../../../../src/tools/files/write/quota";
-import { Staging } from "../../../../src/tools/files/write/staging";
+import { STAGING, Staging } from "../../../../src/tools/files/write/staging";
 import type { Amount } from "../../../../src/tools/files/write/usage";
 import { WriteLock } from "../../../../src/tools/files/write/write-lock";
 import { intercept, lasting } from "../over-root";
 import { type Disk, rootWays, stagedIn, withRoot } from "../ways";
 
-const { EIO, EINVAL } = constants.errno;
+const { EIO, EINVAL, EXDEV } = constants.errno;
 
 function workspaceOf(root: Root, deny: string[] = [], clock = systemClock): Workspace {
   const staging = new Staging(root);
@@ -200,6 +200,49 @@ describe.each(rootWays)("by way of %s", (way) => {
       const error = await make(workspaceOf(intercept(root, { exchange: () => -EINVAL })));
       expect(error?.message).toContain("cannot exchange two files");
       expect(filesIn(disk, directory)).toEqual(BEFORE);
+    });
+  });
+
+  test("P5: many files on another file system than .envoi are changed together, and none is placed for each of the others", async () => {
+    await withRoot(way, async (root, directory, disk) => {
+      const names = Array.from({ length: 20 }, (_, i) => `${i}`);
+      for (const name of names) disk.writeFileSync(join(directory, name), "old");
+      const staging = new Set<number>();
+      let placed = 0;
+      const within = (from: number, to: number, work: () => number): number => {
+        if (staging.has(from) !== staging.has(to)) return -EXDEV;
+        placed++;
+        return work();
+      };
+      const mounted = intercept(root, {
+        openAt(at, name, opening) {
+          const opened = root.openAt(at, name, opening);
+          if (name === STAGING && opened >= 0) staging.add(opened);
+          return opened;
+        },
+        rename: (from, name, to, newName, replace) =>
+          within(from, to, () => root.rename(from, name, to, newName, replace)),
+        exchange: (from, name, to, newName, spare) =>
+          within(from, to, () => root.exchange(from, name, to, newName, spare)),
+      });
+      const changes = names.map((path, i): Change => {
+        if (i % 4 === 0) return { kind: "delete", path, ifMatch: etagOf(Buffer.from("old")) };
+        if (i % 4 === 1) return { kind: "move", from: path, to: `${path} moved` };
+        if (i % 4 === 2) return { kind: "write", path: `${path} new`, content: "new" };
+        return { kind: "edit", path, edits: [{ oldText: "old", newText: "new" }] };
+      });
+      expect(await make(workspaceOf(mounted), { changes })).toBeNull();
+      const expected = names.flatMap((name, i) => {
+        if (i % 4 === 2) return [`${name} old`, `${name} new new`];
+        return i % 4 === 0 ? [] : [i % 4 === 1 ? `${name} moved old` : `${name} new`];
+      });
+      const found = (disk.readdirSync(directory) as string[]).filter((name) => name !== STAGING);
+      expect(found.map((name) => `${name} ${disk.readFileSync(join(directory, name), "utf8")}`).sort()).toEqual(
+        expected.sort(),
+      );
+      expect(stagedIn(disk, directory)).toEqual([]);
+      // Each at most twice, and once back.
+      expect(placed).toBeLessThanOrEqual(3 * names.length);
     });
   });
 
