@@ -379,6 +379,21 @@ test("P13: an actor stops itself and its children, and nobody else", async () =>
   expect(systems.router.has(stranger.address)).toBe(true);
 });
 
+test("P13: a child is stopped by its address too, whether it is there or not, and a stranger is not", async () => {
+  const systems = createTestSystem();
+  const { system, router } = systems;
+  spawnWorker(systems, "stranger");
+  const Nurse = defineProtocol("nurse", { stop: { payload: Type.String() } });
+  const nurse = system.spawn("nurse", Nurse, (ctx) => {
+    ctx.spawn("child", Work, () => ({ work: (text) => text, stop() {} }));
+    return { stop: (id) => ctx.stop(system.ref(address(id), Work)) };
+  });
+  expect((await nurse.ask("stop", "nurse/child")).isOk()).toBe(true);
+  expect(router.has(address("nurse/child"))).toBe(false);
+  expect((await nurse.ask("stop", "nurse/child")).isOk()).toBe(true);
+  expect((await nurse.ask("stop", "stranger"))._unsafeUnwrapErr().message).toContain("@(stranger) is neither");
+});
+
 test("P13: an actor that stops cannot spawn", async () => {
   const { system, clock, router } = createTestSystem();
   const gate = Promise.withResolvers<void>();

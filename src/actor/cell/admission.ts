@@ -2,9 +2,9 @@ import { type DeliveryError, deliveryError } from "../../message/delivery-error"
 import type { Operation } from "../../protocol/protocol";
 import type { MessageQueue } from "../../runtime/mailbox";
 import type { Envelope, Recipient } from "../contract";
+import { endError } from "../envelopes/ends";
 import { EnvelopeSource, markEntry, Tell, tellOf } from "../envelopes/envelope";
 import { isFromOutside } from "../envelopes/origin";
-import { endError } from "../envelopes/outgoing";
 import { PROBE, Signal } from "../envelopes/signal";
 import { PendingStream } from "../envelopes/stream";
 import { checkPayload } from "../envelopes/validation";

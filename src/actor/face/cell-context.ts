@@ -37,6 +37,7 @@ import type { ActorOptions } from "../options";
 import { type AnySignatures, type Forwardable, type Forwarded, type Ref, refTo } from "../refs/ref";
 import { askFor, asWritten, offer, send, stream, tell } from "../refs/sending";
 import type { ActorStream } from "../refs/stream-reader";
+import { actorBehind } from "./by-address";
 import type { Context, Factory } from "./context";
 import { forward, stash, unstash } from "./forwarding";
 import { spawnCell } from "./spawn";
@@ -143,7 +144,8 @@ export class CellContext<Signatures> implements Context<Signatures> {
 
   stop(child?: AnyRef): PromiseLike<void> | undefined {
     const own = this.#own;
-    const cell = child === undefined ? own : cellOf(child);
+    const cell = child === undefined ? own : actorBehind(cellOf(child));
+    if (cell === undefined) return own.environment.settling.over; // By address, and nobody is there.
     if (cell !== own && cell.parent !== own) {
       throw new TypeError(`${own.address} can stop itself and its children, and ${cell.address} is neither.`);
     }

@@ -135,7 +135,8 @@ export interface Context<Signatures> {
     options?: ActorOptions,
   ): Ref<Child>;
   /**
-   * Stops this actor, or one of its children, after the running message. The messages that wait are dead-lettered.
+   * Stops this actor, or one of its children, after the running message. The messages that wait are dead-lettered. A reference
+   * by address (`system.ref`) stops the child that is there now.
    *
    * The stop of a child can be awaited: `await ctx.stop(child)` goes on once the child and all below it have stopped
    * (P13); so does a handler that returns it. It never rejects, and goes on waiting when the handler's sender gives up. While it is awaited, it is a wait

@@ -29,64 +29,56 @@ export interface Resolver {
   readonly open: Opener;
   /** Most messages that wait for one address. */
   readonly waiting: number;
+  /** Stops its actors once they are idle; null when they are never stopped. */
   readonly passivation: Passivation | null;
 }
 
-/** The table that an opening belongs to. */
-interface Host {
-  readonly environment: ActorEnvironment;
-  /** Calls a function that opens an address. */
-  call(open: Opener, at: Address, id: string): unknown;
-  /** Nothing waits any more: messages go to the actor itself from now on. */
-  opened(opening: Opening, target: Cell | null): void;
-}
-
-/** The reason why the messages that wait are refused. */
+/** The reason why the messages that wait come back. */
 interface Refusal {
-  readonly kind: "no-recipient" | "unreachable";
+  readonly kind: "no-recipient" | "unreachable" | "stopped";
   readonly cause: unknown;
 }
 
 const NOBODY: Refusal = { kind: "no-recipient", cause: undefined };
+const SHUT_DOWN: Refusal = { kind: "stopped", cause: undefined };
+
+/** True while a function that opens an address runs: the addresses that it sends to are opened in turns of their own. */
+let isCalling = false;
 
 /**
  * An address that is being opened, and the messages that wait for its actor, in order. They wait in the mailbox of a cell
- * that never runs, so they time out, are cancelled and are counted as in any mailbox. They are handed over by turns.
+ * that never runs, so they time out, are cancelled and are counted as in any mailbox. They are handed over by turns. It
+ * asks for an outcome in its first turn, hands out what waits in the next ones, and asks again for what is left.
  */
 export class Opening implements Runnable {
   nextReady: Runnable | null = null;
   readonly address: Address;
-  /** Stops its actor once that is idle; null when it is never stopped. */
-  readonly passivation: Passivation | null;
-  readonly #host: Host;
-  readonly #open: Opener;
-  readonly #capacity: number;
+  readonly #environment: ActorEnvironment;
+  readonly #resolver: Resolver;
+  /** The openings of its system. It is one of them until it is over. */
+  readonly #openings: Map<string, Opening>;
   /** Made for the first message that has to wait. */
   #cell: Cell | null = null;
-  /** The work of its next turn; `wait` while something else has to happen first. */
-  #step: "wait" | "ask" | "deliver" | "refuse" | "done" = "wait";
-  #isScheduled = false;
-  /** The number of the present call of the function: the outcome of an earlier one comes too late. */
-  #call = 0;
+  /** The actor for the messages that wait, or the reason why they come back; null while neither is known. */
+  #outcome: Cell | Refusal | null = null;
+  /** Messages that got this outcome. */
+  #settled = 0;
+  /** Messages that waited when the outcome was known. */
+  #waited = 0;
+  /** The limit of the promise that the function gave last. The outcome of an earlier one comes too late. */
   #limit: Timeout | null = null;
-  #target: Cell | null = null;
-  #refusal: Refusal = NOBODY;
-  /** Messages handed over since the function was called last. */
-  #delivered = 0;
-  /** Messages to refuse: those that waited when the refusing began. */
-  #toRefuse = 0;
 
-  constructor(host: Host, at: Address, { open, waiting, passivation }: Resolver) {
-    this.#host = host;
+  constructor(environment: ActorEnvironment, at: Address, resolver: Resolver, openings: Map<string, Opening>) {
+    this.#environment = environment;
     this.address = at;
-    this.passivation = passivation;
-    this.#open = open;
-    this.#capacity = waiting;
+    this.#resolver = resolver;
+    this.#openings = openings;
+    openings.set(at, this);
   }
 
   /** The recipient of the messages that wait. */
   get cell(): Cell {
-    this.#cell ??= waitingCell(this.#host.environment, this.address, this.#capacity);
+    this.#cell ??= waitingCell(this.#environment, this.address, this.#resolver.waiting);
     return this.#cell;
   }
 
@@ -95,174 +87,171 @@ export class Opening implements Runnable {
     return this.#cell?.extras?.bound?.size ?? 0;
   }
 
-  /** Calls the function in the next turn, or once the last actor at the address has stopped. */
-  begin(last: Cell | undefined): void {
-    this.#step = "ask";
-    if (last === undefined || last.isStopped || last.address !== this.address) {
-      this.#schedule();
-      return;
+  /**
+   * Opens the address for a message that comes at this moment: at once, if nothing else has to happen first. Returns the
+   * recipient of that message, if there is one.
+   *
+   * @param last the last actor at the address, if it has not stopped yet.
+   */
+  begin(last: Cell | undefined): Recipient | undefined {
+    if (last !== undefined || isCalling) {
+      this.#askAfter(last);
+      return this.cell;
     }
-    this.#step = "wait";
-    const { extra } = last;
-    extra.whenStopped ??= new Set();
-    extra.whenStopped.add(() => {
-      if (this.#step === "wait") this.begin(undefined);
-    });
-  }
-
-  /** Calls the function now. Returns the recipient of a message that comes at this moment, if there is one. */
-  beginNow(): Recipient | undefined {
     this.#ask();
-    if (this.#step === "done") return undefined;
-    const isEmpty = this.size === 0;
-    if (isEmpty && this.#step === "deliver") {
-      this.#end();
-      return this.#target ?? undefined;
-    }
-    if (isEmpty && this.#step === "refuse" && this.#refusal === NOBODY) {
-      this.#end();
-      return undefined;
-    }
-    this.#goOn();
-    return this.cell;
+    const outcome = this.#outcome;
+    if (this.#isOver) return undefined;
+    if (this.size > 0 || !(outcome instanceof Cell || outcome === NOBODY)) return this.cell;
+    this.#end(outcome);
+    return outcome instanceof Cell ? outcome : undefined;
   }
 
   run(limit: number): number {
-    this.#isScheduled = false;
-    switch (this.#step) {
-      case "ask":
-        this.#ask();
-        this.#goOn();
-        return 1;
-      case "deliver":
-        return this.#deliver(limit);
-      case "refuse":
-        return this.#refuse(limit);
-      default:
-        return 0;
+    if (this.#isOver) return 0;
+    const outcome = this.#outcome;
+    if (outcome === null) {
+      this.#ask();
+      return 1;
     }
+    for (let count = 0; count < limit; count++) {
+      const envelope = this.#isUsedUp(outcome) ? null : this.#take();
+      if (envelope === null) {
+        if (this.size === 0) this.#end(outcome);
+        else this.#askAfter(outcome instanceof Cell ? outcome : undefined);
+        return count;
+      }
+      this.#settled++;
+      if (outcome instanceof Cell && envelope.failure === null) this.#handOver(envelope, outcome);
+      else this.#refuse(envelope, outcome instanceof Cell ? NOBODY : outcome);
+    }
+    this.#schedule();
+    return limit;
   }
 
   /** The system shuts down: dead-letters what waits. A reference that comes later is left alone. */
   close(): void {
-    this.#call++;
-    this.#endLimit();
-    this.#step = "done";
-    for (let next = this.#take(); next !== null; next = this.#take()) this.#return(next, "stopped");
+    for (let next = this.#take(); next !== null; next = this.#take()) this.#refuse(next, SHUT_DOWN);
+    this.#end(SHUT_DOWN);
   }
 
-  /** Takes the next step in a turn, if one is due. */
-  #goOn(): void {
-    if (this.#step === "deliver" || this.#step === "refuse") this.#schedule();
+  get #isOver(): boolean {
+    return this.#openings.get(this.address) !== this;
+  }
+
+  #end(outcome: Cell | Refusal): void {
+    this.#openings.delete(this.address);
+    this.#endLimit();
+    // Only an actor of this system that was made for the address is stopped when it is idle.
+    if (!(outcome instanceof Cell) || outcome.environment !== this.#environment) return;
+    const isElsewhere = outcome.relay !== null && outcome.extras?.children === null;
+    if (outcome.address === this.address && !isElsewhere) this.#resolver.passivation?.add(outcome);
+  }
+
+  #endLimit(): void {
+    if (this.#limit !== null) this.#environment.timers.remove(this.#limit);
+    this.#limit = null;
   }
 
   #schedule(): void {
-    if (this.#isScheduled) return;
-    this.#isScheduled = true;
-    this.#host.environment.dispatcher.schedule(this);
+    this.#environment.dispatcher.schedule(this);
   }
 
   // ——— Asking who is to be there
 
-  /** The actor at the address: somebody else may have spawned it meanwhile. */
-  get #actor(): Cell | undefined {
-    return this.#host.environment.directory.get(this.address);
+  /** Asks in the next turn, or once the last actor at the address has stopped. */
+  #askAfter(last: Cell | undefined): void {
+    this.#outcome = null;
+    if (last === undefined || last.isStopped || last.address !== this.address) {
+      this.#schedule();
+      return;
+    }
+    last.extra.whenStopped ??= new Set();
+    last.extra.whenStopped.add(() => {
+      if (!this.#isOver) this.#schedule();
+    });
   }
 
   #ask(): void {
-    const { environment } = this.#host;
-    const there = this.#actor;
-    if (there !== undefined) {
-      if (there.isEnding) this.begin(there);
-      else this.#deliverTo(there);
-      return;
-    }
-    this.#step = "wait";
-    this.#delivered = 0;
-    const call = ++this.#call;
-    try {
-      const given = this.#host.call(this.#open, this.address, idOf(this.address));
-      if (call !== this.#call) hearRejection(given, () => undefined);
-      else if (isThenable(given)) environment.enter(() => this.#await(Promise.resolve(given), call));
-      else this.#conclude(given);
-    } catch (thrown) {
-      this.#fail(thrown);
-    }
-    if (call !== this.#call) this.#step = "done"; // The function has shut the system down.
+    const there = this.#environment.directory.get(this.address); // Somebody else may have spawned it meanwhile.
+    if (there?.isEnding === true) this.#askAfter(there);
+    else if (there !== undefined) this.#conclude(there);
+    else this.#environment.enter(() => this.#call());
   }
 
-  #await(given: Promise<unknown>, call: number): void {
-    const { hookTimeout, timers } = this.#host.environment;
-    if (hookTimeout !== Number.POSITIVE_INFINITY) {
-      this.#limit = new Timeout(hookTimeout, () => {
-        this.#call++;
-        this.#fail(new Error(`the function that opens it did not settle within ${hookTimeout} ms`));
-        this.#goOn();
-      });
-      timers.add(this.#limit);
+  #call(): void {
+    const wasCalling = isCalling;
+    isCalling = true;
+    try {
+      const given: unknown = this.#resolver.open(this.address, idOf(this.address));
+      if (this.#isOver)
+        hearRejection(given, () => undefined); // The function has shut the system down.
+      else if (isThenable(given)) this.#await(given);
+      else this.#accept(given);
+    } catch (thrown) {
+      this.#fail(thrown);
+    } finally {
+      isCalling = wasCalling;
     }
-    given.then(
-      (value) => this.#settle(call, () => this.#conclude(value)),
-      (thrown) => this.#settle(call, () => this.#fail(thrown)),
+  }
+
+  #await(given: PromiseLike<unknown>): void {
+    const { hookTimeout, timers } = this.#environment;
+    const settle = (conclude: () => void): void => {
+      if (this.#limit !== limit) return;
+      this.#endLimit();
+      conclude();
+    };
+    const limit = new Timeout(hookTimeout, () => {
+      const late = new Error(`the function that opens it did not settle within ${hookTimeout} ms`);
+      settle(() => this.#fail(late));
+    });
+    this.#limit = limit;
+    if (hookTimeout !== Number.POSITIVE_INFINITY) timers.add(limit);
+    Promise.resolve(given).then(
+      (value) => settle(() => this.#accept(value)),
+      (thrown) => settle(() => this.#fail(thrown)),
     );
   }
 
-  #settle(call: number, outcome: () => void): void {
-    if (call !== this.#call) return;
-    this.#endLimit();
-    outcome();
-    this.#goOn();
-  }
-
-  #endLimit(): void {
-    if (this.#limit !== null) this.#host.environment.timers.remove(this.#limit);
-    this.#limit = null;
-  }
-
-  #conclude(given: unknown): void {
-    if (given === undefined) {
-      this.#refuseWith(NOBODY);
-      return;
-    }
-    let target: Cell;
+  /** Takes what the function gave. */
+  #accept(given: unknown): void {
     try {
-      target = cellOf(given as AnyRef); // Throws if it is none.
-      if (goesByAddress(target)) throw new TypeError("it gave a reference by address, and an actor is wanted");
+      const outcome = given === undefined ? NOBODY : cellOf(given as AnyRef); // Throws if it is no reference.
+      if (outcome instanceof Cell && goesByAddress(outcome)) {
+        throw new TypeError("it gave a reference by address, and an actor is wanted");
+      }
+      this.#conclude(outcome);
     } catch (thrown) {
       this.#fail(thrown);
-      return;
     }
-    this.#deliverTo(target);
-  }
-
-  #deliverTo(target: Cell): void {
-    this.#target = target;
-    this.#step = "deliver";
   }
 
   #fail(cause: unknown): void {
-    const { logger, logLimit } = this.#host.environment;
-    if (logLimit.admit()) {
-      const { address } = this;
-      logger.error(`${address} could not be opened: ${sentenceOf(cause)}`, { address, cause });
-    }
-    this.#refuseWith({ kind: "unreachable", cause });
+    const { logger, logLimit } = this.#environment;
+    const { address } = this;
+    if (logLimit.admit()) logger.error(`${address} could not be opened: ${sentenceOf(cause)}`, { address, cause });
+    this.#conclude({ kind: "unreachable", cause });
   }
 
-  /** Refuses what waits, unless an actor is at the address all the same. */
-  #refuseWith(refusal: Refusal): void {
-    const there = this.#actor;
-    if (there?.isEnding === false) {
-      this.#deliverTo(there);
-      return;
-    }
-    this.#target = null;
-    this.#refusal = refusal;
-    this.#toRefuse = 0;
-    this.#step = "refuse";
+  /** Nothing is refused while an actor is at the address all the same. */
+  #conclude(outcome: Cell | Refusal): void {
+    const there = outcome instanceof Cell ? undefined : this.#environment.directory.get(this.address);
+    this.#outcome = there?.isEnding === false ? there : outcome;
+    this.#settled = 0;
+    this.#waited = this.size;
+    this.#schedule();
   }
 
   // ——— What waits
+
+  /**
+   * True when another outcome is due for what is left: the actor stops, or all have come back that waited for a refusal. At
+   * least one message gets each outcome: the one that the address is opened for comes after it.
+   */
+  #isUsedUp(outcome: Cell | Refusal): boolean {
+    if (this.#settled === 0) return false;
+    return outcome instanceof Cell ? outcome.isEnding : this.#settled >= this.#waited;
+  }
 
   #take(): Envelope | null {
     const cell = this.#cell;
@@ -272,32 +261,8 @@ export class Opening implements Runnable {
     return envelope;
   }
 
-  #deliver(limit: number): number {
-    const target = this.#target;
-    let count = 0;
-    while (target !== null && count < limit) {
-      if (target.isEnding && this.#delivered > 0) {
-        this.begin(target); // The next actor gets the rest.
-        return count;
-      }
-      const envelope = this.#take();
-      if (envelope === null) {
-        this.#end();
-        return count;
-      }
-      count++;
-      if (envelope.failure !== null) this.cell.refuse(envelope, envelope.failure);
-      else {
-        this.#delivered++;
-        this.#handOver(target, envelope);
-      }
-    }
-    this.#schedule();
-    return count;
-  }
-
-  #handOver(target: Cell, envelope: Envelope): void {
-    this.#host.environment.counts.accepted--; // The target counts it anew.
+  #handOver(envelope: Envelope, target: Cell): void {
+    this.#environment.counts.accepted--; // The target counts it anew.
     if (handTo(target, envelope, operationFor(target, envelope)) !== null) return;
     // Its sender waits for another actor from now on, which may wait for the sender already (P8).
     if (envelope instanceof PendingAsk && envelope.waiter !== null) lookForCircle(envelope.waiter, envelope);
@@ -305,32 +270,11 @@ export class Opening implements Runnable {
       readerWaits(envelope, envelope.waiter);
   }
 
-  /** Refuses those that waited when it began. The function is called again for those that came since. */
-  #refuse(limit: number): number {
-    if (this.#toRefuse === 0) this.#toRefuse = this.size;
-    const count = Math.min(limit, this.#toRefuse);
-    for (let i = 0; i < count; i++) {
-      const envelope = this.#take();
-      if (envelope !== null) this.#return(envelope, this.#refusal.kind);
-    }
-    this.#toRefuse -= count;
-    if (this.#toRefuse > 0) this.#schedule();
-    else if (this.size > 0) this.begin(undefined);
-    else this.#end();
-    return count;
-  }
-
-  #return(envelope: Envelope, kind: Refusal["kind"] | "stopped"): void {
+  #refuse(envelope: Envelope, { kind, cause }: Refusal): void {
     const { cell } = this;
     const source = new EnvelopeSource(envelope, cell, "opening");
-    const error =
-      kind === "unreachable" ? deliveryError(kind, source, this.#refusal.cause) : deliveryError(kind, source);
+    const error = kind === "unreachable" ? deliveryError(kind, source, cause) : deliveryError(kind, source);
     cell.refuse(envelope, envelope.failure ?? error);
-  }
-
-  #end(): void {
-    this.#step = "done";
-    this.#host.opened(this, this.#target);
   }
 }
 

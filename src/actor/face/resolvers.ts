@@ -1,6 +1,6 @@
 import { type Address, type AnyRef, idOf, isAddress, quote } from "../../message/address";
 import type { Operations } from "../../protocol/protocol";
-import type { ActorEnvironment, Cell } from "../cell/cell";
+import type { ActorEnvironment } from "../cell/cell";
 import type { Recipient, Resolving } from "../contract";
 import { refByAddress } from "./by-address";
 import { type Opener, Opening, type Resolver } from "./opening";
@@ -22,27 +22,24 @@ export interface ResolveOptions {
 }
 
 const LONGEST_IDLE = 2 ** 31 - 1;
+const NEVER = Number.POSITIVE_INFINITY;
 
 /** The resolvers of a system, and the addresses that are being opened. */
 class Resolvers implements Resolving {
-  readonly environment: ActorEnvironment;
+  readonly #environment: ActorEnvironment;
   /** The longest prefix first. */
   #resolvers: readonly Resolver[] = [];
   readonly #openings = new Map<string, Opening>();
-  /** True while a function that opens an address runs: the addresses that it sends to are opened in turns of their own. */
-  #isCalling = false;
 
   constructor(environment: ActorEnvironment) {
-    this.environment = environment;
+    this.#environment = environment;
   }
 
-  add(prefix: string, open: Opener, options: ResolveOptions): () => void {
-    check(prefix, open, options);
+  add(prefix: string, open: Opener, { idle = NEVER, waiting = 1_000 }: ResolveOptions): () => void {
     if (this.#resolvers.some((other) => other.prefix === prefix)) {
       throw new Error(`The addresses below ${quote(prefix)} are resolved already; end that one first.`);
     }
-    const { idle = Number.POSITIVE_INFINITY, waiting = 1_000 } = options;
-    const passivation = idle === Number.POSITIVE_INFINITY ? null : new Passivation(this.environment, idle);
+    const passivation = idle === NEVER ? null : new Passivation(this.#environment, idle);
     const resolver: Resolver = { prefix, open, waiting, passivation };
     this.#resolvers = [...this.#resolvers, resolver].sort((a, b) => b.prefix.length - a.prefix.length);
     return () => {
@@ -54,12 +51,17 @@ class Resolvers implements Resolving {
   find(at: string): Recipient | undefined {
     const opening = this.#openings.get(at);
     if (opening !== undefined) return opening.cell;
-    const cell = this.environment.directory.get(at);
-    return cell === undefined || cell.isEnding ? (this.#begin(at, cell) ?? cell) : cell;
+    const cell = this.#environment.directory.get(at);
+    if (cell?.isEnding === false) return cell;
+    const resolver = this.#covering(at);
+    if (resolver === undefined) return cell;
+    // Written anew: the text that came may be a part of a long one, and would keep that.
+    const own: Address = `@(${idOf(at as Address)})`; // #covering has checked it.
+    return new Opening(this.#environment, own, resolver, this.#openings).begin(cell);
   }
 
   reference(at: Address, operations: Operations): AnyRef | undefined {
-    return this.#covering(at) === undefined ? undefined : refByAddress(this.environment, at, operations);
+    return this.#covering(at) === undefined ? undefined : refByAddress(this.#environment, at, operations);
   }
 
   get queued(): number {
@@ -69,46 +71,14 @@ class Resolvers implements Resolving {
   }
 
   close(): void {
-    for (const opening of this.#openings.values()) opening.close();
-    this.#openings.clear();
     for (const { passivation } of this.#resolvers) passivation?.end();
-    this.#resolvers = [];
+    this.#resolvers = []; // Nothing that hears of a dead letter opens an address again.
+    for (const opening of this.#openings.values()) opening.close();
   }
 
   #covering(at: string): Resolver | undefined {
     if (!isAddress(at)) return undefined; // A message may come with anything.
     return this.#resolvers.find(({ prefix }) => at.startsWith(prefix, "@(".length));
-  }
-
-  #begin(at: string, last: Cell | undefined): Recipient | undefined {
-    const resolver = this.#covering(at);
-    if (resolver === undefined) return undefined;
-    // Written anew: the text that came may be a part of a long one, and would keep that.
-    const own: Address = `@(${idOf(at as Address)})`; // #covering has checked it.
-    const opening = new Opening(this, own, resolver);
-    this.#openings.set(own, opening);
-    if (last === undefined && !this.#isCalling) return opening.beginNow();
-    opening.begin(last);
-    return opening.cell;
-  }
-
-  // ——— As the host of openings
-
-  call(open: Opener, at: Address, id: string): unknown {
-    const wasCalling = this.#isCalling;
-    this.#isCalling = true;
-    try {
-      return this.environment.enter(open, at, id);
-    } finally {
-      this.#isCalling = wasCalling;
-    }
-  }
-
-  opened(opening: Opening, target: Cell | null): void {
-    this.#openings.delete(opening.address);
-    if (target === null || target.environment !== this.environment || target.address !== opening.address) return;
-    const isElsewhere = target.relay !== null && target.extras?.children === null;
-    if (!target.isEnding && !isElsewhere) opening.passivation?.add(target);
   }
 }
 
@@ -120,11 +90,11 @@ export function resolve(
   options: ResolveOptions = {},
 ): () => void {
   if (environment.isClosed) throw new Error("Nothing can be resolved: the system has shut down; create another one.");
+  check(prefix, open, options);
   const known = environment.resolvers;
   const resolvers = known instanceof Resolvers ? known : new Resolvers(environment);
-  const end = resolvers.add(prefix, open, options);
   environment.resolvers = resolvers;
-  return end;
+  return resolvers.add(prefix, open, options);
 }
 
 function check(prefix: string, open: Opener, options: ResolveOptions): void {
@@ -147,8 +117,8 @@ function check(prefix: string, open: Opener, options: ResolveOptions): void {
       throw new TypeError(`There is no option "${key}" for resolve; write one of idle, waiting.`);
     }
   }
-  const { idle = Number.POSITIVE_INFINITY, waiting = 1 } = options;
-  if (typeof idle !== "number" || !((idle >= 1 && idle <= LONGEST_IDLE) || idle === Number.POSITIVE_INFINITY)) {
+  const { idle = NEVER, waiting = 1 } = options;
+  if (typeof idle !== "number" || !((idle >= 1 && idle <= LONGEST_IDLE) || idle === NEVER)) {
     throw new RangeError(
       `The idle of resolve is a number of milliseconds from 1 to ${LONGEST_IDLE}, or Infinity; got ${quote(idle)}.`,
     );

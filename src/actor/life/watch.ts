@@ -2,7 +2,7 @@ import type { Address } from "../../message/address";
 import { withOne, without } from "../../runtime/few";
 import { putSignal } from "../cell/admission";
 import type { Cell } from "../cell/cell";
-import { endOf } from "../envelopes/outgoing";
+import { ends } from "../envelopes/ends";
 import { Signal } from "../envelopes/signal";
 
 /** The end of an actor that was watched. */
@@ -29,7 +29,7 @@ export class Watch {
     this.#watched = watched;
     this.#callback = callback;
     if (watched.isStopped) {
-      this.tell(endOf(watched)?.error);
+      this.tell(ends.get(watched)?.error);
       return;
     }
     const { extra } = watched;
@@ -41,7 +41,7 @@ export class Watch {
   tell(error: unknown): void {
     const { address } = this.#watched;
     this.#watcher.extras?.instance?.watching.delete(this);
-    const end = endOf(this.#watched);
+    const end = ends.get(this.#watched);
     const terminated: Terminated = end === undefined ? { address, error } : { address, error, reason: end.reason };
     this.#signal = signalTo(this.#watcher, "terminated", () => this.#callback(terminated));
   }

@@ -37,102 +37,85 @@ export const suits = (ref: AnyRef, { operations }: RefPlace): boolean =>
     return own === null || (own?.hasPayload === wanted.hasPayload && own.isStream === wanted.isStream);
   });
 
-/** The addresses of the payload that is being checked; null while none of them may be a reference. */
-let current: Addresses | null = null;
+/** A payload from outside, with what its door gives for its addresses. */
+interface Arrival {
+  readonly environment: Environment;
+  readonly expose: Expose;
+  /** Called once for each address: `true` stands for the actor there, null for none. */
+  readonly found: Map<Address, AnyRef | true | null>;
+}
+
+/** The payload that is being checked; null while none of its addresses may be a reference. */
+let current: Arrival | null = null;
+
+function within<Result>(arrival: Arrival | null, work: () => Result): Result {
+  const before = current;
+  current = arrival;
+  try {
+    return work();
+  } finally {
+    current = before;
+  }
+}
 
 /** The reference that the present door gives for an address at a place of a payload. */
-export const exposedAt = (value: unknown, place: RefPlace): AnyRef | undefined => current?.referenceFor(value, place);
+export function exposedAt(value: unknown, place: RefPlace): AnyRef | undefined {
+  if (current === null || !isAddress(value)) return undefined;
+  const { environment, found } = current;
+  const given = found.get(value) ?? askFor(value, current);
+  found.set(value, given);
+  const ref = given === true ? actorAt(value, place, environment) : given;
+  return ref !== undefined && ref !== null && suits(ref, place) ? ref : undefined;
+}
 
-/** The addresses of one payload, and what the door gives for them. */
-class Addresses {
-  readonly #environment: Environment;
-  readonly #expose: Expose;
-  readonly #found = new Map<Address, AnyRef | true | null>();
-
-  constructor(environment: Environment, expose: Expose) {
-    this.#environment = environment;
-    this.#expose = expose;
-  }
-
-  /** Checks or revives a value of the payload. */
-  within<Result>(work: () => Result): Result {
-    const before = current;
-    current = this;
-    try {
-      return work();
-    } finally {
-      current = before;
-    }
-  }
-
-  referenceFor(value: unknown, place: RefPlace): AnyRef | undefined {
-    if (!isAddress(value)) return undefined;
-    const found = this.#find(value);
-    const ref = found === true ? this.#own(value, place) : (found ?? undefined);
-    return ref !== undefined && suits(ref, place) ? ref : undefined;
-  }
-
-  #find(at: Address): AnyRef | true | null {
-    const known = this.#found.get(at);
-    if (known !== undefined) return known;
-    const found = this.#ask(at);
-    this.#found.set(at, found);
-    return found;
-  }
-
-  #ask(at: Address): AnyRef | true | null {
-    const { logger, logLimit } = this.#environment;
-    const before = current;
-    current = null; // The function may check other payloads, which this one has nothing to do with.
-    try {
-      const given: unknown = this.#expose(at);
-      if (given === true || ActorRef.is(given)) return given;
-      if (given === false || given === undefined) return null;
-      throw new TypeError(`it gave ${quote(given)}, which is neither a reference nor a boolean`);
-    } catch (thrown) {
-      if (logLimit.admit())
-        logger.error(`The expose of a door failed for ${at}: ${sentenceOf(thrown)}`, { cause: thrown });
-      return null;
-    } finally {
-      current = before;
-    }
-  }
-
-  /** The actor at an address of this system, by address if it may have to be opened. */
-  #own(at: Address, { operations }: RefPlace): AnyRef | undefined {
-    const { resolvers, directory } = this.#environment;
-    return (operations === null ? undefined : resolvers?.reference(at, operations)) ?? directory.get(at)?.ref;
+function askFor(at: Address, { environment, expose }: Arrival): AnyRef | true | null {
+  try {
+    // The function may check other payloads, which this one has nothing to do with.
+    const given: unknown = within(null, () => expose(at));
+    if (given === true || ActorRef.is(given)) return given;
+    if (given === false || given === undefined) return null;
+    throw new TypeError(`it gave ${quote(given)}, which is neither a reference nor a boolean`);
+  } catch (thrown) {
+    const { logger, logLimit } = environment;
+    const sentence = `The expose of a door failed for ${at}: ${sentenceOf(thrown)}`;
+    if (logLimit.admit()) logger.error(sentence, { cause: thrown });
+    return null;
   }
 }
 
-/** The references that a door exposes to those outside. */
-export class Exposed implements Exposure {
-  readonly #environment: Environment;
-  readonly #expose: Expose;
-
-  constructor(environment: Environment, expose: Expose) {
-    this.#environment = environment;
-    this.#expose = expose;
-  }
-
-  parse(validator: Validator, payload: unknown): Parsed {
-    const revive = reviverOf(validator.schema);
-    if (revive === null) return validator.parse(payload);
-    const addresses = new Addresses(this.#environment, this.#expose);
-    return addresses.within(() => {
-      const parsed = validator.parse(payload);
-      // The issues are found later, among the same addresses.
-      if (parsed.isErr()) return err(() => addresses.within(parsed.error));
-      try {
-        return ok(revive(parsed.value));
-      } catch {
-        return err(() => CHANGED);
-      }
-    });
-  }
-}
+/** The actor at an address of this system, by address if it may have to be opened. */
+const actorAt = (at: Address, { operations }: RefPlace, { resolvers, directory }: Environment): AnyRef | undefined =>
+  (operations === null ? undefined : resolvers?.reference(at, operations)) ?? directory.get(at)?.ref;
 
 const CHANGED: readonly Issue[] = [{ path: "", message: "has a reference that changed while it was read" }];
+
+/**
+ * The references that a door gives to those outside; null when it gives none.
+ *
+ * @throws TypeError when `expose` is no function. It names the door, `of`.
+ */
+export function exposureBy(environment: Environment, expose: Expose | undefined, of = "a door"): Exposure | null {
+  if (expose === undefined) return null;
+  if (typeof expose !== "function") {
+    throw new TypeError(`The expose of ${of} is a function: (at) => at.startsWith("@(rooms/"); got ${quote(expose)}.`);
+  }
+  return { parse: (validator, payload) => parseIn({ environment, expose, found: new Map() }, validator, payload) };
+}
+
+function parseIn(arrival: Arrival, validator: Validator, payload: unknown): Parsed {
+  const { schema } = validator;
+  if (schema === undefined || !mayHavePlace(schema)) return validator.parse(payload);
+  return within(arrival, () => {
+    const parsed = validator.parse(payload);
+    // The issues are found later, among the same addresses.
+    if (parsed.isErr()) return err(() => within(arrival, parsed.error));
+    try {
+      return ok(revived(schema, parsed.value));
+    } catch {
+      return err(() => CHANGED);
+    }
+  });
+}
 
 /**
  * Checks a value that came from outside, and gives it with references in place of the addresses that `ref.toJSON` wrote.
@@ -146,133 +129,94 @@ const CHANGED: readonly Issue[] = [{ path: "", message: "has a reference that ch
  * const reply = reviveRefs(files, operationsOf(files)["open"].reply, JSON.parse(text), (at) => at.startsWith("@(node-7/"));
  */
 export const reviveRefs = (of: AnyRef, validator: Validator, value: unknown, expose: Expose): Parsed =>
-  new Exposed(recipientOf(of).environment, expose).parse(validator, value);
+  parseIn({ environment: recipientOf(of).environment, expose, found: new Map() }, validator, value);
 
 // ——— Reviving
 
-/** Puts references in place of addresses, in a value that fits its schema. Copies what it changes. */
-type Revive = (value: unknown) => unknown;
-
-const revivers = new WeakMap<object, Revive | null>();
-
-/** The reviver of a schema, made once; null when the schema has no place for a reference. */
-function reviverOf(schema: Validator["schema"]): Revive | null {
-  if (schema === undefined || isStandardSchema(schema)) return null;
-  const known = revivers.get(schema);
-  if (known !== undefined) return known;
-  // The parts of a recursive schema cannot be told apart by themselves.
-  const made = isEntangled(schema) ? null : reviverIn(schema);
-  revivers.set(schema, made);
-  return made;
-}
-
 const isNode = (value: unknown): value is SchemaNode =>
   typeof value === "object" && value !== null && !Array.isArray(value);
+const NONE: SchemaNode = {};
+const nodeOf = (value: unknown): SchemaNode => (isNode(value) ? value : NONE);
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-function reviverIn(schema: unknown): Revive | null {
-  if (!isNode(schema)) return null;
-  const all = [ofPlace(schema), ofObject(schema), ofArray(schema), ofUnion(schema.anyOf), ofUnion(schema["oneOf"])];
-  if (Array.isArray(schema.allOf)) all.push(...schema.allOf.map(reviverIn));
-  const steps = all.filter((step) => step !== null);
-  const [only] = steps;
-  if (only === undefined) return null;
-  return steps.length === 1 ? only : (value) => steps.reduce((revived, step) => step(revived), value);
+/** Makes something of a schema once. */
+function once<Made>(make: (schema: object) => Made): (schema: object) => Made {
+  const known = new WeakMap<object, Made>();
+  return (schema) => {
+    if (!known.has(schema)) known.set(schema, make(schema));
+    return known.get(schema) as Made; // It was just made.
+  };
 }
 
-function ofPlace(schema: SchemaNode): Revive | null {
-  const refinements: unknown = schema["~refine"];
-  if (!Array.isArray(refinements)) return null;
-  for (const { check } of refinements) {
-    const place = places.get(check);
-    if (place === undefined) continue;
-    return (value) => {
-      if (ActorRef.is(value)) return value;
-      const ref = exposedAt(value, place);
-      if (ref === undefined) throw new TypeError("It was a reference when it was checked.");
-      return ref;
-    };
+/** True when values of a schema may have a reference. The parts of a recursive schema cannot be told apart by themselves. */
+const mayHavePlace = once((schema) => !isStandardSchema(schema) && !isEntangled(schema) && hasPlace(schema));
+
+/** True when a schema, or a part of it, is the place of a reference. */
+const hasPlace = once((schema) => placeOf(schema) !== undefined || Object.values(schema).some(leadsToPlace));
+const leadsToPlace = (part: unknown): boolean => typeof part === "object" && part !== null && hasPlace(part);
+
+function placeOf(schema: object): RefPlace | undefined {
+  for (const refinement of listOf(nodeOf(schema)["~refine"])) {
+    const { check } = nodeOf(refinement);
+    const place = typeof check === "function" ? places.get(check) : undefined;
+    if (place !== undefined) return place;
   }
-  return null;
+  return undefined;
 }
 
-/** Pairs of names and revivers, of those that have one. */
-const pairsOf = (schemas: unknown): (readonly [string, Revive])[] =>
-  Object.entries(isNode(schemas) ? schemas : {}).flatMap(([name, schema]) => {
-    const revive = reviverIn(schema);
-    return revive === null ? [] : [[name, revive] as const];
-  });
+const compiled = once((schema) => new CompiledSchema({ allOf: [schema] }));
 
-function ofObject(schema: SchemaNode): Revive | null {
-  const properties = pairsOf(schema.properties);
-  const patterns = pairsOf(schema.patternProperties).map(([text, revive]) => [new RegExp(text, "u"), revive] as const);
-  const named = Object.keys(schema.patternProperties ?? {}).map((text) => new RegExp(text, "u"));
-  const others = reviverIn(schema["additionalProperties"]);
-  if (properties.length === 0 && patterns.length === 0 && others === null) return null;
-  const isNamed = (key: string): boolean =>
-    (isNode(schema.properties) && Object.hasOwn(schema.properties, key)) || named.some((pattern) => pattern.test(key));
-  return (value) => {
-    if (!isNode(value)) return value;
-    const changes = new Map<string, unknown>();
-    const change = (key: string, revive: Revive): void => {
-      const before = changes.has(key) ? changes.get(key) : value[key];
-      const after = revive(before);
-      if (after !== before) changes.set(key, after);
-    };
-    for (const [key, revive] of properties) if (key in value) change(key, revive);
-    if (patterns.length > 0 || others !== null) {
-      for (const key of Object.keys(value)) {
-        for (const [pattern, revive] of patterns) if (pattern.test(key)) change(key, revive);
-        if (others !== null && !isNamed(key)) change(key, others);
-      }
-    }
-    return changes.size === 0 ? value : copyWith(value, changes);
-  };
-}
+const patternsOf = once((schemas) =>
+  Object.entries(schemas).map(([text, schema]) => ({ pattern: new RegExp(text, "u"), schema })),
+);
 
-/** Defines each property: a key from outside may be `__proto__`. */
-function copyWith(value: SchemaNode, changes: ReadonlyMap<string, unknown>): object {
-  const copy = { ...value };
-  for (const [key, changed] of changes) {
-    Object.defineProperty(copy, key, { value: changed, enumerable: true, writable: true, configurable: true });
+/** Puts references in place of the addresses in a value that fits its schema. Copies what it changes. */
+function revived(schema: unknown, value: unknown): unknown {
+  if (!isNode(schema) || !hasPlace(schema)) return value;
+  let result = atPlace(placeOf(schema), value);
+  if (Array.isArray(result)) result = withItems(schema, result);
+  else if (isNode(result)) result = withProperties(schema, result);
+  for (const branches of [listOf(schema.anyOf), listOf(schema["oneOf"])]) {
+    // The first alternative that fits.
+    if (branches.some(leadsToPlace))
+      result = revived(
+        branches.find((one) => isNode(one) && compiled(one).check(result)),
+        result,
+      );
   }
-  return copy;
+  return listOf(schema.allOf).reduce((before, part) => revived(part, before), result);
 }
 
-function ofArray(schema: SchemaNode): Revive | null {
-  const listed = Array.isArray(schema["prefixItems"])
-    ? schema["prefixItems"]
-    : Array.isArray(schema.items)
-      ? schema.items
-      : [];
-  const first = listed.map(reviverIn);
-  const rest = reviverIn(Array.isArray(schema.items) ? schema["additionalItems"] : schema.items);
-  if (rest === null && first.every((revive) => revive === null)) return null;
-  return (value) => {
-    if (!Array.isArray(value)) return value;
-    let copy: unknown[] | null = null;
-    for (let i = 0; i < value.length; i++) {
-      const revive = i < first.length ? first[i] : rest;
-      if (revive === null || revive === undefined) continue;
-      const before: unknown = value[i];
-      const after = revive(before);
-      if (after === before) continue;
-      copy ??= [...value];
-      copy[i] = after;
-    }
-    return copy ?? value;
-  };
+function atPlace(place: RefPlace | undefined, value: unknown): unknown {
+  if (place === undefined || ActorRef.is(value)) return value;
+  const ref = exposedAt(value, place);
+  if (ref === undefined) throw new TypeError("It was a reference when it was checked.");
+  return ref;
 }
 
-/** Revives by the first alternative that fits. */
-function ofUnion(branches: unknown): Revive | null {
-  if (!Array.isArray(branches)) return null;
-  const all = branches.map((branch) => ({
-    schema: new CompiledSchema({ allOf: [branch] }),
-    revive: reviverIn(branch),
-  }));
-  if (all.every(({ revive }) => revive === null)) return null;
-  return (value) => {
-    const fitting = all.find(({ schema }) => schema.check(value));
-    return fitting?.revive?.(value) ?? value;
-  };
+function withProperties(schema: SchemaNode, value: SchemaNode): SchemaNode {
+  const properties = nodeOf(schema.properties);
+  const patterns = patternsOf(nodeOf(schema.patternProperties));
+  let copy: SchemaNode | null = null;
+  for (const key of new Set([...Object.keys(properties), ...Object.keys(value)])) {
+    if (!(key in value)) continue;
+    const own = Object.hasOwn(properties, key) ? [properties[key]] : [];
+    const named = [...own, ...patterns.filter(({ pattern }) => pattern.test(key)).map((each) => each.schema)];
+    const before: unknown = value[key];
+    const all = named.length > 0 ? named : [schema["additionalProperties"]];
+    const after = all.reduce((item, each) => revived(each, item), before);
+    if (after === before) continue;
+    copy ??= { ...value };
+    // Defined, not assigned: a key from outside may be `__proto__`.
+    Object.defineProperty(copy, key, { value: after, enumerable: true, writable: true, configurable: true });
+  }
+  return copy ?? value;
+}
+
+function withItems(schema: SchemaNode, value: readonly unknown[]): readonly unknown[] {
+  const { items } = schema;
+  const first = listOf(schema["prefixItems"] ?? items);
+  const rest = Array.isArray(items) ? schema["additionalItems"] : items;
+  const result = value.map((item, index) => revived(index < first.length ? first[index] : rest, item));
+  return result.some((item, index) => item !== value[index]) ? result : value;
 }

@@ -10,7 +10,7 @@ import { OUTSIDE, sentAs, withMetadata } from "../envelopes/origin";
 import { PendingStream } from "../envelopes/stream";
 import { checkStreamOptions, type StreamOptions } from "../envelopes/stream-options";
 import { checkMetadata, checkTellOptions, type TellOptions } from "../envelopes/tell-options";
-import { type Expose, Exposed } from "./exposure";
+import { type Expose, exposureBy } from "./exposure";
 import { recipientOf } from "./ref";
 import { ask, offer, stream, tell } from "./sending";
 import { type ActorStream, StreamReader } from "./stream-reader";
@@ -76,8 +76,9 @@ class ActorDoor implements Door {
 
   constructor(cell: Recipient, { metadata, expose }: DoorOptions) {
     this.#cell = cell;
-    const exposed =
-      expose === undefined ? OUTSIDE : sentAs(OUTSIDE, { exposure: new Exposed(cell.environment, expose) });
+    if (metadata !== undefined) checkMetadata(metadata, "a door");
+    const exposure = exposureBy(cell.environment, expose);
+    const exposed = exposure === null ? OUTSIDE : sentAs(OUTSIDE, { exposure });
     this.#origin = metadata === undefined ? exposed : withMetadata(exposed, metadata);
   }
 
@@ -141,11 +142,4 @@ function refuse(cell: Recipient, envelope: Envelope): void {
  * @example
  * const reply = await receive(counter).ask("add", await request.json()); // Err: invalid-payload, where it is no number
  */
-export function receive(ref: AnyRef, options: DoorOptions = {}): Door {
-  const { metadata, expose } = options;
-  if (metadata !== undefined) checkMetadata(metadata, "a door");
-  if (expose !== undefined && typeof expose !== "function") {
-    throw new TypeError(`The expose of a door is a function: (at) => at.startsWith("@(rooms/"); got ${quote(expose)}.`);
-  }
-  return new ActorDoor(recipientOf(ref), options);
-}
+export const receive = (ref: AnyRef, options: DoorOptions = {}): Door => new ActorDoor(recipientOf(ref), options);
