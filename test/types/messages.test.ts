@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FileSystem } from "../../src/tools/files/protocol";
 import { runScript } from "../package/page";
+import { isLong } from "../property/runs";
 
 const root = join(import.meta.dir, "../..");
 
@@ -130,7 +131,7 @@ describe("what the compiler says of a wrong program", () => {
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  for (const flags of [[], ["--noErrorTruncation"]]) {
+  for (const flags of isLong ? [[], ["--noErrorTruncation"]] : [[]]) {
     test(`is short and names the operation or the choices ${flags}`, async () => {
       const tsc = join(root, "node_modules/typescript/bin/tsc");
       const { stdout } = await runScript(folder, tsc, "--pretty", "false", "--extendedDiagnostics", ...flags);

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { Image } from "../../../../src/tools/code/sandbox/image";
 import { loadQuickJS, type QuickJS } from "../../../../src/tools/code/sandbox/quickjs";
+import { isLong } from "../../../property/runs";
 import { until } from "./kit";
 import { Worker } from "./worker";
 
@@ -114,8 +115,18 @@ describe("Sandbox: memory of the process", () => {
       "return new Uint8Array(1e7).fill(1).length",
       "return new Uint8Array(1e7).fill(1).length",
     ],
-    ["runs of which every second one makes it grow", 50, "return new Uint8Array(3e7).fill(1).length", "return 1"],
-    ["runs of which every second one needs another instance", 50, "JSON.parse('['.repeat(1e5))", "return 1"],
+    [
+      "runs of which every second one makes it grow",
+      isLong ? 50 : 10,
+      "return new Uint8Array(3e7).fill(1).length",
+      "return 1",
+    ],
+    [
+      "runs of which every second one needs another instance",
+      isLong ? 50 : 10,
+      "JSON.parse('['.repeat(1e5))",
+      "return 1",
+    ],
   ] as const) {
     test(`stays as it is after ${what}`, async () => {
       const fresh = new Worker();
