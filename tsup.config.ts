@@ -36,6 +36,19 @@ function typeOfPackage(): string {
   `;
 }
 
+/** Loads a file of the package when it is needed, as an expression. */
+const loading = (file: string): string => `load(() => require("${file}"), "${file}")`;
+const LOADING = `
+  function load(byRequire, file) {
+    try {
+      return byRequire();
+    } catch (error) {
+      if (!(error instanceof ReferenceError)) throw error;
+      return process.getBuiltinModule("node:module").createRequire(import.meta.url)(file);
+    }
+  }
+`;
+
 const shared: Options = {
   format: "esm",
   target: "esnext",
@@ -101,9 +114,10 @@ export default defineConfig([
         name: "late",
         setup(build) {
           build.onLoad({ filter: /compiler\.ts$/ }, async ({ path }) => ({
+            // Modules of Node have no `require`: one is made there. Bun and bundlers have to see the plain call.
             contents: (await Bun.file(path).text())
-              .replace('require("typebox/schema")', `require("${fileOf("typebox/schema")}.js")`)
-              .concat('export const loadComputedTypes = () => require("./typebox-types.js");'),
+              .replace('require("typebox/schema")', loading(`${fileOf("typebox/schema")}.js`))
+              .concat(`export const loadComputedTypes = () => ${loading("./typebox-types.js")};`, LOADING),
             loader: "ts",
           }));
           build.onLoad({ filter: /\/late\.ts$/ }, async ({ path }) => ({

@@ -133,4 +133,5 @@ export { createTopic, type TakerName, type Topic } from "./router/topic";
 export { type Clock, type ClockTimer, systemClock } from "./runtime/clock";
 export type { Dispatcher, DispatcherParts, Runnable } from "./runtime/dispatcher";
 export type { Feed } from "./runtime/feed";
+export type { SignalName } from "./runtime/signals";
 export { createSystem, type ShutdownOptions, type ShutdownReport, type SignalOptions, type System } from "./system";

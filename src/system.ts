@@ -23,7 +23,7 @@ import type { DeadLetters } from "./router/dead-letters";
 import { createEnvironment, type SystemOptions } from "./router/environment";
 import { AddressRouter, type Router } from "./router/router";
 import type { Feed } from "./runtime/feed";
-import { onSignals } from "./runtime/signals";
+import { onSignals, type SignalName } from "./runtime/signals";
 
 /** The result of a shutdown. */
 export interface ShutdownReport {
@@ -49,9 +49,9 @@ export interface ShutdownOptions {
 /** The options of a shutdown by a signal. */
 export interface SignalOptions extends ShutdownOptions {
   /** Any but `SIGKILL` and `SIGSTOP`, which no process can catch. Default: `SIGINT` and `SIGTERM`. */
-  readonly signals?: readonly NodeJS.Signals[];
+  readonly signals?: readonly SignalName[];
   /** Called and awaited after the shutdown, before the process ends. Default: none. */
-  readonly onShutdown?: (report: ShutdownReport, signal: NodeJS.Signals) => unknown;
+  readonly onShutdown?: (report: ShutdownReport, signal: SignalName) => unknown;
 }
 
 /** Actors, and the router that reaches them. */
@@ -309,7 +309,7 @@ function checkTimeout({ timeout = 0 }: ShutdownOptions): void {
   throw new RangeError(`The timeout of shutdown is a number of milliseconds, or Infinity; got ${quote(timeout)}.`);
 }
 
-function checkSignals(signals: readonly NodeJS.Signals[]): void {
+function checkSignals(signals: readonly SignalName[]): void {
   if (!Array.isArray(signals) || !signals.every((signal) => typeof signal === "string")) {
     throw new TypeError('signals is an array of names, such as ["SIGINT", "SIGTERM"].');
   }

@@ -1,3 +1,48 @@
+/**
+ * The name of a signal of a process: the same as `NodeJS.Signals`, which only those have who have the types of Node or Bun.
+ *
+ * @example
+ * const signals: SignalName[] = ["SIGINT", "SIGHUP"];
+ */
+export type SignalName =
+  | "SIGABRT"
+  | "SIGALRM"
+  | "SIGBUS"
+  | "SIGCHLD"
+  | "SIGCONT"
+  | "SIGFPE"
+  | "SIGHUP"
+  | "SIGILL"
+  | "SIGINT"
+  | "SIGIO"
+  | "SIGIOT"
+  | "SIGKILL"
+  | "SIGPIPE"
+  | "SIGPOLL"
+  | "SIGPROF"
+  | "SIGPWR"
+  | "SIGQUIT"
+  | "SIGSEGV"
+  | "SIGSTKFLT"
+  | "SIGSTOP"
+  | "SIGSYS"
+  | "SIGTERM"
+  | "SIGTRAP"
+  | "SIGTSTP"
+  | "SIGTTIN"
+  | "SIGTTOU"
+  | "SIGUNUSED"
+  | "SIGURG"
+  | "SIGUSR1"
+  | "SIGUSR2"
+  | "SIGVTALRM"
+  | "SIGWINCH"
+  | "SIGXCPU"
+  | "SIGXFSZ"
+  | "SIGBREAK"
+  | "SIGLOST"
+  | "SIGINFO";
+
 /** The callbacks that have not ended yet. The process ends after the last one. */
 let running = 0;
 
@@ -8,13 +53,13 @@ let running = 0;
  * @returns a function that removes the listeners.
  */
 export function onSignals(
-  signals: readonly NodeJS.Signals[],
-  callback: (signal: NodeJS.Signals) => Promise<unknown>,
+  signals: readonly SignalName[],
+  callback: (signal: SignalName) => Promise<unknown>,
 ): () => void {
   const unbind = (): void => {
     for (const signal of signals) process.off(signal, listener);
   };
-  const listener = (signal: NodeJS.Signals): void => {
+  const listener = (signal: SignalName): void => {
     unbind();
     running++;
     void callback(signal).finally(() => {

@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { cpSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { installation } from "../../benchmarks/subjects/installation";
+import { blocksOf, runScript } from "./page";
+
+const root = join(import.meta.dir, "../..");
+const NODE = "22.23.3";
+const blocks = blocksOf(await Bun.file(join(root, "docs/runtimes.md")).text());
+const blockUnder = (heading: string) => {
+  const block = blocks.find((each) => each.heading === heading);
+  if (block?.output === undefined) throw new Error(`docs/runtimes.md has no program and output under "${heading}".`);
+  return { code: block.code, output: block.output };
+};
+
+/** Runs a module as a worker of a browser would: with the globals that a web worker has, and nothing of Node. */
+const AS_WORKER = `
+import { readFileSync } from "node:fs";
+import vm from "node:vm";
+const names = "console clearTimeout queueMicrotask performance AbortController AbortSignal DOMException structuredClone crypto MessageChannel URL TextEncoder TextDecoder".split(" ");
+const globals = Object.fromEntries(names.map((name) => [name, globalThis[name]]));
+globals.setTimeout = (callback, delay) => Number(setTimeout(callback, delay)); // A number, as in a browser.
+const context = vm.createContext(globals);
+const refuse = () => { throw new Error("A browser has no such module."); };
+const program = new vm.SourceTextModule(readFileSync(process.argv[2], "utf8"), { context, importModuleDynamically: refuse });
+await program.link(refuse);
+await program.evaluate();
+`;
+
+/** A Node that is new enough: the one of this machine, or one that is installed into the folder. */
+async function nodeIn(folder: string): Promise<string> {
+  const own = Bun.which("node");
+  if (own !== null) {
+    // Under `bun run`, the node of the path is Bun itself.
+    const said = await Bun.$`${own} -p ${"process.versions.bun ? 0 : process.versions.node"}`.text();
+    const [major = 0, minor = 0] = said.split(".").map(Number);
+    if (major > 22 || (major === 22 && minor >= 12)) return own;
+  }
+  const name = `node-${process.platform === "win32" ? "win" : process.platform}-${process.arch}`;
+  const { exitCode, stderr } = await runScript(folder, "add", `${name}@${NODE}`);
+  if (exitCode !== 0) throw new Error(stderr);
+  return join(folder, `node_modules/${name}/bin/node`);
+}
+
+describe("the core outside of Bun, as docs/runtimes.md says", () => {
+  let folder = "";
+  let node = "";
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "envoi-runtimes-"));
+    await Bun.write(join(folder, "node/package.json"), '{ "private": true }\n');
+    node = await nodeIn(join(folder, "node"));
+    cpSync(await installation(), folder, { recursive: true });
+  }, 240_000);
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  const run = (...args: string[]) => {
+    const { stdout, stderr, exitCode } = Bun.spawnSync([node, "--no-warnings", ...args], {
+      cwd: folder,
+      stdin: "ignore",
+    });
+    return { exitCode, stderr: stderr.toString(), stdout: stdout.toString().trim() };
+  };
+  const transpile = (code: string) => new Bun.Transpiler({ loader: "ts", target: "node" }).transformSync(code);
+
+  test("on Node: actors, streams and validation run as they are in the package", async () => {
+    const { code, output } = blockUnder("Node");
+    await Bun.write(join(folder, "quick-start.mjs"), transpile(code));
+    expect(run("quick-start.mjs")).toEqual({ exitCode: 0, stderr: "", stdout: output });
+  }, 60_000);
+
+  test("on Node: a type that is computed from others is there", async () => {
+    const code = `import { Type } from "envoi"; console.log(Type.Pick(Type.Object({ a: Type.Number(), b: Type.Null() }), ["a"]).required);`;
+    await Bun.write(join(folder, "computed.mjs"), code);
+    expect(run("computed.mjs")).toEqual({ exitCode: 0, stderr: "", stdout: "[ 'a' ]" });
+  }, 60_000);
+
+  test("on Node: the test kit runs, a simulation included", async () => {
+    const code = `
+      import { createSystem, defineProtocol, Type } from "envoi";
+      import { createTestSystem, simulate } from "envoi/testing";
+      const Echo = defineProtocol("echo", { say: { payload: Type.String(), reply: Type.String() } });
+      const test = createTestSystem();
+      const probe = test.createProbe(Echo);
+      const late = probe.ref.ask("say", "hi", { timeout: 500 });
+      await probe.expectMessage("say", "hi");
+      await test.advance(500);
+      console.log((await late).match(String, (error) => error.kind));
+      const { runs } = await simulate(async ({ system }) => {
+        await system.spawn("echo", Echo, () => ({ say: (text) => text })).ask("say", "hi");
+      }, { seeds: 3 });
+      console.log(runs);
+    `;
+    await Bun.write(join(folder, "kit.mjs"), code);
+    expect(run("kit.mjs")).toEqual({ exitCode: 0, stderr: "", stdout: "timeout\n3" });
+  }, 60_000);
+
+  test("with the globals of a web worker: the program of the page runs, in a bundle", async () => {
+    const { code, output } = blockUnder("A worker of a browser");
+    await Bun.write(join(folder, "worker.ts"), code);
+    await Bun.write(join(folder, "as-worker.mjs"), AS_WORKER);
+    const built = await runScript(folder, "build", "--target=browser", "worker.ts", "--outfile=worker.mjs");
+    expect(built.exitCode).toBe(0);
+    expect(run("--experimental-vm-modules", "as-worker.mjs", "worker.mjs")).toEqual({
+      exitCode: 0,
+      stderr: "",
+      stdout: output,
+    });
+  }, 60_000);
+
+  test("the declarations compile without Bun's types, with those of a web worker", async () => {
+    const compilerOptions = {
+      target: "ESNext",
+      lib: ["ESNext", "WebWorker"],
+      types: [],
+      module: "Preserve",
+      moduleResolution: "Bundler",
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      skipLibCheck: false,
+      noEmit: true,
+    };
+    await Bun.write(join(folder, "all.ts"), 'export * as core from "envoi";\nexport * as kit from "envoi/testing";\n');
+    await Bun.write(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["all.ts"] }));
+    const tsc = join(root, "node_modules/typescript/bin/tsc");
+    expect((await runScript(folder, tsc, "-p", "tsconfig.json")).stdout).toBe("");
+  }, 120_000);
+});
