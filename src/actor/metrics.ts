@@ -1,5 +1,7 @@
 import { quote } from "../message/address";
 import { type Operations, protocolOf } from "../protocol/protocol";
+import type { Clock } from "../runtime/clock";
+import type { Mail, Sampling } from "../runtime/mailbox";
 
 /** Times that were measured, in milliseconds. */
 export interface Histogram {
@@ -112,29 +114,37 @@ type Rows = Record<string, Series>;
 const UNKNOWN = "";
 
 /** Counts and times the messages of one system. */
-export class Meters {
+export class Meters implements Sampling {
   readonly sample: number;
-  /** Messages that are handled before the next one whose handler is timed. */
-  untilHandled: number;
-  /** Messages that come one by one before the next one whose wait is timed. */
-  untilEntered: number;
+  /** Messages that come in envelopes before the next one that is timed; negative when the present one is. */
+  untilTimed: number;
+  readonly #clock: Clock;
   readonly #rows = new Map<Operations | null, Rows>();
   /** The last row, because messages of one operation come in rows. */
   #operations: Operations | null = null;
   #type = UNKNOWN;
   #series: Series;
   #random = 1;
+  /** Turns an exponential distribution into that of the intervals; null where all are of one length. */
+  readonly #scale: number | null;
 
-  constructor({ sample = 16 }: MetricsOptions) {
+  constructor({ sample = 16 }: MetricsOptions, clock: Clock) {
     this.sample = sample;
-    this.untilHandled = this.interval();
-    this.untilEntered = this.interval();
+    this.#clock = clock;
+    this.#scale = sample === 1 || sample === Number.POSITIVE_INFINITY ? null : 1 / Math.log(1 - 1 / sample);
+    this.untilTimed = this.interval();
     this.#series = this.#find(null, UNKNOWN);
   }
 
-  /** False when it counts only. */
-  get isTiming(): boolean {
-    return this.sample !== Number.POSITIVE_INFINITY;
+  now(): number {
+    return this.#clock.monotonicTime();
+  }
+
+  /** Begins to time a message if it is due. */
+  enter(mail: Mail): void {
+    if (this.untilTimed >= 0 && --this.untilTimed >= 0) return;
+    this.untilTimed = this.interval();
+    mail.timedFrom = this.now();
   }
 
   seriesOf(operations: Operations | null, type: string): Series {
@@ -159,9 +169,9 @@ export class Meters {
    * each batch, say) is timed more often than another.
    */
   interval(): number {
-    if (this.sample === 1 || !this.isTiming) return this.sample - 1;
+    if (this.#scale === null) return this.sample - 1;
     this.#random = (Math.imul(this.#random, 1_664_525) + 1_013_904_223) >>> 0; // Numerical Recipes' generator.
-    return Math.floor(Math.log((this.#random + 1) / 2 ** 32) / Math.log(1 - 1 / this.sample));
+    return Math.trunc(Math.log((this.#random + 1) / 2 ** 32) * this.#scale);
   }
 
   #find(operations: Operations | null, type: string): Series {
@@ -198,8 +208,8 @@ export class Meters {
 }
 
 /** Makes the meters of a system; null where it has none. */
-export function metersOf(options: boolean | MetricsOptions): Meters | null {
-  if (typeof options === "boolean") return options ? new Meters({}) : null;
+export function metersOf(options: boolean | MetricsOptions, clock: Clock): Meters | null {
+  if (typeof options === "boolean") return options ? new Meters({}, clock) : null;
   if (typeof options !== "object" || options === null) {
     throw new TypeError(`metrics is true, false, or an object such as { sample: 16 }; got ${quote(options)}.`);
   }
@@ -210,5 +220,5 @@ export function metersOf(options: boolean | MetricsOptions): Meters | null {
   if (!(sample === Number.POSITIVE_INFINITY || (Number.isInteger(sample) && sample >= 1))) {
     throw new RangeError(`The sample of metrics is a whole number from 1, or Infinity; got ${quote(sample)}.`);
   }
-  return new Meters(options);
+  return new Meters(options, clock);
 }

@@ -166,8 +166,6 @@ export class Observers {
   producer: { next(): unknown } | null = null;
   /** True when each message is stamped with the time at which it enters a mailbox. */
   measuresQueueTime = false;
-  /** True when no mailbox takes a message unseen, not even between two that the metrics look at. */
-  looksAtEach = false;
   #installed: readonly Installed[] = [];
   /** Told when observers came or went. */
   onChange: () => void = () => undefined;

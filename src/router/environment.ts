@@ -41,7 +41,7 @@ export interface SystemOptions {
   readonly asyncContext?: "system" | "sender";
   /**
    * True to count the messages of each operation, and to time one in 16 of them; or how many to time. `system.metrics()` tells.
-   * Counting costs a few ns a message, and timing some tens on average. Default: false, at no cost.
+   * Counting costs some 3 ns a message, and timing some 15 more on average. Default: false, at no cost.
    */
   readonly metrics?: boolean | MetricsOptions;
   /** Timeout of an ask without one of its own, in milliseconds, or `Infinity`. Default: 5,000. */
@@ -169,7 +169,7 @@ export function createEnvironment(options: SystemOptions): { environment: ActorE
     policy: policyOf(supervision),
     events,
     observers: new Observers(),
-    meters: metersOf(options.metrics ?? false),
+    meters: metersOf(options.metrics ?? false, clock),
     isObserved: false,
     engine: ENGINE,
     isClosed: false,

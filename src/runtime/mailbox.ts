@@ -1,11 +1,16 @@
 /** An item of a mailbox: a link of its list. */
 export interface Mail {
   next: Mail | null;
+  /** The time when it came, in milliseconds of the system's clock. Only a message that is timed has it. */
+  timedFrom?: number | undefined;
 }
 
-/** Tells how many messages may be added until the owner of a queue looks at one. */
-interface Room {
+/** Chooses the messages that are timed. */
+export interface Sampling {
+  /** The number of messages before the next one that is timed. */
   interval(): number;
+  /** The present time, in milliseconds of the system's clock. */
+  now(): number;
 }
 
 /** The queue of an actor's messages. */
@@ -23,15 +28,18 @@ export interface MessageQueue<Item> extends Iterable<Item> {
   add(type: string, payload: unknown): boolean;
   /**
    * Does the same for a type that the actor takes, and opens the queue for it if enough messages wait; for messages without
-   * a payload alone if it is bare.
+   * a payload alone if it is bare. A queue that was opened with a sampling times the messages that it chooses.
    */
-  append(type: string, payload: unknown, make: Envelop<Item>, counts: Tally, isBare?: boolean): boolean;
+  append(
+    type: string,
+    payload: unknown,
+    make: Envelop<Item>,
+    counts: Tally,
+    isBare?: boolean,
+    sampling?: Sampling | null,
+  ): boolean;
   /** Takes no more messages without envelopes, until the next `append`. */
   close(): void;
-  /** Lets some messages be added until one must be put. Without effect while there is room from an earlier call. */
-  allow(room: Room): void;
-  /** True when as many were added as were allowed. */
-  readonly isAtLimit: boolean;
   /** Puts items before all others, in their order. */
   putFirst(items: readonly Item[]): void;
   take(): Item | null;
@@ -65,7 +73,7 @@ const NOBODY: Tally = { accepted: 0 };
  * and to link it to the one before took half of the time of a tell.
  */
 export class Burst implements Mail {
-  /** Two for each message: its type, or undefined if it is the burst's type; and its payload. */
+  /** Two for each message: its type, or undefined if it is the burst's type; and its payload. One that is timed is in its envelope. */
   readonly slots: unknown[] = new Array<unknown>(SLOTS).fill(undefined);
   next: Mail | null = null;
   type = "";
@@ -78,14 +86,13 @@ export class Burst implements Mail {
   read = 0;
   /** The slot of the next message. */
   write = 0;
-  /** The slot from which on messages come by put() until the owner of the mailbox allows more. */
+  /** The slot of the next message that is timed, or the end: messages before it come by add(). */
   limit = SLOTS;
-  /** True when its owner looks at one message now and then. */
-  isLimited = false;
   /** The slot up to which messages are counted as accepted. */
   counted = 0;
   make = NOTHING;
   counts = NOBODY;
+  sampling: Sampling | null = null;
 
   get uncounted(): number {
     return (this.write - this.counted) >> 1;
@@ -111,10 +118,23 @@ export class Burst implements Mail {
     for (let index = this.read; index < this.write; index += 2) yield this.at(index);
   }
 
-  /** The envelope of a message, made anew. */
+  /** The envelope of a message, made anew unless it is timed. */
   at(index: number): Mail {
     const { slots, type } = this;
-    return this.make((slots[index] as string | undefined) ?? type, slots[index + 1]); // append() puts no others there.
+    const named = slots[index] as Mail | string | undefined; // append() puts no others there.
+    return typeof named === "object" ? named : this.make(named ?? type, slots[index + 1]);
+  }
+
+  /** Adds a message that is timed, and chooses the next one. */
+  addTimed(mail: Mail, sampling: Sampling): void {
+    mail.timedFrom = sampling.now();
+    this.slots[this.write] = mail;
+    this.write += 2;
+    this.goOn(sampling);
+  }
+
+  goOn(sampling: Sampling): void {
+    this.limit = Math.min(SLOTS, this.write + 2 * sampling.interval());
   }
 }
 
@@ -122,7 +142,13 @@ let spare: Burst | null = null;
 let spares = 0;
 
 /** An empty burst, a spare one if possible. */
-function takeBurst(type: string, make: Envelop<Mail>, counts: Tally, isBare: boolean): Burst {
+function takeBurst(
+  type: string,
+  make: Envelop<Mail>,
+  counts: Tally,
+  isBare: boolean,
+  sampling: Sampling | null,
+): Burst {
   const burst = spare ?? new Burst();
   if (spare !== null) {
     spare = spare.next as Burst | null; // Only bursts are kept.
@@ -131,11 +157,12 @@ function takeBurst(type: string, make: Envelop<Mail>, counts: Tally, isBare: boo
   burst.next = null;
   burst.read = burst.write = burst.counted = 0;
   burst.limit = SLOTS;
-  burst.isLimited = false;
   burst.type = burst.other = type;
   burst.isBare = burst.isOtherBare = isBare;
   burst.make = make;
   burst.counts = counts;
+  burst.sampling = sampling;
+  if (sampling !== null) burst.goOn(sampling);
   return burst;
 }
 
@@ -174,7 +201,7 @@ export class Mailbox<Item extends Mail> implements MessageQueue<Item> {
   put(item: Mail): void {
     const { tail } = this;
     if (tail !== null) {
-      if (tail.write <= 2 * FEW && tail.write < tail.limit) this.crowd = 0; // It did not pay.
+      if (tail.write <= 2 * FEW) this.crowd = 0; // It did not pay.
       this.tail = null;
     }
     if (this.last === null) this.first = item;
@@ -196,37 +223,34 @@ export class Mailbox<Item extends Mail> implements MessageQueue<Item> {
     return true;
   }
 
-  append(type: string, payload: unknown, make: Envelop<Item>, counts: Tally, isBare = false): boolean {
+  append(
+    type: string,
+    payload: unknown,
+    make: Envelop<Item>,
+    counts: Tally,
+    isBare = false,
+    sampling: Sampling | null = null,
+  ): boolean {
     let { tail } = this;
     if (tail === null) {
       this.crowd = this.first === null ? 0 : this.crowd + 1;
       if (this.crowd <= FEW) return false;
     }
-    if (tail === null || tail.write >= tail.limit) {
-      tail = takeBurst(type, make, counts, isBare);
+    if (tail === null || tail.write === SLOTS) {
+      tail = takeBurst(type, make, counts, isBare, sampling);
       this.put(tail);
       this.tail = tail;
-    } else {
+    } else if (tail.write < tail.limit) {
       tail.other = type; // Its own type has been added.
       tail.isOtherBare = isBare;
     }
-    return this.add(type, payload);
+    if (tail.sampling === null || tail.write < tail.limit) return this.add(type, payload);
+    tail.addTimed(make(type, payload), tail.sampling);
+    return true;
   }
 
   close(): void {
     this.tail = null;
-  }
-
-  allow(room: Room): void {
-    const { tail } = this;
-    if (tail === null || (tail.isLimited && tail.write < tail.limit)) return;
-    tail.isLimited = true;
-    tail.limit = Math.min(SLOTS, tail.write + 2 * room.interval());
-  }
-
-  get isAtLimit(): boolean {
-    const { tail } = this;
-    return tail?.isLimited === true && tail.write >= tail.limit && tail.write < SLOTS;
   }
 
   putFirst(items: readonly Item[]): void {

@@ -42,10 +42,6 @@ export class PriorityMailbox<Item> implements MessageQueue<Item> {
     return false;
   }
   close(): void {}
-  allow(): void {}
-  get isAtLimit(): false {
-    return false;
-  }
 
   putFirst(items: readonly Item[]): void {
     for (let i = items.length - 1; i >= 0; i--) {

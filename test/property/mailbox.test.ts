@@ -61,6 +61,9 @@ const step = fc.constantFrom<Step>(
 );
 const steps = fc.array(fc.tuple(step, fc.integer({ min: 1, max: 150 })), { maxLength: 40, size: "max" });
 
+/** The messages between two that are timed: none are, all are, some are. */
+const gaps = fc.constantFrom(null, 0, 1, 7, 100);
+
 class Note implements Mail {
   next: Mail | null = null;
   constructor(
@@ -71,7 +74,9 @@ class Note implements Mail {
 
 test("P1, P2: what was added without an envelope keeps its place among the others, and each is counted once", () => {
   fc.assert(
-    fc.property(steps, (all) => {
+    fc.property(steps, gaps, (all, gap) => {
+      const sampling = gap === null ? null : { interval: () => gap, now: () => 0 };
+      const make = (type: string, payload: unknown): Note => new Note(type, payload);
       const mailbox = new Mailbox<Note>();
       const counts = { accepted: 0 };
       const model: { type: string; payload: unknown }[] = [];
@@ -81,7 +86,7 @@ test("P1, P2: what was added without an envelope keeps its place among the other
       const tell = (type: string): void => {
         const payload = sent++;
         model.push({ type, payload });
-        if (mailbox.add(type, payload) || mailbox.append(type, payload, (made, what) => new Note(made, what), counts)) {
+        if (mailbox.add(type, payload) || mailbox.append(type, payload, make, counts, false, sampling)) {
           added++;
           return;
         }

@@ -3,6 +3,7 @@ import { type Mail, Mailbox } from "../../src/runtime/mailbox";
 
 class Letter implements Mail {
   next: Mail | null = null;
+  declare timedFrom?: number;
   constructor(readonly name: string) {}
 }
 
@@ -173,6 +174,31 @@ describe("a mailbox that is open", () => {
     expect(mailbox.takeOldest(({ name }) => name === "x3")?.name).toBe("x3");
     expect(mailbox.removeAll(({ name }) => name.startsWith("o") || name === "x8")).toHaveLength(18);
     expect(drain(mailbox)).toEqual(["x0", "x1", "x2", "x4", "x5", "x6", "x7"]);
+  });
+
+  test("times the messages that are chosen, by the time when they came, and takes all others as before", () => {
+    const mailbox = new Mailbox<Letter>();
+    const gaps = [2, 0, 1, 200];
+    let time = 0;
+    const sampling = { interval: () => gaps.shift() ?? 0, now: () => time };
+    while (!append(mailbox, "o", 0)) mailbox.put(new Letter("o"));
+    mailbox.close();
+    for (; time < 90; time++) {
+      const type = time === 3 || time === 4 ? "y" : "x";
+      if (!mailbox.add(type, time)) mailbox.append(type, time, make, { accepted: 0 }, false, sampling);
+    }
+    const taken: [string, number | undefined][] = [];
+    for (let letter = mailbox.take(); letter !== null; letter = mailbox.take()) {
+      if (!letter.name.startsWith("o")) taken.push([letter.name, letter.timedFrom]);
+    }
+    const names = Array.from({ length: 90 }, (_, i) => (i === 3 || i === 4 ? `y${i}` : `x${i}`));
+    expect(taken.map(([name]) => name)).toEqual(names);
+    // The first burst has 64 messages, and the next one chooses anew.
+    expect(taken.filter(([, from]) => from !== undefined).slice(0, 3)).toEqual([
+      ["x2", 2],
+      ["y3", 3],
+      ["x5", 5],
+    ]);
   });
 
   test("P14: keeps nothing alive of what was taken", async () => {

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import {
   type ActorOptions,
   address,
+  type Clock,
   createMessage,
   createSystem,
   defineProtocol,
@@ -227,6 +228,69 @@ test("about one message in `sample` is timed, of tells in a row as of asks, and 
     expect(share(operation, "handlerTime")).toBeWithin(1 / 16, 1 / 5);
     expect(share(operation, "queueTime")).toBeWithin(1 / 40, 1 / 3);
   }
+});
+
+test("each place in a row is timed as often as any other: of tells as of asks", async () => {
+  let time = 0;
+  const clock: Clock = {
+    wallTime: () => time,
+    monotonicTime: () => time,
+    setTimer: () => ({ cancel() {}, unref() {} }),
+    microtask: queueMicrotask,
+    macrotask: (callback) => void setImmediate(callback),
+  };
+  await using system = createSystem({ clock, metrics: { sample: 8 }, askTimeout: Number.POSITIVE_INFINITY });
+  const [places, each, rounds] = [24, 4, 300];
+  // The time of a handler tells its place: each place has a bucket of its own.
+  const spend = (place: number): void => {
+    time += (0.9 * 2 ** place) / 1000;
+  };
+  const ref = system.spawn("one", Work, () => ({
+    note: spend,
+    say(text) {
+      spend(Number(text));
+      return text;
+    },
+    later: (n) => n,
+    fail() {},
+    *count() {},
+  }));
+  const inRow = Array.from({ length: places * each }, (_, i) => Math.floor(i / each));
+  for (let round = 0; round < rounds; round++) {
+    for (const place of inRow) ref.tell("note", place);
+    await Promise.all(inRow.map((place) => ref.ask("say", String(place))));
+  }
+  for (const operation of ["note", "say"]) {
+    const { buckets = [] } = row(system.metrics(), operation)?.handlerTime ?? {};
+    const counts = buckets.slice(0, places);
+    expect(Math.min(...counts)).toBeGreaterThan(100); // 150 on average, of 1,200.
+    expect(Math.max(...counts)).toBeLessThan(200);
+  }
+});
+
+test("a message that was stashed is chosen anew when it comes back, and waits from then on", async () => {
+  const { system, advance, settle } = createTestSystem({ metrics: { sample: 1 } });
+  let isOpen = false;
+  const ref = system.spawn("one", Work, (ctx) => ({
+    note: () => (isOpen ? undefined : ctx.stash()),
+    say: (text) => text,
+    later: (n) => n,
+    fail() {
+      isOpen = true;
+      ctx.unstash();
+    },
+    *count() {},
+  }));
+  ref.tell("note", 1);
+  await settle();
+  await advance(1_000);
+  ref.tell("fail");
+  await settle();
+  expect(row(system.metrics(), "note")).toMatchObject({
+    handled: 1,
+    queueTime: { count: 2, sum: 0 },
+    handlerTime: { count: 2, sum: 0 },
+  });
 });
 
 test.each([8, Number.POSITIVE_INFINITY])(

@@ -3,20 +3,16 @@ import type { Operation } from "../../protocol/protocol";
 import type { MessageQueue } from "../../runtime/mailbox";
 import type { Envelope, Recipient } from "../contract";
 import { endError } from "../envelopes/ends";
-import { EnvelopeSource, markEntry, Tell, tellOf } from "../envelopes/envelope";
+import { EnvelopeSource, markEntry } from "../envelopes/envelope";
 import { isFromOutside } from "../envelopes/origin";
-import { PROBE, Signal } from "../envelopes/signal";
+import { Signal } from "../envelopes/signal";
 import { PendingStream } from "../envelopes/stream";
 import { checkPayload } from "../envelopes/validation";
-import type { Meters } from "../metrics";
 import type { Overflow } from "../options";
-import { ALIVE } from "./transitions";
 
 /** The mailbox's view of its actor. */
 interface Owner extends Recipient {
-  readonly extras: { readonly bound: MailboxBound | null; readonly concurrency: object | null } | null;
-  readonly generation: number;
-  readonly life: number;
+  readonly extras: { readonly bound: MailboxBound | null } | null;
   readonly isEnding: boolean;
   readonly mailbox: MessageQueue<Envelope>;
   enqueue(envelope: Envelope): void;
@@ -59,53 +55,16 @@ export function admit(cell: Owner, envelope: Envelope, operation: Operation | nu
   if (relay !== null && !isFromOutside(envelope)) return relay.accept(envelope, operation); // The next recipient counts it.
   const error = objectionTo(cell, envelope, operation);
   if (relay !== null && error === null) return relay.accept(envelope, operation);
-  const { counts, meters, isObserved } = cell.environment;
-  const isPlain = cell.life === ALIVE && operation != null && cell.extras?.concurrency == null && !isObserved;
-  const timing = error === null && meters?.isTiming === true ? meters : null;
-  const isTimed = timing !== null && isEntryDue(cell, timing);
-  if (timing !== null && !isTimed && isPlain && addsBetween(cell, envelope, operation, timing)) return null;
+  const { counts, meters } = cell.environment;
   counts.accepted++;
   if (error !== null) return cell.refuse(envelope, error);
   markEntry(envelope, cell.environment);
-  if (isTimed) timeEntry(cell, envelope, timing, isPlain);
+  meters?.enter(envelope);
   const bound = cell.extras === null ? null : cell.extras.bound;
   if (bound !== null) return admitBounded(cell, bound, envelope);
   if (cell.relay !== null) envelope.admitted(); // The pool restarts: its own mailbox has it.
   cell.enqueue(envelope);
   return null;
-}
-
-/** True when the wait of the present message is to be measured: that of one in so many. */
-function isEntryDue(cell: Owner, meters: Meters): boolean {
-  if (!cell.mailbox.isAtLimit && --meters.untilEntered >= 0) return false;
-  if (meters.untilEntered < 0) meters.untilEntered = meters.interval();
-  return true;
-}
-
-/**
- * Begins to measure how long a message waits. The loop over plain messages looks at none of them, so a signal goes before it; an
- * actor that takes its messages one by one sees the stamp.
- */
-function timeEntry(cell: Owner, envelope: Envelope, meters: Meters, isPlain: boolean): void {
-  const { clock } = cell.environment;
-  const now = clock.monotonicTime();
-  if (!isPlain) {
-    envelope.sentAt = now;
-    return;
-  }
-  const { queueTime } = meters.seriesOf(cell.operations, envelope.type);
-  cell.enqueue(new Signal(PROBE, cell.generation, () => queueTime.add(clock.monotonicTime() - now)));
-}
-
-/** Lets the mailbox take a tell without its envelope when many wait, and the next ones by itself until one of them is timed. */
-function addsBetween(cell: Owner, envelope: Envelope, operation: Operation, meters: Meters): boolean {
-  const { mailbox, environment } = cell;
-  const { type, payload, origin } = envelope;
-  const isUnseen = envelope instanceof Tell && origin === null && !environment.observers.looksAtEach;
-  if (!isUnseen || mailbox.isEmpty) return false;
-  const isAdded = mailbox.append(type, payload, tellOf, environment.counts, !operation.hasPayload);
-  if (isAdded) mailbox.allow(meters);
-  return isAdded;
 }
 
 /** The reason why a message may not be handled; null when it may. */

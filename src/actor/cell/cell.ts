@@ -193,7 +193,7 @@ export class Cell implements Runnable, Recipient {
     // When many wait, the mailbox needs no envelope, and takes later tells of this operation by itself.
     const isBehind = queue !== null && this.activity !== IDLE && this.takesUnseen(operation);
     if (second !== undefined || (isBare && first !== undefined)) tellAsWritten(this, operation, type, first, second);
-    else if (!(isBehind && queue.append(type, first, tellOf, environment.counts, isBare)))
+    else if (!(isBehind && queue.append(type, first, tellOf, environment.counts, isBare, environment.meters)))
       send(this, new Tell(type, first, null), operation, null);
   }
 
@@ -206,6 +206,8 @@ export class Cell implements Runnable, Recipient {
   takes(envelope: Envelope, operation: Operation | null | undefined): boolean {
     const { queue, environment } = this;
     if (queue === null || !this.takesUnseen(operation)) return false;
+    const { meters } = environment;
+    if (meters !== null && --meters.untilTimed < 0) return false;
     environment.counts.accepted++;
     queue.put(envelope);
     if (this.activity === IDLE) this.schedule();

@@ -7,9 +7,6 @@ export type Hook = "onStart" | "onRestart" | "onStop";
 /** The type of the signal that stands for an instance while it handles nothing, as in its factory. It is never handled. */
 export const BACKGROUND = "background";
 
-/** The type of the signal that measures how long the message behind it has waited. It is not observed. */
-export const PROBE = "probe";
-
 /**
  * A hook, a tick of a timer, or the end of a watched actor: work in an actor's turn that is no message. It waits among
  * the messages, in order. It does not count as a message, nor against the mailbox's bound.

@@ -39,6 +39,7 @@ export function unstash(cell: Cell): void {
   const { stash } = extras.instance;
   if (stash.length === 0) return;
   extras.instance.stash = [];
+  for (const envelope of stash) cell.environment.meters?.enter(envelope);
   cell.mailbox.putFirst(stash);
   if (extras.bound !== null) extras.bound.size += stash.length;
   if (cell.activity === IDLE) cell.schedule(); // unstash() may be called between two messages.

@@ -10,7 +10,7 @@ import { PendingAsk } from "../envelopes/ask";
 import { overdue, Tell } from "../envelopes/envelope";
 import { Handling } from "../envelopes/handling";
 import { knownMessage, messageIn, metadataOf, NO_METADATA, replaceMetadata, senderOf } from "../envelopes/origin";
-import { PROBE, Signal } from "../envelopes/signal";
+import { Signal } from "../envelopes/signal";
 import { isAsyncIterable, isIterable } from "../envelopes/stream-step";
 import type { Chain, Ending, HandlingOutcome, ObservedHandling, Observers, OnEnd, Running } from "../observers";
 import type { Turn } from "./measured";
@@ -36,7 +36,7 @@ function callHandler(cell: Cell, envelope: Envelope): unknown {
 
 function callObserved(cell: Cell, envelope: Envelope): unknown {
   const { observers } = cell.environment;
-  const isDue = !(envelope instanceof Signal) || (envelope.isDue && envelope.type !== PROBE);
+  const isDue = !(envelope instanceof Signal) || envelope.isDue;
   if (observers.chain === null || !isDue) return callTimed(cell, envelope);
   const observation = new Observation(cell, envelope, kindOf(envelope), observers.chain);
   const { handling } = cell; // Made, because the outcome is told to it.
@@ -310,7 +310,6 @@ export function followObservers(environment: ActorEnvironment): void {
   const { observers, validatesAlways, captureSender, slowHandler, directory } = environment;
   const isStrict = validatesAlways || captureSender !== null;
   environment.isObserved = isStrict || slowHandler !== Number.POSITIVE_INFINITY || observers.chain !== null;
-  observers.looksAtEach = isStrict || observers.measuresQueueTime || observers.onSend !== null;
-  environment.looksAtEach = observers.looksAtEach || environment.meters?.isTiming === true;
+  environment.looksAtEach = isStrict || observers.measuresQueueTime || observers.onSend !== null;
   if (environment.looksAtEach) for (const cell of directory.all()) cell.queue?.close(); // Open ones take messages unseen.
 }

@@ -12,7 +12,7 @@ import { Signal } from "../envelopes/signal";
 import type { Meters } from "../metrics";
 import type { Chain } from "../observers";
 import { handleConcurrently } from "./concurrency";
-import { runInRows, runOneByOne, type Turn } from "./measured";
+import { measure, type Turn } from "./measured";
 import { call, handleObserved } from "./observed";
 import { contextOf, deadLetterLateReply, fail, handlingIn, outcomeOf, succeed, watchSlowness } from "./outcome";
 
@@ -30,31 +30,23 @@ export function runMessages(cell: Cell, limit: number): number {
   const { extras, environment } = cell;
   if (extras !== null && extras.instance !== null) extras.instance.timers?.onBusy();
   const isPlain = cell.life === ALIVE && cell.operations !== null && !environment.isObserved && !cell.isConcurrent;
-  const { meters } = environment;
-  const { chain } = environment.observers;
-  if (meters !== null) {
-    const run = isPlain ? runInRows : runOneByOne;
-    return run(cell, limit, meters, chain === null ? TURN : OBSERVED);
-  }
-  if (chain !== null) return runObserved(cell, limit, chain);
-  return isPlain ? runHandlers(cell, limit) : runEach(cell, limit);
+  if (isPlain) return runHandlers(cell, limit);
+  const { meters, observers } = environment;
+  if (meters === null && observers.chain === null) return runEach(cell, limit);
+  return runObserved(cell, limit, meters, observers.chain);
 }
 
-/** The loops, for a turn that is measured. */
-const TURN: Turn = { run: runHandlers, take, handle, conclude };
-const OBSERVED: Turn = {
-  ...TURN,
-  handle(cell, envelope) {
-    const { chain } = cell.environment.observers;
-    if (chain === null) handle(cell, envelope);
-    else handleObserved(cell, envelope, chain, TURN);
-  },
-};
+const TURN: Turn = { handle, conclude };
 
-function runObserved(cell: Cell, limit: number, chain: Chain): number {
+/** Does the same as runEach inside of observers, and times the messages that are due. */
+function runObserved(cell: Cell, limit: number, meters: Meters | null, chain: Chain | null): number {
+  const turn: Turn =
+    chain === null ? TURN : { conclude, handle: (...message) => handleObserved(...message, chain, TURN) };
   let count = 0;
   for (let envelope = take(cell); envelope !== null; envelope = take(cell)) {
-    handleObserved(cell, envelope, chain, TURN);
+    if (meters !== null && envelope.timedFrom !== undefined) measure(cell, envelope, meters, turn);
+    else if (chain !== null) handleObserved(cell, envelope, chain, TURN);
+    else handle(cell, envelope);
     count++;
     if (count >= limit || cell.activity !== HANDLING) break;
   }
@@ -97,7 +89,8 @@ function runHandlers(cell: Cell, limit: number): number {
     const envelope = mailbox.first;
     if (envelope === null) break;
     const isTell = envelope instanceof Tell;
-    if (isTell || (envelope instanceof PendingAsk && envelope.isWaiting)) {
+    const isTimed = meters !== null && envelope.timedFrom !== undefined;
+    if (!isTimed && (isTell || (envelope instanceof PendingAsk && envelope.isWaiting))) {
       mailbox.skip(envelope);
       count++;
       cell.current = envelope;
@@ -125,7 +118,8 @@ function runHandlers(cell: Cell, limit: number): number {
     else {
       mailbox.skip(envelope);
       count++;
-      handle(cell, envelope as Envelope); // A mailbox has no other links.
+      if (isTimed) measure(cell, envelope as Envelope, meters, TURN);
+      else handle(cell, envelope as Envelope); // A mailbox has no other links.
     }
     if (count >= limit || cell.activity !== HANDLING) break;
   }
@@ -140,7 +134,10 @@ function countRow({ operations }: Cell, meters: Meters, type: string, start: num
   return end;
 }
 
-/** Handles tells without an envelope for each: they share one, and a new one is made after each that may be kept. */
+/**
+ * Handles tells without an envelope for each: they share one, and a new one is made after each that may be kept. One that is timed
+ * is handled by itself.
+ */
 function runBurst(cell: Cell, mailbox: Mailbox<Envelope>, burst: Burst, limit: number, handlers: HandlerTable): number {
   const { slots, type } = burst;
   const { counts, enter, meters } = cell.environment;
@@ -152,9 +149,16 @@ function runBurst(cell: Cell, mailbox: Mailbox<Envelope>, burst: Burst, limit: n
   let tell: Tell | null = null;
   let read = start;
   let handled = 0;
+  let others = 0;
+  let othersStart = 0;
   burst.count();
+  if (meters !== null && typeof slots[start] === "object") {
+    measure(cell, mailbox.take() as Envelope, meters, TURN); // There is one.
+    return 1;
+  }
   while (read < end) {
-    const named = slots[read] as string | undefined; // append() puts no others there.
+    const named = slots[read] as Tell | string | undefined; // append() puts no others there.
+    if (typeof named === "object") break;
     const payload = slots[read + 1];
     slots[read + 1] = undefined;
     read += 2;
@@ -171,6 +175,7 @@ function runBurst(cell: Cell, mailbox: Mailbox<Envelope>, burst: Burst, limit: n
       else {
         slots[read - 2] = undefined;
         if (named !== other) {
+          if (meters !== null) othersStart = countRow(cell, meters, other, othersStart, others);
           other = named;
           otherHandler = handlers[other];
         }
@@ -184,7 +189,7 @@ function runBurst(cell: Cell, mailbox: Mailbox<Envelope>, burst: Burst, limit: n
     if (isPlain && cell.current === tell && isAtomic(result)) {
       handled++;
       counts.handled++;
-      if (meters !== null) meters.seriesOf(cell.operations, tell.type).handled++;
+      if (named !== undefined) others++;
     } else {
       if (cell.current === tell) conclude(cell, tell, result);
       tell = null;
@@ -194,6 +199,10 @@ function runBurst(cell: Cell, mailbox: Mailbox<Envelope>, burst: Burst, limit: n
   }
   if (tell !== null) cell.current = null;
   mailbox.handled += handled;
+  if (meters !== null) {
+    countRow(cell, meters, other, othersStart, others);
+    countRow(cell, meters, type, others, handled);
+  }
   mailbox.leave(burst);
   return (read - start) >> 1;
 }
