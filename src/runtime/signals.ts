@@ -48,7 +48,8 @@ let running = 0;
 
 /**
  * Calls back once when the process gets one of the signals. When this callback, and all others that run, have ended, the
- * process ends by that signal, as it would have. A second signal meanwhile ends it at once.
+ * process ends by that signal, as it would have. A second signal meanwhile ends it at once. The first process of a
+ * container exits with 128 plus the signal's number instead.
  *
  * @returns a function that removes the listeners.
  */
@@ -64,9 +65,17 @@ export function onSignals(
     running++;
     void callback(signal).finally(() => {
       running--;
-      if (running === 0) process.kill(process.pid, signal);
+      if (running === 0) void endBy(signal);
     });
   };
   for (const signal of signals) process.on(signal, listener);
   return unbind;
+}
+
+async function endBy(signal: NodeJS.Signals): Promise<void> {
+  process.kill(process.pid, signal);
+  if (process.pid !== 1) return;
+  // The kernel drops signals to the first process of a container that have no listener there.
+  const { constants } = await import("node:os");
+  process.exit(128 + constants.signals[signal]);
 }

@@ -8,10 +8,11 @@ const LIMIT = 20_000;
 
 /** Starts a program; sends it a signal whenever it writes a certain line. */
 async function run(mode: string, signals: Record<string, NodeJS.Signals>) {
-  const child = Bun.spawn([process.execPath, `${import.meta.dir}/programs/bound.ts`, mode], {
-    stdout: "pipe",
-    stderr: "pipe",
-  });
+  return follow([process.execPath, `${import.meta.dir}/programs/bound.ts`, mode], signals);
+}
+
+async function follow(command: string[], signals: Record<string, NodeJS.Signals>) {
+  const child = Bun.spawn(command, { stdout: "pipe", stderr: "pipe" });
   const errors = new Response(child.stderr).text();
   const lines: string[] = [];
   const decoder = new TextDecoder();
@@ -43,6 +44,20 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
     LIMIT,
   );
 }
+
+const container = ["unshare", "--map-root-user", "--pid", "--fork", "--mount-proc"];
+const canContain = Bun.which("unshare") !== null && Bun.spawnSync([...container, "true"]).success;
+
+test.skipIf(!canContain)(
+  "P13: the first process of a container, which no signal ends by itself, exits with the status of the signal",
+  async () => {
+    // The process tells itself, because nobody outside of its container knows its number.
+    const program = `${import.meta.dir}/programs/bound.ts`;
+    const result = await follow([...container, process.execPath, program, "first"], {});
+    expect(result).toMatchObject({ lines: ["ready", "0 stopping", "0 stopped"], exitCode: 143 });
+  },
+  LIMIT,
+);
 
 test(
   "P13: a second signal ends the process at once",

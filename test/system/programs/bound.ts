@@ -22,5 +22,8 @@ if (mode === "unbound") for (const unbind of unbinds) unbind();
 if (mode === "idle") console.log("idle");
 else {
   setTimeout(() => process.exit(99), 15_000);
-  setTimeout(() => console.log("ready"), 1);
+  setTimeout(() => {
+    console.log("ready");
+    if (mode === "first") process.kill(process.pid, "SIGTERM");
+  }, 1);
 }
