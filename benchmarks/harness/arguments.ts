@@ -48,8 +48,8 @@ const MODES: Readonly<Record<string, readonly string[]>> = {
 export const usage = (command: string): string => `${command} [suite…] [options]
 
   --quick         3 rounds instead of 9, and one of rows that are no loops; a fifth of the time; writes nothing
-  --check         ends with status 1 when a target of benchmarks/targets.ts is missed, and with 3 when one could
-                  not be judged: the machine was too noisy, or lacks what the row needs
+  --check         ends with status 1 when a target of benchmarks/targets.ts is missed, three times in a row, and
+                  with 3 when one could not be judged: its floors lie far apart, or the machine lacks what it needs
   --filter TEXT   only rows whose name contains TEXT; writes nothing
   --json          the results as JSON on standard output, which \`parseRun\` of envoi/benchmarks reads
   --out FOLDER    writes the results there, as FOLDER/<suite>.json, and nothing else

@@ -6,7 +6,7 @@ import { align } from "./format";
 import { Interrupted, unlessInterrupted } from "./interruption";
 import { describeMachine, revisionOf } from "./machine";
 import { type Effort, FULL, measureRow, probeRoundsOf, QUICK } from "./measure";
-import { describeNoise, isExplained, noiseOf } from "./noise";
+import { describeNoise, noiseOf } from "./noise";
 import { expectFolder } from "./out-folder";
 import { commandFor, missingPeers } from "./packages";
 import { Progress } from "./progress";
@@ -15,16 +15,18 @@ import type { Suite } from "./suite";
 import { SuiteProcess } from "./suite-process";
 import type { Status, Surroundings } from "./surroundings";
 import { suiteTables } from "./tables";
-import { checkTargets, describeLeftOut, describeMiss } from "./target";
+import { checkTargets, describeLeftOut, describeMiss, describeUnjudged } from "./target";
 
 /** Where results are kept, in the project. */
 export const RESULTS = "benchmarks/results";
 
+/** How often a row that misses a target is measured again; it must miss each time. */
+const AGAIN = 2;
+
 /** Measures suites, tells what came of it, and keeps it where that was asked for. */
 export async function bench(suites: readonly Suite[], options: Arguments, around: Surroundings): Promise<Status> {
   if (options.out !== undefined) await expectFolder(options.out);
-  const effort = options.quick ? QUICK : FULL;
-  const run = await measureAll(suites, effort, options, around);
+  const run = await measureAll(suites, options, around);
   if (options.json) around.out(serialise(run));
   tellMissing(run, around);
   const noise = describeNoise(run.noise);
@@ -37,81 +39,93 @@ export async function bench(suites: readonly Suite[], options: Arguments, around
   return options.check ? check(run, around) : run.failed.length > 0 ? 1 : 0;
 }
 
-async function measureAll(
-  suites: readonly Suite[],
-  effort: Effort,
-  options: Arguments,
-  around: Surroundings,
-): Promise<RunResult> {
+async function measureAll(suites: readonly Suite[], options: Arguments, around: Surroundings): Promise<RunResult> {
   const start = performance.now();
+  const { targets } = around;
+  const effort = options.quick ? QUICK : FULL;
   const progress = new Progress(around, suites, effort, await Times.read(join(around.root, RESULTS)));
   const results: SuiteResult[] = [];
   const failed: Failed[] = [];
-  let interrupted = false;
   for (const suite of suites) {
-    if (interrupted) break;
-    const measured = await measureSuite(suite, effort, progress, around);
+    if (around.signal.aborted) break;
+    progress.suite(suite);
+    const measured = await measureRows(suite, suite.rows, effort, progress, around);
     failed.push(...measured.failed);
-    interrupted = measured.interrupted;
-    const { result } = measured;
-    if (result.rows.length === 0 && (interrupted || result.leftOut === undefined)) continue;
+    let result = resultOf(suite, measured.rows, effort, around);
+    for (let again = 1; options.check && again <= AGAIN && !around.signal.aborted; again++) {
+      const missed = checkTargets(targets, [result]).misses.map(({ target }) => target.row);
+      const repeated = suite.rows.filter(({ name }) => missed.includes(name));
+      if (repeated.length === 0) break;
+      const { rows } = await measureRows(suite, repeated, effort, progress, around);
+      const anew = new Map(rows.map((row) => [row.row, { ...row, attempts: again + 1 }]));
+      result = resultOf(
+        suite,
+        result.rows.map((row) => anew.get(row.row) ?? row),
+        effort,
+        around,
+      );
+    }
+    if (result.rows.length === 0 && (around.signal.aborted || result.leftOut === undefined)) continue;
     results.push(result);
     if (!options.json) around.out(tell(result, around));
   }
-  const rows = results.flatMap((result) => result.rows);
-  const noise = noiseOf(rows);
-  const { misses, leftOut } = checkTargets(around.targets, results);
-  const isOpen = Object.groupBy(misses, (miss) => String(isExplained(miss, noise, rowsOf(results, miss.target.suite))));
+  const noise = noiseOf(results.flatMap((result) => result.rows));
+  const { misses, unjudged, leftOut } = checkTargets(targets, results, noise);
   return {
     results,
-    missed: (isOpen["false"] ?? []).map(describeMiss),
-    undecided: [...(isOpen["true"] ?? []).map(describeMiss), ...leftOut.map(describeLeftOut)],
+    missed: misses.map(describeMiss),
+    undecided: [...unjudged.map(describeUnjudged), ...leftOut.map(describeLeftOut)],
     failed,
     ...(noise && { noise }),
     seconds: (performance.now() - start) / 1_000,
-    interrupted,
+    interrupted: around.signal.aborted,
   };
 }
 
-const rowsOf = (results: readonly SuiteResult[], suite: string): readonly RowResult[] =>
-  results.find((result) => result.suite === suite)?.rows ?? [];
-
 type Failed = RunResult["failed"][number];
 
-async function measureSuite(suite: Suite, effort: Effort, progress: Progress, around: Surroundings) {
-  const rows: RowResult[] = [];
+/** Measures rows of a suite, in a process of their own where it has a file; one that fails is told, and the others go on. */
+async function measureRows(
+  suite: Suite,
+  rows: Suite["rows"],
+  effort: Effort,
+  progress: Progress,
+  around: Surroundings,
+): Promise<{ readonly rows: readonly RowResult[]; readonly failed: readonly Failed[] }> {
+  const measured: RowResult[] = [];
   const failed: Failed[] = [];
-  let interrupted = around.signal.aborted;
-  progress.suite(suite);
   const apart = suite.file === undefined ? undefined : new SuiteProcess(suite.file);
-  for (const [index, row] of suite.rows.entries()) {
-    if (interrupted) break;
-    progress.row(suite, index);
+  for (const row of rows) {
+    if (around.signal.aborted) break;
+    progress.row(suite, row);
     try {
-      const measured = apart?.measure(row.name, effort) ?? measureRow(row, effort, around.signal);
-      rows.push(await unlessInterrupted(measured, around.signal));
+      const work =
+        apart?.measure(row.name, effort, progress.patience(suite, row)) ?? measureRow(row, effort, around.signal);
+      measured.push(await unlessInterrupted(work, around.signal));
     } catch (error) {
-      interrupted = error instanceof Interrupted;
-      if (!interrupted) failed.push({ suite: suite.name, row: row.name, why: tellFailure(row.name, error, around) });
+      if (error instanceof Interrupted) break;
+      failed.push({ suite: suite.name, row: row.name, why: tellFailure(row.name, error, around) });
     }
-    progress.over(suite, index);
-    interrupted ||= around.signal.aborted;
+    progress.over(suite, row);
   }
   await apart?.end();
+  return { rows: measured, failed };
+}
+
+function resultOf(suite: Suite, rows: readonly RowResult[], effort: Effort, { root }: Surroundings): SuiteResult {
   const { name, about, leftOut = [] } = suite;
   const probeRounds = probeRoundsOf(effort);
   const noise = noiseOf(rows);
-  const result: SuiteResult = {
+  return {
     suite: name,
     about,
-    machine: describeMachine(around.root),
+    machine: describeMachine(root),
     rounds: effort.rounds,
     ...(probeRounds !== effort.rounds && { probeRounds }),
     rows,
     ...(leftOut.length > 0 && { leftOut }),
     ...(noise && { noise }),
   };
-  return { result, failed, interrupted };
 }
 
 /** Tells of a row that failed, and gives what is kept of it; the others are run all the same. */
@@ -159,10 +173,11 @@ async function keep(run: RunResult, options: Arguments, around: Surroundings): P
 function check(run: RunResult, { targets, err }: Surroundings): Status {
   for (const each of run.missed) err(`missed: ${each}\n`);
   for (const each of run.undecided) err(`could not be judged: ${each}\n`);
-  const { checked, misses, leftOut } = checkTargets(targets, run.results);
-  const kept = checked - misses.length;
+  const { checked, leftOut } = checkTargets(targets, run.results);
+  const all = checked + leftOut.length;
+  const kept = all - run.missed.length - run.undecided.length;
   const open = run.undecided.length > 0 ? `, ${run.undecided.length} could not be judged` : "";
-  err(`${kept} of ${checked + leftOut.length} targets kept${open} (${targets.length} in all)\n`);
+  err(`${kept} of ${all} targets kept${open} (${targets.length} in all)\n`);
   if (run.missed.length > 0 || run.failed.length > 0) return 1;
   return run.undecided.length > 0 ? 3 : 0;
 }

@@ -39,7 +39,7 @@ export class Times {
   of(suite: string, row: Row | Probe, effort: Effort): number {
     const last = this.known.get(keyOf(suite, row.name));
     if (row.kind === "probe") {
-      const rounds = probeRoundsOf(effort);
+      const rounds = Math.max(row.fewestRounds ?? 1, probeRoundsOf(effort));
       return last === undefined ? rounds * PROBE : (last.seconds * rounds) / last.probeRounds;
     }
     const turns = turnsOf(row, effort);

@@ -26,8 +26,8 @@ export const probeRoundsOf = ({ rounds, probeRounds = rounds }: Effort): number 
 export const roundsOf = ({ rounds: times = 1 }: Row, { rounds, beyond = 1 }: Effort): number =>
   rounds * Math.max(1, times * beyond);
 
-/** A bit over a second for a row and its floor. */
-export const FULL: Effort = { rounds: 9, turn: 60e6, warmUp: 60e6 };
+/** A bit over a second for a row and its floor; a probe may take ten seconds a round. */
+export const FULL: Effort = { rounds: 9, turn: 60e6, warmUp: 60e6, probeRounds: 3 };
 /** About a quarter of a second for a row and its floor. */
 export const QUICK: Effort = { rounds: 3, turn: 30e6, warmUp: 30e6, beyond: 0.1, probeRounds: 1 };
 
@@ -141,7 +141,8 @@ async function measureProbe(probe: Probe, effort: Effort, signal?: AbortSignal):
   const readings: Readings[] = [];
   let series: readonly Series[] = [];
   const floors: Readings[] = [];
-  for (let i = 0; i < probeRoundsOf(effort); i++) {
+  const { fewestRounds = 1 } = probe;
+  for (let i = Math.max(fewestRounds, probeRoundsOf(effort)); i > 0; i--) {
     signal?.throwIfAborted();
     if (!hasNoFloor(probe.floor)) floors.push(expectReadings(probe, await probe.floor.measure("full")));
     const measured = await probe.measure("full");

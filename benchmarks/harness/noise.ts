@@ -1,6 +1,5 @@
 import type { Noise, RowResult } from "./results";
 import { median } from "./statistics";
-import type { Miss } from "./target";
 
 /**
  * What a floor's rounds may differ by on a machine that is quiet, as a share: twice what they did there in full runs (0.03, by
@@ -8,11 +7,11 @@ import type { Miss } from "./target";
  */
 export const QUIET = 0.06;
 
-/**
- * How many times the spread a ratio may lie off by the noise alone: of 175 rows that were measured beside six busy processes,
- * one in twenty lay further above the middle of its own runs.
- */
-const EXPLAINED = 3;
+/** The same of one row, whose few rounds may differ by more than those in the middle of all rows. */
+const QUIET_ROW = 2 * QUIET;
+
+/** Units of figures that another process changes; bytes and counts are what they are. */
+const DISTURBED = ["ns", "µs", "ms", "s", "/s"];
 
 /**
  * How much the machine was disturbed: how far the floors lie from their middle, over the rounds of each row and over the run,
@@ -47,13 +46,14 @@ export function deviation(values: readonly number[]): number {
   return (1.4826 * away) / (1 - 1.3 / values.length) / middle;
 }
 
-/** Whether a target may have been missed because of nothing but the noise; never on a quiet machine. */
-export function isExplained({ target, measured }: Miss, noise: Noise | undefined, rows: readonly RowResult[]): boolean {
-  if (!noise?.isNoisy) return false;
-  const own = rows.filter(({ row }) => row === target.row).flatMap(floorOf);
-  const spread = Math.max(noise.spread, ...own.map(({ rounds }) => deviation(rounds)));
-  const off = "atMost" in target ? measured / target.atMost : target.atLeast / measured;
-  return off - 1 <= EXPLAINED * spread;
+/**
+ * Whether nobody can tell if a target is kept or missed, whichever it seems: the rounds of its row's floor lie far apart, or, of a time
+ * that has no floor, those of the run.
+ */
+export function isUnjudged(figure: string, row: RowResult, noise: Noise | undefined): boolean {
+  if (row.kind === "timed") return floorOf(row).some(({ rounds }) => deviation(rounds) > QUIET_ROW);
+  const unit = row.figures.find((each) => each.figure === figure)?.unit ?? "";
+  return noise?.isNoisy === true && DISTURBED.includes(unit);
 }
 
 /** What is told of the noise at the end of a run; undefined where the machine was quiet. */

@@ -70,12 +70,10 @@ export const growthProbe = probe(
   "messageGrowth",
 );
 
-const LEASTS = ["heap slope, least", "RSS slope, least"];
-
 /**
  * What each piece of work leaves on the heap and in RSS, with the ends of an interval of 99 % in which the true slope lies: a
- * least one above 0 is a leak. By chance, 3 in a hundred flat ones had one; so what seems to leak is measured once more, in
- * another process, and that counts: a leak leaks there, too. `subject` returns `slopes(along, count, work)`.
+ * least one above 0 is a leak. By chance, 3 in a hundred flat ones had one, so three processes or more are measured, whatever the
+ * first one says, and the middle one counts. `subject` returns `slopes(along, count, work)`.
  */
 export const slopesProbe = (name: string, sizes: Sizes, module: URL, subject: string): Probe => ({
   kind: "probe",
@@ -86,12 +84,8 @@ export const slopesProbe = (name: string, sizes: Sizes, module: URL, subject: st
     { name: `${memory} slope, most`, unit: "B", ratio: false },
   ]),
   floor: { none: "what leaks nothing stands at 0" },
-  async measure(scale) {
-    const once = () => inFreshProcess<Charted>(module, subject, sizes[scale]);
-    const measured = await once();
-    const seemsToLeak = LEASTS.some((least) => (measured.readings[least] ?? 0) > 0);
-    return seemsToLeak && scale === "full" ? once() : measured;
-  },
+  fewestRounds: 3,
+  measure: (scale) => inFreshProcess<Charted>(module, subject, sizes[scale]),
 });
 
 /** What a 5 ms timer gets beside work of 200 ms that has no floor. `subject` returns `watchTimer(milliseconds, work, counted)`. */

@@ -44,14 +44,19 @@ export class Progress {
   }
 
   /** A row begins. */
-  row({ name, rows }: Suite, index: number): void {
-    this.#around.progress(`${name} ${index + 1}/${rows.length}, ${span(this.left())} left: ${rows[index]?.name}`);
+  row({ name, rows }: Suite, row: Suite["rows"][number]): void {
+    const where = `${rows.indexOf(row) + 1}/${rows.length}`;
+    this.#around.progress(`${name} ${where}, ${span(this.left())} left: ${row.name}`);
+  }
+
+  /** How many seconds a row may take: so much longer than expected, that it will never end. */
+  patience({ name }: Suite, row: Suite["rows"][number]): number {
+    return 60 + 10 * this.#expected(name, row);
   }
 
   /** A row is over, measured or not. */
-  over(suite: Suite, index: number): void {
-    const row = suite.rows[index];
-    if (row !== undefined) this.#over += this.#expected(suite.name, row);
+  over(suite: Suite, row: Suite["rows"][number]): void {
+    this.#over += this.#expected(suite.name, row);
     this.#around.progress("");
   }
 

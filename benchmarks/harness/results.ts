@@ -10,6 +10,12 @@ const unit = Type.Enum(["B", "kB", "MB", "ns", "µs", "ms", "s", "/s", "%", ""],
   description: "Empty for a count, /s for a rate.",
 });
 const seconds = Type.Number({ description: "How long the row and its floor took to measure." });
+const attempts = Type.Optional(
+  Type.Number({
+    description:
+      "How often it was measured, where it missed a limit and so was measured again; these are the last figures.",
+  }),
+);
 
 const series = Type.Object(
   {
@@ -55,6 +61,7 @@ export const timedResultSchema = Type.Object({
     description: "Nanoseconds below which a share of the samples lies: [0.5, 98].",
   }),
   seconds,
+  attempts,
 });
 export type TimedResult = Described<typeof timedResultSchema>;
 
@@ -78,6 +85,7 @@ export const probeResultSchema = Type.Object({
   figures: Type.Array(probeReading),
   series: Type.Optional(Type.Array(series, { description: "Those of the last round. Left out where there is none." })),
   seconds,
+  attempts,
 });
 export type ProbeResult = Described<typeof probeResultSchema>;
 
@@ -118,7 +126,7 @@ export const runResultSchema = Type.Object({
   missed: Type.Array(Type.String(), { description: "A sentence for each target that was missed." }),
   undecided: Type.Array(Type.String(), {
     description:
-      "A sentence for each target that was missed by no more than what the machine's noise may make, or whose row was left out.",
+      "A sentence for each target that cannot be judged: the floors of its row lie far apart, or the row was left out.",
   }),
   failed: Type.Array(Type.Object({ suite: Type.String(), row: Type.String(), why: Type.String() })),
   noise: Type.Optional(noise),

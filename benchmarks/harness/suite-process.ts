@@ -1,7 +1,9 @@
 import type { Subprocess } from "bun";
+import { span } from "./estimate";
 import { FailedRow, type Failure, failureOf } from "./failure";
 import { endDescendants } from "./interruption";
 import { type Effort, measureRow } from "./measure";
+import { descendants, signalAll } from "./processes";
 import type { RowResult } from "./results";
 import type { Suite } from "./suite";
 
@@ -31,16 +33,28 @@ export class SuiteProcess {
   /** @param file The module that exports the suite. */
   constructor(private readonly file: string) {}
 
-  /** @throws FailedRow as the row failed there. */
-  async measure(row: string, effort: Effort): Promise<RowResult> {
+  /**
+   * @param patience How many seconds the row has: one that never ends is given up then, and its process with it.
+   * @throws FailedRow as the row failed there.
+   */
+  async measure(row: string, effort: Effort, patience: number): Promise<RowResult> {
     const { promise, resolve } = Promise.withResolvers<Answer>();
     this.#onAnswer = resolve;
     this.#row = row;
     this.#child ??= this.#start();
     this.#child.send({ row, effort } satisfies Order);
+    const timer = setTimeout(() => this.#giveUp(`it was given up after ${span(patience)}`), 1_000 * patience);
     const answer = await promise;
+    clearTimeout(timer);
     if ("failed" in answer) throw new FailedRow(answer.failed);
     return answer.result;
+  }
+
+  #giveUp(why: string): void {
+    this.#onAnswer({ failed: { why, told: `Row "${this.#row}" failed: ${why}.` } });
+    const child = this.#child;
+    this.#child = undefined;
+    if (child) signalAll([child.pid, ...descendants(child.pid)], "SIGKILL");
   }
 
   #start(): Child {
@@ -55,6 +69,7 @@ export class SuiteProcess {
   async #watch(child: Child): Promise<void> {
     const [text] = await Promise.all([child.stderr.text(), child.exited]);
     if (this.#child === child) this.#child = undefined;
+    else return; // It was given up, and another may be at work.
     const words = text.trim().slice(-LAST_WORDS);
     const why = `its process ended (${child.signalCode ?? child.exitCode})`;
     this.#onAnswer({ failed: { why, told: `Row "${this.#row}" failed: ${why}${words && `: ${words}`}` } });

@@ -107,6 +107,8 @@ export interface Probe {
   readonly kind: "probe";
   readonly name: string;
   readonly figures: readonly ProbeFigure[];
+  /** How many rounds it has at least, however quick the run. Default: 1. For a figure that chance alone may make look bad, or good. */
+  readonly fewestRounds?: number;
   readonly floor: { readonly name: string; readonly measure: (scale: Scale) => Promise<Readings> } | NoFloor;
   readonly measure: (scale: Scale) => Promise<Readings | Charted>;
 }

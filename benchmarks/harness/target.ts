@@ -1,4 +1,5 @@
-import type { SuiteResult } from "./results";
+import { isUnjudged, noiseOf } from "./noise";
+import type { Noise, SuiteResult } from "./results";
 import type { Suite } from "./suite";
 
 /** A figure, by its suite and row. */
@@ -36,6 +37,10 @@ const whole = (limit: number): string => limit.toLocaleString("en", { maximumFra
 export function describeMiss({ target, measured }: Miss): string {
   return `${target.suite}: "${target.row}" has ${target.figure} ${Number(measured.toPrecision(4))}; its target is ${limitOf(target)}`;
 }
+
+/** The sentence that tells of a target that nobody can judge. */
+export const describeUnjudged = (miss: Miss): string =>
+  `${describeMiss(miss)}, but the floors of its row, or of the run, lie far apart`;
 
 /** The sentence that tells of a target whose row was left out. */
 export const describeLeftOut = ({ suite, row, figure }: Target): string =>
@@ -96,19 +101,29 @@ export function limitBeside(target: Target, results: readonly SuiteResult[]): st
 export interface Checked {
   readonly checked: number;
   readonly misses: readonly Miss[];
+  /** Those that cannot be judged, whether they seem kept or missed. */
+  readonly unjudged: readonly Miss[];
   readonly leftOut: readonly Target[];
 }
 
-export function checkTargets(targets: readonly Target[], results: readonly SuiteResult[]): Checked {
+/** @param noise That of the run; by default that of these results. */
+export function checkTargets(
+  targets: readonly Target[],
+  results: readonly SuiteResult[],
+  noise: Noise | undefined = noiseOf(results.flatMap(({ rows }) => rows)),
+): Checked {
   let checked = 0;
   const misses: Miss[] = [];
+  const unjudged: Miss[] = [];
   for (const target of targets) {
     const measured = figureOf(target, results);
     if (measured === undefined) continue;
     checked++;
-    if (!isKept(target, measured)) misses.push({ target, measured });
+    const row = results.find(({ suite }) => suite === target.suite)?.rows.find((each) => each.row === target.row);
+    if (row !== undefined && isUnjudged(target.figure, row, noise)) unjudged.push({ target, measured });
+    else if (!isKept(target, measured)) misses.push({ target, measured });
   }
-  return { checked, misses, leftOut: targets.filter((target) => isLeftOut(target, results)) };
+  return { checked, misses, unjudged, leftOut: targets.filter((target) => isLeftOut(target, results)) };
 }
 
 const isLeftOut = ({ suite, row }: FigureName, results: readonly SuiteResult[]): boolean =>

@@ -161,16 +161,32 @@ describe("--check", () => {
     expect({ status, err }).toEqual({ status: 0, err: "1 of 1 targets kept (1 in all)\n" });
   });
 
-  test("ends with status 3 when the machine was too noisy to judge a miss, and with 1 when it is more than noise", async () => {
-    const all = [{ name: "routing", about: "", rows: [row({ name: "noisy", floor: slowing })] }, ...suites.slice(1)];
-    const barely = await run(["--quick", "--check"], { all, targets: [{ ...bytes, atMost: 299 }] });
-    expect(barely.status).toBe(3);
-    expect(barely.err).toContain("The machine was too noisy to judge by: the floors of 1 row lie");
-    expect(barely.err).toEndWith(
-      'could not be judged: memory: "idle actor" has bytes 300; its target is ≤ 299\n0 of 1 targets kept, 1 could not be judged (1 in all)\n',
-    );
-    const far = await run(["--quick", "--check"], { all, targets: [{ ...bytes, atMost: 1 }] });
-    expect(far.status).toBe(1);
+  test("ends with status 3, and names the rows, where floors lie so far apart that nobody can judge, kept or missed", async () => {
+    const all = [{ name: "routing", about: "", rows: [row({ name: "noisy", floor: slowing })] }];
+    for (const atMost of [0, 1e9]) {
+      const targets = [{ ...bytes, suite: "routing", row: "noisy", figure: "ratio", atMost }];
+      const { status, err } = await run(["--quick", "--check"], { all, targets });
+      expect(status).toBe(3);
+      expect(err).toContain("The machine was too noisy to judge by: the floors of 1 row lie");
+      expect(err).toContain('could not be judged: routing: "noisy" has ratio ');
+      expect(err).toEndWith("0 of 1 targets kept, 1 could not be judged (1 in all)\n");
+    }
+  });
+
+  test("measures a row that misses twice more: it must miss each time, and what counts is in the results", async () => {
+    for (const [readings, status, attempts] of [
+      [[300, 300, 200], 0, 3],
+      [[300, 200, 300], 0, 2],
+      [[300, 300, 300, 200], 1, 3],
+      [[200, 300], 0, undefined],
+    ] as const) {
+      const left = [...readings];
+      const measure = async () => ({ bytes: left.shift() ?? 0 });
+      const all = [{ name: "memory", about: "", rows: [probe({ name: "idle actor", measure })] }];
+      const ended = await run(["--quick", "--check", "--json"], { all });
+      expect(ended.status).toBe(status);
+      expect(parseRun(ended.out).results[0]?.rows[0]?.attempts).toBe(attempts);
+    }
   });
 
   test("ends with status 1 when a row failed, whose target nobody could look at", async () => {

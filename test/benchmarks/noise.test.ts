@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { describeNoise, deviation, isExplained, noiseOf, QUIET } from "../../benchmarks/harness/noise";
+import { describeNoise, deviation, isUnjudged, noiseOf, QUIET } from "../../benchmarks/harness/noise";
 import type { Noise, RowResult } from "../../benchmarks/harness/results";
 import { median } from "../../benchmarks/harness/statistics";
-import type { Target } from "../../benchmarks/harness/target";
+import { checkTargets, type Target } from "../../benchmarks/harness/target";
 import { result } from "./sample-result";
 
 /** Uniform random numbers that are the same each time (Mulberry32). */
@@ -64,27 +64,36 @@ describe("the spread of floors", () => {
   });
 });
 
-describe("a miss", () => {
+describe("a target cannot be judged, whichever way it looks,", () => {
   const target: Target = { suite: "routing", row: "ref.ask", figure: "ratio", atMost: 2, aim: 1, reason: "" };
-  const least: Target = { suite: "routing", row: "ref.ask", figure: "ticks", atLeast: 40, aim: 40, reason: "" };
-  const noise = (spread: number): Noise => ({ spread, floors: 10, isNoisy: spread > QUIET });
-  const steady = [rowWith([100, 100, 101])];
+  const judged = (row: RowResult, changes: object = {}) => {
+    const { misses, unjudged } = checkTargets(
+      [{ ...target, ...changes }],
+      [{ ...result({ ratio: 1.5 }), rows: [row] }],
+    );
+    return { misses: misses.length, unjudged: unjudged.length };
+  };
 
-  test("is one on a quiet machine, by however little", () => {
-    expect(isExplained({ target, measured: 2.001 }, noise(QUIET), steady)).toBe(false);
-    expect(isExplained({ target, measured: 2.001 }, undefined, steady)).toBe(false);
+  test("where the rounds of its row's floor lie far apart", () => {
+    for (const atMost of [1, 100]) {
+      expect(judged(rowWith([100, 130, 160]), { atMost })).toEqual({ misses: 0, unjudged: 1 });
+    }
+    expect(judged(rowWith([100, 100, 101]), { atMost: 1 })).toEqual({ misses: 1, unjudged: 0 });
+    expect(judged(rowWith([100, 100, 101]))).toEqual({ misses: 0, unjudged: 0 });
   });
 
-  test("cannot be judged on a noisy one up to three times the spread, and is one beyond that", () => {
-    expect(isExplained({ target, measured: 2.5 }, noise(0.1), steady)).toBe(true);
-    expect(isExplained({ target, measured: 2.7 }, noise(0.1), steady)).toBe(false);
-    expect(isExplained({ target: least, measured: 31 }, noise(0.1), steady)).toBe(true);
-    expect(isExplained({ target: least, measured: 30 }, noise(0.1), steady)).toBe(false);
-  });
-
-  test("of a row that was disturbed more than the others is held against its own floor", () => {
-    expect(isExplained({ target, measured: 4 }, noise(0.1), [rowWith([100, 200, 300])])).toBe(true);
-    expect(isExplained({ target, measured: 4 }, noise(0.1), steady)).toBe(false);
+  test("where it is a time without a floor, and the floors of the run lie far apart; bytes and counts are what they are", () => {
+    const noise = (spread: number): Noise => ({ spread, floors: 10, isNoisy: spread > QUIET });
+    const read = (unit: "ms" | "B" | ""): RowResult => ({
+      kind: "probe",
+      row: "a probe",
+      floor: { none: "" },
+      figures: [{ figure: "it", unit, median: 1, min: 1, max: 1, floor: null, ratio: null }],
+      seconds: 1,
+    });
+    expect(isUnjudged("it", read("ms"), noise(2 * QUIET))).toBe(true);
+    expect(isUnjudged("it", read("ms"), noise(QUIET))).toBe(false);
+    for (const unit of ["B", ""] as const) expect(isUnjudged("it", read(unit), noise(1))).toBe(false);
   });
 });
 

@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { main } from "../../benchmarks/harness/cli";
+import type { FailedRow } from "../../benchmarks/harness/failure";
 import { loadSuites } from "../../benchmarks/harness/load";
 import { QUICK } from "../../benchmarks/harness/measure";
 import { disk } from "../../benchmarks/harness/places";
@@ -13,6 +14,8 @@ import { SuiteProcess } from "../../benchmarks/harness/suite-process";
 const home = join(import.meta.dir, "apart");
 const file = join(home, "apart.bench.ts");
 const effort = { ...QUICK, rounds: 1 };
+/** Seconds. */
+const PATIENCE = 60;
 
 const started: SuiteProcess[] = [];
 afterEach(async () => {
@@ -26,7 +29,7 @@ function start(): SuiteProcess {
 }
 
 async function processOf(suite: SuiteProcess, row: string): Promise<number> {
-  const result = await suite.measure(row, effort);
+  const result = await suite.measure(row, effort, PATIENCE);
   return result.kind === "probe" ? (result.figures[0]?.median ?? 0) : 0;
 }
 
@@ -81,10 +84,20 @@ describe("the process of a suite", () => {
   test("that died is followed by another", async () => {
     const suite = start();
     const first = await processOf(suite, "first");
-    await expect(suite.measure("dies", effort)).rejects.toThrow("its process ended (7)");
+    await expect(suite.measure("dies", effort, PATIENCE)).rejects.toThrow("its process ended (7)");
     const second = await processOf(suite, "second");
     expect(second).not.toBe(first);
     expect(second).toBeGreaterThan(0);
+  });
+
+  test("has a row given up that never ends, with its name, and is followed by another", async () => {
+    const suite = start();
+    const failed = await suite.measure("hears nothing", effort, 1).catch((error: FailedRow) => error.failure);
+    expect(failed).toEqual({
+      why: "it was given up after 1 s",
+      told: 'Row "hears nothing" failed: it was given up after 1 s.',
+    });
+    expect(await processOf(suite, "second")).toBeGreaterThan(0);
   });
 
   test("puts away what it made when it is over", async () => {
@@ -99,7 +112,7 @@ describe("the process of a suite", () => {
   test.skipIf(!canSeeProcesses)("is ended where it hears nothing, and nothing waits for its row", async () => {
     const suite = start();
     const pid = await processOf(suite, "first");
-    const failed = suite.measure("hears nothing", effort).catch((error: Error) => error.message);
+    const failed = suite.measure("hears nothing", effort, PATIENCE).catch((error: Error) => error.message);
     await suite.end();
     expect(await failed).toBe("its process ended (SIGKILL)");
     expect(descendants(process.pid)).not.toContain(pid);

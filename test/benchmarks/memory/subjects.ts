@@ -1,5 +1,3 @@
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { createSystem } from "envoi";
 import { allocationOfEach } from "../../../benchmarks/harness/allocation";
 import { Completion } from "../../../benchmarks/harness/completion";
@@ -35,17 +33,6 @@ const keeping = (isKept: (taken: number) => boolean): Promise<Charted> => {
     await done;
   });
 };
-
-/** Keeps something of one message in fifty where it is called first with this number, and nothing of any later. */
-export const keepsAtFirst = async (number: number): Promise<Charted> => {
-  const mark = Bun.file(markOf(number));
-  const isFirst = !(await mark.exists());
-  await mark.write("called");
-  return keepsOneIn(isFirst ? 50 : 1e9);
-};
-
-/** The file that tells that it was called. */
-export const markOf = (number: number): string => join(tmpdir(), `envoi-called-${number}`);
 
 let last: object | undefined;
 
