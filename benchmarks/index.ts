@@ -14,10 +14,5 @@ export {
   type TimedResult,
   timedResultSchema,
 } from "./harness/results";
-export {
-  type ActorPeerResults,
-  actorPeerResults as actorPeerResultsSchema,
-} from "./peers/actors/results";
-export { type CodePeerResults, codePeerResults as codePeerResultsSchema } from "./peers/code/results";
-export { type FilePeerResults, filePeerResults as filePeerResultsSchema } from "./peers/files/results";
+export { type PeerResults, peerResults as peerResultsSchema } from "./peers/results";
 export { parseStress, type StressResults, StressResults as stressResultsSchema } from "./stress/results";

@@ -1,20 +1,21 @@
 import { duration, NANOSECONDS, quantity } from "../harness/format";
+import type { PeerResults, PeerRow } from "../peers/results";
+import { hasFigure, keepsPromises, SELF } from "../peers/standing";
 import { drawing, gridX, key, logTicks, named } from "./marks";
 import { compose, FONT_SIZE, type Picture, widthOf } from "./picture";
 import { axisX, dot, type PlotOptions, ruleX, ruleY, text } from "./plot";
 import type { Theme } from "./theme";
 
 /** Systems beside each other in one row. */
-export interface Comparison {
+interface Comparison {
   readonly row: string;
-  /** `ns` or `ms` for a duration, `B` for bytes, empty for a count. */
-  readonly unit: string;
+  readonly unit: PeerRow["unit"];
   readonly isMoreBetter: boolean;
   readonly figures: readonly { readonly name: string; readonly value: number }[];
 }
 
 /** How a system is drawn: what the chart is about, what does as much, what does less. */
-export type Rank = "own" | "peer" | "less";
+type Rank = "own" | "peer" | "less";
 
 const COLUMN = 460;
 const GAP = 20;
@@ -24,15 +25,27 @@ const KEY = 26;
 /** Pixels of a value, right of the largest one. */
 const VALUE = 70;
 
-/** What each system takes, row by row, on logarithmic axes. */
-export function peersPicture(
-  name: string,
-  alt: string,
-  rows: readonly Comparison[],
-  rankOf: (name: string) => Rank,
-): Picture | undefined {
-  const told = rows.map(drawable).filter(({ figures }) => figures.some(({ value }) => value > 0));
-  return told.length === 0 ? undefined : { name, alt, draw: (theme) => draw(told, rankOf, theme) };
+/** The systems of a room beside each other, row by row, on logarithmic axes. */
+export function peersPicture(results: PeerResults): Picture | undefined {
+  const rows = results.rows
+    .filter((row) => row.table === "time")
+    .map(({ row, unit, isMoreBetter, figures }) => {
+      const read = figures.filter(hasFigure).map(({ peer, median }) => ({ name: peer, value: median }));
+      return drawable({ row, unit, isMoreBetter, figures: read });
+    })
+    .filter(({ figures }) => figures.some(({ value }) => value > 0));
+  const rankOf = (name: string): Rank => {
+    if (name === SELF) return "own";
+    return keepsPromises(results, name) ? "peer" : "less";
+  };
+  const others = results.peers.map(({ name }) => name).filter((name) => name !== SELF);
+  if (rows.length === 0) return undefined;
+  return {
+    name: `peers-${results.room}`,
+    alt: `${results.room}: envoi beside ${others.join(", ")}, row by row, the best first`,
+    question: "Which one is the quickest, row by row?",
+    draw: (theme) => draw(rows, rankOf, theme),
+  };
 }
 
 /** A duration of nothing has no place on a logarithmic axis; a count of nothing stands at the beginning of its own. */

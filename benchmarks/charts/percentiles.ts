@@ -21,7 +21,8 @@ export function percentilesPicture(name: string, alt: string, curves: readonly C
   const told = curves
     .map(({ name, points }) => ({ name, points: points.filter(([share, time]) => share < 1 && time > 0) }))
     .filter(({ points }) => points.length > 1);
-  return told.length === 0 ? undefined : { name, alt, draw: (theme) => draw(told, theme) };
+  const question = "How long do single operations take, and how long the slowest of them?";
+  return told.length === 0 ? undefined : { name, alt, question, draw: (theme) => draw(told, theme) };
 }
 
 function draw(curves: readonly Curve[], theme: Theme): string {

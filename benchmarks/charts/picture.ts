@@ -6,8 +6,10 @@ import type { Theme } from "./theme";
 export interface Picture {
   /** Its files are `NAME.light.svg` and `NAME.dark.svg`. */
   readonly name: string;
-  /** What it shows, for who does not see it. */
+  /** What it shows, for readers who do not see it. */
   readonly alt: string;
+  /** The question that it answers. */
+  readonly question: string;
   readonly draw: (theme: Theme) => string;
 }
 

@@ -22,7 +22,12 @@ export function seriesPicture({ suite, rows }: SuiteResult, isShown: (name: stri
   });
   if (all.length === 0) return undefined;
   const named = all.map(({ row, name, along }) => `${name} over ${along} (${row})`);
-  return { name: `${suite}-series`, alt: `${suite}: ${named.join("; ")}`, draw: (theme) => draw(all, theme) };
+  return {
+    name: `${suite}-series`,
+    alt: `${suite}: ${named.join("; ")}`,
+    question: "Does memory grow with the work?",
+    draw: (theme) => draw(all, theme),
+  };
 }
 
 function draw(all: readonly Named[], theme: Theme): string {

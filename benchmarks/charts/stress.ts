@@ -1,41 +1,29 @@
 import { digits, duration } from "../harness/format";
+import { MOST_P99 } from "../stress/limits";
+import type { Ladder, StressResults } from "../stress/results";
 import { drawing, key, logTicks } from "./marks";
 import { compose, FONT_SIZE, type Picture } from "./picture";
 import { axisX, axisY, dot, lineY, type PlotOptions, ruleX, ruleY, text } from "./plot";
 import type { Theme } from "./theme";
 
-/** A load that was raised step by step until it broke something. */
-export interface LadderSteps {
-  readonly name: string;
-  readonly steps: readonly {
-    readonly window: {
-      /** Requests a second. */
-      readonly rate: number;
-      /** In milliseconds. */
-      readonly all: { readonly latency: { readonly p50: number; readonly p99: number | null } };
-    };
-    readonly verdict: string;
-  }[];
-  readonly held: number;
-}
-
 const SIZE = { width: 460, height: 260 };
 const GAP = 20;
 const TOP = 26;
 
-/** How long requests took as the load rose, a chart for each ladder; `limit` in milliseconds is what p99 may take. */
-export function laddersPicture(ladders: readonly LadderSteps[], limit: number): Picture | undefined {
+/** How long requests took as the load rose, a chart for each ladder, with what p99 may take. */
+export function laddersPicture({ ladders }: Pick<StressResults, "ladders">): Picture | undefined {
   const told = ladders.filter(({ steps }) => steps.length > 1);
   if (told.length === 0) return undefined;
   const held = told.map(({ name, held }) => `${name}: ${digits(held)} a second held`);
   return {
     name: "stress-ladders",
     alt: `Latency by load, up to where something breaks; ${held.join("; ")}`,
-    draw: (theme) => draw(told, limit, theme),
+    question: "How long do requests take as the load rises, until something breaks?",
+    draw: (theme) => draw(told, theme),
   };
 }
 
-function draw(ladders: readonly LadderSteps[], limit: number, theme: Theme): string {
+function draw(ladders: readonly Ladder[], theme: Theme): string {
   const width = 2 * SIZE.width + GAP;
   const signs = key({ x: 0, y: 2, width }, theme, [
     { sign: "dot", color: theme.accent, says: "p99 of a step" },
@@ -47,13 +35,13 @@ function draw(ladders: readonly LadderSteps[], limit: number, theme: Theme): str
   const panels = ladders.map((ladder, index) => ({
     x: (index % 2) * (SIZE.width + GAP),
     y: TOP + Math.floor(index / 2) * (SIZE.height + GAP),
-    options: panel(ladder, limit, theme),
+    options: panel(ladder, theme),
   }));
   const height = TOP + Math.ceil(ladders.length / 2) * (SIZE.height + GAP) - GAP;
   return compose({ width, height }, [signs, ...panels]);
 }
 
-function panel({ name, steps, held }: LadderSteps, limit: number, theme: Theme): PlotOptions {
+function panel({ name, steps, held }: Ladder, theme: Theme): PlotOptions {
   const read = steps
     .filter(({ verdict }) => verdict !== "void") // The generator was the limit there.
     .map(({ window: { rate, all }, verdict }) => ({ rate, p50: all.latency.p50, p99: all.latency.p99, verdict }))
@@ -61,7 +49,7 @@ function panel({ name, steps, held }: LadderSteps, limit: number, theme: Theme):
   const slow = read.filter(({ p99 }) => p99 !== null);
   const loads = logTicks(read.map(({ rate }) => rate));
   const times = logTicks([
-    limit,
+    MOST_P99,
     ...read.flatMap(({ p50, p99 }) => (p99 === null ? [p50] : [p50, p99])).filter((time) => time > 0),
   ]);
   const style = { strokeWidth: 2, strokeOpacity: 0.6 };
@@ -88,7 +76,7 @@ function panel({ name, steps, held }: LadderSteps, limit: number, theme: Theme):
         labelAnchor: "center",
         labelArrow: "none",
       }),
-      ruleY([limit], { stroke: theme.limit, strokeWidth: 2 }),
+      ruleY([MOST_P99], { stroke: theme.limit, strokeWidth: 2 }),
       ruleX([held], { stroke: theme.text, strokeWidth: 1.5 }),
       lineY(read, { x: "rate", y: "p50", stroke: theme.other, ...style }),
       lineY(slow, { x: "rate", y: "p99", stroke: theme.accent, ...style }),

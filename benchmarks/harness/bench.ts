@@ -14,7 +14,7 @@ import { type RowResult, type RunResult, type SuiteResult, serialise, writeResul
 import type { Suite } from "./suite";
 import { SuiteProcess } from "./suite-process";
 import type { Status, Surroundings } from "./surroundings";
-import { suiteTables } from "./tables";
+import { suiteTable } from "./tables";
 import { checkTargets, describeLeftOut, describeMiss, describeUnjudged } from "./target";
 
 /** Where results are kept, in the project. */
@@ -138,7 +138,7 @@ export function tellFailure(row: string, error: unknown, around: Surroundings): 
 
 function tell(result: SuiteResult, { targets }: Surroundings): string {
   const parts = [`\n${result.suite}, ${revisionOf(result.machine)}\n`];
-  if (result.rows.length > 0) parts.push(suiteTables(result, targets).split("\n\n").map(align).join("\n\n"));
+  if (result.rows.length > 0) parts.push(align(suiteTable(result, targets)));
   const reasons = Object.groupBy(result.leftOut ?? [], ({ why }) => why);
   for (const [why, rows = []] of Object.entries(reasons)) {
     const what = rows.length === 1 ? `"${rows[0]?.row}" is` : `${rows.length} rows are`;

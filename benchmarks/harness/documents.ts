@@ -1,33 +1,26 @@
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { Picture } from "../charts/picture";
-import { dark, light } from "../charts/theme";
-import { inReadme, published } from "../shown";
-import { MOST_P99 } from "../stress/limits";
-import { renderStress } from "../stress/page";
-import { parseStress } from "../stress/results";
 import { targets as ownTargets } from "../targets";
-import { CHARTS, fillFigures, render, type Section } from "./page";
 import { readResults } from "./results";
+import { inOrder } from "./tables";
 import type { Target } from "./target";
 
-const RESULTS = "benchmarks/results";
-const STRESS = "benchmarks/results/stress.json";
+const FOLDER = "benchmarks/results";
 
-/** Writes every document that is made from the results in `benchmarks/results`, and removes charts that nothing gives any more. */
+/** Writes every document that is made from the results in `benchmarks/results`, and removes those that nothing gives any more. */
 export async function writePages(root: string, targets: readonly Target[] = ownTargets): Promise<void> {
   const due = await documentsOf(root, targets);
   for (const [name, text] of due) {
     await mkdir(dirname(join(root, name)), { recursive: true });
     await Bun.write(join(root, name), text);
   }
-  for (const name of await chartsIn(root)) if (!due.has(name)) await rm(join(root, name));
+  for (const name of await madeIn(root)) if (!due.has(name)) await rm(join(root, name));
 }
 
 /** The documents that are not what the results give, by their paths from `root`: `BENCHMARKS.md`. `writePages` mends them. */
 export async function stalePages(root: string, targets: readonly Target[] = ownTargets): Promise<string[]> {
   const due = await documentsOf(root, targets);
-  const stale = (await chartsIn(root)).filter((name) => !due.has(name));
+  const stale = (await madeIn(root)).filter((name) => !due.has(name));
   for (const [name, text] of due) if ((await textOf(join(root, name))) !== text) stale.push(name);
   return stale.sort();
 }
@@ -35,48 +28,80 @@ export async function stalePages(root: string, targets: readonly Target[] = ownT
 /** What each document must say, by its path from `root`. */
 async function documentsOf(root: string, targets: readonly Target[]): Promise<Map<string, string>> {
   // Loaded where documents are made, and nowhere else: an installed package has none of it.
-  const { picturesOf } = await import("../charts/pictures");
-  const { actorsPicture, toolsPicture } = await import("../charts/rooms");
-  const { laddersPicture } = await import("../charts/stress");
-  const { COMPARE_METHOD } = await import("../compare/report");
-  const { readPeers, renderPeers } = await import("../peers/page");
-  const results = await readResults(join(root, RESULTS));
-  const peers = await readPeers(join(root, RESULTS));
-  const pictures = new Map(results.map((result) => [result.suite, picturesOf(result, results, targets)]));
-  const rooms = [
-    peers.actors && actorsPicture(peers.actors.peers, peers.actors.rows),
-    peers.files && toolsPicture("files", peers.files.peers),
-    peers.code && toolsPicture("code", peers.code.peers),
-  ].filter((picture) => picture !== undefined);
-  const sections: Section[] = [];
-  const ran = await textOf(join(root, STRESS));
-  const stress = ran === undefined ? undefined : parseStress(ran, STRESS);
-  const ladders = stress && laddersPicture(stress.ladders, MOST_P99);
-  const loads = ladders === undefined ? [] : [ladders];
-  if (stress !== undefined) sections.push({ title: "stress", pictures: loads, text: renderStress(stress) });
-  if (rooms.length > 0) sections.push({ title: "Beside other libraries and tools", pictures: rooms, text: PEERS });
-  sections.push({ title: "Two revisions beside each other", pictures: [], text: COMPARE_METHOD });
+  const [
+    { picturesOf },
+    { peersPicture },
+    { laddersPicture },
+    { dark, light },
+    page,
+    more,
+    shown,
+    peersPage,
+    stressPage,
+  ] = await Promise.all([
+    import("../charts/pictures"),
+    import("../charts/peers"),
+    import("../charts/stress"),
+    import("../charts/theme"),
+    import("../pages/page"),
+    import("../pages/more"),
+    import("../pages/shown"),
+    import("../peers/page"),
+    import("../stress/page"),
+  ]);
+  const { readPeers } = await import("../peers/results");
+  const { parseStress } = await import("../stress/results");
+  const results = inOrder(await readResults(join(root, FOLDER)), ({ suite }) => suite);
+  const peers = await readPeers(join(root, FOLDER));
+  const stressText = await textOf(join(root, FOLDER, "stress.json"));
+  const stress = stressText === undefined ? undefined : parseStress(stressText, `${FOLDER}/stress.json`);
 
-  const due = new Map<string, string>();
-  due.set("BENCHMARKS.md", render(results, targets, { pictures, published, sections }));
-  const readme = await textOf(join(root, "README.md"));
-  if (readme !== undefined) due.set("README.md", fillFigures(readme, results, targets, inReadme));
-  if (Object.values(peers).some((room) => room !== undefined)) {
-    due.set("benchmarks/peers/RESULTS.md", renderPeers(peers));
+  const pictures = new Map(results.map((result) => [result.suite, picturesOf(result, targets)]));
+  const rivals = new Map(peers.map((each) => [each.room, peersPicture(each)]));
+  const ladders = stress && laddersPicture(stress);
+  const shownIn = (picture: Parameters<typeof page.picture>[0] | undefined) =>
+    picture === undefined ? "" : page.picture(picture, "charts");
+
+  const others = new Map<string, readonly [about: string, text: string]>();
+  const code = results.find(({ suite }) => suite === page.APART);
+  const own = code && more.codePage(code, targets, pictures.get(code.suite) ?? []);
+  if (own !== undefined) others.set("code", ["all rows of code, by tier", own]);
+  if (stress !== undefined) {
+    others.set("stress", [
+      "load raised until something breaks, and faults under load",
+      stressPage.renderStress(stress, shownIn(ladders)),
+    ]);
   }
-  const drawn: readonly Picture[] = [...pictures.values(), rooms, loads].flat();
-  for (const { name, draw } of drawn) {
-    for (const theme of [light, dark]) due.set(`${CHARTS}/${name}.${theme.name}.svg`, draw(theme));
+  if (peers.length > 0) {
+    const text = peersPage.renderPeers(peers, (room) => shownIn(rivals.get(room)));
+    others.set("peers", ["other libraries and tools beside envoi", text]);
+  }
+  others.set("published", [
+    "what was published for an earlier layer, on another machine",
+    more.publishedPage(results, shown.published),
+  ]);
+  others.set("limits", ["each limit with its aim and its reason", more.limitsPage(results, targets)]);
+  others.set("floors", ["what each floor does, and which rows have none", more.floorsPage(results)]);
+  others.set("method", ["how the figures come about, and how two revisions are compared", more.methodPage()]);
+
+  const due = new Map([...others].map(([name, [, text]]) => [`${FOLDER}/${name}.md`, text]));
+  const about = new Map([...others].map(([name, [about]]) => [`${FOLDER}/${name}.md`, about]));
+  const front = { results, targets, peers, pictures, headline: shown.inReadme, others: about };
+  due.set("BENCHMARKS.md", page.render(front));
+  const readme = await textOf(join(root, "README.md"));
+  if (readme !== undefined) due.set("README.md", page.fillFigures(readme, results, targets, shown.inReadme));
+  for (const picture of [...pictures.values(), ...rivals.values(), ladders].flat()) {
+    if (picture === undefined) continue;
+    for (const theme of [light, dark])
+      due.set(`${FOLDER}/charts/${picture.name}.${theme.name}.svg`, picture.draw(theme));
   }
   return due;
 }
 
-const PEERS = `Measured in turns on one machine; lower is better unless a row says so. What each of them is and does not do, and all figures, are in
-[benchmarks/peers/RESULTS.md](benchmarks/peers/RESULTS.md).`;
-
-async function chartsIn(root: string): Promise<string[]> {
-  const names = await readdir(join(root, CHARTS)).catch(() => []);
-  return names.filter((name) => name.endsWith(".svg")).map((name) => `${CHARTS}/${name}`);
+/** The charts and pages in the folder of results. */
+async function madeIn(root: string): Promise<string[]> {
+  const names = await readdir(join(root, FOLDER), { recursive: true }).catch(() => []);
+  return names.filter((name) => /\.(svg|md)$/.test(name)).map((name) => `${FOLDER}/${name}`);
 }
 
 async function textOf(path: string): Promise<string | undefined> {

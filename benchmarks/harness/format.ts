@@ -53,3 +53,33 @@ export function align(markdown: string): string {
   const rule = widths.map((width) => "─".repeat(width)).join("  ");
   return rows.map((row, index) => (index === 1 ? rule : row.map(pad).join("  ").trimEnd())).join("\n");
 }
+
+/** How long a line of a JSON file may be. */
+const WIDTH = 140;
+
+/** The JSON text of results, as many values a line as fit, with five digits of each figure: more than a run can tell. */
+export function jsonText(value: unknown): string {
+  const rounded = (_key: string, each: unknown) =>
+    typeof each === "number" && !Number.isInteger(each) ? Number(each.toPrecision(5)) : each;
+  return `${fitted(JSON.parse(JSON.stringify(value, rounded)), "")}\n`;
+}
+
+function fitted(value: unknown, indent: string): string {
+  const flat = JSON.stringify(value);
+  if (typeof value !== "object" || value === null || indent.length + flat.length <= WIDTH) return flat;
+  const inner = `${indent} `;
+  const isList = Array.isArray(value);
+  const parts = isList
+    ? value.map((each) => fitted(each, inner))
+    : Object.entries(value).map(([key, each]) => `${JSON.stringify(key)}:${fitted(each, inner)}`);
+  const lines: string[] = [];
+  for (const part of parts) {
+    const last = lines.at(-1);
+    const joined = `${last},${part}`;
+    if (last !== undefined && !joined.includes("\n") && inner.length + joined.length < WIDTH)
+      lines.splice(-1, 1, joined);
+    else lines.push(part);
+  }
+  const [open, close] = isList ? ["[", "]"] : ["{", "}"];
+  return `${open}\n${lines.map((line) => inner + line).join(",\n")}\n${indent}${close}`;
+}

@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { inOrder } from "./page";
 import type { Suite } from "./suite";
+import { inOrder } from "./tables";
 
 const ENDING = ".bench.ts";
 

@@ -40,7 +40,7 @@ function versionOf(root: string): string {
 }
 
 // What a run writes does not count as a change, or no committed page could ever name a plain commit.
-const WRITTEN = [":!BENCHMARKS.md", ":!README.md", ":!benchmarks/results", ":!benchmarks/peers/RESULTS.md"];
+const WRITTEN = [":!BENCHMARKS.md", ":!README.md", ":!benchmarks/results"];
 
 /** The commit of a checkout of envoi itself: one that a package was installed in says nothing about it. */
 function commitOf(root: string): string | undefined {

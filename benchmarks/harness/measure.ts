@@ -1,7 +1,7 @@
 import { RefusedRow } from "./proof";
 import type { ProbeResult, RowResult, TimedResult } from "./results";
 import { type Round, Sampler } from "./sampling";
-import { curve, median, ratios, type Spread, spread, summarise, throughput } from "./statistics";
+import { median, ratios, type Spread, spread, summarise, throughput } from "./statistics";
 import { type Charted, hasNoFloor, type Probe, type Readings, type Row, type Series } from "./suite";
 import { Gate } from "./turns";
 
@@ -121,7 +121,6 @@ export function reportRow(
           rounds: mediansOf(floors),
         },
     ratio: hasNoFloor(row.floor) ? null : ratios(mediansOf(rounds), mediansOf(floors)),
-    curve: curve(samplesOf(rounds)),
   };
 }
 

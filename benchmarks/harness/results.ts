@@ -1,6 +1,7 @@
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { Type } from "envoi";
+import { jsonText } from "./format";
 import { machineSchema } from "./machine";
 import { type Described, parseJson } from "./schema";
 
@@ -57,9 +58,6 @@ export const timedResultSchema = Type.Object({
   throughput: Type.Number({ description: "Operations a second, over the wall time of all rounds." }),
   floor: Type.Union([timedFloor, noFloor]),
   ratio: Type.Union([spread, Type.Null()], { description: "The row's median over its floor's, round by round." }),
-  curve: Type.Array(Type.Tuple([Type.Number(), Type.Number()]), {
-    description: "Nanoseconds below which a share of the samples lies: [0.5, 98].",
-  }),
   seconds,
   attempts,
 });
@@ -152,11 +150,8 @@ export const parseResults = (text: string, name = "The text"): SuiteResult =>
 export const parseRun = (text: string, name = "The text"): RunResult =>
   parseJson(runResultSchema, text, name, "what `envoi bench --json` of this version prints");
 
-/** A result's JSON text: five digits of each figure, which is more than a run can tell. */
-export function serialise(result: SuiteResult | RunResult): string {
-  const round = (_key: string, value: unknown) => (typeof value === "number" ? Number(value.toPrecision(5)) : value);
-  return `${JSON.stringify(result, round, 2)}\n`;
-}
+/** A result's JSON text. */
+export const serialise = (result: SuiteResult | RunResult): string => jsonText(result);
 
 /** Writes one suite's results. */
 export async function writeResult(folder: string, result: SuiteResult): Promise<void> {

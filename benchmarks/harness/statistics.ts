@@ -63,16 +63,6 @@ export function summarise(samples: readonly number[]): Summary {
   };
 }
 
-/** The shares of which a curve tells. */
-const SHARES = [0, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 0.9999, 1];
-
-/** How the samples lie: the value below which each of some shares is, as far as there are samples to tell. */
-export function curve(samples: readonly number[]): (readonly [share: number, value: number])[] {
-  const sorted = ascending(samples);
-  const told = SHARES.filter((share) => share === 1 || (1 - share) * sorted.length >= 10 || share <= 0.5);
-  return told.map((share) => [share, quantile(sorted, share)]);
-}
-
 /** Operations a second: those completed, over the wall time that passed meanwhile. */
 export function throughput(operations: number, wallNanoseconds: number): number {
   return (operations / wallNanoseconds) * 1e9;

@@ -1,111 +1,93 @@
-import { duration, quantity, range, rate, table } from "./format";
-import { publishedNote, publishedReading, publishedRow } from "./published";
-import type { ProbeResult, RowResult, SuiteResult, TimedResult } from "./results";
-import { type FigureName, isSame, limitBeside, type Target } from "./target";
+import { duration, NANOSECONDS, quantity, range, rate, table } from "./format";
+import type { ProbeReading, ProbeResult, SuiteResult, TimedResult } from "./results";
+import { isKept, isSame, readingOf, type Target } from "./target";
 
-const NONE = "–";
-const count = (value: number): string => value.toLocaleString("en");
-const isTimed = (row: RowResult): row is TimedResult => row.kind === "timed";
+export const NONE = "–";
 
-/** The tables of one suite: its timed rows, then its probes. */
-export function suiteTables(result: SuiteResult, targets: readonly Target[]): string {
-  const timed = result.rows.filter(isTimed);
-  const probes = result.rows.filter((row) => row.kind === "probe");
-  const limits = (row: string, figure: string): readonly [string, string] => {
-    const target = targets.find((each) => isSame(each, { suite: result.suite, row, figure }));
-    return target ? [limitBeside(target, [result]), String(target.aim)] : [NONE, NONE];
-  };
-  const tables: string[] = [];
-  if (timed.length > 0) {
-    const head = ["row", "of", "p50", "p75", "p95", "p99", "throughput", "floor", "ratio (min–max)"];
-    const rows = timed.map((row) => timedCells(result.suite, row, limits(row.row, "ratio")));
-    tables.push(table([...head, "limit", "aim", "published avg / p75 / p99"], rows));
-  }
-  if (probes.length > 0) {
-    const rows = probes.flatMap((probe) => probeCells(result.suite, probe, limits));
-    tables.push(table(["row", "figure (min–max)", "floor", "ratio (min–max)", "limit", "aim", "published"], rows));
-  }
-  return tables.join("\n\n");
+const ORDER = ["message-creation", "routing", "patterns", "files", "code", "gaps", "memory", "latency", "startup"];
+const rank = (suite: string): number => (ORDER.includes(suite) ? ORDER.indexOf(suite) : ORDER.length);
+
+/** The suites in the order of the page: those with published figures first, then by name. */
+export function inOrder<Named>(items: readonly Named[], nameOf: (item: Named) => string): Named[] {
+  return [...items].sort((a, b) => rank(nameOf(a)) - rank(nameOf(b)) || (nameOf(a) < nameOf(b) ? -1 : 1));
 }
 
-function timedCells(suite: string, row: TimedResult, limits: readonly string[]): string[] {
-  const published = publishedRow(suite, row.row);
+type Limit = (row: string, figure: string) => string | undefined;
+
+/** The table of a suite, a line for each row: what it takes, its floor, and its limit. */
+export function suiteTable(result: SuiteResult, targets: readonly Target[]): string {
+  const limit: Limit = (row, figure) => {
+    const target = targets.find((each) => isSame(each, { suite: result.suite, row, figure }));
+    return target && limitIn(target, [result]);
+  };
+  return table(
+    ["row", "here", "p99", "floor", "times the floor (min–max)", "limit"],
+    result.rows.map((row) => (row.kind === "timed" ? timedCells(row, limit) : probeCells(row, limit))),
+  );
+}
+
+/** What a timed row takes: `44.3 ns`, or `4.68 µs for 100`. */
+export const timeOf = ({ p50, per }: TimedResult): string =>
+  per === 1 ? duration(p50) : `${duration(p50)} for ${per.toLocaleString("en")}`;
+
+function timedCells(row: TimedResult, limit: Limit): string[] {
   return [
     row.row,
-    `${count(row.per)} / ${count(row.operationsPerSample)}`,
-    duration(row.p50),
-    duration(row.p75),
-    duration(row.p95),
+    timeOf(row),
     row.p99 === null ? NONE : duration(row.p99),
-    rate(row.throughput),
     "none" in row.floor ? NONE : `${row.floor.name}: ${duration(row.floor.p50)}`,
     row.ratio === null ? NONE : range(row.ratio),
-    ...limits,
-    published ? [published.avg, published.p75, published.p99].map(duration).join(" / ") : NONE,
+    limit(row.row, "ratio") ?? NONE,
   ];
 }
 
-type Limits = (row: string, figure: string) => readonly [string, string];
-
-function probeCells(suite: string, probe: ProbeResult, limits: Limits): string[][] {
-  return probe.figures.map((figure) => {
-    const published = publishedReading(suite, probe.row, figure.figure);
-    const floor =
-      figure.floor && "name" in probe.floor
-        ? `${probe.floor.name}: ${quantity(figure.floor.median, figure.unit)}`
-        : NONE;
-    return [
-      `${probe.row}: ${figure.figure}`,
-      `${range(figure)} ${figure.unit}`.trim(),
-      floor,
-      figure.ratio ? range(figure.ratio) : NONE,
-      ...limits(probe.row, figure.figure),
-      published === undefined ? NONE : quantity(published, figure.unit),
-    ];
-  });
+/** A value with its unit; a time or a rate in the unit that suits it. */
+export function measured(value: number, unit: string): string {
+  const size = NANOSECONDS[unit];
+  if (size !== undefined) return duration(value * size);
+  return unit === "/s" ? rate(value) : quantity(value, unit);
 }
 
-/** What the tables cannot say: why a row has no floor, and what is wrong with a published figure. */
-export function suiteNotes(result: SuiteResult): string[] {
-  const leftOut = (result.leftOut ?? []).map(({ row, why }) => `- *${row}*: left out, because ${why}.`);
-  const ofRows = result.rows.flatMap((row) => {
-    const notes: string[] = [];
-    if ("none" in row.floor) notes.push(`- *${row.row}*: no floor, because ${row.floor.none}.`);
-    const published = publishedNote(result.suite, row.row);
-    if (published !== undefined) notes.push(`- *${row.row}*, published figure: ${published}.`);
-    return notes;
-  });
-  return [...ofRows, ...leftOut];
+/** A limit in the unit of its figure, which says so where it was missed: `≤ 20 ms (missed)`. */
+export function limitIn(target: Target, results: readonly SuiteResult[]): string {
+  const reading = readingOf(target, results);
+  const [sign, limit] = "atMost" in target ? ["≤", target.atMost] : ["≥", target.atLeast];
+  const isMissed = reading !== undefined && !isKept(target, reading.value);
+  return `${sign} ${measured(limit, reading?.unit ?? "")}${isMissed ? " (missed)" : ""}`;
 }
 
-/** A table of some figures: the row, its floor, what was measured, and the limit where there is one. */
-export function targetTable(
-  results: readonly SuiteResult[],
-  targets: readonly Target[],
-  figures: readonly FigureName[] = targets,
-): string {
-  const rows = figures.flatMap((named) => {
-    const row = results.find(({ suite }) => suite === named.suite)?.rows.find((each) => each.row === named.row);
-    const cells = row && figureCells(row, named.figure);
-    const target = targets.find((each) => isSame(each, named));
-    return cells ? [[...cells, target ? limitBeside(target, results) : NONE]] : [];
-  });
-  return table(["row", "floor", "here", "limit"], rows);
+function probeCells(probe: ProbeResult, limit: Limit): string[] {
+  const { row, figures, floor } = probe;
+  const list = (cells: readonly (string | undefined)[]) =>
+    cells.filter((cell) => cell !== undefined).join("; ") || NONE;
+  const beside = figures.find((each) => each.floor !== null);
+  const named = (figure: string, cell: string) => (figures.length === 1 ? cell : `${figure} ${cell}`);
+  return [
+    row,
+    list(figures.map((each) => tell(each, figures, limit(row, each.figure) !== undefined))),
+    NONE,
+    beside?.floor && "name" in floor ? `${floor.name}: ${measured(beside.floor.median, beside.unit)}` : NONE,
+    list(figures.map(({ figure, ratio }) => (ratio === null ? undefined : named(figure, range(ratio))))),
+    list(
+      figures.map(({ figure }) => {
+        const text = limit(row, figure);
+        return text && named(figure, text);
+      }),
+    ),
+  ];
 }
 
-function figureCells(row: RowResult, name: string): string[] | undefined {
-  if (row.kind === "timed") {
-    if (row.ratio === null || "none" in row.floor) return undefined;
-    const named = row.per === 1 ? row.row : `${row.row} (${count(row.per)})`;
-    return [
-      `${named}: ${duration(row.p50)}`,
-      `${row.floor.name}: ${duration(row.floor.p50)}`,
-      `${range(row.ratio)} × floor`,
-    ];
-  }
-  const figure = row.figures.find((each) => each.figure === name);
-  if (figure === undefined) return undefined;
-  const floor =
-    figure.floor && "name" in row.floor ? `${row.floor.name}: ${quantity(figure.floor.median, figure.unit)}` : NONE;
-  return [`${row.row}: ${figure.figure}`, floor, `${range(figure)} ${figure.unit}`.trim()];
+const END = /, (least|most)$/;
+
+/** A figure: with its ends where the probe tells an interval, with its rounds where it has a limit. */
+function tell(reading: ProbeReading, all: readonly ProbeReading[], hasLimit: boolean): string | undefined {
+  const { figure, unit, median, min, max } = reading;
+  if (END.test(figure) && all.some((each) => each.figure === figure.replace(END, ""))) return undefined;
+  const endOf = (end: string) => all.find((each) => each.figure === `${figure}, ${end}`)?.median;
+  const [least, most] = [endOf("least"), endOf("most")];
+  const told = measured(median, unit);
+  const [from, to] = least !== undefined && most !== undefined ? [least, most] : hasLimit ? [min, max] : [];
+  const interval =
+    from === undefined || to === undefined || from === to ? "" : ` (${measured(from, unit)} to ${measured(to, unit)})`;
+  return `${figure} ${told}${interval}`;
 }

@@ -91,12 +91,6 @@ export const figureOf = (target: Target, results: readonly SuiteResult[]): numbe
 export const isKept = (target: Target, measured: number): boolean =>
   "atMost" in target ? measured <= target.atMost : measured >= target.atLeast;
 
-/** The limit beside a figure, which says so where it was missed: `≤ 1.6 (missed)`. */
-export function limitBeside(target: Target, results: readonly SuiteResult[]): string {
-  const measured = figureOf(target, results);
-  return measured === undefined || isKept(target, measured) ? limitOf(target) : `${limitOf(target)} (missed)`;
-}
-
 /** What the results say of the targets that they hold a figure for, and which they hold none for, as their row was left out. */
 export interface Checked {
   readonly checked: number;

@@ -1,7 +1,7 @@
 /**
  * Measures envoi beside its peers: actors, tools for files and for code.
  * `bun run bench:peers [--only actors|files|code] [--rounds N] [--seconds N] [--check] [--out FOLDER]`
- * writes `benchmarks/results/peers-*.json`, `benchmarks/peers/RESULTS.md` and what else is made from them; or the first two to the folder.
+ * writes `benchmarks/results/peers-*.json` and the pages that are made from them; or `peers-*.json` and `peers.md` to the folder.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,10 +12,10 @@ import { writePages } from "../harness/documents";
 import { expectFolder } from "../harness/out-folder";
 import { layOut } from "../harness/shipped";
 import { onEnding } from "../harness/signals";
-import { missed } from "./actors/standing";
-import { readPeers, renderPeers } from "./page";
-import { keep, RESULTS } from "./results-file";
-import { type Candidate, ROOMS, type RoomRun } from "./room";
+import { renderPeers } from "./page";
+import { keep, RESULTS, ROOMS, readPeers } from "./results";
+import type { Asked, Candidate } from "./room";
+import { missed } from "./standing";
 
 const root = join(import.meta.dir, "../..");
 /** What the process that measures is told: that the candidates are installed, or why they are not. */
@@ -76,10 +76,10 @@ async function installAndMeasure(): Promise<number> {
 
 async function measure(missing: string): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), "envoi-peers-"));
-  let rooms: typeof import("./rooms") | undefined;
+  let measuring: typeof import("./measure") | undefined;
   let isInterrupted = false;
   const leave = async (): Promise<void> => {
-    await rooms?.endAll();
+    await measuring?.endAll();
     rmSync(folder, { recursive: true, force: true });
   };
   onEnding(
@@ -91,7 +91,7 @@ async function measure(missing: string): Promise<number> {
   );
   const shipped = await layOut(root, { withPeers: true });
   const { seconds, rounds } = options;
-  const run: RoomRun = {
+  const run: Asked = {
     root,
     folder,
     rounds,
@@ -101,12 +101,12 @@ async function measure(missing: string): Promise<number> {
     failure: failureIn(folder, shipped),
   };
   try {
-    // What is measured is what is shipped: the rooms, imported from where envoi is the built one.
-    rooms = (await import(join(shipped, "benchmarks/peers/rooms.ts"))) as typeof import("./rooms"); // It is a copy of it.
+    // What is measured is what is shipped: imported from where envoi is the built one.
+    measuring = (await import(join(shipped, "benchmarks/peers/measure.ts"))) as typeof import("./measure"); // It is a copy of it.
     for (const room of options.rooms) {
-      const results = await rooms.measuring[room](run);
+      const results = await measuring.measureRoom(room, run);
       if (isInterrupted) return await new Promise(() => {}); // Whoever was told of it ends the process.
-      await keep(options.out ?? RESULTS, room, results);
+      await keep(options.out ?? RESULTS, results);
       say("");
     }
   } finally {
@@ -115,10 +115,10 @@ async function measure(missing: string): Promise<number> {
   const peers = await readPeers(options.out);
   const page = renderPeers(peers);
   if (options.out === undefined) await writePages(root);
-  else await Bun.write(join(options.out, "RESULTS.md"), page);
+  else await Bun.write(join(options.out, "peers.md"), page);
   console.log(page);
-  const checked = options.check && options.rooms.includes("actors") ? peers.actors : undefined;
-  const misses = checked === undefined ? [] : missed(checked);
+  const checked = peers.filter(({ room }) => options.check && room === "actors" && options.rooms.includes(room));
+  const misses = checked.flatMap(missed);
   for (const miss of misses) console.error(miss);
   return misses.length > 0 ? 1 : 0;
 }

@@ -1,4 +1,5 @@
 import { digits, duration, rate, table } from "../harness/format";
+import { revisionOf } from "../harness/machine";
 import published from "../published-figures.json";
 import type { Latency } from "./latency";
 import { errorShare, MOST_ERRORS, MOST_LAG, MOST_P99, MOST_PROCESSOR } from "./limits";
@@ -22,21 +23,27 @@ const megabytes = (bytes: number): string => `${digits(bytes / 1e6)} MB`;
 const perSecond = (requests: number): string => `${digits(requests)}/s`;
 const count = (value: number): string => value.toLocaleString("en");
 
-/** The section of the page about stress: Markdown, from the results alone. */
-export function renderStress(results: StressResults): string {
-  const { scenarios, stall, capacity, ladders, faults } = results;
-  return [
-    "### The published scenario",
+/** The page of stress: Markdown, from the results alone; `picture` is that of the ladders. */
+export function renderStress(results: StressResults, picture = ""): string {
+  const { machine, scenarios, stall, capacity, ladders, faults } = results;
+  const { cpu, cores, system, bun, date } = machine;
+  const parts = [
+    "# Stress",
+    "Written by `bun run stress` from `benchmarks/results/stress.json`; no figure here is typed by hand.",
+    `${cpu}, ${cores} cores, ${system}; Bun ${bun}; ${revisionOf(machine)}; ${date}.`,
+    "## The published scenario",
     "Messages over streaming (ten items each), files (100 B, written and read in turn) and code, a third each, in batches of 50; a batch is asked at once, and the next one when all of it is answered. Each message is timed by itself. The published figures are of the first size, on another machine, with code that nothing isolates.",
     scenarioTable(scenarios),
-    "### Load until something breaks",
+    "## Load until something breaks",
+    picture,
     METHOD,
     `Without any actor, sockets, lines and promises bore ${perSecond(capacity.held)}; then, ${capacity.why}.`,
     ...ladders.flatMap(ladderSection),
-    "### What a closed loop hides",
+    "## What a closed loop hides",
     stallSentence(stall),
-    ...(faults.length === 0 ? [] : ["### Faults under load", ...faults.flatMap(faultSection)]),
-  ].join("\n\n");
+    ...(faults.length === 0 ? [] : ["## Faults under load", ...faults.flatMap(faultSection)]),
+  ];
+  return `${parts.filter((part) => part !== "").join("\n\n")}\n`;
 }
 
 const METHOD = [
@@ -68,7 +75,7 @@ const KINDS = ["streaming", "files", "code"] as const;
 
 function ladderSection({ name, about, steps, held, broke, why, overload }: Ladder): string[] {
   return [
-    `#### ${name[0]?.toUpperCase()}${name.slice(1)}`,
+    `### ${name[0]?.toUpperCase()}${name.slice(1)}`,
     `**It bore ${perSecond(held)}, and broke at ${perSecond(broke)}**: ${why}. The load is ${about}.`,
     stepTable(steps),
     overloadSentence(overload),
@@ -149,7 +156,7 @@ function faultSection({ name, about, before, during, after, recovery, happened, 
     ...failed.map((sentence) => `**${sentence}**`),
   ];
   return [
-    `#### ${name[0]?.toUpperCase()}${name.slice(1)}`,
+    `### ${name[0]?.toUpperCase()}${name.slice(1)}`,
     sentences.join(" "),
     windowTable([
       ["before", before],

@@ -1,4 +1,5 @@
 import { Type } from "envoi";
+import { jsonText } from "../harness/format";
 import { machineSchema } from "../harness/machine";
 import { type Described, parseJson } from "../harness/schema";
 import { Latency } from "./latency";
@@ -184,10 +185,5 @@ export function figuresOf({ scenarios, stall, ladders, faults }: StressResults):
 export const parseStress = (text: string, name = "The text"): StressResults =>
   parseJson(StressResults, text, name, "results of stress: run `bun run stress` again, which writes them anew");
 
-/** The JSON text of results: five digits of each figure, which is more than a run can tell. */
-export function serialiseStress(results: StressResults): string {
-  const digits = (_key: string, value: unknown) => (typeof value === "number" ? round(value) : value);
-  return `${JSON.stringify(results, digits, 2)}\n`;
-}
-
-const round = (value: number): number => (Number.isInteger(value) ? value : Number(value.toPrecision(5)));
+/** The JSON text of results. */
+export const serialiseStress = (results: StressResults): string => jsonText(results);

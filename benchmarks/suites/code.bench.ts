@@ -197,7 +197,7 @@ export const suite: Suite = {
   about: [
     "The code actor, asked through the router. Rows that name no tier run in `trusted`, as the published ones do: no isolation, and the",
     "same source again and again unless a row says otherwise. Where the floor is *by hand*, the ratio is what the actors add: their share",
-    "of the time is 1 − 1 / ratio. What other tools take for code, and what attacks do to them, is in benchmarks/peers/RESULTS.md.",
+    "of the time is 1 − 1 / ratio. What other tools take for code, and what attacks do to them, is in benchmarks/results/peers.md.",
   ].join("\n"),
   rows: parts.flatMap(({ rows }) => rows),
   leftOut: parts.flatMap(({ leftOut }) => leftOut),

@@ -82,7 +82,7 @@ export const suite: Suite = {
     `Rows that do not say tmpfs are on the machine's temporary folder (${disk.kind}), its contents cached; *write* is whole or not`,
     "at all unless a row says in place. *read file* reads 1 KB, *list directory* lists 1,000 entries with size and time of each,",
     "*delete file* writes a file of 100 B and deletes it, *write + read* and *10 concurrent writes* write 100 B each. The file of 1 GB is a hole, on tmpfs where there is one.",
-    "What other file tools take, and what they let out of their root, is in benchmarks/peers/RESULTS.md.",
+    "What other file tools take, and what they let out of their root, is in benchmarks/results/peers.md.",
   ].join("\n"),
   rows: [...[...both, ...onDisk, ...large].map((each) => on(disk, each)), ...rowsInMemory, ...filesProbes],
   leftOut,

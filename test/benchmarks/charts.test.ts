@@ -1,15 +1,17 @@
 import { describe, expect, test } from "bun:test";
 import { parseHTML } from "linkedom";
 import { logTicks, named } from "../../benchmarks/charts/marks";
+import { peersPicture } from "../../benchmarks/charts/peers";
 import { percentilesPicture } from "../../benchmarks/charts/percentiles";
 import type { Picture } from "../../benchmarks/charts/picture";
 import { picturesOf } from "../../benchmarks/charts/pictures";
-import { actorsPicture, toolsPicture } from "../../benchmarks/charts/rooms";
 import { laddersPicture } from "../../benchmarks/charts/stress";
 import { dark, light, type Theme } from "../../benchmarks/charts/theme";
 import type { SuiteResult } from "../../benchmarks/harness/results";
 import type { Target } from "../../benchmarks/harness/target";
+import { peerResult, peerRow } from "./peers/sample";
 import { result } from "./sample-result";
+import { results as stress } from "./stress/sample";
 
 const limits: readonly Target[] = [
   { suite: "routing", row: "ref.ask", figure: "ratio", atMost: 1.5, aim: 1.25, reason: "" },
@@ -45,41 +47,15 @@ const charted: SuiteResult = {
   ],
 };
 
-const peers = [
-  { name: "envoi", keepsOneAtATime: true, yieldsToTimers: true },
-  { name: "rival", keepsOneAtATime: true, yieldsToTimers: true },
-  { name: "promise", keepsOneAtATime: false, yieldsToTimers: true },
-];
+const medians = { envoi: 90, rival: 300, promise: 30 };
 const actors = (isMoreBetter = false) =>
-  actorsPicture(peers, [
-    {
-      row: "tell",
-      unit: "ns",
-      isMoreBetter,
-      figures: [
-        { peer: "rival", median: 300 },
-        { peer: "promise", median: 30 },
-        { peer: "envoi", median: 90 },
-        { peer: "gone", failed: "it did not start" },
-      ],
-    },
-  ]);
-
-const step = (rate: number, p99: number | null, verdict: string) => ({
-  window: { rate, all: { latency: { p50: 2, p99 } } },
-  verdict,
-});
-const ladder = {
-  name: "all kinds",
-  steps: [step(1_000, 9, "held"), step(4_000, 900, "broke"), step(2_000, 20, "held"), step(8_000, 3, "void")],
-  held: 2_000,
-};
+  peersPicture(peerResult(medians, { promise: "less" }, [peerRow("tell", medians, { isMoreBetter })]));
 
 const pictures: readonly Picture[] = [
-  ...picturesOf(result({}), [result({})], limits),
-  ...picturesOf(charted, [charted], limits),
+  ...picturesOf(result({}), limits),
+  ...picturesOf(charted, limits),
   actors(),
-  laddersPicture([ladder], 500),
+  laddersPicture(stress),
 ].filter((picture) => picture !== undefined);
 
 const pictureOf = (name: string): Picture => {
@@ -154,15 +130,16 @@ test("names of rows are text, not markup", () => {
 });
 
 describe("the chart of a suite", () => {
-  const draw = (ratio: number) => picturesOf(result({ ratio }), [], limits)[0]?.draw(light) ?? "";
+  const draw = (ratio: number) => picturesOf(result({ ratio }), limits)[0]?.draw(light) ?? "";
   const dots = (svg: string, color: string) =>
     [...parsed(svg).querySelectorAll("circle")].filter((each) => each.getAttribute("fill") === color);
 
-  test("has each timed row, its ratio and its limit, and says which has no floor", () => {
+  test("has each row with a floor, its time, and the name of its axis", () => {
     const texts = textsOf(draw(1.31));
     expect(texts).toContain("ref.ask");
-    expect(texts).toContain("concurrent: 10 asks");
-    expect(texts).toContain("no floor");
+    expect(texts).toContain("128 ns");
+    expect(texts.join()).toContain("times the floor");
+    expect(texts).not.toContain("concurrent: 10 asks"); // It has none.
     expect(texts).not.toContain("timer");
   });
 
@@ -176,11 +153,16 @@ describe("the chart of a suite", () => {
     expect(at(1.4)).toBeGreaterThan(at(1.1));
   });
 
+  test("is one for each tier of code", () => {
+    const [first] = result({}).rows;
+    if (first === undefined) throw new Error("there is a row");
+    const rows = ["addition", "addition, sandbox"].map((row) => ({ ...first, row }));
+    const names = picturesOf({ ...result({ suite: "code" }), rows }, limits).map(({ name }) => name);
+    expect(names).toEqual(["code-sandbox", "code-trusted"]);
+  });
+
   test("is none where no row is timed", () => {
-    expect(picturesOf(charted, [charted], limits).map(({ name }) => name)).toEqual([
-      "memory-percentiles",
-      "memory-series",
-    ]);
+    expect(picturesOf(charted, limits).map(({ name }) => name)).toEqual(["memory-percentiles", "memory-series"]);
   });
 });
 
@@ -257,30 +239,16 @@ test("names at the ends of percentile curves never overlap, however close the cu
   expect(heights.at(-1)).toBeLessThan(420);
 });
 
-describe("which rows have a percentile curve:", () => {
-  test("of those that are timed, the ones with a limit, a figure by the operation each", () => {
-    const curves = result({}).rows.map((row) => (row.kind === "timed" ? { ...row, per: 1 } : row));
-    const allHaveLimits = ["ref.ask", "concurrent: 10 asks"].map((row) => ({ ...limits[0], row }) as Target);
-    const namesOf = (result: SuiteResult, targets: readonly Target[]) => {
-      const picture = picturesOf(result, [result], targets).find(({ name }) => name === "messaging-percentiles");
-      return textsOf(picture?.draw(light) ?? "").filter((text) => text.includes("ask"));
-    };
-    expect(namesOf(result({}), limits)).toEqual(["ref.ask"]);
-    expect(namesOf(result({}), allHaveLimits)).toEqual(["ref.ask"]); // The other one's figure is of 10 operations.
-    expect(namesOf({ ...result({}), rows: curves }, allHaveLimits)).toHaveLength(2);
-  });
-
-  test("of probes, those that timed single operations, in whatever unit", () => {
-    const [, latency] = charted.rows;
-    if (latency?.kind !== "probe") throw new Error("it is a probe");
-    const inUnit = (unit: "ns" | "µs") => {
-      const row = { ...latency, series: latency.series?.map((each) => ({ ...each, unit })) ?? [] };
-      const [picture] = picturesOf({ ...charted, rows: [row] }, [], limits);
-      return textsOf(picture?.draw(light) ?? "");
-    };
-    expect(inUnit("ns")).toContain("20 ns");
-    expect(inUnit("µs")).toContain("20 µs");
-  });
+test("probes that timed single operations have a percentile curve, in whatever unit", () => {
+  const [, latency] = charted.rows;
+  if (latency?.kind !== "probe") throw new Error("it is a probe");
+  const inUnit = (unit: "ns" | "µs") => {
+    const row = { ...latency, series: latency.series?.map((each) => ({ ...each, unit })) ?? [] };
+    const [picture] = picturesOf({ ...charted, rows: [row] }, limits);
+    return textsOf(picture?.draw(light) ?? "");
+  };
+  expect(inUnit("ns")).toContain("20 ns");
+  expect(inUnit("µs")).toContain("20 µs");
 });
 
 test("memory over time begins at 0, so that what is flat looks flat", () => {
@@ -293,53 +261,32 @@ test("memory over time begins at 0, so that what is flat looks flat", () => {
 
 describe("peers beside each other", () => {
   const order = (picture: Picture | undefined) =>
-    textsOf(picture?.draw(light) ?? "").filter((text) => peers.some(({ name }) => name === text));
+    textsOf(picture?.draw(light) ?? "").filter((text) => Object.hasOwn(medians, text));
 
-  test("stand the best first, without those that failed", () => {
+  test("stand the best first", () => {
     expect(order(actors()).slice(-3)).toEqual(["promise", "envoi", "rival"]);
     expect(order(actors(true)).slice(-3)).toEqual(["rival", "envoi", "promise"]);
   });
 
   test("that count nothing are shown at 0, and those that take no time not at all", () => {
-    const figures = [
-      { peer: "envoi", median: 39 },
-      { peer: "promise", median: 0 },
-    ];
-    const picture = (unit: string) => actorsPicture(peers, [{ row: "ticks", unit, isMoreBetter: true, figures }]);
+    const of = { envoi: 39, promise: 0 };
+    const picture = (unit: "" | "ns") =>
+      peersPicture(peerResult(of, {}, [peerRow("ticks", of, { unit, isMoreBetter: true })]));
     expect(order(picture("")).slice(-2)).toEqual(["envoi", "promise"]);
     expect(textsOf(picture("")?.draw(light) ?? "")).toContain("more is better");
     expect(order(picture("ns"))).not.toContain("promise");
   });
 
-  test("are hollow where they do less", () => {
+  test("are hollow where they overlap messages, or starve timers", () => {
     const circles = [...parsed(actors()?.draw(light) ?? "").querySelectorAll("circle")];
     const isHollow = (each: (typeof circles)[number]) => each.closest("[fill='none']") !== null;
     expect(circles.filter(isHollow)).toHaveLength(2); // One in the key, one at its value.
+    const starving = peersPicture(peerResult(medians, { rival: "starves" }));
+    expect(textsOf(starving?.draw(light) ?? "")).toContain("does not");
   });
 
-  test("do less where they starve timers, too", () => {
-    const starving = { name: "rival", keepsOneAtATime: true, yieldsToTimers: false };
-    const figures = [{ peer: "rival", median: 300 }];
-    const picture = actorsPicture([starving], [{ row: "tell", unit: "ns", isMoreBetter: false, figures }]);
-    expect(textsOf(picture?.draw(light) ?? "")).toContain("does not");
-  });
-
-  test("have every row that any of them has", () => {
-    const figure = { median: 2_000 };
-    const picture = toolsPicture("files", [
-      { name: "envoi", rows: [{ row: "read", figure }] },
-      {
-        name: "rival",
-        rows: [
-          { row: "read", figure: { failed: "no" } },
-          { row: "write", figure },
-        ],
-      },
-    ]);
-    const texts = textsOf(picture?.draw(light) ?? "");
-    expect(texts).toContain("write");
-    expect(texts.filter((text) => text === "2 µs").length).toBeGreaterThanOrEqual(2);
-    expect(toolsPicture("files", [])).toBeUndefined();
+  test("have no chart without a figure", () => {
+    expect(peersPicture(peerResult({}))).toBeUndefined();
   });
 });
 
@@ -350,13 +297,13 @@ describe("the chart of a load that rises", () => {
     );
 
   test("has each step but those that the generator could not make, and the one that broke in the limit's colour", () => {
-    expect(circles(light.accent)).toHaveLength(1 + 2); // One in the key.
-    expect(circles(light.limit)).toHaveLength(1 + 1);
-    expect(circles(light.other)).toHaveLength(1 + 3);
+    expect(circles(light.accent)).toHaveLength(1 + 2); // One in the key, and one a ladder.
+    expect(circles(light.limit)).toHaveLength(1 + 2);
+    expect(circles(light.other)).toHaveLength(1 + 4);
   });
 
   test("is none without steps, and says in words what held", () => {
-    expect(laddersPicture([{ ...ladder, steps: [] }], 500)).toBeUndefined();
-    expect(pictureOf("stress-ladders").alt).toContain("all kinds: 2,000 a second held");
+    expect(laddersPicture({ ladders: stress.ladders.map((each) => ({ ...each, steps: [] })) })).toBeUndefined();
+    expect(pictureOf("stress-ladders").alt).toContain("messaging only: 100,000 a second held");
   });
 });

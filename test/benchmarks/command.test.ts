@@ -242,7 +242,7 @@ describe("what is written:", () => {
     for (const argv of [["memory"], ["memory", "--quick", "--write"]]) {
       const { root } = await run(argv);
       expect(await exists(root, "benchmarks/results/memory.json")).toBe(true);
-      expect(await Bun.file(join(root, "BENCHMARKS.md")).text()).toContain("| idle actor: bytes | 300 (300–300) B |");
+      expect(await Bun.file(join(root, "BENCHMARKS.md")).text()).toContain("| idle actor | bytes 300 B |");
       expect(await exists(root, "README.md")).toBe(false);
     }
   });
@@ -272,7 +272,7 @@ describe("a row that fails", () => {
     expect(err).toStartWith('Row "idle" is refused: it did nothing: no operation was completed.\n');
     expect(err).toContain('Row "wild" failed: ');
     expect(err).toEndWith("2 rows failed: nothing was written.\n");
-    expect(out).toContain("\ntame: bytes  ");
+    expect(out).toContain("\ntame ");
     expect(await written(root)).toEqual([]);
   });
 

@@ -4,38 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stalePages, writePages } from "../../benchmarks/harness/documents";
 import { writeResult } from "../../benchmarks/harness/results";
-import type { ActorPeerResults } from "../../benchmarks/peers/actors/results";
+import { keep } from "../../benchmarks/peers/results";
 import { serialiseStress } from "../../benchmarks/stress/results";
+import { peerResult } from "./peers/sample";
 import { result } from "./sample-result";
 import { results as stress } from "./stress/sample";
-
-/** Other libraries of actors, as `bun run bench:peers` keeps them. */
-const actors: ActorPeerResults = {
-  machine: { commit: "abc1234", ...result({}).machine },
-  rounds: 3,
-  peers: ["envoi", "rival"].map((name) => ({
-    name,
-    how: "in process",
-    packages: [],
-    isFloor: false,
-    lacks: [],
-    keepsOneAtATime: true,
-    yieldsToTimers: true,
-    leaves: 10_000,
-    checks: [],
-  })),
-  rows: [
-    {
-      row: "ping-pong, a round trip",
-      unit: "ns",
-      isMoreBetter: false,
-      figures: [
-        { peer: "envoi", median: 90, min: 80, samples: 30, rounds: [90] },
-        { peer: "rival", median: 300, min: 280, samples: 30, rounds: [300] },
-      ],
-    },
-  ],
-};
 
 const project = join(import.meta.dir, "../..");
 
@@ -53,6 +26,8 @@ async function unwritten({ readme = "# envoi\n<!-- figures:begin -->\n<!-- figur
   return root;
 }
 
+const textOf = (root: string, path: string): Promise<string> => Bun.file(join(root, path)).text();
+
 describe("the documents that results give", () => {
   test("are stale until they are written", async () => {
     const root = await unwritten();
@@ -66,9 +41,8 @@ describe("the documents that results give", () => {
   test("say how two revisions are compared", async () => {
     const root = await unwritten();
     await writePages(root);
-    const page = await Bun.file(join(root, "BENCHMARKS.md")).text();
-    expect(page).toContain("[Two revisions beside each other](#two-revisions-beside-each-other)");
-    expect(page).toContain("`bun run bench --compare REV`");
+    expect(await textOf(root, "BENCHMARKS.md")).toContain("[method.md](benchmarks/results/method.md)");
+    expect(await textOf(root, "benchmarks/results/method.md")).toContain("`bun run bench --compare REV`");
   });
 
   test("are stale as soon as a figure of theirs is another", async () => {
@@ -86,7 +60,7 @@ describe("the documents that results give", () => {
     expect(await stalePages(root)).toEqual(["BENCHMARKS.md"]);
   });
 
-  test("leave no chart of a suite that is gone", async () => {
+  test("leave no chart and no page of what is gone", async () => {
     const root = await unwritten();
     await writePages(root);
     const chart = "benchmarks/results/charts/gone.light.svg";
@@ -96,30 +70,29 @@ describe("the documents that results give", () => {
     expect(await Bun.file(join(root, chart)).exists()).toBe(false);
   });
 
-  test("have what stress gave, once there is any: its text, and a chart for each theme of a page", async () => {
+  test("have a page of stress, once there is any, with a chart for each theme", async () => {
     const root = await unwritten();
     await writePages(root);
-    expect(await Bun.file(join(root, "BENCHMARKS.md")).text()).not.toContain("## stress");
+    expect(await textOf(root, "BENCHMARKS.md")).not.toContain("stress.md");
     await Bun.write(join(root, "benchmarks/results/stress.json"), serialiseStress(stress));
     const charts = ["dark", "light"].map((theme) => `benchmarks/results/charts/stress-ladders.${theme}.svg`);
-    expect(await stalePages(root)).toEqual(["BENCHMARKS.md", ...charts]);
+    expect(await stalePages(root)).toEqual(["BENCHMARKS.md", ...charts, "benchmarks/results/stress.md"]);
     await writePages(root);
-    const page = await Bun.file(join(root, "BENCHMARKS.md")).text();
-    expect(page).toContain("[stress](#stress)");
-    expect(page).toContain(`srcset="${charts[0]}"`);
+    const page = await textOf(root, "benchmarks/results/stress.md");
+    expect(page).toContain('srcset="charts/stress-ladders.dark.svg"');
     expect(page).toContain("published: 1,000 messages");
-    for (const chart of charts) expect(await Bun.file(join(root, chart)).text()).toStartWith("<svg ");
+    for (const chart of charts) expect(await textOf(root, chart)).toStartWith("<svg ");
   });
 
   test("have other libraries of actors, once they were measured, on a page of their own and on a chart", async () => {
     const root = await unwritten();
-    await Bun.write(join(root, "benchmarks/results/peers-actors.json"), JSON.stringify(actors));
+    await keep(join(root, "benchmarks/results"), peerResult({ envoi: 90, rival: 300 }));
     await writePages(root);
     expect(await stalePages(root)).toEqual([]);
-    const page = await Bun.file(join(root, "BENCHMARKS.md")).text();
+    expect(await textOf(root, "BENCHMARKS.md")).toContain("| actors: tell | 90 ns | rival: 300 ns, 3.33 times | – |");
+    const page = await textOf(root, "benchmarks/results/peers.md");
     expect(page).toContain('alt="actors: envoi beside rival, row by row, the best first"');
-    expect(await Bun.file(join(root, "benchmarks/peers/RESULTS.md")).text()).toContain("rival");
-    expect(await Bun.file(join(root, "benchmarks/results/charts/peers-actors.dark.svg")).text()).toContain("300 ns");
+    expect(await textOf(root, "benchmarks/results/charts/peers-actors.dark.svg")).toContain("300 ns");
   });
 
   test("are not made of results that are none: the error names the file, and what to do", async () => {
@@ -135,7 +108,7 @@ describe("the documents that results give", () => {
     expect(await stalePages(root)).toEqual([]);
   });
 
-  test("are those of the repository: BENCHMARKS.md, README.md, charts, and the peers' page; `bun run bench --page` writes them", async () => {
+  test("are those of the repository; `bun run bench --page` writes them", async () => {
     expect(await stalePages(project)).toEqual([]);
   });
 });

@@ -187,14 +187,6 @@ describe("a probe", () => {
 });
 
 describe("what a row's result tells beside its figures", () => {
-  test("how its samples lie, as far as there are enough to tell", async () => {
-    const rounds = [{ samples: Array.from({ length: 1_000 }, (_, i) => i), operations: 1_000, wall: 1 }];
-    const { curve } = reportRow(row(), 1, rounds, rounds);
-    expect(curve.map(([share]) => share)).toEqual([0, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1]);
-    expect(curve.at(-2)?.[1]).toBeCloseTo(989.01);
-    expect(curve.at(-1)?.[1]).toBe(999);
-  });
-
   test("the lines that a probe read along the way, those of the last round", async () => {
     let rounds = 0;
     const measure = async () => ({

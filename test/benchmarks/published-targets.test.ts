@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { type PublishedName, publishedNames, publishedTable } from "../../benchmarks/harness/published-targets";
 import type { ProbeReading, SuiteResult } from "../../benchmarks/harness/results";
+import { type PublishedName, publishedNames, publishedTable } from "../../benchmarks/pages/published";
+import { published } from "../../benchmarks/pages/shown";
 import figures from "../../benchmarks/published-figures.json";
-import { published } from "../../benchmarks/shown";
 import { result } from "./sample-result";
 
 /** A suite with a probe whose figures are these, and the row of the sample with its ratio. */

@@ -2,14 +2,14 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { duration } from "../../benchmarks/harness/format";
 import { loadSuites } from "../../benchmarks/harness/load";
-import { render } from "../../benchmarks/harness/page";
 import { MEMORY_ROW, publishedReading, publishedRows } from "../../benchmarks/harness/published";
-import { publishedTable } from "../../benchmarks/harness/published-targets";
 import type { ProbeResult, SuiteResult } from "../../benchmarks/harness/results";
 import type { Suite } from "../../benchmarks/harness/suite";
 import { expectExists, expectTargetsExist, isSame } from "../../benchmarks/harness/target";
+import { publishedPage } from "../../benchmarks/pages/more";
+import { publishedTable } from "../../benchmarks/pages/published";
+import { inReadme, published } from "../../benchmarks/pages/shown";
 import figures from "../../benchmarks/published-figures.json";
-import { inReadme, published } from "../../benchmarks/shown";
 import { targets } from "../../benchmarks/targets";
 import { result } from "./sample-result";
 
@@ -77,7 +77,7 @@ describe("each published row is in its suite, and the page shows what was publis
       for (const { row, avg, p75, p99 } of publishedRows(name)) {
         expect(names).toContain(row);
         const timed = result({ suite: name }).rows.flatMap((each) => (each.kind === "timed" ? [{ ...each, row }] : []));
-        const text = render([{ ...result({ suite: name }), rows: timed }], []);
+        const text = publishedPage([{ ...result({ suite: name }), rows: timed }], []);
         expect(text).toContain(`| ${[avg, p75, p99].map(duration).join(" / ")} |`);
       }
     });

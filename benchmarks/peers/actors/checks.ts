@@ -1,5 +1,6 @@
-import { type Kind, kinds } from "./kinds";
-import type { ActorPeer } from "./peer";
+import type { Trial } from "../room";
+import { ONE_AT_A_TIME } from "../standing";
+import { type ActorPeer, type Kind, kinds } from "./peer";
 
 /** Something that one may rely on, or not. */
 export interface Check {
@@ -10,11 +11,6 @@ export interface Check {
   readonly isOfAsks: boolean;
   readonly holds: (peer: ActorPeer) => Promise<boolean>;
 }
-
-export const ONE_AT_A_TIME = "the next message waits for the promise of the one before";
-/** It is shown by the row about timers. */
-export const YIELDS = "timers fire while two actors volley";
-export const STARVES = "timers starve while two actors volley";
 
 /** More than a message needs anywhere, in milliseconds. */
 const LONG = 500;
@@ -190,3 +186,10 @@ export const checks: readonly Check[] = [
     },
   },
 ];
+
+/** Tries a check on a candidate, in a process of its own. */
+export const checking: Trial<ActorPeer> = async (peer, { argument, tell }) => {
+  const check = checks.find(({ name }) => name === argument);
+  if (check === undefined) throw new Error(`There is no check ${argument}.`);
+  tell({ kind: "ended", readings: {}, words: (await check.holds(peer)) ? "holds" : "" });
+};

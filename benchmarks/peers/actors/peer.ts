@@ -1,6 +1,49 @@
-import { type Candidate, named, openSubject } from "../room";
-import type { Kind } from "./kinds";
-import type { Handler, RowName } from "./types";
+import type { Candidate, Work } from "../room";
+
+/** What an actor does with a message; what it returns, or resolves to, answers an ask. */
+export type Handler = (message: unknown) => unknown;
+
+export type RowName =
+  | "tell, 1,000 at once"
+  | "ask, one after the other"
+  | "ask, 100 in flight"
+  | "ping-pong, a round trip"
+  | "fan-out to 1,000, a message"
+  | "spawn and stop"
+  | "thread ring of 100, a hop"
+  | "skynet, a leaf";
+
+/** Actors that the checks are about, each made anew; a worker makes them by their names. */
+export const kinds = {
+  echo: (): Handler => (message) => message,
+
+  /** Works a while when told to, and tells how many it worked at at once, at most. */
+  slow: (): Handler => {
+    let working = 0;
+    let most = 0;
+    return async (message) => {
+      if (message !== "work") return most;
+      most = Math.max(most, ++working);
+      await Bun.sleep(20);
+      working--;
+      return most;
+    };
+  },
+
+  /** Does not answer. */
+  mute: (): Handler => () => new Promise(() => {}),
+
+  /** Throws when told to. */
+  frail: (): Handler => (message) => {
+    if (message === "fail") throw new Error("as it was told to");
+    return message;
+  },
+
+  /** Tells whether it runs where the process began. */
+  thread: (): Handler => () => Bun.isMainThread,
+} as const;
+
+export type Kind = keyof typeof kinds;
 
 /** What an actor of a family knows of itself. */
 export interface Self<Actor> {
@@ -12,16 +55,13 @@ export interface Self<Actor> {
 
 export type Make<Actor> = (self: Self<Actor>) => Handler;
 
-/** Does work of a row `count` times, and tells how many of them are complete. */
-export type Work = (count: number) => number | Promise<number>;
-
 /** A library of actors, as its users call it. Nothing stands between a row and the library but what its users would write. */
 export interface ActorPeer<Actor = unknown> {
   /** Makes an actor; left out where a handler cannot be handed over, since it runs elsewhere. */
   spawn?(name: string, handler: Handler): Actor | Promise<Actor>;
   /** Makes an actor that may make others; left out where there are none. */
   spawnParent?(name: string, make: Make<Actor>): Actor | Promise<Actor>;
-  /** Makes an actor of one of the kinds in `kinds.ts`, for a peer without `spawn`. */
+  /** Makes an actor of one of the kinds in `kinds`, for a peer without `spawn`. */
   spawnKind?(kind: Kind): Actor | Promise<Actor>;
   tell(to: Actor, message: unknown): void;
   /** Asks, where the peer has a timeout with one of so many milliseconds, or `ASK_TIMEOUT`. What comes is for `valueOf`. */
@@ -53,92 +93,60 @@ export function parentsBy<Actor>(
 /** How long an ask of a row may take, in milliseconds, where the peer has a timeout; which is what envoi has by default. */
 export const ASK_TIMEOUT = 5_000;
 
-/** A library of actors, or a floor. Its module in `subjects/actors/` exports `open()`, which gives an `ActorPeer`. */
-export interface ActorCandidate extends Candidate {
-  /** Whether it is no library of actors, but what one could do without. */
-  readonly isFloor: boolean;
-  /** Rows that it has not, with the reason. */
-  readonly without: Partial<Record<RowName, string>>;
-  /** Checks that say nothing of it, with the reason. */
-  readonly unchecked?: Readonly<Record<string, string>>;
-  /** What no check can show. */
-  readonly said: readonly string[];
-  /** How many leaves its skynet has; `LEAVES` where nothing is said. */
-  readonly leaves?: number;
-}
-
 export const NO_ASK = "no ask of its own: a function that resolves a promise goes in the message";
 
 const WORKER = "an actor is a worker, of which a process bears few";
 
-export const candidates: readonly ActorCandidate[] = [
+export const candidates: readonly Candidate[] = [
   {
     name: "envoi",
     module: "envoi.ts",
     packages: [],
-    isFloor: false,
     how: "actors of this repository, told and asked through their references, with the timeout that an ask has by default",
-    without: {},
-    said: [],
   },
   {
     name: "nact",
     module: "nact.ts",
     packages: ["nact"],
-    isFloor: false,
     how: "`spawn`, `dispatch` and `query`, whose timeout is given; one `setImmediate` a message",
-    without: {},
-    said: [],
   },
   {
     name: "xstate",
     module: "xstate.ts",
     packages: ["xstate"],
-    isFloor: false,
     how: "actors of `fromTransition`, the lightest of its logics that take events",
-    without: {},
     said: [NO_ASK],
   },
   {
     name: "effect",
     module: "effect.ts",
     packages: ["effect"],
-    isFloor: false,
     how: "a fiber that takes from an unbounded `Queue`; asks by a `Deferred` within `Effect.timeout`, by a program that runs in one fiber",
-    without: {},
     said: ["no actors of its own: a fiber and a queue, as its users put them together"],
   },
   {
     name: "comedy",
     module: "comedy.ts",
     packages: ["comedy"],
-    isFloor: false,
     how: "in-memory actors, `send` and `sendAndReceive`",
-    without: {},
-    said: [],
   },
   {
     name: "akkajs",
     module: "akkajs.ts",
     packages: ["akkajs"],
-    isFloor: false,
     how: "Akka compiled to JavaScript: `tell`, with its log switched off",
-    without: {},
     said: [NO_ASK],
   },
   {
     name: "comlink",
     module: "comlink.ts",
     packages: ["comlink"],
-    isFloor: false,
     how: "an object in a worker, called through its proxy; each call is an ask, a tell is one whose answer nobody reads; ping-pong over a channel between two workers",
     without: {
       "fan-out to 1,000, a message": WORKER,
       "thread ring of 100, a hop": WORKER,
       "skynet, a leaf": WORKER,
       "heap of an idle actor": "an actor has a JavaScript heap of its own, outside the one that is read",
-    },
-    unchecked: {
       "a message goes along 20,000 actors": WORKER,
       "a stopped actor handles nothing": "its thread has ended",
     },
@@ -150,8 +158,7 @@ export const candidates: readonly ActorCandidate[] = [
     packages: ["fastq"],
     isFloor: true,
     how: "a queue for each actor, worked off one by one; asks by a callback that resolves a promise",
-    without: { "spawn and stop": "a queue has nothing to stop" },
-    unchecked: { "a stopped actor handles nothing": "nothing stops" },
+    without: { "spawn and stop": "a queue has nothing to stop", "a stopped actor handles nothing": "nothing stops" },
     said: ["a queue, no actors: no names, supervision, or stop"],
   },
   {
@@ -163,8 +170,8 @@ export const candidates: readonly ActorCandidate[] = [
     without: {
       "spawn and stop": "a function has nothing to stop",
       "heap of an idle actor": "it is the handler alone",
+      "a stopped actor handles nothing": "nothing stops",
     },
-    unchecked: { "a stopped actor handles nothing": "nothing stops" },
     said: ["a function, no actors: no mailbox, names, supervision, or stop"],
   },
   {
@@ -173,11 +180,7 @@ export const candidates: readonly ActorCandidate[] = [
     packages: [],
     isFloor: true,
     how: "the ten-line mailbox of `benchmarks/harness/raw-mailbox.ts`, in a map by its name",
-    without: {},
-    unchecked: { "a stopped actor handles nothing": "nothing stops" },
+    without: { "a stopped actor handles nothing": "nothing stops" },
     said: ["ten lines: no supervision, accounting, or streams"],
   },
 ];
-
-/** Opens a candidate; what keeps it from starting is thrown. */
-export const openPeer = async (name: string): Promise<ActorPeer> => openSubject("actors", named(candidates, name));

@@ -1,29 +1,20 @@
 import { Completion } from "../../harness/completion";
 import { watchTimer } from "../../harness/fairness";
 import { heapOfEach } from "../../harness/heap";
-import type { ActorPeer, Make, Work } from "./peer";
-import type { Handler, RowName } from "./types";
+import type { Definition, Reading, TimedRow, Work } from "../room";
+import { checking } from "./checks";
+import { type ActorPeer, candidates, type Handler, type Make, type RowName } from "./peer";
 
-/** How many leaves a skynet has, unless a candidate bears less. */
-export const LEAVES = 10_000;
+/** How many leaves a skynet has. */
+const LEAVES = 10_000;
 const CHILDREN = 10;
 const RING = 100;
 const FAN = 1_000;
 /** How long two actors volley, in milliseconds. */
-export const VOLLEY = 200;
+const VOLLEY = 200;
 const IDLE = 10_000;
 
-/** Work that is timed, in nanoseconds an operation. */
-export interface TimedRow {
-  readonly row: RowName;
-  /**
-   * How many operations are timed at once. Those that come one after the other are as many as take about `BATCH`, at most
-   * this many: their number changes nothing but how often the clock is read.
-   */
-  readonly operations: number;
-  readonly inSequence: boolean;
-  readonly prepare: (peer: ActorPeer, leaves: number) => Work | Promise<Work>;
-}
+type Prepare = TimedRow<ActorPeer>["prepare"];
 
 /** Waits until `count` messages have arrived that `send` sends. */
 const completed = (completion: Completion, send: (count: number) => void): Work => {
@@ -41,7 +32,7 @@ const spawn = (peer: ActorPeer, name: string, handler: Handler): unknown => {
   return peer.spawn(name, handler);
 };
 
-const tells: TimedRow["prepare"] = async (peer) => {
+const tells: Prepare = async (peer) => {
   const completion = new Completion();
   const sink = await spawn(peer, "sink", () => {
     completion.arrive();
@@ -52,7 +43,7 @@ const tells: TimedRow["prepare"] = async (peer) => {
 };
 
 const asks =
-  (width: number): TimedRow["prepare"] =>
+  (width: number): Prepare =>
   async (peer) => {
     const echo = await spawn(peer, `echo-${width}`, (message) => message);
     if (width === 1)
@@ -71,7 +62,7 @@ const asks =
     };
   };
 
-const pingPong: TimedRow["prepare"] = async (peer) => {
+const pingPong: Prepare = async (peer) => {
   const completion = new Completion();
   const pair: { ping?: unknown; pong?: unknown } = {};
   pair.ping = await spawn(peer, "ping", (ball) => {
@@ -83,7 +74,7 @@ const pingPong: TimedRow["prepare"] = async (peer) => {
   return completed(completion, () => peer.tell(pair.pong, 1));
 };
 
-const fanOut: TimedRow["prepare"] = async (peer) => {
+const fanOut: Prepare = async (peer) => {
   const completion = new Completion();
   const leaves: unknown[] = [];
   for (let i = 0; i < FAN; i++) leaves.push(await spawn(peer, `leaf-${i}`, () => void completion.arrive()));
@@ -93,7 +84,7 @@ const fanOut: TimedRow["prepare"] = async (peer) => {
   return completed(completion, () => peer.tell(root, 1));
 };
 
-const spawnAndStop: TimedRow["prepare"] = (peer) => {
+const spawnAndStop: Prepare = (peer) => {
   const stop = peer.stop?.bind(peer);
   if (stop === undefined) throw new Error("its actors cannot be stopped");
   let made = 0;
@@ -112,7 +103,7 @@ const spawnAndStop: TimedRow["prepare"] = (peer) => {
 };
 
 /** Savina's thread ring: a token that is handed on, as often as it says. */
-const ring: TimedRow["prepare"] = async (peer) => {
+const ring: Prepare = async (peer) => {
   const completion = new Completion();
   const actors: unknown[] = [];
   for (let i = 0; i < RING; i++) {
@@ -129,9 +120,8 @@ const ring: TimedRow["prepare"] = async (peer) => {
 type SkynetMessage = { readonly first: number; readonly leaves: number } | { readonly sum: number };
 
 /** A tree of actors, ten children each, down to the leaves, whose numbers are added up; each stops when it has told its parent. */
-const skynet: TimedRow["prepare"] = async (peer, leaves) => {
+const skynet: Prepare = async (peer) => {
   if (peer.spawnParent === undefined) throw new Error("its actors make no others");
-  const expected = (leaves * (leaves - 1)) / 2;
   let finish = (_sum: number): void => {};
   const top = await spawn(peer, "top", (message) => finish((message as { sum: number }).sum)); // Sent by nodes alone.
   let made = 0;
@@ -141,7 +131,7 @@ const skynet: TimedRow["prepare"] = async (peer, leaves) => {
     });
     const node = await peer.spawnParent?.(`skynet-${made++}`, nodeOf(peer, top));
     peer.tell(node, { first: 0, leaves: count } satisfies SkynetMessage);
-    return (await done) === expected ? count : 0;
+    return (await done) === (count * (count - 1)) / 2 ? count : 0;
   };
 };
 
@@ -172,29 +162,15 @@ const nodeOf =
     };
   };
 
-export const timedRows: readonly TimedRow[] = [
-  { row: "tell, 1,000 at once", operations: 1_000, inSequence: false, prepare: tells },
+const timed: readonly (TimedRow<ActorPeer> & { readonly row: RowName })[] = [
+  { row: "tell, 1,000 at once", operations: 1_000, prepare: tells },
   { row: "ask, one after the other", operations: 1_000, inSequence: true, prepare: asks(1) },
-  { row: "ask, 100 in flight", operations: 100, inSequence: false, prepare: asks(100) },
+  { row: "ask, 100 in flight", operations: 100, prepare: asks(100) },
   { row: "ping-pong, a round trip", operations: 1_000, inSequence: true, prepare: pingPong },
-  { row: "fan-out to 1,000, a message", operations: FAN, inSequence: false, prepare: fanOut },
+  { row: "fan-out to 1,000, a message", operations: FAN, prepare: fanOut },
   { row: "spawn and stop", operations: 1_000, inSequence: true, prepare: spawnAndStop },
   { row: "thread ring of 100, a hop", operations: 1_000, inSequence: true, prepare: ring },
-  { row: "skynet, a leaf", operations: LEAVES, inSequence: false, prepare: skynet },
-];
-
-/** A figure that is read in a process of its own, once a round. */
-export interface ReadRow {
-  readonly row: RowName;
-  readonly unit: "B" | "ms" | "";
-  readonly reading: "heap" | "ticks" | "gap";
-  readonly isMoreBetter: boolean;
-}
-
-export const readRows: readonly ReadRow[] = [
-  { row: "heap of an idle actor", unit: "B", reading: "heap", isMoreBetter: false },
-  { row: "ticks of a 5 ms timer while two actors volley for 200 ms", unit: "", reading: "ticks", isMoreBetter: true },
-  { row: "the longest gap between them", unit: "ms", reading: "gap", isMoreBetter: false },
+  { row: "skynet, a leaf", operations: LEAVES, prepare: skynet },
 ];
 
 /** Bytes of heap that an actor keeps while it idles. */
@@ -240,3 +216,34 @@ export async function readFairness(peer: ActorPeer): Promise<{ ticks: number; ga
   });
   return { ticks: readings["ticks"] ?? 0, gap: readings["gap"] ?? Number.NaN, idle: readings["ticks when idle"] ?? 0 };
 }
+
+const readings: readonly Reading<ActorPeer>[] = [
+  {
+    name: "heap",
+    rows: [{ row: "heap of an idle actor", unit: "B", isMoreBetter: false, figure: "heap" }],
+    read: async (peer) => ({ heap: await readHeap(peer) }),
+  },
+  {
+    name: "fairness",
+    rows: [
+      {
+        row: "ticks of a 5 ms timer while two actors volley for 200 ms",
+        unit: "",
+        isMoreBetter: true,
+        figure: "ticks",
+      },
+      { row: "the longest gap between them", unit: "ms", isMoreBetter: false, figure: "gap" },
+    ],
+    read: readFairness,
+  },
+];
+
+/** Libraries of actors beside each other, and the floors. */
+export const actors: Definition<ActorPeer> = {
+  room: "actors",
+  candidates,
+  timed,
+  readings,
+  trials: { check: checking },
+  own: (peer, row) => peer.own?.[row as RowName]?.(), // Others are not in it.
+};

@@ -18,9 +18,9 @@ test("the published figures stand below the scenario's own, in the same columns"
 
 test("each breaking point is told, with what broke and the load", () => {
   expect(page).toContain(
-    "#### Messaging only\n\n**It bore 100,000/s, and broke at 110,000/s**: 33 % of the requests went wrong, most of them: mailbox-full.",
+    "### Messaging only\n\n**It bore 100,000/s, and broke at 110,000/s**: 33 % of the requests went wrong, most of them: mailbox-full.",
   );
-  expect(page).toContain("#### All together");
+  expect(page).toContain("### All together");
 });
 
 test("steps stand in the order of their load, each with what went wrong and whether the generator kept up", () => {
@@ -59,7 +59,7 @@ test("percentiles that so few requests cannot tell are left out", () => {
 });
 
 test("faults have a part of their own, and none where there are none", () => {
-  const part = page.slice(page.indexOf("#### Processes killed"));
+  const part = page.slice(page.indexOf("### Processes killed"));
   expect(part).toContain(
     "which its asker is told. 230 ms after the end of it, the figures were as before (processes killed: 10; runs lost: 3).",
   );

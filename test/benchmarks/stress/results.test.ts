@@ -16,7 +16,7 @@ test("figures are written with five digits, and counts whole", () => {
       scenarios: [{ ...results.scenarios[0], messages: 1_234_567 } as never],
     }),
   );
-  expect(serialiseStress({ ...results, seconds: 12.3456789 })).toContain('"seconds": 12.346,');
+  expect(serialiseStress({ ...results, seconds: 12.3456789 })).toContain('"seconds":12.346,');
   expect(scenarios[0]?.messages).toBe(1_234_567);
 });
 

@@ -1,7 +1,6 @@
 // @ts-expect-error It has no types.
 import akkajs from "akkajs";
-import type { ActorPeer, Make } from "../../actors/peer";
-import type { Handler } from "../../actors/types";
+import type { ActorPeer, Handler, Make } from "../../actors/peer";
 
 /** What one sees of it; it has no types. */
 interface AkkaRef {

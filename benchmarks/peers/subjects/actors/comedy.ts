@@ -1,6 +1,5 @@
 import { type Actor, type ActorRef, createSystem } from "comedy";
-import type { ActorPeer, Make } from "../../actors/peer";
-import type { Handler } from "../../actors/types";
+import type { ActorPeer, Handler, Make } from "../../actors/peer";
 
 const parentOf = (make: Make<ActorRef>) => {
   let handler: Handler | undefined;

@@ -1,7 +1,6 @@
 /** The worker of comlink: an object whose methods are called from elsewhere. */
 import { expose, type Remote, wrap } from "comlink";
-import { type Kind, kinds } from "../../actors/kinds";
-import type { Handler } from "../../actors/types";
+import { type Handler, type Kind, kinds } from "../../actors/peer";
 
 let handler: Handler = kinds.echo();
 let handled = 0;

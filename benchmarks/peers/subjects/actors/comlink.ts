@@ -1,6 +1,5 @@
 import { type Remote, releaseProxy, transfer, wrap } from "comlink";
-import type { Kind } from "../../actors/kinds";
-import type { ActorPeer } from "../../actors/peer";
+import type { ActorPeer, Kind } from "../../actors/peer";
 import type { Served } from "./comlink-worker";
 
 interface Node {

@@ -1,6 +1,5 @@
 import { Deferred, Effect, Fiber, Queue } from "effect";
-import { type ActorPeer, ASK_TIMEOUT, parentsBy } from "../../actors/peer";
-import type { Handler } from "../../actors/types";
+import { type ActorPeer, ASK_TIMEOUT, type Handler, parentsBy } from "../../actors/peer";
 
 interface Entry {
   readonly payload: unknown;

@@ -1,6 +1,5 @@
 import { type AskResult, createSystem, defineProtocol, type Factory, type RefTo, type SignaturesOf, Type } from "envoi";
-import type { ActorPeer, Make } from "../../actors/peer";
-import type { Handler } from "../../actors/types";
+import type { ActorPeer, Handler, Make } from "../../actors/peer";
 
 const Node = defineProtocol("node", {
   take: { payload: Type.Unknown() },

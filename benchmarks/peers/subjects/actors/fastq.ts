@@ -1,6 +1,5 @@
 import fastq, { type done } from "fastq";
-import { type ActorPeer, parentsBy } from "../../actors/peer";
-import type { Handler } from "../../actors/types";
+import { type ActorPeer, type Handler, parentsBy } from "../../actors/peer";
 
 type Queue = fastq.queue<unknown, unknown>;
 

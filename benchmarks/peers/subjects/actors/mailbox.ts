@@ -1,6 +1,5 @@
 import { RawMailbox } from "../../../harness/raw-mailbox";
-import { type ActorPeer, parentsBy } from "../../actors/peer";
-import type { Handler } from "../../actors/types";
+import { type ActorPeer, type Handler, parentsBy } from "../../actors/peer";
 
 const names = new Map<string, RawMailbox<unknown>>();
 

@@ -1,6 +1,5 @@
 import { dispatch, query, type Ref, spawn, start, stop } from "nact";
-import { type ActorPeer, ASK_TIMEOUT, type Make } from "../../actors/peer";
-import type { Handler } from "../../actors/types";
+import { type ActorPeer, ASK_TIMEOUT, type Handler, type Make } from "../../actors/peer";
 
 type Actor = Ref<unknown>;
 

@@ -1,5 +1,4 @@
-import { type ActorPeer, parentsBy } from "../../actors/peer";
-import type { Handler } from "../../actors/types";
+import { type ActorPeer, type Handler, parentsBy } from "../../actors/peer";
 
 const spawn = (_name: string, handler: Handler): Handler => handler;
 

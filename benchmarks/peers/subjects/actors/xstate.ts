@@ -1,6 +1,5 @@
 import { type Actor, createActor, fromTransition, type TransitionActorLogic } from "xstate";
-import { type ActorPeer, parentsBy } from "../../actors/peer";
-import type { Handler } from "../../actors/types";
+import { type ActorPeer, type Handler, parentsBy } from "../../actors/peer";
 
 interface Take {
   readonly type: "take" | "xstate.stop";

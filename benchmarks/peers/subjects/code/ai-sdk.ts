@@ -1,7 +1,7 @@
 import { experimental_runCodeMode as runCodeMode } from "@ai-sdk/code-mode";
 import { tool } from "ai";
 import { z } from "zod";
-import { type CodePeer, LIMITS } from "../../code/peer";
+import { type CodePeer, LIMITS } from "../../code";
 
 export async function open(): Promise<CodePeer> {
   const add = tool({
@@ -14,6 +14,5 @@ export async function open(): Promise<CodePeer> {
   return {
     run: async (js) => ({ value: await runCodeMode({ js, tools: { add }, options }) }),
     call: "tools.add",
-    async close() {},
   };
 }

@@ -1,4 +1,4 @@
-import type { CodePeer } from "../../code/peer";
+import type { CodePeer } from "../../code";
 import { open as openIn } from "./envoi";
 
-export const open = (): Promise<CodePeer> => openIn("process");
+export const open = (): Promise<CodePeer> => openIn("", "process");

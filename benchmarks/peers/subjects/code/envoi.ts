@@ -1,12 +1,12 @@
 import { createSystem, defineProtocol, Type } from "envoi";
 import { type Isolation, resultOf, spawnCodeExecution } from "envoi/tools";
-import { type CodePeer, LIMITS } from "../../code/peer";
+import { type CodePeer, LIMITS } from "../../code";
 
 const Adder = defineProtocol("adder", {
   add: { payload: Type.Object({ n: Type.Number() }), reply: Type.Number() },
 });
 
-export async function open(isolation: Isolation = "sandbox"): Promise<CodePeer> {
+export async function open(_root = "", isolation: Isolation = "sandbox"): Promise<CodePeer> {
   const system = createSystem();
   const adder = system.spawn("adder", Adder, () => ({ add: ({ n }) => n + 1 }));
   const actor = spawnCodeExecution(system, { ...LIMITS, isolation, tools: { adder } });
@@ -17,8 +17,5 @@ export async function open(isolation: Isolation = "sandbox"): Promise<CodePeer> 
       return { value: ran.value.value, logs: ran.value.logs.length };
     },
     call: "tools.adder.add",
-    async close() {
-      await system.shutdown();
-    },
   };
 }

@@ -1,5 +1,5 @@
 import { CodemodeSandbox } from "@earendil-works/pi-codemode";
-import { type CodePeer, LIMITS } from "../../code/peer";
+import { type CodePeer, LIMITS } from "../../code";
 
 export async function open(): Promise<CodePeer> {
   const sandbox = new CodemodeSandbox({
@@ -14,6 +14,5 @@ export async function open(): Promise<CodePeer> {
       return { value: result.value, logs: result.output.length };
     },
     call: "tools.add",
-    close: () => sandbox.close(),
   };
 }

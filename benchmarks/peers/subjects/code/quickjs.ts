@@ -1,6 +1,6 @@
 import variant from "@jitl/quickjs-ng-wasmfile-release-sync";
 import { loadQuickJs } from "@sebastianwessel/quickjs";
-import { type CodePeer, LIMITS } from "../../code/peer";
+import { type CodePeer, LIMITS } from "../../code";
 
 export async function open(): Promise<CodePeer> {
   const { runSandboxed } = await loadQuickJs(variant);
@@ -22,6 +22,5 @@ export async function open(): Promise<CodePeer> {
       return { value: result.data, logs };
     },
     call: "tools.add",
-    async close() {},
   };
 }

@@ -1,5 +1,5 @@
 import { FilesystemBackend } from "deepagents";
-import type { FilePeer } from "../../files/peer";
+import type { FilePeer } from "../../files";
 
 export async function open(folder: string): Promise<FilePeer> {
   const backend = new FilesystemBackend({ rootDir: folder, virtualMode: true });
@@ -27,6 +27,5 @@ export async function open(folder: string): Promise<FilePeer> {
       if (!matches) throw new Error(error ?? "no matches");
       return matches.length;
     },
-    async close() {},
   };
 }

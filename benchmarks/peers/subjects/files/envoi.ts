@@ -1,6 +1,6 @@
 import { createSystem } from "envoi";
 import { resultOf, spawnFileSystem } from "envoi/tools";
-import type { FilePeer } from "../../files/peer";
+import type { FilePeer } from "../../files";
 
 export async function open(folder: string): Promise<FilePeer> {
   const system = createSystem();
@@ -28,9 +28,6 @@ export async function open(folder: string): Promise<FilePeer> {
         if (item.value.kind === "match") matches++;
       }
       return matches;
-    },
-    async close() {
-      await system.shutdown();
     },
   };
 }

@@ -1,5 +1,5 @@
 import { Bash, ReadWriteFs } from "just-bash";
-import type { FilePeer } from "../../files/peer";
+import type { FilePeer } from "../../files";
 
 export async function open(folder: string): Promise<FilePeer> {
   // What it patches against escapes of its JavaScript is not there in Bun; its file system is the same without.
@@ -23,6 +23,5 @@ export async function open(folder: string): Promise<FilePeer> {
     async search(text) {
       return (await run(`grep -rF '${text}' .`)).trimEnd().split("\n").length;
     },
-    async close() {},
   };
 }

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-import type { FilePeer } from "../../files/peer";
+import type { FilePeer } from "../../files";
 
 const SERVER = "@modelcontextprotocol/server-filesystem/dist/index.js";
 
@@ -32,6 +32,5 @@ export async function open(folder: string): Promise<FilePeer> {
       const names = await call("list_directory", { path: join(folder, path) });
       return names.split("\n").length;
     },
-    close: () => client.close(),
   };
 }

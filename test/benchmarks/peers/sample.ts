@@ -1,0 +1,51 @@
+import type { PeerFigure, PeerResults, PeerRow } from "../../../benchmarks/peers/results";
+import { ONE_AT_A_TIME, YIELDS } from "../../../benchmarks/peers/standing";
+import { result } from "../sample-result";
+
+/** How a peer of a sample stands out: it overlaps messages, starves timers, or is a floor. */
+export type Kind = "less" | "starves" | "floor";
+
+export const peerRow = (
+  row: string,
+  medians: Readonly<Record<string, number>>,
+  changes: Partial<PeerRow> = {},
+): PeerRow => ({
+  table: "time",
+  row,
+  unit: "ns",
+  isMoreBetter: false,
+  figures: Object.entries(medians).map(([peer, median]) => ({
+    peer,
+    median,
+    min: median / 2,
+    samples: 90,
+    rounds: [median / 2, median, median],
+  })),
+  ...changes,
+});
+
+/** The results of a room of actors, with one row unless there are others; all keep their promises unless a kind says otherwise. */
+export function peerResult(
+  medians: Readonly<Record<string, number>>,
+  kinds: Readonly<Record<string, Kind>> = {},
+  rows: readonly PeerRow[] = [peerRow("tell", medians)],
+): PeerResults {
+  const names = Object.keys(medians);
+  const check = (row: string, broken: Kind): PeerRow => {
+    const figures = names.map((peer): PeerFigure => ({ peer, holds: kinds[peer] !== broken }));
+    return { table: "checks", row, unit: "", isMoreBetter: true, figures };
+  };
+  return {
+    room: "actors",
+    machine: result({}).machine,
+    rounds: 3,
+    peers: names.map((name) => ({
+      name,
+      how: "in process",
+      packages: [`${name} 1.2.3`],
+      isFloor: kinds[name] === "floor",
+      lacks: kinds[name] === undefined ? [] : ["no names"],
+    })),
+    rows: [...rows, check(ONE_AT_A_TIME, "less"), check(YIELDS, "starves")],
+  };
+}
