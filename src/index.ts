@@ -1,12 +1,10 @@
 export { err, ok, type Result, ResultAsync } from "neverthrow";
 export { type Static, Type } from "typebox";
 export type { Audit } from "./actor/contract";
-export type { AskOptions, AskResult } from "./actor/envelopes/ask";
-export type { OfferOptions } from "./actor/envelopes/offer";
-export { checkProgress, type Progress } from "./actor/envelopes/progress";
-export type { StreamOptions } from "./actor/envelopes/stream-options";
+export type { AskResult } from "./actor/envelopes/ask";
+export type { AskOptions, OfferOptions, Progress, StreamOptions, TellOptions } from "./actor/envelopes/call-options";
+export { checkProgress } from "./actor/envelopes/progress";
 export { StreamError } from "./actor/envelopes/stream-step";
-export type { TellOptions } from "./actor/envelopes/tell-options";
 export type {
   DeadLetter,
   DeadLetterEvent,

@@ -1,4 +1,4 @@
-import { quote } from "../message/address";
+import { aFunction, type Checks, COUNT, checkOptions, must, oneOf } from "../message/option";
 import { checkSupervision, type Supervision } from "./supervision";
 
 /**
@@ -51,49 +51,23 @@ export interface ActorOptions {
 /** The options of most actors: none. */
 export const NO_OPTIONS: ActorOptions = Object.freeze({});
 
-const OVERFLOWS: readonly unknown[] = ["reject", "drop-newest", "drop-oldest", "wait"] satisfies Overflow[];
-const COUNTS = ["capacity", "concurrency", "stashCapacity"] as const;
-/** The names of all options of an actor. */
-export const ACTOR_OPTIONS = [
-  ...COUNTS,
-  "overflow",
-  "priority",
-  "validate",
-  "supervision",
-  "phase",
-] as const satisfies (keyof ActorOptions)[];
-const KNOWN: ReadonlySet<string> = new Set(ACTOR_OPTIONS);
+/** The checks of all options of an actor. */
+export const ACTOR_OPTIONS: Checks<ActorOptions> = {
+  capacity: COUNT,
+  concurrency: COUNT,
+  stashCapacity: COUNT,
+  overflow: oneOf<Overflow>("reject", "drop-newest", "drop-oldest", "wait"),
+  priority: aFunction(" of an operation and its payload"),
+  validate: oneOf("boundary", "always"),
+  supervision: checkSupervision,
+  phase: must("is a number", Number.isFinite, RangeError),
+};
 
 /** Throws on invalid options, and says what to write. */
 export function checkActorOptions(options: ActorOptions, of: string): void {
-  if (typeof options !== "object" || options === null) {
-    throw new TypeError(`The options of ${of} are an object, such as { capacity: 100 }; got ${quote(options)}.`);
-  }
-  for (const key of Object.keys(options)) {
-    if (!KNOWN.has(key)) {
-      throw new TypeError(`There is no option "${key}" for ${of}; write one of ${ACTOR_OPTIONS.join(", ")}.`);
-    }
-  }
-  for (const key of COUNTS) {
-    const value = options[key];
-    if (value === undefined || (Number.isInteger(value) && value >= 1)) continue;
-    throw new RangeError(`The ${key} of ${of} is a whole number from 1; got ${quote(value)}.`);
-  }
-  const { overflow, capacity, priority, validate, phase, supervision } = options;
-  if (overflow !== undefined && !OVERFLOWS.includes(overflow)) {
-    throw new TypeError(`The overflow of ${of} is one of ${OVERFLOWS.join(", ")}; got ${quote(overflow)}.`);
-  }
+  checkOptions(options, ACTOR_OPTIONS, of, "{ capacity: 100 }");
+  const { overflow, capacity } = options;
   if (overflow !== undefined && capacity === undefined) {
     throw new TypeError(`The overflow of ${of} needs a capacity: write { capacity: 100, overflow: "${overflow}" }.`);
   }
-  if (priority !== undefined && typeof priority !== "function") {
-    throw new TypeError(`The priority of ${of} is a function of an operation and its payload; got ${quote(priority)}.`);
-  }
-  if (validate !== undefined && validate !== "boundary" && validate !== "always") {
-    throw new TypeError(`The validate of ${of} is "boundary" or "always"; got ${quote(validate)}.`);
-  }
-  if (phase !== undefined && !Number.isFinite(phase)) {
-    throw new RangeError(`The phase of ${of} is a number; got ${quote(phase)}.`);
-  }
-  if (supervision !== undefined) checkSupervision(supervision, of);
 }

@@ -1,4 +1,5 @@
-import { type AnyRef, quote } from "../message/address";
+import type { AnyRef } from "../message/address";
+import { aFunction, type Check, type Checks, checkOptions, DURATION, must, oneOf } from "../message/option";
 
 /**
  * The decision for an actor that failed: it goes on with its state (`resume`), begins anew (`restart`), ends (`stop`),
@@ -84,35 +85,23 @@ export interface Supervision {
 }
 
 /** A supervision with its defaults. */
-export interface Policy {
-  readonly strategy: Strategy;
-  readonly decide: (error: unknown, child: AnyRef) => Directive;
-  readonly limit: number;
-  readonly within: number;
+export interface Policy extends Required<Omit<Supervision, "backoff" | "beyondLimit">> {
   readonly backoff: Required<Backoff> | null;
   /** Null for the default, which depends on the child having a parent. */
   readonly beyondLimit: BeyondLimit | null;
-  readonly outside: "resume" | "restart";
 }
 
 /** Fills in the defaults of a supervision that was checked. */
-export function policyOf({
-  strategy = "one-for-one",
-  decide = () => "restart",
-  limit = 5,
-  within = 10_000,
-  backoff,
-  beyondLimit,
-  outside = "resume",
-}: Supervision): Policy {
+export function policyOf({ backoff, beyondLimit, ...given }: Supervision): Policy {
+  const { strategy = "one-for-one", decide = () => "restart", limit = 5, within = 10_000, outside = "resume" } = given;
   return {
     strategy,
     decide,
     limit,
     within,
+    outside,
     backoff: backoff === undefined ? null : fullBackoff(backoff),
     beyondLimit: beyondLimit ?? null,
-    outside,
   };
 }
 
@@ -121,80 +110,38 @@ function fullBackoff(backoff: Backoff): Required<Backoff> {
   return { initial, max: Math.max(max, initial), factor, jitter, resetAfter };
 }
 
-const STRATEGIES: readonly unknown[] = ["one-for-one", "one-for-all", "rest-for-one"] satisfies Strategy[];
-const BEYOND_LIMIT: readonly unknown[] = ["hold", "stop", "escalate"] satisfies BeyondLimit[];
 const DIRECTIVES: readonly unknown[] = ["resume", "restart", "stop", "escalate"] satisfies Directive[];
 
 export const isDirective = (value: unknown): value is Directive => DIRECTIVES.includes(value);
 
-const KNOWN: readonly string[] = [
-  "strategy",
-  "decide",
-  "limit",
-  "within",
-  "beyondLimit",
-  "backoff",
-  "outside",
-] satisfies (keyof Supervision)[];
-const BACKOFF: { readonly [key in keyof Required<Backoff>]: (value: number) => boolean } = {
-  initial: (value) => value > 0,
-  max: (value) => value > 0,
-  factor: (value) => value >= 1,
-  jitter: (value) => value >= 0 && value <= 1,
-  resetAfter: (value) => value > 0,
+const isFrom = (least: number, value: unknown): boolean => Number.isFinite(value) && Number(value) >= least;
+const TIME = must("is a number of milliseconds above 0", (value) => isFrom(Number.MIN_VALUE, value), RangeError);
+
+const BACKOFF: Checks<Backoff> = {
+  initial: TIME,
+  max: TIME,
+  factor: must("is a number from 1", (value) => isFrom(1, value), RangeError),
+  jitter: must("is a number from 0 to 1", (value) => isFrom(0, value) && Number(value) <= 1, RangeError),
+  resetAfter: TIME,
+};
+
+const SUPERVISION: Checks<Supervision> = {
+  strategy: oneOf<Strategy>("one-for-one", "one-for-all", "rest-for-one"),
+  decide: aFunction(` that returns one of ${DIRECTIVES.join(", ")}`),
+  limit: must(
+    "is a whole number of restarts from 0, or Infinity",
+    (value) => value === Number.POSITIVE_INFINITY || (Number.isInteger(value) && isFrom(0, value)),
+    RangeError,
+  ),
+  within: DURATION,
+  beyondLimit: oneOf<BeyondLimit>("hold", "stop", "escalate"),
+  backoff: (value, part, of) => checkOptions(value as Backoff, BACKOFF, of, "{ initial: 100 }", part), // It looks whether it is one.
+  outside: oneOf("resume", "restart"),
 };
 
 /** Throws on an invalid supervision, and says what to write. */
-export function checkSupervision(supervision: Supervision, of: string): void {
-  if (typeof supervision !== "object" || supervision === null) {
-    throw new TypeError(
-      `The supervision of ${of} is an object, such as { strategy: "one-for-all" }; got ${quote(supervision)}.`,
-    );
-  }
-  for (const key of Object.keys(supervision)) {
-    if (!KNOWN.includes(key)) {
-      throw new TypeError(`There is no "${key}" in the supervision of ${of}; write one of ${KNOWN.join(", ")}.`);
-    }
-  }
-  const { strategy, decide, limit, within, backoff, beyondLimit, outside } = supervision;
-  if (strategy !== undefined && !STRATEGIES.includes(strategy)) {
-    throw new TypeError(`The strategy of ${of} is one of ${STRATEGIES.join(", ")}; got ${quote(strategy)}.`);
-  }
-  if (decide !== undefined && typeof decide !== "function") {
-    throw new TypeError(`decide, of ${of}, is a function that returns one of ${DIRECTIVES.join(", ")}.`);
-  }
-  if (limit !== undefined && limit !== Number.POSITIVE_INFINITY && !(Number.isInteger(limit) && limit >= 0)) {
-    throw new RangeError(`The limit of ${of} is a whole number of restarts from 0, or Infinity; got ${quote(limit)}.`);
-  }
-  if (within !== undefined && !(typeof within === "number" && within > 0)) {
-    throw new RangeError(`within, of ${of}, is a number of milliseconds above 0; got ${quote(within)}.`);
-  }
-  if (beyondLimit !== undefined && !BEYOND_LIMIT.includes(beyondLimit)) {
-    throw new TypeError(`beyondLimit, of ${of}, is one of ${BEYOND_LIMIT.join(", ")}; got ${quote(beyondLimit)}.`);
-  }
-  if (outside !== undefined && outside !== "resume" && outside !== "restart") {
-    throw new TypeError(`outside, of ${of}, is "resume" or "restart"; got ${quote(outside)}.`);
-  }
-  if (backoff !== undefined) checkBackoff(backoff, of);
-}
-
-function checkBackoff(backoff: Backoff, of: string): void {
-  if (typeof backoff !== "object" || backoff === null) {
-    throw new TypeError(`The backoff of ${of} is an object, such as { initial: 100 }; got ${quote(backoff)}.`);
-  }
-  for (const [key, value] of Object.entries(backoff)) {
-    if (!(key in BACKOFF)) {
-      throw new TypeError(
-        `There is no "${key}" in the backoff of ${of}; write one of ${Object.keys(BACKOFF).join(", ")}.`,
-      );
-    }
-    if (value === undefined) continue;
-    if (Number.isFinite(value) && BACKOFF[key as keyof Backoff](value)) continue; // The key was checked above.
-    throw new RangeError(
-      `The backoff of ${of} has milliseconds above 0, a factor from 1, a jitter from 0 to 1; got ${key}: ${quote(value)}.`,
-    );
-  }
-}
+export const checkSupervision: Check = (value, part, of) =>
+  checkOptions(value as Supervision, SUPERVISION, of, '{ strategy: "one-for-all" }', part); // It looks whether it is one.
 
 /** The first pause of a held actor whose supervision has no backoff. Milliseconds. */
 const FIRST_HOLD = 100;

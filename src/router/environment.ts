@@ -6,7 +6,7 @@ import { followObservers } from "../actor/life/observed";
 import { type MetricsOptions, metersOf } from "../actor/metrics";
 import { Observers } from "../actor/observers";
 import { checkSupervision, policyOf, type Supervision } from "../actor/supervision";
-import { quote } from "../message/address";
+import { aFunction, type Checks, COUNT, checkOptions, DURATION, must, oneOf, withMethods } from "../message/option";
 import { sentenceOf } from "../message/sentence-of";
 import { type Clock, systemClock } from "../runtime/clock";
 import { captureContext, type Enter } from "../runtime/contexts";
@@ -82,74 +82,43 @@ export interface SystemOptions {
 /** W3C Trace Context, and W3C Baggage. */
 const TRACE_CONTEXT: readonly string[] = ["traceparent", "tracestate", "baggage"];
 
-const OPTIONS = new Set<string>([
-  "name",
-  "logger",
-  "clock",
-  "validate",
-  "metrics",
-  "askTimeout",
-  "asyncContext",
-  "hookTimeout",
-  "slowHandler",
-  "maxHops",
-  "inheritedMetadata",
-  "supervision",
-  "random",
-  "dispatcher",
-] satisfies (keyof SystemOptions)[]);
+const CHECKS: Checks<SystemOptions> = {
+  name: must("is a text", (value) => typeof value === "string" && value !== ""),
+  logger: withMethods("warn", "error"),
+  clock: withMethods("wallTime", "monotonicTime", "setTimer", "microtask", "macrotask"),
+  validate: oneOf("boundary", "always"),
+  metrics: () => {}, // The meters look at it.
+  askTimeout: DURATION,
+  asyncContext: oneOf("system", "sender"),
+  hookTimeout: DURATION,
+  slowHandler: DURATION,
+  maxHops: COUNT,
+  inheritedMetadata: must(
+    'is an array of names, such as ["traceparent"]',
+    (value) => Array.isArray(value) && value.every((each) => typeof each === "string"),
+  ),
+  supervision: checkSupervision,
+  random: aFunction(),
+  dispatcher: aFunction(),
+};
 
 /** Makes the parts that the actors of one system share. */
 export function createEnvironment(options: SystemOptions): { environment: ActorEnvironment; deadLetters: DeadLetters } {
-  if (typeof options !== "object" || options === null) {
-    throw new TypeError(`The options of a system are an object, such as { askTimeout: 500 }; got ${quote(options)}.`);
-  }
-  for (const key of Object.keys(options)) {
-    if (!OPTIONS.has(key)) throw new TypeError(`There is no option "${key}"; write one of ${[...OPTIONS].join(", ")}.`);
-  }
-  const { name = "envoi", clock = systemClock, validate = "boundary", askTimeout = 5_000 } = options;
-  if (validate !== "boundary" && validate !== "always") {
-    throw new TypeError(`validate is "boundary" or "always"; got ${quote(validate)}.`);
-  }
-  const { asyncContext = "system" } = options;
-  if (asyncContext !== "system" && asyncContext !== "sender") {
-    throw new TypeError(`asyncContext is "system" or "sender"; got ${quote(asyncContext)}.`);
-  }
-  checkMilliseconds("askTimeout", askTimeout);
-  const { hookTimeout = 5_000, slowHandler = Number.POSITIVE_INFINITY, maxHops = 64, supervision = {} } = options;
-  checkMilliseconds("hookTimeout", hookTimeout);
-  checkMilliseconds("slowHandler", slowHandler);
-  if (!(Number.isInteger(maxHops) && maxHops >= 1)) {
-    throw new RangeError(`maxHops is a whole number from 1; got ${quote(maxHops)}.`);
-  }
-  checkSupervision(supervision, "the system");
-  const { inheritedMetadata = TRACE_CONTEXT } = options;
-  if (!Array.isArray(inheritedMetadata) || !inheritedMetadata.every((name) => typeof name === "string")) {
-    throw new TypeError(
-      `inheritedMetadata is an array of names, such as ["traceparent"]; got ${quote(inheritedMetadata)}.`,
-    );
-  }
-  for (const key of ["random", "dispatcher"] as const) {
-    if (options[key] === undefined || typeof options[key] === "function") continue;
-    throw new TypeError(`${key} is a function; got ${quote(options[key])}.`);
-  }
-  if (options.logger !== undefined) checkMethods("logger", options.logger, ["warn", "error"]);
-  checkMethods("clock", clock, ["wallTime", "monotonicTime", "setTimer", "microtask", "macrotask"]);
-  if (typeof name !== "string" || name === "")
-    throw new TypeError(`The name of a system is a text; got ${quote(name)}.`);
+  checkOptions(options, CHECKS, "a system", "{ askTimeout: 500 }");
+  const { name = "envoi", clock = systemClock } = options;
   const enter = captureContext();
   const logger = guarded(name, options.logger ?? console, enter);
   const timers = new TimerWheel(clock);
   const afterTurn = (): void => timers.placeStaged();
   const dispatcher = options.dispatcher?.({ clock, afterTurn }) ?? new FairDispatcher(clock, afterTurn);
-  checkMethods("dispatcher", dispatcher, ["schedule", "spend"]);
+  withMethods("schedule", "spend")(dispatcher, "dispatcher", "a system");
   const settling = new Settling(dispatcher);
   const deadLetters = new DeadLetters(clock, logger, settling, enter);
   const events = new Events(clock, logger, settling, enter);
   const environment: ActorEnvironment = {
     enter,
     looksAtEach: false,
-    captureSender: asyncContext === "sender" ? captureContext : null,
+    captureSender: options.asyncContext === "sender" ? captureContext : null,
     clock,
     timers,
     dispatcher,
@@ -159,14 +128,14 @@ export function createEnvironment(options: SystemOptions): { environment: ActorE
     counts: { accepted: 0, handled: 0, failed: 0, dead: 0, sent: 0 },
     logger,
     logLimit: new LogLimit(clock, (count) => logger.error(`${count} more errors of these kinds in this second.`)),
-    askTimeout,
-    validatesAlways: validate === "always",
-    hookTimeout,
-    slowHandler,
-    maxHops,
-    inheritedMetadata: [...inheritedMetadata],
+    askTimeout: options.askTimeout ?? 5_000,
+    validatesAlways: options.validate === "always",
+    hookTimeout: options.hookTimeout ?? 5_000,
+    slowHandler: options.slowHandler ?? Number.POSITIVE_INFINITY,
+    maxHops: options.maxHops ?? 64,
+    inheritedMetadata: [...(options.inheritedMetadata ?? TRACE_CONTEXT)],
     random: options.random ?? Math.random,
-    policy: policyOf(supervision),
+    policy: policyOf(options.supervision ?? {}),
     events,
     observers: new Observers(),
     meters: metersOf(options.metrics ?? false, clock),
@@ -205,19 +174,4 @@ function guarded(name: string, logger: Logger, enter: Enter): Logger {
     warn: (message, details) => enter(call, "warn", message, details),
     error: (message, details) => enter(call, "error", message, details),
   };
-}
-
-function checkMilliseconds(what: string, value: unknown): void {
-  if (typeof value === "number" && value > 0) return;
-  throw new RangeError(`${what} is a number of milliseconds above 0, or Infinity; got ${quote(value)}.`);
-}
-
-function checkMethods(what: string, of: unknown, methods: readonly string[]): void {
-  for (const method of methods) {
-    if (typeof (of as Record<string, unknown> | null)?.[method] !== "function") {
-      throw new TypeError(
-        `The ${what} of a system has the methods ${methods.join(", ")}; this one has no ${method}().`,
-      );
-    }
-  }
 }

@@ -1,10 +1,15 @@
 import { err, ok, type Result } from "neverthrow";
 import type { ActorEnvironment } from "../actor/cell/cell";
 import type { Audit } from "../actor/contract";
-import { type AskOptions, type AskResult, checkAskOptions } from "../actor/envelopes/ask";
-import { checkOfferOptions, type OfferOptions } from "../actor/envelopes/offer";
+import type { AskResult } from "../actor/envelopes/ask";
+import {
+  type AskOptions,
+  checkAskOptions,
+  checkOfferOptions,
+  type OfferOptions,
+  type StreamOptions,
+} from "../actor/envelopes/call-options";
 import { PendingStream } from "../actor/envelopes/stream";
-import type { StreamOptions } from "../actor/envelopes/stream-options";
 import type { ActorStream } from "../actor/refs/stream-reader";
 import { type Address, quote } from "../message/address";
 import type { DeliveryError } from "../message/delivery-error";

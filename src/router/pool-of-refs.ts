@@ -1,10 +1,12 @@
 import { type Cell, cellOf } from "../actor/cell/cell";
 import { actorBehind } from "../actor/face/by-address";
 import type { Context } from "../actor/face/context";
+import { ACTOR_OPTIONS } from "../actor/options";
 import type { Ref } from "../actor/refs/ref";
 import { type AnyRef, quote } from "../message/address";
+import type { Checks } from "../message/option";
 import type { Protocol } from "../protocol/protocol";
-import { checkRouting, type RoutingOptions, type Spawner, standBefore } from "./pool";
+import { checkRouting, ROUTING, type RoutingOptions, type Spawner, standBefore } from "./pool";
 import { ToAll } from "./pool-fan";
 import { count, ToOne } from "./pool-routing";
 
@@ -14,7 +16,7 @@ export interface RefPoolOptions extends RoutingOptions {
   readonly phase?: number;
 }
 
-const KNOWN: readonly string[] = ["routing", "key", "phase"] satisfies (keyof RefPoolOptions)[];
+const CHECKS: Checks<RefPoolOptions> = { ...ROUTING, phase: ACTOR_OPTIONS.phase };
 
 /** A pool of actors that exist already. They are not its children, and it does not stop them. */
 export interface Pool<Signatures> {
@@ -153,7 +155,7 @@ export function createPool<Signatures>(
   workers: Iterable<Ref<NoInfer<Signatures>>>,
   options: RefPoolOptions = {},
 ): Pool<Signatures> {
-  checkRouting(name, options, KNOWN, '{ routing: "least-busy" }');
+  checkRouting(name, options, CHECKS, '{ routing: "least-busy" }');
   if (typeof workers?.[Symbol.iterator] !== "function") {
     throw new TypeError(
       `The workers of the pool ${quote(name)} are a list of references; got ${quote(workers)}. spawnPool makes workers.`,

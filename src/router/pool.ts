@@ -5,6 +5,7 @@ import type { Context, Factory } from "../actor/face/context";
 import { ACTOR_OPTIONS, type ActorOptions } from "../actor/options";
 import type { Ref } from "../actor/refs/ref";
 import { quote } from "../message/address";
+import { aFunction, type Checks, COUNT, checkOptions, oneOf } from "../message/option";
 import type { Protocol } from "../protocol/protocol";
 import { ToAll } from "./pool-fan";
 import { byKey, count, inTurn, leastBusy, type Staff, ToOne } from "./pool-routing";
@@ -51,15 +52,12 @@ export interface Spawner {
   ): Ref<Signatures>;
 }
 
-const ROUTINGS: readonly unknown[] = [
-  "round-robin",
-  "least-busy",
-  "consistent-hash",
-  "broadcast",
-  "first-answer",
-] satisfies Routing[];
-
-const KNOWN: readonly string[] = ["size", "routing", "key", ...ACTOR_OPTIONS] satisfies (keyof PoolOptions)[];
+/** The checks of what a pool of either kind may be given. */
+export const ROUTING: Checks<RoutingOptions> = {
+  routing: oneOf<Routing>("round-robin", "least-busy", "consistent-hash", "broadcast", "first-answer"),
+  key: aFunction(" of an operation and its payload"),
+};
+const CHECKS: Checks<PoolOptions> = { size: COUNT, ...ROUTING, ...ACTOR_OPTIONS };
 
 /**
  * Spawns a pool of workers that looks like one actor. The workers are its children, `@(name/1)` and so on, and supervised
@@ -80,7 +78,8 @@ export function spawnPool<Signatures>(
   factory: Factory<Signatures>,
   options: PoolOptions,
 ): Ref<Signatures> {
-  const { size, routing = "round-robin", key, supervision, phase, ...workerOptions } = checkPoolOptions(name, options);
+  checkRouting(name, options, CHECKS, "{ size: 4 }");
+  const { size, routing = "round-robin", key, supervision, phase, ...workerOptions } = options;
   return spawner.spawn(
     name,
     protocol,
@@ -136,34 +135,15 @@ function relayOf(pool: Cell, staff: Staff, routing: Routing, key: RoutingOptions
   }
 }
 
-function checkPoolOptions(name: string, options: PoolOptions): PoolOptions {
-  checkRouting(name, options, KNOWN, "{ size: 4 }");
-  if (!Number.isInteger(options.size) || options.size < 1) {
-    throw new RangeError(`The size of the pool ${quote(name)} is a whole number from 1; got ${quote(options.size)}.`);
-  }
-  return options;
-}
-
 /** Throws on options that no pool has, or that do not fit together. */
-export function checkRouting(name: string, options: RoutingOptions, known: readonly string[], example: string): void {
-  if (typeof options !== "object" || options === null) {
-    throw new TypeError(
-      `The options of the pool ${quote(name)} are an object, such as ${example}; got ${quote(options)}.`,
-    );
-  }
-  for (const option of Object.keys(options)) {
-    if (known.includes(option)) continue;
-    throw new TypeError(
-      `There is no option "${option}" for the pool ${quote(name)}; write one of ${known.join(", ")}.`,
-    );
-  }
-  const { routing = "round-robin", key } = options;
-  if (!ROUTINGS.includes(routing)) {
-    throw new TypeError(
-      `The routing of the pool ${quote(name)} is one of ${ROUTINGS.join(", ")}; got ${quote(routing)}.`,
-    );
-  }
-  if ((routing === "consistent-hash") !== (typeof key === "function")) {
+export function checkRouting<Options extends RoutingOptions>(
+  name: string,
+  options: Options,
+  checks: Checks<Options>,
+  example: string,
+): void {
+  checkOptions(options, checks, `the pool ${quote(name)}`, example);
+  if ((options.routing === "consistent-hash") !== (options.key !== undefined)) {
     throw new TypeError(
       `The pool ${quote(name)} has a key where it is routed by one: { routing: "consistent-hash", key: (operation, payload) => … }.`,
     );

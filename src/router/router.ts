@@ -1,12 +1,18 @@
 import { err, type Result } from "neverthrow";
 import { type ActorEnvironment, Cell } from "../actor/cell/cell";
 import type { Audit } from "../actor/contract";
-import { type AskOptions, type AskResult, checkAskOptions } from "../actor/envelopes/ask";
+import type { AskResult } from "../actor/envelopes/ask";
+import {
+  type AskOptions,
+  checkAskOptions,
+  checkOfferOptions,
+  checkStreamOptions,
+  type OfferOptions,
+  type StreamOptions,
+} from "../actor/envelopes/call-options";
 import { deadLetterOf } from "../actor/envelopes/envelope";
-import { checkOfferOptions, type OfferOptions } from "../actor/envelopes/offer";
 import { originWith } from "../actor/envelopes/origin";
 import { PendingStream } from "../actor/envelopes/stream";
-import { checkStreamOptions, type StreamOptions } from "../actor/envelopes/stream-options";
 import { StreamError } from "../actor/envelopes/stream-step";
 import type { DeadLetter } from "../actor/events";
 import { CellContext } from "../actor/face/cell-context";

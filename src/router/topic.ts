@@ -1,5 +1,5 @@
 import { type Cell, cellOf } from "../actor/cell/cell";
-import { checkTellOptions, type TellOptions } from "../actor/envelopes/tell-options";
+import { checkTellOptions, type TellOptions } from "../actor/envelopes/call-options";
 import type { Ref } from "../actor/refs/ref";
 import { tell } from "../actor/refs/sending";
 import { type AnyRef, quote } from "../message/address";

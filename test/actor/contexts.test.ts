@@ -584,6 +584,6 @@ test("P16: simulate holds it in each order of turns", async () => {
 
 test("an asyncContext that is none is refused", () => {
   expect(() => createSystem({ asyncContext: "mine" as never })).toThrow(
-    'asyncContext is "system" or "sender"; got "mine".',
+    'The asyncContext of a system is "system" or "sender"; got "mine".',
   );
 });

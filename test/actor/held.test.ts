@@ -423,9 +423,9 @@ test("what no beyondLimit and no outside can be is refused", () => {
   const spawn = (supervision: object): unknown =>
     systems.system.spawn("worker", Work, counting, { supervision: supervision as Supervision });
   expect(() => spawn({ beyondLimit: "wait" })).toThrow(
-    new TypeError('beyondLimit, of @(worker), is one of hold, stop, escalate; got "wait".'),
+    new TypeError('The beyondLimit of the supervision of @(worker) is one of hold, stop, escalate; got "wait".'),
   );
   expect(() => spawn({ outside: "stop" })).toThrow(
-    new TypeError('outside, of @(worker), is "resume" or "restart"; got "stop".'),
+    new TypeError('The outside of the supervision of @(worker) is "resume" or "restart"; got "stop".'),
   );
 });

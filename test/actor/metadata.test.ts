@@ -392,7 +392,7 @@ describe("inheritance", () => {
 test("inheritedMetadata is an array of names", () => {
   for (const inheritedMetadata of ["traceparent", [7], {}, null]) {
     expect(() => createTestSystem({ inheritedMetadata: inheritedMetadata as never })).toThrow(
-      /^inheritedMetadata is an array/,
+      /^The inheritedMetadata of a system is an array/,
     );
   }
 });

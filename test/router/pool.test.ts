@@ -360,7 +360,7 @@ describe("P15: what cannot be a pool is refused at once", () => {
     [{ size: 2, routing: "anything" as Routing }, "one of round-robin"],
     [{ size: 2, routing: "consistent-hash" as Routing }, "has a key"],
     [{ size: 2, key: () => "" }, "has a key"],
-    [{ size: 2, capacity: 0 }, "The capacity of @(pool/1)"],
+    [{ size: 2, capacity: 0 }, 'The capacity of the pool "pool"'],
     [
       { size: 2, sise: 3 },
       'There is no option "sise" for the pool "pool"; write one of size, routing, key, capacity, concurrency, ' +

@@ -31,7 +31,9 @@ for (const [name, create] of Object.entries(make)) {
       const options = JSON.parse(`{ "${option}": 1 }`) as object;
       refuse(
         options,
-        new RegExp(`There is no option "${option}"; write one of name, logger, clock, validate, metrics, askTimeout`),
+        new RegExp(
+          `There is no option "${option}" for a system; write one of name, logger, clock, validate, metrics, askTimeout`,
+        ),
       );
     }
   });
@@ -42,13 +44,13 @@ for (const [name, create] of Object.entries(make)) {
 
   test(`P15: ${name} refuses a timeout that is none`, () => {
     for (const askTimeout of [0, -1, Number.NaN, Number.NEGATIVE_INFINITY, "500", null, {}, true]) {
-      refuse({ askTimeout }, /askTimeout is a number of milliseconds above 0, or Infinity; got /);
+      refuse({ askTimeout }, /askTimeout of a system is a number of milliseconds above 0, or Infinity; got /);
     }
   });
 
   test(`P15: ${name} refuses a way to validate that there is not`, () => {
     for (const validate of ["never", "", true, false, null, 1]) {
-      refuse({ validate }, /validate is "boundary" or "always"; got /);
+      refuse({ validate }, /validate of a system is "boundary" or "always"; got /);
     }
   });
 

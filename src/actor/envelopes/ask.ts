@@ -1,7 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
-import { type Address, quote } from "../../message/address";
+import type { Address } from "../../message/address";
 import { type AskError, deliveryError } from "../../message/delivery-error";
-import type { Metadata } from "../../message/message";
 import type { Enter } from "../../runtime/contexts";
 import type { Staged, TimerWheel, WheelTimer } from "../../runtime/timer-wheel";
 import type { EndReason, Envelope, Origin, Recipient, Wait, Waiter } from "../contract";
@@ -9,53 +8,9 @@ import { onAbort } from "./abort";
 import { lookForCircle } from "./deadlock";
 import { EnvelopeSource } from "./envelope";
 import { deadlineOf } from "./origin";
-import type { Progress } from "./progress";
-import { checkMetadata } from "./tell-options";
 
 /** The result of an ask. */
 export type AskResult<Reply = unknown> = Result<Reply, AskError>;
-
-/** The limits of the wait for a reply. */
-export interface AskOptions {
-  /** In milliseconds; `Infinity` waits for ever. Default: the system's `askTimeout`, 5,000. */
-  readonly timeout?: number;
-  /** Gives up when aborted: the ask comes back `cancelled`, and the handler's own signal is aborted. Default: none. */
-  readonly signal?: AbortSignal;
-  /**
-   * Data for the handler beside the payload, such as a trace context: its `ctx.metadata`. A plain object, which is copied at the
-   * call; the values in it are not. Default: none, and in a handler what `inheritedMetadata` names of the message that it
-   * handles. A key that is set to `undefined` is not inherited.
-   */
-  readonly metadata?: Metadata;
-  /**
-   * Called while the ask waits, after its handler has said by `ctx.progress` how far it is: once in a turn of the event loop
-   * at most, with what was said last. Never called once the ask has settled. If it throws, that is logged. Default: none.
-   */
-  readonly onProgress?: (progress: Progress) => void;
-}
-
-/** Throws on invalid options, before anything is sent. */
-export function checkAskOptions(options: AskOptions, what = "an ask"): void {
-  if (typeof options !== "object") {
-    throw new TypeError(
-      `The options of ${what} are an object, such as { timeout: 500 }; got ${quote(options)}. An operation without a ` +
-        "payload takes its options in the place of the payload.",
-    );
-  }
-  const { timeout = 1, signal, metadata, onProgress } = options;
-  if (metadata !== undefined) checkMetadata(metadata, what);
-  if (signal !== undefined && !(signal instanceof AbortSignal)) {
-    throw new TypeError(`The signal of ${what} is an AbortSignal, such as new AbortController().signal.`);
-  }
-  if (onProgress !== undefined && typeof onProgress !== "function") {
-    throw new TypeError(`The onProgress of ${what} is a function, such as ({ done, total }) => show(done, total).`);
-  }
-  if (typeof timeout !== "number" || !(timeout > 0)) {
-    throw new RangeError(
-      `The timeout of ${what} is a number of milliseconds above 0, or Infinity; got ${quote(timeout)}.`,
-    );
-  }
-}
 
 /** The resolve function of the promise that was made last with `capture`. */
 export let captured: (result: AskResult) => void;

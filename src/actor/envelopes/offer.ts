@@ -4,27 +4,9 @@ import type { Enter } from "../../runtime/contexts";
 import { Timeout } from "../../runtime/timer-wheel";
 import type { EndReason, Envelope, Origin, Recipient } from "../contract";
 import { onAbort } from "./abort";
-import { checkAskOptions } from "./ask";
+import type { OfferOptions } from "./call-options";
 import { EnvelopeSource } from "./envelope";
 import { deadlineIn, leftUntil } from "./origin";
-import { checkBeside, type TellOptions } from "./tell-options";
-
-/** The limits of the wait for room in a mailbox, and what travels beside the payload. */
-export interface OfferOptions extends TellOptions {
-  /**
-   * The longest wait for room, in milliseconds, but never longer than the `deadline`; `Infinity` waits for ever. Default: the
-   * system's `askTimeout`, 5,000.
-   */
-  readonly timeout?: number;
-  /** Gives up when aborted: the offer comes back `cancelled`. Default: none. */
-  readonly signal?: AbortSignal;
-}
-
-/** Throws on invalid options, before anything is sent. */
-export function checkOfferOptions(options: OfferOptions): void {
-  checkAskOptions(options, "an offer");
-  checkBeside(options, "an offer");
-}
 
 /** The result of an offer. */
 type OfferResult = Result<void, DeliveryError>;

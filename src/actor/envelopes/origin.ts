@@ -1,7 +1,7 @@
 import { createMessage, inPattern, isReceived, type Message, type Metadata, markReceived } from "../../message/message";
 import type { Clock } from "../../runtime/clock";
 import type { Deadline, Envelope, Environment, Origin, Recipient, Sent } from "../contract";
-import { checkMetadata, type TellOptions } from "./tell-options";
+import { checkMetadata, type TellOptions } from "./call-options";
 
 // The origin of a message, and what few messages carry beside their payload. A message without any of it has null, its
 // sender or its Message as its origin: no record is made, and its envelope has no field for it.

@@ -2,18 +2,9 @@ import { quote } from "../../message/address";
 import { sentenceOf } from "../../message/sentence-of";
 import { hearRejection } from "../../runtime/thenable";
 import type { Envelope, Environment, ProgressListener, Wait } from "../contract";
+import type { Progress } from "./call-options";
 import { type Handling, within } from "./handling";
 import { isSent, sentAs } from "./origin";
-
-/** The progress of an ask, as its handler said by `ctx.progress`. */
-export interface Progress {
-  /** The amount that is done so far, in the handler's own unit. */
-  readonly done: number;
-  /** The amount that is to be done in all, in the same unit. Left out when the handler did not say. */
-  readonly total?: number;
-  /** The present work of the handler, in words. Left out when the handler did not say. */
-  readonly note?: string;
-}
 
 /** True for finite numbers, and a note that is a text. */
 export const isProgress = (done: unknown, total: unknown, note: unknown): boolean =>

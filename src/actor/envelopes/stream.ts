@@ -9,11 +9,11 @@ import { Timeout } from "../../runtime/timer-wheel";
 import type { EndReason, Envelope, Origin, Recipient, Wait, Waiter } from "../contract";
 import { LEFT } from "../reasons";
 import { untilOver } from "./abort";
+import { ABANDONED_AFTER, type StreamOptions } from "./call-options";
 import { lookForCircle, producerWaits, readerWaits, waitEnds } from "./deadlock";
 import { EnvelopeSource } from "./envelope";
 import { deadlineIn } from "./origin";
 import { ReaderWatch } from "./reader-watch";
-import { ABANDONED_AFTER, type StreamOptions } from "./stream-options";
 import { DONE, END, type Step, StreamError, strideBehind } from "./stream-step";
 import { checkedItem } from "./validation";
 

@@ -14,10 +14,8 @@ import type {
   Streamed,
 } from "../../protocol/signatures";
 import type { Clock } from "../../runtime/clock";
-import type { AskOptions, AskResult } from "../envelopes/ask";
-import type { OfferOptions } from "../envelopes/offer";
-import type { StreamOptions } from "../envelopes/stream-options";
-import type { TellOptions } from "../envelopes/tell-options";
+import type { AskResult } from "../envelopes/ask";
+import type { AskOptions, OfferOptions, StreamOptions, TellOptions } from "../envelopes/call-options";
 import type { Timers } from "../life/timers";
 import type { Terminated } from "../life/watch";
 import type { ActorOptions } from "../options";

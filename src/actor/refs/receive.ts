@@ -3,13 +3,22 @@ import { type AnyRef, quote } from "../../message/address";
 import type { DeliveryError } from "../../message/delivery-error";
 import type { Metadata } from "../../message/message";
 import type { Envelope, Origin, Recipient } from "../contract";
-import { type AskOptions, type AskResult, checkAskOptions, PendingAsk } from "../envelopes/ask";
+import { type AskResult, PendingAsk } from "../envelopes/ask";
+import {
+  type AskOptions,
+  checkAskOptions,
+  checkMetadata,
+  checkOfferOptions,
+  checkStreamOptions,
+  checkTellOptions,
+  type OfferOptions,
+  type StreamOptions,
+  type TellOptions,
+} from "../envelopes/call-options";
 import { Tell } from "../envelopes/envelope";
-import { checkOfferOptions, type OfferOptions, PendingOffer } from "../envelopes/offer";
+import { PendingOffer } from "../envelopes/offer";
 import { OUTSIDE, sentAs, withMetadata } from "../envelopes/origin";
 import { PendingStream } from "../envelopes/stream";
-import { checkStreamOptions, type StreamOptions } from "../envelopes/stream-options";
-import { checkMetadata, checkTellOptions, type TellOptions } from "../envelopes/tell-options";
 import { type Expose, exposureBy } from "./exposure";
 import { recipientOf } from "./ref";
 import { ask, offer, stream, tell } from "./sending";

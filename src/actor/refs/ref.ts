@@ -13,10 +13,8 @@ import type {
   Streamed,
 } from "../../protocol/signatures";
 import type { Recipient } from "../contract";
-import type { AskOptions, AskResult } from "../envelopes/ask";
-import type { OfferOptions } from "../envelopes/offer";
-import type { StreamOptions } from "../envelopes/stream-options";
-import type { TellOptions } from "../envelopes/tell-options";
+import type { AskResult } from "../envelopes/ask";
+import type { AskOptions, OfferOptions, StreamOptions, TellOptions } from "../envelopes/call-options";
 import type { Logger } from "../events";
 import { ask, asWritten, offer, stream } from "./sending";
 import type { ActorStream } from "./stream-reader";

@@ -3,17 +3,26 @@ import type { Address } from "../../message/address";
 import { type DeliveryError, deliveryError } from "../../message/delivery-error";
 import type { Operation } from "../../protocol/protocol";
 import type { Envelope, Environment, Origin, Recipient } from "../contract";
-import { type AskOptions, type AskResult, capture, captured, checkAskOptions, PendingAsk } from "../envelopes/ask";
+import { type AskResult, capture, captured, PendingAsk } from "../envelopes/ask";
+import {
+  ABANDONED_AFTER,
+  type AskOptions,
+  checkAskOptions,
+  checkOfferOptions,
+  checkStreamOptions,
+  checkTellOptions,
+  type OfferOptions,
+  type StreamOptions,
+  type TellOptions,
+} from "../envelopes/call-options";
 import { isCausedFromOutside } from "../envelopes/cause";
 import { circleOf, lookForCircle } from "../envelopes/deadlock";
 import { EnvelopeSource, tellFrom } from "../envelopes/envelope";
 import type { Handling } from "../envelopes/handling";
-import { capturedOffer, captureOffer, checkOfferOptions, type OfferOptions, PendingOffer } from "../envelopes/offer";
+import { capturedOffer, captureOffer, PendingOffer } from "../envelopes/offer";
 import { deadlineOf, isSent, originIn, originWith, withMetadata } from "../envelopes/origin";
 import { listen } from "../envelopes/progress";
 import { PendingStream } from "../envelopes/stream";
-import { ABANDONED_AFTER, checkStreamOptions, type StreamOptions } from "../envelopes/stream-options";
-import { checkTellOptions, type TellOptions } from "../envelopes/tell-options";
 import { ENDED } from "../reasons";
 import { announce } from "./announce";
 import { type ActorStream, StreamReader } from "./stream-reader";
