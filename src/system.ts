@@ -1,25 +1,25 @@
-import { type ActorEnvironment, type Cell, cellOf } from "./actor/cell/cell";
+import { type Cell, cellOf } from "./actor/cell/cell";
+import { deadLetterOf } from "./actor/envelopes/envelope";
 import type { PublishedEvent, SystemEvent } from "./actor/events";
 import { type Attachment, type AttachOptions, attach } from "./actor/face/attach";
 import { actorBehind, refAt } from "./actor/face/by-address";
 import type { Factory } from "./actor/face/context";
 import { type ActorReport, inspect } from "./actor/face/inspect";
 import type { Opener } from "./actor/face/opening";
-import { publish, publishDeadLetter } from "./actor/face/publish";
 import { type ResolveOptions, resolve } from "./actor/face/resolvers";
 import { shutDown } from "./actor/face/shutdown";
 import { spawnCell } from "./actor/face/spawn";
 import { stop } from "./actor/life/lifecycle";
-import type { Measured, Metrics } from "./actor/metrics";
-import type { Around, AroundOptions, Observable, OnSend } from "./actor/observers";
+import type { Measured } from "./actor/metrics";
+import type { Observable } from "./actor/observers";
 import type { ActorOptions } from "./actor/options";
 import type { Ref } from "./actor/refs/ref";
 import type { Transport } from "./actor/transport";
 import { type Address, type AnyRef, quote } from "./message/address";
-import type { DeliveryError } from "./message/delivery-error";
+import { type DeliveryError, isDeliveryError } from "./message/delivery-error";
 import { sentenceOf } from "./message/sentence-of";
 import type { Protocol } from "./protocol/protocol";
-import type { DeadLetters } from "./router/dead-letters";
+import { deadLetterOfNobody } from "./router/dead-letters";
 import { createEnvironment, type SystemOptions } from "./router/environment";
 import { AddressRouter, type Router } from "./router/router";
 import type { Feed } from "./runtime/feed";
@@ -171,138 +171,100 @@ export interface System extends AsyncDisposable, Observable, Measured {
   shutdown(options?: ShutdownOptions): Promise<ShutdownReport>;
 }
 
-class ActorSystem implements System {
-  readonly router: AddressRouter;
-  readonly #environment: ActorEnvironment;
-  readonly #deadLetters: DeadLetters;
-  #report: Promise<ShutdownReport> | null = null;
-  #unbind: () => void = () => undefined;
+/**
+ * Makes a system of actors.
+ *
+ * @throws TypeError or RangeError when an option is invalid.
+ * @example
+ * await using system = createSystem();
+ * const counter = system.spawn("counter", Counter, () => ({ add() {}, total: () => 0 }));
+ */
+export function createSystem(options: SystemOptions = {}): System {
+  const { environment, deadLetters } = createEnvironment(options);
+  const { settling, events, observers, meters, directory, logger } = environment;
+  const router = new AddressRouter(environment, deadLetters.feed);
+  let reported: Promise<ShutdownReport> | null = null;
+  let unbind: () => void = () => undefined;
 
-  constructor(options: SystemOptions) {
-    const { environment, deadLetters } = createEnvironment(options);
-    this.#environment = environment;
-    this.#deadLetters = deadLetters;
-    this.router = new AddressRouter(environment, deadLetters.feed);
-  }
-
-  spawn<Signatures>(
-    name: string,
-    protocol: Protocol<string, Signatures>,
-    factory: Factory<Signatures>,
-    options?: ActorOptions,
-  ): Ref<Signatures> {
-    return spawnCell(this.#environment, null, name, protocol, factory, options);
-  }
-
-  around(observer: Around, options?: AroundOptions): () => void {
-    return this.#environment.observers.addAround(observer, options);
-  }
-
-  onSend(observer: OnSend): () => void {
-    return this.#environment.observers.addOnSend(observer);
-  }
-
-  resolve(prefix: string, open: Opener, options?: ResolveOptions): () => void {
-    return resolve(this.#environment, prefix, open, options);
-  }
-
-  ref<Signatures>(at: Address, protocol: Protocol<string, Signatures>): Ref<Signatures> {
-    return refAt(this.#environment, at, protocol);
-  }
-
-  attach<Signatures>(
-    at: Address,
-    protocol: Protocol<string, Signatures>,
-    transport: Transport,
-    options?: AttachOptions,
-  ): Attachment<Signatures> {
-    return attach(this.#environment, at, protocol, transport, options);
-  }
-
-  publish(event: PublishedEvent): void {
-    publish(this.#environment, event);
-  }
-
-  deadLetter(error: DeliveryError, { asked = false }: { readonly asked?: boolean } = {}): void {
-    publishDeadLetter(this.#environment, error, asked);
-  }
-
-  metrics(): Metrics {
-    const { meters } = this.#environment;
-    if (meters !== null) return meters.report();
-    throw new Error("This system counts nothing: make it with createSystem({ metrics: true }).");
-  }
-
-  stop(ref: AnyRef, { drain = false }: { readonly drain?: boolean } = {}): Promise<void> {
-    const { settling } = this.#environment;
-    try {
-      const cell = actorBehind(cellOf(ref));
-      if (cell === undefined) return settling.resolved(undefined);
-      stop(cell, drain);
-      // Most actors have stopped by now. A closure here would cost each of them some 20 ns.
-      return cell.isStopped ? settling.resolved(undefined) : this.#whenStopped(cell, drain);
-    } catch (thrown) {
-      return settling.rejected(thrown);
-    }
-  }
-
-  #whenStopped(cell: Cell, isDraining: boolean): Promise<void> {
-    const { settling } = this.#environment;
-    return new Promise((resolve) => stop(cell, isDraining, () => settling.settle(resolve, undefined)));
-  }
-
-  get events(): Feed<SystemEvent> {
-    return this.#environment.events.feed;
-  }
-
-  inspect(): readonly ActorReport[] {
-    return this.#environment.directory.roots().map(inspect);
-  }
-
-  shutdownOnSignals({ signals = ["SIGINT", "SIGTERM"], onShutdown, ...options }: SignalOptions = {}): () => void {
-    checkTimeout(options);
-    checkSignals(signals);
-    if (onShutdown !== undefined && typeof onShutdown !== "function") {
-      throw new TypeError("onShutdown is a function to call before the process ends: (report) => console.log(report).");
-    }
-    this.#unbind();
-    this.#unbind = onSignals(signals, async (signal) => {
-      const report = await this.shutdown(options);
-      try {
-        await onShutdown?.(report, signal);
-      } catch (thrown) {
-        this.#environment.logger.error(`onShutdown threw: ${sentenceOf(thrown)}`, { cause: thrown });
-      }
-    });
-    return this.#unbind;
-  }
-
-  shutdown(options: ShutdownOptions = {}): Promise<ShutdownReport> {
-    checkTimeout(options);
-    const { timeout = 5_000, drain = false } = options;
-    if (this.#report !== null) return this.#reportAgain(this.#report);
-    this.#report = this.#shutDown(timeout, drain);
-    return this.#report;
-  }
-
-  async #reportAgain(report: Promise<ShutdownReport>): Promise<ShutdownReport> {
-    return this.#environment.settling.resolved(await report);
-  }
-
-  async #shutDown(timeout: number, drain: boolean): Promise<ShutdownReport> {
-    const unfinished = await shutDown(this.#environment, timeout, drain);
-    this.router.close();
-    this.#deadLetters.flush();
-    this.#environment.logLimit.flush();
-    this.#environment.events.flush();
-    this.#unbind();
+  async function shutDownOnce(timeout: number, drain: boolean): Promise<ShutdownReport> {
+    const unfinished = await shutDown(environment, timeout, drain);
+    router.close();
+    deadLetters.flush();
+    environment.logLimit.flush();
+    events.flush();
+    unbind();
     return { unfinished };
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.shutdown();
-  }
+  const system: System = {
+    router,
+    events: events.feed,
+    spawn: (name, protocol, factory, options) => spawnCell(environment, null, name, protocol, factory, options),
+    resolve: (prefix, open, options) => resolve(environment, prefix, open, options),
+    ref: (at, protocol) => refAt(environment, at, protocol),
+    attach: (at, protocol, transport, options) => attach(environment, at, protocol, transport, options),
+    around: (observer, options) => observers.addAround(observer, options),
+    onSend: (observer) => observers.addOnSend(observer),
+    publish: (event) => events.publishOwn(event),
+    inspect: () => directory.roots().map(inspect),
+    deadLetter(error, { asked = false } = {}) {
+      if (!isDeliveryError(error)) {
+        throw new TypeError(
+          `A dead letter has a delivery error; make one with createDeliveryError(); got ${quote(error)}.`,
+        );
+      }
+      deadLetterOfNobody(environment, deadLetterOf(error, asked));
+    },
+    metrics() {
+      if (meters !== null) return meters.report();
+      throw new Error("This system counts nothing: make it with createSystem({ metrics: true }).");
+    },
+    stop(ref, { drain = false } = {}) {
+      try {
+        const cell = actorBehind(cellOf(ref));
+        if (cell !== undefined) stop(cell, drain);
+        // Most actors have stopped by now. A closure here would cost each of them some 20 ns.
+        return cell?.isStopped === false ? whenStopped(cell, drain) : settling.resolved(undefined);
+      } catch (thrown) {
+        return settling.rejected(thrown);
+      }
+    },
+    shutdownOnSignals({ signals = ["SIGINT", "SIGTERM"], onShutdown, ...options }: SignalOptions = {}) {
+      checkTimeout(options);
+      checkSignals(signals);
+      if (onShutdown !== undefined && typeof onShutdown !== "function") {
+        throw new TypeError(
+          "onShutdown is a function to call before the process ends: (report) => console.log(report).",
+        );
+      }
+      unbind();
+      unbind = onSignals(signals, async (signal) => {
+        const report = await system.shutdown(options);
+        try {
+          await onShutdown?.(report, signal);
+        } catch (thrown) {
+          logger.error(`onShutdown threw: ${sentenceOf(thrown)}`, { cause: thrown });
+        }
+      });
+      return unbind;
+    },
+    shutdown(options = {}) {
+      checkTimeout(options);
+      const { timeout = 5_000, drain = false } = options;
+      if (reported !== null) return reported.then((report) => settling.resolved(report));
+      reported = shutDownOnce(timeout, drain);
+      return reported;
+    },
+    async [Symbol.asyncDispose]() {
+      await system.shutdown();
+    },
+  };
+  return system;
 }
+
+/** Out of line: its closure would cost an actor that has stopped by then 20 ns. */
+const whenStopped = (cell: Cell, isDraining: boolean): Promise<void> =>
+  new Promise((resolve) => stop(cell, isDraining, () => cell.environment.settling.settle(resolve, undefined)));
 
 function checkTimeout({ timeout = 0 }: ShutdownOptions): void {
   if (typeof timeout === "number" && timeout >= 0) return;
@@ -315,16 +277,4 @@ function checkSignals(signals: readonly SignalName[]): void {
   }
   const deaf = signals.find((signal) => signal === "SIGKILL" || signal === "SIGSTOP");
   if (deaf !== undefined) throw new TypeError(`No process can catch ${deaf}; leave it out of signals.`);
-}
-
-/**
- * Makes a system of actors.
- *
- * @throws TypeError or RangeError when an option is invalid.
- * @example
- * await using system = createSystem();
- * const counter = system.spawn("counter", Counter, () => ({ add() {}, total: () => 0 }));
- */
-export function createSystem(options: SystemOptions = {}): System {
-  return new ActorSystem(options);
 }

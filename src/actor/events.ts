@@ -1,4 +1,4 @@
-import type { Address } from "../message/address";
+import { type Address, isAddress, quote } from "../message/address";
 import type { DeliveryError } from "../message/delivery-error";
 import type { Message } from "../message/message";
 import type { Clock } from "../runtime/clock";
@@ -127,6 +127,20 @@ export class Events {
   publish(event: SystemEvent): void {
     this.#pending.push({ event, to: this.#source.subscribers });
     if (this.#pending.length === 1) this.#clock.macrotask(() => this.flush());
+  }
+
+  /** Publishes an event of code beside the system. */
+  publishOwn(event: PublishedEvent): void {
+    const kind: unknown = event?.kind;
+    if (typeof kind !== "string" || !kind.includes(":")) {
+      throw new TypeError(
+        `The kind of a published event has a colon behind its owner, as "nats:connected" has; got ${quote(kind)}.`,
+      );
+    }
+    if (!isAddress(event.address)) {
+      throw new TypeError(`The event ${quote(kind)} has the address that it is about; got ${quote(event.address)}.`);
+    }
+    if (this.hasSubscribers) this.publish(event);
   }
 
   /** Publishes the pending events. */

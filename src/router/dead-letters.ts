@@ -1,3 +1,4 @@
+import type { Environment } from "../actor/contract";
 import type { DeadLetter, Logger } from "../actor/events";
 import { asDetail } from "../message/address";
 import type { Clock } from "../runtime/clock";
@@ -5,6 +6,15 @@ import type { Enter } from "../runtime/contexts";
 import { type Feed, FeedSource } from "../runtime/feed";
 import { LogLimit } from "../runtime/log-limit";
 import type { Settling } from "../runtime/settling";
+
+/** Counts and publishes the dead letter of a message that no actor got. */
+export function deadLetterOfNobody(environment: Environment, letter: DeadLetter): void {
+  const { counts, meters } = environment;
+  counts.accepted++;
+  counts.dead++;
+  if (meters !== null) meters.nobody.dead++;
+  environment.deadLetter(letter, false);
+}
 
 /**
  * The dead letters of a system: a feed of all, and a log of those that no sender was told of. The log has ten a second at

@@ -29,9 +29,11 @@ import { type DeliveryError, deliveryError } from "../message/delivery-error";
 import type { Message } from "../message/message";
 import { sentenceOf } from "../message/sentence-of";
 import type { Feed } from "../runtime/feed";
+import { deadLetterOfNobody } from "./dead-letters";
 import { createEnvironment, type SystemOptions } from "./environment";
 import type { Interceptor } from "./interceptor";
 import { Interceptors } from "./interceptors";
+import { sourceOf } from "./transit";
 
 /** A function that handles each message to an address. Its result, or that of its promise, is the reply. */
 export type MessageHandler = (message: Message, ctx: Context<AnySignatures>) => unknown;
@@ -218,13 +220,8 @@ export class AddressRouter implements Router {
   }
 
   #returnToSender(message: Message, isTold: boolean): DeliveryError {
-    const { counts, meters } = this.#environment;
-    const source = { to: message.to, type: message.type, toMessage: () => message }; // Comes before the counts: it may throw.
-    counts.accepted++;
-    counts.dead++;
-    if (meters !== null) meters.nobody.dead++;
-    const error = deliveryError("no-recipient", source);
-    this.#environment.deadLetter(deadLetterOf(error, isTold), false);
+    const error = deliveryError("no-recipient", sourceOf(message, false)); // Comes before the counts: it may throw.
+    deadLetterOfNobody(this.#environment, deadLetterOf(error, isTold));
     return error;
   }
 

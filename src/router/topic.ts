@@ -49,16 +49,10 @@ export interface Topic<in out Item> {
   subscribe<Signatures>(ref: Ref<Signatures>, operation: TakerOf<Signatures, Item>): () => void;
 }
 
-class Subscription {
+interface Subscription {
   readonly cell: Cell;
   readonly operation: string;
   readonly end: () => void;
-
-  constructor(cell: Cell, operation: string, end: () => void) {
-    this.cell = cell;
-    this.operation = operation;
-    this.end = end;
-  }
 }
 
 class LocalTopic<Item> implements Topic<Item> {
@@ -98,7 +92,7 @@ class LocalTopic<Item> implements Topic<Item> {
     if (cell.isStopped) return () => undefined;
     const before = this.#find(cell, operation);
     if (before !== undefined) return before.end;
-    const subscription = new Subscription(cell, operation, () => this.#end(subscription));
+    const subscription: Subscription = { cell, operation, end: () => this.#end(subscription) };
     this.#subscriptions.add(subscription);
     this.#ofCell.set(cell, withOne(this.#ofCell.get(cell) ?? null, subscription));
     cell.extra.whenStopped ??= new Set();

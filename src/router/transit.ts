@@ -1,8 +1,7 @@
 import { err, type Result } from "neverthrow";
 import type { ActorEnvironment } from "../actor/cell/cell";
 import { onAbort } from "../actor/envelopes/abort";
-import { deadLetterOf } from "../actor/envelopes/envelope";
-import type { DeadLetter } from "../actor/events";
+import { deadLetterOf, lateReplyLetter } from "../actor/envelopes/envelope";
 import { quote } from "../message/address";
 import { type DeliveryError, deliveryError, isDeliveryError, type MessageSource } from "../message/delivery-error";
 import { inPattern, isReceived, type Message, markReceived } from "../message/message";
@@ -10,6 +9,7 @@ import { captureContext } from "../runtime/contexts";
 import type { Mail } from "../runtime/mailbox";
 import { isThenable } from "../runtime/thenable";
 import { type Staged, Timeout } from "../runtime/timer-wheel";
+import { deadLetterOfNobody } from "./dead-letters";
 import { Dropped, type Interceptor, type Next, type Passage } from "./interceptor";
 
 export type Outcome = Result<unknown, DeliveryError>;
@@ -135,25 +135,25 @@ export class Transit implements Mail, Staged {
       else given = this.inContext(stepOf, this, chain, index + 1, this.#asSent(changed)); // It may be called in any context.
       return given;
     };
+    const fail = (thrown: unknown): Outcome => {
+      hasEnded = true;
+      return this.#fail(thrown, message, given !== null);
+    };
     const conclude = (passage: unknown): Outcome => {
       hasEnded = true;
       try {
         return this.#conclude(passage, message, given !== null);
       } catch (thrown) {
-        return this.#fail(thrown, message, given !== null);
+        return fail(thrown);
       }
     };
     try {
       const passage: unknown = interceptor(message, next);
       if (passage === given && given !== null) return given;
       if (!isThenable(passage)) return Promise.resolve(conclude(passage));
-      return Promise.resolve(passage).then(conclude, (thrown) => {
-        hasEnded = true;
-        return this.#fail(thrown, message, given !== null);
-      });
+      return Promise.resolve(passage).then(conclude, fail);
     } catch (thrown) {
-      hasEnded = true;
-      return Promise.resolve(this.#fail(thrown, message, given !== null));
+      return Promise.resolve(fail(thrown));
     }
   }
 
@@ -224,11 +224,8 @@ export class Transit implements Mail, Staged {
   #answer(outcome: Outcome): void {
     if (this.#settle(outcome) || this.message.pattern !== "ask" || outcome.isErr() || outcome.value === undefined)
       return;
-    const { deadLetter, counts, meters } = this.#environment;
-    counts.accepted++;
-    counts.dead++;
-    if (meters !== null) meters.nobody.dead++;
-    deadLetter(lateReplyLetter(this.message, outcome.value), false);
+    const late = "left the interceptors after its asker gave up; ask with a longer timeout.";
+    deadLetterOfNobody(this.#environment, lateReplyLetter(this.#source(false), outcome.value, late));
   }
 
   #settle(outcome: Outcome): boolean {
@@ -268,13 +265,3 @@ function isOutcome(value: unknown): value is Outcome & Passage {
   const result = value as Outcome; // A value with isOk() is a Result.
   return result.isOk() || isDeliveryError(result.error);
 }
-
-const lateReplyLetter = (message: Message, reply: unknown): DeadLetter => ({
-  reason: "late-reply",
-  address: message.to,
-  operation: message.type,
-  description: `The reply to ${quote(message.type)} from ${message.to} left the interceptors after its asker gave up; ask with a longer timeout.`,
-  asked: false,
-  message,
-  reply,
-});

@@ -133,21 +133,18 @@ export const deadLetterOf = (error: DeliveryError, asked: boolean): DeadLetter =
   },
 });
 
-/** The dead letter of a reply that came after its asker gave up. */
-export const lateReplyLetter = (envelope: Envelope, cell: Recipient, reply: unknown): DeadLetter => ({
+/** The dead letter of a reply that came after its asker gave up; `how` ends its sentence. */
+export const lateReplyLetter = (source: MessageSource, reply: unknown, how: string): DeadLetter => ({
   reason: "late-reply",
-  address: cell.address,
-  operation: envelope.type,
+  address: source.to,
+  operation: source.type,
   asked: false,
   reply,
   get description() {
-    return (
-      `The reply to ${quote(envelope.type)} from ${cell.address} came after its asker gave up; ` +
-      "ask with a longer timeout, or end early by ctx.signal."
-    );
+    return `The reply to ${quote(source.type)} from ${source.to} ${how}`;
   },
   get message() {
-    return messageIn(envelope, cell);
+    return source.toMessage();
   },
 });
 

@@ -35,13 +35,7 @@ export async function shutDown(
 }
 
 async function stopPhases(roots: readonly Cell[], isDraining: boolean): Promise<void> {
-  const phases = new Map<number, Cell[]>();
-  for (const root of roots) {
-    const phase = root.extras?.phase ?? 0;
-    const others = phases.get(phase);
-    if (others === undefined) phases.set(phase, [root]);
-    else others.push(root);
-  }
+  const phases = Map.groupBy(roots, ({ extras }) => extras?.phase ?? 0);
   for (const phase of [...phases.keys()].sort((a, b) => a - b)) {
     await Promise.all(
       (phases.get(phase) ?? []).map((root) => new Promise<void>((resolve) => stop(root, isDraining, resolve))),

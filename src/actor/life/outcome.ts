@@ -112,7 +112,8 @@ export function deadLetterLateReply(cell: Cell, envelope: Envelope, reply: unkno
   // Its asker got another reply first, or ended without it: no reason to log.
   const isPlanned =
     failure !== null && failure.kind === "cancelled" && (failure.reason === ANSWERED || failure.reason === ENDED);
-  cell.environment.deadLetter(lateReplyLetter(envelope, cell, reply), isPlanned);
+  const late = "came after its asker gave up; ask with a longer timeout, or end early by ctx.signal.";
+  cell.environment.deadLetter(lateReplyLetter(new EnvelopeSource(envelope, cell), reply, late), isPlanned);
 }
 
 /** Reports a handler that still waits after the system's `slowHandler` milliseconds. */
