@@ -139,6 +139,8 @@ export interface Envelope extends Mail {
   readonly canWait: boolean;
   /** The milliseconds that are left to an ask; undefined for all others. */
   readonly left?: number;
+  /** True for an ask or a stream by a handler whose message was caused from outside. Set when it is sent. */
+  readonly servesOutside?: boolean;
   /** It has its place in the mailbox. */
   admitted(): void;
   /** Another actor has it now. */
@@ -208,8 +210,6 @@ export interface Wait {
   /** The link in its handling's list, and that handling until the wait has ended. */
   nextWait: Wait | null;
   waiter: Waiter | null;
-  /** True when a message from outside caused that handling. */
-  servesOutside: boolean;
   /** Ends it: no wait outlives its handling. */
   endWith(reason: EndReason): void;
   /** Ends it, because it would wait for itself. */

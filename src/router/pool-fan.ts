@@ -2,10 +2,8 @@ import type { Result } from "neverthrow";
 import type { Cell } from "../actor/cell/cell";
 import type { EndReason, Envelope, Fan, Part, Recipient, Recipients, Relay } from "../actor/contract";
 import { PartialAsk, PendingAsk } from "../actor/envelopes/ask";
-import { servesOutside } from "../actor/envelopes/cause";
 import { lookLater } from "../actor/envelopes/deadlock";
-import { EnvelopeSource, keepRoute, type Route, routeOf, tellFrom } from "../actor/envelopes/envelope";
-import { fanOf, forgetFan, keepFan } from "../actor/envelopes/fans";
+import { EnvelopeSource, fans, type Route, routes, tellFrom } from "../actor/envelopes/envelope";
 import { PendingOffer } from "../actor/envelopes/offer";
 import { senderOf } from "../actor/envelopes/origin";
 import { ANSWERED } from "../actor/reasons";
@@ -60,15 +58,11 @@ export class ToAll implements Relay {
     const { type, payload, origin } = envelope;
     const goesToOne = envelope.pattern === "stream" || (this.#isFirstWinning && envelope.pattern !== "ask");
     if (goesToOne) return handTo(this.#choice(workers, type, payload), envelope, operation);
-    if (workers.length > 1 && routeOf(envelope)?.pools.includes(this.#pool)) return this.#refuseCircle(envelope);
+    if (workers.length > 1 && routes.get(envelope)?.pools.includes(this.#pool)) return this.#refuseCircle(envelope);
     // The parts have no timer: the whole abandons them when its own is over.
     if (envelope.pattern === "ask") {
-      const isForOutside = servesOutside(envelope);
-      const make = (worker: Cell, settle: (outcome: Outcome) => void): PendingAsk => {
-        const part = new PartialAsk(worker, envelope, settle);
-        if (isForOutside) part.servesOutside = true;
-        return part;
-      };
+      const make = (worker: Cell, settle: (outcome: Outcome) => void): PendingAsk =>
+        new PartialAsk(worker, envelope, settle);
       return this.#fanOut(envelope, workers, operation, this.#isFirstWinning, make);
     }
     if (envelope.canWait) {
@@ -79,7 +73,7 @@ export class ToAll implements Relay {
     const route = this.#routeOf(envelope);
     for (const worker of workers) {
       const part = tellFrom(type, payload, origin);
-      if (route !== undefined) keepRoute(part, route);
+      if (route !== undefined) routes.set(part, route);
       worker.accept(part, operation);
     }
     return null;
@@ -90,7 +84,7 @@ export class ToAll implements Relay {
    * worker is no child of the pool, so nobody could tell later that it forwards the message back.
    */
   #routeOf(envelope: Envelope): Route | undefined {
-    const before = routeOf(envelope);
+    const before = routes.get(envelope);
     if (!this.staff.isOpen) return before;
     const { hops, fits, pools } = before ?? NOWHERE;
     return { hops, fits, pools: [...pools, this.#pool] };
@@ -120,17 +114,17 @@ export class ToAll implements Relay {
       isFirstWinning,
       recipients: () => ({ parts: openOf(parts), isOneEnough: isFirstWinning }),
       abandon: (error) => {
-        forgetFan(envelope);
+        fans.delete(envelope);
         this.#giveUp(parts, error);
       },
     };
     const route = this.#routeOf(envelope);
     workers.forEach((worker, index) => {
       const part = make(worker, (outcome) => this.#settle(envelope, fan, index, outcome));
-      if (route !== undefined) keepRoute(part, route);
+      if (route !== undefined) routes.set(part, route);
       parts.push(part);
     });
-    keepFan(envelope, fan);
+    fans.set(envelope, fan);
     for (const [index, worker] of workers.entries()) {
       const part = parts[index];
       if (part?.isWaiting) handTo(worker, part, operation);
@@ -142,7 +136,7 @@ export class ToAll implements Relay {
   }
 
   #settle(envelope: Envelope, fan: Workers, index: number, outcome: Outcome): void {
-    if (fanOf(envelope) !== fan) return; // The reply was given already.
+    if (fans.get(envelope) !== fan) return; // The reply was given already.
     const { parts, isFirstWinning } = fan;
     fan.left--;
     if (index === 0) fan.first = outcome;
@@ -152,7 +146,7 @@ export class ToAll implements Relay {
       if (isFirstWinning && envelope instanceof PendingAsk) this.#lookForAsker(envelope);
       return;
     }
-    forgetFan(envelope);
+    fans.delete(envelope);
     // If one answer is enough, the others need not answer any more. All workers must handle a broadcast.
     if (isFirstWinning) this.#giveUp(parts, ANSWERED);
     const decided = isDecisive ? outcome : (fan.first ?? outcome);
@@ -169,7 +163,7 @@ export class ToAll implements Relay {
   }
 
   abandon(envelope: Envelope, error: DeliveryError): void {
-    fanOf(envelope)?.abandon(error);
+    fans.get(envelope)?.abandon(error);
   }
 
   recipients(): Recipients {

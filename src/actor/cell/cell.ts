@@ -4,8 +4,7 @@ import type { Operation, Operations } from "../../protocol/protocol";
 import type { Runnable } from "../../runtime/dispatcher";
 import { Mailbox, type MessageQueue } from "../../runtime/mailbox";
 import type { AnyFactory, Behaviour, Envelope, Environment, Recipient, Relay } from "../contract";
-import { deadLetterOf, EnvelopeSource, Tell, tellOf } from "../envelopes/envelope";
-import { fanOf } from "../envelopes/fans";
+import { deadLetterOf, EnvelopeSource, fans, Tell, tellOf } from "../envelopes/envelope";
 import { Handling } from "../envelopes/handling";
 import { ActorRef, recipientOf } from "../refs/ref";
 import { send, tellAsWritten } from "../refs/sending";
@@ -325,7 +324,7 @@ export class Cell implements Runnable, Recipient {
   /** The sender of a message gave up: tells its handler, when one runs (P7). */
   abandon(envelope: Envelope, error: DeliveryError): void {
     const { extras } = this;
-    if (this.isStopped) fanOf(envelope)?.abandon(error); // Other actors may have what a pool's workers forwarded.
+    if (this.isStopped) fans.get(envelope)?.abandon(error); // Other actors may have what a pool's workers forwarded.
     if (extras === null) return;
     const handling = this.handlingOf(envelope);
     if (handling !== null) handling.abandon(error);

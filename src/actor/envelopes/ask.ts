@@ -239,6 +239,7 @@ export class PartialAsk extends PendingAsk {
   constructor(cell: Recipient, whole: Envelope, resolve: (result: AskResult) => void) {
     super(cell, whole.type, whole.payload, whole.origin, Number.POSITIVE_INFINITY, resolve);
     this.#whole = whole;
+    if (whole.servesOutside === true) this.servesOutside = true;
   }
 
   override get left(): number {

@@ -1,8 +1,17 @@
 import type { Address } from "../../message/address";
 import type { Envelope, Recipient, Recipients, Wait, Waiter } from "../contract";
-import { recipientsOf } from "./fans";
-import { StopWait } from "./stop-wait";
-import { addressesOf, Graph, handlingOf, isHandling, type Node, needOf, needsOf, nodesIn } from "./wait-graph";
+import { recipientsOf } from "./envelope";
+import {
+  addressesOf,
+  Graph,
+  handlingOf,
+  isHandling,
+  type Node,
+  needOf,
+  needsOf,
+  nodesIn,
+  StopWait,
+} from "./wait-graph";
 
 /**
  * The circle of waiting actors that an ask would close (P8), from the asker back to it; null when there is none. Uses

@@ -9,7 +9,7 @@ import {
 import type { Message } from "../../message/message";
 import type { Operation } from "../../protocol/protocol";
 import type { Enter } from "../../runtime/contexts";
-import type { Envelope, Environment, Origin, Recipient } from "../contract";
+import type { Envelope, Environment, Fan, Origin, Recipient, Recipients, Wait } from "../contract";
 import type { DeadLetter } from "../events";
 import { deadlineIn, leftUntil, messageIn } from "./origin";
 
@@ -162,9 +162,7 @@ export interface Route {
 }
 
 /** Kept by envelope: few are forwarded, and a field would cost every message eight bytes. */
-const routes = new WeakMap<Envelope, Route>();
-
-export const routeOf = (envelope: Envelope): Route | undefined => routes.get(envelope);
+export const routes = new WeakMap<Envelope, Route>();
 
 /** The pools of a route, once an actor has forwarded it. */
 export function poolsBehind(before: Route | undefined, { parent }: Recipient): readonly Recipient[] {
@@ -173,6 +171,21 @@ export function poolsBehind(before: Route | undefined, { parent }: Recipient): r
   return isWorker && !pools.includes(parent) ? [...pools, parent] : pools;
 }
 
-export function keepRoute(envelope: Envelope, route: Route): void {
-  routes.set(envelope, route);
+/**
+ * The messages that went to several actors. Kept by envelope, not by pool: a pool may stop or restart while other actors
+ * have messages that its workers forwarded.
+ */
+export const fans = new WeakMap<Envelope | Wait, Fan>();
+
+const NOBODY: Recipients = { parts: [], isOneEnough: true };
+
+/**
+ * The recipients of a message that an actor passes to others: those that have not answered it yet, or all if it is not
+ * sent yet. Null when the actor itself handles it.
+ */
+export function recipientsOf(to: Recipient, wait: Wait | null): Recipients | null {
+  const { relay } = to;
+  if (wait === null) return relay === null ? null : relay.recipients();
+  if (relay === null && to.isAlive) return null; // The common case.
+  return fans.get(wait)?.recipients() ?? (relay === null ? null : NOBODY);
 }

@@ -1,7 +1,7 @@
 import { quote } from "../../message/address";
 import { sentenceOf } from "../../message/sentence-of";
 import { hearRejection } from "../../runtime/thenable";
-import type { Envelope, Environment, ProgressListener, Wait } from "../contract";
+import type { Envelope, ProgressListener, Wait } from "../contract";
 import type { Progress } from "./call-options";
 import { type Handling, within } from "./handling";
 import { isSent, sentAs } from "./origin";
@@ -37,75 +37,36 @@ export const progressOf = ({ origin }: Envelope): ProgressListener | null => (is
 
 type Callback = (progress: Progress) => unknown;
 
-/** Lets a callback hear the progress of an ask that is about to be sent. */
-export function listen(ask: Envelope & Wait, callback: Callback, asker: Handling | null): void {
-  ask.origin = sentAs(ask.origin, { progress: new Listener(ask, callback, asker) });
-}
-
 /**
- * Keeps the last progress until the event loop has had its turn, and tells it then: however often a handler says how far it
- * is, its asker hears of it once a turn.
+ * Lets a callback hear the progress of an ask that is about to be sent. The last one is kept until the event loop has had
+ * its turn: however often a handler says how far it is, its asker hears of it once a turn.
  */
-class Listener implements ProgressListener {
-  readonly #ask: Envelope & Wait;
-  readonly #callback: Callback;
-  readonly #asker: Handling | null;
-  /** That of the actor that was asked first. */
-  readonly #environment: Environment;
-  #done = 0;
-  #total: number | undefined;
-  #note: string | undefined;
-  #isDue = false;
-
-  constructor(ask: Envelope & Wait, callback: Callback, asker: Handling | null) {
-    this.#ask = ask;
-    this.#callback = callback;
-    this.#asker = asker;
-    this.#environment = ask.cell.environment;
-  }
-
-  hear(done: number, total?: number, note?: string): void {
-    if (!this.#ask.isWaiting) return;
-    this.#done = done;
-    this.#total = total;
-    this.#note = note;
-    if (this.#isDue) return;
-    this.#isDue = true;
-    const { clock, settling } = this.#environment;
-    // Spent from the turn (P5), because many asks may have been told at once.
-    clock.macrotask(() => settling.settle(this.#tell, undefined));
-  }
-
-  readonly #tell = (): void => {
-    this.#isDue = false;
-    if (!this.#ask.isWaiting) return; // Nothing is told after the reply.
-    const [total, note] = [this.#total, this.#note];
-    const progress: Progress = {
-      done: this.#done,
-      ...(total !== undefined && { total }),
-      ...(note !== undefined && { note }),
-    };
+export function listen(ask: Envelope & Wait, callback: Callback, asker: Handling | null): void {
+  const { clock, settling, enter, logger, logLimit } = ask.cell.environment; // Of the actor that was asked first.
+  let last: Progress | null = null;
+  const call = (progress: Progress): unknown =>
+    asker === null ? callback(progress) : within(asker, () => callback(progress));
+  const log = (cause: unknown): void => {
+    const { address } = ask.cell;
+    if (!logLimit.admit()) return;
+    const what = `the onProgress of an ask, ${quote(ask.type)} to ${address}`;
+    logger.error(`${what}, threw: ${sentenceOf(cause)}`, { address, cause });
+  };
+  const tell = (): void => {
+    const progress = last;
+    last = null;
+    if (progress === null || !ask.isWaiting) return; // Nothing is told after the reply.
     try {
-      hearRejection(this.#call(progress), this.#log);
+      hearRejection(enter(call, progress), log);
     } catch (thrown) {
-      this.#log(thrown);
+      log(thrown);
     }
   };
-
-  #call(progress: Progress): unknown {
-    const { enter } = this.#environment;
-    const asker = this.#asker;
-    return asker === null
-      ? enter(this.#callback, progress)
-      : enter(() => within(asker, () => this.#callback(progress)));
-  }
-
-  readonly #log = (cause: unknown): void => {
-    const { logger, logLimit } = this.#environment;
-    const { address } = this.#ask.cell;
-    if (logLimit.admit()) {
-      const what = `the onProgress of an ask, ${quote(this.#ask.type)} to ${address}`;
-      logger.error(`${what}, threw: ${sentenceOf(cause)}`, { address, cause });
-    }
+  const hear = (done: number, total?: number, note?: string): void => {
+    if (!ask.isWaiting) return;
+    // Spent from the turn (P5), because many asks may have been told at once.
+    if (last === null) clock.macrotask(() => settling.settle(tell, undefined));
+    last = { done, ...(total !== undefined && { total }), ...(note !== undefined && { note }) };
   };
+  ask.origin = sentAs(ask.origin, { progress: { hear } });
 }

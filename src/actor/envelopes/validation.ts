@@ -2,7 +2,7 @@ import { type DeliveryError, deliveryError } from "../../message/delivery-error"
 import type { Operation } from "../../protocol/protocol";
 import type { Validator } from "../../protocol/validator";
 import type { Envelope, Exposure, Recipient } from "../contract";
-import { EnvelopeSource, routeOf } from "./envelope";
+import { EnvelopeSource, routes } from "./envelope";
 import { isFromOutside, isSent, messageIn, sentAs } from "./origin";
 
 /**
@@ -16,7 +16,7 @@ export function checkPayload(envelope: Envelope, operation: Operation, cell: Rec
   const strict = cell.isStrict;
   if (!isOutside && !strict) return null;
   const { origin } = envelope;
-  const fits = (isOutside && isSent(origin) ? origin : routeOf(envelope))?.fits ?? null;
+  const fits = (isOutside && isSent(origin) ? origin : routes.get(envelope))?.fits ?? null;
   if (fits !== null && (!strict || fits === operation)) return null;
   const exposure = fits === null && isSent(origin) ? origin.exposure : null;
   const parsed = exposure?.parse(operation.payload, envelope.payload) ?? operation.payload.parse(envelope.payload);

@@ -1,8 +1,7 @@
 import type { Address } from "../../message/address";
 import type { Recipient, Wait, Waiter } from "../contract";
-import { recipientsOf } from "./fans";
+import { recipientsOf } from "./envelope";
 import { Handling, isOf } from "./handling";
-import { StopWait } from "./stop-wait";
 
 /** Part of a graph of waits: a handling that has to end, or an actor that has to begin anew or to stop. */
 export type Node = Waiter | Recipient;
@@ -15,6 +14,37 @@ type Need = Node | { readonly isOneEnough: boolean; readonly of: readonly Need[]
 // with one wait needs that one. With several, any of them may be enough, as in Promise.race. A producer without credit
 // needs its reader. An actor that restarts needs the end of its handlings, and of the children that it stops. A
 // handling is stuck when everything that could let it go on is stuck.
+
+/** A handler's wait for the stop of an actor. No sender waits for it, and no search for deadlocks refuses it. */
+export class StopWait implements Wait {
+  readonly cell: Recipient;
+  isOpen = true;
+  nextWait: Wait | null = null;
+  waiter: Waiter | null = null;
+
+  constructor(cell: Recipient) {
+    this.cell = cell;
+  }
+
+  get isWaiting(): boolean {
+    return this.isOpen;
+  }
+
+  /** The handler's sender gave up, or the handler has ended. In the first case the handler still awaits the stop. */
+  endWith(): void {
+    const { waiter } = this;
+    if (waiter !== null && !waiter.isOver) {
+      waiter.add(this);
+      return;
+    }
+    this.isOpen = false;
+    this.waiter = null;
+  }
+
+  closeCircle(): void {
+    throw new Error(`The stop of ${this.cell.address} cannot be refused.`);
+  }
+}
 
 /** True when a node is a handling. */
 export const isHandling = (node: Node | undefined): node is Waiter => node instanceof Handling;

@@ -6,8 +6,7 @@ import { IDLE } from "../cell/transitions";
 import type { Envelope, Recipient, Wait } from "../contract";
 import { PendingAsk } from "../envelopes/ask";
 import { circleOf } from "../envelopes/deadlock";
-import { EnvelopeSource, keepRoute, poolsBehind, routeOf, tellFrom } from "../envelopes/envelope";
-import { recipientsOf } from "../envelopes/fans";
+import { EnvelopeSource, poolsBehind, recipientsOf, routes, tellFrom } from "../envelopes/envelope";
 import type { Handling } from "../envelopes/handling";
 import { isFromOutside, messageIn, senderOf } from "../envelopes/origin";
 import { Signal } from "../envelopes/signal";
@@ -48,7 +47,7 @@ export function unstash(cell: Cell): void {
 /** Hands the present message to another actor, as if it had been sent there. The asker gets that actor's reply. */
 export function forward(cell: Cell, target: Cell): PassedOn {
   const { handling, envelope } = presentOf(cell, "forward");
-  const before = routeOf(envelope);
+  const before = routes.get(envelope);
   const hops = [...(before?.hops ?? []), cell.address];
   const fits = cell.isStrict ? (cell.operation(envelope.type) ?? null) : (before?.fits ?? null);
   handling.passedOn = "forwarded";
@@ -64,7 +63,7 @@ export function forward(cell: Cell, target: Cell): PassedOn {
     if (envelope.context !== undefined) passed.context = envelope.context;
   }
   passed.moveTo(to);
-  keepRoute(passed, { hops, fits, pools: poolsBehind(before, cell) });
+  routes.set(passed, { hops, fits, pools: poolsBehind(before, cell) });
   if (cell.environment.observers.onSend !== null) announce(target, passed, cell, true);
   const error = objectionTo(passed, to, hops);
   if (error === null) to.accept(passed, operationFor(to, passed));

@@ -2,7 +2,7 @@ import type { Cell } from "../cell/cell";
 import { Instance } from "../cell/state";
 import { lookForCircle, waitEnds } from "../envelopes/deadlock";
 import type { Handling } from "../envelopes/handling";
-import { StopWait } from "../envelopes/stop-wait";
+import { StopWait } from "../envelopes/wait-graph";
 import { stop } from "../life/lifecycle";
 
 // The waits of an actor's code: the handling that they belong to, and the wait for a child's stop.

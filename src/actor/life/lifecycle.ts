@@ -31,8 +31,8 @@ import {
   SUSPENDED,
 } from "../cell/transitions";
 import type { Behaviour, Envelope } from "../contract";
-import { isCausedFromOutside } from "../envelopes/cause";
 import { waitsForEnd } from "../envelopes/deadlock";
+import { isCausedFromOutside } from "../envelopes/origin";
 import { Signal } from "../envelopes/signal";
 import type { Directive } from "../supervision";
 import { decisionFor, policyFor, report, tellOfHold, withNote } from "./decision";

@@ -15,12 +15,11 @@ import {
   type StreamOptions,
   type TellOptions,
 } from "../envelopes/call-options";
-import { isCausedFromOutside } from "../envelopes/cause";
 import { circleOf, lookForCircle } from "../envelopes/deadlock";
 import { EnvelopeSource, tellFrom } from "../envelopes/envelope";
 import type { Handling } from "../envelopes/handling";
 import { capturedOffer, captureOffer, PendingOffer } from "../envelopes/offer";
-import { deadlineOf, isSent, originIn, originWith, withMetadata } from "../envelopes/origin";
+import { deadlineOf, isCausedFromOutside, isSent, originIn, originWith, withMetadata } from "../envelopes/origin";
 import { listen } from "../envelopes/progress";
 import { PendingStream } from "../envelopes/stream";
 import { ENDED } from "../reasons";
