@@ -57,6 +57,7 @@ export {
   type Address,
   type AnyRef,
   address,
+  type FormatError,
   isAddress,
   type ParsedAddress,
   parseAddress,
@@ -81,7 +82,6 @@ export {
   type UnreachableError,
 } from "./message/delivery-error";
 export { expose, publicIssues } from "./message/exposure";
-export type { FormatError } from "./message/format-error";
 export { generateCorrelationId, generateMessageId } from "./message/id";
 export { createMessage, type Message, type MessageOptions, type Metadata, type Pattern } from "./message/message";
 export {

@@ -1,10 +1,7 @@
 import { type Address, type AnyRef, quote } from "../message/address";
 import { nearestName } from "../message/nearest";
-import type { Operations, Protocol } from "../protocol/protocol";
+import { HOOKS, isHook, type Operations, type Protocol } from "../protocol/protocol";
 import type { HandlerTable } from "./contract";
-
-/** The hooks that stand beside the handlers. */
-const HOOKS = ["onStart", "onRestart", "onStop"] as const;
 
 /** The source of handlers, as the sentence of an error names it. */
 interface Source {
@@ -82,7 +79,7 @@ const lookedThrough = new WeakMap<object, Operations>();
  * class may have methods of its own: only a method that is one letter off a missing name is refused.
  */
 function checkNames(table: HandlerTable, operations: Operations, of: AnyRef): void {
-  const prototype: unknown = Object.getPrototypeOf(table);
+  const prototype: object | null = Object.getPrototypeOf(table);
   const isPlain = prototype === Object.prototype || prototype === null;
   for (const key in table) {
     if (key in operations || isHook(key)) continue;
@@ -90,17 +87,13 @@ function checkNames(table: HandlerTable, operations: Operations, of: AnyRef): vo
     else if (Object.hasOwn(table, key)) checkName(table, key, operations, of, table);
   }
   if (isPlain) return;
-  for (
-    let at: unknown = prototype;
-    typeof at === "object" && at !== null && at !== Object.prototype;
-    at = Object.getPrototypeOf(at)
-  ) {
+  for (let at: object | null = prototype; at !== null && at !== Object.prototype; at = Object.getPrototypeOf(at)) {
     if (lookedThrough.get(at) === operations) return;
     for (const key of Object.getOwnPropertyNames(at)) {
       if (key !== "constructor" && !(key in operations) && !isHook(key)) checkName(at, key, operations, of, table);
     }
   }
-  if (typeof prototype === "object" && prototype !== null) lookedThrough.set(prototype, operations);
+  lookedThrough.set(prototype, operations);
 }
 
 /** Refuses hooks among the handlers of `ctx.become`: they would never be called. */
@@ -114,8 +107,6 @@ export function checkNoHooks(handlers: object, address: Address): void {
   }
 }
 
-const isHook = (key: string): boolean => key === "onStart" || key === "onRestart" || key === "onStop";
-
 /** @param instance if given, only a name that it lacks can have been meant. */
 function checkName(
   holder: object,
@@ -126,14 +117,8 @@ function checkName(
 ): void {
   if (typeof Object.getOwnPropertyDescriptor(holder, key)?.value !== "function") return; // Not read: it may be a getter.
   const names = [...Object.keys(operations), ...HOOKS];
-  const meant =
-    instance === null
-      ? nearestName(key, names)
-      : nearestName(
-          key,
-          names.filter((name) => typeof instance[name] !== "function"),
-          1,
-        );
+  const lacking = names.filter((name) => typeof instance?.[name] !== "function");
+  const meant = nearestName(key, lacking, instance === null ? undefined : 1);
   if (instance !== null && meant === undefined) return;
   const instead = meant === undefined ? `it has ${names.join(", ")}.` : `did you mean "${meant}"?`;
   throw new TypeError(`"${key}" is neither an operation of ${of.address} nor a hook; ${instead}`);

@@ -1,9 +1,8 @@
 import { type Address, quote } from "./address";
 import { type DeliveryError, deliveryError, type Issue, type MessageSource } from "./delivery-error";
 import { withhold } from "./exposure";
-import { LostConnection } from "./lost-connection";
 import type { Message } from "./message";
-import { sentenceOf } from "./sentence-of";
+import { LostConnection, sentenceOf } from "./sentence-of";
 
 /** The detail that an error of each kind has beside its message. */
 export interface ErrorDetails {

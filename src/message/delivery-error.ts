@@ -1,7 +1,6 @@
 import { type Address, onOneLine, quote } from "./address";
-import { LostConnection } from "./lost-connection";
 import type { Message } from "./message";
-import { inMilliseconds, lostBy, sentenceOf, withinTime } from "./sentence-of";
+import { inMilliseconds, LostConnection, lostBy, sentenceOf, withinTime } from "./sentence-of";
 
 /** One fault of a payload. */
 export interface Issue {
@@ -192,7 +191,7 @@ class Delivery {
     if (pause !== undefined && this.kind === "timeout")
       return `got no reply${withinTime(this.#detail)}: ${PAUSED[pause]}`;
     const other = stage === undefined ? undefined : OTHERWISE[stage][this.kind];
-    return other?.(this.#detail) ?? sentence(this.kind, this.#detail);
+    return (other ?? SENTENCES[this.kind])(this.#detail);
   }
 
   toString(): string {
@@ -234,43 +233,40 @@ const OTHERWISE: Readonly<Record<Stage, Sentences>> = {
   },
 };
 
-function sentence(kind: DeliveryError["kind"], detail: unknown): string {
-  switch (kind) {
-    case "timeout":
-      return detail === Number.POSITIVE_INFINITY
-        ? "got no reply, and nobody knows whether it was handled; send it again only if it may be handled twice."
-        : `got no reply${withinTime(detail)}; ask with a longer timeout, or look why the handler is slow.`;
-    case "cancelled":
-      if (typeof detail === "symbol") return `was given up: ${detail.description}.`;
-      if (isDeliveryError(detail)) return `was given up with the message that it served (${detail.kind}).`;
-      return `was cancelled by its signal: ${sentenceOf(detail)}`;
-    case "no-recipient":
-      if (detail === "multiplied") return MULTIPLIED;
-      if (detail === "circle") return LED_IN_CIRCLE;
-      if (detail === "no-worker") return "found no worker in this pool; add one, and send it again then.";
-      if (detail !== undefined) return wentInCircles(detail as readonly Address[]);
-      return `reached nobody; spawn or register an actor there first, or check the address.`;
-    case "stopped":
-      if (detail === "streamed") return "was cut off: its actor stopped, or restarts, while it streamed.";
-      return detail === "abandoned"
-        ? "was being handled when its actor was abandoned: it may have had its effects, and its reply is lost."
-        : "was not handled: the actor has stopped, and this reference stays dead; spawn it again, and send by the new reference.";
-    case "mailbox-full":
-      return `found a full mailbox (capacity ${detail}); send again later.`;
-    case "unknown-operation":
-      return `asks for an operation that the actor does not have in this pattern; check the name against its protocol.`;
-    case "invalid-payload":
-      return `has a payload that its schema refuses: ${listIssues((detail as () => readonly Issue[])())}`;
-    case "handler-failed":
-      return `failed in its handler: ${sentenceOf(detail)}`;
-    case "ask-cycle":
-      return `would wait for itself: ${(detail as readonly Address[]).join(" → ")}; use tell for one of these.`;
-    case "unreachable":
-      return `could not leave${detail === undefined ? "" : `: ${sentenceOf(detail)}`}; send again once the connection is back.`;
-    case "payload-too-large":
-      return `has a payload over ${detail} bytes; send it in parts, or as a stream.`;
-  }
-}
+/** The sentences of all kinds. Each is given the detail of its kind (DetailOf). */
+const SENTENCES: Required<Sentences> = {
+  timeout: (limit) =>
+    limit === Number.POSITIVE_INFINITY
+      ? "got no reply, and nobody knows whether it was handled; send it again only if it may be handled twice."
+      : `got no reply${withinTime(limit)}; ask with a longer timeout, or look why the handler is slow.`,
+  cancelled(reason) {
+    if (typeof reason === "symbol") return `was given up: ${reason.description}.`;
+    if (isDeliveryError(reason)) return `was given up with the message that it served (${reason.kind}).`;
+    return `was cancelled by its signal: ${sentenceOf(reason)}`;
+  },
+  "no-recipient"(route) {
+    if (Array.isArray(route)) return wentInCircles(route);
+    if (route === undefined) return "reached nobody; spawn or register an actor there first, or check the address.";
+    return ASTRAY[route as keyof typeof ASTRAY];
+  },
+  stopped(how) {
+    if (how === "streamed") return "was cut off: its actor stopped, or restarts, while it streamed.";
+    return how === "abandoned"
+      ? "was being handled when its actor was abandoned: it may have had its effects, and its reply is lost."
+      : "was not handled: the actor has stopped, and this reference stays dead; spawn it again, and send by the new reference.";
+  },
+  "mailbox-full": (capacity) => `found a full mailbox (capacity ${capacity}); send again later.`,
+  "unknown-operation": () =>
+    "asks for an operation that the actor does not have in this pattern; check the name against its protocol.",
+  "invalid-payload": (issues) =>
+    `has a payload that its schema refuses: ${listIssues((issues as () => readonly Issue[])())}`,
+  "handler-failed": (cause) => `failed in its handler: ${sentenceOf(cause)}`,
+  "ask-cycle": (path) =>
+    `would wait for itself: ${(path as readonly Address[]).join(" → ")}; use tell for one of these.`,
+  unreachable: (cause) =>
+    `could not leave${cause === undefined ? "" : `: ${sentenceOf(cause)}`}; send again once the connection is back.`,
+  "payload-too-large": (limit) => `has a payload over ${limit} bytes; send it in parts, or as a stream.`,
+};
 
 const waitedBehind = (stream: string, delay: unknown): string =>
   `got no reply${withinTime(delay)}: it waited behind the stream ${quote(stream)}, which occupies the actor until it ends; ` +
@@ -286,13 +282,16 @@ const PAUSED: Readonly<Record<Pause, string>> = {
 const wentInCircles = (route: readonly Address[]): string =>
   `was forwarded ${route.length} times, which is too often (last by ${route.slice(-3).join(", ")}); end the circle, or raise maxHops.`;
 
-const MULTIPLIED =
-  "was forwarded back by a worker of this pool, which hands each message to several workers: every round would multiply it; " +
-  "end the circle.";
-
-const LED_IN_CIRCLE =
-  "came back to this reference by address again and again without reaching an actor that handles it: a pool has itself " +
-  "as a worker, by its address; remove that worker.";
+/** The sentences of a message that reached nobody, though its address has an actor. */
+const ASTRAY = {
+  multiplied:
+    "was forwarded back by a worker of this pool, which hands each message to several workers: every round would multiply it; " +
+    "end the circle.",
+  circle:
+    "came back to this reference by address again and again without reaching an actor that handles it: a pool has itself " +
+    "as a worker, by its address; remove that worker.",
+  "no-worker": "found no worker in this pool; add one, and send it again then.",
+};
 
 type DetailOf = {
   timeout: number | LostConnection;
@@ -301,7 +300,7 @@ type DetailOf = {
    * The route of a message forwarded too often; "multiplied" when a pool would hand it to all its workers again;
    * "no-worker" when a pool of references is empty; "circle" when a reference by address leads back to itself.
    */
-  "no-recipient": readonly Address[] | "multiplied" | "no-worker" | "circle" | undefined;
+  "no-recipient": readonly Address[] | keyof typeof ASTRAY | undefined;
   /** Set when the handler had begun: what happened to it. */
   stopped: "abandoned" | "streamed" | undefined;
   "mailbox-full": number;

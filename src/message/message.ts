@@ -1,6 +1,8 @@
 import { type Address, isAddress, quote } from "./address";
 import { generateCorrelationId, generateMessageId } from "./id";
-import { wallTime } from "./wall-time";
+
+/** The wall clock in milliseconds since 1970, for messages and the system clock. Nothing else in envoi reads it. */
+export const wallTime = (): number => Date.now();
 
 /** The way in which a message is sent: `tell` expects nothing back, `ask` one reply, `stream` many. */
 export type Pattern = "tell" | "ask" | "stream";

@@ -2,9 +2,8 @@ import { type Address, quote } from "./address";
 import { type DeliveryError, type InvalidPayloadError, isDeliveryError, listIssues } from "./delivery-error";
 import { exposedText, publicIssues } from "./exposure";
 import { generateMessageId } from "./id";
-import { isReceived, type Message } from "./message";
+import { isReceived, type Message, wallTime } from "./message";
 import { withinTime } from "./sentence-of";
-import { wallTime } from "./wall-time";
 
 interface ReplyShape {
   readonly id: string;
@@ -53,18 +52,18 @@ export type MessageResponse<Payload = unknown> = SuccessResponse<Payload> | Erro
  * JSON.stringify(createResponse(message, { total: 3 }))
  */
 export function createResponse<Payload>(message: Message, payload: Payload): SuccessResponse<Payload> {
-  return {
-    id: generateMessageId(),
-    pattern: "reply",
-    to: message.from,
-    from: message.to,
-    type: message.type,
-    correlationId: message.correlationId ?? message.id,
-    timestamp: wallTime(),
-    ok: true,
-    payload,
-  };
+  return { ...replyTo(message), ok: true, payload };
 }
+
+const replyTo = (message: Message): ReplyShape => ({
+  id: generateMessageId(),
+  pattern: "reply",
+  to: message.from,
+  from: message.to,
+  type: message.type,
+  correlationId: message.correlationId ?? message.id,
+  timestamp: wallTime(),
+});
 
 /**
  * Makes the wire form of a failure. It has the kind of a delivery error (also of a StreamError); any other thrown value is
@@ -79,13 +78,7 @@ export function createResponse<Payload>(message: Message, payload: Payload): Suc
 export function createErrorResponse(message: Message, error: unknown): ErrorResponse {
   const known = deliveryErrorIn(error);
   return {
-    id: generateMessageId(),
-    pattern: "reply",
-    to: message.from,
-    from: message.to,
-    type: message.type,
-    correlationId: message.correlationId ?? message.id,
-    timestamp: wallTime(),
+    ...replyTo(message),
     ok: false,
     error: publicParts(error, known, () => {
       const isOwn = known?.kind === "invalid-payload" && isAbout(known, message);
@@ -142,6 +135,17 @@ function detailOf(error: DeliveryError): unknown {
   return error.kind === "handler-failed" ? error.cause : undefined;
 }
 
+const PUBLIC = {
+  cancelled: "was given up before its reply came.",
+  "no-recipient": "reached nobody; check the address.",
+  stopped: "was not answered: its actor has stopped.",
+  "mailbox-full": "found a full mailbox; send again later.",
+  "unknown-operation": "asks for an operation that is not there in this pattern; check the name.",
+  "handler-failed": "failed in its handler.",
+  "ask-cycle": "would wait for itself, and was refused.",
+  unreachable: "could not be delivered; send again later.",
+} satisfies Partial<Record<DeliveryError["kind"], string>>;
+
 /**
  * The end of a sentence for the sender of a message. It tells only what the sender sent or can mend.
  *
@@ -149,29 +153,14 @@ function detailOf(error: DeliveryError): unknown {
  */
 function publicSentence(error: DeliveryError | undefined, isOwn: boolean): string {
   switch (error?.kind) {
-    case undefined:
-    case "handler-failed":
-      return "failed in its handler.";
     case "timeout":
       return `got no reply${withinTime(error.timeout)}.`;
-    case "cancelled":
-      return "was given up before its reply came.";
-    case "no-recipient":
-      return "reached nobody; check the address.";
-    case "stopped":
-      return "was not answered: its actor has stopped.";
-    case "mailbox-full":
-      return "found a full mailbox; send again later.";
-    case "unknown-operation":
-      return "asks for an operation that is not there in this pattern; check the name.";
     case "invalid-payload":
       return `has a payload that is refused${isOwn ? issuesOf(error) : ""}.`;
-    case "ask-cycle":
-      return "would wait for itself, and was refused.";
-    case "unreachable":
-      return "could not be delivered; send again later.";
     case "payload-too-large":
       return `has a payload over ${error.limit} bytes; send it in parts, or as a stream.`;
+    default:
+      return PUBLIC[error?.kind ?? "handler-failed"];
   }
 }
 

@@ -23,6 +23,26 @@ export const inMilliseconds = (time: unknown): string =>
 export const withinTime = (limit: unknown): string =>
   limit === Number.POSITIVE_INFINITY ? "" : ` within ${inMilliseconds(limit)}`;
 
+/** The detail of a timeout whose cause is known: the connection was lost. */
+export class LostConnection {
+  readonly #timeout: number;
+  readonly cause: unknown;
+
+  constructor(timeout: number, cause: unknown) {
+    this.#timeout = timeout;
+    this.cause = cause;
+  }
+
+  get timeout(): number {
+    return this.#timeout;
+  }
+
+  /** Looks for the private field. Unlike `instanceof`, this runs no code of a hostile value. */
+  static is(value: unknown): value is LostConnection {
+    return typeof value === "object" && value !== null && #timeout in value;
+  }
+}
+
 /** The end of a sentence about a message whose connection was lost. */
 export const lostBy = (cause: unknown): string => {
   const why =

@@ -1,6 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
-import { asDetail, isAddress, quote } from "./address";
-import { type FormatError, formatError } from "./format-error";
+import { asDetail, type FormatError, formatError, isAddress, quote } from "./address";
 import { type Message, type Metadata, RECEIVED } from "./message";
 import type { MessageResponse } from "./response";
 import { sentenceOf } from "./sentence-of";

@@ -23,8 +23,10 @@ export interface SplitUnion {
 }
 
 /** True for a schema with keywords; false for `true` and `false`. */
-const isNode = (value: unknown): value is SchemaNode =>
+export const isNode = (value: unknown): value is SchemaNode =>
   typeof value === "object" && value !== null && !Array.isArray(value);
+export const nodeIn = (value: unknown): SchemaNode => (isNode(value) ? value : {});
+export const listIn = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 const isTag = (value: unknown): value is Tag =>
   typeof value === "string" || typeof value === "number" || typeof value === "boolean";

@@ -1,4 +1,4 @@
-import type { SchemaNode } from "./discriminator";
+import { isNode, listIn, nodeIn, type SchemaNode } from "./discriminator";
 import type { JsonSchema } from "./schema";
 
 /** The value that a sender writes, or the one that an asker reads after JSON has carried it. */
@@ -24,11 +24,6 @@ const ONE_SCHEMA = new Set(
 const DECISIVE = ["type", "const", "enum", "anyOf", "oneOf", "allOf", "not", "$ref", "if", "$dynamicRef"];
 const JSON_TYPES = new Set(["string", "number", "integer", "boolean", "null", "object", "array"]);
 const ABSENT_TYPES: ReadonlySet<unknown> = new Set(["undefined", "void"]);
-
-const isNode = (value: unknown): value is SchemaNode =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-const nodeIn = (value: unknown): SchemaNode => (isNode(value) ? value : {});
-const listIn = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 /** Thrown for a schema whose values JSON cannot hold. */
 export class NotJson extends Error {
@@ -93,8 +88,10 @@ class Cleaner {
       else if (keyword === "enum") found["enum"] = literals(listIn(value));
       else if (keyword === "pattern") found["pattern"] = patternText(value);
       else if (keyword === "$ref") found["$ref"] = this.#reference(String(value), scope);
-      else if (keyword === "not") Object.assign(found, this.#unless(value, scope));
-      else if (keyword === "properties") Object.assign(found, this.#properties(given, scope));
+      else if (keyword === "not") {
+        const refused = this.#nodeOrNot(value, scope);
+        if (!(refused instanceof NotJson)) found["not"] = refused; // Otherwise no JSON value is one of those.
+      } else if (keyword === "properties") Object.assign(found, this.#properties(given, scope));
       else if (keyword === "required") found["required"] ??= value;
       else if (keyword === "patternProperties" || keyword === "dependentSchemas") {
         found[keyword] = mapValues(nodeIn(value), (each) => this.#node(each, scope));
@@ -116,12 +113,9 @@ class Cleaner {
     for (const [name, property] of Object.entries(nodeIn(given.properties))) {
       // JSON leaves out a property that is undefined: its reader cannot count on it.
       if (this.#side === "output" && mayBeUndefined(property)) required.delete(name);
-      try {
-        properties.push([name, this.#node(property, scope)]);
-      } catch (thrown) {
-        if (!(thrown instanceof NotJson)) throw thrown;
-        if (required.has(name)) throw thrown.under(name);
-      }
+      const node = this.#nodeOrNot(property, scope);
+      if (!(node instanceof NotJson)) properties.push([name, node]);
+      else if (required.has(name)) throw node.under(name);
     }
     return { properties: Object.fromEntries(properties), required: [...required] };
   }
@@ -144,12 +138,9 @@ class Cleaner {
     const kept: (SchemaNode | boolean)[] = [];
     const refused: NotJson[] = [];
     for (const branch of listIn(branches)) {
-      try {
-        kept.push(this.#node(branch, scope));
-      } catch (thrown) {
-        if (!(thrown instanceof NotJson)) throw thrown;
-        refused.push(thrown);
-      }
+      const node = this.#nodeOrNot(branch, scope);
+      if (node instanceof NotJson) refused.push(node);
+      else kept.push(node);
     }
     const [only] = kept;
     if (only === undefined) {
@@ -160,11 +151,11 @@ class Cleaner {
     return kept.length === 1 && isNode(only) ? only : { [keyword]: kept };
   }
 
-  #unless(value: unknown, scope: Scope): Record<string, unknown> {
+  #nodeOrNot(given: unknown, scope: Scope): SchemaNode | boolean | NotJson {
     try {
-      return { not: this.#node(value, scope) };
+      return this.#node(given, scope);
     } catch (thrown) {
-      if (thrown instanceof NotJson) return {}; // No JSON value is one of those.
+      if (thrown instanceof NotJson) return thrown;
       throw thrown;
     }
   }

@@ -1,4 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
+import { listIn, nodeIn } from "./discriminator";
 import { schemaOf } from "./json-schema";
 import type { Operation } from "./protocol";
 import type { JsonSchema } from "./schema";
@@ -113,6 +114,3 @@ function constantOf(schema: unknown): unknown {
   const { const: only, enum: values } = nodeIn(schema);
   return Array.isArray(values) && values.length === 1 ? values[0] : only;
 }
-
-const nodeIn = (value: unknown): JsonSchema => (typeof value === "object" && value !== null ? { ...value } : {});
-const listIn = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);

@@ -1,5 +1,6 @@
 import { quote } from "../message/address";
 import { nearestName } from "../message/nearest";
+import { isNode } from "./discriminator";
 import { isSchema, type Schema } from "./schema";
 import type { ShapeOf, SignatureOf } from "./signatures";
 import { Validator } from "./validator";
@@ -48,6 +49,11 @@ export interface SchemaOverrides {
   readonly reply?: object;
   readonly items?: object;
 }
+
+/** The names of an actor's hooks, which stand beside its handlers. */
+export const HOOKS = ["onStart", "onRestart", "onStop"] as const;
+export type Hook = (typeof HOOKS)[number];
+export const isHook = (name: string): name is Hook => (HOOKS as readonly string[]).includes(name);
 
 /** One operation of a protocol at run time. A validator without a schema stands for each part that it does not have. */
 export class Operation {
@@ -155,7 +161,7 @@ function checkName(protocol: string, operation: string): void {
   if (operation === "") {
     throw new TypeError(`Protocol "${protocol}" has an operation without a name: give it one, such as "add".`);
   }
-  if (operation === "onStart" || operation === "onRestart" || operation === "onStop") {
+  if (isHook(operation)) {
     throw new TypeError(
       `Protocol "${protocol}" cannot have an operation named "${operation}", which is an actor's hook: choose another name.`,
     );
@@ -174,7 +180,7 @@ const PARTS = ["payload", "reply", "items"] as const;
 type Names = readonly string[];
 
 function checkSchemas(operation: string, schemas: OperationSchemas): void {
-  if (!isRecord(schemas)) {
+  if (!isNode(schemas)) {
     throw new TypeError(`Operation ${operation} must be an object: write { payload: Type.String() }, or {} for none.`);
   }
   checkKeys(operation, "key", schemas, KEYS);
@@ -200,7 +206,7 @@ function checkAbout(operation: string, { description, hints }: OperationSchemas)
     );
   }
   if (hints === undefined) return;
-  if (!isRecord(hints)) {
+  if (!isNode(hints)) {
     throw new TypeError(`The hints of operation ${operation} are an object: write { readOnly: true }.`);
   }
   checkKeys(operation, "hint", hints, HINTS);
@@ -218,7 +224,7 @@ function checkAbout(operation: string, { description, hints }: OperationSchemas)
 
 function checkOverrides(operation: string, { payload, reply, stream, schema }: OperationSchemas): void {
   if (schema === undefined) return;
-  if (!isRecord(schema)) {
+  if (!isNode(schema)) {
     throw new TypeError(`The schema of operation ${operation} is an object: write { payload: { type: "string" } }.`);
   }
   checkKeys(operation, "part of its schema", schema, PARTS);
@@ -230,7 +236,7 @@ function checkOverrides(operation: string, { payload, reply, stream, schema }: O
       const what = key === "items" ? "stream" : key;
       throw new TypeError(`Operation ${operation} has no ${what}: leave out the ${key} of its schema.`);
     }
-    if (!isRecord(given) || "~standard" in (given as object)) {
+    if (!isNode(given) || "~standard" in (given as object)) {
       throw new TypeError(
         `The schema of operation ${operation} has a ${key} that is not a JSON Schema: write one as data, such as { type: "string" }.`,
       );
@@ -246,5 +252,3 @@ function checkKeys(operation: string, what: "key" | "hint" | "part of its schema
     throw new TypeError(`Operation ${operation} has an unknown ${what} ${quote(key)}: write ${meant}.`);
   }
 }
-
-const isRecord = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,6 +1,5 @@
-import { wallTime } from "../message/wall-time";
-
 /** A timer that was set on a clock. */
+import { wallTime } from "../message/message";
 export interface ClockTimer {
   cancel(): void;
   /** Lets the process exit while this timer waits. */

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type Address, address } from "../../src/message/address";
-import { createMessage, type Pattern } from "../../src/message/message";
-import { wallTime } from "../../src/message/wall-time";
+import { createMessage, type Pattern, wallTime } from "../../src/message/message";
 
 const echo = address("echo");
 

@@ -3,9 +3,8 @@ import { StreamError } from "../../src/index";
 import { address } from "../../src/message/address";
 import { deliveryError, type MessageSource } from "../../src/message/delivery-error";
 import { expose, withhold } from "../../src/message/exposure";
-import { createMessage, markReceived } from "../../src/message/message";
+import { createMessage, markReceived, wallTime } from "../../src/message/message";
 import { createErrorResponse, createResponse, publicError } from "../../src/message/response";
-import { wallTime } from "../../src/message/wall-time";
 
 const asked = createMessage(
   address("counter"),

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { address } from "../../src/message/address";
-import type { FormatError } from "../../src/message/format-error";
+import { address, type FormatError } from "../../src/message/address";
 import { createMessage, inPattern, isReceived, type Message } from "../../src/message/message";
 import { createErrorResponse, createResponse } from "../../src/message/response";
 import { MAX_DEPTH, parseMessage, parseResponse, serializeMessage } from "../../src/message/wire";

@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { address } from "../../src/message/address";
-import type { FormatError } from "../../src/message/format-error";
+import { address, type FormatError } from "../../src/message/address";
 import { createMessage, type MessageOptions } from "../../src/message/message";
 import { createErrorResponse, createResponse } from "../../src/message/response";
 import { parseMessage, parseResponse, serializeMessage } from "../../src/message/wire";

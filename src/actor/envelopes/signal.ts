@@ -1,8 +1,6 @@
+import type { Hook } from "../../protocol/protocol";
 import { Timeout } from "../../runtime/timer-wheel";
 import type { Envelope, Environment, Origin } from "../contract";
-
-/** The hook that a signal calls; `undefined` for a timer or a watch. */
-export type Hook = "onStart" | "onRestart" | "onStop";
 
 /** The type of the signal that stands for an instance while it handles nothing, as in its factory. It is never handled. */
 export const BACKGROUND = "background";
@@ -23,6 +21,7 @@ export class Signal implements Envelope {
   readonly canWait = true;
   /** Its name in the log. */
   readonly type: string;
+  /** The hook that it calls; undefined for a timer or a watch. */
   readonly hook: Hook | undefined;
   /** The instance it belongs to. It is skipped once that instance has been replaced. */
   readonly generation: number;

@@ -1,7 +1,8 @@
+import type { Hook } from "../../protocol/protocol";
 import type { Cell } from "../cell/cell";
 import { beginStart } from "../cell/transitions";
 import type { Behaviour } from "../contract";
-import { type Hook, Signal } from "../envelopes/signal";
+import { Signal } from "../envelopes/signal";
 
 type HookFunction = (error?: unknown) => unknown;
 
@@ -28,14 +29,8 @@ export function hookOf(
 /** Puts the hooks of a new instance before all messages. */
 export function putFirstHooks(cell: Cell, behaviour: Behaviour): void {
   const restart = cell.extras === null ? null : cell.extras.restart;
-  if (restart !== null) putFirst(cell, hookOf(cell, behaviour, "onRestart", restart.error));
-  if (hasHook(behaviour, "onStart")) putFirst(cell, startHookOf(cell, behaviour));
-}
-
-function putFirst(cell: Cell, hook: Signal | null): void {
-  if (hook !== null) cell.mailbox.putFirst([hook]); // Reading `mailbox` creates it.
-}
-
-function startHookOf(cell: Cell, behaviour: Behaviour): Signal | null {
-  return hookOf(cell, behaviour, "onStart", undefined, beginStart(cell));
+  const onRestart = restart === null ? null : hookOf(cell, behaviour, "onRestart", restart.error);
+  const isStarted = !hasHook(behaviour, "onStart");
+  const onStart = isStarted ? null : hookOf(cell, behaviour, "onStart", undefined, beginStart(cell));
+  for (const hook of [onRestart, onStart]) if (hook !== null) cell.mailbox.putFirst([hook]); // Reading `mailbox` creates it.
 }

@@ -33,14 +33,13 @@ export function outcomeOf(envelope: Envelope, handling: Handling | null, result:
 
 /** A handler has succeeded. */
 export function succeed(cell: Cell, envelope: Envelope, result: unknown, handling: Handling | null): void {
-  const { counts, validatesAlways, meters } = cell.environment;
+  const { validatesAlways } = cell.environment;
   const passedOn = handling === null ? null : handling.passedOn;
   if (envelope instanceof Signal || passedOn !== null) {
     finish(cell, envelope, handling);
     if (passedOn === null) envelope.complete(undefined);
     else if (passedOn === "forwarded") {
-      countHandled(cell);
-      if (meters !== null) meters.seriesOf(cell.operations, envelope.type).handled++;
+      countHandled(cell, envelope);
     }
     handling?.end(ENDED);
     handling?.observation?.end(passedOn === null ? { kind: "handled", result } : { kind: passedOn });
@@ -58,9 +57,7 @@ export function succeed(cell: Cell, envelope: Envelope, result: unknown, handlin
   if (handling === null)
     cell.current = null; // Nothing else to clean up.
   else finish(cell, envelope, handling);
-  cell.mailbox.handled++;
-  counts.handled++;
-  if (meters !== null) meters.seriesOf(cell.operations, envelope.type).handled++;
+  countHandled(cell, envelope);
   if (!envelope.complete(reply)) deadLetterLateReply(cell, envelope, reply);
   // Last of all: a listener may read the audit, or stop this actor.
   if (handling === null) return;
@@ -68,9 +65,10 @@ export function succeed(cell: Cell, envelope: Envelope, result: unknown, handlin
   handling.observation?.end({ kind: "handled", result: reply });
 }
 
-function countHandled(cell: Cell): void {
-  cell.mailbox.handled++;
-  cell.environment.counts.handled++;
+function countHandled({ mailbox, environment, operations }: Cell, { type }: Envelope): void {
+  mailbox.handled++;
+  environment.counts.handled++;
+  if (environment.meters !== null) environment.meters.seriesOf(operations, type).handled++;
 }
 
 /** A handler threw, or its promise rejected (P9). */

@@ -1,6 +1,0 @@
-/**
- * TypeBox's compiler. It takes 8 ms to load, so it is loaded with the first schema that is checked. This module is the compiler
- * alone; typebox/compile is four times as large.
- */
-export const loadCompiler = (): Pick<typeof import("typebox/schema"), "Compile" | "Errors"> =>
-  require("typebox/schema");
