@@ -14,6 +14,7 @@ export const machineSchema = Type.Object({
   version: Type.Optional(Type.String({ description: "Of the package. Left out where a commit is named." })),
   date: Type.String({ description: "The day, in UTC: 2026-02-03." }),
 });
+/** Where and when figures were measured. */
 export type Machine = Described<typeof machineSchema>;
 
 /** Describes this machine, with the commit checked out in `root`, or the version of the package that `root` holds. */

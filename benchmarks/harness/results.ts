@@ -61,6 +61,7 @@ export const timedResultSchema = Type.Object({
   seconds,
   attempts,
 });
+/** The times of one row, and of its floor. */
 export type TimedResult = Described<typeof timedResultSchema>;
 
 const probeReading = Type.Object({
@@ -85,8 +86,10 @@ export const probeResultSchema = Type.Object({
   seconds,
   attempts,
 });
+/** The readings of one row that is no loop, such as a count of ticks. */
 export type ProbeResult = Described<typeof probeResultSchema>;
 
+/** The result of one row. */
 export type RowResult = TimedResult | ProbeResult;
 
 const noise = Type.Object({
@@ -116,6 +119,7 @@ export const suiteResultSchema = Type.Object({
   ),
   noise: Type.Optional(noise),
 });
+/** The results of one suite, with the machine that they are of. */
 export type SuiteResult = Described<typeof suiteResultSchema>;
 
 /** A whole run, as `--json` prints it. */
@@ -131,6 +135,7 @@ export const runResultSchema = Type.Object({
   seconds: Type.Number({ description: "How long it took." }),
   interrupted: Type.Boolean({ description: "Whether it was ended before its end." }),
 });
+/** The results of one run of the benchmarks. */
 export type RunResult = Described<typeof runResultSchema>;
 
 /**

@@ -55,7 +55,12 @@ export const HOOKS = ["onStart", "onRestart", "onStop"] as const;
 export type Hook = (typeof HOOKS)[number];
 export const isHook = (name: string): name is Hook => (HOOKS as readonly string[]).includes(name);
 
-/** One operation of a protocol at run time. A validator without a schema stands for each part that it does not have. */
+/**
+ * One operation of a protocol at run time. A validator without a schema stands for each part that it does not have.
+ *
+ * @example
+ * Counter.operations["add"]?.hasReply; // false
+ */
 export class Operation {
   readonly name: string;
   readonly hasPayload: boolean;
@@ -121,14 +126,12 @@ export type SignaturesOf<P> = P extends Protocol<string, infer Signatures> ? Sig
  *
  * @throws TypeError when a name, a schema, a description or a hint is invalid. An operation cannot be named `then`, like a member of
  * Object.prototype, or like an actor's hook (`onStart`, `onRestart`, `onStop`).
- *
- * ```ts
+ * @example
  * const Counter = defineProtocol("counter", {
  *   add: { payload: Type.Number() }, // (payload: number) => void
  *   total: { reply: Type.Number() }, // () => number
  *   ticks: { payload: Type.Number(), stream: Type.Number() }, // (payload: number) => Stream<number>
  * });
- * ```
  */
 export function defineProtocol<
   const Name extends string,

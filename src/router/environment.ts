@@ -54,8 +54,8 @@ export interface SystemOptions {
    */
   readonly hookTimeout?: number;
   /**
-   * Milliseconds after which a handler that still runs, or has blocked the event loop, gives a `slow-handler` event. Timing
-   * every message costs time, so the default is `Infinity`: no such events.
+   * Milliseconds after which a handler that still runs, or has blocked the event loop, gives a `slow-handler` event. It times
+   * every message, which costs time. Default: `Infinity`, no such events.
    */
   readonly slowHandler?: number;
   /** Most times that one message may be forwarded (`ctx.forward`), a whole number from 1. Default: 64. */

@@ -42,7 +42,12 @@ export type Next = (message?: Message) => Promise<Result<unknown, DeliveryError>
 /** The result of an interceptor: the outcome of the message, or that it was dropped. */
 export type Passage = Result<unknown, DeliveryError> | Dropped;
 
-/** The mark of a dropped message, made by `drop`. */
+/**
+ * The mark of a dropped message, made by `drop`.
+ *
+ * @example
+ * router.use((message, next) => (message.type === "spam" ? drop("it is spam") : next())); // drop() returns a Dropped
+ */
 export class Dropped {
   readonly #why: string;
 

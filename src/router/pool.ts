@@ -29,7 +29,10 @@ export type Routing = "round-robin" | "least-busy" | "consistent-hash" | "broadc
 export interface RoutingOptions {
   /** Default: `"round-robin"`. */
   readonly routing?: Routing;
-  /** The key of a message: messages with the same key go to the same worker. Needed by `"consistent-hash"`, refused otherwise. */
+  /**
+   * The key of a message: messages with the same key go to the same worker. Needed by `"consistent-hash"`, refused otherwise.
+   * Default: none.
+   */
   readonly key?: (operation: string, payload: unknown) => string | number;
 }
 

@@ -19,7 +19,7 @@ export interface LinkOptions {
   readonly clock: Clock;
   /** Decides what happens to each frame. Not together with `random`. Default: 1. */
   readonly seed?: number;
-  /** Decides what happens to each frame, such as the `random` of a simulation. */
+  /** Decides what happens to each frame, such as the `random` of a simulation. Default: one that is made of `seed`. */
   readonly random?: SeededRandom;
   /** The time that a frame is on its way, in milliseconds: a number, or from the least to the most. Default: 0. */
   readonly delay?: number | readonly [least: number, most: number];
@@ -31,11 +31,11 @@ export interface LinkOptions {
   readonly reorder?: number;
 }
 
-/** The values that a link lets in as references, where a schema has `refSchema`. Default of each: nothing. */
+/** The values that a link lets in as references, where a schema has `refSchema`. */
 export interface LinkedOptions {
-  /** For addresses in payloads, in the system of the actor. */
+  /** For addresses in payloads, in the system of the actor. Default: none is let in. */
   readonly expose?: Expose;
-  /** For addresses in replies and items, in the system of the reference. */
+  /** For addresses in replies and items, in the system of the reference. Default: none is let in. */
   readonly exposeReplies?: Expose;
 }
 

@@ -26,6 +26,7 @@ interface SetTimer {
  * Makes a clock for tests: hand it to `createSystem({ clock })`, and a timeout of a minute takes no time at all.
  *
  * @param start the wall time at the beginning, in milliseconds since 1970. Default: 0.
+ * @throws RangeError when `start` is not finite.
  * @example
  * const clock = createManualClock();
  * const system = createSystem({ clock });

@@ -85,6 +85,7 @@ class Xoshiro implements SeededRandom {
  * Makes a generator of random numbers, for tests that can be repeated.
  *
  * @param seed a whole number; 32 bits of it count.
+ * @throws RangeError when the seed is no whole number.
  * @example
  * const random = createRandom(4711);
  * random.pick(["a", "b", "c"]); // the same one in each run

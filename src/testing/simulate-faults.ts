@@ -4,7 +4,12 @@ import type { SimulatedClock } from "./simulate-clock";
 import type { FaultCounts, Faults } from "./simulate-options";
 import { flattened, nameOf, type Trace } from "./simulate-trace";
 
-/** The error of a handler that a simulation makes fail. */
+/**
+ * The error of a handler that a simulation makes fail.
+ *
+ * @example
+ * if (reply.isErr() && reply.error.kind === "handler-failed") reply.error.cause instanceof SimulatedFault;
+ */
 export class SimulatedFault extends Error {
   override readonly name = "SimulatedFault";
 }

@@ -23,11 +23,11 @@ export interface SimulateOptions {
   readonly seeds?: number;
   /** The first seed, a whole number. Default: 1. */
   readonly firstSeed?: number;
-  /** The only seed to try. The seed of a failure replays it. */
+  /** The only seed to try. The seed of a failure replays it. Default: none, `seeds` of them are tried. */
   readonly seed?: number;
   /** The faults to inject. Default: none; only the order of turns differs. */
   readonly faults?: Faults;
-  /** The options of each run's system, except those that the simulation sets itself. */
+  /** The options of each run's system, except those that the simulation sets itself. Default: those of `createSystem`. */
   readonly system?: Omit<SystemOptions, (typeof OWN)[number]>;
   /**
    * The result of a run that cannot go on though the program has not ended, or that leaves messages in mailboxes, stashes and

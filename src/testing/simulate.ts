@@ -12,7 +12,13 @@ import type { SimulatedProgram } from "./simulation";
 /** Lines of the trace that the message of a failure shows. Its `trace` has all. */
 const SHOWN = 40;
 
-/** The error of a failed simulation. Its message has the seed, the faults, the last steps, and how to replay the run. */
+/**
+ * The error of a failed simulation. Its message has the seed, the faults, the last steps, and how to replay the run.
+ *
+ * @example
+ * const error = await simulate(program, { seeds: 100 }).catch((thrown) => thrown);
+ * if (error instanceof SimulationError) await simulate(program, { seed: error.seed }); // the same failure again
+ */
 export class SimulationError extends Error {
   override readonly name = "SimulationError";
   readonly seed: number;

@@ -232,6 +232,7 @@ function checkTestOptions(options: TestSystemOptions): void {
  * Wraps the code of a test, for any runner. The code gets a test system, which ends after it. If the code throws, the runner
  * gets that error, with the findings of the end as its `cause`.
  *
+ * @throws nothing itself: the function that it returns rejects with the error of the code, or with the findings of the end.
  * @example
  * test("a worker reports", withTestSystem(async ({ system, createProbe }) => {
  *   …

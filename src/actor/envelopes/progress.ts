@@ -16,6 +16,9 @@ export const isProgress = (done: unknown, total: unknown, note: unknown): boolea
  * Throws for a progress that says nothing, whether anybody listens or not.
  *
  * @throws TypeError when a number is not finite, or the note is no text.
+ * @example
+ * checkProgress(3, 10, "pages"); // returns
+ * checkProgress(Number.NaN, undefined, undefined); // throws
  */
 export function checkProgress(done: unknown, total: unknown, note: unknown): void {
   if (isProgress(done, total, note)) return;

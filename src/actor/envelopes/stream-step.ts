@@ -2,7 +2,16 @@ import { quote } from "../../message/address";
 import type { AskError } from "../../message/delivery-error";
 import { isThenable } from "../../runtime/thenable";
 
-/** The error that a loop over a stream throws: a delivery error as an Error, with its kind. */
+/**
+ * The error that a loop over a stream throws: a delivery error as an Error, with its kind.
+ *
+ * @example
+ * try {
+ *   for await (const tick of clock.stream("ticks")) console.log(tick);
+ * } catch (error) {
+ *   if (error instanceof StreamError) console.log(error.kind); // such as "stopped"
+ * }
+ */
 export class StreamError extends Error {
   override readonly name = "StreamError";
   /** Told apart as an ask's errors are. */

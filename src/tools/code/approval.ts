@@ -31,6 +31,7 @@ export type Approval =
   | { readonly code: string }
   | { readonly payload: unknown };
 
+/** Decides about each run and each call of a tool, at once or later. One that throws refuses. */
 export type Approve = (request: ApprovalRequest) => Approval | PromiseLike<Approval>;
 
 /** The refusal of a run whose asker no longer waits. */

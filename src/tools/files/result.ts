@@ -17,7 +17,16 @@ export function isFileError(error: FileError | AskError): error is FileError {
   return !("retryable" in error);
 }
 
-/** A file error thrown by a loop over `itemsOf`, with its kind. */
+/**
+ * A file error thrown by a loop over `itemsOf`, with its kind.
+ *
+ * @example
+ * try {
+ *   for await (const text of itemsOf(files.stream("readStream", { path, encoding: "utf8" }))) print(text);
+ * } catch (error) {
+ *   if (error instanceof FileSystemError) console.log(error.path, error.kind); // such as "not-found"
+ * }
+ */
 export class FileSystemError extends Error {
   override readonly name = "FileSystemError";
   readonly kind: FileError["kind"];

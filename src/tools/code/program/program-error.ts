@@ -1,6 +1,14 @@
 import type { CodeError } from "../code-error";
 
-/** The reason why a program actor did not handle a message: the `cause` of the asker's error. */
+/**
+ * The reason why a program actor did not handle a message: the `cause` of the asker's error.
+ *
+ * @example
+ * const reply = await program.ask("run", 1);
+ * if (reply.isErr() && reply.error.kind === "handler-failed" && reply.error.cause instanceof ProgramError) {
+ *   console.log(reply.error.cause.kind, reply.error.cause.error.line); // such as "runtime-error" 3
+ * }
+ */
 export class ProgramError extends Error {
   override readonly name = "ProgramError";
   readonly kind: CodeError["kind"];
