@@ -51,6 +51,7 @@ export const peerResults = Type.Object({
   peers: Type.Array(candidate),
   rows: Type.Array(row),
 });
+/** The results of envoi and of others, measured beside each other. */
 export type PeerResults = Described<typeof peerResults>;
 
 const root = join(import.meta.dir, "../..");

@@ -1,5 +1,6 @@
-/** A timer that was set on a clock. */
 import { wallTime } from "../message/message";
+
+/** A timer that was set on a clock. */
 export interface ClockTimer {
   cancel(): void;
   /** Lets the process exit while this timer waits. */
