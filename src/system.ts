@@ -142,6 +142,7 @@ export interface System extends AsyncDisposable, Observable, Measured {
   inspect(): readonly ActorReport[];
   /**
    * Shuts down when the process gets a signal, and then lets the process end by that signal. A second signal ends it at once.
+   * The first process of a container, which no signal ends by itself, exits with 128 plus the signal's number instead.
    *
    * @returns a function that removes the listeners. A shutdown removes them too.
    * @throws RangeError at once when `timeout` is not a number of milliseconds from 0, or Infinity; TypeError at once when
