@@ -3,7 +3,7 @@ import { change as changeAll, pathsOfChange } from "./change/change";
 import { edit } from "./edit/edit";
 import { type FileError, FileRefusal, ROOT_IS_GONE } from "./file-error";
 import type { FileSystemOptions, Limits } from "./options";
-import { Order } from "./order";
+import { Order, overlap } from "./order";
 import { parsePath } from "./path";
 import { FileStreams, type FileSystem, type Inspection } from "./protocol";
 import { read } from "./read";
@@ -22,6 +22,7 @@ import { exists, stat } from "./tree/stat";
 import { countAll } from "./tree/tree";
 import { watch } from "./watch/watch";
 import { type Task, Workspace } from "./workspace";
+import { withManyParents } from "./write/many-parents";
 import { openQuota } from "./write/open-quota";
 import { Staging } from "./write/staging";
 import { type ClosedUpload, Uploads } from "./write/uploads";
@@ -46,17 +47,22 @@ export function factoryOf(options: FileSystemOptions, limits: Limits): Factory<S
       paths: Paths<NoInfer<Request>>,
       work: (request: Request) => Value | Promise<Value>,
     ) => counted(workspace, ctx, paths, work);
+    const making = <Request, Value>(
+      paths: Paths<NoInfer<Request>>,
+      path: (request: NoInfer<Request>) => string,
+      work: (request: Request) => Value | Promise<Value>,
+    ) => counting<Request, Value>(paths, withManyParents(workspace, ctx, path, work));
     const finish = change(onePath, (upload: ClosedUpload) => uploads.finish(upload));
     return {
       read: look(onePath, (request) => read(workspace, request, ctx)),
       readMany: look(readPaths, (request) => readMany(workspace, request, ctx)),
       write: change(
         onePath,
-        counting(onePath, (request) => write(workspace, request, ctx)),
+        making(onePath, pathOf, (request) => write(workspace, request, ctx)),
       ),
       append: change(
         onePath,
-        counting(onePath, (request) => append(workspace, request, ctx)),
+        making(onePath, pathOf, (request) => append(workspace, request, ctx)),
       ),
       change: change(
         changePaths,
@@ -68,15 +74,15 @@ export function factoryOf(options: FileSystemOptions, limits: Limits): Factory<S
       exists: look(onePath, (request) => exists(workspace, request)),
       mkdir: change(
         onePath,
-        counting(onePath, (request) => makeDirectory(workspace, request)),
+        making(onePath, pathOf, (request) => makeDirectory(workspace, request)),
       ),
       move: change(
         bothPaths,
-        counting(bothPaths, (request) => move(workspace, request, ctx)),
+        making(bothPaths, newPathOf, (request) => move(workspace, request, ctx)),
       ),
       copy: change(
         bothPaths,
-        counting(bothPaths, (request) => copy(workspace, request, ctx)),
+        making(bothPaths, newPathOf, (request) => copy(workspace, request, ctx)),
       ),
       delete: change(onePath, (request) => remove(workspace, request, ctx)),
       search: () => ctx.forward(streams),
@@ -84,7 +90,7 @@ export function factoryOf(options: FileSystemOptions, limits: Limits): Factory<S
       watch: () => ctx.forward(watches),
       beginWrite: look(
         onePath,
-        counting(onePath, (request) => uploads.begin(request)),
+        making(onePath, pathOf, (request) => uploads.begin(request)),
       ),
       // No other request can see an upload before it is finished, so nothing has to wait for it.
       writeChunk: atOnce(workspace, (request) => uploads.write(request, ctx)),
@@ -126,7 +132,7 @@ function openWorkspace(options: FileSystemOptions, limits: Limits, clock: Clock)
 /** For work that may make directories. If their number is bounded and little room is left, it counts again first. */
 function counted<Request, Value>(
   { quota }: Workspace,
-  { signal }: Task,
+  task: Task,
   paths: Paths<NoInfer<Request>>,
   work: (request: Request) => Value | Promise<Value>,
 ): (request: Request) => Value | Promise<Value> {
@@ -134,6 +140,7 @@ function counted<Request, Value>(
   return (request) => {
     const most = paths(request).reduce((sum, whole) => sum + whole.split("/").length, 0);
     if (quota.fits(0, most)) return work(request);
+    const { signal } = task;
     return quota.countFor(0, most).then(() => {
       signal.throwIfAborted();
       return work(request);
@@ -269,6 +276,17 @@ const bothPaths = ({ from, to }: { readonly from: string; readonly to: string })
   parsePath(from).whole,
   parsePath(to).whole,
 ];
+
+interface MayMake {
+  readonly parents?: boolean | undefined;
+}
+
+/** The path whose missing parent directories a request makes. Empty if it makes none. */
+const pathOf = ({ path, parents }: { readonly path: string } & MayMake): string => (parents === false ? "" : path);
+
+/** The same for a move or a copy. One into itself is refused, and nothing is made for it. */
+const newPathOf = ({ from, to, parents }: { readonly from: string; readonly to: string } & MayMake): string =>
+  parents === false || overlap(parsePath(from).whole, parsePath(to).whole) ? "" : to;
 
 const readPaths = ({ reads }: { readonly reads: readonly { readonly path: unknown }[] }): string[] =>
   reads.flatMap(({ path }) => pathsIn(path));

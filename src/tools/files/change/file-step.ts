@@ -11,6 +11,7 @@ import type { Change, Changed } from "../requests/several";
 import { lookUp } from "../tree/stat";
 import type { Workspace } from "../workspace";
 import { expectWritable } from "../write/limits";
+import { makeManyParents } from "../write/many-parents";
 import { type Condition, NewFile } from "../write/new-file";
 import { syncDirectories } from "../write/sync-directories";
 import { missingAbove } from "./missing";
@@ -119,6 +120,7 @@ export class FileStep implements Step {
 
   async stage(signal: AbortSignal): Promise<void> {
     this.#fresh = await this.#make(signal, false);
+    if (this.#makesParents) await makeManyParents(this.#workspace, this.#path, { signal });
     const file = new NewFile(this.#workspace, this.#path, this.#makesParents);
     this.#file = file;
     await file.writeSlowly(partsOf(this.#fresh.content, this.given), { signal });

@@ -9,6 +9,7 @@ import { openNearest } from "../tree/copy-tree";
 import { expectApart, expectFileName, expectRenamed } from "../tree/move";
 import { lookUp } from "../tree/stat";
 import type { Workspace } from "../workspace";
+import { makeManyParents } from "../write/many-parents";
 import { besideOf } from "../write/notes";
 import { Parent } from "../write/parent";
 import type { StagedDirectory } from "../write/staging";
@@ -84,7 +85,7 @@ export class NameStep implements Step {
 
   async try(signal: AbortSignal, pace: Pace): Promise<Changed> {
     try {
-      await this.stage(signal);
+      await this.#open(signal);
       await pace.rest();
       if (this.#to !== null) {
         this.#expectFree(this.#to, lookUp(this.#workspace, this.#to));
@@ -121,6 +122,11 @@ export class NameStep implements Step {
   }
 
   async stage(signal: AbortSignal): Promise<void> {
+    await this.#open(signal);
+    if (this.#to !== null && this.#parents) await makeManyParents(this.#workspace, this.#to, { signal });
+  }
+
+  async #open(signal: AbortSignal): Promise<void> {
     this.#fromParent.enter(false);
     if (!this.#hasDiff) return;
     const { bytes, etag } = await readWhole(this.#workspace, this.#from, signal);
