@@ -1,6 +1,6 @@
 import { digits, duration } from "../harness/format";
-import { MOST_P99 } from "../stress/limits";
 import type { Ladder, StressResults } from "../stress/results";
+import { MOST_P99 } from "../stress/steps";
 import { drawing, key, logTicks } from "./marks";
 import { compose, FONT_SIZE, type Picture } from "./picture";
 import { axisX, axisY, dot, lineY, type PlotOptions, ruleX, ruleY, text } from "./plot";

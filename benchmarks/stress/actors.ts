@@ -15,7 +15,7 @@ import {
 } from "envoi";
 import { spawnCodeExecution, spawnFileSystem } from "envoi/tools";
 import { letters } from "../harness/file-samples";
-import type { Open, Operation, Outcome } from "./operation";
+import type { Open, Operation, Outcome } from "./subject";
 
 const Echo = defineProtocol("echo", { say: { payload: Type.Number(), reply: Type.Number() } });
 const Source = defineProtocol("source", { count: { payload: Type.Number(), stream: Type.Number() } });

@@ -1,13 +1,13 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { parseArgs } from "node:util";
 import { UsageError } from "../harness/arguments";
 import { align } from "../harness/format";
 import { limitOf, type Target } from "../harness/target";
-import { type Arguments, parseArguments, usage } from "./arguments";
-import { NotFound } from "./ladder";
 import { NotRecovered } from "./overload";
 import { renderStress } from "./page";
 import { figuresOf, type StressResults, serialiseStress } from "./results";
+import { NotFound } from "./steps";
 import { type Effort, FULL, QUICK, type StressOptions } from "./stress";
 
 /** Everything that a run of the command touches. */
@@ -115,3 +115,36 @@ const forTerminal = (markdown: string): string =>
     .split("\n\n")
     .map((part) => (part.startsWith("|") ? align(part) : part))
     .join("\n\n");
+
+/** What `--help` prints; `command` is what was typed. */
+export const usage = (command: string): string => `${command} [options]
+
+  --quick       windows of one second and larger steps; writes nothing
+  --check       ends with status 1 when a target for stress in benchmarks/targets.ts is missed
+  --seconds N   length of a window; writes nothing. Default: 3
+  --json        the results as JSON on standard output
+  --help        this text
+
+Raises load on actors until something breaks. In a checkout of envoi, a full run writes benchmarks/results/stress.json, and the
+pages made from it. The status is 1, too, when no breaking point is found or something does not hold past it.
+`;
+
+type Arguments = ReturnType<typeof parseArguments>;
+
+function parseArguments(argv: readonly string[]) {
+  const flag = { type: "boolean", default: false } as const;
+  try {
+    const options = { quick: flag, check: flag, json: flag, help: flag, seconds: { type: "string" } } as const;
+    const { seconds: text, ...flags } = parseArgs({ args: [...argv], options }).values;
+    const seconds = text === undefined ? undefined : Number(text);
+    if (seconds !== undefined && !(seconds > 0 && seconds <= LONGEST))
+      throw new Error(`--seconds takes a number above 0, at most ${LONGEST}, such as --seconds 3; got ${text}.`);
+    return { ...flags, seconds };
+  } catch (thrown) {
+    const [sentence] = (thrown instanceof Error ? thrown.message : String(thrown)).split(". ");
+    throw new UsageError(`${sentence?.replace(/\.$/, "")}. There are --quick, --check, --seconds N, --json, --help.`);
+  }
+}
+
+/** Of a window, in seconds. */
+const LONGEST = 3_600;

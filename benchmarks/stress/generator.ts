@@ -2,11 +2,9 @@
 import { setPriority } from "node:os";
 import type { Socket } from "bun";
 import { serveParent } from "./child";
-import { type ClosedLoop, closedLoop } from "./closed-loop";
-import { RequestTimes } from "./latency";
 import { type Answers, eachAnswer, LineReader, LineWriter } from "./lines";
-import { Requests, type Window } from "./requests";
-import type { Outcomes } from "./results";
+import { Requests, RequestTimes, type Window } from "./requests";
+import type { WindowResult } from "./results";
 import { type Mix, Schedule, type ScheduleOptions } from "./schedule";
 
 /** What is made. */
@@ -16,16 +14,7 @@ export interface Begin extends ScheduleOptions {
 }
 
 /** What a window was, seen from the generator. */
-export interface Seen {
-  readonly all: Outcomes;
-  readonly operations: Readonly<Record<string, Outcomes>>;
-  /** How long the window was, in milliseconds. */
-  readonly milliseconds: number;
-  /** 99 in 100 requests were sent so soon after they were due, in milliseconds. */
-  readonly lag: number;
-  /** Share of one processor that the generator used. */
-  readonly processor: number;
-}
+export type Seen = Omit<WindowResult, "subject">;
 
 /** What the process that started this one may call. */
 export interface GeneratorHandlers extends Record<string, (argument: never) => unknown> {
@@ -34,7 +23,6 @@ export interface GeneratorHandlers extends Record<string, (argument: never) => u
   readonly window: (milliseconds: number) => Promise<Seen>;
   /** Sends no more, and ends once nothing is open. */
   readonly rest: () => Promise<void>;
-  readonly closed: (loop: ClosedLoop) => Promise<Outcomes>;
 }
 
 /** Between two looks at what is due, in milliseconds. */
@@ -72,6 +60,7 @@ class Generator {
   async window(milliseconds: number): Promise<Seen> {
     this.#send();
     const start = performance.now();
+    const { rate } = this.#schedule;
     const before = processorTime();
     const window = this.#requests.begin();
     const lags = new RequestTimes();
@@ -81,7 +70,8 @@ class Generator {
     const processor = (processorTime() - before) / (end - start);
     await window.whole;
     const lag = lags.percentile(99);
-    return { all: window.all.outcomes(), operations: window.operations(), milliseconds: end - start, lag, processor };
+    const generator = { lag, processor };
+    return { rate, milliseconds: end - start, all: window.all.outcomes(), operations: window.operations(), generator };
   }
 
   async rest(): Promise<void> {
@@ -169,7 +159,6 @@ if (import.meta.main) {
     change: (to) => begun().change(to),
     window: (milliseconds) => begun().window(milliseconds),
     rest: () => begun().rest(),
-    closed: (loop) => closedLoop(loop, (hear) => connect(path, hear)),
   };
   serveParent(handlers);
 }

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { disk, makeFolder } from "../harness/places";
 import { Child } from "./child";
-import type { GeneratorHandlers, Seen } from "./generator";
-import type { Outcomes } from "./results";
+import type { GeneratorHandlers } from "./generator";
+import type { WindowResult } from "./results";
 import type { Arrivals, Mix } from "./schedule";
 import type { Look, SubjectHandlers, Usage } from "./subject";
 
@@ -23,17 +23,6 @@ export interface LoadOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The figures of one window. */
-export interface WindowFigures extends Seen {
-  /** How the process under load was. */
-  readonly subject: {
-    /** Share of one processor that it used in the window. */
-    readonly processor: number;
-    /** Bytes at the end of the window. */
-    readonly rss: number;
-  };
-}
-
 /**
  * Load on an open schedule, from a process of its own on actors in another one.
  *
@@ -50,7 +39,7 @@ export interface Load extends AsyncDisposable {
    * The figures of the requests that are due in the next so many milliseconds, once all of these are answered or given up.
    * Windows may overlap.
    */
-  window(milliseconds: number): Promise<WindowFigures>;
+  window(milliseconds: number): Promise<WindowResult>;
   /**
    * Sends no more, and resolves once nothing is open and no message waits or runs; rejects when some do after ten seconds.
    * `change` begins again.
@@ -61,8 +50,6 @@ export interface Load extends AsyncDisposable {
   /** The subject's audit and its memory after a forced collection, which stalls it for that time. */
   look(): Promise<Look>;
   usage(): Promise<Usage>;
-  /** Asks one after the other, on a connection of its own, for so many milliseconds. */
-  closed(operation: string, milliseconds: number): Promise<Outcomes>;
   /** Ends both processes and removes what they kept. */
   stop(): Promise<void>;
 }
@@ -99,7 +86,7 @@ function calls(subject: Child<SubjectHandlers>, generator: Child<GeneratorHandle
   const none = undefined as never; // For handlers that take no argument.
   return {
     change: (to: { readonly rate?: number; readonly mix?: Mix }) => generator.call("change", to),
-    async window(milliseconds: number): Promise<WindowFigures> {
+    async window(milliseconds: number): Promise<WindowResult> {
       const usage = async (): Promise<Usage> => subject.call("usage", none);
       const later = async (): Promise<Usage> => Bun.sleep(milliseconds).then(usage);
       const [seen, before, after] = await Promise.all([generator.call("window", milliseconds), usage(), later()]);
@@ -113,6 +100,5 @@ function calls(subject: Child<SubjectHandlers>, generator: Child<GeneratorHandle
     command: (name: string, argument?: unknown) => subject.call("command", { name, argument }),
     look: () => subject.call("look", none),
     usage: () => subject.call("usage", none),
-    closed: (operation: string, milliseconds: number) => generator.call("closed", { operation, milliseconds }),
   };
 }

@@ -1,7 +1,6 @@
-import { errorShare, MOST_ERRORS } from "./limits";
 import type { Load } from "./load";
 import type { Overload, WindowResult } from "./results";
-import { windowResult } from "./window-result";
+import { errorShare, MOST_ERRORS } from "./steps";
 
 export interface OverloadOptions {
   /** The highest load that held, in requests a second. */
@@ -74,7 +73,7 @@ export async function overload(load: Load, { held, broke, window }: OverloadOpti
   await load.rest();
   await load.change({ rate: calm });
   await Bun.sleep(SETTLE);
-  const before = windowResult(calm, await load.window(window));
+  const before = await load.window(window);
   const { heap: heapBefore } = await load.look();
   const heapDuring: number[] = [];
   const during: WindowResult[] = [];
@@ -86,14 +85,14 @@ export async function overload(load: Load, { held, broke, window }: OverloadOpti
     }
     const [seen, look] = await Promise.all([load.window(window), Bun.sleep(window).then(() => load.look())]);
     if (during.length === 0 && errorShare(seen) < MOST_ERRORS) continue;
-    during.push(windowResult(over, seen));
+    during.push(seen);
     heapDuring.push(look.heap);
   }
   await load.change({ rate: calm });
   const recovery = await recover(load, before);
-  let after = windowResult(calm, await load.window(window));
+  let after = await load.window(window);
   for (let tries = 1; tries < TRIES && !isAsBefore(after, before); tries++) {
-    after = windowResult(calm, await load.window(window));
+    after = await load.window(window);
   }
   await load.rest();
   const { audit, heap: heapAfter } = await load.look();

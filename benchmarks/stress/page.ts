@@ -1,20 +1,18 @@
 import { digits, duration, rate, table } from "../harness/format";
 import { revisionOf } from "../harness/machine";
 import published from "../published-figures.json";
-import type { Latency } from "./latency";
-import { errorShare, MOST_ERRORS, MOST_LAG, MOST_P99, MOST_PROCESSOR } from "./limits";
 import { refusals } from "./overload";
 import {
   type Fault,
   type Ladder,
   type Overload,
   type Scenario,
-  type Stall,
   type Step,
   type StressResults,
   scenarioName,
   type WindowResult,
 } from "./results";
+import { errorShare, MOST_ERRORS, MOST_LAG, MOST_P99, MOST_PROCESSOR } from "./steps";
 
 const NONE = "–";
 const time = (milliseconds: number | null): string => (milliseconds === null ? NONE : duration(milliseconds * 1e6));
@@ -25,7 +23,7 @@ const count = (value: number): string => value.toLocaleString("en");
 
 /** The page of stress: Markdown, from the results alone; `picture` is that of the ladders. */
 export function renderStress(results: StressResults, picture = ""): string {
-  const { machine, scenarios, stall, capacity, ladders, faults } = results;
+  const { machine, scenarios, capacity, ladders, faults } = results;
   const { cpu, cores, system, bun, date } = machine;
   const parts = [
     "# Stress",
@@ -39,8 +37,6 @@ export function renderStress(results: StressResults, picture = ""): string {
     METHOD,
     `Without any actor, sockets, lines and promises bore ${perSecond(capacity.held)}; then, ${capacity.why}.`,
     ...ladders.flatMap(ladderSection),
-    "## What a closed loop hides",
-    stallSentence(stall),
     ...(faults.length === 0 ? [] : ["## Faults under load", ...faults.flatMap(faultSection)]),
   ];
   return `${parts.filter((part) => part !== "").join("\n\n")}\n`;
@@ -48,7 +44,7 @@ export function renderStress(results: StressResults, picture = ""): string {
 
 const METHOD = [
   "A generator in a process of its own sends requests over a socket when a schedule says so (arrivals by chance, as a Poisson process), whatever became of those before. A request's time counts from when it was due, in logarithmic bins of three digits, and one without an answer after a second has gone wrong.",
-  `Each step has a window of its own, which begins once its load has taken hold. A load has broken when ${percent(MOST_ERRORS)} of its requests went wrong or one in a hundred took more than ${MOST_P99} ms, twice; the breaking point is narrowed down to a tenth.`,
+  `Each step has a window of its own, which begins once its load has taken hold. A load has broken when ${percent(MOST_ERRORS)} of its requests went wrong or one in a hundred took more than ${MOST_P99} ms, twice in a row. The load rises by fixed steps, so the breaking point lies between the step that broke and the one before.`,
   `A step in which the generator was the limit is void: it sent one in a hundred requests more than ${MOST_LAG} ms late, or used more than ${percent(MOST_PROCESSOR)} of a processor.`,
 ].join(" ");
 
@@ -130,20 +126,6 @@ function overloadSentence({ over, during, recovery, heap, audit, failed }: Overl
     `Of ${count(audit.accepted)} messages in all, ${count(audit.handled)} were handled, ${count(audit.failed)} failed and ${count(audit.dead)} became dead letters.`,
   ];
   return [...sentences, ...failed.map((sentence) => `**${sentence}**`)].join(" ");
-}
-
-function stallSentence({ milliseconds, rate: load, open, closed }: Stall): string {
-  const of = ({ p50, p95, p99, max }: Latency) => [time(p50), time(p95), time(p99), time(max)];
-  return [
-    `The process under load did nothing for ${milliseconds} ms, once in two seconds. The open schedule goes on meanwhile, as users do; a closed loop sends nothing, so all that it sees is one slow request.`,
-    table(
-      ["the same stall, seen by", "p50", "p95", "p99", "max"],
-      [
-        [`an open schedule, ${perSecond(load)}`, ...of(open)],
-        ["a closed loop, one request after the other", ...of(closed)],
-      ],
-    ),
-  ].join("\n\n");
 }
 
 function faultSection({ name, about, before, during, after, recovery, happened, audit, failed }: Fault): string[] {

@@ -2,12 +2,24 @@ import { Type } from "envoi";
 import { jsonText } from "../harness/format";
 import { machineSchema } from "../harness/machine";
 import { type Described, parseJson } from "../harness/schema";
-import { Latency } from "./latency";
 
 // What `bun run stress` writes to benchmarks/results/stress.json. Milliseconds, bytes and requests a second throughout.
 
 const Count = Type.Integer({ minimum: 0 });
 const Share = Type.Number({ description: "A share of one: of the requests, or of one processor." });
+
+/** How long requests took, in milliseconds. */
+export const Latency = Type.Object({
+  count: Type.Integer({ minimum: 0 }),
+  p50: Type.Number(),
+  p95: Type.Number(),
+  /** Null with fewer than a thousand requests. */
+  p99: Type.Union([Type.Number(), Type.Null()]),
+  /** Null with fewer than ten thousand requests. */
+  p999: Type.Union([Type.Number(), Type.Null()]),
+  max: Type.Number(),
+});
+export type Latency = Described<typeof Latency>;
 
 /** What became of requests; each of them is in it once. */
 export const Outcomes = Type.Object({
@@ -103,15 +115,6 @@ export const Scenario = Type.Object({
 });
 export type Scenario = Described<typeof Scenario>;
 
-/** A stall of the process under load, as an open schedule sees it and as a closed loop does. */
-export const Stall = Type.Object({
-  milliseconds: Type.Number(),
-  rate: Type.Number(),
-  open: Latency,
-  closed: Latency,
-});
-export type Stall = Described<typeof Stall>;
-
 /** Something that goes wrong under load, and what comes of it. */
 export const Fault = Type.Object({
   name: Type.String(),
@@ -134,7 +137,6 @@ export const StressResults = Type.Object({
   /** How long the run took. */
   seconds: Type.Number(),
   scenarios: Type.Array(Scenario),
-  stall: Stall,
   capacity: Capacity,
   ladders: Type.Array(Ladder),
   faults: Type.Array(Fault),
@@ -154,7 +156,7 @@ export const scenarioName = ({ messages, isolation }: Pick<Scenario, "messages" 
   `${messages.toLocaleString("en")} messages, code in ${isolation === "sandbox" ? "the default tier" : "the trusted tier"}`;
 
 /** All figures of a run, by row and name. */
-export function figuresOf({ scenarios, stall, ladders, faults }: StressResults): StressFigure[] {
+export function figuresOf({ scenarios, ladders, faults }: StressResults): StressFigure[] {
   const figures: StressFigure[] = [];
   for (const scenario of scenarios) {
     const row = scenarioName(scenario);
@@ -164,10 +166,6 @@ export function figuresOf({ scenarios, stall, ladders, faults }: StressResults):
       figures.push({ row, figure: `${kind} p95`, unit: "ms", value: p95 });
     }
   }
-  const { rate, milliseconds, open, closed } = stall;
-  const stalled = `a stall of ${milliseconds} ms at ${rate.toLocaleString("en")} a second`;
-  figures.push({ row: stalled, figure: "p95, open schedule", unit: "ms", value: open.p95 });
-  figures.push({ row: stalled, figure: "p95, closed loop", unit: "ms", value: closed.p95 });
   for (const { name, held, overload } of ladders) {
     figures.push({ row: name, figure: "load that held", unit: "/s", value: held });
     figures.push({ row: name, figure: "recovery", unit: "ms", value: overload.recovery });

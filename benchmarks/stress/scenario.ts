@@ -5,8 +5,8 @@ import { letters } from "../harness/file-samples";
 import { liveHeap } from "../harness/heap";
 import { disk, makeFolder } from "../harness/places";
 import { serveParent } from "./child";
-import { type Latency, RequestTimes } from "./latency";
-import type { Scenario } from "./results";
+import { RequestTimes } from "./requests";
+import type { Latency, Scenario } from "./results";
 
 export const BATCH = 50;
 /** Items of a stream. */

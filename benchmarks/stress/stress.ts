@@ -1,9 +1,7 @@
 import { describeMachine } from "../harness/machine";
 import { Child } from "./child";
 import { FAULTS, measureFault } from "./faults/faults";
-import { type Climb, climb, highest, type LadderOptions } from "./ladder";
-import { judge } from "./limits";
-import { type Load, startLoad, type WindowFigures } from "./load";
+import { type Load, startLoad } from "./load";
 import { overload } from "./overload";
 import {
   type Capacity,
@@ -13,11 +11,11 @@ import {
   type Step,
   type StressResults,
   scenarioName,
+  type WindowResult,
 } from "./results";
 import type { ScenarioHandlers } from "./scenario";
 import type { Mix } from "./schedule";
-import { compareStalls } from "./stall";
-import { windowResult } from "./window-result";
+import { type Climb, climb, judge, NotFound } from "./steps";
 
 /** How much is measured. */
 export interface Effort {
@@ -25,12 +23,12 @@ export interface Effort {
   readonly window: number;
   /** Messages of the larger scenario. */
   readonly messages: number;
+  /** How many times as much each step has as the one before. */
   readonly factor: number;
-  readonly precision: number;
 }
 
-export const FULL: Effort = { window: 3_000, messages: 100_000, factor: 1.6, precision: 1.1 };
-export const QUICK: Effort = { window: 1_000, messages: 10_000, factor: 2.5, precision: 1.25 };
+export const FULL: Effort = { window: 3_000, messages: 100_000, factor: 1.5 };
+export const QUICK: Effort = { window: 1_000, messages: 10_000, factor: 2.5 };
 
 export interface StressOptions {
   readonly effort: Effort;
@@ -52,8 +50,6 @@ interface LadderPlan {
 const SETTLE = 0.25;
 /** The share of a window that a fault goes on, and the times before and after it. */
 const FAULT = 0.6;
-/** Requests a second while the process under load stalls. */
-const STALL_RATE = 1_000;
 /** Requests of a mix, in parts of a hundred. */
 const MIXED: Mix = { ask: 40, stream: 20, read: 15, write: 15, code: 10 };
 
@@ -86,8 +82,6 @@ export async function measureStress(options: StressOptions): Promise<StressResul
     progress(scenarioName(asked));
     scenarios.push(await runScenario(asked, signal));
   }
-  progress("a stall, on an open schedule and in a closed loop");
-  const stall = await loaded(signal, (load) => compareStalls(load, STALL_RATE));
   const capacity = await loaded(signal, (load) => measureCapacity(load, options));
   const ladders: Ladder[] = [];
   for (const plan of LADDERS) ladders.push(await loaded(signal, (load) => climbLadder(load, plan, options)));
@@ -98,7 +92,7 @@ export async function measureStress(options: StressOptions): Promise<StressResul
   }
   const machine = describeMachine(root);
   const seconds = (performance.now() - start) / 1_000;
-  return { machine, seconds, scenarios, stall, capacity, ladders, faults };
+  return { machine, seconds, scenarios, capacity, ladders, faults };
 }
 
 async function runScenario(asked: Parameters<ScenarioHandlers["run"]>[0], signal: AbortSignal): Promise<Scenario> {
@@ -123,7 +117,7 @@ async function loaded<Value>(signal: AbortSignal, work: (load: Load) => Promise<
 /** Puts on a load, waits until it has taken hold, and looks at a window of it. */
 const stepOf =
   (load: Load, name: string, mix: Mix, { effort, progress }: StressOptions) =>
-  async (rate: number): Promise<WindowFigures> => {
+  async (rate: number): Promise<WindowResult> => {
     progress(`${name}: ${rate.toLocaleString("en")} requests a second`);
     await load.rest();
     await load.change({ rate, mix });
@@ -137,31 +131,23 @@ const stepOf =
 
 async function measureCapacity(load: Load, options: StressOptions): Promise<Capacity> {
   const step = stepOf(load, "sockets alone", { bare: 1 }, options);
-  const { steps, held, why } = await highest({ from: 20_000, factor: options.effort.factor, step, judge });
+  const { steps, held, why } = await climb({ from: 20_000, factor: options.effort.factor }, step, judge);
   return { steps: steps.map(stepResult), held, why };
 }
 
 async function climbLadder(load: Load, plan: LadderPlan, options: StressOptions): Promise<Ladder> {
   const { name, about, mix, from } = plan;
   const { effort, progress } = options;
-  const { factor, precision } = effort;
-  const ladder: LadderOptions<WindowFigures> = {
-    from,
-    factor,
-    precision,
-    step: stepOf(load, name, mix, options),
-    judge,
-  };
-  const { steps, held, broke, why } = await climb(ladder);
+  const found = await climb({ from, factor: effort.factor }, stepOf(load, name, mix, options), judge);
+  const { steps, held, ended: broke, kind, why } = found;
+  if (kind === "void" || held === 0) throw new NotFound(`At ${broke} requests a second, ${why}.`);
   progress(`${name}: more than it bears, and after`);
   const past = await overload(load, { held, broke, window: effort.window });
   return { name, about, mix: { ...mix }, steps: steps.map(stepResult), held, broke, why, overload: past };
 }
 
-function stepResult({ rate, step, verdict }: Climb<WindowFigures>["steps"][number]): Step {
-  return {
-    window: windowResult(rate, step),
-    verdict: verdict.kind,
-    why: verdict.kind === "held" ? "" : verdict.why,
-  };
-}
+const stepResult = ({ step, verdict }: Climb<WindowResult>["steps"][number]): Step => ({
+  window: step,
+  verdict: verdict.kind,
+  why: verdict.kind === "held" ? "" : verdict.why,
+});

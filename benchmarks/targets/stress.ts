@@ -32,12 +32,4 @@ export const stressTargets: readonly Target[] = [
   ...["messaging only", "all together", ...FAULTS].map(
     (row): Target => ({ ...stress, row, figure: "recovery", atMost: 5_000, aim: 500, reason: RECOVERS }),
   ),
-  {
-    ...stress,
-    row: "a stall of 200 ms at 1,000 a second",
-    figure: "p95, open schedule",
-    atLeast: 50,
-    aim: 100,
-    reason: "a tenth of the requests come while it lasts, and half of these wait for more than 100 ms",
-  },
 ];

@@ -1,7 +1,6 @@
 import { defineProtocol, Type } from "envoi";
 import { createRandom } from "envoi/testing";
-import type { FaultPlan, MakeTrouble } from "./fault";
-import { subjectOf, TIMEOUT } from "./subject";
+import { type FaultPlan, type MakeTrouble, subjectOf, TIMEOUT } from "./trouble";
 
 const Frail = defineProtocol("frail", { say: { payload: Type.Number(), reply: Type.Number() } });
 const SHARE = 0.01;

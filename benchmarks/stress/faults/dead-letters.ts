@@ -1,6 +1,5 @@
 import { address, createMessage } from "envoi";
-import type { FaultPlan, MakeTrouble } from "./fault";
-import { subjectOf } from "./subject";
+import { type FaultPlan, type MakeTrouble, subjectOf } from "./trouble";
 
 /** Milliseconds between two bursts, and the letters of each. */
 const PAUSE = 5;

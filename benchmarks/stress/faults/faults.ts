@@ -1,14 +1,13 @@
-import { errorShare } from "../limits";
 import { type Load, startLoad } from "../load";
 import { auditComplaints, isAsBefore, NotRecovered, recover } from "../overload";
 import type { Fault, WindowResult } from "../results";
-import { windowResult } from "../window-result";
+import { errorShare } from "../steps";
 import { fault as crashes } from "./crashes";
 import { fault as deadLetters } from "./dead-letters";
-import type { FaultPlan, Told } from "./fault";
 import { fault as fullMailboxes } from "./full-mailboxes";
 import { fault as kills } from "./kills";
 import { fault as slowDisk } from "./slow-disk";
+import type { FaultPlan, Told } from "./trouble";
 
 export const FAULTS: readonly FaultPlan[] = [kills, crashes, slowDisk, fullMailboxes, deadLetters];
 
@@ -29,7 +28,7 @@ export async function measureFault(plan: FaultPlan, { window, signal }: FaultOpt
   const { name, about, rate, mix, module } = plan;
   await using load = await startLoad({ rate, mix, patience: PATIENCE, subject: new URL(module), signal });
   await Bun.sleep(SETTLE);
-  const look = async () => windowResult(rate, await load.window(window));
+  const look = () => load.window(window);
   const before = await until(look, (seen) => errorShare(seen) === 0);
   await load.command("begin");
   const seen = load.window(window);
@@ -37,7 +36,7 @@ export async function measureFault(plan: FaultPlan, { window, signal }: FaultOpt
   await Bun.sleep(window);
   await load.command("end");
   const recovered = await recovery(load, before);
-  const during = windowResult(rate, await seen);
+  const during = await seen;
   const after = await until(look, (seen) => isAsBefore(seen, before));
   await load.rest();
   const { audit } = await load.look();

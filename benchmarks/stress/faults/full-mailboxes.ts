@@ -1,7 +1,6 @@
 import { address, defineProtocol, type Overflow, type System, Type } from "envoi";
-import type { Operation } from "../operation";
-import type { FaultPlan, MakeTrouble } from "./fault";
-import { subjectOf, TIMEOUT } from "./subject";
+import type { Operation } from "../subject";
+import { type FaultPlan, type MakeTrouble, subjectOf, TIMEOUT } from "./trouble";
 
 const WAITING = address("wait");
 const Narrow = defineProtocol("narrow", { say: { payload: Type.Number(), reply: Type.Number() } });

@@ -1,8 +1,7 @@
 import { createRandom } from "envoi/testing";
 import { spawnCodeExecution } from "envoi/tools";
 import { descendants } from "../../harness/processes";
-import type { FaultPlan, MakeTrouble } from "./fault";
-import { subjectOf, TIMEOUT } from "./subject";
+import { type FaultPlan, type MakeTrouble, subjectOf, TIMEOUT } from "./trouble";
 
 /** Milliseconds between two kills. */
 const PAUSE = 200;

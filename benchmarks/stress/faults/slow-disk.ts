@@ -3,8 +3,7 @@ import { join } from "node:path";
 import { type AskResult, defineProtocol, Type } from "envoi";
 import { spawnFileSystem } from "envoi/tools";
 import { letters } from "../../harness/file-samples";
-import type { FaultPlan, MakeTrouble } from "./fault";
-import { subjectOf, TIMEOUT } from "./subject";
+import { type FaultPlan, type MakeTrouble, subjectOf, TIMEOUT } from "./trouble";
 
 const Disk = defineProtocol("disk", { write: { payload: Type.Number(), reply: Type.Number() } });
 /** What the disk takes for each write, in milliseconds. */

@@ -22,14 +22,17 @@ async function run(seconds: number, name: string, { endsAtOnce = false, settling
   return { status: await soak(seconds / 60, around, load(name, settling)), out, err };
 }
 
+/** Two soaks of four seconds each; the trends that they judge by are tested beside. */
+const inLong = test.if(process.env["ENVOI_LONG"] !== undefined);
+
 describe("a soak", () => {
-  test("of an actor that keeps something of each message ends with status 1, and says what leaks", async () => {
+  inLong("of an actor that keeps something of each message ends with status 1, and says what leaks", async () => {
     const { status, out, err } = await run(4, "leaking");
     expect({ status, err }).toEqual({ status: 1, err: "" });
     expect(out).toMatch(/^ {2}heap: .* at the end: it leaks$/m);
   });
 
-  test("of one that keeps nothing finds no leak of its heap", async () => {
+  inLong("of one that keeps nothing finds no leak of its heap", async () => {
     const { out, err } = await run(4, "steady");
     expect(err).toBe("");
     expect(out).toMatch(/^ {2}heap: .* at the end: no leak$/m);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createRandom } from "envoi/testing";
-import { RequestTimes } from "../../../benchmarks/stress/latency";
+import { RequestTimes } from "../../../benchmarks/stress/requests";
 
 const COUNT = 100_000;
 

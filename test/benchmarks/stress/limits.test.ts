@@ -1,11 +1,10 @@
 import { expect, test } from "bun:test";
-import { judge } from "../../../benchmarks/stress/limits";
+import { judge } from "../../../benchmarks/stress/steps";
 
 const latency = { count: 2_000, p50: 1, p95: 2, p99: 3, p999: null, max: 4 };
 const window = (ok: number, errors: Record<string, number> = {}, times: Partial<typeof latency> = {}) => ({
   all: { due: 2_000, ok, errors, latency: { ...latency, ...times } },
-  lag: 1,
-  processor: 0.2,
+  generator: { lag: 1, processor: 0.2 },
 });
 
 test("a load holds while less than 5 % of it goes wrong and a p99 of 500 ms is kept", () => {
@@ -23,13 +22,12 @@ test("a load has broken with a p99 above 500 ms; of few requests, with one of th
   expect(judge(window(2_000, {}, { p99: 501 }))).toMatchObject({ kind: "broke" });
   const few = {
     all: { ...window(500).all, due: 500, latency: { ...latency, p99: null, max: 600 } },
-    lag: 1,
-    processor: 0,
+    generator: { lag: 1, processor: 0 },
   };
   expect(judge(few)).toMatchObject({ kind: "broke", why: "one in 100 requests took 600 ms" });
 });
 
 test("a step says nothing when the generator was late or had no time left, whatever else was", () => {
-  expect(judge({ ...window(0), lag: 51 })).toMatchObject({ kind: "void" });
-  expect(judge({ ...window(2_000), processor: 0.91 })).toMatchObject({ kind: "void" });
+  expect(judge({ ...window(0), generator: { lag: 51, processor: 0 } })).toMatchObject({ kind: "void" });
+  expect(judge({ ...window(2_000), generator: { lag: 1, processor: 0.91 } })).toMatchObject({ kind: "void" });
 });

@@ -3,10 +3,9 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { descendants, residentBytes } from "../../../benchmarks/harness/processes";
-import { judge } from "../../../benchmarks/stress/limits";
 import { type Load, type LoadOptions, startLoad } from "../../../benchmarks/stress/load";
 import { overload } from "../../../benchmarks/stress/overload";
-import { compareStalls } from "../../../benchmarks/stress/stall";
+import { judge } from "../../../benchmarks/stress/steps";
 
 const NARROW = new URL("subjects/narrow.ts", import.meta.url);
 const TIMEOUT = 60_000;
@@ -69,19 +68,6 @@ test(
 );
 
 test(
-  "a stall of 200 ms is seen by the open schedule, and hidden by a closed loop",
-  async () => {
-    load = await startLoad({ rate: 0, mix: { bare: 1 }, subject: NARROW });
-    const { open, closed } = await compareStalls(load, 1_000, "bare");
-    // A tenth of the requests are due while it lasts: half of these wait for more than 100 ms.
-    expect(open.p95).toBeGreaterThan(50);
-    expect(closed.max).toBeGreaterThan(190);
-    expect(closed.p95).toBeLessThan(open.p95 / 3);
-  },
-  TIMEOUT,
-);
-
-test(
   "a generator that is held up says so, and its requests count from when they were due",
   async () => {
     const before = descendants(process.pid);
@@ -93,14 +79,15 @@ test(
     await Bun.sleep(300);
     process.kill(generator, "SIGCONT");
     const seen = await seeing;
-    expect(seen.lag).toBeGreaterThan(200);
+    expect(seen.generator.lag).toBeGreaterThan(200);
     expect(seen.all.latency.p95).toBeGreaterThan(200);
     expect(judge(seen)).toMatchObject({ kind: "void" });
   },
   TIMEOUT,
 );
 
-test(
+// Six seconds of it; what it complains of is tested beside.
+test.if(process.env["ENVOI_LONG"] !== undefined)(
   "past the break a bounded mailbox refuses, and after it the figures return to where they were",
   async () => {
     const { before, during, after, recovery, audit, failed } = await overload(await start(), {

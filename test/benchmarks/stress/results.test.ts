@@ -21,9 +21,9 @@ test("figures are written with five digits, and counts whole", () => {
 });
 
 test("results that do not fit say where, and to run it again", () => {
-  const text = JSON.stringify({ ...results, stall: { ...results.stall, rate: "fast" } });
+  const text = JSON.stringify({ ...results, capacity: { ...results.capacity, held: "fast" } });
   expect(() => parseStress(text, "stress.json")).toThrow(
-    /stress\.json does not fit: \/stall\/rate .*run `bun run stress` again/,
+    /stress\.json does not fit: \/capacity\/held .*run `bun run stress` again/,
   );
 });
 

@@ -69,12 +69,6 @@ export const results: StressResults = {
     { ...scenario, messages: 1_000, isolation: "trusted" },
     { ...scenario, messages: 100_000, isolation: "sandbox" },
   ],
-  stall: {
-    milliseconds: 200,
-    rate: 1_000,
-    open: { ...latency, p95: 98 },
-    closed: { ...latency, p95: 0.05, max: 201 },
-  },
   capacity: {
     steps: [{ window: window(500_000), verdict: "held", why: "" }],
     held: 500_000,

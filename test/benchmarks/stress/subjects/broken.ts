@@ -1,4 +1,4 @@
-import type { Open } from "../../../../benchmarks/stress/operation";
+import type { Open } from "../../../../benchmarks/stress/subject";
 
 /** Cannot be opened. */
 export const open: Open = () => {

@@ -1,5 +1,5 @@
 import { address, createMessage, createSystem, defineProtocol, Type } from "envoi";
-import type { Open } from "../../../../benchmarks/stress/operation";
+import type { Open } from "../../../../benchmarks/stress/subject";
 
 /** Under load in tests: an actor that takes 2 ms for each message, with room for 20. */
 const Narrow = defineProtocol("narrow", { take: { payload: Type.Number(), reply: Type.Number() } });
