@@ -1,110 +1,16 @@
 import type { Target } from "./harness/target";
 import { latency, memoryTargets, startup } from "./targets/process";
-import { codeTargets, files, gaps, onDiskAndTmpfs } from "./targets/tools";
+import { codeRatios, fileRatios, messaging } from "./targets/ratios";
+import { codeTargets, files, gaps } from "./targets/tools";
 
 export { stressTargets } from "./targets/stress";
 
 /**
- * What the figures must reach, with every promise switched on. `bun run bench --check` fails when one is missed. Ratios are to the
- * floor of the same rounds; *raw* is the ten-line mailbox of `harness/raw-mailbox.ts`.
+ * What the figures must reach, with every promise switched on. `bun run bench --check` fails when one is missed three times. Ratios are
+ * to the floor of the same rounds; *raw* is the bare mailbox of `harness/raw-mailbox.ts`.
  */
 export const targets: readonly Target[] = [
-  {
-    suite: "routing",
-    row: "ref.tell, 100,000 to completion",
-    figure: "ratio",
-    atMost: 1.6,
-    aim: 1.3,
-    reason: "a tell adds accounting and a turn budget to the raw mailbox, and allocates one envelope as that does",
-  },
-  {
-    suite: "routing",
-    row: "ref.ask in sequence, sync handler, default timeout",
-    figure: "ratio",
-    atMost: 1.5,
-    aim: 1.25,
-    reason: "an ask costs the promise that it must create, and a deadline in the shared timer wheel",
-  },
-  {
-    suite: "routing",
-    row: "ref.ask, 100 in flight",
-    figure: "ratio",
-    atMost: 1.5,
-    aim: 1.1,
-    reason: "one microtask drains the batch, so the promises weigh most",
-  },
-  {
-    suite: "routing",
-    row: "router.ask(createMessage(…)) in sequence",
-    figure: "ratio",
-    atMost: 2.5,
-    aim: 1.8,
-    reason: "the dynamic path adds a message object and a look-up by address",
-  },
-  {
-    suite: "patterns",
-    row: "ping-pong, a round trip between two actors",
-    figure: "ratio",
-    atMost: 2,
-    aim: 1.5,
-    reason: "two hops, each of which starts an actor's turn",
-  },
-  {
-    suite: "patterns",
-    row: "spawn and stop, both confirmed",
-    figure: "ratio",
-    atMost: 5,
-    aim: 3,
-    reason: "an actor is a cell, a behaviour, a context and a name, made and taken apart in order",
-  },
-  {
-    suite: "patterns",
-    row: "skynet, 100,000 leaves",
-    figure: "ratio",
-    atMost: 5,
-    aim: 3,
-    reason: "111,111 actors, each spawned under an address, told, heard and stopped, beside a bare mailbox each",
-  },
-  {
-    suite: "streams",
-    row: "stream, an item, credit 1",
-    figure: "ratio",
-    atMost: 2.5,
-    aim: 1.9,
-    reason: "at this credit the producer may have to be woken for each item",
-  },
-  {
-    suite: "streams",
-    row: "stream, an item, credit 16",
-    figure: "ratio",
-    atMost: 2,
-    aim: 1.8,
-    reason: "an item costs the generator that makes it, and the promise of the read that takes it",
-  },
-  {
-    suite: "streams",
-    row: "stream, an item, credit 256",
-    figure: "ratio",
-    atMost: 2,
-    aim: 1.8,
-    reason: "an item costs the generator that makes it, and the promise of the read that takes it",
-  },
-  {
-    suite: "streams",
-    row: "stream of a synchronous generator, an item, credit 16",
-    figure: "ratio",
-    atMost: 1.3,
-    aim: 0.8,
-    reason: "a synchronous generator fills the credit without a promise for each item",
-  },
-  {
-    suite: "message-creation",
-    row: "createMessage (tell)",
-    figure: "ratio",
-    atMost: 2,
-    aim: 1.2,
-    reason: "a message is one object of one shape; with its id and its time",
-  },
+  ...messaging,
   {
     suite: "patterns",
     row: "5 ms timer while two actors volley for 200 ms",
@@ -121,56 +27,9 @@ export const targets: readonly Target[] = [
     aim: 8,
     reason: "a turn is bounded to about a millisecond (P5)",
   },
-  {
-    suite: "survival",
-    row: "restart: an ask that fails, its actor made anew",
-    figure: "ratio",
-    atMost: 2.5,
-    aim: 1.5,
-    reason: "a supervisor's decision, a line of log and a new context, beside the error that both must make",
-  },
-  {
-    suite: "survival",
-    row: "watch: a child spawned, watched, stopped, and told of",
-    figure: "ratio",
-    atMost: 4,
-    aim: 2.5,
-    reason: "a child has a context, a place among its siblings, and an end that is told in order",
-  },
-  {
-    suite: "survival",
-    row: "stash: 100 messages put aside and handled later, a message",
-    figure: "ratio",
-    atMost: 5,
-    aim: 3,
-    reason: "a stashed message keeps its sender waiting and its place, and is handled twice",
-  },
-  {
-    suite: "flow",
-    row: "offer: 8 senders wait for room among 16, a message",
-    figure: "ratio",
-    atMost: 5,
-    aim: 3,
-    reason: "an offer has a deadline, an order among those that wait, and an answer of its own",
-  },
-  {
-    suite: "flow",
-    row: "topic: an item to 1,000 subscribers, each",
-    figure: "ratio",
-    atMost: 1.6,
-    aim: 1,
-    reason: "a delivery is a tell, and publishing needs no mailbox of its own",
-  },
-  {
-    suite: "flow",
-    row: "pool: round-robin, 100 asks in flight",
-    figure: "ratio",
-    atMost: 2.5,
-    aim: 1.8,
-    reason: "the pool is looked through, not hopped over: an ask and a choice",
-  },
-  ...onDiskAndTmpfs,
+  ...fileRatios,
   ...files,
+  ...codeRatios,
   ...codeTargets,
   ...memoryTargets,
   ...latency,

@@ -4,7 +4,7 @@ import type { Floor, Prepared } from "./suite";
 
 const floor = (name: string, about: string, setup: Floor["setup"]): Floor => ({
   name,
-  about: `the ten-line mailbox: ${about}`,
+  about: `the bare mailbox: ${about}`,
   setup,
 });
 
@@ -33,6 +33,21 @@ export const rawTells = (width: number): Floor =>
     `${width} tells, until the last is handled, then the next ${width}`,
     (operations) => tellInBatches(operations, width),
   );
+
+/** Tells to one raw mailbox out of a turn of another, until the last is handled. */
+export const rawInside = floor("raw tell from inside", "one tells another so often in one turn", (operations) => {
+  const completion = new Completion();
+  const sink = new RawMailbox<number>(completion.arrive);
+  const teller = new RawMailbox<number>((count) => {
+    for (let i = 0; i < count; i++) sink.tell(i);
+  });
+  const run = () => {
+    const done = completion.expect(operations);
+    teller.tell(operations);
+    return done;
+  };
+  return { run, completed: completion.completed };
+});
 
 /** Asks of one raw mailbox, each awaited before the next. */
 export const rawAsk = floor("raw ask", "asks, each awaited before the next", (operations) => {

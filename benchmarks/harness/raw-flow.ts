@@ -43,7 +43,7 @@ export const rawOffers = (capacity: number, senders: number): Floor => ({
 /** Asks spread over several raw mailboxes in turn, `width` in flight. */
 export const rawPool = (size: number, width: number): Floor => ({
   name: `raw pool of ${size}, ${width} in flight`,
-  about: `${size} ten-line mailboxes in an array, ${width} asks in turn, awaited with \`Promise.all\`, then the next ${width}`,
+  about: `${size} bare mailboxes in an array, ${width} asks in turn, awaited with \`Promise.all\`, then the next ${width}`,
   setup(operations) {
     const workers = Array.from({ length: size }, () => new RawMailbox<number>((payload) => payload));
     let completed = 0;
@@ -63,7 +63,7 @@ export const rawPool = (size: number, width: number): Floor => ({
 /** An ask of each of several raw mailboxes, until the first has answered, or until all have. */
 export const rawAskAll = (size: number, isFirstEnough: boolean): Floor => ({
   name: isFirstEnough ? `raw first answer of ${size}` : `raw broadcast to ${size}`,
-  about: `${size} ten-line mailboxes, each asked, awaited with \`Promise.${isFirstEnough ? "any" : "all"}\`, one after the other`,
+  about: `${size} bare mailboxes, each asked, awaited with \`Promise.${isFirstEnough ? "any" : "all"}\`, one after the other`,
   setup(operations) {
     const workers = Array.from({ length: size }, () => new RawMailbox<number>((payload) => payload));
     let completed = 0;

@@ -1,39 +1,40 @@
-interface Entry<Payload> {
-  readonly payload: Payload;
-  readonly resolve: ((reply: unknown) => void) | undefined;
-}
-
 /**
- * The *raw* floor: the mailbox that one writes in ten lines. An array, one microtask that drains it, a handler; nothing that
- * envoi promises on top: no supervision, timeout, accounting, fairness, or answer when the handler throws.
+ * The *raw* floor: the quickest bare mailbox that we could write. One array with two places a message, the payload and what settles its
+ * ask, so that a tell allocates nothing; one microtask that drains it; nothing that envoi promises on top: no supervision, timeout,
+ * accounting, fairness, or answer when the handler throws. With an object for each message a burst took twice as long.
  */
 export class RawMailbox<Payload> {
-  private queue: Entry<Payload>[] = [];
+  private queue: unknown[] = [];
+  private spare: unknown[] = [];
   private isScheduled = false;
   constructor(private readonly handler: (payload: Payload) => unknown) {}
 
   tell(payload: Payload): void {
-    this.push({ payload, resolve: undefined });
+    this.push(payload, undefined);
   }
 
   ask(payload: Payload): Promise<unknown> {
-    return new Promise((resolve) => this.push({ payload, resolve }));
+    return new Promise((resolve) => this.push(payload, resolve));
   }
 
-  private push(entry: Entry<Payload>): void {
-    this.queue.push(entry);
+  private push(payload: Payload, resolve: ((reply: unknown) => void) | undefined): void {
+    this.queue.push(payload, resolve);
     if (this.isScheduled) return;
     this.isScheduled = true;
-    queueMicrotask(() => this.drain());
+    queueMicrotask(this.drain);
   }
 
-  private drain(): void {
+  private readonly drain = (): void => {
     const batch = this.queue;
-    this.queue = [];
+    this.queue = this.spare;
     this.isScheduled = false;
-    for (const entry of batch) {
-      const reply = this.handler(entry.payload);
-      entry.resolve?.(reply);
+    const { handler } = this;
+    for (let i = 0; i < batch.length; i += 2) {
+      const reply = handler(batch[i] as Payload); // Even places hold payloads, odd ones what settles an ask.
+      const resolve = batch[i + 1] as ((reply: unknown) => void) | undefined;
+      if (resolve !== undefined) resolve(reply);
     }
-  }
+    batch.length = 0;
+    this.spare = batch;
+  };
 }

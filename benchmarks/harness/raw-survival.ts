@@ -8,7 +8,7 @@ import type { Floor } from "./suite";
 export const rawRestart: Floor = {
   name: "raw restart",
   about:
-    "the ten-line mailbox: an `Error` thrown and caught in the handler, which is replaced by a new closure, and the ask awaited",
+    "the bare mailbox: an `Error` thrown and caught in the handler, which is replaced by a new closure, and the ask awaited",
   setup(operations) {
     let made = 0;
     const make = (): (() => void) => {
@@ -41,7 +41,7 @@ export const rawRestart: Floor = {
 export const rawWatch: Floor = {
   name: "raw watch",
   about:
-    "the ten-line mailbox: one is made and put in a `Map` by name, told to stop, taken out, and another one told of it",
+    "the bare mailbox: one is made and put in a `Map` by name, told to stop, taken out, and another one told of it",
   setup(operations) {
     const completion = new Completion();
     const directory = new Map<string, RawMailbox<string>>();
@@ -69,7 +69,7 @@ export const rawWatch: Floor = {
 /** Messages that are put aside in an array, and handled when they are taken back. */
 export const rawStash = (width: number): Floor => ({
   name: `raw stash of ${width}`,
-  about: `the ten-line mailbox: ${width} messages put aside in an array, then told again in their order, and handled`,
+  about: `the bare mailbox: ${width} messages put aside in an array, then told again in their order, and handled`,
   setup(operations) {
     const completion = new Completion();
     let aside: number[] | null = [];

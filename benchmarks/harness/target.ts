@@ -73,14 +73,15 @@ export const isSame = (one: FigureName, other: FigureName): boolean =>
 export function readingOf(
   { suite, row, figure }: FigureName,
   results: readonly SuiteResult[],
-): { readonly value: number; readonly unit: string } | undefined {
+): { readonly value: number; readonly unit: string; readonly min: number; readonly max: number } | undefined {
   const found = results.find((each) => each.suite === suite)?.rows.find((each) => each.row === row);
   if (found === undefined) return undefined;
   if (found.kind === "timed") {
-    return figure === "ratio" && found.ratio !== null ? { value: found.ratio.median, unit: "" } : undefined;
+    const { ratio } = found;
+    return figure === "ratio" && ratio !== null ? { ...ratio, value: ratio.median, unit: "" } : undefined;
   }
   const reading = found.figures.find((each) => each.figure === figure);
-  return reading && { value: reading.median, unit: reading.unit };
+  return reading && { ...reading, value: reading.median };
 }
 
 /** The figure that a target is about, or undefined when these results do not hold it. */

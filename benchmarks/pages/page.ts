@@ -65,7 +65,7 @@ on your machine.`;
 const READING = `## How to read it
 
 - A **row** is one kind of work. *Here* is its median; *p99* is given where there are 1,000 samples or more.
-- A row stands beside its **floor**: the least that work of its kind costs without envoi, such as a ten-line mailbox.
+- A row stands beside its **floor**: the least that work of its kind costs without envoi, such as a bare mailbox; a **baseline** contains envoi.
 - **Times the floor** is the row's median over its floor's, with the lowest and the highest round. It hardly depends on the machine.
 - Row and floor run in one process in turns, each round after a forced collection, so a slow moment meets both.
 - Work is counted where it ends: in the handler, or on the reply. A row that does too little or too much has no figure.

@@ -69,7 +69,7 @@ export const byRouter = (milliseconds: number): Promise<Readings> =>
         router.tell(createMessage(to, "take", index)),
   );
 
-/** The least of both: the ten-line mailbox. */
+/** The least of both: the bare mailbox. */
 export function raw(milliseconds: number): Promise<Readings> {
   const { work, arrive } = counted((index) => mailbox.tell(index));
   const mailbox = new RawMailbox<number>(arrive);

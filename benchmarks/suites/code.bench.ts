@@ -48,7 +48,7 @@ const Echo = defineProtocol("code-echo", {
 
 /** An ask of an actor that gives the message's payload back. */
 const echoAsk = (per: number): Floor => ({
-  name: per === 1 ? "echo ask" : `echo ask, ${per} in flight`,
+  name: per === 1 ? "baseline: echo ask" : `baseline: echo ask, ${per} in flight`,
   about: `\`router.ask(createMessage(…))\` of an actor that gives back what it is sent${per === 1 ? "" : `, ${per} at once`}`,
   setup: (operations): Prepared => {
     const system = createSystem();
@@ -78,7 +78,7 @@ const echoAsk = (per: number): Floor => ({
 
 /** The same work on the same tier, and files by bare calls: what is left of the row without its actors. */
 const byHand = (isolation: Isolation, { job }: Kind): Floor => ({
-  name: "by hand",
+  name: "baseline: by hand",
   about:
     "the same code run by the same tier directly, in the same processes, without an actor, a message, or a check of either; files by bare calls of `node:fs`",
   varies: true, // By the code.
@@ -196,7 +196,8 @@ export const suite: Suite = {
   name: "code",
   about: [
     "The code actor, asked through the router. Rows that name no tier run in `trusted`, as the published ones do: no isolation, and the",
-    "same source again and again unless a row says otherwise. Where the floor is *by hand*, the ratio is what the actors add: their share",
+    "same source again and again unless a row says otherwise. All are warm, those of the sandbox after 30,000 executions, but *cold start*.",
+    "Where the baseline is *by hand*, the ratio is what the actors add: their share",
     "of the time is 1 − 1 / ratio. What other tools take for code, and what attacks do to them, is in benchmarks/results/peers.md.",
   ].join("\n"),
   rows: parts.flatMap(({ rows }) => rows),

@@ -78,7 +78,7 @@ function inMemory(place: typeof tmpfs): { readonly rows: readonly Row[]; readonl
 export const suite: Suite = {
   name: "files",
   about: [
-    "The file actor, asked through the router, beside the bare calls of `node:fs`.",
+    "The file actor, warm, asked through the router, beside the bare calls of `node:fs`.",
     `Rows that do not say tmpfs are on the machine's temporary folder (${disk.kind}), its contents cached; *write* is whole or not`,
     "at all unless a row says in place. *read file* reads 1 KB, *list directory* lists 1,000 entries with size and time of each,",
     "*delete file* writes a file of 100 B and deletes it, *write + read* and *10 concurrent writes* write 100 B each. The file of 1 GB is a hole, on tmpfs where there is one.",

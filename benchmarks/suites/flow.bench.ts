@@ -18,7 +18,7 @@ const key = (_operation: string, payload: unknown) => Number(payload) % 16;
 
 export const suite: Suite = {
   name: "flow",
-  about: "Senders that wait for room, topics, and pools of four workers.",
+  about: "Warm: senders that wait for room, topics, and pools of four workers.",
   rows: [
     row("offer: 8 senders wait for room among 16, a message", rawOffers(16, 8), (all) => offers(all, 16, 8)),
     row("topic: an item to 10 subscribers, each", rawFanOut(10), (all) => topic(all, 10)),

@@ -77,7 +77,7 @@ const batch: Row = {
 
 export const suite: Suite = {
   name: "message-creation",
-  about: "Making messages, replies, ids and addresses; nothing is sent.",
+  about: "Making messages, replies, ids and addresses, warm; nothing is sent.",
   rows: [
     making("createMessage (tell)", literal, (i) => createMessage(to, "say", i), isMessage),
     making(

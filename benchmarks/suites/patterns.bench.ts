@@ -56,7 +56,7 @@ function unsent(operations: number): Prepared {
 export const suite: Suite = {
   name: "patterns",
   about:
-    "Actors and references in the shapes that programs are made of, each until its last message is handled or answered.",
+    "Warm actors and references in the shapes that programs are made of, each until its last message is handled or answered.",
   rows: [
     pattern("concurrent: 10 tells", 10, rawTells(10), (all) => tells(all, 10)),
     pattern("concurrent: 100 tells", 100, rawTells(100), (all) => tells(all, 100)),

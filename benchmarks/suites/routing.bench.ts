@@ -12,8 +12,8 @@ import {
 } from "envoi";
 import { spawnProgram } from "envoi/tools";
 import { Completion } from "../harness/completion";
-import { rawAsk, rawAsks, rawTell } from "../harness/raw-floors";
-import type { Prepared, Row, Suite } from "../harness/suite";
+import { rawAsk, rawAsks, rawInside, rawTell } from "../harness/raw-floors";
+import type { Floor, Prepared, Row, Suite } from "../harness/suite";
 import { prepareAsks } from "../subjects/asks";
 import { whyNot } from "../subjects/code";
 import { Echo, Sink } from "../subjects/echo";
@@ -200,7 +200,7 @@ function intercepted(name: string, floor: string, prepare: (router: Router, oper
     operations: OPERATIONS,
     per: 1,
     floor: {
-      name: floor,
+      name: `baseline: ${floor}`,
       about: "the same, without an interceptor",
       setup: (operations) => prepare(createRouter(), operations),
     },
@@ -226,7 +226,7 @@ function observed(
     operations: 10_000,
     per: 1,
     floor: {
-      name: floor,
+      name: `baseline: ${floor}`,
       about: "the same, without it",
       setup: (operations) => prepare(createSystem(), operations),
     },
@@ -286,28 +286,58 @@ const routedTell: Row = {
   setup: () => tellThrough(createRouter(), OPERATIONS),
 };
 
-const referredTell: Row = {
+const tell = (name: string, floor: Floor, setup: (operations: number) => Prepared): Row => ({
   kind: "timed",
-  name: "ref.tell, 100,000 to completion",
-  operations: 100_000,
+  name,
+  operations: TELLS,
   per: 1,
-  floor: rawTell,
-  setup: () => {
-    const system = createSystem();
-    const completion = new Completion();
-    const sink = system.spawn("sink", Sink, () => ({
-      take() {
-        completion.arrive();
-      },
-    }));
-    const run = async () => {
-      const done = completion.expect(100_000);
-      for (let i = 0; i < 100_000; i++) sink.tell("take", i);
-      await done;
-    };
-    return { run, completed: completion.completed, teardown: () => system.shutdown() };
-  },
-};
+  floor,
+  setup: () => setup(TELLS),
+});
+
+const TELLS = 100_000;
+const Two = defineProtocol("two", { take: { payload: Type.Number() }, put: { payload: Type.Number() } });
+
+/** Tells of two operations in turn: what goes straight into the mailbox for one operation does not for these. */
+function tellsOfTwo(operations: number): Prepared {
+  const system = createSystem();
+  const completion = new Completion();
+  const arrive = (): void => void completion.arrive();
+  const two = system.spawn("two", Two, () => ({ take: arrive, put: arrive }));
+  const run = async () => {
+    const done = completion.expect(operations);
+    for (let i = 0; i < operations; i += 2) {
+      two.tell("take", i);
+      two.tell("put", i);
+    }
+    await done;
+  };
+  return { run, completed: completion.completed, teardown: () => system.shutdown() };
+}
+
+/** Tells out of a turn of another actor. */
+function tellsFromInside(operations: number): Prepared {
+  const system = createSystem();
+  const completion = new Completion();
+  const sink = system.spawn("sink", Sink, () => ({ take: () => void completion.arrive() }));
+  const teller = system.spawn("teller", Sink, () => ({
+    take(count) {
+      for (let i = 0; i < count; i++) sink.tell("take", i);
+    },
+  }));
+  const run = () => {
+    const done = completion.expect(operations);
+    teller.tell("take", operations);
+    return done;
+  };
+  return { run, completed: completion.completed, teardown: () => system.shutdown() };
+}
+
+const tellRows: readonly Row[] = [
+  tell("ref.tell of two operations in turn, 100,000 to completion", rawTell, tellsOfTwo),
+  tell("ref.tell, 100,000 to completion", rawTell, (operations) => tellsIn(createSystem(), operations)),
+  tell("ref.tell from inside an actor, 100,000 in a turn", rawInside, tellsFromInside),
+];
 
 const routedAsk: Row = {
   kind: "timed",
@@ -330,14 +360,14 @@ const whyNoPrograms = await whyNot("trusted");
 export const suite: Suite = {
   name: "routing",
   about:
-    "Sending through the router, a message object each, and through a reference. Programs are program actors in `trusted`, whose behaviour is source text; compute adds up 1 to n.",
+    "Sending through the router, a message object each, and through a reference; all of it warm. A tell costs least in a burst of one operation; with two in turn, it is what programs see; *mixed* of the suite patterns has it beside asks. Programs are program actors in `trusted`, whose behaviour is source text; compute adds up 1 to n.",
   rows: [
     ...(whyNoPrograms === undefined ? programs : []),
     routedTell,
     routed("ask round trip (echo)", 1),
     { ...routed("sequential: 10 asks", 1), per: 10 },
     routed("concurrent: 10 asks", 10),
-    referredTell,
+    ...tellRows,
     referred("ref.ask in sequence, sync handler, default timeout", 1),
     referred("ref.ask, 100 in flight", 100),
     routedAsk,

@@ -1,6 +1,7 @@
 import type { Target } from "../harness/target";
 
-// What a process with envoi must reach: its memory, its latency and its start.
+// What a process with envoi must reach: its memory, its latency and its start. Times and rates depend on the machine, so their limits are
+// twice the worst round; all of them are far within what was published.
 
 const memory = (row: string, figure: string, limit: number, aim: number, reason: string): Target => ({
   suite: "memory",
@@ -26,8 +27,8 @@ export const memoryTargets: readonly Target[] = [
     350,
     "idle actors are cheap enough to have one for each user, session or file",
   ),
-  memory("10,000 messages", "heap growth", 1, 0.2, "the code of the first messages, and nothing of the messages"),
-  memory("allocated by a tell", "bytes", 80, 60, "one envelope, and its place in the mailbox"),
+  memory("10,000 messages", "heap growth", 0.3, 0.2, "the code of the first messages, and nothing of the messages"),
+  memory("allocated by a tell", "bytes", 10, 6, "one envelope, and its place in the mailbox"),
   memory(
     "allocated by an ask and its reply",
     "bytes",
@@ -54,40 +55,35 @@ const p95 = (row: string, limit: number, aim: number, reason = PUBLISHED): Targe
   reason,
 });
 
-const sustained = (row: string, aim: number): readonly Target[] => [
+const sustained = (row: string, rate: number, slowest: number, aim: number): readonly Target[] => [
   {
     suite: "latency",
     row,
     figure: "rate",
-    atLeast: 1_000_000,
+    atLeast: rate,
     aim,
-    reason: "10,000 a second are published, of which this is a hundred times as much",
+    reason: "half of what was reached; 10,000 a second are published",
   },
   {
     suite: "latency",
     row,
     figure: "slowest tenth of a second",
-    atLeast: 10_000,
-    aim: aim / 10,
-    reason: "no pause of the collector brings it below what is published",
+    atLeast: slowest,
+    aim,
+    reason: "no pause of the collector halves it",
   },
 ];
 
 export const latency: readonly Target[] = [
-  p95("createMessage", 1_000, 150),
-  p95("router.ask(createMessage(…)), a round trip", 100_000, 1_000),
-  p95("ref.ask, a round trip", 100_000, 1_000),
-  p95(
-    "100 asks at once, until all have replied",
-    1_000,
-    50,
-    "a hundred operations at once, as published, in a millisecond",
-  ),
-  p95("read of 100 B", 1_000, 20),
-  p95("write of 100 B", 1_000, 100, `${PUBLISHED}; on a slow disk, it is the disk that misses it`),
-  p95("execution, sandbox", 5_000, 500),
-  ...sustained("sustained for 2 s: ref.tell", 10_000_000),
-  ...sustained("sustained for 2 s: router.tell(createMessage(…))", 2_000_000),
+  p95("createMessage", 240, 80),
+  p95("router.ask(createMessage(…)), a round trip", 1_250, 300),
+  p95("ref.ask, a round trip", 530, 200),
+  p95("100 asks at once, until all have replied", 60, 20, "a hundred operations at once, as published"),
+  p95("read of 100 B", 8, 3),
+  p95("write of 100 B", 420, 100, `${PUBLISHED}; on a slow disk, it is the disk that misses it`),
+  p95("execution, sandbox", 270, 80),
+  ...sustained("sustained for 2 s: ref.tell", 45_000_000, 30_000_000, 100_000_000),
+  ...sustained("sustained for 2 s: router.tell(createMessage(…))", 6_000_000, 4_000_000, 12_000_000),
 ];
 
 const overBare = (row: string, limit: number, aim: number, reason: string): Target => ({

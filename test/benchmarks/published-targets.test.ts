@@ -56,9 +56,9 @@ describe("a published target", () => {
     const shown = [{ suite: "latency", row: "ref.ask", figure: "ratio" }];
     const share = (ratio: number) =>
       publishedTable([{ target: "tool overhead", about: "it", shownBy: shown }], [measured({}, ratio)]);
-    expect(share(1.1)).toContain("| it | under 10 % | 9.09 % | met |");
-    expect(share(1.25)).toContain("| 20 % | missed |");
-    expect(share(0.8)).toContain("| 0 % | met |");
+    expect(share(1.1)).toContain("| it | under 10 % | 9.09 % (16.7–33.3 over its rounds) | met |");
+    expect(share(1.25)).toContain("| 20 % (16.7–33.3 over its rounds) | missed |");
+    expect(share(0.8)).toContain("| 0 % (16.7–33.3 over its rounds) | met |");
   });
 
   test("that several figures show is as good as the worst of them", () => {

@@ -11,12 +11,30 @@ import { publishedTable } from "../../benchmarks/pages/published";
 import { inReadme, published } from "../../benchmarks/pages/shown";
 import figures from "../../benchmarks/published-figures.json";
 import { targets } from "../../benchmarks/targets";
+import { withoutLimit } from "../../benchmarks/targets/ratios";
 import { result } from "./sample-result";
 
 const suites = await loadSuites(join(import.meta.dir, "../../benchmarks/suites"));
 
 test("each target names a row and a figure that exist", () => {
   expect(() => expectTargetsExist(targets, suites)).not.toThrow();
+});
+
+test("each timed row has a limit, or a line that says why not; no such line is about nothing", () => {
+  const timed = suites.flatMap(({ name, rows }) =>
+    rows.flatMap((row) => (row.kind === "timed" ? [{ suite: name, row: row.name, figure: "ratio" }] : [])),
+  );
+  const isExcused = (each: { readonly suite: string; readonly row: string }) =>
+    withoutLimit.some(({ suite, row }) => suite === each.suite && row.test(each.row));
+  const open = timed.filter((each) => !targets.some((target) => isSame(target, each)));
+  expect(open.filter((each) => !isExcused(each))).toEqual([]);
+  for (const { suite, row } of withoutLimit) {
+    const named = [
+      ...open,
+      ...suites.flatMap(({ name, leftOut = [] }) => leftOut.map((left) => ({ suite: name, ...left }))),
+    ];
+    expect(named.filter((each) => each.suite === suite && row.test(each.row))).not.toEqual([]);
+  }
 });
 
 test("each figure that the README or the table of published targets shows exists", () => {
@@ -51,7 +69,7 @@ test("floors of one name that do other work in other rows say so, since they tel
     rows.flatMap((row) => (row.kind === "probe" || "none" in row.floor ? [] : [row.floor])),
   );
   const varying = floors.filter(({ varies }) => varies).map(({ name }) => name);
-  for (const name of ["raw read", "raw write whole", "raw list", "by hand"]) expect(varying).toContain(name);
+  for (const name of ["raw read", "raw write whole", "raw list", "baseline: by hand"]) expect(varying).toContain(name);
   expect(floors.filter(({ name, varies }) => varying.includes(name) && !varies)).toEqual([]);
 });
 

@@ -179,7 +179,7 @@ export const candidates: readonly Candidate[] = [
     module: "mailbox.ts",
     packages: [],
     isFloor: true,
-    how: "the ten-line mailbox of `benchmarks/harness/raw-mailbox.ts`, in a map by its name",
+    how: "the bare mailbox of `benchmarks/harness/raw-mailbox.ts`, in a map by its name",
     without: { "a stopped actor handles nothing": "nothing stops" },
     said: ["ten lines: no supervision, accounting, or streams"],
   },
