@@ -122,18 +122,8 @@ const WRAPPERS = [Number, String, Boolean, BigInt, Symbol];
 
 /** Kinds whose content JSON loses, even if they have fields of their own. */
 const EMPTIED = new Set([
-  ...["Date", "Map", "Set", "WeakMap", "WeakSet", "WeakRef", "Promise", "RegExp", "Error"],
-  ...[
-    "ArrayBuffer",
-    "SharedArrayBuffer",
-    "Proxy",
-    "Blob",
-    "File",
-    "Request",
-    "Response",
-    "ReadableStream",
-    "WritableStream",
-  ],
+  ...HOLDERS.map(({ name }) => name),
+  ...["Proxy", "Blob", "File", "Request", "Response", "ReadableStream", "WritableStream"],
 ]);
 
 const escapeSegment = (key: string): string => key.replaceAll("~", "~0").replaceAll("/", "~1");

@@ -4,7 +4,7 @@ import { checkMost, DONE, type Step, StreamError } from "../actor/envelopes/stre
 import { LEFT } from "../actor/reasons";
 import { type ActorStream, asyncIteratorPrototype, StreamReader } from "../actor/refs/stream-reader";
 import { quote } from "../message/address";
-import { deliveryError, type MessageSource } from "../message/delivery-error";
+import { deliveryError } from "../message/delivery-error";
 import type { Message } from "../message/message";
 import type { Enter } from "../runtime/contexts";
 import { heard } from "../runtime/thenable";
@@ -75,7 +75,7 @@ export class InterceptedStream implements ActorStream<unknown> {
       this.#end();
       throw thrown instanceof StreamError
         ? thrown
-        : new StreamError(deliveryError("handler-failed", this.#source(true), thrown));
+        : new StreamError(deliveryError("handler-failed", sourceOf(this.#message, true), thrown));
     }
     return DONE;
   }
@@ -106,13 +106,13 @@ export class InterceptedStream implements ActorStream<unknown> {
 
   #leave(): void {
     if (this.#isDone) return;
-    this.#transit?.giveUp(deliveryError("cancelled", this.#source(false), LEFT));
+    this.#transit?.giveUp(deliveryError("cancelled", sourceOf(this.#message, false), LEFT));
     this.#end();
     this.#items
       ?.then((items) => this.#inContext(endOf, items))
       .catch((thrown) => {
         if (thrown instanceof StreamError) return; // The stream was given up above.
-        const { message } = deliveryError("handler-failed", this.#source(true), thrown);
+        const { message } = deliveryError("handler-failed", sourceOf(this.#message, true), thrown);
         this.#environment.logger.error(message, { address: this.#message.to, cause: thrown });
       });
   }
@@ -125,10 +125,6 @@ export class InterceptedStream implements ActorStream<unknown> {
   #end(): void {
     this.#isDone = true;
     this.#opened?.leave();
-  }
-
-  #source(isIntercepted: boolean): MessageSource {
-    return sourceOf(this.#message, isIntercepted);
   }
 }
 

@@ -79,21 +79,20 @@ export class Interceptors {
 
   offer(message: Message, options: OfferOptions): Promise<Result<void, DeliveryError>> {
     checkOfferOptions(options);
-    const { timeout = this.#environment.askTimeout, signal, metadata, deadline = Number.POSITIVE_INFINITY } = options;
-    const deliver: Delivery = (sent, left) => this.#directory.offer(sent, { ...limitedTo(left, signal), deadline });
+    const { timeout = this.#environment.askTimeout, metadata, ...others } = options;
+    const deliver: Delivery = (sent, left) => this.#directory.offer(sent, { ...others, timeout: left });
     return new Promise((resolve) => {
       const tell = (outcome: Outcome): void => resolve(outcome.map(() => undefined));
-      this.#begin(carrying(message, metadata), "tell", timeout, signal, deliver, tell);
+      this.#begin(carrying(message, metadata), "tell", timeout, others.signal, deliver, tell);
     });
   }
 
   ask(message: Message, options: AskOptions = {}): Promise<AskResult> {
     checkAskOptions(options);
-    const { timeout = this.#environment.askTimeout, signal, metadata, onProgress } = options;
-    const heard = onProgress === undefined ? {} : { onProgress };
+    const { timeout = this.#environment.askTimeout, metadata, ...others } = options;
     const sent = carrying(message, metadata);
-    const deliver: Delivery = (passed, left) => this.#directory.ask(passed, { ...limitedTo(left, signal), ...heard });
-    return new Promise((resolve) => this.#begin(sent, "ask", timeout, signal, deliver, resolve));
+    const deliver: Delivery = (passed, left) => this.#directory.ask(passed, { ...others, timeout: left });
+    return new Promise((resolve) => this.#begin(sent, "ask", timeout, others.signal, deliver, resolve));
   }
 
   stream(message: Message, options: StreamOptions): ActorStream<unknown> {
@@ -176,9 +175,6 @@ export class Interceptors {
 /** The message with the metadata of the call, so that interceptors see them. */
 const carrying = (message: Message, metadata: Metadata | undefined): Message =>
   metadata === undefined ? message : { ...message, metadata: Object.freeze({ ...message.metadata, ...metadata }) };
-
-const limitedTo = (timeout: number, signal: AbortSignal | undefined): AskOptions =>
-  signal === undefined ? { timeout } : { timeout, signal };
 
 /** The queue of one address: its messages wait while one of them is in the interceptors. */
 class Lane implements Runnable {

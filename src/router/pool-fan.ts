@@ -21,8 +21,6 @@ interface Workers extends Fan {
   first: Outcome | null;
   /** The number of workers without an outcome yet. */
   left: number;
-  /** True if one good outcome is decisive; false if one bad outcome is. */
-  readonly isFirstWinning: boolean;
 }
 
 /** The route of an envelope that nobody has forwarded. */
@@ -32,6 +30,7 @@ const NOWHERE: Route = { hops: [], fits: null, pools: [] };
 export class ToAll implements Relay {
   readonly #pool: Cell;
   readonly staff: Staff;
+  /** True if one good outcome is decisive; false if one bad outcome is. */
   readonly #isFirstWinning: boolean;
   readonly #choice: Choice = inTurn();
 
@@ -59,17 +58,7 @@ export class ToAll implements Relay {
     const goesToOne = envelope.pattern === "stream" || (this.#isFirstWinning && envelope.pattern !== "ask");
     if (goesToOne) return handTo(this.#choice(workers, type, payload), envelope, operation);
     if (workers.length > 1 && routes.get(envelope)?.pools.includes(this.#pool)) return this.#refuseCircle(envelope);
-    // The parts have no timer: the whole abandons them when its own is over.
-    if (envelope.pattern === "ask") {
-      const make = (worker: Cell, settle: (outcome: Outcome) => void): PendingAsk =>
-        new PartialAsk(worker, envelope, settle);
-      return this.#fanOut(envelope, workers, operation, this.#isFirstWinning, make);
-    }
-    if (envelope.canWait) {
-      const make = (worker: Cell, settle: (outcome: Outcome) => void): PendingOffer =>
-        new PendingOffer(worker, type, payload, origin, { timeout: Number.POSITIVE_INFINITY }, settle);
-      return this.#fanOut(envelope, workers, operation, false, make);
-    }
+    if (envelope.pattern === "ask" || envelope.canWait) return this.#fanOut(envelope, workers, operation);
     const route = this.#routeOf(envelope);
     for (const worker of workers) {
       const part = tellFrom(type, payload, origin);
@@ -99,28 +88,27 @@ export class ToAll implements Relay {
     );
   }
 
-  #fanOut(
-    envelope: Envelope,
-    workers: readonly Cell[],
-    operation: Operation | null,
-    isFirstWinning: boolean,
-    make: (worker: Cell, settle: (outcome: Outcome) => void) => PendingAsk | PendingOffer,
-  ): DeliveryError | null {
+  #fanOut(envelope: Envelope, workers: readonly Cell[], operation: Operation | null): DeliveryError | null {
+    const { pattern, type, payload, origin } = envelope;
     const parts: Workers["parts"] = [];
     const fan: Workers = {
       parts,
       first: null,
       left: workers.length,
-      isFirstWinning,
-      recipients: () => ({ parts: openOf(parts), isOneEnough: isFirstWinning }),
+      recipients: () => ({ parts: openOf(parts), isOneEnough: this.#isFirstWinning }),
       abandon: (error) => {
         fans.delete(envelope);
         this.#giveUp(parts, error);
       },
     };
     const route = this.#routeOf(envelope);
+    const untimed = { timeout: Number.POSITIVE_INFINITY }; // The whole abandons its parts when its own time is over.
     workers.forEach((worker, index) => {
-      const part = make(worker, (outcome) => this.#settle(envelope, fan, index, outcome));
+      const settle = (outcome: Outcome): void => this.#settle(envelope, fan, index, outcome);
+      const part =
+        pattern === "ask"
+          ? new PartialAsk(worker, envelope, settle)
+          : new PendingOffer(worker, type, payload, origin, untimed, settle);
       if (route !== undefined) routes.set(part, route);
       parts.push(part);
     });
@@ -137,7 +125,8 @@ export class ToAll implements Relay {
 
   #settle(envelope: Envelope, fan: Workers, index: number, outcome: Outcome): void {
     if (fans.get(envelope) !== fan) return; // The reply was given already.
-    const { parts, isFirstWinning } = fan;
+    const { parts } = fan;
+    const isFirstWinning = this.#isFirstWinning;
     fan.left--;
     if (index === 0) fan.first = outcome;
     const isDecisive = isFirstWinning === outcome.isOk();

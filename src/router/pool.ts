@@ -46,14 +46,7 @@ export interface PoolOptions extends ActorOptions, RoutingOptions {
 }
 
 /** A system or a context, to spawn actors with. */
-export interface Spawner {
-  spawn<Signatures>(
-    name: string,
-    protocol: Protocol<string, Signatures>,
-    factory: Factory<Signatures>,
-    options?: ActorOptions,
-  ): Ref<Signatures>;
-}
+export type Spawner = Pick<Context<unknown>, "spawn">;
 
 /** The checks of what a pool of either kind may be given. */
 export const ROUTING: Checks<RoutingOptions> = {

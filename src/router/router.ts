@@ -146,9 +146,7 @@ export class AddressRouter implements Router {
         this.#interceptors.tell(message);
         return;
       }
-      const cell = recipientAt(this.#environment, message.to);
-      if (cell === undefined) this.#returnToSender(message, false);
-      else tell(cell, message, message.type, message.payload);
+      this.put(message);
     } catch (thrown) {
       this.#environment.logger.error(`a message that cannot be read was dropped: ${sentenceOf(thrown)}`); // P4
     }

@@ -67,7 +67,7 @@ export class Transit implements Mail, Staged {
 
   get timer(): Timeout {
     this.#timer ??= new Timeout(this.#delay, () =>
-      this.giveUp(deliveryError("timeout", this.#source(!this.hasLeft), this.#delay)),
+      this.giveUp(deliveryError("timeout", sourceOf(this.message, !this.hasLeft), this.#delay)),
     );
     return this.#timer;
   }
@@ -86,7 +86,7 @@ export class Transit implements Mail, Staged {
 
   /** Gives up when the signal is aborted. */
   listenTo(signal: AbortSignal): void {
-    const cancel = (): void => this.giveUp(deliveryError("cancelled", this.#source(false), signal.reason));
+    const cancel = (): void => this.giveUp(deliveryError("cancelled", sourceOf(this.message, false), signal.reason));
     if (signal.aborted) cancel();
     else this.#stopListening = onAbort(signal, cancel);
   }
@@ -100,7 +100,7 @@ export class Transit implements Mail, Staged {
 
   /** Ends with `stopped` at the shutdown, and tells the sender. */
   stop(): void {
-    this.giveUp(deliveryError("stopped", this.#source(true)));
+    this.giveUp(deliveryError("stopped", sourceOf(this.message, true)));
     this.#die(this.failure);
   }
 
@@ -225,7 +225,7 @@ export class Transit implements Mail, Staged {
     if (this.#settle(outcome) || this.message.pattern !== "ask" || outcome.isErr() || outcome.value === undefined)
       return;
     const late = "left the interceptors after its asker gave up; ask with a longer timeout.";
-    deadLetterOfNobody(this.#environment, lateReplyLetter(this.#source(false), outcome.value, late));
+    deadLetterOfNobody(this.#environment, lateReplyLetter(sourceOf(this.message, false), outcome.value, late));
   }
 
   #settle(outcome: Outcome): boolean {
@@ -240,10 +240,6 @@ export class Transit implements Mail, Staged {
   #release(): void {
     if (this.#timer !== null) this.#environment.timers.remove(this.#timer);
     this.#stopListening?.();
-  }
-
-  #source(isIntercepted: boolean): MessageSource {
-    return sourceOf(this.message, isIntercepted);
   }
 }
 

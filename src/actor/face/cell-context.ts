@@ -39,9 +39,7 @@ import { actorBehind } from "./by-address";
 import type { Context, Factory } from "./context";
 import { forward, stash, unstash } from "./forwarding";
 import { spawnCell } from "./spawn";
-import { isReplaced, Stopping, waiterOf } from "./waits";
-
-/** The metadata of a message without any. */
+import { isReplaced, stopping, waiterOf } from "./waits";
 
 /** The context of one instance of an actor. */
 export class CellContext<Signatures> implements Context<Signatures> {
@@ -149,7 +147,7 @@ export class CellContext<Signatures> implements Context<Signatures> {
     }
     stop(cell, false);
     if (cell === own) return undefined;
-    return cell.isStopped ? own.environment.settling.over : new Stopping(cell, own, this.#generation);
+    return cell.isStopped ? own.environment.settling.over : stopping(cell, own, this.#generation);
   }
 
   get children(): readonly Ref<AnySignatures>[] {

@@ -70,24 +70,19 @@ function runningIn({ current, extras, environment }: Cell): RunningMessage[] {
 }
 
 function stateOf(cell: Cell): ActorReport["state"] {
-  const { life, activity } = cell;
-  const { pause } = cell;
+  const { life, activity, pause } = cell;
   if (pause !== undefined) return pause === "opening" ? "starting" : pause;
   if (life === DRAINING) return "draining";
   if (life >= STOPPING) return "stopping";
-  switch (activity) {
-    case IDLE:
-      return "idle";
-    case READY:
-      return "ready";
-    case HANDLING:
-      return "handling";
-    case AWAITING:
-      return "awaiting";
-    default:
-      return "starting";
-  }
+  return STATES[activity] ?? "starting";
 }
+
+const STATES: Readonly<Record<number, ActorReport["state"]>> = {
+  [IDLE]: "idle",
+  [READY]: "ready",
+  [HANDLING]: "handling",
+  [AWAITING]: "awaiting",
+};
 
 /**
  * Counts waiting and running messages in the mailboxes and handlers themselves, so that the sum is a proof and not an

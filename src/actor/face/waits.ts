@@ -20,44 +20,34 @@ export function waiterOf(cell: Cell, generation: number): Handling {
   return cell.handling ?? cell.instance.backgroundOf(cell, cell.generation);
 }
 
-/** The stop of a child. It becomes a wait of the handler that awaits it: a stop that nobody awaits costs no promise. */
-export class Stopping implements PromiseLike<void> {
-  readonly #child: Cell;
-  readonly #parent: Cell;
-  readonly #generation: number;
-  #stopped: Promise<undefined> | null = null;
-
-  /** @param generation that of the parent's instance. */
-  constructor(child: Cell, parent: Cell, generation: number) {
-    this.#child = child;
-    this.#parent = parent;
-    this.#generation = generation;
-  }
-
-  // biome-ignore lint/suspicious/noThenProperty: it is awaited as a promise is
-  then<Value = void, Other = never>(
-    onFulfilled?: ((value: undefined) => Value | PromiseLike<Value>) | null,
-    onRejected?: ((reason: unknown) => Other | PromiseLike<Other>) | null,
-  ): Promise<Value | Other> {
-    this.#stopped ??= this.#wait();
-    return this.#stopped.then(onFulfilled, onRejected);
-  }
-
-  #wait(): Promise<undefined> {
-    const child = this.#child;
-    const { settling } = child.environment;
+/**
+ * The stop of a child. It becomes a wait of the handler that awaits it: a stop that nobody awaits costs no promise.
+ *
+ * @param generation that of the parent's instance.
+ */
+export function stopping(child: Cell, parent: Cell, generation: number): PromiseLike<undefined> {
+  const { settling } = child.environment;
+  const wait = (): Promise<undefined> => {
     if (child.isStopped) return settling.resolved(undefined);
-    const wait = new StopWait(child);
-    const waiter = waiterOf(this.#parent, this.#generation);
-    if (!waiter.isOver) waiter.add(wait);
+    const stopWait = new StopWait(child);
+    const waiter = waiterOf(parent, generation);
+    if (!waiter.isOver) waiter.add(stopWait);
     const stopped = new Promise<undefined>((resolve) => {
       stop(child, false, () => {
-        wait.isOpen = false;
-        waitEnds(wait);
+        stopWait.isOpen = false;
+        waitEnds(stopWait);
         settling.settle(resolve, undefined);
       });
     });
     lookForCircle(waiter);
     return stopped;
-  }
+  };
+  let stopped: Promise<undefined> | null = null;
+  return {
+    // biome-ignore lint/suspicious/noThenProperty: it is awaited as a promise is
+    then(onFulfilled, onRejected) {
+      stopped ??= wait();
+      return stopped.then(onFulfilled, onRejected);
+    },
+  };
 }
