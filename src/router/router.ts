@@ -124,7 +124,7 @@ export class AddressRouter implements Router {
     const cell = new Cell(this.#environment, at, null, null, null);
     this.#environment.directory.add(cell, false);
     equip(cell, options);
-    const ctx = new CellContext<AnySignatures>(cell);
+    const ctx = new CellContext(cell);
     begin(cell, (message) => handler(message, ctx));
     return refTo(cell);
   }

@@ -3,16 +3,7 @@ import type { AnyRef } from "../../message/address";
 import type { DeliveryError } from "../../message/delivery-error";
 import type { Message, Metadata } from "../../message/message";
 import type { Protocol } from "../../protocol/protocol";
-import type {
-  AskArgs,
-  Asked,
-  Handlers,
-  ItemOf,
-  PassedOn,
-  ReplyOf,
-  StreamArgs,
-  Streamed,
-} from "../../protocol/signatures";
+import type { PassedOn } from "../../protocol/signatures";
 import type { Clock } from "../../runtime/clock";
 import { type Cell, cellOf } from "../cell/cell";
 import { endedSentence, stopReason } from "../cell/state";
@@ -32,7 +23,7 @@ import { stop } from "../life/lifecycle";
 import { type Timers, timersOf } from "../life/timers";
 import { type Terminated, Watch } from "../life/watch";
 import type { ActorOptions } from "../options";
-import { type AnySignatures, type Forwardable, type Forwarded, type Ref, refTo } from "../refs/ref";
+import { type AnySignatures, type Ref, refTo } from "../refs/ref";
 import { askFor, asWritten, offer, send, stream, tell } from "../refs/sending";
 import type { ActorStream } from "../refs/stream-reader";
 import { actorBehind } from "./by-address";
@@ -41,8 +32,8 @@ import { forward, stash, unstash } from "./forwarding";
 import { spawnCell } from "./spawn";
 import { isReplaced, stopping, waiterOf } from "./waits";
 
-/** The context of one instance of an actor. */
-export class CellContext<Signatures> implements Context<Signatures> {
+/** The one class behind every context; its face is Context, which knows the protocol. */
+export class CellContext implements Context<AnySignatures> {
   readonly #cell: Cell;
   readonly #generation: number;
 
@@ -75,7 +66,7 @@ export class CellContext<Signatures> implements Context<Signatures> {
     return present === null || present.origin === null || this.#isReplaced ? cell : originIn(present, cell);
   }
 
-  get self(): Ref<Signatures> {
+  get self(): Ref<AnySignatures> {
     return refTo(this.#cell);
   }
 
@@ -174,12 +165,11 @@ export class CellContext<Signatures> implements Context<Signatures> {
     unstash(this.#own);
   }
 
-  become(handlers: Handlers<Signatures>): void {
+  become(handlers: object): void {
     const cell = this.#own;
     if (cell.operations === null) {
       throw new TypeError(`${cell.address} is registered with a router and has one handler: it cannot become another.`);
     }
-    // Handlers<Signatures> has a function for each operation, and checkHandlers checks that.
     const next = checkHandlers(handlers, cell.operations, cell, FROM_BECOME);
     checkNoHooks(next, cell.address);
     if (cell.behaviour === null) {
@@ -200,19 +190,17 @@ export class CellContext<Signatures> implements Context<Signatures> {
     behave(cell, before);
   }
 
-  forward<To extends AnyRef>(to: Forwardable<Signatures, To>): PassedOn<Forwarded<Signatures, To>> {
-    return forward(this.#own, cellOf(to as AnyRef)); // Forwardable may be a sentence, which no value is.
+  forward(to: unknown): PassedOn {
+    return forward(this.#own, cellOf(to as AnyRef)); // Typed by Context.forward, and looked at.
   }
 
-  tell<S, Name extends string>(
-    ref: Ref<S>,
-    operation: Asked<S, Name>,
-    ...args: [...payload: AskArgs<S, NoInfer<Name>>, options?: TellOptions]
-  ): void {
+  // Typed by Context, as those of ActorRef are by Ref: an argument is the payload or the options.
+
+  tell(ref: AnyRef, operation: string, ...args: readonly unknown[]): void {
     const cell = cellOf(ref);
     const known = cell.operation(operation);
-    const first: unknown = args[0];
-    const second: unknown = args[1];
+    const first = args[0];
+    const second = args[1];
     if (second === undefined && (first === undefined || known?.hasPayload !== false)) {
       send(cell, tellFrom(operation, first, this.#origin), known, this.#cell);
       return;
@@ -221,39 +209,24 @@ export class CellContext<Signatures> implements Context<Signatures> {
     tell(cell, this.#origin, operation, payload, options);
   }
 
-  offer<S, Name extends string>(
-    ref: Ref<S>,
-    operation: Asked<S, Name>,
-    ...args: [...payload: AskArgs<S, NoInfer<Name>>, options?: OfferOptions]
-  ): Promise<Result<void, DeliveryError>> {
+  offer(ref: AnyRef, operation: string, ...args: readonly unknown[]): Promise<Result<void, DeliveryError>> {
     const cell = cellOf(ref);
     const { payload, options } = asWritten<OfferOptions>(cell.operation(operation), args[0], args[1]);
     return offer(cell, this.#origin, operation, payload, options ?? {});
   }
 
-  ask<S, Name extends string>(
-    ref: Ref<S>,
-    operation: Asked<S, Name>,
-    ...args: [...payload: AskArgs<S, NoInfer<Name>>, options?: AskOptions]
-  ): Promise<AskResult<ReplyOf<S, Name & keyof S>>> {
+  ask(ref: AnyRef, operation: string, ...args: readonly unknown[]): Promise<AskResult<never>> {
     const cell = cellOf(ref);
     const known = cell.operation(operation);
     const { payload, options } = asWritten<AskOptions>(known, args[0], args[1]);
     const asked = askFor(this.#cell, this.#waiter, cell, operation, known, payload, options);
-    // The protocol of the ref gives the type of the reply.
-    return asked as Promise<AskResult<ReplyOf<S, Name & keyof S>>>;
+    return asked as Promise<AskResult<never>>; // The protocol of the ref gives the type of the reply.
   }
 
-  stream<S, Name extends string>(
-    ref: Ref<S>,
-    operation: Streamed<S, Name>,
-    ...args: [...payload: StreamArgs<S, NoInfer<Name>>, options?: StreamOptions]
-  ): ActorStream<ItemOf<S, Name & keyof S>> {
+  stream(ref: AnyRef, operation: string, ...args: readonly unknown[]): ActorStream<never> {
     const cell = cellOf(ref);
     const { payload, options } = asWritten<StreamOptions>(cell.operation(operation), args[0], args[1]);
-    // The protocol of the ref gives the type of the items.
-    return stream(cell, this.#origin, operation, payload, options ?? {}, this.#waiter) as ActorStream<
-      ItemOf<S, Name & keyof S>
-    >;
+    const items = stream(cell, this.#origin, operation, payload, options ?? {}, this.#waiter);
+    return items as ActorStream<never>; // The protocol of the ref gives the type of the items.
   }
 }

@@ -14,12 +14,7 @@ function makeBehaviour(cell: Cell): Behaviour {
   }
   // The cell does not know the protocol of its factory: `never` stands for the context of any. CellContext is the same
   // class for each of them.
-  return checkHandlers(
-    cell.environment.enter(factory, new CellContext<unknown>(cell) as never),
-    operations,
-    cell,
-    FROM_FACTORY,
-  );
+  return checkHandlers(cell.environment.enter(factory, new CellContext(cell) as never), operations, cell, FROM_FACTORY);
 }
 
 /** The engine that drives the actors of every system. */
