@@ -1,13 +1,7 @@
 import type { Validator as TypeBoxValidator } from "typebox/schema";
+import { loadCompiler } from "./compiler";
 import { isEntangled, rewriteUnions, type SchemaNode, type SplitUnion, splitUnion, type Tag } from "./discriminator";
 import { Explanation, type Finding, mergeExpected, nameLiteral, toFindings, toSegment } from "./issues";
-
-/**
- * TypeBox's compiler. It takes 8 ms to load, so it is loaded with the first schema that is checked. This module is the compiler
- * alone; typebox/compile is four times as large.
- */
-export const loadCompiler = (): Pick<typeof import("typebox/schema"), "Compile" | "Errors"> =>
-  require("typebox/schema");
 
 /** A TypeBox schema, compiled at the first check. Its unions with a discriminator look their branch up. */
 export class CompiledSchema {

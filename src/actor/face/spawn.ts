@@ -1,6 +1,6 @@
 import { address, addressUnder, idOf, isPlainName, MAX_ID_LENGTH, quote } from "../../message/address";
 import { sentenceOf } from "../../message/sentence-of";
-import { loadCompiler } from "../../protocol/compiled-schema";
+import { loadCompiler } from "../../protocol/compiler";
 import type { Protocol } from "../../protocol/protocol";
 import { PriorityMailbox } from "../../runtime/priority-mailbox";
 import { hearRejection, isThenable } from "../../runtime/thenable";

@@ -1,5 +1,5 @@
 import { createSystem } from "../../../../../src";
-import { loadCompiler } from "../../../../../src/protocol/compiled-schema";
+import { loadCompiler } from "../../../../../src/protocol/compiler";
 import { spawnFileSystem } from "../../../../../src/tools";
 import { loadFileActor } from "../../../../../src/tools/late";
 import { operations, perform } from "../operations";
