@@ -22,7 +22,7 @@ const { byteLength } = Buffer;
 // biome-ignore lint/security/noGlobalEval: this process is there to run code.
 const evaluate = globalThis.eval;
 const { defineProperty } = Reflect;
-const [MathOf, RealDate] = [Math, Date];
+const [MathOf, RealDate, PromiseOf] = [Math, Date, Promise];
 const now = performance.now.bind(performance);
 const soon = setImmediate;
 const { call, bind } = Function.prototype;
@@ -42,6 +42,9 @@ const start = evaluate(
 /** Made from its text, so that the stacks of its errors, which code may log, name no file of the host. */
 const makeDate = evaluate(`"use strict"; (${fixedDate})\n//# sourceURL=date`) as typeof fixedDate;
 const makeTools = evaluate(`"use strict"; (${toolsInCode})\n//# sourceURL=tools`) as typeof toolsInCode;
+
+/** An object that inherits nothing, and so no setter of the code either. */
+const noCalls = (): Record<number, (answer: string) => void> => ({ __proto__: null }) as never; // As a type it has a prototype.
 
 /** The descriptor inherits nothing: code may have given all objects a `get`. False if code has frozen the property. */
 const replace = (of: object, key: string, value: unknown): boolean =>
@@ -69,8 +72,9 @@ export class Runner {
   readonly #order: Order;
   readonly #tell: Tell;
   readonly #began = now();
-  /** Calls without an answer so far. */
-  readonly #open = new Map<number, (answer: string) => void>();
+  /** Calls without an answer so far, and their number. No map, whose methods code may have changed. */
+  #open = noCalls();
+  #openCount = 0;
   /** Bytes of output that are still allowed. */
   #left: number;
   /** The end of its time as known here. The host's clock may have stood still since. */
@@ -131,9 +135,12 @@ export class Runner {
   answer(id: number, text: string, paused: number): void {
     this.#deadline = this.#began + this.#order.timeout + paused;
     this.#isWaiting = false;
-    const resolve = this.#open.get(id);
-    this.#open.delete(id);
-    resolve?.(text);
+    const resolve = this.#open[id];
+    if (resolve !== undefined) {
+      delete this.#open[id];
+      this.#openCount--;
+      resolve(text);
+    }
     this.#look();
   }
 
@@ -141,7 +148,8 @@ export class Runner {
   end(outcome: Outcome): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#open.clear();
+    this.#open = noCalls();
+    this.#openCount = 0;
     // Busy code cannot hear that it should stop, so check the time here.
     const isLate = !this.#isWaiting && now() > this.#deadline;
     this.#tell(`["end",${this.number},${isLate ? LATE : textOf(outcome)}]`);
@@ -164,14 +172,15 @@ export class Runner {
   }
 
   #call(request: string): Promise<string> {
-    return new Promise((resolve) => {
+    return new PromiseOf((resolve) => {
       if (this.#isOver) resolve(REFUSALS.over);
       else if (this.#order.tools === undefined) resolve(REFUSALS.none);
-      else if (this.#open.size >= MOST_CALLS) resolve(REFUSALS.tooMany);
+      else if (this.#openCount >= MOST_CALLS) resolve(REFUSALS.tooMany);
       else if (byteLength(request) > this.#order.maxOutput) resolve(REFUSALS.tooLarge);
       else {
         const id = ++Runner.#calls;
-        this.#open.set(id, resolve);
+        this.#open[id] = resolve;
+        this.#openCount++;
         this.#tell(`["call",${id},${stringify(request)}]`);
         this.#look();
       }
@@ -180,11 +189,11 @@ export class Runner {
 
   /** Reports that the code only waits for answers, as far as can be seen: the event loop came round, and calls are open. */
   #look(): void {
-    if (this.#isLooking || this.#open.size === 0) return;
+    if (this.#isLooking || this.#openCount === 0) return;
     this.#isLooking = true;
     soon(() => {
       this.#isLooking = false;
-      if (this.#isOver || this.#open.size === 0) return;
+      if (this.#isOver || this.#openCount === 0) return;
       this.#isWaiting = true;
       this.#tell('["waiting"]');
     });

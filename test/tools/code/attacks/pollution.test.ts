@@ -93,6 +93,20 @@ inEachArena("Pollution", {}, (arena) => {
     for (const session of [bad, good]) await arena.code.ask("endSession", { session });
   });
 
+  test("of a session breaks neither the end of its run nor the calls of the next one", async () => {
+    const opened = (await arena.code.ask("session", {}))._unsafeUnwrap();
+    const session = opened.ok ? opened.value.session : "";
+    const given = { language: "javascript", session, timeout: 2_000 } as const;
+    const pollution = `const broken = () => { throw new Error("broken") };
+      for (const shared of [Map, Set, WeakMap]) for (const key of ["get", "set", "add", "has", "delete", "clear"]) shared.prototype[key] = broken;
+      for (const shared of [Map, Set]) Object.defineProperty(shared.prototype, "size", { get: () => 1e9 });
+      globalThis.Promise = class {}; globalThis.Map = class {}; delete globalThis.Set;
+      await tools.desk.echo(1)`;
+    expect(valueIn(await arena.execute(pollution, given))).toBe(1);
+    expect(valueIn(await arena.execute("await tools.desk.echo(2)", given))).toBe(2);
+    await arena.code.ask("endSession", { session });
+  });
+
   test("of a session catches no function of the host that calls what was put in, nor its arguments", async () => {
     const opened = (await arena.code.ask("session", {}))._unsafeUnwrap();
     const session = opened.ok ? opened.value.session : "";
