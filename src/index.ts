@@ -50,6 +50,14 @@ export {
   type RefTo,
 } from "./actor/refs/ref";
 export { refSchema } from "./actor/refs/ref-schema";
+export {
+  type AnswerFrame,
+  createResponder,
+  type MessageFrame,
+  type RequestFrame,
+  type Responder,
+  type ResponderOptions,
+} from "./actor/refs/responder";
 export type { ActorStream } from "./actor/refs/stream-reader";
 export type { Backoff, BeyondLimit, Directive, Strategy, Supervision } from "./actor/supervision";
 export type { Outgoing, Transport } from "./actor/transport";

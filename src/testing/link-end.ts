@@ -1,22 +1,24 @@
 import {
   type Address,
-  type AskError,
-  type AskResult,
+  type AnswerFrame,
   type Attachment,
   type AttachOptions,
+  createResponder,
   type Door,
-  type Metadata,
   type Outgoing,
-  type Progress,
   type Protocol,
-  publicError,
-  publicIssues,
   type Ref,
-  StreamError,
+  type RequestFrame,
+  type Responder,
   type System,
   type Transport,
 } from "../index";
-import type { Answer, Frame, Outcome } from "./link-frame";
+
+/** A frame from one end of a link to the other, as JSON. */
+export type Frame = RequestFrame | AnswerFrame | { readonly kind: "stopped"; readonly to: Address };
+
+/** The outcome of a message, or a part of it. */
+type Answer = Exclude<AnswerFrame, { kind: "progress" }>;
 
 /** A message of this end that waits for its answers. */
 interface Sent {
@@ -25,16 +27,6 @@ interface Sent {
   next: number;
   readonly early: Map<number, Answer>;
 }
-
-/** A message of the other end that is handled here. */
-interface Served {
-  readonly controller: AbortController;
-  /** Items that the reader has room for, and what is called when there is room again. */
-  credit: number;
-  wake: () => void;
-}
-
-type Incoming = Extract<Frame, { kind: "message" }>;
 
 /** The number of given-up messages that an end remembers. */
 const KEPT = 1_000;
@@ -58,13 +50,15 @@ export class End {
   readonly #sent = new Map<string, Sent>();
   /** Those of them whose senders gave up: an answer may be on its way, or never come. The last KEPT. */
   readonly #givenUp = new Set<string>();
-  readonly #served = new Map<string, Served>();
-  /** Messages that were cancelled before they came, or after they were over. The last KEPT. */
+  /** Messages of the other end that were cancelled before they came, or after they were over. The last KEPT. */
   readonly #cancelled = new Set<string>();
+  /** Handles the messages of the other end. */
+  #responder: Responder;
 
   constructor(system: System, carry: (frame: Frame) => void) {
     this.#system = system;
     this.#carry = carry;
+    this.#responder = this.#respond();
     system.events.subscribe((event) => {
       if (event.kind !== "stopped") return;
       for (const [to, { door, of }] of this.#doors) {
@@ -95,8 +89,7 @@ export class End {
 
   #send(out: Outgoing): void {
     const { id, to, pattern, isAwaited, type, payload, metadata, timeLeft, credit, wantsProgress } = out;
-    const limit = Number.isFinite(timeLeft) ? timeLeft : null;
-    const beside = { metadata, timeLeft: limit, credit, wantsProgress };
+    const beside = { metadata, timeLeft, credit, wantsProgress };
     this.#carry({ kind: "message", id, to, pattern, isAwaited, type, payload, ...beside });
     if (isAwaited) this.#sent.set(id, { out, next: 0, early: new Map() });
   }
@@ -130,99 +123,34 @@ export class End {
     this.#doors.set(at, { door, of });
   }
 
+  #respond(): Responder {
+    return createResponder({
+      doorTo: (at) => this.#doors.get(at)?.door,
+      send: (frame) => this.#carry(frame),
+      most: Number.POSITIVE_INFINITY,
+    });
+  }
+
   take(frame: Frame): void {
     switch (frame.kind) {
       case "message":
-        if (!this.#cancelled.delete(frame.id)) void this.#serve(frame);
+        if (!this.#cancelled.delete(frame.id)) this.#responder.take(frame);
         return;
       case "cancel":
-        this.#cancel(frame.id);
+        if (!this.#responder.has(frame.id)) addTo(this.#cancelled, frame.id);
+        this.#responder.take(frame);
         return;
       case "credit":
-        this.#grant(frame.id, frame.count);
+        this.#responder.take(frame);
         return;
-      case "progress": {
-        const { done, total, note } = frame.progress;
-        this.#sent.get(frame.id)?.out.progress(done, total, note);
+      case "progress":
+        this.#sent.get(frame.id)?.out.progress(frame.done, frame.total, frame.note);
         return;
-      }
       case "stopped":
         this.#attachments.get(frame.to)?.end("stopped");
         return;
       default:
         this.#answer(frame);
-    }
-  }
-
-  #cancel(id: string): void {
-    const served = this.#served.get(id);
-    if (served === undefined) addTo(this.#cancelled, id);
-    else {
-      served.controller.abort(new Error("its sender gave up"));
-      served.wake();
-    }
-  }
-
-  #grant(id: string, count: number): void {
-    const served = this.#served.get(id);
-    if (served === undefined) return;
-    served.credit += count;
-    served.wake();
-  }
-
-  async #serve(frame: Incoming): Promise<void> {
-    const { id, to, type, payload, pattern, isAwaited, credit } = frame;
-    const door = this.#doors.get(to)?.door;
-    if (door === undefined) {
-      if (isAwaited) this.#carry({ kind: "failure", id, index: 0, error: "no-recipient" });
-      return;
-    }
-    if (!isAwaited) {
-      door.tell(type, payload, { ...besideOf(frame), deadline: timeOf(frame) });
-      return;
-    }
-    const controller = new AbortController();
-    const { signal } = controller;
-    const served: Served = { controller, credit, wake: () => undefined };
-    this.#served.set(id, served);
-    let index = 0;
-    const answer = (outcome: Outcome): void => {
-      if (!signal.aborted) this.#carry({ ...outcome, id, index: index++ });
-    };
-    if (pattern === "stream") await this.#stream(frame, door, served, answer);
-    else {
-      const options = { ...besideOf(frame), timeout: timeOf(frame), signal };
-      const result: AskResult =
-        pattern === "ask"
-          ? await door.ask(type, payload, { ...options, ...this.#listening(frame) })
-          : await door.offer(type, payload, options);
-      answer(result.isOk() ? { kind: "reply", payload: result.value } : failureOf(result.error));
-    }
-    this.#served.delete(id);
-  }
-
-  #listening({ id, wantsProgress }: Incoming): { onProgress?: (progress: Progress) => void } {
-    return wantsProgress ? { onProgress: (progress) => this.#carry({ kind: "progress", id, progress }) } : {};
-  }
-
-  /** Reads as many items as the other end's reader has room for. */
-  async #stream(frame: Incoming, door: Door, served: Served, answer: (outcome: Outcome) => void): Promise<void> {
-    const { signal } = served.controller;
-    const options = { ...besideOf(frame), deadline: timeOf(frame), credit: 1, signal };
-    try {
-      for await (const item of door.stream(frame.type, frame.payload, options)) {
-        answer({ kind: "items", items: [item] });
-        served.credit--;
-        while (served.credit <= 0 && !signal.aborted) {
-          await new Promise<void>((resolve) => {
-            served.wake = resolve;
-          });
-        }
-      }
-      answer({ kind: "reply" });
-    } catch (thrown) {
-      if (!(thrown instanceof StreamError)) throw thrown;
-      answer(failureOf(thrown.error));
     }
   }
 
@@ -235,37 +163,11 @@ export class End {
   disconnect(cause: Error): void {
     for (const { out } of [...this.#sent.values()]) out.fail("timeout", cause);
     for (const attachment of [...this.#attachments.values()]) attachment.end("unreachable", cause);
-    for (const { controller, wake } of [...this.#served.values()]) {
-      controller.abort(cause);
-      wake();
-    }
+    this.#responder.close(cause);
+    this.#responder = this.#respond();
     this.#sent.clear();
     this.#givenUp.clear();
     this.#cancelled.clear();
     this.#doors.clear();
-  }
-}
-
-/** The options beside the payload of a message. */
-const besideOf = ({ metadata }: Incoming): { metadata?: Metadata } => (metadata === undefined ? {} : { metadata });
-
-const timeOf = ({ timeLeft }: Incoming): number => timeLeft ?? Number.POSITIVE_INFINITY;
-
-/** The part of a failure that the other end may know: its kind, and what its sender can mend. */
-function failureOf(error: AskError): Outcome {
-  const { kind } = error;
-  switch (kind) {
-    case "timeout":
-      return { kind: "failure", error: kind, detail: error.timeout };
-    case "mailbox-full":
-      return { kind: "failure", error: kind, detail: error.capacity };
-    case "payload-too-large":
-      return { kind: "failure", error: kind, detail: error.limit };
-    case "invalid-payload":
-      return { kind: "failure", error: kind, detail: publicIssues(error.issues) };
-    case "handler-failed":
-      return { kind: "failure", error: kind, detail: publicError(error).message };
-    default:
-      return { kind: "failure", error: kind };
   }
 }

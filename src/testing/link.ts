@@ -9,8 +9,7 @@ import {
   receive,
   type System,
 } from "../index";
-import { End } from "./link-end";
-import type { Frame } from "./link-frame";
+import { End, type Frame } from "./link-end";
 import { createRandom, type SeededRandom } from "./seeded-random";
 
 /** The options of a link: the way it carries frames. */

@@ -1,0 +1,346 @@
+import { type Address, isAddress, quote } from "../../message/address";
+import type { AskError } from "../../message/delivery-error";
+import { publicIssues } from "../../message/exposure";
+import type { Metadata, Pattern } from "../../message/message";
+import { publicError } from "../../message/response";
+import { isThenable } from "../../runtime/thenable";
+import type { AskOptions, AskResult } from "../envelopes/ask";
+import type { Progress } from "../envelopes/progress";
+import { checkStreamOptions, type StreamOptions } from "../envelopes/stream-options";
+import { StreamError } from "../envelopes/stream-step";
+import { checkMetadata, type TellOptions } from "../envelopes/tell-options";
+import type { Door } from "./receive";
+
+/** Most messages under way, where the owner says nothing else. */
+const MOST = 1_000;
+
+/** A message as it travels: the parts of an `Outgoing` that its receiver needs, as plain data. */
+export interface MessageFrame {
+  readonly kind: "message";
+  /** That of the `Outgoing`. All other frames about the message have it too. */
+  readonly id: string;
+  readonly to: Address;
+  readonly pattern: Pattern;
+  /** True for an offer, beside asks and streams. Default: false. */
+  readonly isAwaited?: boolean;
+  readonly type: string;
+  readonly payload?: unknown;
+  readonly metadata?: Metadata | undefined;
+  /** Milliseconds. No limit where it is no number: JSON writes `Infinity` as null. Less than 1 counts as 1. */
+  readonly timeLeft?: number | null;
+  /** Items that the reader of a stream has room for. Default: 0. */
+  readonly credit?: number;
+  /** Default: false. */
+  readonly wantsProgress?: boolean;
+}
+
+/** A frame from the side that sends messages, as plain data. */
+export type RequestFrame =
+  | MessageFrame
+  /** Nobody waits for the message any more. */
+  | { readonly kind: "cancel"; readonly id: string }
+  /** The reader of a stream has room for so many more items. */
+  | { readonly kind: "credit"; readonly id: string; readonly count: number };
+
+/** The outcome of a message, or a part of it. */
+export type Answer =
+  /** The reply to an ask; an offer was taken; a stream is at its end. */
+  | { readonly kind: "reply"; readonly payload?: unknown }
+  | { readonly kind: "items"; readonly items: readonly unknown[] }
+  /** `error` and `detail` are what `Outgoing.fail` takes. They tell no more than `publicError`. */
+  | { readonly kind: "failure"; readonly error: AskError["kind"]; readonly detail?: unknown };
+
+/**
+ * A frame to the side that sent a message, as plain data. Outcomes are numbered from 0 for each message: a transport that loses or
+ * reorders frames can tell.
+ */
+export type AnswerFrame =
+  | (Answer & { readonly id: string; readonly index: number })
+  | ({ readonly kind: "progress"; readonly id: string } & Progress);
+
+/** The options of a responder. */
+export interface ResponderOptions {
+  /**
+   * Gives the door to an actor of this side (`receive`), which says what is exposed and carries metadata of its own, such as the
+   * user of the connection; undefined for an address that the other side may not reach, which is `no-recipient`, as is
+   * one for which it throws. Called for each message. A tell to such an address is lost.
+   */
+  readonly doorTo: (at: Address) => Door | undefined;
+  /**
+   * Sends a frame to the other side. While a promise that it gives is pending, no further items of that stream are sent. If it throws or
+   * rejects, as JSON does for a bigint, the message fails as `handler-failed`.
+   */
+  readonly send: (frame: AnswerFrame) => unknown;
+  /** Most messages whose senders wait at one time. Further ones come back as `mailbox-full`. A whole number from 1, or `Infinity`. Default: 1,000. */
+  readonly most?: number;
+  /** The longest time that a message may take, in milliseconds. Shorter times of its sender go before it. Default: `Infinity`. */
+  readonly longest?: number;
+  /**
+   * The reading of streams here. `credit` is what a producer may be ahead of the reader on the other side's credit: with more than 1, one frame
+   * has several items. `abandonedAfter` protects its actor from a reader that grants no credit any more. Default: `{ credit: 1 }`,
+   * and an `abandonedAfter` of 5 minutes.
+   */
+  readonly streams?: Pick<StreamOptions, "credit" | "abandonedAfter">;
+}
+
+/** The receiving end of a connection. */
+export interface Responder {
+  /**
+   * Takes a frame from the other side. It never throws for what came from there. A frame about a message that is not under way is
+   * ignored, as it may have crossed an answer; so is a message with the id of one that is.
+   *
+   * @returns false when it is no frame: end the connection.
+   */
+  take(frame: RequestFrame): boolean;
+  /** True while the sender of the message with an id waits for it. */
+  has(id: string): boolean;
+  /** The number of messages whose senders wait. */
+  readonly size: number;
+  /** The connection is lost: gives up all messages that are under way, and ignores all frames from now on. Sends nothing any more. */
+  close(cause?: unknown): void;
+}
+
+/** A message whose sender waits. */
+class Call {
+  readonly frame: MessageFrame;
+  /** Aborts when its sender gives up. */
+  readonly #controller = new AbortController();
+  /** Items that the reader has room for. */
+  credit = 0;
+  /** The number of the next outcome. */
+  index = 0;
+  #wake: (() => void) | null = null;
+
+  constructor(frame: MessageFrame) {
+    this.frame = frame;
+    this.grant(frame.credit);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+  get isOpen(): boolean {
+    return !this.signal.aborted;
+  }
+
+  /** Ignores a count that is none: it comes from outside (P18). */
+  grant(count: unknown): void {
+    if (typeof count !== "number" || !(count >= 1)) return;
+    this.credit = Math.min(this.credit + Math.floor(count), Number.MAX_SAFE_INTEGER);
+    this.#wake?.();
+  }
+
+  /** Waits until the reader has room, or gives up. */
+  async untilRoom(): Promise<void> {
+    while (this.credit < 1 && this.isOpen) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+
+  giveUp(cause: unknown): void {
+    this.#controller.abort(cause);
+    this.#wake?.();
+  }
+}
+
+class DoorResponder implements Responder {
+  readonly #options: ResponderOptions;
+  readonly #calls = new Map<string, Call>();
+  #isClosed = false;
+
+  constructor(options: ResponderOptions) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#calls.size;
+  }
+
+  has(id: string): boolean {
+    return this.#calls.has(id);
+  }
+
+  take(frame: RequestFrame): boolean {
+    if (!isFrame(frame)) return false;
+    const call = this.#calls.get(frame.id);
+    if (frame.kind === "credit") call?.grant(frame.count);
+    else if (frame.kind === "cancel") this.#giveUp(call, new Error("its sender gave up"));
+    else if (call === undefined && !this.#isClosed) this.#begin(frame);
+    return true;
+  }
+
+  close(cause: unknown = new Error("the connection is closed")): void {
+    this.#isClosed = true;
+    for (const call of this.#calls.values()) this.#giveUp(call, cause);
+  }
+
+  #giveUp(call: Call | undefined, cause: unknown): void {
+    if (call === undefined) return;
+    this.#calls.delete(call.frame.id);
+    call.giveUp(cause);
+  }
+
+  #begin(frame: MessageFrame): void {
+    const { longest = Number.POSITIVE_INFINITY, most = MOST } = this.#options;
+    const { id, type, payload, metadata, timeLeft, pattern, isAwaited } = frame;
+    const door = this.#doorTo(frame.to);
+    const time = typeof timeLeft === "number" && timeLeft < longest ? Math.max(timeLeft, 1) : longest;
+    const beside = metadata === undefined ? {} : { metadata };
+    if (pattern === "tell" && isAwaited !== true) {
+      door?.tell(type, payload, { ...beside, deadline: time });
+      return;
+    }
+    const call = new Call(frame);
+    if (door === undefined) void this.#answer(call, () => ({ kind: "failure", error: "no-recipient" }));
+    else if (this.size >= most)
+      void this.#answer(call, () => ({ kind: "failure", error: "mailbox-full", detail: most }));
+    else {
+      this.#calls.set(id, call);
+      const read = (): Promise<Answer> => this.#read(call, door, { ...beside, deadline: time });
+      const ask = (): Promise<Answer> => this.#ask(call, door, { ...beside, timeout: time });
+      void this.#answer(call, pattern === "stream" ? read : ask);
+    }
+  }
+
+  #doorTo(to: unknown): Door | undefined {
+    try {
+      return isAddress(to) ? this.#options.doorTo(to) : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  async #answer(call: Call, answerOf: () => Answer | Promise<Answer>): Promise<void> {
+    const { id } = call.frame;
+    try {
+      await this.#send(call, await answerOf());
+    } catch {
+      await this.#sendFailure(call);
+    }
+    if (this.#calls.get(id) === call) this.#calls.delete(id);
+  }
+
+  /** A part of its outcome could not be sent. If this cannot either, the connection is as good as lost. */
+  async #sendFailure(call: Call): Promise<void> {
+    try {
+      await this.#send(call, { kind: "failure", error: "handler-failed", detail: "its outcome could not be sent" });
+    } catch {}
+  }
+
+  /** Nothing is sent once its sender has given up. */
+  #send(call: Call, outcome: Answer): unknown {
+    if (!call.isOpen) return undefined;
+    const sent: unknown = this.#options.send({ ...outcome, id: call.frame.id, index: call.index });
+    call.index++;
+    return sent;
+  }
+
+  async #ask(call: Call, door: Door, options: AskOptions): Promise<Answer> {
+    const { id, type, payload, pattern, wantsProgress } = call.frame;
+    const { signal } = call;
+    const listening: AskOptions = {
+      onProgress: (progress) => (call.isOpen ? this.#options.send({ ...progress, kind: "progress", id }) : undefined),
+    };
+    const result: AskResult =
+      pattern === "ask"
+        ? await door.ask(type, payload, { ...options, ...(wantsProgress === true && listening), signal })
+        : await door.offer(type, payload, { ...options, signal });
+    return result.isOk() ? { kind: "reply", payload: result.value } : failureOf(result.error);
+  }
+
+  /** Reads as many items as the reader on the other side has room for. */
+  async #read(call: Call, door: Door, beside: TellOptions): Promise<Answer> {
+    const { type, payload } = call.frame;
+    const { signal } = call;
+    const stream = door.stream(type, payload, { credit: 1, ...this.#options.streams, ...beside, signal });
+    stream.ready(1); // Begins it. It has its deadline, and its producer a limit, though no credit may ever come.
+    try {
+      for (;;) {
+        if (call.credit < 1) await call.untilRoom();
+        const step = await stream.next();
+        if (step.done === true) return { kind: "reply" };
+        const more = call.credit > 1 ? stream.ready(call.credit - 1) : [];
+        call.credit -= 1 + more.length;
+        const sent = this.#send(call, { kind: "items", items: [step.value, ...more] });
+        if (isThenable(sent)) await sent;
+      }
+    } catch (thrown) {
+      if (!(thrown instanceof StreamError)) throw thrown;
+      return call.isOpen ? failureOf(thrown.error) : { kind: "reply" }; // Nothing is sent once its sender gave up.
+    } finally {
+      void stream.return();
+    }
+  }
+}
+
+/** The part of a failure that the other side may know: its kind, and what its sender can mend (P18). */
+const failureOf = (error: AskError): Answer => ({ kind: "failure", error: error.kind, detail: detailOf(error) });
+
+function detailOf(error: AskError): unknown {
+  switch (error.kind) {
+    case "timeout":
+      return error.timeout;
+    case "mailbox-full":
+      return error.capacity;
+    case "payload-too-large":
+      return error.limit;
+    case "invalid-payload":
+      return publicIssues(error.issues);
+    default:
+      return publicError(error).message;
+  }
+}
+
+const PATTERNS: readonly unknown[] = ["tell", "ask", "stream"] satisfies Pattern[];
+
+/** True for a value from outside that can be taken. The door itself takes any operation, payload and address. */
+function isFrame(value: unknown): value is RequestFrame {
+  if (typeof value !== "object" || value === null) return false;
+  const { kind, id, pattern, metadata } = value as Record<string, unknown>; // Any object has such properties, or not.
+  if (typeof id !== "string") return false;
+  if (kind === "cancel" || kind === "credit") return true;
+  return kind === "message" && PATTERNS.includes(pattern) && (metadata === undefined || isMetadata(metadata));
+}
+
+function isMetadata(value: unknown): boolean {
+  try {
+    checkMetadata(value, "a message");
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Makes the receiving end of a connection: it takes the frames in which the messages of the other side came, hands each message to a
+ * door, and gives the frames of its answers. It keeps what is under way, obeys cancellations and credit, and forgets what was given
+ * up. It does no input or output of its own, so it serves any transport that can carry plain data; the frames may be written in any way.
+ *
+ * @throws TypeError or RangeError when an option is invalid.
+ * @example
+ * const responder = createResponder({
+ *   doorTo: (at) => (at === files.address ? receive(files) : undefined),
+ *   send: (frame) => socket.send(JSON.stringify(frame)),
+ * });
+ * socket.onmessage = ({ data }) => responder.take(JSON.parse(data)) || socket.close();
+ * socket.onclose = () => responder.close();
+ */
+export function createResponder(options: ResponderOptions): Responder {
+  const { most = MOST, longest = 1, streams = {} } = options;
+  for (const name of ["doorTo", "send"] as const) {
+    if (typeof options[name] === "function") continue;
+    throw new TypeError(`The ${name} of a responder is a function; got ${quote(options[name])}.`);
+  }
+  if (most !== Number.POSITIVE_INFINITY && !(Number.isInteger(most) && most >= 1)) {
+    throw new RangeError(`The most of a responder is a whole number from 1, or Infinity; got ${quote(most)}.`);
+  }
+  if (typeof longest !== "number" || !(longest > 0)) {
+    throw new RangeError(
+      `The longest of a responder is a number of milliseconds above 0, or Infinity; got ${quote(longest)}.`,
+    );
+  }
+  checkStreamOptions(streams);
+  return new DoorResponder(options);
+}
