@@ -4,11 +4,16 @@ import { publicIssues } from "../../message/exposure";
 import type { Metadata, Pattern } from "../../message/message";
 import { publicError } from "../../message/response";
 import { isThenable } from "../../runtime/thenable";
-import type { AskOptions, AskResult } from "../envelopes/ask";
-import type { Progress } from "../envelopes/progress";
-import { checkStreamOptions, type StreamOptions } from "../envelopes/stream-options";
+import type { AskResult } from "../envelopes/ask";
+import {
+  type AskOptions,
+  checkMetadata,
+  checkStreamOptions,
+  type Progress,
+  type StreamOptions,
+  type TellOptions,
+} from "../envelopes/call-options";
 import { StreamError } from "../envelopes/stream-step";
-import { checkMetadata, type TellOptions } from "../envelopes/tell-options";
 import type { Door } from "./receive";
 
 /** Most messages under way, where the owner says nothing else. */
@@ -99,6 +104,8 @@ export interface Responder {
   /** The connection is lost: gives up all messages that are under way, and ignores all frames from now on. Sends nothing any more. */
   close(cause?: unknown): void;
 }
+
+const UNSENT: Answer = { kind: "failure", error: "handler-failed", detail: "its outcome could not be sent" };
 
 /** A message whose sender waits. */
 class Call {
@@ -217,16 +224,10 @@ class DoorResponder implements Responder {
     try {
       await this.#send(call, await answerOf());
     } catch {
-      await this.#sendFailure(call);
+      // A part of its outcome could not be sent. If this cannot either, the connection is as good as lost.
+      await Promise.try(() => this.#send(call, UNSENT)).catch(() => undefined);
     }
     if (this.#calls.get(id) === call) this.#calls.delete(id);
-  }
-
-  /** A part of its outcome could not be sent. If this cannot either, the connection is as good as lost. */
-  async #sendFailure(call: Call): Promise<void> {
-    try {
-      await this.#send(call, { kind: "failure", error: "handler-failed", detail: "its outcome could not be sent" });
-    } catch {}
   }
 
   /** Nothing is sent once its sender has given up. */
@@ -258,7 +259,7 @@ class DoorResponder implements Responder {
     stream.ready(1); // Begins it. It has its deadline, and its producer a limit, though no credit may ever come.
     try {
       for (;;) {
-        if (call.credit < 1) await call.untilRoom();
+        if (call.credit < 1) await call.untilRoom(); // Given up meanwhile, the next read throws.
         const step = await stream.next();
         if (step.done === true) return { kind: "reply" };
         const more = call.credit > 1 ? stream.ready(call.credit - 1) : [];
