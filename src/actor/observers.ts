@@ -61,6 +61,9 @@ export interface Ending {
  */
 export type Around = (handling: ObservedHandling, run: (onEnd?: OnEnd) => void) => void;
 
+/** Runs the handler, inside of the next observers. */
+export type Run = Parameters<Around>[1];
+
 /** The options of an observer. */
 export interface AroundOptions {
   /**
@@ -143,7 +146,7 @@ export interface Running {
 export interface Chain {
   readonly around: readonly Around[];
   /** One function for each observer, and not a closure for each message. */
-  readonly runs: readonly ((onEnd?: OnEnd) => void)[];
+  readonly runs: readonly Run[];
 }
 
 interface Installed {
@@ -159,11 +162,13 @@ export class Observers {
   onSend: readonly OnSend[] | null = null;
   /** The handling whose observers or handler run now, up to the handler's first `await`. */
   running: (Running & Ending) | null = null;
+  /** The handling whose handler has returned last, until the outcome is known. */
+  last: (Ending & { readonly onEnd: OnEnd | null }) | null = null;
   /** The result of the handler, or the error that was thrown in its place. */
   result: unknown = null;
   thrown: { readonly error: unknown } | null = null;
-  /** The iterator that makes the next item, until it is asked for it; null when a handler is called. */
-  producer: { next(): unknown } | null = null;
+  /** True when nothing else looks at each handling: no payload is validated, and no handler is watched for its slowness. */
+  areAlone = true;
   /** True when each message is stamped with the time at which it enters a mailbox. */
   measuresQueueTime = false;
   #installed: readonly Installed[] = [];

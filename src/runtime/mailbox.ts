@@ -107,7 +107,7 @@ export class Burst implements Mail {
   take(): Mail | null {
     const { slots, read } = this;
     if (read === this.write) return null;
-    this.count();
+    if (this.counted !== this.write) this.count();
     const mail = this.at(read);
     slots[read] = slots[read + 1] = undefined;
     this.read = read + 2;

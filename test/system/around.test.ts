@@ -6,6 +6,7 @@ import {
   createMessage,
   defineProtocol,
   type HandlingOutcome,
+  type ObservedHandling,
   type System,
   Type,
 } from "../../src/index";
@@ -408,6 +409,28 @@ test("P1: a message that is forwarded, stashed or abandoned is observed with tha
   expect((await asked)._unsafeUnwrapErr().kind).toBe("stopped");
   expect(seen.at(-1)).toBe("later: abandoned");
   takeLog();
+});
+
+test("P1: in a row of tells, each is observed by itself, and a handling that was kept stays as it was", async () => {
+  const { system, router, settle, takeLog, takeFailures } = createTestSystem();
+  const kept: ObservedHandling[] = [];
+  const outcomes = new Map<ObservedHandling, string[]>();
+  system.around((handling, run) => {
+    kept.push(handling);
+    outcomes.set(handling, []);
+    run((outcome) => outcomes.get(handling)?.push(shown(outcome)));
+  });
+  const ref = system.spawn("echo", Work, echo);
+  const kinds = ["say", "later", "say", "fail", "say"] as const;
+  const sent = Array.from({ length: 200 }, (_, i) => [kinds[i % kinds.length] ?? "say", `${i}`] as const);
+  for (const [kind, text] of sent) ref.tell(kind, text);
+  await settle();
+  expect(kept.map(({ operation, payload }) => [operation, payload])).toEqual(sent.map(([...each]) => each));
+  const ends = sent.map(([kind, text]) => [kind === "fail" ? `failed ${text}` : `handled "${text}"`]);
+  expect(kept.map((each) => outcomes.get(each))).toEqual(ends);
+  expect(router.audit()).toMatchObject({ accepted: 200, handled: 160, failed: 40, running: 0 });
+  takeLog();
+  takeFailures();
 });
 
 test("an observer that throws at an item closes the producer", async () => {

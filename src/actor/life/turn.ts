@@ -13,7 +13,7 @@ import type { Meters } from "../metrics";
 import type { Chain } from "../observers";
 import { handleConcurrently } from "./concurrency";
 import { measure, type Turn } from "./measured";
-import { call, handleObserved } from "./observed";
+import { call, callerInside, endObserved, failObserved, handleObserved, keepsObservation } from "./observed";
 import { contextOf, deadLetterLateReply, fail, handlingIn, outcomeOf, succeed, watchSlowness } from "./outcome";
 
 // An actor's turn: it takes its messages one after another, and waits for their handlers.
@@ -29,9 +29,10 @@ export function runHook(cell: Cell): number {
 export function runMessages(cell: Cell, limit: number): number {
   const { extras, environment } = cell;
   if (extras !== null && extras.instance !== null) extras.instance.timers?.onBusy();
-  const isPlain = cell.life === ALIVE && cell.operations !== null && !environment.isObserved && !cell.isConcurrent;
-  if (isPlain) return runHandlers(cell, limit);
   const { meters, observers } = environment;
+  const isSeen = environment.isObserved && !observers.areAlone;
+  const isPlain = cell.life === ALIVE && cell.operations !== null && !isSeen && !cell.isConcurrent;
+  if (isPlain) return runHandlers(cell, limit, observers.chain);
   if (meters === null && observers.chain === null) return runEach(cell, limit);
   return runObserved(cell, limit, meters, observers.chain);
 }
@@ -71,12 +72,14 @@ function take(cell: Cell): Envelope | null {
 }
 
 /** Entered for each message: a handler may have changed the context by `enterWith` (P16). */
-const invoke = (handler: HandlerTable[string] | undefined, handlers: HandlerTable, payload: unknown): unknown =>
-  handler?.call(handlers, payload);
+const invoke: Invoke = (handler, handlers, payload) => handler?.call(handlers, payload);
+
+type Invoke = (handler: HandlerTable[string] | undefined, handlers: HandlerTable, payload: unknown) => unknown;
 
 /** Does the same as runEach, for the most common messages. One loop: a call for each message cost a quarter of a tell. */
-function runHandlers(cell: Cell, limit: number): number {
+function runHandlers(cell: Cell, limit: number, chain: Chain | null): number {
   const { counts, enter, meters } = cell.environment;
+  const run = chain === null ? invoke : callerInside(cell, chain);
   const handlers = cell.behaviour as HandlerTable; // An actor with operations has a table.
   const mailbox = cell.mailbox as Mailbox<Envelope>; // A priority mailbox makes its actor guarded.
   let type = "";
@@ -102,9 +105,10 @@ function runHandlers(cell: Cell, limit: number): number {
           handler = handlers[type];
           hasReply = cell.operation(type)?.hasReply === true;
         }
-        result = enter(invoke, handler, handlers, envelope.payload);
+        result = enter(run, handler, handlers, envelope.payload);
       } catch (thrown) {
-        fail(cell, envelope, thrown, handlingIn(cell));
+        if (chain === null) fail(cell, envelope, thrown, handlingIn(cell));
+        else failObserved(cell, envelope, thrown);
       }
       const isPlain = cell.extras === null || cell.extras.handling === null;
       if (isPlain && cell.current !== null && isAtomic(result)) {
@@ -113,8 +117,11 @@ function runHandlers(cell: Cell, limit: number): number {
         counts.handled++;
         const reply = hasReply ? result : undefined;
         if (!isTell && !envelope.complete(reply)) deadLetterLateReply(cell, envelope, reply);
-      } else if (cell.current !== null) conclude(cell, envelope, result);
-    } else if (envelope instanceof Burst) count += runBurst(cell, mailbox, envelope, limit - count, handlers);
+        if (chain !== null) endObserved(cell, result);
+      } else if (chain === null ? cell.current !== null : keepsObservation(cell, envelope))
+        conclude(cell, envelope, result);
+    } else if (envelope instanceof Burst)
+      count += runBurst(cell, mailbox, envelope, limit - count, handlers, chain, run);
     else {
       mailbox.skip(envelope);
       count++;
@@ -138,7 +145,15 @@ function countRow({ operations }: Cell, meters: Meters, type: string, start: num
  * Handles tells without an envelope for each: they share one, and a new one is made after each that may be kept. One that is timed
  * is handled by itself.
  */
-function runBurst(cell: Cell, mailbox: Mailbox<Envelope>, burst: Burst, limit: number, handlers: HandlerTable): number {
+function runBurst(
+  cell: Cell,
+  mailbox: Mailbox<Envelope>,
+  burst: Burst,
+  limit: number,
+  handlers: HandlerTable,
+  chain: Chain | null,
+  run: Invoke,
+): number {
   const { slots, type } = burst;
   const { counts, enter, meters } = cell.environment;
   const handler = handlers[type];
@@ -151,6 +166,7 @@ function runBurst(cell: Cell, mailbox: Mailbox<Envelope>, burst: Burst, limit: n
   let handled = 0;
   let others = 0;
   let othersStart = 0;
+  const isWatched = chain !== null || meters !== null; // One look at both for each message.
   burst.count();
   if (meters !== null && typeof slots[start] === "object") {
     measure(cell, mailbox.take() as Envelope, meters, TURN); // There is one.
@@ -171,7 +187,7 @@ function runBurst(cell: Cell, mailbox: Mailbox<Envelope>, burst: Burst, limit: n
     }
     let result: unknown;
     try {
-      if (named === undefined) result = enter(invoke, handler, handlers, payload);
+      if (named === undefined) result = enter(run, handler, handlers, payload);
       else {
         slots[read - 2] = undefined;
         if (named !== other) {
@@ -180,18 +196,25 @@ function runBurst(cell: Cell, mailbox: Mailbox<Envelope>, burst: Burst, limit: n
           otherHandler = handlers[other];
         }
         tell.type = other;
-        result = enter(invoke, otherHandler, handlers, payload);
+        result = enter(run, otherHandler, handlers, payload);
       }
     } catch (thrown) {
-      fail(cell, tell, thrown, handlingIn(cell));
+      if (chain === null) fail(cell, tell, thrown, handlingIn(cell));
+      else failObserved(cell, tell, thrown);
     }
     const isPlain = cell.extras === null || cell.extras.handling === null;
     if (isPlain && cell.current === tell && isAtomic(result)) {
       handled++;
       counts.handled++;
-      if (named !== undefined) others++;
+      if (isWatched) {
+        if (named !== undefined) others++;
+        if (chain !== null) {
+          cell.current = tell = null; // The observers may have kept it.
+          endObserved(cell, result);
+        }
+      }
     } else {
-      if (cell.current === tell) conclude(cell, tell, result);
+      if (chain === null ? cell.current === tell : keepsObservation(cell, tell)) conclude(cell, tell, result);
       tell = null;
     }
     // A stop has taken the waiting messages, or an unstash has put others before them.
