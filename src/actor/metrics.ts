@@ -1,4 +1,5 @@
 import { quote } from "../message/address";
+import { type Checks, checkOptions, must } from "../message/option";
 import { type Operations, protocolOf } from "../protocol/protocol";
 import type { Clock } from "../runtime/clock";
 import type { Mail, Sampling } from "../runtime/mailbox";
@@ -207,18 +208,20 @@ export class Meters implements Sampling {
   }
 }
 
+const CHECKS: Checks<MetricsOptions> = {
+  sample: must(
+    "is a whole number from 1, or Infinity",
+    (value) => value === Number.POSITIVE_INFINITY || (Number.isInteger(value) && Number(value) >= 1),
+    RangeError,
+  ),
+};
+
 /** Makes the meters of a system; null where it has none. */
 export function metersOf(options: boolean | MetricsOptions, clock: Clock): Meters | null {
   if (typeof options === "boolean") return options ? new Meters({}, clock) : null;
   if (typeof options !== "object" || options === null) {
     throw new TypeError(`metrics is true, false, or an object such as { sample: 16 }; got ${quote(options)}.`);
   }
-  for (const key of Object.keys(options)) {
-    if (key !== "sample") throw new TypeError(`metrics has no option "${key}"; write { sample: 16 }.`);
-  }
-  const { sample = 16 } = options;
-  if (!(sample === Number.POSITIVE_INFINITY || (Number.isInteger(sample) && sample >= 1))) {
-    throw new RangeError(`The sample of metrics is a whole number from 1, or Infinity; got ${quote(sample)}.`);
-  }
+  checkOptions(options, CHECKS, "metrics", "{ sample: 16 }");
   return new Meters(options, clock);
 }

@@ -39,7 +39,7 @@ export const oneOf = <Name extends string>(...names: readonly Name[]): Check =>
 
 /** A check for an object that has some methods. */
 export const withMethods =
-  (...methods: readonly string[]): Check =>
+  <Name extends string>(...methods: readonly Name[]): Check =>
   (value, name, of) => {
     for (const method of methods) {
       if (typeof (value as Record<string, unknown> | null)?.[method] === "function") continue;

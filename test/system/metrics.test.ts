@@ -379,7 +379,7 @@ test("a system without metrics says how to have some; what cannot be an option i
   );
   const refused: [options: object, sentence: string][] = [
     [{ metrics: 16 }, "metrics is true, false, or an object such as { sample: 16 }; got 16."],
-    [{ metrics: { samples: 16 } }, 'metrics has no option "samples"; write { sample: 16 }.'],
+    [{ metrics: { samples: 16 } }, 'There is no option "samples" for metrics; write one of sample.'],
     [{ metrics: { sample: 0 } }, "The sample of metrics is a whole number from 1, or Infinity; got 0."],
   ];
   for (const [options, sentence] of refused) expect(() => createSystem(options as SystemOptions)).toThrow(sentence);

@@ -1,4 +1,5 @@
 import { type Address, isAddress, quote } from "../../message/address";
+import { withMethods } from "../../message/option";
 import type { Protocol } from "../../protocol/protocol";
 import { type ActorEnvironment, Cell } from "../cell/cell";
 import { guard } from "../cell/transitions";
@@ -34,7 +35,7 @@ export interface AttachOptions {
   readonly expose?: Expose;
 }
 
-const METHODS = ["send", "cancel", "credit", "close"] as const satisfies (keyof Transport)[];
+const TRANSPORT = withMethods<keyof Transport>("send", "cancel", "credit", "close");
 
 /** Makes a reference whose actor is elsewhere. */
 export function attach<Signatures>(
@@ -48,10 +49,7 @@ export function attach<Signatures>(
   if (typeof protocol?.operations !== "object") {
     throw new TypeError(`The protocol of ${at} is what defineProtocol() returned; got ${quote(protocol)}.`);
   }
-  for (const method of METHODS) {
-    if (typeof transport?.[method] === "function") continue;
-    throw new TypeError(`The transport of ${at} has the methods ${METHODS.join(", ")}; this one has no ${method}().`);
-  }
+  TRANSPORT(transport, "transport", at);
   const exposure = exposureBy(environment, options.expose, at);
   claim(environment, null, at, false);
   const cell = new Cell(environment, at, null, protocol.operations, null);

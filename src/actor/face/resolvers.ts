@@ -1,4 +1,5 @@
 import { type Address, type AnyRef, idOf, isAddress, quote } from "../../message/address";
+import { type Checks, COUNT, checkOptions, must } from "../../message/option";
 import type { Operations } from "../../protocol/protocol";
 import type { ActorEnvironment } from "../cell/cell";
 import type { Recipient, Resolving } from "../contract";
@@ -23,6 +24,15 @@ export interface ResolveOptions {
 
 const LONGEST_IDLE = 2 ** 31 - 1;
 const NEVER = Number.POSITIVE_INFINITY;
+
+const CHECKS: Checks<ResolveOptions> = {
+  idle: must(
+    `is a number of milliseconds from 1 to ${LONGEST_IDLE}, or Infinity`,
+    (value) => typeof value === "number" && ((value >= 1 && value <= LONGEST_IDLE) || value === NEVER),
+    RangeError,
+  ),
+  waiting: COUNT,
+};
 
 /** The resolvers of a system, and the addresses that are being opened. */
 class Resolvers implements Resolving {
@@ -109,21 +119,5 @@ function check(prefix: string, open: Opener, options: ResolveOptions): void {
       `The addresses below ${quote(prefix)} are opened by a function: (at, id) => system.spawn(id, Session, createSession).`,
     );
   }
-  if (typeof options !== "object" || options === null) {
-    throw new TypeError(`The options of resolve are an object, such as { idle: 60_000 }; got ${quote(options)}.`);
-  }
-  for (const key of Object.keys(options)) {
-    if (key !== "idle" && key !== "waiting") {
-      throw new TypeError(`There is no option "${key}" for resolve; write one of idle, waiting.`);
-    }
-  }
-  const { idle = NEVER, waiting = 1 } = options;
-  if (typeof idle !== "number" || !((idle >= 1 && idle <= LONGEST_IDLE) || idle === NEVER)) {
-    throw new RangeError(
-      `The idle of resolve is a number of milliseconds from 1 to ${LONGEST_IDLE}, or Infinity; got ${quote(idle)}.`,
-    );
-  }
-  if (!Number.isInteger(waiting) || waiting < 1) {
-    throw new RangeError(`The waiting of resolve is a whole number from 1; got ${quote(waiting)}.`);
-  }
+  checkOptions(options, CHECKS, "resolve", "{ idle: 60_000 }");
 }
