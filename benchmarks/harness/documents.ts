@@ -76,10 +76,7 @@ async function documentsOf(root: string, targets: readonly Target[]): Promise<Ma
     const text = peersPage.renderPeers(peers, (room) => shownIn(rivals.get(room)));
     others.set("peers", ["other libraries and tools beside envoi", text]);
   }
-  others.set("published", [
-    "what was published for an earlier layer, on another machine",
-    more.publishedPage(results, shown.published),
-  ]);
+  others.set("published", ["what was published for an earlier layer, on another machine", more.publishedPage(results)]);
   others.set("limits", ["each limit with its aim and its reason", more.limitsPage(results, targets)]);
   others.set("floors", ["what each floor does, and which rows have none", more.floorsPage(results)]);
   others.set("method", ["how the figures come about, and how two revisions are compared", more.methodPage()]);

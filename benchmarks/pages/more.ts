@@ -5,7 +5,7 @@ import type { RowResult, SuiteResult } from "../harness/results";
 import { limitIn, measured, NONE, suiteTable, timeOf } from "../harness/tables";
 import { figureOf, readingOf, type Target } from "../harness/target";
 import { picture, type Shown, whereOf } from "./page";
-import { type PublishedTarget, publishedTable } from "./published";
+import { publishedTable } from "./published";
 
 const HEAD = "Written by `bun run bench` from the results beside it; no figure here is typed by hand.";
 const page = (title: string, ...parts: readonly string[]): string => `${[`# ${title}`, HEAD, ...parts].join("\n\n")}\n`;
@@ -76,7 +76,7 @@ export function codePage(result: SuiteResult, targets: readonly Target[], pictur
 }
 
 /** The page of figures that were published for an earlier layer, on another machine. */
-export function publishedPage(results: readonly SuiteResult[], published: readonly PublishedTarget[]): string {
+export function publishedPage(results: readonly SuiteResult[]): string {
   const rows = results.flatMap(({ suite, rows }) =>
     rows.flatMap((row): string[][] => {
       const name = `${suite}: ${row.row}`;
@@ -99,7 +99,7 @@ export function publishedPage(results: readonly SuiteResult[], published: readon
     table(["row", "here (median)", "published, on another machine (average / p75 / p99)", "note"], rows),
     "## Published targets",
     "The targets that the earlier layer set itself, and the figures here that show whether envoi meets them.",
-    publishedTable(published, results),
+    publishedTable(results),
   );
 }
 

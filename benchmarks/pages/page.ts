@@ -85,7 +85,7 @@ function summary(all: Measured): string {
     `**Where is it slow?** The ${WORST} rows that are furthest from their floors:`,
     worst(results, targets),
     ...(peers === undefined ? [] : [`**Against whom?** ${beside(peers)}`]),
-    trust(results),
+    trust(results, peers ?? []),
   ].join("\n\n");
 }
 
@@ -165,7 +165,7 @@ function worst(results: readonly SuiteResult[], targets: readonly Target[]): str
 }
 
 /** Where the figures are from, and how quiet it was there. */
-function trust(results: readonly SuiteResult[]): string {
+function trust(results: readonly SuiteResult[], peers: Peers): string {
   const groups = Object.groupBy(results, whereOf);
   const places = Object.entries(groups).map(([where, [...suites] = []]) => {
     const noisy = suites.filter(({ noise }) => noise?.isNoisy).map(({ suite }) => suite);
@@ -174,6 +174,8 @@ function trust(results: readonly SuiteResult[]): string {
     const told = noisy.length === 0 ? quiet : ` **Noisy in ${noisy.join(", ")}.**${quiet}`;
     return `- ${suites.map(({ suite }) => suite).join(", ")}: ${where}.${told}`;
   });
+  for (const [where, rooms = []] of Object.entries(Object.groupBy(peers, whereOf)))
+    places.push(`- other libraries and tools (${rooms.map(({ room }) => room).join(", ")}): ${where}.`);
   return [
     "**Can I trust it?** Each row was measured in turns with its floor, and its work was counted. All figures are in",
     `\`${FOLDER}/*.json\`. They are of the machine and the commit named here, not of the newest code:`,
@@ -182,7 +184,11 @@ function trust(results: readonly SuiteResult[]): string {
 }
 
 /** On which machine, of which commit, when, and how often. */
-export function whereOf({ machine, rounds, probeRounds = rounds }: SuiteResult): string {
+export function whereOf({
+  machine,
+  rounds,
+  probeRounds = rounds,
+}: Pick<SuiteResult, "machine" | "rounds" | "probeRounds">): string {
   const { cpu, cores, system, bun, date } = machine;
   const often = probeRounds === rounds ? `${rounds} rounds` : `${rounds} rounds, ${probeRounds} of probes`;
   return `${cpu}, ${cores} cores, ${system}; Bun ${bun}; ${revisionOf(machine)}; ${date}; ${often}`;

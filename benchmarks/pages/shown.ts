@@ -1,7 +1,4 @@
 import type { FigureName } from "../harness/target";
-import { targets } from "../targets";
-import { actorsShare } from "../targets/ratios";
-import type { PublishedTarget } from "./published";
 
 const figure = (suite: string, row: string, name: string): FigureName => ({ suite, row, figure: name });
 
@@ -21,49 +18,4 @@ export const inReadme: readonly FigureName[] = [
   figure("files", "read 100 B", "ratio"),
   figure("latency", "execution, sandbox", "p95"),
   figure("startup", 'import "envoi", to the first reply', "over bare Bun"),
-];
-
-const nameOf = ({ suite, row, figure: name }: FigureName): FigureName => figure(suite, row, name);
-
-/** The end of its interval that tells whether a slope is a leak. */
-const isSlope = ({ suite, figure: name }: FigureName): boolean => suite === "memory" && name.endsWith("slope, least");
-
-/** The figures that show whether a published target is met. */
-export const published: readonly PublishedTarget[] = [
-  { target: "createMessage p95", about: "a message is made", shownBy: [figure("latency", "createMessage", "p95")] },
-  {
-    target: "routing p95",
-    about: "an ask through the router and its reply",
-    shownBy: [figure("latency", "router.ask(createMessage(…)), a round trip", "p95")],
-  },
-  {
-    target: "throughput per second",
-    about: "messages a second, sustained",
-    shownBy: [figure("latency", "sustained for 2 s: router.tell(createMessage(…))", "rate")],
-  },
-  {
-    target: "files p95",
-    about: "a file is read or written, through the router",
-    shownBy: [figure("latency", "read of 100 B", "p95"), figure("latency", "write of 100 B", "p95")],
-  },
-  {
-    target: "code p95",
-    about: "code is run in the default tier",
-    shownBy: [figure("latency", "execution, sandbox", "p95")],
-  },
-  {
-    target: "tool overhead",
-    about: "the actors' share of the time of a run of code",
-    shownBy: actorsShare.map(nameOf),
-  },
-  {
-    target: "concurrent operations",
-    about: "operations at once, until all are done",
-    shownBy: [figure("latency", "100 asks at once, until all have replied", "p95")],
-  },
-  {
-    target: "heap growth",
-    about: "bytes that a message or an actor leaves behind, the lower end of the slope's interval",
-    shownBy: targets.filter(isSlope).map(nameOf),
-  },
 ];

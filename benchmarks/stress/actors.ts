@@ -5,6 +5,7 @@ import {
   type Address,
   type AskResult,
   address,
+  createMessage,
   createSystem,
   defineProtocol,
   type Message,
@@ -13,7 +14,7 @@ import {
   StreamError,
   Type,
 } from "envoi";
-import { spawnCodeExecution, spawnFileSystem } from "envoi/tools";
+import { type Isolation, spawnCodeExecution, spawnFileSystem } from "envoi/tools";
 import { letters } from "../harness/file-samples";
 import type { Open, Operation, Outcome } from "./subject";
 
@@ -53,7 +54,13 @@ function outcomeOf<Value>(answer: AskResult, number: number, isDone: (value: Val
   return isDone(reply.value) ? number : "wrong";
 }
 
-export const open: Open = (folder) => {
+export const open: Open = (folder) => openActors(folder);
+
+/** The same with code in another tier, or with messages from within, whose payload nobody checks. */
+export async function openActors(folder: string, isolation: Isolation = "sandbox", isFromOutside = true) {
+  const message = isFromOutside
+    ? received
+    : (to: Address, _pattern: Pattern, type: string, payload: unknown) => createMessage(to, type, payload);
   const system = createSystem({ logger: silent });
   const { router } = system;
   const bound = { capacity: CAPACITY, overflow: "reject" } as const;
@@ -72,19 +79,19 @@ export const open: Open = (folder) => {
     bound,
   );
   spawnFileSystem(system, { root, ...toolBound });
-  spawnCodeExecution(system, { maxWaiting: TOOL_CAPACITY, ...toolBound });
+  spawnCodeExecution(system, { isolation, maxWaiting: TOOL_CAPACITY, ...toolBound });
   const [echo, source, files, code] = [address("echo"), address("source"), address("files"), address("code")];
   const asked = { timeout: TIMEOUT };
 
   const ask: Operation = async (number) => {
-    const answer = await router.ask(received(echo, "ask", "say", number), asked);
+    const answer = await router.ask(message(echo, "ask", "say", number), asked);
     if (answer.isErr()) return answer.error.kind;
     return answer.value === number ? number : "wrong";
   };
   const stream: Operation = async (number) => {
     let next = number + 1;
     try {
-      for await (const item of router.stream(received(source, "stream", "count", number), asked)) {
+      for await (const item of router.stream(message(source, "stream", "count", number), asked)) {
         if (item !== next++) return "wrong";
       }
     } catch (thrown) {
@@ -96,32 +103,25 @@ export const open: Open = (folder) => {
   const contents = letters(BYTES, 0);
   const write: Operation = async (number) => {
     const payload = { path: `file-${number % FILES}.txt`, content: contents };
-    const answer = await router.ask(received(files, "ask", "write", payload), asked);
+    const answer = await router.ask(message(files, "ask", "write", payload), asked);
     return outcomeOf<{ size: number }>(answer, number, ({ size }) => size === BYTES);
   };
   const read: Operation = async (number) => {
-    const answer = await router.ask(received(files, "ask", "read", { path: `file-${number % FILES}.txt` }), asked);
+    const answer = await router.ask(message(files, "ask", "read", { path: `file-${number % FILES}.txt` }), asked);
     return outcomeOf<{ content: string }>(answer, number, ({ content }) => content === contents);
   };
   const execute: Operation = async (number) => {
     const payload = { code: "(2 + 3) * 4 - 6 / 3 + input", input: number };
-    const answer = await router.ask(received(code, "ask", "execute", payload), asked);
+    const answer = await router.ask(message(code, "ask", "execute", payload), asked);
     return outcomeOf<{ value: number }>(answer, number, ({ value }) => value === 18 + number);
   };
 
-  return warm({
-    operations: { ask, stream, write, read, code: execute },
-    audit: () => router.audit(),
-    close: () => system.shutdown().then(() => {}),
-  });
-
-  /** All files are there, and so are the processes that run code. */
-  async function warm(subject: Awaited<ReturnType<Open>>) {
-    for (let number = 0; number < FILES; number++) await write(number);
-    for (const [name, operation] of Object.entries(subject.operations)) {
-      const outcome = await operation(1);
-      if (outcome !== 1) throw new Error(`The operation ${name} does not work here: ${outcome}.`);
-    }
-    return subject;
+  const operations = { ask, stream, write, read, code: execute };
+  // All files are there, and so are the processes that run code.
+  for (let number = 0; number < FILES; number++) await write(number);
+  for (const [name, operation] of Object.entries(operations)) {
+    const outcome = await operation(1);
+    if (outcome !== 1) throw new Error(`The operation ${name} does not work here: ${outcome}.`);
   }
-};
+  return { operations, audit: () => router.audit(), close: () => system.shutdown().then(() => {}) };
+}

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { UsageError } from "../harness/arguments";
 import { align } from "../harness/format";
-import { limitOf, type Target } from "../harness/target";
+import { describeMiss, isKept, type Target } from "../harness/target";
 import { NotRecovered } from "./overload";
 import { renderStress } from "./page";
 import { figuresOf, type StressResults, serialiseStress } from "./results";
@@ -95,11 +95,7 @@ function complaintsAbout(results: StressResults, targets: readonly Target[], isQ
   const missed = targets.flatMap((target) => {
     const found = figures.find(({ row, figure }) => row === target.row && figure === target.figure);
     if (found === undefined) return isQuick ? [] : [`"${target.row}" has no ${target.figure}, which has a target`];
-    const isKept = "atMost" in target ? found.value <= target.atMost : found.value >= target.atLeast;
-    if (isKept) return [];
-    return [
-      `"${target.row}" has ${target.figure} ${Number(found.value.toPrecision(4))}; its target is ${limitOf(target)}`,
-    ];
+    return isKept(target, found.value) ? [] : [describeMiss({ target, measured: found.value }).replace("stress: ", "")];
   });
   return { failed, missed };
 }

@@ -27,7 +27,6 @@ export class Schedule {
 
   /** @param start The time from which requests are due, in milliseconds. */
   constructor({ rate, mix, arrivals, seed }: ScheduleOptions, start: number) {
-    checkRate(rate);
     this.#random = createRandom(seed);
     this.#arrivals = arrivals;
     this.#rate = rate;
@@ -58,7 +57,6 @@ export class Schedule {
     { rate = this.#rate, mix }: { readonly rate?: number | undefined; readonly mix?: Mix | undefined },
     now: number,
   ) {
-    checkRate(rate);
     if (mix !== undefined) this.#setMix(mix);
     this.#rate = rate;
     this.#due = now + this.#gap();
@@ -74,11 +72,6 @@ export class Schedule {
   #setMix(mix: Mix): void {
     const parts = Object.entries(mix);
     const sum = parts.reduce((total, [, part]) => total + part, 0);
-    if (!(sum > 0) || parts.some(([, part]) => !(part >= 0))) {
-      throw new RangeError(
-        `A mix has parts from 0 up, one of them above 0: { ask: 3, code: 1 }; got ${JSON.stringify(mix)}.`,
-      );
-    }
     let below = 0;
     this.#operations = parts.map(([operation]) => operation);
     this.#bounds = parts.map(([, part], index) => {
@@ -86,9 +79,4 @@ export class Schedule {
       return index === parts.length - 1 ? 1 : below;
     });
   }
-}
-
-function checkRate(rate: number): void {
-  if (!(Number.isFinite(rate) && rate >= 0))
-    throw new RangeError(`A rate is a number of requests a second from 0; got ${rate}.`);
 }

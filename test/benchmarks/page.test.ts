@@ -122,7 +122,7 @@ describe("the pages beside it", () => {
   });
 
   test("have the published figures of each row of its own suite, and say that it is another machine", () => {
-    const page = publishedPage([result({})], []);
+    const page = publishedPage([result({})]);
     expect(page).toContain("**another machine** (Apple M4 Max, Bun 1.2.20");
     expect(page).toContain("| routing: concurrent: 10 asks | 1.53 µs for 10 | 14.4 µs / 14.4 µs / 15 µs |  |");
   });
