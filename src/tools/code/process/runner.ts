@@ -9,6 +9,7 @@ import { declare } from "./globals";
 type Code = (input: unknown, tools: unknown, progress: unknown) => Promise<unknown>;
 type Start = (
   then: typeof settle,
+  own: typeof sure,
   code: Code,
   given: readonly unknown[],
   onValue: (value: unknown) => void,
@@ -32,12 +33,16 @@ const settle = call.bind(Promise.prototype.then) as (
   onError?: (thrown: unknown) => void,
 ) => Promise<unknown>;
 const bound = call.bind(bind) as (start: Start, self: undefined, ...args: unknown[]) => () => void;
-const settled = Promise.resolve();
+const { defineProperty: define } = Object;
+/** Gives a promise a `constructor` of its own: `then` would ask that of all promises what to make, which code may have changed. */
+const sure = (promise: Promise<unknown>): Promise<unknown> =>
+  define(promise, "constructor", { __proto__: null, value: undefined } as PropertyDescriptor);
+const settled = sure(Promise.resolve());
 // Functions made from its text are strict: a function of the code that is called by it then finds no caller, and so neither
 // the function nor its arguments.
 /** Calls code from a file named "run": beside the code's own calls, its stacks show only this one. */
 const start = evaluate(
-  "'use strict'; (then, code, given, onValue, onError) => { then(code(...given), onValue, onError) }\n//# sourceURL=run",
+  "'use strict'; (then, own, code, given, onValue, onError) => { then(own(code(given[0], given[1], given[2])), onValue, onError) }\n//# sourceURL=run",
 ) as Start;
 /** Made from its text, so that the stacks of its errors, which code may log, name no file of the host. */
 const makeDate = evaluate(`"use strict"; (${fixedDate})\n//# sourceURL=date`) as typeof fixedDate;
@@ -116,7 +121,7 @@ export class Runner {
     const onValue = (value: unknown): void => this.end(this.#valued(value));
     const onError = (thrown: unknown): void => this.end(describe(thrown));
     // The engine itself begins it, so its stacks have no frames of ours.
-    settle(settled, bound(start, undefined, settle, code, [given, made, progress], onValue, onError));
+    settle(settled, bound(start, undefined, settle, sure, code, [given, made, progress], onValue, onError));
     this.#look();
   }
 

@@ -97,10 +97,12 @@ inEachArena("Pollution", {}, (arena) => {
     const opened = (await arena.code.ask("session", {}))._unsafeUnwrap();
     const session = opened.ok ? opened.value.session : "";
     const given = { language: "javascript", session, timeout: 2_000 } as const;
-    const pollution = `const broken = () => { throw new Error("broken") };
+    const pollution = `const Promise_ = Promise; const broken = () => { throw new Error("broken") };
       for (const shared of [Map, Set, WeakMap]) for (const key of ["get", "set", "add", "has", "delete", "clear"]) shared.prototype[key] = broken;
       for (const shared of [Map, Set]) Object.defineProperty(shared.prototype, "size", { get: () => 1e9 });
       globalThis.Promise = class {}; globalThis.Map = class {}; delete globalThis.Set;
+      Array.prototype[Symbol.iterator] = broken; Object.getPrototypeOf([].values()).next = broken;
+      Object.defineProperty(Promise_, Symbol.species, { get: broken }); Object.defineProperty(Promise_.prototype, "constructor", { get: broken });
       await tools.desk.echo(1)`;
     expect(valueIn(await arena.execute(pollution, given))).toBe(1);
     expect(valueIn(await arena.execute("await tools.desk.echo(2)", given))).toBe(2);
