@@ -128,14 +128,14 @@ export class Interceptors {
     if (lane !== undefined) lane.put(transit);
     else if (this.#entering !== null)
       this.#laneTo(to).put(transit); // An interceptor is the sender: do not run on its stack.
-    else this.#enter(transit, true);
+    else this.#enter(transit);
     transit.startTimer();
     return transit;
   }
 
-  #enter(transit: Transit, isOnStack: boolean): void {
+  #enter(transit: Transit): void {
     this.#entering = transit;
-    transit.enter(this.#chain, isOnStack);
+    transit.enter(this.#chain);
     this.#entering = null;
     if (!transit.hasLeft) this.#laneTo(transit.message.to).hold(transit);
   }
@@ -145,7 +145,7 @@ export class Interceptors {
     if (found !== undefined) return found;
     const lane = new Lane(
       this.#environment,
-      (transit) => this.#enter(transit, false),
+      (transit) => this.#enter(transit),
       () => {
         this.#lanes.delete(to);
         this.#lookWhetherUsed();

@@ -106,16 +106,14 @@ export class Transit implements Mail, Staged {
 
   // ——— Through the interceptors
 
-  /** @param isOnStack true on the stack of the sender, and so in its context. */
-  enter(chain: readonly Interceptor[], isOnStack: boolean): void {
+  /** Entered on its sender's stack, too: an interceptor may change the context by `enterWith` (P16). */
+  enter(chain: readonly Interceptor[]): void {
     this.#isEntered = true;
     if (this.failure !== null) {
       this.#die(this.failure); // The sender gave up while the message was queued.
       return;
     }
-    const passed = isOnStack
-      ? stepOf(this, chain, 0, this.message)
-      : this.inContext(stepOf, this, chain, 0, this.message);
+    const passed = this.inContext(stepOf, this, chain, 0, this.message);
     if (this.#isTold) void passed.then((outcome) => this.#answer(outcome));
   }
 

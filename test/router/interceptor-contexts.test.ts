@@ -49,6 +49,23 @@ for (const asyncContext of ["system", "sender"] as const) {
       expect((await Promise.all(asks)).map((reply) => reply.unwrapOr("failed"))).toEqual(wanted);
     });
 
+    test("P16: an interceptor that enters another context leaves its sender in the one that it was in", () => {
+      const { router, ref, message, askAs, settle } = createEcho(asyncContext);
+      router.use((_, next) => {
+        user.enterWith("mallory");
+        return next();
+      });
+      return user.run("alice", async () => {
+        router.tell(message());
+        expect(who()).toBe("alice");
+        void askAs("bob");
+        expect(who()).toBe("alice");
+        void router.stream(createMessage(ref.address, "items", undefined)).next();
+        expect(who()).toBe("alice");
+        await settle();
+      });
+    });
+
     test("P16: an interceptor that is let go on by another request hands its message on in that of its own", async () => {
       const { router, askAs } = createEcho(asyncContext);
       const held: (() => void)[] = [];
