@@ -268,6 +268,8 @@ function asksIn(system: System, operations: number): Prepared {
 const around = (system: System): void => void system.around((_, run) => run());
 const onSend = (system: System): void => void system.onSend(() => undefined);
 
+const COUNTERS: SystemOptions = { metrics: { sample: Number.POSITIVE_INFINITY } };
+
 const observedRows: readonly Row[] = [
   observed("ref.tell inside of system.around", "ref.tell", tellsIn, around),
   observed("ref.ask inside of system.around", "ref.ask", asksIn, around),
@@ -275,6 +277,8 @@ const observedRows: readonly Row[] = [
   observed("ref.ask with system.onSend", "ref.ask", asksIn, onSend),
   observed("ref.tell with metrics", "ref.tell", tellsIn, () => undefined, { metrics: true }),
   observed("ref.ask with metrics", "ref.ask", asksIn, () => undefined, { metrics: true }),
+  observed("ref.tell with metrics that only count", "ref.tell", tellsIn, () => undefined, COUNTERS),
+  observed("ref.ask with metrics that only count", "ref.ask", asksIn, () => undefined, COUNTERS),
 ];
 
 const routedTell: Row = {
