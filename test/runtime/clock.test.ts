@@ -19,7 +19,7 @@ async function placesOf(pattern: RegExp): Promise<string[]> {
 describe("P15: in all of the source,", () => {
   test("the wall clock is read in one place", async () => {
     expect(await placesOf(/\bDate\.now\b|\bnew Date\(\)/)).toEqual([
-      "message/wall-time.ts",
+      "message/message.ts",
       "tools/code/sandbox/answers.ts", // The clock of a run, in a process of its own: a request may set it.
       "tools/code/sandbox/prelude.ts", // As the code there finds it.
     ]);
