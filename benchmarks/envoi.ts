@@ -2,12 +2,9 @@
 /** The command-line program of the package: `bunx envoi`. */
 import { join } from "node:path";
 import manifest from "../package.json";
-import { UsageError, usage } from "./harness/arguments";
-import { instead } from "./harness/nearest";
-import { commandFor, missingPeers } from "./harness/packages";
-import { stress } from "./harness/parts";
-import type { Status, Terminal } from "./harness/surroundings";
-import { runInTerminal } from "./harness/terminal";
+import { instead, UsageError, usage } from "./harness/arguments";
+import { commandFor, missingPeers, stress } from "./harness/parts";
+import { runInTerminal, type Status, type Terminal } from "./harness/terminal";
 
 const COMMANDS = {
   bench: "measures envoi beside its floors, and checks its targets; envoi bench --help tells its options",

@@ -1,11 +1,10 @@
 import { join } from "node:path";
 import { parseArguments } from "./harness/arguments";
 import { main } from "./harness/cli";
-import { Interrupted, unlessInterrupted } from "./harness/interruption";
 import { loadSuites } from "./harness/load";
+import { Interrupted, unlessInterrupted } from "./harness/processes";
 import { layOut } from "./harness/shipped";
-import { isCheckout, type Status, type Surroundings, type Terminal } from "./harness/surroundings";
-import { runInTerminal } from "./harness/terminal";
+import { isCheckout, runInTerminal, type Status, type Surroundings, type Terminal } from "./harness/terminal";
 import { targets } from "./targets";
 
 const root = join(import.meta.dir, "..");

@@ -6,8 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stalePages } from "../benchmarks/harness/documents";
-import { endDescendants } from "../benchmarks/harness/interruption";
-import { onEnding } from "../benchmarks/harness/signals";
+import { endDescendants, onEnding } from "../benchmarks/harness/processes";
 import { type Outcome, type Step, takeSteps } from "./checklist";
 
 /** For what it runs to put away what it made once it is told to end, in milliseconds. */

@@ -1,4 +1,4 @@
-import { counted } from "../harness/progress";
+import { counted } from "../harness/estimate";
 import { targets } from "../targets";
 import { buildBoth } from "./build";
 import { CONFIDENCE, FULL, judge, QUICK, suspectRows } from "./judge";

@@ -1,6 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { instead } from "../harness/nearest";
+import { instead } from "../harness/arguments";
 import { readResults } from "../harness/results";
 import type { LeftOut, ProbeFigure } from "../harness/suite";
 import type { Target } from "../harness/target";

@@ -1,21 +1,17 @@
 import { join } from "node:path";
-import type { Arguments } from "./arguments";
-import { Times } from "./estimate";
-import { failureOf } from "./failure";
+import { type Arguments, expectFolder } from "./arguments";
+import { Progress, Times } from "./estimate";
 import { align } from "./format";
-import { Interrupted, unlessInterrupted } from "./interruption";
 import { describeMachine, revisionOf } from "./machine";
-import { type Effort, FULL, measureRow, probeRoundsOf, QUICK } from "./measure";
-import { describeNoise, noiseOf } from "./noise";
-import { expectFolder } from "./out-folder";
-import { commandFor, missingPeers } from "./packages";
-import { Progress } from "./progress";
+import { type Effort, FULL, failureOf, measureRow, probeRoundsOf, QUICK } from "./measure";
+import { commandFor, missingPeers } from "./parts";
+import { Interrupted, unlessInterrupted } from "./processes";
 import { type RowResult, type RunResult, type SuiteResult, serialise, writeResult } from "./results";
 import type { Suite } from "./suite";
 import { SuiteProcess } from "./suite-process";
-import type { Status, Surroundings } from "./surroundings";
 import { suiteTable } from "./tables";
-import { checkTargets, describeLeftOut, describeMiss, describeUnjudged } from "./target";
+import { checkTargets, describeLeftOut, describeMiss, describeNoise, describeUnjudged, noiseOf } from "./target";
+import type { Status, Surroundings } from "./terminal";
 
 /** Where results are kept, in the project. */
 export const RESULTS = "benchmarks/results";

@@ -1,12 +1,11 @@
-import { type Arguments, parseArguments, UsageError, usage } from "./arguments";
+import { type Arguments, instead, parseArguments, UsageError, usage } from "./arguments";
 import { bench, tellFailure } from "./bench";
-import { Interrupted, unlessInterrupted } from "./interruption";
 import { smokeRow } from "./measure";
-import { instead } from "./nearest";
 import { compareRevisions, soakFor } from "./parts";
+import { Interrupted, unlessInterrupted } from "./processes";
 import type { Suite } from "./suite";
-import type { Status, Surroundings } from "./surroundings";
 import { expectTargetsExist } from "./target";
+import type { Status, Surroundings } from "./terminal";
 
 /** Runs the benchmarks as the command line says. */
 export async function main(argv: readonly string[], around: Surroundings): Promise<Status> {

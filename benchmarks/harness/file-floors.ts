@@ -15,8 +15,17 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { directoryOf, EDIT, letters, PIECE, writeLarge } from "./file-samples";
-import { expectLast, expectNames, expectSame, expectSize } from "./file-state";
+import {
+  directoryOf,
+  EDIT,
+  expectLast,
+  expectNames,
+  expectSame,
+  expectSize,
+  letters,
+  PIECE,
+  writeLarge,
+} from "./file-samples";
 import { makeFolder, type Place } from "./places";
 import type { Floor, Prepared } from "./suite";
 

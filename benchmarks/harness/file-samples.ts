@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, openSync, writeFileSync, writeSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, statSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { type Place, sharedFolder } from "./places";
 
@@ -63,4 +63,27 @@ export function fillTree(folder: string, files: number): string[] {
     paths.push(path);
   }
   return paths;
+}
+
+// What is there after the work of a row about files, or of its floor: each throws unless it is as it should be.
+
+/** The file holds the last of two contents that were written in turn. */
+export function expectLast(path: string, bytes: number, writes: number): void {
+  const text = readFileSync(path, "utf8");
+  if (text !== letters(bytes, (writes - 1) & 1)) throw new Error("the file does not hold what was written last");
+}
+
+export function expectSize(path: string, bytes: number): void {
+  const { size } = statSync(path);
+  if (size !== bytes) throw new Error(`the file has ${size} bytes where ${bytes} were written`);
+}
+
+export function expectNames(folder: string, names: readonly string[]): void {
+  const found = readdirSync(folder).sort();
+  if (found.join("/") === names.join("/")) return;
+  throw new Error(`the folder has ${found.length} names, and ${names.length} were to be left`);
+}
+
+export function expectSame(path: string, other: string): void {
+  if (!readFileSync(path).equals(readFileSync(other))) throw new Error("the copy is not what was copied");
 }

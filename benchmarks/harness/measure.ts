@@ -1,9 +1,7 @@
-import { RefusedRow } from "./proof";
 import type { ProbeResult, RowResult, TimedResult } from "./results";
-import { type Round, Sampler } from "./sampling";
+import { Gate, RefusedRow, type Round, Sampler } from "./sampling";
 import { median, ratios, type Spread, spread, summarise, throughput } from "./statistics";
 import { type Charted, hasNoFloor, type Probe, type Readings, type Row, type Series } from "./suite";
-import { Gate } from "./turns";
 
 /** How long to measure. */
 export interface Effort {
@@ -172,4 +170,27 @@ function expectReadings(probe: Probe, readings: Readings): Readings {
     }
   }
   return readings;
+}
+
+/** Why a row has no figures. */
+export interface Failure {
+  /** The reason, in a sentence. */
+  readonly why: string;
+  /** What is told of it: with its stack where it is a fault of the row, or of envoi. */
+  readonly told: string;
+}
+
+/** A row that failed in another process, which told why. */
+export class FailedRow extends Error {
+  constructor(readonly failure: Failure) {
+    super(failure.why);
+    this.name = "FailedRow";
+  }
+}
+
+export function failureOf(row: string, error: unknown): Failure {
+  if (error instanceof FailedRow) return error.failure;
+  if (error instanceof RefusedRow) return { why: error.message, told: error.message };
+  const why = error instanceof Error ? error.message : String(error);
+  return { why, told: `Row "${row}" failed: ${Bun.inspect(error)}` };
 }

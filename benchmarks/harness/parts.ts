@@ -1,7 +1,7 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { type Arguments, UsageError } from "./arguments";
-import type { Status, Terminal } from "./surroundings";
+import type { Status, Terminal } from "./terminal";
 
 // Each part is loaded when it is asked for, and by its path: a package comes without those that need a checkout. Each is written
 // beside this file, and exports what is said here.
@@ -33,3 +33,27 @@ async function part<Exports>({ root }: Terminal, path: string): Promise<Exports>
     throw new UsageError(`benchmarks/${path} is not part of this package: use a checkout of envoi.`);
   return (await import(file)) as Exports;
 }
+
+interface Manifest {
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+}
+
+/** The optional peers of the package in `root` that are not installed, each with the version that it takes: `mitata@1.0.34`. */
+export function missingPeers(root: string): string[] {
+  const manifest: Manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  return Object.entries(manifest.peerDependencies ?? {}).flatMap(([name, version]) =>
+    isInstalled(name, root) ? [] : [`${name}@${version}`],
+  );
+}
+
+function isInstalled(name: string, root: string): boolean {
+  try {
+    Bun.resolveSync(name, root);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What to type to have packages. */
+export const commandFor = (packages: readonly string[]): string => `bun add -d ${packages.join(" ")}`;

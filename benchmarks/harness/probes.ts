@@ -1,5 +1,5 @@
-import { NO_COLLECTION } from "./allocation";
 import { inFreshProcess } from "./fresh-process";
+import { NO_COLLECTION } from "./heap";
 import { MEMORY_ROW } from "./published";
 import type { Charted, Probe, ProbeFigure, Scale } from "./suite";
 

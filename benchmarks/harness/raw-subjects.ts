@@ -1,8 +1,7 @@
-import { allocationOfEach } from "./allocation";
-import { watchTimer } from "./fairness";
-import { growth, heapOfEach, type Work } from "./heap";
+import { allocationOfEach, growth, heapOfEach, type Work } from "./heap";
 import { RawMailbox } from "./raw-mailbox";
 import type { Readings } from "./suite";
+import { watchTimer } from "./timer";
 
 /** Heap of an idle raw mailbox: in a map by its name, with a handler of its own. */
 export const idleHeap = (count: number): Promise<Readings> =>

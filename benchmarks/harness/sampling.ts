@@ -1,8 +1,6 @@
 import { measure } from "mitata";
-import { Proof } from "./proof";
 import { median } from "./statistics";
 import type { Prepared } from "./suite";
-import type { Gate } from "./turns";
 
 /** Shortest sample, in nanoseconds: reading the clock twice, some 60 ns, is then a third of a percent of it. */
 const SHORTEST_SAMPLE = 20_000;
@@ -120,5 +118,107 @@ export class Sampler {
   /** Calls a few times and checks the work; times nothing. */
   async smoke(): Promise<void> {
     for (let i = 0; i < 3; i++) await this.proof.call();
+  }
+}
+
+/**
+ * The gate of one of two who work in turns: it is open for a while, as long as the other's is shut. Whoever works asks it before
+ * each sample; who has finished leaves, and the other goes on alone.
+ */
+export class Gate {
+  /** Nanoseconds that it was shut for one who waited. */
+  waited = 0;
+  readonly #length: number;
+  #other: Gate = this;
+  /** Since when it is open; null while it is shut. */
+  #since: number | null = null;
+  #isLeft = false;
+  #goOn: (() => void) | undefined;
+
+  private constructor(length: number) {
+    this.#length = length;
+  }
+
+  /** Two gates, each open for `length` nanoseconds and until the sample that is under way is over; the first one first. */
+  static pair(length: number): [Gate, Gate] {
+    const [first, second] = [new Gate(length), new Gate(length)];
+    first.#other = second;
+    second.#other = first;
+    first.#open();
+    return [first, second];
+  }
+
+  /** A promise where it is the other's turn. */
+  pass(): Promise<void> | undefined {
+    const now = Bun.nanoseconds();
+    if (this.#since !== null) {
+      if (now - this.#since < this.#length || this.#other.#isLeft) return undefined;
+      this.#since = null;
+      this.#other.#open();
+    }
+    return new Promise((resolve) => {
+      this.#goOn = () => {
+        this.waited += Bun.nanoseconds() - now;
+        resolve();
+      };
+    });
+  }
+
+  leave(): void {
+    this.#isLeft = true;
+    if (this.#since !== null) this.#other.#open();
+  }
+
+  #open(): void {
+    this.#since = Bun.nanoseconds();
+    this.#goOn?.();
+    this.#goOn = undefined;
+  }
+}
+
+/** A row that does not do its work: its figures would be worthless, so none are given. */
+export class RefusedRow extends Error {
+  constructor(row: string, reason: string) {
+    super(`Row "${row}" is refused: ${reason}.`);
+    this.name = "RefusedRow";
+  }
+}
+
+/** Keeps the account of a row's work: what was called, and what should be complete by now. */
+export class Proof {
+  private calls = 0;
+
+  constructor(
+    private readonly row: string,
+    private readonly operations: number,
+    private readonly prepared: Prepared,
+  ) {
+    if (prepared.run.length !== 0) throw new RefusedRow(row, "its run() must take no argument");
+    if (!(Number.isSafeInteger(operations) && operations > 0)) {
+      throw new RefusedRow(row, `one call must do a whole number of operations, at least 1, not ${operations}`);
+    }
+  }
+
+  /** Calls `run` once and checks at once that all its operations are complete; a row may not return before its work is done. */
+  async call(): Promise<void> {
+    const returned = this.prepared.run();
+    if (returned instanceof Promise) await returned;
+    this.expect(1);
+  }
+
+  /** Checks the account after `calls` more calls of `run`. */
+  expect(calls: number): void {
+    this.calls += calls;
+    const completed = this.prepared.completed();
+    if (completed === 0) throw new RefusedRow(this.row, "it did nothing: no operation was completed");
+    if (completed !== this.calls * this.operations) {
+      const due = `${this.calls} × ${this.operations} were due`;
+      throw new RefusedRow(this.row, `${completed} operations were complete when ${due}`);
+    }
+    try {
+      this.prepared.verify?.(this.calls);
+    } catch (error) {
+      throw new RefusedRow(this.row, error instanceof Error ? error.message : String(error));
+    }
   }
 }

@@ -1,6 +1,5 @@
 import { cpSync, existsSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { ensureBuilt } from "./built";
 import { disk, sharedFolder } from "./places";
 
 /** What no row needs: what was measured, and what draws it. */
@@ -30,4 +29,17 @@ export async function layOut(
       if (existsSync(join(root, installed))) symlinkSync(join(root, installed), join(folder, installed));
     }
   });
+}
+
+/**
+ * Builds the checkout in `root` where its build is missing or older than its sources; an installed package is built.
+ *
+ * @throws Error with the compiler's words when it cannot be built.
+ */
+export async function ensureBuilt(root: string): Promise<void> {
+  const script = join(root, "scripts/build.ts");
+  if (!existsSync(script)) return;
+  const build = Bun.spawn([process.execPath, script, "--if-stale"], { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+  const [out, complaint, status] = await Promise.all([build.stdout.text(), build.stderr.text(), build.exited]);
+  if (status !== 0) throw new Error(`The package could not be built:\n${out}${complaint}`);
 }

@@ -1,9 +1,7 @@
 import type { Subprocess } from "bun";
 import { span } from "./estimate";
-import { FailedRow, type Failure, failureOf } from "./failure";
-import { endDescendants } from "./interruption";
-import { type Effort, measureRow } from "./measure";
-import { descendants, signalAll } from "./processes";
+import { type Effort, FailedRow, type Failure, failureOf, measureRow } from "./measure";
+import { descendants, endDescendants, signalAll } from "./processes";
 import type { RowResult } from "./results";
 import type { Suite } from "./suite";
 

@@ -1,9 +1,8 @@
 import { digits, range, table } from "../harness/format";
 import { revisionOf } from "../harness/machine";
-import { QUIET } from "../harness/noise";
 import type { RowResult, SuiteResult } from "../harness/results";
 import { inOrder, limitIn, measured, NONE, suiteTable, timeOf } from "../harness/tables";
-import { checkTargets, type FigureName, figureOf, isSame, readingOf, type Target } from "../harness/target";
+import { checkTargets, type FigureName, figureOf, isSame, QUIET, readingOf, type Target } from "../harness/target";
 import { beside, type Peers, RIVALS, rivalsTable } from "./rivals";
 
 /** A picture that the page shows, in a light and in a dark file. */

@@ -1,7 +1,7 @@
 import { createSystem, defineProtocol, type RefTo, type System, Type } from "envoi";
-import { arithmetic } from "../harness/code-samples";
+import { arithmetic } from "../harness/code-floors";
 import { disk } from "../harness/places";
-import { Proof } from "../harness/proof";
+import { Proof } from "../harness/sampling";
 import type { Prepared } from "../harness/suite";
 import { executions, openActors, whyNot } from "../subjects/code";
 import { write, writeAndDelete, writeAndRead } from "../subjects/files";

@@ -1,5 +1,5 @@
 import { digits } from "../harness/format";
-import { type Point, trend } from "../harness/trend";
+import { type Point, trend } from "../harness/statistics";
 import type { Sample } from "./process";
 
 /** What a soak touches. */

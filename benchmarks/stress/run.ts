@@ -1,9 +1,8 @@
 /** `bun run stress`: see `--help`. */
 import { join } from "node:path";
 import { UsageError } from "../harness/arguments";
-import { commandFor, missingPeers } from "../harness/packages";
-import { isCheckout, type Status, type Terminal } from "../harness/surroundings";
-import { runInTerminal } from "../harness/terminal";
+import { commandFor, missingPeers } from "../harness/parts";
+import { isCheckout, runInTerminal, type Status, type Terminal } from "../harness/terminal";
 import { stressTargets } from "../targets";
 import { main as stress } from "./command";
 import { FULL, measureStress, QUICK } from "./stress";

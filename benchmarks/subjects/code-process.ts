@@ -1,12 +1,10 @@
 import { address, createMessage, createSystem, defineProtocol, type System, Type } from "envoi";
 import { type Isolation, spawnCodeExecution } from "envoi/tools";
-import { startEcho } from "../harness/code-floors";
-import { arithmetic, type Sample, samples } from "../harness/code-samples";
+import { arithmetic, type Sample, samples, startEcho } from "../harness/code-floors";
 import { liveHeap } from "../harness/heap";
 import { descendants, residentBytes } from "../harness/processes";
-import { ascending, median, quantile } from "../harness/statistics";
+import { ascending, median, medianSlope, quantile } from "../harness/statistics";
 import type { Readings } from "../harness/suite";
-import { medianSlope } from "../harness/trend";
 import { CODE, compile, execute, openSession, ran } from "./code";
 
 // What the probes about code run in a process of its own.

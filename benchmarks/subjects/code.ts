@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type AskResult, address, createMessage, createSystem, type Router } from "envoi";
 import { type Isolation, spawnCodeExecution, spawnFileSystem, spawnProgram } from "envoi/tools";
 import { type Ended, spawnCodeOver } from "#internals";
-import { asUnique, report, type Sample, total } from "../harness/code-samples";
+import { asUnique, report, type Sample, total } from "../harness/code-floors";
 import { writeWhole } from "../harness/file-floors";
 import { disk, makeFolder } from "../harness/places";
 import type { Prepared } from "../harness/suite";

@@ -2,11 +2,11 @@ import { closeSync, ftruncateSync, openSync, readSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { createMessage, systemClock } from "envoi";
 import { openRoot, Status } from "#internals";
-import { watchTimer } from "../harness/fairness";
 import { fillDirectory, fillTree, letters, NEEDLE } from "../harness/file-samples";
 import { disk, makeFolder, tmpfs } from "../harness/places";
 import { median } from "../harness/statistics";
 import type { Readings } from "../harness/suite";
+import { watchTimer } from "../harness/timer";
 import { FILES, replied, told, withFiles } from "./files";
 
 // What the probes about files run in a process of its own, on the disk.

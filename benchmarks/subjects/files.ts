@@ -2,8 +2,17 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type AskResult, address, createMessage, createSystem, type Router } from "envoi";
 import { type FileSystemRef, spawnFileSystem } from "envoi/tools";
-import { directoryOf, EDIT, entryNames, letters, writeLarge } from "../harness/file-samples";
-import { expectLast, expectNames, expectSame, expectSize } from "../harness/file-state";
+import {
+  directoryOf,
+  EDIT,
+  entryNames,
+  expectLast,
+  expectNames,
+  expectSame,
+  expectSize,
+  letters,
+  writeLarge,
+} from "../harness/file-samples";
 import { type Folder, makeFolder, type Place } from "../harness/places";
 import type { Prepared } from "../harness/suite";
 

@@ -1,6 +1,5 @@
 import { createSystem, createTopic, type PoolOptions, spawnPool } from "envoi";
-import { Completion } from "../harness/completion";
-import type { Prepared } from "../harness/suite";
+import { Completion, type Prepared } from "../harness/suite";
 import { prepareAsks } from "./asks";
 import { Echo, Sink } from "./echo";
 

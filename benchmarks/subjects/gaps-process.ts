@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { createMessage, createSystem } from "envoi";
 import { type FileSystemRef, itemsOf, resultOf, type SearchRequest, spawnCodeExecution } from "envoi/tools";
 import { fillDirectory } from "../harness/file-samples";
-import { gapBeside } from "../harness/gap";
 import { disk, tmpfs } from "../harness/places";
 import type { Readings } from "../harness/suite";
+import { gapBeside } from "../harness/timer";
 import { CODE, ran } from "./code";
 import { withFiles } from "./files";
 

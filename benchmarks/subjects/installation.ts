@@ -1,8 +1,8 @@
 import { cpSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import manifest from "../../package.json";
-import { ensureBuilt } from "../harness/built";
 import { disk, sharedFolder } from "../harness/places";
+import { ensureBuilt } from "../harness/shipped";
 
 /** The folder of the package: that of a checkout, or of an installed package, from which the benchmarks came. */
 export const home = join(import.meta.dir, "../..");

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type AskResult, address, createMessage, createSystem, isAddress } from "envoi";
 import { spawnFileSystem } from "envoi/tools";
-import { arithmetic } from "../harness/code-samples";
+import { arithmetic } from "../harness/code-floors";
 import { timeEach } from "../harness/latency";
 import { disk, makeFolder, type Place, tmpfs } from "../harness/places";
 import type { Charted } from "../harness/suite";

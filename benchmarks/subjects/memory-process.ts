@@ -9,10 +9,8 @@ import {
   Type,
 } from "envoi";
 import { createManualClock } from "envoi/testing";
-import { allocationOfEach } from "../harness/allocation";
-import { Completion } from "../harness/completion";
-import { growth, heapOfEach, slopes, type Work } from "../harness/heap";
-import type { Charted, Readings } from "../harness/suite";
+import { allocationOfEach, growth, heapOfEach, slopes, type Work } from "../harness/heap";
+import { type Charted, Completion, type Readings } from "../harness/suite";
 import { Echo, Sink } from "./echo";
 
 // What the probes about memory run in a process of its own.

@@ -1,6 +1,6 @@
 import { createSystem, type RefTo } from "envoi";
-import { watchTimer } from "../harness/fairness";
 import type { Readings } from "../harness/suite";
+import { watchTimer } from "../harness/timer";
 import { Sink } from "./echo";
 
 // What the probe about fairness runs in a process of its own.

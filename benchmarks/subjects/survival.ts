@@ -1,6 +1,5 @@
 import { createSystem, defineProtocol, type RefTo, Type } from "envoi";
-import { Completion } from "../harness/completion";
-import type { Prepared } from "../harness/suite";
+import { Completion, type Prepared } from "../harness/suite";
 import { Echo, Sink } from "./echo";
 
 const silent = { warn: () => {}, error: () => {} };

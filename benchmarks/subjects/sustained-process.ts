@@ -1,7 +1,7 @@
 import { address, createMessage, createSystem } from "envoi";
+import { sustain } from "../harness/latency";
 import { RawMailbox } from "../harness/raw-mailbox";
 import type { Readings } from "../harness/suite";
-import { sustain } from "../harness/sustained";
 import { Sink } from "./echo";
 
 // What the rows about sustained messages run, each in a process of its own.

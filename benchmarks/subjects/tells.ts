@@ -1,5 +1,4 @@
-import type { Completion } from "../harness/completion";
-import type { Prepared } from "../harness/suite";
+import type { Completion, Prepared } from "../harness/suite";
 
 interface Tells {
   readonly operations: number;

@@ -1,7 +1,7 @@
 import { address, createMessage, createSystem, defineProtocol, Type } from "envoi";
 import type { Isolation } from "envoi/tools";
+import * as sample from "../harness/code-floors";
 import { lineThereAndBack, spawnEach } from "../harness/code-floors";
-import * as sample from "../harness/code-samples";
 import type { Floor, LeftOut, NoFloor, Prepared, Probe, Row, Suite } from "../harness/suite";
 import {
   compiledRuns,

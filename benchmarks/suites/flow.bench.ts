@@ -1,5 +1,4 @@
-import { rawFanOut } from "../harness/raw-floors";
-import { rawAskAll, rawOffers, rawPool } from "../harness/raw-flow";
+import { rawAskAll, rawFanOut, rawOffers, rawPool } from "../harness/raw-floors";
 import type { Floor, Prepared, Row, Suite } from "../harness/suite";
 import { offers, pool, topic } from "../subjects/flow";
 

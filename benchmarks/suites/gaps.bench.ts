@@ -1,6 +1,6 @@
 import { inFreshProcess } from "../harness/fresh-process";
-import { GAP, WORST_GAP } from "../harness/gap";
 import type { Probe, Suite } from "../harness/suite";
+import { GAP, WORST_GAP } from "../harness/timer";
 import { whyNot } from "../subjects/code";
 
 const MODULE = new URL("../subjects/gaps-process.ts", import.meta.url);

@@ -1,8 +1,7 @@
 import { inFreshProcess } from "../harness/fresh-process";
-import { latencyFigures } from "../harness/latency";
+import { latencyFigures, sustainedFigures } from "../harness/latency";
 import { disk, type Place, tmpfs } from "../harness/places";
 import type { Charted, LeftOut, Probe, Scale, Suite } from "../harness/suite";
-import { sustainedFigures } from "../harness/sustained";
 import { whyNot } from "../subjects/code";
 
 const OPERATIONS = new URL("../subjects/latency-process.ts", import.meta.url);

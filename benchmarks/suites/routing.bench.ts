@@ -11,9 +11,8 @@ import {
   Type,
 } from "envoi";
 import { spawnProgram } from "envoi/tools";
-import { Completion } from "../harness/completion";
 import { rawAsk, rawAsks, rawInside, rawTell } from "../harness/raw-floors";
-import type { Floor, Prepared, Row, Suite } from "../harness/suite";
+import { Completion, type Floor, type Prepared, type Row, type Suite } from "../harness/suite";
 import { prepareAsks } from "../subjects/asks";
 import { whyNot } from "../subjects/code";
 import { Echo, Sink } from "../subjects/echo";

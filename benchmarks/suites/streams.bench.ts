@@ -1,4 +1,4 @@
-import { asyncGenerator, syncGenerator } from "../harness/generator-floors";
+import { asyncGenerator, syncGenerator } from "../harness/floors";
 import type { Row, Suite } from "../harness/suite";
 import { type Handler, items } from "../subjects/streams";
 

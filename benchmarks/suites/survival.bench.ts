@@ -1,4 +1,4 @@
-import { rawRestart, rawStash, rawWatch } from "../harness/raw-survival";
+import { rawRestart, rawStash, rawWatch } from "../harness/floors";
 import type { Floor, Prepared, Row, Suite } from "../harness/suite";
 import { restart, stash, watch } from "../subjects/survival";
 

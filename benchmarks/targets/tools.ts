@@ -1,5 +1,5 @@
-import { GAP } from "../harness/gap";
 import type { Target } from "../harness/target";
+import { GAP } from "../harness/timer";
 
 // What the tools must reach beside the ratios. Times depend on the machine, so their limits are twice the worst round; those that a
 // promise names (P5, what was published) are the promise, however far below it the figure is.

@@ -6,8 +6,8 @@ import { main } from "../../benchmarks/harness/cli";
 import { writePages } from "../../benchmarks/harness/documents";
 import { parseResults, parseRun } from "../../benchmarks/harness/results";
 import type { Floor, Suite } from "../../benchmarks/harness/suite";
-import type { Surroundings } from "../../benchmarks/harness/surroundings";
 import type { Target } from "../../benchmarks/harness/target";
+import type { Surroundings } from "../../benchmarks/harness/terminal";
 import { counting, probe, row } from "./rows";
 
 const folders: string[] = [];

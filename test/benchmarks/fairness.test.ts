@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { watchTimer } from "../../benchmarks/harness/fairness";
+import { watchTimer } from "../../benchmarks/harness/timer";
 
 describe("a timer beside work", () => {
   test("gets ticks that are counted for the time that was asked for, however late the work ends", async () => {

@@ -2,10 +2,20 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as raw from "../../benchmarks/harness/file-floors";
-import { EDIT, entryNames, fillTree, letters, NEEDLE, writeLarge } from "../../benchmarks/harness/file-samples";
-import { expectLast, expectNames, expectSame, expectSize } from "../../benchmarks/harness/file-state";
+import {
+  EDIT,
+  entryNames,
+  expectLast,
+  expectNames,
+  expectSame,
+  expectSize,
+  fillTree,
+  letters,
+  NEEDLE,
+  writeLarge,
+} from "../../benchmarks/harness/file-samples";
 import { disk, makeFolder, type Place, SHARED, sharedFolder, tmpfs } from "../../benchmarks/harness/places";
-import { Proof } from "../../benchmarks/harness/proof";
+import { Proof } from "../../benchmarks/harness/sampling";
 
 const place: Place = { ...disk, folder: mkdtempSync(join(disk.folder, "envoi-floors-")) };
 afterAll(() => rmSync(place.folder, { recursive: true }));

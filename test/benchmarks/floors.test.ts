@@ -1,14 +1,27 @@
 import { describe, expect, test } from "bun:test";
 import * as floors from "../../benchmarks/harness/floors";
-import { Proof } from "../../benchmarks/harness/proof";
 import * as raw from "../../benchmarks/harness/raw-floors";
 import { RawMailbox } from "../../benchmarks/harness/raw-mailbox";
+import { Proof } from "../../benchmarks/harness/sampling";
 
-const { rawAsks, rawTells, rawMixed, rawChain, rawFanOut, rawAggregation, ...plain } = raw;
-const wide = [rawAsks, rawTells, rawMixed, rawChain, rawFanOut, rawAggregation].map((floor) => floor(10));
+const { rawAsks, rawTells, rawMixed, rawChain, rawFanOut, rawAggregation, rawOffers, rawPool, rawAskAll, ...plain } =
+  raw;
+const { rawStash, asyncGenerator, syncGenerator, ...others } = floors;
+const wide = [
+  rawAsks,
+  rawTells,
+  rawMixed,
+  rawChain,
+  rawFanOut,
+  rawAggregation,
+  rawStash,
+  asyncGenerator,
+  syncGenerator,
+].map((floor) => floor(10));
+const flowing = [rawOffers(4, 2), rawPool(2, 10), rawAskAll(2, false), rawAskAll(2, true)];
 
 describe("each floor does the work that it says, and no more", () => {
-  for (const floor of [...Object.values(floors), ...Object.values(plain), ...wide]) {
+  for (const floor of [...Object.values(others), ...Object.values(plain), ...wide, ...flowing]) {
     test(floor.name, async () => {
       const proof = new Proof(floor.name, 20, floor.setup(20));
       for (let i = 0; i < 3; i++) await proof.call();

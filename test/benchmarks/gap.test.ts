@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { GAP, gapBeside, WORST_GAP } from "../../benchmarks/harness/gap";
+import { GAP, gapBeside, WORST_GAP } from "../../benchmarks/harness/timer";
 
 /** Keeps this thread at work for so long, in milliseconds of its processor. */
 function work(milliseconds: number): void {

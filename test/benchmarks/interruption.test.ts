@@ -11,8 +11,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { Interrupted, unlessInterrupted } from "../../benchmarks/harness/interruption";
-import { canSeeProcesses, descendants } from "../../benchmarks/harness/processes";
+import { canSeeProcesses, descendants, Interrupted, unlessInterrupted } from "../../benchmarks/harness/processes";
 import { parseRun } from "../../benchmarks/harness/results";
 
 const folders: string[] = [];
@@ -137,7 +136,7 @@ describe.if(canSeeProcesses)("a run that is interrupted", () => {
       child.kill(signal);
       const { status, out, err, left, written } = await ended();
       expect({ status, left, written }).toEqual({ status: 130, left: [], written: [] });
-      expect(out).toContain("\nfinished: bytes  ");
+      expect(out).toContain("\nfinished  bytes 300 B");
       expect(out).not.toContain("endless");
       expect(err).toContain("Interrupted: nothing was written.\n");
     }, 240_000);
@@ -215,7 +214,7 @@ describe.if(canSeeProcesses)("a run that is interrupted", () => {
     const shown = lines.map((line) => line.split(/[\r^]/, 1)[0] ?? "");
     expect(shown[0]).toMatch(/^memory 1\/2, \d+ s left: /);
     expect(Math.max(...shown.map((text) => text.length))).toBe(23);
-    expect(seen).toContain("\nfinished: bytes ");
+    expect(seen).toContain("\nfinished  bytes 300 B");
     expect(readdirSync(temporary)).toEqual(["begun"]);
   }, 240_000);
 });

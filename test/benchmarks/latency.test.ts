@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { Latencies, latencyFigures, timeEach } from "../../benchmarks/harness/latency";
-import { sustain } from "../../benchmarks/harness/sustained";
+import { Latencies, latencyFigures, sustain, timeEach } from "../../benchmarks/harness/latency";
 
 const recorded = (times: Iterable<number>): Latencies => {
   const latencies = new Latencies();

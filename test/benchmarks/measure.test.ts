@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { type Effort, measureRow, reportRow, smokeRow } from "../../benchmarks/harness/measure";
-import { Sampler } from "../../benchmarks/harness/sampling";
+import { Gate, Sampler } from "../../benchmarks/harness/sampling";
 import type { Row } from "../../benchmarks/harness/suite";
-import { Gate } from "../../benchmarks/harness/turns";
 import { counting, countingFloor, probe, row } from "./rows";
 
 const BRIEF: Effort = { rounds: 3, turn: 1e5, warmUp: 1e4 };

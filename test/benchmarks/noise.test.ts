@@ -1,8 +1,15 @@
 import { describe, expect, test } from "bun:test";
-import { describeNoise, deviation, isUnjudged, noiseOf, QUIET } from "../../benchmarks/harness/noise";
 import type { Noise, RowResult } from "../../benchmarks/harness/results";
 import { median } from "../../benchmarks/harness/statistics";
-import { checkTargets, type Target } from "../../benchmarks/harness/target";
+import {
+  checkTargets,
+  describeNoise,
+  deviation,
+  isUnjudged,
+  noiseOf,
+  QUIET,
+  type Target,
+} from "../../benchmarks/harness/target";
 import { result } from "./sample-result";
 
 /** Uniform random numbers that are the same each time (Mulberry32). */

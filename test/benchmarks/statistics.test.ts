@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import {
   chanceOf,
+  medianSlope,
   quantile,
   rankInterval,
   ratios,
@@ -8,7 +9,6 @@ import {
   summarise,
   throughput,
 } from "../../benchmarks/harness/statistics";
-import { medianSlope } from "../../benchmarks/harness/trend";
 
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
 const shuffled = (values: readonly number[]) => [...values].sort((a, b) => ((a * 7919) % 1009) - ((b * 7919) % 1009));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createRandom, type SeededRandom } from "envoi/testing";
-import { type Point, trend } from "../../benchmarks/harness/trend";
+import { type Point, trend } from "../../benchmarks/harness/statistics";
 
 const points = (values: readonly number[]): Point[] => values.map((value, index) => [index * 1_000, value]);
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index);

@@ -1,6 +1,6 @@
-import { Completion } from "../../harness/completion";
-import { watchTimer } from "../../harness/fairness";
 import { heapOfEach } from "../../harness/heap";
+import { Completion } from "../../harness/suite";
+import { watchTimer } from "../../harness/timer";
 import type { Definition, Reading, TimedRow, Work } from "../room";
 import { checking } from "./checks";
 import { type ActorPeer, candidates, type Handler, type Make, type RowName } from "./peer";

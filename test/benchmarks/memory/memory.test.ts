@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { NO_COLLECTION } from "../../../benchmarks/harness/allocation";
 import { inFreshProcess } from "../../../benchmarks/harness/fresh-process";
+import { NO_COLLECTION } from "../../../benchmarks/harness/heap";
 import { measureRow, QUICK, smokeRow } from "../../../benchmarks/harness/measure";
 import { slopesProbe } from "../../../benchmarks/harness/probes";
 import type { Charted } from "../../../benchmarks/harness/suite";

@@ -1,8 +1,6 @@
 import { createSystem } from "envoi";
-import { allocationOfEach } from "../../../benchmarks/harness/allocation";
-import { Completion } from "../../../benchmarks/harness/completion";
-import { slopes } from "../../../benchmarks/harness/heap";
-import type { Charted, Readings } from "../../../benchmarks/harness/suite";
+import { allocationOfEach, slopes } from "../../../benchmarks/harness/heap";
+import { type Charted, Completion, type Readings } from "../../../benchmarks/harness/suite";
 import { Sink } from "../../../benchmarks/subjects/echo";
 
 // What the tests of memory run in a process of its own.

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { longestGap } from "../../../benchmarks/harness/gap";
+import { longestGap } from "../../../benchmarks/harness/timer";
 import { type FileSystemRef, itemsOf, resultOf, type SearchRequest } from "../../../src/tools";
 import { type Disk, everyWay, withFiles } from "./ways";
 
