@@ -103,7 +103,7 @@ describe("the tarball, installed into an empty project", () => {
         const [path = ""] = (shown ?? led ?? "").split("#");
         if (path === "" || /^\w+:/.test(path)) continue;
         // The README leads to the guides, which are not in the package, and says where they are.
-        const isInRepository = page === "README.md" && path.endsWith(".md") && existsSync(join(root, path));
+        const isInRepository = page === "README.md" && /\.(?:md|txt)$/.test(path) && existsSync(join(root, path));
         const isThere = existsSync(join(installed, dirname(page), path));
         (isThere || isInRepository ? found : missing).push(`${page}: ${path}`);
       }
