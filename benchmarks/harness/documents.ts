@@ -86,7 +86,11 @@ async function documentsOf(root: string, targets: readonly Target[]): Promise<Ma
   const front = { results, targets, peers, pictures, headline: shown.inReadme, others: about };
   due.set("BENCHMARKS.md", page.render(front));
   const readme = await textOf(join(root, "README.md"));
-  if (readme !== undefined) due.set("README.md", page.fillFigures(readme, results, targets, shown.inReadme));
+  if (readme !== undefined) {
+    const { names, rows } = shown.peersInReadme;
+    const withFigures = page.fillFigures(readme, results, targets, shown.inReadme);
+    due.set("README.md", page.fillPeers(withFigures, peers, names, rows));
+  }
   for (const picture of [...pictures.values(), ...rivals.values(), ladders].flat()) {
     if (picture === undefined) continue;
     for (const theme of [light, dark])

@@ -3,7 +3,7 @@ import { revisionOf } from "../harness/machine";
 import type { RowResult, SuiteResult } from "../harness/results";
 import { inOrder, limitIn, measured, NONE, suiteTable, timeOf } from "../harness/tables";
 import { checkTargets, type FigureName, figureOf, isSame, QUIET, readingOf, type Target } from "../harness/target";
-import { beside, type Peers, RIVALS, rivalsTable } from "./rivals";
+import { actorsTable, beside, type Peers, RIVALS, rivalsTable } from "./rivals";
 
 /** A picture that the page shows, in a light and in a dark file. */
 export interface Shown {
@@ -235,18 +235,22 @@ export function picture({ name, alt, question }: Shown, charts = `${FOLDER}/char
   ].join("\n");
 }
 
-const BEGIN = "<!-- figures:begin -->";
-const END = "<!-- figures:end -->";
-
 /** A README with a table of some figures between its two markers; unchanged when it has no such markers. */
-export function fillFigures(
+export const fillFigures = (
   readme: string,
   results: readonly SuiteResult[],
   targets: readonly Target[],
   figures: readonly FigureName[] = targets,
-): string {
-  const begin = readme.indexOf(BEGIN);
-  const end = readme.indexOf(END, begin);
+): string => fill(readme, "figures", targetTable(results, targets, figures));
+
+/** A README with a table of other libraries of actors between its two markers; unchanged when it has no such markers. */
+export const fillPeers = (readme: string, peers: Peers, names: readonly string[], rows: readonly string[]): string =>
+  fill(readme, "peers", actorsTable(peers, names, rows));
+
+function fill(readme: string, what: string, table: string): string {
+  const opening = `<!-- ${what}:begin -->`;
+  const begin = readme.indexOf(opening);
+  const end = readme.indexOf(`<!-- ${what}:end -->`, begin);
   if (begin < 0 || end < 0) return readme;
-  return `${readme.slice(0, begin + BEGIN.length)}\n${targetTable(results, targets, figures)}\n${readme.slice(end)}`;
+  return `${readme.slice(0, begin + opening.length)}\n${table}\n${readme.slice(end)}`;
 }

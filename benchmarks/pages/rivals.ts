@@ -84,5 +84,24 @@ export function rivalsTable(peers: Peers): string {
   );
 }
 
+/** A table of some rows, with a column for each of some libraries of actors; a row that was not measured is left out. */
+export function actorsTable(peers: Peers, names: readonly string[], rows: readonly string[]): string {
+  const measuredRows = peers.find(({ room }) => room === "actors")?.rows ?? [];
+  const told = ({ figures, unit }: PeerRow, name: string): string => {
+    const figure = figures.find(({ peer }) => peer === name);
+    if (figure === undefined || "none" in figure) return NONE;
+    if ("median" in figure) return measured(figure.median, unit);
+    if ("holds" in figure) return figure.holds ? "yes" : "**no**";
+    return "says" in figure ? figure.says : "failed";
+  };
+  return table(
+    ["", ...names],
+    rows.flatMap((name) => {
+      const row = measuredRows.find((each) => each.row === name);
+      return row === undefined ? [] : [[name, ...names.map((each) => told(row, each))]];
+    }),
+  );
+}
+
 export const RIVALS = `*Times* is the other one's figure over envoi's. A library of actors *does less* where it does not keep one message at a time or does not let
 timers fire. What each does and does not do, attacks included, and the floors are on [a page of their own](benchmarks/results/peers.md).`;

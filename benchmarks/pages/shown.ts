@@ -19,3 +19,20 @@ export const inReadme: readonly FigureName[] = [
   figure("latency", "execution, sandbox", "p95"),
   figure("startup", 'import "envoi", to the first reply', "over bare Bun"),
 ];
+
+/** The other libraries of actors in the README, and its rows of them: times, and what each does. */
+export const peersInReadme = {
+  names: ["envoi", "nact", "xstate", "effect", "akkajs"],
+  rows: [
+    "tell, 1,000 at once",
+    "ask, one after the other",
+    "ping-pong, a round trip",
+    "spawn and stop",
+    "heap of an idle actor",
+    "an ask times out",
+    "an asker is told that the handler threw",
+    "an actor goes on after a throw",
+    "the next message waits for the promise of the one before",
+    "timers fire while two actors volley",
+  ],
+} as const;

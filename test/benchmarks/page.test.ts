@@ -3,7 +3,8 @@ import { parseResults, type SuiteResult, serialise } from "../../benchmarks/harn
 import { suiteTable } from "../../benchmarks/harness/tables";
 import type { Target } from "../../benchmarks/harness/target";
 import { codePage, floorsPage, limitsPage, publishedPage, tierOf } from "../../benchmarks/pages/more";
-import { fillFigures, render, targetTable } from "../../benchmarks/pages/page";
+import { fillFigures, fillPeers, render, targetTable } from "../../benchmarks/pages/page";
+import { ONE_AT_A_TIME } from "../../benchmarks/peers/standing";
 import { peerResult } from "./peers/sample";
 import { result } from "./sample-result";
 
@@ -166,6 +167,21 @@ describe("the README", () => {
     expect(first).toBe("| timer: ticks | 39 | raw: 2 | – | – |");
     expect(second).toStartWith("| ref.ask | 128 ns |");
     expect(more).toEqual([]);
+  });
+
+  test("gets the table of other libraries of actors between its markers: times, and what each does", () => {
+    const before = "# envoi\n<!-- peers:begin -->\nold\n<!-- peers:end -->\nmore\n";
+    const peers = [peerResult({ envoi: 12, rival: 300 }, { rival: "less" })];
+    const filled = fillPeers(before, peers, ["envoi", "rival", "unknown"], ["tell", ONE_AT_A_TIME, "not measured"]);
+    expect(filled.split("\n").slice(1, -2)).toEqual([
+      "<!-- peers:begin -->",
+      "|  | envoi | rival | unknown |",
+      "| --- | ---: | ---: | ---: |",
+      "| tell | 12 ns | 300 ns | – |",
+      `| ${ONE_AT_A_TIME} | yes | **no** | – |`,
+      "<!-- peers:end -->",
+    ]);
+    expect(filled).toEndWith("\nmore\n");
   });
 
   test("without markers stays as it is", () => {

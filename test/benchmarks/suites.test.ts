@@ -8,7 +8,8 @@ import type { Suite } from "../../benchmarks/harness/suite";
 import { expectExists, expectTargetsExist, isSame } from "../../benchmarks/harness/target";
 import { publishedPage } from "../../benchmarks/pages/more";
 import { publishedTable, publishedTargets } from "../../benchmarks/pages/published";
-import { inReadme } from "../../benchmarks/pages/shown";
+import { inReadme, peersInReadme } from "../../benchmarks/pages/shown";
+import { readPeers } from "../../benchmarks/peers/results";
 import figures from "../../benchmarks/published-figures.json";
 import { targets } from "../../benchmarks/targets";
 import { withoutLimit } from "../../benchmarks/targets/ratios";
@@ -71,6 +72,12 @@ test("floors of one name that do other work in other rows say so, since they tel
   const varying = floors.filter(({ varies }) => varies).map(({ name }) => name);
   for (const name of ["raw read", "raw write whole", "raw list", "baseline: by hand"]) expect(varying).toContain(name);
   expect(floors.filter(({ name, varies }) => varying.includes(name) && !varies)).toEqual([]);
+});
+
+test("each library and each row of them that the README shows was measured", async () => {
+  const actors = (await readPeers()).find(({ room }) => room === "actors");
+  expect(actors?.peers.map(({ name }) => name)).toEqual(expect.arrayContaining([...peersInReadme.names]));
+  expect(actors?.rows.map(({ row }) => row)).toEqual(expect.arrayContaining([...peersInReadme.rows]));
 });
 
 test("the README shows each suite's own kind of row, in a table that one can take in at a glance", () => {
