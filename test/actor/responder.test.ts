@@ -194,6 +194,40 @@ describe("it hands each message to its door, and answers", () => {
     expect(sent.at(-1)).toMatchObject({ id: "6", kind: "failure", error: "timeout", detail: 1 });
   });
 
+  test("P18: metadata of a message replace none of its door, in no pattern", async () => {
+    const { system, settle } = createTestSystem();
+    const heard: unknown[] = [];
+    const Ear = defineProtocol("ear", {
+      say: {},
+      ask: { reply: Type.Null() },
+      all: { stream: Type.Null() },
+    });
+    const ear = system.spawn("ear", Ear, (ctx) => {
+      const hear = () => void heard.push(ctx.metadata);
+      return {
+        say: hear,
+        ask() {
+          hear();
+          return null;
+        },
+        *all() {
+          hear();
+          yield null;
+        },
+      };
+    });
+    const door = receive(ear, { metadata: { user: "Ada" } });
+    expect(door.metadata).toEqual({ user: "Ada" });
+    const responder = createResponder({ doorTo: () => door, send: () => undefined });
+    const beside = { to: ear.address, metadata: { user: "root", trace: "x" } };
+    responder.take(message("1", "say", { pattern: "tell", ...beside }));
+    responder.take(message("2", "say", { pattern: "tell", isAwaited: true, ...beside }));
+    responder.take(message("3", "ask", beside));
+    responder.take(message("4", "all", { pattern: "stream", credit: 1, ...beside }));
+    await settle();
+    expect(heard).toEqual(Array.from({ length: 4 }, () => ({ user: "Ada", trace: "x" })));
+  });
+
   test("P18: a failure tells its kind and what its sender can mend, and nothing of the inside", async () => {
     const { responder, sent, settle } = served();
     responder.take(message("1", "get", { payload: "seven" }));

@@ -17,7 +17,7 @@ import {
 } from "../envelopes/call-options";
 import { Tell } from "../envelopes/envelope";
 import { PendingOffer } from "../envelopes/offer";
-import { OUTSIDE, sentAs, withMetadata } from "../envelopes/origin";
+import { metadataOf, OUTSIDE, sentAs, withMetadata } from "../envelopes/origin";
 import { PendingStream } from "../envelopes/stream";
 import { type Expose, exposureBy } from "./exposure";
 import { recipientOf } from "./ref";
@@ -50,6 +50,8 @@ export interface Door {
    * (`system.ref`), which outlives each actor that is there.
    */
   readonly isStopped: boolean;
+  /** The data that it gives each message (`DoorOptions`). A responder lets the other side replace none of it. */
+  readonly metadata?: Metadata | undefined;
   /**
    * Sends and forgets. A message that cannot be delivered becomes a dead letter.
    *
@@ -80,6 +82,7 @@ export interface Door {
 }
 
 class ActorDoor implements Door {
+  readonly metadata: Metadata | undefined;
   readonly #cell: Recipient;
   readonly #origin: Origin;
 
@@ -89,6 +92,7 @@ class ActorDoor implements Door {
     const exposure = exposureBy(cell.environment, expose);
     const exposed = exposure === null ? OUTSIDE : sentAs(OUTSIDE, { exposure });
     this.#origin = metadata === undefined ? exposed : withMetadata(exposed, metadata);
+    this.metadata = metadataOf({ origin: this.#origin }) ?? undefined;
   }
 
   get isStopped(): boolean {

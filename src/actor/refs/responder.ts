@@ -67,8 +67,8 @@ export type AnswerFrame =
 export interface ResponderOptions {
   /**
    * Gives the door to an actor of this side (`receive`), which says what is exposed and carries metadata of its own, such as the
-   * user of the connection; undefined for an address that the other side may not reach, which is `no-recipient`, as is
-   * one for which it throws. Called for each message. A tell to such an address is lost.
+   * user of the connection: those of a message replace none of them. Undefined for an address that the other side may not reach, which is
+   * `no-recipient`, as is one for which it throws. Called for each message. A tell to such an address is lost.
    */
   readonly doorTo: (at: Address) => Door | undefined;
   /**
@@ -194,7 +194,7 @@ class DoorResponder implements Responder {
     const { id, type, payload, metadata, timeLeft, pattern, isAwaited } = frame;
     const door = this.#doorTo(frame.to);
     const time = typeof timeLeft === "number" && timeLeft < longest ? Math.max(timeLeft, 1) : longest;
-    const beside = metadata === undefined ? {} : { metadata };
+    const beside = metadata === undefined ? {} : { metadata: { ...metadata, ...door?.metadata } }; // Its own go last (P18).
     if (pattern === "tell" && isAwaited !== true) {
       door?.tell(type, payload, { ...beside, deadline: time });
       return;
