@@ -67,7 +67,9 @@ export interface Recipient {
   /** The envelope that the running code handles. */
   readonly present: Envelope | null;
   /** The record of an envelope that it handles; null when nothing is recorded. */
-  handlingOf(envelope: Envelope): Waiter | null;
+  handlingOf(envelope: Envelope | Wait): Waiter | null;
+  /** The operation of a stream that it handles now; undefined when it handles none. */
+  readonly stream: string | undefined;
   /** Takes a tell from outside of actors, as it was written: with a payload, with options, or with both. */
   tell(type: string, first: unknown, second: unknown): void;
   /** The fast way in for messages from outside of actors; false when a message needs more checks. */

@@ -530,3 +530,40 @@ test("P13: a child with a concurrency that its supervisor stops is counted out o
   expect(stops).toEqual(["@(parent/failing)", "@(parent/waiting)", "@(parent)"]);
   expect(takeLog()).toHaveLength(1);
 });
+
+test("P5: each of 50,000 running handlers is found at once when its asker gives up, by a timeout or a signal", async () => {
+  const { system, clock, router } = createTestSystem();
+  const Hanging = defineProtocol("hanging", { hang: { reply: Type.Null() } });
+  let aborted = 0;
+  const hanging = system.spawn(
+    "hanging",
+    Hanging,
+    (ctx) => ({
+      hang() {
+        const { promise, reject } = Promise.withResolvers<null>();
+        ctx.onAbort(() => {
+          aborted++;
+          reject(new DOMException("given up", "AbortError"));
+        });
+        return promise;
+      },
+    }),
+    { concurrency: 100_000 },
+  );
+  const controller = new AbortController();
+  const asks = Array.from({ length: 50_000 }, (_, i) =>
+    hanging.ask(
+      "hang",
+      i % 2 === 0 ? { timeout: 100 } : { signal: controller.signal, timeout: Number.POSITIVE_INFINITY },
+    ),
+  );
+  await clock.settle();
+  expect(router.audit()).toMatchObject({ running: 50_000 });
+  controller.abort();
+  await clock.advance(200);
+  const kinds = new Set((await Promise.all(asks)).map((ask) => ask.isErr() && ask.error.kind));
+  expect(kinds).toEqual(new Set(["timeout", "cancelled"]));
+  expect(aborted).toBe(50_000);
+  await clock.settle();
+  expect(router.audit()).toMatchObject({ running: 0, failed: 50_000 });
+});

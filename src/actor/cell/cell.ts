@@ -3,7 +3,7 @@ import { type DeliveryError, deliveryError, type Pause } from "../../message/del
 import type { Operation, Operations } from "../../protocol/protocol";
 import type { Runnable } from "../../runtime/dispatcher";
 import { Mailbox, type MessageQueue } from "../../runtime/mailbox";
-import type { AnyFactory, Behaviour, Envelope, Environment, Recipient, Relay } from "../contract";
+import type { AnyFactory, Behaviour, Envelope, Environment, Recipient, Relay, Wait } from "../contract";
 import { deadLetterOf, EnvelopeSource, fans, Tell, tellOf } from "../envelopes/envelope";
 import { Handling } from "../envelopes/handling";
 import { ActorRef, recipientOf } from "../refs/ref";
@@ -162,7 +162,7 @@ export class Cell implements Runnable, Recipient {
   }
 
   /** The record of an envelope that is being handled; null when nothing is recorded. */
-  handlingOf(envelope: Envelope): Handling | null {
+  handlingOf(envelope: Envelope | Wait): Handling | null {
     const { extras } = this;
     if (extras === null) return null;
     return this.current === envelope ? extras.handling : (extras.concurrency?.of(envelope) ?? null);
@@ -282,6 +282,10 @@ export class Cell implements Runnable, Recipient {
   }
   get isFull(): boolean {
     return this.extras?.concurrency?.isFull ?? this.current !== null;
+  }
+  get stream(): string | undefined {
+    const one = this.current?.pattern === "stream" ? this.current.type : undefined;
+    return this.extras?.concurrency?.stream ?? one;
   }
   get soleHandling(): Handling | null | undefined {
     const { extras } = this;

@@ -192,13 +192,12 @@ export class PendingAsk implements Envelope, Staged, Wait {
   /** Names the cause that kept its actor from handling it: a stream, a hold or a restart. */
   #timedOut(): AskError {
     const { cell } = this;
-    const handled = cell.envelopes();
-    const isWaiting = !handled.includes(this);
-    const isBehind = isWaiting && cell.isFull;
-    const stream = isBehind ? handled.find(({ pattern }) => pattern === "stream") : undefined;
+    const isWaiting = cell.present !== this && cell.handlingOf(this) === null;
+    const stream = isWaiting && cell.isFull ? cell.stream : undefined;
     // While a handler of the last instance still runs, that handler is the cause.
-    const pause = isWaiting && handled.length === 0 ? cell.pause : undefined;
-    return deliveryError("timeout", new EnvelopeSource(this, cell, undefined, stream?.type, pause), this.delay);
+    const isPaused = isWaiting && cell.pause !== undefined && cell.envelopes().length === 0;
+    const pause = isPaused ? cell.pause : undefined;
+    return deliveryError("timeout", new EnvelopeSource(this, cell, undefined, stream, pause), this.delay);
   }
 
   endWith(reason: EndReason): void {

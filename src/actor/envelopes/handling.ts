@@ -9,9 +9,6 @@ import { BACKGROUND, Signal } from "./signal";
 /** A handling remembers this many waits before it drops the ended ones. */
 const FIRST_SWEEP = 16;
 
-/** True when an envelope is the one that a wait sent. */
-export const isOf = (wait: Wait, envelope: Envelope | Wait): boolean => wait === envelope;
-
 /** Removes a wait from its list and returns the next one. The link is cleared, so a kept wait keeps no others. */
 function unlink(wait: Wait): Wait | null {
   const next = wait.nextWait;
@@ -189,10 +186,20 @@ function sharedPresence(): Presence {
 export const within = <Result>(handling: Handling, callback: () => Result): Result =>
   presence === undefined ? callback() : presence.run(handling, callback);
 
+/** Among up to this many, a handling is found by a scan: most actors never pay for a map. */
+const FEW = 16;
+
 /** The handlings of an actor that handles several messages at once. */
 export class Concurrency {
   readonly limit: number;
-  readonly running = new Set<Handling>();
+  readonly running: ReadonlySet<Handling> = new Set<Handling>();
+  readonly #running = this.running as Set<Handling>; // The same set: it is changed here alone.
+  /** Those of streams. */
+  readonly #streams = new Set<Handling>();
+  /** Made when one is looked for among many, and dropped with the last: all senders may give up at once (P5). */
+  #byEnvelope: Map<unknown, Handling> | null = null;
+  /** True when several have the same envelope. */
+  #hasTwins = false;
   /**
    * Finds the running handler's own message among several. Costs 15 ns, which an actor with one at a time does not pay.
    */
@@ -206,6 +213,39 @@ export class Concurrency {
     return this.running.size >= this.limit;
   }
 
+  /** The operation of a stream that it handles; undefined when it handles none. */
+  get stream(): string | undefined {
+    for (const { envelope } of this.#streams) return envelope.type;
+    return undefined;
+  }
+
+  add(handling: Handling): void {
+    this.#running.add(handling);
+    if (handling.envelope.pattern === "stream") this.#streams.add(handling);
+    if (this.#byEnvelope !== null) this.#note(this.#byEnvelope, handling);
+  }
+
+  drop(handling: Handling): void {
+    const { envelope } = handling;
+    this.#running.delete(handling);
+    if (envelope.pattern === "stream") this.#streams.delete(handling);
+    if (this.#byEnvelope === null) return;
+    if (this.#hasTwins || this.#running.size === 0) this.#forgetAll();
+    else this.#byEnvelope.delete(envelope);
+  }
+
+  #note(found: Map<unknown, Handling>, handling: Handling): void {
+    const { envelope } = handling;
+    const other = found.get(envelope);
+    if (other !== undefined) this.#hasTwins = true;
+    if (other === undefined || handling.passedOn === null) found.set(envelope, handling);
+  }
+
+  #forgetAll(): void {
+    this.#byEnvelope = null;
+    this.#hasTwins = false;
+  }
+
   /** The handling of this actor that the running code belongs to. */
   get present(): Handling | null {
     const handling = this.#presence.getStore();
@@ -215,10 +255,17 @@ export class Concurrency {
   /**
    * The handling of an envelope. If the envelope came back to an actor that passed it on, the handling that has it now.
    */
-  of(envelope: Envelope): Handling | null {
+  of(envelope: Envelope | Wait): Handling | null {
+    const wanted: unknown = envelope;
+    if (this.#byEnvelope === null && this.running.size > FEW) {
+      const found = new Map<unknown, Handling>();
+      for (const handling of this.running) this.#note(found, handling);
+      this.#byEnvelope = found;
+    }
+    if (this.#byEnvelope !== null) return this.#byEnvelope.get(wanted) ?? null;
     let found: Handling | null = null;
     for (const handling of this.running) {
-      if (handling.envelope === envelope && (found === null || handling.passedOn === null)) found = handling;
+      if (handling.envelope === wanted && (found === null || handling.passedOn === null)) found = handling;
     }
     return found;
   }

@@ -1,7 +1,7 @@
 import type { Address } from "../../message/address";
 import type { Recipient, Wait, Waiter } from "../contract";
 import { recipientsOf } from "./envelope";
-import { Handling, isOf } from "./handling";
+import { Handling } from "./handling";
 
 /** Part of a graph of waits: a handling that has to end, or an actor that has to begin anew or to stop. */
 export type Node = Waiter | Recipient;
@@ -86,8 +86,10 @@ function roomIn(to: Recipient): Need {
 }
 
 /** The handling that has the message of a wait. */
-export const handlingOf = (cell: Recipient, wait: Wait): Waiter | undefined =>
-  cell.handlings.find((each) => isOf(wait, each.envelope) && each.passedOn === null);
+export function handlingOf(cell: Recipient, wait: Wait): Waiter | undefined {
+  const handling = cell.handlingOf(wait);
+  return handling === null || handling.passedOn !== null ? undefined : handling;
+}
 
 /** The needs of a node: it can go on when one of them has ended. */
 export function needsOf(node: Node): readonly Need[] {

@@ -11,7 +11,7 @@ export function handleConcurrently(cell: Cell, envelope: Envelope): void {
   if (concurrency === null) throw new Error(`${cell.address} handles one message at a time.`);
   const handling = new Handling(cell, envelope);
   handling.since = cell.environment.dispatcher.now;
-  concurrency.running.add(handling);
+  concurrency.add(handling);
   let outcome: unknown;
   try {
     outcome = contextOf(cell, envelope)(run, cell, concurrency, handling);

@@ -66,7 +66,7 @@ export function finish(cell: Cell, envelope: Envelope, handling: Handling | null
   if (cell.current === envelope) {
     cell.current = null;
     if (cell.extras !== null) cell.extras.handling = null;
-  } else if (handling !== null) cell.extras?.concurrency?.running.delete(handling);
+  } else if (handling !== null) cell.extras?.concurrency?.drop(handling);
   if (handling !== null && handling.slowness !== null) cell.environment.timers.remove(handling.slowness);
 }
 
