@@ -37,7 +37,7 @@ export interface Recipient {
   readonly isAlive: boolean;
   readonly isStopped: boolean;
   /** True when its mailbox has a bound, or a relay stands before it. */
-  readonly isGuarded: boolean;
+  readonly admitsLater: boolean;
   /** True when each payload for it is checked, even one from within. */
   readonly isStrict: boolean;
   /** Stands before its mailbox and hands each message on; null for most. */

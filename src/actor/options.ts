@@ -1,6 +1,9 @@
 import { aFunction, type Checks, COUNT, checkOptions, must, oneOf } from "../message/option";
 import { checkSupervision, type Supervision } from "./supervision";
 
+/** The names of all overflow policies. */
+export const OVERFLOWS = ["reject", "drop-newest", "drop-oldest", "wait"] as const;
+
 /**
  * The fate of a message that finds the mailbox full:
  *
@@ -13,7 +16,7 @@ import { checkSupervision, type Supervision } from "./supervision";
  *
  * Every dropped message is a dead letter with the reason `mailbox-full`.
  */
-export type Overflow = "reject" | "drop-newest" | "drop-oldest" | "wait";
+export type Overflow = (typeof OVERFLOWS)[number];
 
 /** The options of an actor: its mailbox, its messages and its children. Each may be left out. */
 export interface ActorOptions {
@@ -56,7 +59,7 @@ export const ACTOR_OPTIONS: Checks<ActorOptions> = {
   capacity: COUNT,
   concurrency: COUNT,
   stashCapacity: COUNT,
-  overflow: oneOf<Overflow>("reject", "drop-newest", "drop-oldest", "wait"),
+  overflow: oneOf<Overflow>(...OVERFLOWS),
   priority: aFunction(" of an operation and its payload"),
   validate: oneOf("boundary", "always"),
   supervision: checkSupervision,

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { OVERFLOWS } from "../../src/actor/options";
 import {
   address,
   type Context,
@@ -18,8 +19,6 @@ import { Gated, spawnGated } from "./gated";
 import { expectBalance, reasonsOf, type TestSystem, testSystems } from "./test-system";
 
 const { createTestSystem, createTestRouter } = testSystems();
-
-const OVERFLOWS = ["reject", "drop-newest", "drop-oldest", "wait"] as const satisfies Overflow[];
 
 /** What a sender is told: "ok", the kind of an error, or null where it is told nothing. */
 type Told = Promise<string> | null;
@@ -202,6 +201,28 @@ test("P11: the table of Overflow: drop-oldest: it takes the place of what waited
   expect(gated.begun).toEqual(["running", "asked"]);
 });
 
+for (const [overflow, told] of [
+  ["reject", "mailbox-full"],
+  ["drop-newest", "mailbox-full"],
+  ["drop-oldest", "ok"],
+  ["wait", "mailbox-full"],
+] as const) {
+  test(`P11: ${overflow}: an interceptor of a tell hears whether the mailbox took it`, async () => {
+    const { test, gated } = await full(overflow);
+    const heard: string[] = [];
+    test.router.use(async (_, next) => {
+      const result = await next();
+      heard.push(result.isOk() ? "ok" : result.error.kind);
+      return result;
+    });
+    test.router.tell(createMessage(gated.ref.address, "work", "extra"));
+    await test.clock.settle();
+    expect(heard).toEqual([told]);
+    test.takeLog(); // Of a tell that is rejected.
+    await gated.drain();
+  });
+}
+
 test("P11: the table of Overflow: wait: a tell cannot wait, and is treated as with reject", async () => {
   const { test, gated } = await full("wait");
   gated.ref.tell("work", "late");
@@ -309,7 +330,7 @@ test("P11: asks that are given up in a full mailbox let those in that wait alrea
 });
 
 test("P11: overflow is told once, and again only after there has been room", async () => {
-  for (const overflow of ["reject", "drop-newest", "drop-oldest", "wait"] as const) {
+  for (const overflow of OVERFLOWS) {
     const { test, gated, events } = await full(overflow);
     for (let i = 0; i < 5; i++) gated.ref.tell("work", `late ${i}`);
     await test.clock.settle();

@@ -18,13 +18,13 @@ async function tableIn(file: string, heading: string): Promise<string[][]> {
 
 const plain = (cell: string): string => cell.replace("(default)", "").replaceAll(/\s+/g, " ").trim();
 
-for (const [guide, heading, file, rows] of [
-  ["docs/supervision.md", "what happened", "src/actor/supervision.ts", 9],
-  ["docs/flow-control.md", "overflow", "src/actor/options.ts", 4],
+for (const [guide, heading, file] of [
+  ["docs/supervision.md", "what happened", "src/actor/supervision.ts"],
+  ["docs/flow-control.md", "overflow", "src/actor/options.ts"],
 ] as const) {
   test(`the table "${heading}" in ${guide} says what that in ${file} says`, async () => {
     const page = await tableIn(guide, heading);
-    expect(page).toHaveLength(rows + 1);
+    expect(page.length).toBeGreaterThan(4); // Both are tables, and none is cut off after its head.
     expect(await tableIn(file, heading)).toEqual(page);
   });
 }

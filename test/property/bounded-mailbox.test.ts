@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { OVERFLOWS } from "../../src/actor/options";
 import {
   createSystem,
   type DeadLetter,
@@ -151,7 +152,7 @@ const steps = fc.oneof(
   { weight: 3, arbitrary: fc.constant({ do: "settle" as const }) },
 );
 
-for (const overflow of ["reject", "drop-newest", "drop-oldest", "wait"] as const) {
+for (const overflow of OVERFLOWS) {
   test(`P1 and P11: a bounded mailbox with ${overflow} is the table of Overflow, whatever comes`, async () => {
     await fc.assert(
       fc.asyncProperty(

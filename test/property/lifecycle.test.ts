@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { OVERFLOWS } from "../../src/actor/options";
 import {
   type ActorOptions,
   type AskResult,
@@ -50,7 +51,6 @@ const DIRECTIVES = [
   "stop",
   "escalate",
 ] as const satisfies Directive[];
-const OVERFLOWS = ["reject", "drop-newest", "drop-oldest", "wait"] as const;
 
 function optionsOf(random: Numbers): ActorOptions {
   return {

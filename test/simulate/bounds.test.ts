@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { OVERFLOWS } from "../../src/actor/options";
 import { type ActorOptions, defineProtocol, type Overflow, type RefTo, Type } from "../../src/index";
 import { type Faults, type SimulatedProgram, simulate } from "../../src/testing/index";
 import { runs } from "../property/runs";
@@ -105,7 +106,7 @@ const faultSets: [name: string, faults: Faults][] = [
   ["with all faults", { throw: 0.02, delay: 0.05, expire: 0.02, stop: 0.001 }],
 ];
 
-for (const overflow of ["reject", "drop-newest", "drop-oldest", "wait"] as const) {
+for (const overflow of OVERFLOWS) {
   describe(`P11: a mailbox with the overflow "${overflow}" holds no more than its capacity, and keeps the order of those that wait`, () => {
     for (const [name, faults] of faultSets) {
       test(name, async () => {

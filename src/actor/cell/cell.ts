@@ -126,7 +126,7 @@ export class Cell implements Runnable, Recipient {
     return this.life <= GUARDED;
   }
   /** True when its mailbox has a bound, or a relay stands before it. */
-  get isGuarded(): boolean {
+  get admitsLater(): boolean {
     return this.extras !== null && (this.extras.bound !== null || this.extras.relay !== null);
   }
   /** True once it takes no more messages. */

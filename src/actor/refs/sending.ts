@@ -48,7 +48,7 @@ export function handTo(
 ): DeliveryError | null {
   envelope.moveTo(to);
   const error = to.accept(envelope, operation);
-  if (error === null && !to.isGuarded) envelope.admitted();
+  if (error === null && !to.admitsLater) envelope.admitted();
   return error;
 }
 
@@ -108,7 +108,7 @@ export function offer(
   const promise = new Promise(captureOffer);
   const pending = new PendingOffer(cell, type, payload, from, options, capturedOffer);
   if (!pending.isWaiting || send(cell, pending, cell.operation(type), senderIn(from)) !== null) return promise;
-  if (cell.isGuarded) pending.wait();
+  if (cell.admitsLater) pending.wait();
   else pending.admitted();
   return promise;
 }
