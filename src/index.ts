@@ -89,7 +89,6 @@ export {
   type UnknownOperationError,
   type UnreachableError,
 } from "./message/delivery-error";
-export { expose, publicIssues } from "./message/exposure";
 export { generateCorrelationId, generateMessageId } from "./message/id";
 export { createMessage, type Message, type MessageOptions, type Metadata, type Pattern } from "./message/message";
 export {
@@ -102,8 +101,9 @@ export {
   type SuccessResponse,
 } from "./message/response";
 export { parseMessage, parseResponse, serializeMessage } from "./message/wire";
+export { expose, publicIssues } from "./message/withhold";
 export { jsonSchemaOf, type OperationJsonSchema } from "./protocol/json-schema";
-export { type Outcome, type OutcomeReply, outcomeOf } from "./protocol/outcome";
+export { type Outcome, type OutcomeReply, outcomeOf } from "./protocol/outcome-of";
 export {
   defineProtocol,
   type Operation,

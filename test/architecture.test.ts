@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 
 const root = join(import.meta.dir, "../src");
 
@@ -48,6 +48,13 @@ test("imports run one way through the layers of the room of actors", () => {
   expect(within.length).toBeGreaterThan(100);
   expect(new Set(within.map(([from]) => layerOf(from)))).toEqual(new Set(LAYERS));
   expect(within.filter(([from, to]) => LAYERS.indexOf(layerOf(from)) < LAYERS.indexOf(layerOf(to)))).toEqual([]);
+});
+
+test("no two files of the core have one name", () => {
+  const core = files.filter((file) => file !== "index.ts" && !/^(testing|tools)\//.test(file));
+  const names = core.map((file) => basename(file));
+  expect(names.length).toBeGreaterThan(80);
+  expect(names.filter((name, index) => names.indexOf(name) < index)).toEqual([]);
 });
 
 test("what travels knows a recipient, and nothing of the cell: contract.ts has types alone", async () => {

@@ -1,8 +1,8 @@
 import { type Address, quote } from "./address";
 import { type DeliveryError, deliveryError, type Issue, type MessageSource } from "./delivery-error";
-import { withhold } from "./exposure";
 import type { Message } from "./message";
 import { LostConnection, sentenceOf } from "./sentence-of";
+import { withhold } from "./withhold";
 
 /** The detail that an error of each kind has beside its message. */
 export interface ErrorDetails {

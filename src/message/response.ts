@@ -1,9 +1,9 @@
 import { type Address, quote } from "./address";
 import { type DeliveryError, type InvalidPayloadError, isDeliveryError, listIssues } from "./delivery-error";
-import { exposedText, publicIssues } from "./exposure";
 import { generateMessageId } from "./id";
 import { isReceived, type Message, wallTime } from "./message";
 import { withinTime } from "./sentence-of";
+import { exposedText, publicIssues } from "./withhold";
 
 interface ReplyShape {
   readonly id: string;

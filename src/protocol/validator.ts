@@ -1,7 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
 import type { Issue } from "../message/delivery-error";
-import { withhold } from "../message/exposure";
 import { sentenceOf } from "../message/sentence-of";
+import { withhold } from "../message/withhold";
 import { CompiledSchema } from "./compiled-schema";
 import type { SchemaNode } from "./discriminator";
 import { clip, fromStandardIssues, toIssues } from "./issues";

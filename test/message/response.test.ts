@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { StreamError } from "../../src/index";
 import { address } from "../../src/message/address";
 import { deliveryError, type MessageSource } from "../../src/message/delivery-error";
-import { expose, withhold } from "../../src/message/exposure";
 import { createMessage, markReceived, wallTime } from "../../src/message/message";
 import { createErrorResponse, createResponse, publicError } from "../../src/message/response";
+import { expose, withhold } from "../../src/message/withhold";
 
 const asked = createMessage(
   address("counter"),

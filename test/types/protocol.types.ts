@@ -3,7 +3,7 @@ import Type from "typebox";
 import * as v from "valibot";
 import { z } from "zod";
 import { jsonSchemaOf, type OperationJsonSchema } from "../../src/protocol/json-schema";
-import { type Outcome, outcomeOf } from "../../src/protocol/outcome";
+import { type Outcome, outcomeOf } from "../../src/protocol/outcome-of";
 import { defineProtocol, type Protocol, type SignaturesOf } from "../../src/protocol/protocol";
 import type { Infer, Schema } from "../../src/protocol/schema";
 import type {

@@ -1,8 +1,8 @@
 import { type Address, isAddress, quote } from "../../message/address";
 import type { AskError } from "../../message/delivery-error";
-import { publicIssues } from "../../message/exposure";
 import type { Metadata, Pattern } from "../../message/message";
 import { publicError } from "../../message/response";
+import { publicIssues } from "../../message/withhold";
 import { isThenable } from "../../runtime/thenable";
 import type { AskResult } from "../envelopes/ask";
 import {
