@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { Volume } from "memfs";
 import { createSystem, type System, systemClock } from "../../../src";
 import { type FileSystemOptions, type FileSystemRef, type Resolution, spawnFileSystem } from "../../../src/tools";
-import { type Machine, openRoot, thisMachine } from "../../../src/tools/files/root/open-root";
+import { openRoot, thisMachine } from "../../../src/tools/files/root/open-root";
 import type { Root } from "../../../src/tools/files/root/root";
+import { machineOf, WITHOUT_FFI } from "./programs/machine";
 
 /** A way of resolving paths that a machine may have. */
 export type Way = Resolution;
@@ -67,20 +68,11 @@ export async function withFiles<Value>(
   });
 }
 
-const WITHOUT_FFI = "proc-fd without FFI";
-
 /** All ways that a root may be opened in on this machine. */
 export const rootWays: readonly RootWay[] = [
   ...everyWay,
   ...(ways.includes("proc-fd") && thisMachine().flock !== null ? ([WITHOUT_FFI] as const) : []),
 ];
-
-/** The machine that this way of opening a root needs. */
-export const machineOf = (way: string): Machine =>
-  way === WITHOUT_FFI ? { ...thisMachine(), libc: undefined } : thisMachine();
-
-/** What `openRoot` is told for a way on the disk. */
-export const resolutionOf = (way: string): "openat2" | "proc-fd" => (way === "openat2" ? way : "proc-fd");
 
 /** Runs a test with a root over a fresh directory, which is gone afterwards; fails if it has left a file open. */
 export function withRoot<Value>(

@@ -1,11 +1,11 @@
 // Adds one to the number in a file, so many times, each with the write lock held.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { systemClock } from "../../../../src";
+import { systemClock } from "../../../../src/runtime/clock";
 import { openRoot } from "../../../../src/tools/files/root/open-root";
 import { Staging } from "../../../../src/tools/files/write/staging";
 import { WriteLock } from "../../../../src/tools/files/write/write-lock";
-import { machineOf, resolutionOf } from "../ways";
+import { machineOf, resolutionOf } from "./machine";
 
 const [, , directory = "", way = "", times = "0"] = process.argv;
 const root = openRoot({ root: directory, resolution: resolutionOf(way) }, systemClock, machineOf(way));

@@ -1,8 +1,8 @@
 // Stages a file, writes half of it, says so, and waits until it is killed.
-import { systemClock } from "../../../../src";
+import { systemClock } from "../../../../src/runtime/clock";
 import { openRoot } from "../../../../src/tools/files/root/open-root";
 import { Staging } from "../../../../src/tools/files/write/staging";
-import { machineOf, resolutionOf } from "../ways";
+import { machineOf, resolutionOf } from "./machine";
 
 const [, , directory = "", way = ""] = process.argv;
 const root = openRoot({ root: directory, resolution: resolutionOf(way) }, systemClock, machineOf(way));

@@ -1,7 +1,7 @@
 // Hides /proc, or puts a directory in its place, and says which roots can be opened then. For a mount namespace of its own.
 import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
-import { systemClock } from "../../../../src";
+import { systemClock } from "../../../../src/runtime/clock";
 import { openRoot } from "../../../../src/tools/files/root/open-root";
 
 const [, , root = "", hidden = ""] = process.argv;

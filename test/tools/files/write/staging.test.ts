@@ -49,7 +49,8 @@ describe.each([...onDisk])("files on their way by %s", (way) => {
 
   test("another way sweeps it too", () =>
     withRoot(way, async (root, directory) => {
-      for (const other of onDisk) await (await program("begin-write", [directory, other], "begun")).kill();
+      const writers = await Promise.all(onDisk.map((other) => program("begin-write", [directory, other], "begun")));
+      await Promise.all(writers.map((writer) => writer.kill()));
       expect(stagedIn(directory)).toHaveLength(onDisk.length);
       new Staging(root).sweep();
       expect(stagedIn(directory)).toEqual([]);

@@ -1,0 +1,12 @@
+import { type Machine, thisMachine } from "../../../../src/tools/files/root/open-root";
+
+// What programs have of `ways.ts`. They are started by the dozen, and load little for it.
+
+export const WITHOUT_FFI = "proc-fd without FFI";
+
+/** The machine that this way of opening a root needs. */
+export const machineOf = (way: string): Machine =>
+  way === WITHOUT_FFI ? { ...thisMachine(), libc: undefined } : thisMachine();
+
+/** What `openRoot` is told for a way on the disk. */
+export const resolutionOf = (way: string): "openat2" | "proc-fd" => (way === "openat2" ? way : "proc-fd");
