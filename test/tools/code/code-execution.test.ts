@@ -5,6 +5,7 @@ import { spawnCodeExecution } from "../../../src/tools/code/code-execution";
 import { CodeRefusal } from "../../../src/tools/code/code-refusal";
 import { Sources } from "../../../src/tools/code/source/sources";
 import { openTier } from "../../../src/tools/code/tiers";
+import { isLong } from "../../property/runs";
 import { errorIn, inspectionOf, valueIn, ways, withCode } from "./tiers";
 
 describe.each(ways)("$isolation, $language", ({ isolation, isIsolated, language }) => {
@@ -201,11 +202,15 @@ describe.each(ways)("$isolation, $language", ({ isolation, isIsolated, language 
     );
   });
 
-  test("200 executions at once each give their own value and logs", async () => {
+  // Each of a process starts one.
+  const atOnce = isLong || isolation !== "process" ? 200 : 40;
+  test(`${atOnce} executions at once each give their own value and logs`, async () => {
     await withCode(
       { isolation },
       async (execute) => {
-        const runs = Array.from({ length: 200 }, (_, i) => execute("console.log(input); await 1; input", { input: i }));
+        const runs = Array.from({ length: atOnce }, (_, i) =>
+          execute("console.log(input); await 1; input", { input: i }),
+        );
         for (const [i, outcome] of (await Promise.all(runs)).entries()) {
           expect(valueIn(outcome)).toBe(i);
           expect(outcome.ok && outcome.value.logs.map(({ text }) => text)).toEqual([String(i)]);
