@@ -1,6 +1,15 @@
 import { expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
-import { createSystem, defineProtocol, type RefTo, Type } from "../../src/index";
+import {
+  type Clock,
+  type Context,
+  createSystem,
+  defineProtocol,
+  type RefTo,
+  type SignaturesOf,
+  Type,
+} from "../../src/index";
+import { createManualClock } from "../../src/testing/index";
 import { differences } from "../differences";
 import { expectBalance, type LogEntry, recordIn, testSystems } from "./test-system";
 
@@ -126,3 +135,58 @@ test("P5: who is told much at once handles no more in a row than others do", asy
   expect(order).toHaveLength(505);
   expect(order.indexOf("other")).toBeLessThanOrEqual(32);
 });
+
+type Parent = Context<SignaturesOf<typeof Player>>;
+const childless = () => ({ hit: () => undefined });
+const parentOf = (count: number, depth: number) => (ctx: Parent) => {
+  for (let i = 0; i < count; i++) ctx.spawn(`c${i}`, Player, depth > 1 ? parentOf(count, depth - 1) : childless);
+  return childless();
+};
+
+const families = [
+  { name: "20,000 children stop with their parent", roots: 1, count: 20_000, depth: 1, end: "stop" },
+  { name: "a tree of 22,220 actors stops", roots: 2, count: 10, depth: 4, end: "stop" },
+  { name: "20,000 children stop, because their system shuts down", roots: 1, count: 20_000, depth: 1, end: "shutdown" },
+  { name: "20,000 actors stop, because their system shuts down", roots: 20_000, count: 0, depth: 1, end: "shutdown" },
+];
+
+for (const { name, roots, count, depth, end } of families) {
+  test(`P5: the event loop gets its turn while ${name}, and P13: children before their parents`, async () => {
+    let now = 0;
+    const clock: Clock = {
+      ...createManualClock(),
+      monotonicTime: () => {
+        now += 0.01; // It goes on by each look at it: a turn is over after as many stops on any machine.
+        return now;
+      },
+      macrotask: (callback) => void setImmediate(callback),
+    };
+    const system = createSystem({ clock });
+    const stopped = new Set<string>();
+    const early: string[] = [];
+    system.events.subscribe((event) => {
+      if (event.kind !== "stopped") return;
+      stopped.add(event.address);
+      const parent = `${event.address.slice(0, event.address.lastIndexOf("/"))})`;
+      if (parent !== event.address && stopped.has(parent)) early.push(parent);
+    });
+    const refs = Array.from({ length: roots }, (_, i) => system.spawn(`r${i}`, Player, parentOf(count, depth)));
+    let rounds = 0;
+    let isOver = false;
+    const look = (): void => {
+      if (isOver) return;
+      rounds++;
+      setImmediate(look);
+    };
+    setImmediate(look);
+    if (end === "shutdown") expect(await system.shutdown()).toEqual({ unfinished: [] });
+    else await Promise.all(refs.map((ref) => system.stop(ref)));
+    isOver = true;
+    expect(rounds).toBeGreaterThan(3);
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve))); // Events have a macrotask of their own.
+    const below = depth === 1 ? count : (count ** (depth + 1) - count) / (count - 1);
+    expect(stopped.size).toBe(roots * (1 + below));
+    expect(early).toEqual([]);
+    await system.shutdown();
+  });
+}

@@ -1,4 +1,5 @@
 import type { Address } from "../../message/address";
+import { inTurns } from "../../runtime/in-turns";
 import { Timeout } from "../../runtime/timer-wheel";
 import type { ActorEnvironment, Cell } from "../cell/cell";
 import { abandon, stop } from "../life/lifecycle";
@@ -19,7 +20,7 @@ export async function shutDown(
   await new Promise<void>((resolve) => {
     const timer = new Timeout(timeout, resolve);
     if (timeout !== Number.POSITIVE_INFINITY && roots.length > 0) timers.add(timer);
-    void stopPhases(roots, isDraining).then(() => {
+    void stopPhases(environment, roots, isDraining).then(() => {
       timers.remove(timer);
       resolve();
     });
@@ -34,11 +35,18 @@ export async function shutDown(
   return unfinished;
 }
 
-async function stopPhases(roots: readonly Cell[], isDraining: boolean): Promise<void> {
+async function stopPhases(
+  { dispatcher }: ActorEnvironment,
+  roots: readonly Cell[],
+  isDraining: boolean,
+): Promise<void> {
   const phases = Map.groupBy(roots, ({ extras }) => extras?.phase ?? 0);
   for (const phase of [...phases.keys()].sort((a, b) => a - b)) {
-    await Promise.all(
-      (phases.get(phase) ?? []).map((root) => new Promise<void>((resolve) => stop(root, isDraining, resolve))),
-    );
+    const group = phases.get(phase) ?? [];
+    let left = group.length;
+    await new Promise<void>((resolve) => {
+      const stopOne = (root: Cell): void => stop(root, isDraining, () => --left === 0 && resolve());
+      inTurns(dispatcher, group, stopOne, () => undefined);
+    });
   }
 }

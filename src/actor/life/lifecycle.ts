@@ -2,6 +2,7 @@ import { quote } from "../../message/address";
 import type { HandlerFailedError } from "../../message/delivery-error";
 import { sentenceOf } from "../../message/sentence-of";
 import { each } from "../../runtime/few";
+import { inTurns } from "../../runtime/in-turns";
 import { Timeout } from "../../runtime/timer-wheel";
 import type { Cell } from "../cell/cell";
 import {
@@ -278,7 +279,6 @@ const hasNothingToEnd = ({ extras, behaviour }: Cell): boolean => extras === nul
 
 function stopChildren(cell: Cell): void {
   const { extra, environment } = cell;
-  const children = extra.children?.all() ?? [];
   beginStoppingChildren(cell);
   if (cell.life === RESTARTING && environment.hookTimeout !== Number.POSITIVE_INFINITY) {
     setTimer(cell, environment.hookTimeout, () => {
@@ -291,8 +291,8 @@ function stopChildren(cell: Cell): void {
       for (const child of late) abandon(child);
     });
   }
-  for (const child of children) stop(child, extra.isDraining);
-  waitsForEnd(cell);
+  const stopOne = (child: Cell): void => stop(child, extra.isDraining);
+  inTurns(environment.dispatcher, extra.children?.all() ?? [], stopOne, () => waitsForEnd(cell));
 }
 
 function childStopped(parent: Cell, child: Cell): void {
