@@ -284,6 +284,32 @@ describe("P7: what was given up is forgotten:", () => {
     expect(sent.at(-1)).toEqual({ kind: "reply", id: "1", index: 0, payload: 5 });
   });
 
+  test("nothing is sent after the end of a connection, and nothing begins, also when it ends while a frame is taken", async () => {
+    const { responder, sent, settle } = served({ most: 1 });
+    responder.take(message("1", "wait"));
+    responder.take(message("2", "wait")); // mailbox-full
+    responder.take(message("3", "get", { to: address("nobody") })); // no-recipient
+    responder.close();
+    await settle();
+    expect(sent).toEqual([]);
+
+    for (const pattern of ["tell", "ask", "stream"] as const) {
+      const { store, system, settle } = served();
+      const late: AnswerFrame[] = [];
+      const closing: Responder = createResponder({
+        doorTo() {
+          closing.close();
+          return receive(store);
+        },
+        send: (frame) => late.push(frame),
+      });
+      const type = { tell: "put", ask: "wait", stream: "count" }[pattern];
+      closing.take(message("1", type, { pattern, payload: pattern === "ask" ? undefined : 1 }));
+      await settle();
+      expect([closing.size, late, system.router.audit().accepted]).toEqual([0, [], 0]);
+    }
+  });
+
   test("a lost connection ends all, and later frames are ignored", async () => {
     const { responder, sent, settle, seen, router, clock } = served();
     responder.take(message("1", "wait"));

@@ -193,6 +193,7 @@ class DoorResponder implements Responder {
     const { longest = Number.POSITIVE_INFINITY, most = MOST } = this.#options;
     const { id, type, payload, metadata, timeLeft, pattern, isAwaited } = frame;
     const door = this.#doorTo(frame.to);
+    if (this.#isClosed) return; // By its owner's function: the connection ends there.
     const time = typeof timeLeft === "number" && timeLeft < longest ? Math.max(timeLeft, 1) : longest;
     const beside = metadata === undefined ? {} : { metadata: { ...metadata, ...door?.metadata } }; // Its own go last (P18).
     if (pattern === "tell" && isAwaited !== true) {
@@ -230,9 +231,9 @@ class DoorResponder implements Responder {
     if (this.#calls.get(id) === call) this.#calls.delete(id);
   }
 
-  /** Nothing is sent once its sender has given up. */
+  /** Nothing is sent once its sender has given up, or the connection is lost: a refused message is not under way. */
   #send(call: Call, outcome: Answer): unknown {
-    if (!call.isOpen) return undefined;
+    if (!call.isOpen || this.#isClosed) return undefined;
     const sent: unknown = this.#options.send({ ...outcome, id: call.frame.id, index: call.index });
     call.index++;
     return sent;
