@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { systemClock } from "../../../src";
@@ -8,6 +8,7 @@ import { Ignores } from "../../../src/tools/files/gitignore";
 import { openRoot } from "../../../src/tools/files/root/open-root";
 import { Effort, type Steps } from "../../../src/tools/files/steps";
 import { workspaceOver } from "./over-root";
+import { tmpdir } from "./tmpdir";
 
 /** What a `.gitignore` leaves out of these paths; a slash at the end stands for a directory. */
 function ignoredOf(text: string, paths: readonly string[]): string[] {

@@ -1,5 +1,5 @@
 import * as node from "node:fs";
-import { tmpdir } from "node:os";
+
 import { join } from "node:path";
 import { Volume } from "memfs";
 import { createSystem, type System, systemClock } from "../../../src";
@@ -7,6 +7,7 @@ import { type FileSystemOptions, type FileSystemRef, type Resolution, spawnFileS
 import { openRoot, thisMachine } from "../../../src/tools/files/root/open-root";
 import type { Root } from "../../../src/tools/files/root/root";
 import { machineOf, WITHOUT_FFI } from "./programs/machine";
+import { tmpdir } from "./tmpdir";
 
 /** A way of resolving paths that a machine may have. */
 export type Way = Resolution;

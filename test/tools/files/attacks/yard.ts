@@ -10,10 +10,11 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
+
 import { join } from "node:path";
 import { createSystem, type System, type SystemEvent } from "../../../../src";
 import { type FileSystemOptions, type FileSystemRef, spawnFileSystem } from "../../../../src/tools";
+import { tmpdir } from "../tmpdir";
 import { ways as onDisk, openBelow } from "../ways";
 
 /** The ways over the machine's own file system that this machine has. */

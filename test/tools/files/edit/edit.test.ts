@@ -10,11 +10,12 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
+
 import { join } from "node:path";
 import fc from "fast-check";
 import { createSystem } from "../../../../src/index";
 import { type FileError, type FileSystemOptions, resultOf, spawnFileSystem } from "../../../../src/tools/index";
+import { tmpdir } from "../tmpdir";
 import { everyWay, openBelow, stagedIn, withFiles } from "../ways";
 
 const root = mkdtempSync(join(tmpdir(), "envoi-edit-"));

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { execFileSync, spawnSync } from "node:child_process";
 import * as node from "node:fs";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+
 import { join } from "node:path";
 import { Volume } from "memfs";
 import { createSystem, systemClock } from "../../../../src";
@@ -11,6 +11,7 @@ import { resultOf, spawnFileSystem } from "../../../../src/tools";
 import { type Machine, openRoot, thisMachine } from "../../../../src/tools/files/root/open-root";
 import { Status } from "../../../../src/tools/files/root/root";
 import type { Volume as Served } from "../../../../src/tools/files/root/volume";
+import { tmpdir } from "../tmpdir";
 import { everyWay, ways, withFiles } from "../ways";
 
 let directory = "";

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { createSystem } from "../../../../src/index";
@@ -15,6 +15,7 @@ import {
   type FileSystemRef,
   spawnFileSystem,
 } from "../../../../src/tools/index";
+import { tmpdir } from "../tmpdir";
 import { everyWay, openBelow, withFiles } from "../ways";
 
 const root = mkdtempSync(join(tmpdir(), "envoi-search-"));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { createSystem, systemClock } from "../../../../src";
@@ -11,6 +11,7 @@ import { SortedNames } from "../../../../src/tools/files/tree/sorted-names";
 import { differences } from "../../../differences";
 import { runs } from "../../../property/runs";
 import { intercept, lasting, workspaceOver } from "../over-root";
+import { tmpdir } from "../tmpdir";
 import { type Disk, everyWay, rootWays, ways, withFiles, withRoot } from "../ways";
 
 async function list(files: FileSystemRef, request: ListRequest = {}) {

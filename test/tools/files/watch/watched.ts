@@ -1,11 +1,12 @@
 import * as node from "node:fs";
-import { tmpdir } from "node:os";
+
 import { join } from "node:path";
 import { Volume } from "memfs";
 import type { StreamError, StreamOptions } from "../../../../src";
 import { createTestSystem, type TestSystem } from "../../../../src/testing";
 import { type FileReply, type FileSystemOptions, type FileSystemRef, spawnFileSystem } from "../../../../src/tools";
 import type { WatchItem, WatchRequest } from "../../../../src/tools/files/requests/watching";
+import { tmpdir } from "../tmpdir";
 import { type Disk, openBelow, type Way } from "../ways";
 
 /** Longer than any interval between two looks, in milliseconds. */

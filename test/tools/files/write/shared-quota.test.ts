@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+
 import { join } from "node:path";
 import fc from "fast-check";
 import { createSystem } from "../../../../src";
@@ -8,6 +8,7 @@ import { createQuota, type FileSystemRef, resultOf, spawnFileSystem } from "../.
 import { countAll } from "../../../../src/tools/files/tree/tree";
 import { runs } from "../../../property/runs";
 import { workspaceOver } from "../over-root";
+import { tmpdir } from "../tmpdir";
 import { everyWay, stagedIn, type Way, withFiles, withRoot } from "../ways";
 
 /** What came of an ask: "done", or the kind of its error. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+
 import { join } from "node:path";
 import fc from "fast-check";
 import { createTestSystem } from "../../../../src/testing";
@@ -8,6 +8,7 @@ import { type FileSystemRef, resultOf, spawnFileSystem, writeStream } from "../.
 import { etagOf } from "../../../../src/tools/files/etag";
 import type { BeginWriteRequest } from "../../../../src/tools/files/requests/changing";
 import { runs } from "../../../property/runs";
+import { tmpdir } from "../tmpdir";
 import { type Disk, everyWay, stagedIn, ways, withFiles } from "../ways";
 
 const MB = 1024 * 1024;
