@@ -411,6 +411,32 @@ test("P1: a message that is forwarded, stashed or abandoned is observed with tha
   takeLog();
 });
 
+test("P1: an item that its producer still makes when its stream is abandoned has that outcome too, once", async () => {
+  const { system, settle, advance, takeLog } = createTestSystem({ hookTimeout: 50 });
+  const seen: string[] = [];
+  system.around(({ kind }, run) => run((outcome) => seen.push(`${kind}: ${outcome.kind}`)));
+  const late = Promise.withResolvers<void>();
+  const ref = system.spawn("echo", Work, () => ({
+    ...echo(),
+    async *count() {
+      yield 1;
+      await late.promise; // Longer than anybody waits.
+      yield 2;
+    },
+  }));
+  const items = ref.stream("count", 2);
+  expect((await items.next()).value).toBe(1);
+  const last = items.next().catch(() => undefined);
+  const over = system.shutdown({ timeout: 10 });
+  await advance(10);
+  await Promise.all([over, last]);
+  expect(seen).toEqual(["pull: handled", "pull: abandoned", "message: abandoned"]);
+  late.resolve();
+  await settle();
+  expect(seen).toHaveLength(3);
+  takeLog();
+});
+
 test("P1: in a row of tells, each is observed by itself, and a handling that was kept stays as it was", async () => {
   const { system, router, settle, takeLog, takeFailures } = createTestSystem();
   const kept: ObservedHandling[] = [];

@@ -38,6 +38,8 @@ export class Observation implements ObservedHandling, Running, Ending {
   declare onEnd: OnEnd | null;
   /** Set for those messages alone that have it. */
   declare queueTime: number | undefined;
+  /** The last item that the producer of its stream was asked for. Set for streams alone. */
+  declare pulled: Observation | undefined;
 
   constructor(cell: Cell, envelope: Envelope, chain: Chain) {
     this.cell = cell;
@@ -104,6 +106,7 @@ export class Observation implements ObservedHandling, Running, Ending {
   /** Tells the observers how it has ended. */
   end(outcome: HandlingOutcome): void {
     const { onEnd } = this;
+    if (outcome.kind === "abandoned") this.pulled?.end(outcome); // Its promise may never settle.
     if (onEnd === null) return;
     this.onEnd = null;
     this.cell.environment.enter(callEnd, onEnd, outcome, this); // Not in the context of whatever has settled the promise (P16).
@@ -159,7 +162,7 @@ export class Observation implements ObservedHandling, Running, Ending {
   produce(): unknown {
     const { cell, envelope } = this;
     const result = callTimed(cell, envelope);
-    return envelope instanceof PendingStream ? observedItems(cell, envelope, result) : result;
+    return envelope instanceof PendingStream ? observedItems(this, result) : result;
   }
 
   sentence(what: string): string {
@@ -185,10 +188,10 @@ function callEnd(onEnd: OnEnd, outcome: HandlingOutcome, observation: Observatio
 }
 
 /** The items of a stream's handler. Each is made inside of the observers, and in the context that they gave the handler. */
-function observedItems(cell: Cell, envelope: Envelope, result: unknown): unknown {
+function observedItems(message: Observation, result: unknown): unknown {
   const inside = captureContext();
   const wrapped = (items: unknown): unknown => {
-    const observe = (iterator: AnyIterator): AnyIterator => observedIterator(cell, envelope, iterator, inside);
+    const observe = (iterator: AnyIterator): AnyIterator => observedIterator(message, iterator, inside);
     if (isAsyncIterable(items)) {
       return { [Symbol.asyncIterator]: () => observe(inside(() => items[Symbol.asyncIterator]())) };
     }
@@ -199,8 +202,8 @@ function observedItems(cell: Cell, envelope: Envelope, result: unknown): unknown
 
 type AnyIterator = { next(): unknown; return?(value?: unknown): unknown };
 
-function observedIterator(cell: Cell, envelope: Envelope, iterator: AnyIterator, inside: Enter): AnyIterator {
-  const next = (): unknown => inside(pull, cell, envelope, iterator);
+function observedIterator(message: Observation, iterator: AnyIterator, inside: Enter): AnyIterator {
+  const next = (): unknown => inside(pull, message, iterator);
   if (iterator.return === undefined) return { next };
   return { next, return: (value) => inside(() => iterator.return?.(value)) };
 }
@@ -225,7 +228,8 @@ class Pull extends Observation {
   }
 }
 
-function pull(cell: Cell, envelope: Envelope, iterator: AnyIterator): unknown {
+function pull(message: Observation, iterator: AnyIterator): unknown {
+  const { cell, envelope } = message;
   const { observers } = cell.environment;
   if (observers.chain === null) return iterator.next();
   const observation = new Pull(cell, envelope, observers.chain, iterator);
@@ -241,6 +245,7 @@ function pull(cell: Cell, envelope: Envelope, iterator: AnyIterator): unknown {
   }
   if (observation.onEnd === null) return result;
   if (isThenable(result)) {
+    message.pulled = observation;
     const told = Promise.resolve(result);
     told.then(
       (step) => observation.end({ kind: "handled", result: step }),
