@@ -344,6 +344,21 @@ describe("P18: hostile frames:", () => {
     expect([sent, responder.size]).toEqual([[], 0]);
   });
 
+  test("P18: a reference in place of a door lets nothing in, and says what to return", () => {
+    const { system } = createTestSystem();
+    const taken: unknown[] = [];
+    const ref = system.spawn("store", defineProtocol("any", { put: { payload: Type.Number() } }), () => ({
+      put: (payload) => void taken.push(payload),
+    }));
+    const responder = createResponder({ doorTo: () => ref as never, send: () => undefined });
+    expect(() => responder.take(message("1", "put", { pattern: "tell", payload: "no number" }))).toThrow(
+      new TypeError(
+        "doorTo gives a door for @(store), and not the reference, which validates nothing: return receive(ref).",
+      ),
+    );
+    expect(taken).toEqual([]);
+  });
+
   test("unknown ids, a cancel after the end and an answer as a request change nothing", async () => {
     const { responder, sent, settle } = served();
     responder.take(message("1", "get", { payload: 1 }));

@@ -15,6 +15,7 @@ import {
 } from "../envelopes/call-options";
 import { StreamError } from "../envelopes/stream-step";
 import type { Door } from "./receive";
+import { ActorRef } from "./ref";
 
 /** Most messages under way, where the owner says nothing else. */
 const MOST = 1_000;
@@ -68,7 +69,7 @@ export interface ResponderOptions {
   /**
    * Gives the door to an actor of this side (`receive`), which says what is exposed and carries metadata of its own, such as the
    * user of the connection: those of a message replace none of them. Undefined for an address that the other side may not reach, which is
-   * `no-recipient`, as is one for which it throws. Called for each message. A tell to such an address is lost.
+   * `no-recipient`, as is one for which it throws. For a reference in place of a door, `take` throws. Called for each message. A tell to such an address is lost.
    */
   readonly doorTo: (at: Address) => Door | undefined;
   /**
@@ -91,7 +92,7 @@ export interface ResponderOptions {
 /** The receiving end of a connection. */
 export interface Responder {
   /**
-   * Takes a frame from the other side. It never throws for what came from there. A frame about a message that is not under way is
+   * Takes a frame from the other side. It never throws for what came from there, but for a mistake in `doorTo`. A frame about a message that is not under way is
    * ignored, as it may have crossed an answer; so is a message with the id of one that is.
    *
    * @returns false when it is no frame: end the connection.
@@ -213,11 +214,16 @@ class DoorResponder implements Responder {
   }
 
   #doorTo(to: unknown): Door | undefined {
+    let door: Door | undefined;
     try {
-      return isAddress(to) ? this.#options.doorTo(to) : undefined;
+      door = isAddress(to) ? this.#options.doorTo(to) : undefined;
     } catch {
       return undefined;
     }
+    if (!(door instanceof ActorRef)) return door;
+    throw new TypeError(
+      `doorTo gives a door for ${door.address}, and not the reference, which validates nothing: return receive(ref).`,
+    );
   }
 
   async #answer(call: Call, answerOf: () => Answer | Promise<Answer>): Promise<void> {
