@@ -284,6 +284,17 @@ describe("P7: what was given up is forgotten:", () => {
     expect(sent.at(-1)).toEqual({ kind: "reply", id: "1", index: 0, payload: 5 });
   });
 
+  test("what an asynchronous send() cannot carry leaves no gap in the numbers of the outcomes", async () => {
+    const sent: AnswerFrame[] = [];
+    const { responder, settle } = served({ send: async (frame) => void sent.push(JSON.parse(JSON.stringify(frame))) });
+    responder.take(message("1", "big"));
+    responder.take(message("2", "bigs", { pattern: "stream", credit: 2 }));
+    responder.take(stream("3", 2, 5));
+    await settle();
+    const numbers = sent.map((frame) => `${frame.id} ${frame.kind} ${frame.kind === "progress" ? "" : frame.index}`);
+    expect(numbers.sort()).toEqual(["1 failure 0", "2 failure 0", "3 items 0", "3 items 1", "3 reply 2"]);
+  });
+
   test("nothing is sent after the end of a connection, and nothing begins, also when it ends while a frame is taken", async () => {
     const { responder, sent, settle } = served({ most: 1 });
     responder.take(message("1", "wait"));

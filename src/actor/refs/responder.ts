@@ -74,7 +74,7 @@ export interface ResponderOptions {
   readonly doorTo: (at: Address) => Door | undefined;
   /**
    * Sends a frame to the other side. While a promise that it gives is pending, no further items of that stream are sent. If it throws or
-   * rejects, as JSON does for a bigint, the message fails as `handler-failed`.
+   * rejects, as JSON does for a bigint, the message fails as `handler-failed`; a progress is logged, and lost.
    */
   readonly send: (frame: AnswerFrame) => unknown;
   /** Most messages whose senders wait at one time. Further ones come back as `mailbox-full`. A whole number from 1, or `Infinity`. Default: 1,000. */
@@ -241,8 +241,8 @@ class DoorResponder implements Responder {
   #send(call: Call, outcome: Answer): unknown {
     if (!call.isOpen || this.#isClosed) return undefined;
     const sent: unknown = this.#options.send({ ...outcome, id: call.frame.id, index: call.index });
-    call.index++;
-    return sent;
+    const count = (): void => void call.index++; // What could not be sent leaves no gap.
+    return isThenable(sent) ? Promise.resolve(sent).then(count) : count();
   }
 
   async #ask(call: Call, door: Door, options: AskOptions): Promise<Answer> {
