@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { isLong } from "../../../property/runs";
 import { errorIn, valueIn } from "../tiers";
 import { inEachArena } from "./arena";
 
@@ -96,11 +97,12 @@ inEachArena("What code finds beside the language", {}, (arena) => {
   });
 
   test("a console is no way around the limit of output, whatever it is to show", async () => {
+    const many = isLong ? 100_000 : 10_000; // Of a thousand letters each: several times the limit.
     for (const work of [
       "const wide = 'x'.repeat(1e6); console.table(Array.from({ length: 2e4 }, (_, i) => ({ ['k' + i]: wide })))",
       "for (let n = 0; n < 1e5; n++) console.group(); console.log('\\n'.repeat(60_000))",
-      "for (let n = 0; n < 1e4; n++) { console.count(n); console.time(n) }",
-      "console.table(new Proxy({}, { ownKeys: () => Array.from({ length: 1e5 }, (_, i) => 'k' + i), getOwnPropertyDescriptor: () => ({ value: 'x'.repeat(1e3), enumerable: true, configurable: true }) }))",
+      `for (let n = 0; n < ${many / 10}; n++) { console.count(n); console.time(n) }`,
+      `console.table(new Proxy({}, { ownKeys: () => Array.from({ length: ${many} }, (_, i) => 'k' + i), getOwnPropertyDescriptor: () => ({ value: 'x'.repeat(1e3), enumerable: true, configurable: true }) }))`,
     ]) {
       const outcome = await run(`${work}; return 1`);
       if (!outcome.ok) expect([work, outcome.error.kind]).toEqual([work, "output-limit"]);
