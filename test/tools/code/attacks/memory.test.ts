@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
+import { isLong } from "../../../property/runs";
 import { valueIn } from "../tiers";
-import { type Attack, attacks, inEachArena } from "./arena";
+import { type Attack, attacks, type Fate, inEachArena } from "./arena";
 
 const MB = 1024 * 1024;
 
@@ -51,8 +52,21 @@ const CHUNKS: Readonly<Record<string, string>> = {
 
 /** What the interpreter comes to slowly: its tables of such things no longer grow with them. */
 const SLOW = new Set(["objects"]);
-const endOf = (what: string): Pick<Attack, "fate" | "with"> =>
-  SLOW.has(what) ? { fate: ["out-of-memory", "timeout"], with: { timeout: 500 } } : { fate: ["out-of-memory"] };
+/**
+ * What the short verification fills a process with, whose bytes are counted whatever they are of: its heap, what is beside
+ * the heap, what is compiled, and what catches the refusal. The engine of the sandbox takes each kind from its bound by itself.
+ */
+const OF_PROCESS = new Set([
+  ...["strings", "texts that are joined", "objects", "buffers", "promises", "compiled functions", "what it catches"],
+  ...Object.keys(CHUNKS),
+]);
+const endOf = (what: string): Pick<Attack, "fate" | "with"> => {
+  const fate: Fate = SLOW.has(what) ? ["out-of-memory", "timeout"] : ["out-of-memory"];
+  return {
+    fate: isLong || OF_PROCESS.has(what) ? fate : { sandbox: fate },
+    ...(SLOW.has(what) && { with: { timeout: 500 } }),
+  };
+};
 
 attacks("Memory", { memory: 24 * MB }, [
   ...[...Object.entries(HOARDS), ...Object.entries(CHUNKS)].map(
