@@ -134,6 +134,45 @@ test("P7: the signal of the one that was given up is aborted, and no other", asy
   test.takeLog();
 });
 
+test("P7: a callback of ctx.onAbort is a part of its own message among several: ctx.signal and ctx.message are its", async () => {
+  const { system, clock, takeLog } = createTestSystem();
+  const Hanging = defineProtocol("hanging", { hang: { payload: Type.String(), reply: Type.Null() } });
+  const seen: unknown[] = [];
+  const hanging = system.spawn(
+    "hanging",
+    Hanging,
+    (ctx) => ({
+      hang() {
+        const { promise, reject } = Promise.withResolvers<null>();
+        ctx.onAbort(() => {
+          seen.push([ctx.message?.payload, ctx.signal.reason?.kind]);
+          reject(ctx.signal.reason);
+        });
+        return promise;
+      },
+    }),
+    { concurrency: 3 },
+  );
+  const controller = new AbortController();
+  const asks = [
+    hanging.ask("hang", "a", { timeout: 10 }),
+    hanging.ask("hang", "b", { signal: controller.signal }),
+    hanging.ask("hang", "c"),
+  ];
+  await clock.settle();
+  controller.abort();
+  await clock.advance(10);
+  const stopped = system.stop(hanging);
+  await clock.settle();
+  expect(seen.slice(0, 2)).toEqual([
+    ["b", "cancelled"],
+    ["a", "timeout"],
+  ]);
+  expect(seen.map((each) => (each as unknown[])[0])).toEqual(["b", "a", "c"]);
+  await Promise.all([stopped, ...asks]);
+  takeLog();
+});
+
 test("P3: a timer's callback that waits has the actor to itself, and takes nothing from the handlers beside it", async () => {
   const test = createTestSystem();
   const gate = Promise.withResolvers<void>();

@@ -139,11 +139,12 @@ export class Handling implements Waiter {
   /** Tells its handler that nobody waits for it any more (P7). */
   abort(reason: unknown): void {
     if (this.controller === null && this.#listeners === null) return;
-    // Not in the context of the sender that gave up, or of the timer (P16).
-    this.cell.environment.enter(() => {
+    const tell = (): void => {
       this.controller?.abort(reason);
       each(this.#listeners, (listener) => this.#call(listener));
-    });
+    };
+    // Not in the context of the sender that gave up, or of the timer (P16), and as a part of this handling.
+    this.cell.environment.enter(() => within(this, tell));
   }
 
   #call(listener: Listener): void {
