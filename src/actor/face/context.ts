@@ -105,8 +105,7 @@ export interface Context<Signatures> {
    * work that begins often and is seldom given up: it makes no AbortSignal, which costs 0.5 µs and more. A callback
    * that throws is an uncaught exception.
    *
-   * The callback runs outside of the handler. With a `concurrency` above 1, `ctx.signal` is there the one of the actor, which may not have
-   * aborted: where you need the reason, read the signal in the handler first (`const { signal } = ctx`).
+   * `ctx.signal.reason` says why, in the callback too.
    *
    * @example
    * const forget = ctx.onAbort(() => job.cancel());

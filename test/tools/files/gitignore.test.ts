@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { systemClock } from "../../../src";

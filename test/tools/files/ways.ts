@@ -1,5 +1,4 @@
 import * as node from "node:fs";
-
 import { join } from "node:path";
 import { Volume } from "memfs";
 import { createSystem, type System, systemClock } from "../../../src";

@@ -10,7 +10,6 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-
 import { join } from "node:path";
 import { createSystem, type System, type SystemEvent } from "../../../../src";
 import { type FileSystemOptions, type FileSystemRef, spawnFileSystem } from "../../../../src/tools";

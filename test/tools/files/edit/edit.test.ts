@@ -10,7 +10,6 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-
 import { join } from "node:path";
 import fc from "fast-check";
 import { createSystem } from "../../../../src/index";

@@ -1,6 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { createSystem } from "../../../../src/index";

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-
 import { join } from "node:path";
 import fc from "fast-check";
 import { createSystem } from "../../../../src";

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
-
 import { join } from "node:path";
 import fc from "fast-check";
 import { createTestSystem } from "../../../../src/testing";
