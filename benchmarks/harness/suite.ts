@@ -9,7 +9,20 @@ export interface Suite {
   readonly file?: string;
   /** Rows that this machine cannot run. */
   readonly leftOut?: readonly LeftOut[];
+  /** What its figures must keep, those of rows that are left out included. */
+  readonly limits?: readonly Limit[];
 }
+
+/** What a figure must keep. */
+export type Limit = {
+  readonly row: string;
+  /** `ratio` for a timed row, else the name of a probe's figure. */
+  readonly figure: string;
+  /** What would be good; shown, not checked. */
+  readonly aim: number;
+  /** Why this much and no less, in half a sentence. */
+  readonly reason: string;
+} & ({ readonly atMost: number } | { readonly atLeast: number });
 
 /** A row that is not run, since the machine lacks what it is about; targets may name it. */
 export interface LeftOut {

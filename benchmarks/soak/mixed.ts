@@ -5,10 +5,10 @@ import { Proof } from "../harness/sampling";
 import type { Prepared } from "../harness/suite";
 import { executions, openActors, whyNot } from "../subjects/code";
 import { write, writeAndDelete, writeAndRead } from "../subjects/files";
-import { offers, pool, topic } from "../subjects/flow";
-import { chain, fanOut, mixed, pingPong, spawnStop } from "../subjects/patterns";
-import { items } from "../subjects/streams";
-import { restart, stash, watch } from "../subjects/survival";
+import { offers, pool, topic } from "../suites/flow.bench";
+import { chain, fanOut, mixed, pingPong, spawnStop } from "../suites/patterns.bench";
+import { items } from "../suites/streams.bench";
+import { restart, stash, watch } from "../suites/survival.bench";
 import type { OpenLoad } from "./load";
 
 const OPERATIONS = 200;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { UsageError } from "../harness/arguments";
 import { commandFor, missingPeers } from "../harness/parts";
 import { isCheckout, runInTerminal, type Status, type Terminal } from "../harness/terminal";
-import { stressTargets } from "../targets";
+import { stressTargets } from "../targets/stress";
 import { main as stress } from "./command";
 import { FULL, measureStress, QUICK } from "./stress";
 

@@ -1,40 +1,167 @@
-import { rawAskAll, rawFanOut, rawOffers, rawPool } from "../harness/raw-floors";
-import type { Floor, Prepared, Row, Suite } from "../harness/suite";
-import { offers, pool, topic } from "../subjects/flow";
+import { createSystem, createTopic, type PoolOptions, spawnPool } from "envoi";
+import { rawFanOut } from "../harness/floors";
+import { RawMailbox } from "../harness/raw-mailbox";
+import { batches, counted, suiteOf, timed } from "../harness/rows";
+import { Completion, type Floor, type Prepared } from "../harness/suite";
+import { asks, Echo, Sink } from "../subjects/echo";
 
-const OPERATIONS = 1000;
+/** So many senders, each of which awaits the offer before; an operation is a message handled. */
+function offered(
+  operations: number,
+  senders: number,
+  open: (arrive: () => boolean) => (payload: number) => Promise<void>,
+  teardown?: () => unknown,
+): Prepared {
+  const completion = new Completion();
+  const offer = open(completion.arrive);
+  const send = async () => {
+    for (let i = 0; i < operations / senders; i++) await offer(i);
+  };
+  const run = async () => {
+    const done = completion.expect(operations);
+    await Promise.all(Array.from({ length: senders }, send));
+    await done;
+  };
+  return { run, completed: completion.completed, ...(teardown && { teardown }) };
+}
 
-const row = (name: string, floor: Floor, setup: (operations: number) => Prepared): Row => ({
-  kind: "timed",
-  name,
-  operations: OPERATIONS,
-  per: 1,
-  floor,
-  setup: () => setup(OPERATIONS),
+/** Offers to one actor with a bounded mailbox, which is mostly full. */
+export function offers(operations: number, capacity: number, senders: number): Prepared {
+  const system = createSystem();
+  const open = (arrive: () => boolean) => {
+    const take = () => void arrive();
+    const sink = system.spawn("sink", Sink, () => ({ take }), { capacity, overflow: "wait" });
+    return async (payload: number) => {
+      const offered = await sink.offer("take", payload);
+      if (offered.isErr()) throw new Error(offered.error.message);
+    };
+  };
+  return offered(operations, senders, open, () => system.shutdown());
+}
+
+/** A queue with a bound, and senders that wait for room in it. */
+const rawOffers = (capacity: number, senders: number): Floor => ({
+  name: `raw offer, ${senders} senders`,
+  about: `an array of at most ${capacity}, drained in a microtask; ${senders} senders, each of which awaits a promise while it is full`,
+  setup: (operations) =>
+    offered(operations, senders, (arrive) => {
+      const queue: number[] = [];
+      const waiting: (() => void)[] = [];
+      let isScheduled = false;
+      const drain = () => {
+        isScheduled = false;
+        while (queue.length > 0) {
+          queue.shift();
+          arrive();
+          waiting.shift()?.();
+        }
+      };
+      return async (payload) => {
+        while (queue.length >= capacity) await new Promise<void>((resolve) => waiting.push(resolve));
+        queue.push(payload);
+        if (isScheduled) return;
+        isScheduled = true;
+        queueMicrotask(drain);
+      };
+    }),
 });
 
+/** A topic with `width` subscribers; an operation is an item that one of them handled. */
+export function topic(operations: number, width: number): Prepared {
+  const system = createSystem();
+  const open = (arrive: () => boolean) => {
+    const take = () => void arrive();
+    const news = createTopic<number>("news");
+    for (let i = 0; i < width; i++)
+      news.subscribe(
+        system.spawn(`reader-${i}`, Sink, () => ({ take })),
+        "take",
+      );
+    return (first: number) => void news.publish(first);
+  };
+  return batches(operations, width, open, () => system.shutdown());
+}
+
+/** Asks through a pool, `width` in flight; an operation is one of them. */
+export function pool(operations: number, width: number, options: PoolOptions): Prepared {
+  const system = createSystem();
+  const echo = spawnPool(system, "echo", Echo, () => ({ say: (payload) => payload }), options);
+  return asks(operations, width, system, echo);
+}
+
+const workersOf = (size: number) => Array.from({ length: size }, () => new RawMailbox<number>((payload) => payload));
+
+/** Asks spread over several raw mailboxes in turn, `width` in flight. */
+const rawPool = (size: number, width: number): Floor => ({
+  name: `raw pool of ${size}, ${width} in flight`,
+  about: `${size} bare mailboxes in an array, ${width} asks in turn, awaited with \`Promise.all\`, then the next ${width}`,
+  setup(operations) {
+    const workers = workersOf(size);
+    let turn = 0;
+    return counted(async () => {
+      let done = 0;
+      for (let sent = 0; sent < operations; sent += width) {
+        const replies: (Promise<unknown> | undefined)[] = [];
+        for (let i = 0; i < width; i++) replies.push(workers[turn++ % size]?.ask(i));
+        const values = await Promise.all(replies);
+        for (let i = 0; i < width; i++) if (values[i] === i) done++;
+      }
+      return done;
+    });
+  },
+});
+
+/** An ask of each of several raw mailboxes, until the first has answered, or until all have. */
+const rawAskAll = (size: number, isFirstEnough: boolean): Floor => ({
+  name: isFirstEnough ? `raw first answer of ${size}` : `raw broadcast to ${size}`,
+  about: `${size} bare mailboxes, each asked, awaited with \`Promise.${isFirstEnough ? "any" : "all"}\`, one after the other`,
+  setup(operations) {
+    const workers = workersOf(size);
+    return counted(async () => {
+      let done = 0;
+      for (let i = 0; i < operations; i++) {
+        const replies = workers.map((worker) => worker.ask(i));
+        const reply = isFirstEnough ? await Promise.any(replies) : (await Promise.all(replies))[0];
+        if (reply === i) done++;
+      }
+      return done;
+    });
+  },
+});
+
+const OFFER = "an offer has a deadline, an order among those that wait, and an answer of its own";
+const TOPIC = "a delivery is a tell, and publishing needs no mailbox of its own";
+const POOL = "a pool is looked through, not hopped over: an ask and a choice";
 const key = (_operation: string, payload: unknown) => Number(payload) % 16;
 
-export const suite: Suite = {
-  name: "flow",
-  about: "Warm: senders that wait for room, topics, and pools of four workers.",
-  rows: [
-    row("offer: 8 senders wait for room among 16, a message", rawOffers(16, 8), (all) => offers(all, 16, 8)),
-    row("topic: an item to 10 subscribers, each", rawFanOut(10), (all) => topic(all, 10)),
-    row("topic: an item to 100 subscribers, each", rawFanOut(100), (all) => topic(all, 100)),
-    row("topic: an item to 1,000 subscribers, each", rawFanOut(1000), (all) => topic(all, 1000)),
-    row("pool: round-robin, 100 asks in flight", rawPool(4, 100), (all) => pool(all, 100, { size: 4 })),
-    row("pool: least-busy, 100 asks in flight", rawPool(4, 100), (all) =>
-      pool(all, 100, { size: 4, routing: "least-busy" }),
-    ),
-    row("pool: consistent-hash, 100 asks in flight", rawPool(4, 100), (all) =>
-      pool(all, 100, { size: 4, routing: "consistent-hash", key }),
-    ),
-    row("pool: broadcast, an ask of all in sequence", rawAskAll(4, false), (all) =>
-      pool(all, 1, { size: 4, routing: "broadcast" }),
-    ),
-    row("pool: first-answer, an ask of all in sequence", rawAskAll(4, true), (all) =>
-      pool(all, 1, { size: 4, routing: "first-answer" }),
-    ),
-  ],
-};
+const pooled = (
+  name: string,
+  floor: Floor,
+  width: number,
+  options: Omit<PoolOptions, "size">,
+  most: number,
+  aim: number,
+) => timed(name, floor, (operations) => pool(operations, width, { size: 4, ...options }), [most, aim, POOL]);
+
+export const suite = suiteOf("flow", "Warm: senders that wait for room, topics, and pools of four workers.", [
+  timed("offer: 8 senders wait for room among 16, a message", rawOffers(16, 8), (all) => offers(all, 16, 8), [
+    3.3,
+    2,
+    OFFER,
+  ]),
+  timed("topic: an item to 10 subscribers, each", rawFanOut(10), (all) => topic(all, 10), [1.8, 1, TOPIC]),
+  timed("topic: an item to 100 subscribers, each", rawFanOut(100), (all) => topic(all, 100), [2, 1, TOPIC]),
+  timed("topic: an item to 1,000 subscribers, each", rawFanOut(1000), (all) => topic(all, 1000), [2, 1, TOPIC]),
+  pooled("pool: round-robin, 100 asks in flight", rawPool(4, 100), 100, {}, 2.5, 1.8),
+  pooled("pool: least-busy, 100 asks in flight", rawPool(4, 100), 100, { routing: "least-busy" }, 3.9, 2),
+  pooled(
+    "pool: consistent-hash, 100 asks in flight",
+    rawPool(4, 100),
+    100,
+    { routing: "consistent-hash", key },
+    4.7,
+    2.5,
+  ),
+  pooled("pool: broadcast, an ask of all in sequence", rawAskAll(4, false), 1, { routing: "broadcast" }, 1.9, 1.2),
+  pooled("pool: first-answer, an ask of all in sequence", rawAskAll(4, true), 1, { routing: "first-answer" }, 2.6, 1.5),
+]);

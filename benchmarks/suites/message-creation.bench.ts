@@ -8,110 +8,118 @@ import {
   type Message,
 } from "envoi";
 import { do_not_optimize } from "mitata";
-import { concat, literal, uuid } from "../harness/floors";
-import type { Floor, Row, Suite } from "../harness/suite";
+import { literal, making } from "../harness/floors";
+import { counted, type Declared, type Most, suiteOf, timed } from "../harness/rows";
+import type { Floor } from "../harness/suite";
 
-const OPERATIONS = 1000;
 const to = address("echo");
 const asked = createMessage(to, "say", "hi", { pattern: "ask", from: address("asker") });
 const failure = new Error("the disk is full");
 
+const uuid = making("uuid", "`crypto.randomUUID()`", () => crypto.randomUUID());
+const concat = making("concat", "a template string with one variable part", (i) => `@(${i & 15})`);
+
 /** A row that makes one value an operation; the last of each call is looked at. */
-function making<Value>(
+const made = <Value>(
   name: string,
   floor: Floor,
   make: (index: number) => Value,
   isRight: (value: Value, index: number) => boolean,
-): Row {
-  const setup = () => {
-    let completed = 0;
-    let last: Value | undefined;
-    const run = () => {
-      for (let i = 0; i < OPERATIONS; i++) {
-        last = make(completed++);
-        do_not_optimize(last);
-      }
-    };
-    const verify = () => {
-      // Set by the calls that are being verified.
-      if (!isRight(last as Value, completed - 1)) throw new Error(`it made ${JSON.stringify(last)}`);
-    };
-    return { run, completed: () => completed, verify };
-  };
-  return { kind: "timed", name, operations: OPERATIONS, per: 1, floor, setup };
-}
+  most: Most,
+): Declared =>
+  timed(
+    name,
+    floor,
+    (operations) => {
+      let completed = 0;
+      let last: Value | undefined;
+      const run = () => {
+        for (let i = 0; i < operations; i++) {
+          last = make(completed++);
+          do_not_optimize(last);
+        }
+      };
+      const verify = () => {
+        // Set by the calls that are being verified.
+        if (!isRight(last as Value, completed - 1)) throw new Error(`it made ${JSON.stringify(last)}`);
+      };
+      return { run, completed: () => completed, verify };
+    },
+    most,
+  );
 
 const isMessage = (message: Message, index: number) =>
   message.to === to && message.payload === index && message.id.length > 0 && message.timestamp > 0;
 
-/** A row that makes as many ids as operations, none of them twice. */
-function ids(name: string, generate: () => string): Row {
+/** Ids, none of them twice: each is later than the one before. */
+function ids(name: string, generate: () => string, most: Most): Declared {
   let previous = "";
   const isNew = (id: string) => {
     const isLater = id > previous;
     previous = id;
     return isLater;
   };
-  return making(name, uuid, generate, isNew);
+  return made(name, uuid, generate, isNew, most);
 }
 
-const batch: Row = {
-  kind: "timed",
-  name: "batch: 100 messages",
-  operations: OPERATIONS,
-  per: 100,
-  floor: literal,
-  setup: () => {
-    let completed = 0;
-    const run = () => {
-      for (let sent = 0; sent < OPERATIONS; sent += 100) {
-        const messages: Message[] = [];
-        for (let i = 0; i < 100; i++) messages.push(createMessage(to, "say", i));
-        do_not_optimize(messages);
-        completed += messages.length;
-      }
-    };
-    return { run, completed: () => completed };
-  },
-};
+/** So many messages that are alive at once, and are not sent. */
+export const unsent = (operations: number, width: number) =>
+  counted(() => {
+    let done = 0;
+    for (let sent = 0; sent < operations; sent += width) {
+      const messages: Message[] = [];
+      for (let i = 0; i < width; i++) messages.push(createMessage(to, "say", i));
+      do_not_optimize(messages);
+      done += messages.length;
+    }
+    return done;
+  });
 
-export const suite: Suite = {
-  name: "message-creation",
-  about: "Making messages, replies, ids and addresses, warm; nothing is sent.",
-  rows: [
-    making("createMessage (tell)", literal, (i) => createMessage(to, "say", i), isMessage),
-    making(
+const MESSAGE = "a message is one object of one shape; with its id and its time";
+const TEXT = "an address is checked letter by letter; an id counts";
+
+export const suite = suiteOf(
+  "message-creation",
+  "Making messages, replies, ids and addresses, warm; nothing is sent.",
+  [
+    made("createMessage (tell)", literal, (i) => createMessage(to, "say", i), isMessage, [2, 1.2, MESSAGE]),
+    made(
       "createMessage (ask)",
       literal,
       (i) => createMessage(to, "say", i, { pattern: "ask" }),
       (message, index) => isMessage(message, index) && message.correlationId !== undefined,
+      [1.7, 1.2, MESSAGE],
     ),
-    making(
+    made(
       "createMessage with metadata",
       literal,
       (i) => createMessage(to, "say", i, { metadata: { trace: i } }),
       (message, index) => isMessage(message, index) && message.metadata?.["trace"] === index,
+      [1.7, 1.2, MESSAGE],
     ),
-    making(
+    made(
       "address()",
       concat,
       (i) => address(`worker-${i & 15}`),
-      (made, index) => made === `@(worker-${index & 15})`,
+      (text, index) => text === `@(worker-${index & 15})`,
+      [14, 5, TEXT],
     ),
-    ids("generateMessageId()", generateMessageId),
-    ids("generateCorrelationId()", generateCorrelationId),
-    making(
+    ids("generateMessageId()", generateMessageId, [0.14, 0.1, TEXT]),
+    ids("generateCorrelationId()", generateCorrelationId, [0.15, 0.1, TEXT]),
+    made(
       "createResponse()",
       literal,
       (i) => createResponse(asked, i),
       (reply, index) => reply.payload === index && reply.correlationId === asked.correlationId,
+      [1.4, 1.1, MESSAGE],
     ),
-    making(
+    made(
       "createErrorResponse()",
       literal,
       () => createErrorResponse(asked, failure),
       (reply) => !reply.ok && reply.error.kind === "handler-failed" && reply.error.message.includes(to),
+      [2.4, 1.5, MESSAGE],
     ),
-    batch,
+    timed("batch: 100 messages", literal, (all) => unsent(all, 100), [1.4, 1.1, MESSAGE], { per: 100 }),
   ],
-};
+);

@@ -1,24 +1,174 @@
-import { rawRestart, rawStash, rawWatch } from "../harness/floors";
-import type { Floor, Prepared, Row, Suite } from "../harness/suite";
-import { restart, stash, watch } from "../subjects/survival";
+import { createSystem, defineProtocol, type RefTo, Type } from "envoi";
+import { bare } from "../harness/floors";
+import { RawMailbox } from "../harness/raw-mailbox";
+import { batches, counted, suiteOf, timed } from "../harness/rows";
+import type { Floor, Prepared } from "../harness/suite";
+import { Echo, Sink } from "../subjects/echo";
 
-const OPERATIONS = 1000;
+const silent = { warn: () => {}, error: () => {} };
 
-const row = (name: string, floor: Floor, setup: (operations: number) => Prepared): Row => ({
-  kind: "timed",
-  name,
-  operations: OPERATIONS,
-  per: 1,
-  floor,
-  setup: () => setup(OPERATIONS),
-});
+/** An ask whose handler throws, so that its actor begins anew; an operation is that, the asker told. */
+export function restart(operations: number): Prepared {
+  const system = createSystem({ logger: silent, supervision: { limit: Number.POSITIVE_INFINITY } });
+  let made = 0;
+  const actor = system.spawn("actor", Echo, () => {
+    made++;
+    return {
+      say() {
+        throw new Error("as it should");
+      },
+    };
+  });
+  const work = async () => {
+    const before = made;
+    let failed = 0;
+    for (let i = 0; i < operations; i++) {
+      const reply = await actor.ask("say", i);
+      if (reply.isErr() && reply.error.kind === "handler-failed") failed++;
+    }
+    return made - before === operations ? failed : 0;
+  };
+  return counted(work, { teardown: () => system.shutdown() });
+}
 
-export const suite: Suite = {
-  name: "survival",
-  about: "What it costs to fail, to be told of an end, and to put messages aside.",
-  rows: [
-    row("restart: an ask that fails, its actor made anew", rawRestart, restart),
-    row("watch: a child spawned, watched, stopped, and told of", rawWatch, watch),
-    row("stash: 100 messages put aside and handled later, a message", rawStash(100), (all) => stash(all, 100)),
-  ],
-};
+/** A handler that throws, is caught, tells its asker, and is made anew. */
+const rawRestart = bare(
+  "raw restart",
+  "an `Error` thrown and caught in the handler, which is replaced by a new closure, and the ask awaited",
+  (operations) => {
+    let made = 0;
+    const make = (): (() => void) => {
+      made++;
+      return () => {
+        throw new Error("as it should");
+      };
+    };
+    let handler = make();
+    const mailbox = new RawMailbox<number>(() => {
+      try {
+        return handler();
+      } catch (thrown) {
+        handler = make();
+        return thrown;
+      }
+    });
+    return counted(async () => {
+      const before = made;
+      let failed = 0;
+      for (let i = 0; i < operations; i++) if ((await mailbox.ask(i)) instanceof Error) failed++;
+      return made - before === operations ? failed : 0;
+    });
+  },
+);
+
+/** A child spawned, watched and stopped; an operation is that, until its parent has handled `terminated`. */
+export function watch(operations: number): Prepared {
+  const system = createSystem();
+  const open = (arrive: () => boolean) => {
+    const parent = system.spawn("parent", Sink, (ctx) => ({
+      take(index) {
+        const child = ctx.spawn(`child-${index}`, Echo, () => ({ say: (payload) => payload }));
+        ctx.watch(child, () => {
+          if (!system.router.has(child.address)) arrive();
+        });
+        ctx.stop(child);
+      },
+    }));
+    let made = 0;
+    return () => parent.tell("take", made++);
+  };
+  return batches(operations, 1, open, () => system.shutdown());
+}
+
+/** A mailbox made under a name, and stopped, which tells another one. */
+const rawWatch = bare(
+  "raw watch",
+  "one is made and put in a `Map` by name, told to stop, taken out, and another one told of it",
+  (operations) =>
+    batches(operations, 1, (arrive) => {
+      const directory = new Map<string, RawMailbox<string>>();
+      const watcher = new RawMailbox<string>((name) => {
+        if (!directory.has(name)) arrive();
+      });
+      let made = 0;
+      return () => {
+        const name = `actor-${made++}`;
+        const mailbox = new RawMailbox<string>(() => {
+          directory.delete(name);
+          watcher.tell(name);
+        });
+        directory.set(name, mailbox);
+        mailbox.tell("stop");
+      };
+    }),
+);
+
+const Door = defineProtocol("door", { pass: { payload: Type.Number() }, open: {}, close: {} });
+
+/** `width` messages that are stashed, then unstashed and handled in their order; an operation is one of them. */
+export function stash(operations: number, width: number): Prepared {
+  const system = createSystem();
+  const open = (arrive: () => boolean) => {
+    const door: RefTo<typeof Door> = system.spawn("door", Door, (ctx) => {
+      let isOpen = false;
+      let expected = 0;
+      return {
+        pass(index) {
+          if (!isOpen) ctx.stash();
+          else if (index === expected++) arrive();
+        },
+        open() {
+          isOpen = true;
+          expected = 0;
+          ctx.unstash();
+        },
+        close() {
+          isOpen = false;
+        },
+      };
+    });
+    return () => {
+      door.tell("close");
+      for (let i = 0; i < width; i++) door.tell("pass", i);
+      door.tell("open");
+    };
+  };
+  return batches(operations, width, open, () => system.shutdown());
+}
+
+/** Messages that are put aside in an array, and handled when they are taken back. */
+const rawStash = (width: number): Floor =>
+  bare(
+    `raw stash of ${width}`,
+    `${width} messages put aside in an array, then told again in their order, and handled`,
+    (operations) =>
+      batches(operations, width, (arrive) => {
+        let aside: number[] | null = [];
+        const mailbox: RawMailbox<number> = new RawMailbox((payload) => {
+          if (payload < 0) {
+            const again = aside ?? [];
+            aside = null;
+            for (const each of again) mailbox.tell(each);
+          } else if (aside !== null) aside.push(payload);
+          else arrive();
+        });
+        return () => {
+          aside = [];
+          for (let i = 0; i < width; i++) mailbox.tell(i);
+          mailbox.tell(-1);
+        };
+      }),
+  );
+
+const WHY = "a supervisor's decision, an order among siblings, and an end that is told; a stash handles twice";
+
+export const suite = suiteOf("survival", "What it costs to fail, to be told of an end, and to put messages aside.", [
+  timed("restart: an ask that fails, its actor made anew", rawRestart, restart, [2.5, 1.5, WHY]),
+  timed("watch: a child spawned, watched, stopped, and told of", rawWatch, watch, [6.6, 2.5, WHY]),
+  timed(
+    "stash: 100 messages put aside and handled later, a message",
+    rawStash(100),
+    (operations) => stash(operations, 100),
+    [7.6, 3, WHY],
+  ),
+]);
