@@ -9,24 +9,22 @@ import { targets } from "./targets";
 
 const root = join(import.meta.dir, "..");
 
-/** Those of a checkout, by its own sources: loaded here, since a package has neither what draws charts nor the other systems. */
-const writePagesHere: Surroundings["writePages"] = async (root) =>
-  (await import("./harness/documents")).writePages(root);
+/** What needs a checkout, by its own sources; loaded where it is asked for, since a package does not have it. */
+const here: Pick<Surroundings, "writePages" | "compare"> = {
+  writePages: async (root) => (await import("./harness/documents")).writePages(root),
+  compare: async (...given) => (await import("./compare/compare")).compare(...given),
+};
 
 /** Runs the suites of this folder; `command` is what was typed to come here. */
-export const bench = (
-  command: string,
-  argv: readonly string[],
-  around: Terminal,
-  writePages = writePagesHere,
-): Promise<Status> =>
+export const bench = (command: string, argv: readonly string[], around: Terminal, ofCheckout = here): Promise<Status> =>
   main(argv, {
     ...around,
+    ...ofCheckout,
     command,
     suites: () => loadSuites(join(import.meta.dir, "suites")),
     targets,
     isCheckout: isCheckout(around.root),
-    writePages,
+    soak: async (...given) => (await import("./soak/soak")).soak(...given),
   });
 
 /** Whether what is asked for needs no build, or makes its own; a wrong command line is told before anything is built. */
@@ -48,7 +46,7 @@ if (import.meta.main) {
     try {
       const folder = await unlessInterrupted(layOut(root), around.signal);
       const shipped: { readonly bench: typeof bench } = await import(join(folder, "benchmarks/run.ts"));
-      return await shipped.bench("bun run bench", argv, around, writePagesHere);
+      return await shipped.bench("bun run bench", argv, around, here);
     } catch (error) {
       if (!(error instanceof Interrupted)) throw error; // Only a build is given up here: what was built tells it by its status.
       around.err("Interrupted before anything was measured.\n");

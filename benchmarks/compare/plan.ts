@@ -1,6 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { instead } from "../harness/arguments";
+import { thereIsNo } from "../harness/arguments";
 import { readResults } from "../harness/results";
 import type { LeftOut, ProbeFigure } from "../harness/suite";
 import type { Target } from "../harness/target";
@@ -113,7 +113,7 @@ export async function suitesIn(root: string, chosen: readonly string[]): Promise
     .map((file) => file.slice(0, -ENDING.length))
     .sort();
   const unknown = chosen.find((name) => !all.includes(name));
-  if (unknown !== undefined) throw new CannotCompare(`There is no suite "${unknown}".${instead(unknown, all)}`);
+  if (unknown !== undefined) throw new CannotCompare(thereIsNo("suite", unknown, all));
   return chosen.length === 0 ? all : chosen;
 }
 

@@ -3,10 +3,10 @@ import { type Arguments, expectFolder } from "./arguments";
 import { Progress, Times } from "./estimate";
 import { align } from "./format";
 import { describeMachine, revisionOf } from "./machine";
-import { type Effort, FULL, failureOf, measureRow, probeRoundsOf, QUICK } from "./measure";
-import { commandFor, missingPeers } from "./parts";
+import { type Effort, FULL, failureOf, measureRow, QUICK } from "./measure";
 import { Interrupted, unlessInterrupted } from "./processes";
 import { type RowResult, type RunResult, type SuiteResult, serialise, writeResult } from "./results";
+import { commandFor, missingPeers } from "./shipped";
 import type { Suite } from "./suite";
 import { SuiteProcess } from "./suite-process";
 import { suiteTable } from "./tables";
@@ -16,15 +16,17 @@ import type { Status, Surroundings } from "./terminal";
 /** Where results are kept, in the project. */
 export const RESULTS = "benchmarks/results";
 
-/** How often a row that misses a target is measured again; it must miss each time. */
+/** How often a row is measured again that misses a target, or cannot be judged: a target is missed by a row that misses each time. */
 const AGAIN = 2;
 
 /** Measures suites, tells what came of it, and keeps it where that was asked for. */
 export async function bench(suites: readonly Suite[], options: Arguments, around: Surroundings): Promise<Status> {
   if (options.out !== undefined) await expectFolder(options.out);
-  const run = await measureAll(suites, options, around);
+  const run = await new Bench(options, around, await Times.read(join(around.root, RESULTS))).measure(suites);
   if (options.json) around.out(serialise(run));
-  tellMissing(run, around);
+  // Rows that were left out may want nothing but packages.
+  const missing = run.results.some(({ leftOut }) => leftOut) ? missingPeers(around.root) : [];
+  if (missing.length > 0) around.err(`What is not installed, \`${commandFor(missing)}\` brings.\n`);
   const noise = describeNoise(run.noise);
   if (noise !== undefined) around.err(`${noise}\n`);
   if (run.interrupted) {
@@ -35,90 +37,93 @@ export async function bench(suites: readonly Suite[], options: Arguments, around
   return options.check ? check(run, around) : run.failed.length > 0 ? 1 : 0;
 }
 
-async function measureAll(suites: readonly Suite[], options: Arguments, around: Surroundings): Promise<RunResult> {
-  const start = performance.now();
-  const { targets } = around;
-  const effort = options.quick ? QUICK : FULL;
-  const progress = new Progress(around, suites, effort, await Times.read(join(around.root, RESULTS)));
-  const results: SuiteResult[] = [];
-  const failed: Failed[] = [];
-  for (const suite of suites) {
-    if (around.signal.aborted) break;
-    progress.suite(suite);
-    const measured = await measureRows(suite, suite.rows, effort, progress, around);
-    failed.push(...measured.failed);
-    let result = resultOf(suite, measured.rows, effort, around);
-    for (let again = 1; options.check && again <= AGAIN && !around.signal.aborted; again++) {
-      const missed = checkTargets(targets, [result]).misses.map(({ target }) => target.row);
-      const repeated = suite.rows.filter(({ name }) => missed.includes(name));
-      if (repeated.length === 0) break;
-      const { rows } = await measureRows(suite, repeated, effort, progress, around);
-      const anew = new Map(rows.map((row) => [row.row, { ...row, attempts: again + 1 }]));
-      result = resultOf(
+class Bench {
+  readonly #failed: { suite: string; row: string; why: string }[] = [];
+
+  constructor(
+    private readonly options: Arguments,
+    private readonly around: Surroundings,
+    private readonly times: Times,
+  ) {}
+
+  async measure(suites: readonly Suite[]): Promise<RunResult> {
+    const start = performance.now();
+    const { options, around } = this;
+    const effort = options.quick || options.check ? QUICK : FULL;
+    const progress = new Progress(around, suites, effort, this.times);
+    const results: SuiteResult[] = [];
+    for (const suite of suites) {
+      if (around.signal.aborted) break;
+      progress.suite(suite);
+      const measured = await this.#rows(suite, suite.rows, effort, progress);
+      const result = resultOf(
         suite,
-        result.rows.map((row) => anew.get(row.row) ?? row),
+        options.check ? await this.#again(suite, measured, progress) : measured,
         effort,
         around,
       );
+      if (result.rows.length === 0 && (around.signal.aborted || result.leftOut === undefined)) continue;
+      results.push(result);
+      if (!options.json) around.out(tell(result, around));
     }
-    if (result.rows.length === 0 && (around.signal.aborted || result.leftOut === undefined)) continue;
-    results.push(result);
-    if (!options.json) around.out(tell(result, around));
+    const noise = noiseOf(results.flatMap(({ rows }) => rows));
+    const { misses, unjudged, leftOut } = checkTargets(around.targets, results, noise);
+    return {
+      results,
+      missed: misses.map(describeMiss),
+      undecided: [...unjudged.map(describeUnjudged), ...leftOut.map(describeLeftOut)],
+      failed: this.#failed,
+      ...(noise && { noise }),
+      seconds: (performance.now() - start) / 1_000,
+      interrupted: around.signal.aborted,
+    };
   }
-  const noise = noiseOf(results.flatMap((result) => result.rows));
-  const { misses, unjudged, leftOut } = checkTargets(targets, results, noise);
-  return {
-    results,
-    missed: misses.map(describeMiss),
-    undecided: [...unjudged.map(describeUnjudged), ...leftOut.map(describeLeftOut)],
-    failed,
-    ...(noise && { noise }),
-    seconds: (performance.now() - start) / 1_000,
-    interrupted: around.signal.aborted,
-  };
-}
 
-type Failed = RunResult["failed"][number];
-
-/** Measures rows of a suite, in a process of their own where it has a file; one that fails is told, and the others go on. */
-async function measureRows(
-  suite: Suite,
-  rows: Suite["rows"],
-  effort: Effort,
-  progress: Progress,
-  around: Surroundings,
-): Promise<{ readonly rows: readonly RowResult[]; readonly failed: readonly Failed[] }> {
-  const measured: RowResult[] = [];
-  const failed: Failed[] = [];
-  const apart = suite.file === undefined ? undefined : new SuiteProcess(suite.file);
-  for (const row of rows) {
-    if (around.signal.aborted) break;
-    progress.row(suite, row);
-    try {
-      const work =
-        apart?.measure(row.name, effort, progress.patience(suite, row)) ?? measureRow(row, effort, around.signal);
-      measured.push(await unlessInterrupted(work, around.signal));
-    } catch (error) {
-      if (error instanceof Interrupted) break;
-      failed.push({ suite: suite.name, row: row.name, why: tellFailure(row.name, error, around) });
+  /** Measures rows of a suite, in a process of their own where it has a file; one that fails is told, and the others go on. */
+  async #rows(suite: Suite, rows: Suite["rows"], effort: Effort, progress: Progress): Promise<readonly RowResult[]> {
+    const { around } = this;
+    const measured: RowResult[] = [];
+    const apart = suite.file === undefined ? undefined : new SuiteProcess(suite.file);
+    for (const row of rows) {
+      if (around.signal.aborted) break;
+      progress.row(suite, row);
+      try {
+        const work =
+          apart?.measure(row.name, effort, progress.patience(suite, row)) ?? measureRow(row, effort, around.signal);
+        measured.push(await unlessInterrupted(work, around.signal));
+      } catch (error) {
+        if (error instanceof Interrupted) break;
+        this.#failed.push({ suite: suite.name, row: row.name, why: tellFailure(row.name, error, around) });
+      }
+      progress.over(suite, row);
     }
-    progress.over(suite, row);
+    await apart?.end();
+    return measured;
   }
-  await apart?.end();
-  return { rows: measured, failed };
+
+  /** Measures the rows again that do not surely keep their targets, with more effort, and gives the last figures of each. */
+  async #again(suite: Suite, measured: readonly RowResult[], progress: Progress): Promise<readonly RowResult[]> {
+    const { options, around } = this;
+    let rows = measured;
+    for (let attempts = 2; attempts <= 1 + AGAIN; attempts++) {
+      const { misses, unjudged } = checkTargets(around.targets, [{ suite: suite.name, rows }]);
+      const open = [...misses, ...unjudged].map(({ target }) => target.row);
+      if (open.length === 0 || around.signal.aborted) break;
+      const repeated = suite.rows.filter(({ name }) => open.includes(name));
+      const anew = await this.#rows(suite, repeated, options.quick ? QUICK : FULL, progress);
+      const last = new Map(anew.map((row) => [row.row, { ...row, attempts }]));
+      rows = rows.map((row) => last.get(row.row) ?? row);
+    }
+    return rows;
+  }
 }
 
 function resultOf(suite: Suite, rows: readonly RowResult[], effort: Effort, { root }: Surroundings): SuiteResult {
   const { name, about, leftOut = [] } = suite;
-  const probeRounds = probeRoundsOf(effort);
+  const { rounds, probeRounds } = effort;
   const noise = noiseOf(rows);
   return {
-    suite: name,
-    about,
-    machine: describeMachine(root),
-    rounds: effort.rounds,
-    ...(probeRounds !== effort.rounds && { probeRounds }),
-    rows,
+    ...{ suite: name, about, machine: describeMachine(root), rounds, probeRounds, rows },
     ...(leftOut.length > 0 && { leftOut }),
     ...(noise && { noise }),
   };
@@ -143,26 +148,16 @@ function tell(result: SuiteResult, { targets }: Surroundings): string {
   return `${parts.join("\n")}\n`;
 }
 
-/** Rows that were left out may want nothing but packages. */
-function tellMissing({ results }: RunResult, { root, err }: Surroundings): void {
-  if (results.every(({ leftOut }) => leftOut === undefined)) return;
-  const missing = missingPeers(root);
-  if (missing.length > 0) err(`What is not installed, \`${commandFor(missing)}\` brings.\n`);
-}
-
 async function keep(run: RunResult, options: Arguments, around: Surroundings): Promise<void> {
-  const isWhole = !options.quick && options.filter === undefined;
-  const isWanted = options.out !== undefined || options.write || isWhole;
-  if (!isWanted) return;
+  const { out, quick, check, filter } = options;
+  if (out === undefined && (quick || check || filter !== undefined)) return;
   if (run.failed.length > 0) {
     around.err(`${run.failed.length === 1 ? "A row" : `${run.failed.length} rows`} failed: nothing was written.\n`);
-  } else if (options.out !== undefined) {
-    for (const result of run.results) await writeResult(options.out, result);
-  } else if (around.isCheckout) {
-    for (const result of run.results) await writeResult(join(around.root, RESULTS), result);
-    await around.writePages(around.root);
-  } else {
+  } else if (out === undefined && !around.isCheckout) {
     around.err("The results were not written: --out FOLDER says where.\n");
+  } else {
+    for (const result of run.results) await writeResult(out ?? join(around.root, RESULTS), result);
+    if (out === undefined) await around.writePages(around.root);
   }
 }
 

@@ -1,7 +1,6 @@
-import { type Arguments, instead, parseArguments, UsageError, usage } from "./arguments";
+import { type Arguments, parseArguments, thereIsNo, UsageError, usage } from "./arguments";
 import { bench, tellFailure } from "./bench";
 import { smokeRow } from "./measure";
-import { compareRevisions, soakFor } from "./parts";
 import { Interrupted, unlessInterrupted } from "./processes";
 import type { Suite } from "./suite";
 import { expectTargetsExist } from "./target";
@@ -14,64 +13,61 @@ export async function main(argv: readonly string[], around: Surroundings): Promi
   } catch (error) {
     around.progress("");
     if (error instanceof Interrupted || around.signal.aborted) return 130;
-    if (error instanceof UsageError) {
-      around.err(`${error.message}\n`);
-      return 2;
-    }
-    throw error;
+    if (!(error instanceof UsageError)) throw error;
+    around.err(`${error.message}\n`);
+    return 2;
   }
 }
 
 async function follow(options: Arguments, around: Surroundings): Promise<Status> {
-  if (options.help) {
+  const { help, soak, page, compare } = options;
+  if (help) {
     around.out(usage(around.command));
     return 0;
   }
-  if (options.soak !== undefined) return soakFor(options.soak, around);
-  if (options.page || options.write || options.compare !== undefined) expectCheckout(options, around);
-  if (options.compare !== undefined) return compareRevisions(options.compare, options, around);
-  if (options.page) {
+  if (soak !== undefined) return around.soak(Number(soak), around);
+  if ((page || compare !== undefined) && !around.isCheckout) {
+    throw new UsageError(`--${page ? "page" : "compare"} needs a checkout of envoi, and this is an installed package.`);
+  }
+  if (compare !== undefined) return around.compare(compare, options, around);
+  if (page) {
     await around.writePages(around.root);
     return 0;
   }
   const all = await unlessInterrupted(around.suites(), around.signal);
   expectTargetsExist(around.targets, all);
-  const chosen = choose(all, options);
+  const chosen = choose(all, options, around);
   return options.smoke ? smoke(chosen, around) : bench(chosen, options, around);
 }
 
-function expectCheckout({ page, write }: Arguments, { isCheckout }: Surroundings): void {
-  if (isCheckout) return;
-  if (page) throw new UsageError("--page writes the pages of a checkout of envoi, and this is an installed package.");
-  if (write) throw new UsageError("--write writes into a checkout of envoi; in a package, --out FOLDER says where to.");
-  throw new UsageError(
-    "--compare builds revisions of envoi, so it needs a checkout, and this is an installed package.",
-  );
-}
-
-function choose(all: readonly Suite[], { suites: names, filter }: Arguments): Suite[] {
+/** The suites and rows that were asked for: with `--check`, of those only what has a target. */
+function choose(
+  all: readonly Suite[],
+  { suites: names, filter, check }: Arguments,
+  { targets }: Surroundings,
+): Suite[] {
   const there = all.map(({ name }) => name);
-  for (const name of names) {
-    if (!there.includes(name)) throw new UsageError(`There is no suite "${name}".${instead(name, there)}`);
-  }
+  const unknown = names.find((name) => !there.includes(name));
+  if (unknown !== undefined) throw new UsageError(thereIsNo("suite", unknown, there));
   const named = names.length === 0 ? all : all.filter(({ name }) => names.includes(name));
-  if (filter === undefined) return [...named];
-  const wanted = filter.toLowerCase();
-  const isWanted = (name: string) => name.toLowerCase().includes(wanted);
-  const kept = named.map((suite) => ({
-    ...suite,
-    rows: suite.rows.filter(({ name }) => isWanted(name)),
-    leftOut: (suite.leftOut ?? []).filter(({ row }) => isWanted(row)),
-  }));
-  const found = kept.filter(({ rows, leftOut }) => rows.length > 0 || leftOut.length > 0);
-  if (found.length === 0)
-    throw new UsageError(`No row of ${named.map(({ name }) => name).join(", ")} contains "${filter}".`);
-  return found;
+  if (filter === undefined && !check) return [...named];
+  const isWanted = (suite: string, row: string) =>
+    (filter === undefined || row.toLowerCase().includes(filter.toLowerCase())) &&
+    (!check || targets.some((target) => target.suite === suite && target.row === row));
+  const found = named
+    .map((suite) => ({
+      ...suite,
+      rows: suite.rows.filter(({ name }) => isWanted(suite.name, name)),
+      leftOut: (suite.leftOut ?? []).filter(({ row }) => isWanted(suite.name, row)),
+    }))
+    .filter(({ rows, leftOut }) => rows.length > 0 || leftOut.length > 0);
+  if (found.length > 0) return found;
+  const which = [...(check ? ["has a target"] : []), ...(filter === undefined ? [] : [`contains "${filter}"`])];
+  throw new UsageError(`No row of ${named.map(({ name }) => name).join(", ")} ${which.join(" and ")}.`);
 }
 
 async function smoke(suites: readonly Suite[], around: Surroundings): Promise<0 | 1> {
-  let ran = 0;
-  let failed = 0;
+  let [ran, failed] = [0, 0];
   for (const suite of suites) {
     for (const row of suite.rows) {
       around.progress(`${suite.name}: ${row.name}`);

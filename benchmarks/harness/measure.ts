@@ -1,7 +1,7 @@
 import type { ProbeResult, RowResult, TimedResult } from "./results";
-import { Gate, RefusedRow, type Round, Sampler } from "./sampling";
-import { median, ratios, type Spread, spread, summarise, throughput } from "./statistics";
-import { type Charted, hasNoFloor, type Probe, type Readings, type Row, type Series } from "./suite";
+import { RefusedRow, type Round, Sampler } from "./sampling";
+import { median, ratios, spread, summarise } from "./statistics";
+import { type Charted, hasNoFloor, type Probe, type Readings, type Row } from "./suite";
 
 /** How long to measure. */
 export interface Effort {
@@ -11,28 +11,21 @@ export interface Effort {
   readonly turn: number;
   /** Nanoseconds of warm-up, for each. */
   readonly warmUp: number;
-  /** Which share of the rounds and of the warm-up that a row asks for beyond those of others it is given. Default: 1. */
-  readonly beyond?: number;
-  /** Rounds of a probe; as many as of a timed row unless it says so. */
-  readonly probeRounds?: number;
+  /** The share of the calls that a row asks for to warm up. */
+  readonly calls: number;
+  /** Rounds of a probe that does not say how many it needs. */
+  readonly probeRounds: number;
 }
 
-/** How many rounds a probe has. */
-export const probeRoundsOf = ({ rounds, probeRounds = rounds }: Effort): number => probeRounds;
-
-/** How many rounds a timed row has. */
-export const roundsOf = ({ rounds: times = 1 }: Row, { rounds, beyond = 1 }: Effort): number =>
-  rounds * Math.max(1, times * beyond);
-
 /** A bit over a second for a row and its floor; a probe may take ten seconds a round. */
-export const FULL: Effort = { rounds: 9, turn: 60e6, warmUp: 60e6, probeRounds: 3 };
+export const FULL: Effort = { rounds: 9, turn: 60e6, warmUp: 60e6, calls: 1, probeRounds: 3 };
 /** About a quarter of a second for a row and its floor. */
-export const QUICK: Effort = { rounds: 3, turn: 30e6, warmUp: 30e6, beyond: 0.1, probeRounds: 1 };
+export const QUICK: Effort = { rounds: 3, turn: 30e6, warmUp: 30e6, calls: 0.1, probeRounds: 1 };
 
 /**
  * Measures a row and its floor in turns: floor, row, floor, row …
  *
- * @param signal Where it is given, the row is given up between two rounds once it is aborted.
+ * @param signal The row is given up between two rounds once it is aborted.
  */
 export async function measureRow(row: Row | Probe, effort: Effort, signal?: AbortSignal): Promise<RowResult> {
   const start = performance.now();
@@ -43,51 +36,60 @@ export async function measureRow(row: Row | Probe, effort: Effort, signal?: Abor
 
 /** Runs a row and its floor a few times, to see that they do their work. */
 export async function smokeRow(row: Row | Probe): Promise<void> {
-  if (row.kind === "probe") {
-    expectReadings(row, readingsOf(await row.measure("smoke")));
-    if (!hasNoFloor(row.floor)) expectReadings(row, await row.floor.measure("smoke"));
-    return;
+  if (row.kind === "timed") return withSamplers(row, (samplers) => each(samplers, (sampler) => sampler.smoke()));
+  read(row, await row.measure("smoke"));
+  if (!hasNoFloor(row.floor)) read(row, await row.floor.measure("smoke"));
+}
+
+/** The row's own, after its floor's where it has one. */
+type Samplers = readonly [row: Sampler] | readonly [floor: Sampler, row: Sampler];
+
+async function each(samplers: Samplers, work: (sampler: Sampler, index: number) => Promise<void>): Promise<void> {
+  for (const [index, sampler] of samplers.entries()) await work(sampler, index);
+}
+
+async function withSamplers<T>(row: Row, use: (samplers: Samplers) => Promise<T>): Promise<T> {
+  const prepared = await row.setup();
+  const under = hasNoFloor(row.floor) ? undefined : row.floor.setup(row.operations);
+  try {
+    const sampler = new Sampler(row.name, row.operations, prepared);
+    return await use(under ? [new Sampler(`${row.name}, its floor`, row.operations, under), sampler] : [sampler]);
+  } finally {
+    await prepared.teardown?.();
+    await under?.teardown?.();
   }
-  await withSamplers(row, async (sampler, floor) => {
-    await floor?.smoke();
-    await sampler.smoke();
-  });
-}
-
-async function measureTimed(row: Row, effort: Effort, signal?: AbortSignal): Promise<Untimed<TimedResult>> {
-  return withSamplers(row, async (sampler, floor) => {
-    const { pieces = 1, warmUp } = row;
-    const calls = warmUp && warmUp * (effort.beyond ?? 1);
-    await floor?.warmUp(effort.warmUp, calls);
-    await sampler.warmUp(effort.warmUp, calls);
-    const rounds: Round[] = [];
-    const floors: Round[] = [];
-    for (let i = roundsOf(row, effort); i > 0; i--) {
-      signal?.throwIfAborted();
-      if (pieces === 1 || floor === undefined) {
-        if (floor) floors.push(await floor.round(effort.turn));
-        rounds.push(await sampler.round(effort.turn));
-      } else {
-        const [under, round] = await inPieces(floor, sampler, effort.turn, pieces);
-        floors.push(under);
-        rounds.push(round);
-      }
-    }
-    return reportRow(row, sampler.operationsPerSample, rounds, floors);
-  });
-}
-
-/** A round of a row and one of its floor, a piece of each in turn. */
-async function inPieces(floor: Sampler, row: Sampler, turn: number, pieces: number): Promise<[Round, Round]> {
-  Bun.gc(true);
-  const [first, second] = Gate.pair(turn / pieces);
-  const rounds = [floor.share(turn, first), row.share(turn, second)] as const;
-  await Promise.allSettled(rounds); // What fails lets the other go on to its end.
-  return Promise.all(rounds);
 }
 
 /** A result that does not know yet how long it took. */
 type Untimed<Result> = Omit<Result, "seconds">;
+
+async function measureTimed(row: Row, effort: Effort, signal?: AbortSignal): Promise<Untimed<TimedResult>> {
+  return withSamplers(row, async (samplers) => {
+    const { pieces = 1, warmUp = 0 } = row;
+    await each(samplers, (sampler) => sampler.warmUp(effort.warmUp, Math.max(3, warmUp * effort.calls)));
+    const rounds: Round[][] = samplers.map(() => []);
+    for (let round = 0; round < effort.rounds; round++) {
+      signal?.throwIfAborted();
+      const turns: Round[][] = samplers.map(() => []);
+      for (let piece = 0; piece < pieces; piece++) {
+        await each(samplers, async (sampler, index) => {
+          if (piece === 0) Bun.gc(true);
+          turns[index]?.push(await sampler.turn(effort.turn / pieces, pieces === 1 ? 3 : 1));
+        });
+      }
+      for (const [index, own] of turns.entries()) rounds[index]?.push(joined(own));
+    }
+    const [own = [], under = []] = rounds.toReversed();
+    return reportRow(row, samplers.at(-1)?.operationsPerSample ?? 0, own, under);
+  });
+}
+
+/** A round in one, of its pieces. */
+const joined = (pieces: readonly Round[]): Round => ({
+  samples: pieces.flatMap(({ samples }) => samples),
+  operations: pieces.reduce((sum, { operations }) => sum + operations, 0),
+  wall: pieces.reduce((sum, { wall }) => sum + wall, 0),
+});
 
 /** What the rounds of a row, and those of its floor, add up to. */
 export function reportRow(
@@ -96,80 +98,60 @@ export function reportRow(
   rounds: readonly Round[],
   floors: readonly Round[],
 ): Untimed<TimedResult> {
-  const samplesOf = (turns: readonly Round[]) => turns.flatMap(({ samples }) => samples.map((each) => each * row.per));
-  const mediansOf = (turns: readonly Round[]) => turns.map(({ samples }) => median(samples) * row.per);
-  const total = (of: (round: Round) => number) => rounds.reduce((sum, round) => sum + of(round), 0);
+  const { per, floor } = row;
+  const { samples, operations, wall } = joined(rounds);
+  const mediansOf = (turns: readonly Round[]) => turns.map((turn) => median(turn.samples) * per);
+  const shape = { kind: "timed", row: row.name, per, operationsPerSample } as const;
+  const times = { ...summarise(samples.map((sample) => sample * per)), throughput: (operations / wall) * 1e9 };
+  if (hasNoFloor(floor)) return { ...shape, ...times, floor, ratio: null };
+  const { name, about, varies } = floor;
+  const p50 = median(joined(floors).samples) * per;
   return {
-    kind: "timed",
-    row: row.name,
-    per: row.per,
-    operationsPerSample,
-    ...summarise(samplesOf(rounds)),
-    throughput: throughput(
-      total(({ operations }) => operations),
-      total(({ wall }) => wall),
-    ),
-    floor: hasNoFloor(row.floor)
-      ? row.floor
-      : {
-          name: row.floor.name,
-          about: row.floor.about,
-          ...(row.floor.varies && { varies: true }),
-          p50: median(samplesOf(floors)),
-          rounds: mediansOf(floors),
-        },
-    ratio: hasNoFloor(row.floor) ? null : ratios(mediansOf(rounds), mediansOf(floors)),
+    ...shape,
+    ...times,
+    floor: { name, about, ...(varies && { varies: true }), p50, rounds: mediansOf(floors) },
+    ratio: ratios(mediansOf(rounds), mediansOf(floors)),
   };
 }
 
-async function withSamplers<T>(row: Row, use: (row: Sampler, floor: Sampler | undefined) => Promise<T>): Promise<T> {
-  const prepared = await row.setup();
-  const under = hasNoFloor(row.floor) ? undefined : row.floor.setup(row.operations);
-  try {
-    const sampler = new Sampler(row.name, row.operations, prepared);
-    return await use(sampler, under && new Sampler(`${row.name}, its floor`, row.operations, under));
-  } finally {
-    await prepared.teardown?.();
-    await under?.teardown?.();
-  }
-}
-
 async function measureProbe(probe: Probe, effort: Effort, signal?: AbortSignal): Promise<Untimed<ProbeResult>> {
-  const readings: Readings[] = [];
-  let series: readonly Series[] = [];
-  const floors: Readings[] = [];
-  const { fewestRounds = 1 } = probe;
-  for (let i = Math.max(fewestRounds, probeRoundsOf(effort)); i > 0; i--) {
+  const { name, floor, figures, rounds = effort.probeRounds } = probe;
+  const [own, under]: [Readings[], Readings[]] = [[], []];
+  let series: Charted["series"] = [];
+  for (let round = 0; round < rounds; round++) {
     signal?.throwIfAborted();
-    if (!hasNoFloor(probe.floor)) floors.push(expectReadings(probe, await probe.floor.measure("full")));
-    const measured = await probe.measure("full");
-    readings.push(expectReadings(probe, readingsOf(measured)));
-    if (isCharted(measured)) series = measured.series;
+    if (!hasNoFloor(floor)) under.push(read(probe, await floor.measure("full")).readings);
+    const measured = read(probe, await probe.measure("full"));
+    own.push(measured.readings);
+    series = measured.series;
   }
   return {
     kind: "probe",
-    row: probe.name,
-    floor: hasNoFloor(probe.floor) ? probe.floor : { name: probe.floor.name },
-    figures: probe.figures.map(({ name, unit, ratio }) => {
-      const values = readings.map((each) => each[name] ?? Number.NaN);
-      const under = floors.map((each) => each[name] ?? Number.NaN);
-      const floor: Spread | null = under.length > 0 ? spread(under) : null;
-      return { figure: name, unit, ...spread(values), floor, ratio: ratio && floor ? ratios(values, under) : null };
+    row: name,
+    floor: hasNoFloor(floor) ? floor : { name: floor.name },
+    figures: figures.map(({ name: figure, unit, ratio }) => {
+      const valuesIn = (readings: readonly Readings[]) => readings.map((reading) => reading[figure] ?? Number.NaN);
+      const beside = under.length > 0 ? valuesIn(under) : undefined;
+      return {
+        figure,
+        unit,
+        ...spread(valuesIn(own)),
+        floor: beside ? spread(beside) : null,
+        ratio: ratio && beside ? ratios(valuesIn(own), beside) : null,
+      };
     }),
     ...(series.length > 0 && { series }),
   };
 }
 
-const isCharted = (measured: Readings | Charted): measured is Charted => typeof measured["readings"] === "object";
-const readingsOf = (measured: Readings | Charted): Readings => (isCharted(measured) ? measured.readings : measured);
-
-function expectReadings(probe: Probe, readings: Readings): Readings {
-  for (const { name } of probe.figures) {
-    if (!Number.isFinite(readings[name])) {
-      throw new RefusedRow(probe.name, `it gave no number for its figure "${name}"`);
-    }
-  }
-  return readings;
+/** What a probe read: a number for each of its figures, and the lines behind them. */
+function read({ name, figures }: Probe, measured: Readings | Charted): Charted {
+  // The values of readings are numbers, so only what is charted has an object there.
+  const charted = typeof measured["readings"] === "object" ? (measured as Charted) : undefined;
+  const readings = charted?.readings ?? (measured as Readings);
+  const missing = figures.find((figure) => !Number.isFinite(readings[figure.name]));
+  if (missing) throw new RefusedRow(name, `it gave no number for its figure "${missing.name}"`);
+  return { readings, series: charted?.series ?? [] };
 }
 
 /** Why a row has no figures. */

@@ -72,7 +72,7 @@ export const growthProbe = probe(
 
 /**
  * What each piece of work leaves on the heap and in RSS, with the ends of an interval of 99 % in which the true slope lies: a
- * least one above 0 is a leak. By chance, 3 in a hundred flat ones had one, so three processes or more are measured, whatever the
+ * least one above 0 is a leak. By chance, 3 in a hundred flat ones had one, so three processes are measured, whatever the
  * first one says, and the middle one counts. `subject` returns `slopes(along, count, work)`.
  */
 export const slopesProbe = (name: string, sizes: Sizes, module: URL, subject: string): Probe => ({
@@ -84,7 +84,7 @@ export const slopesProbe = (name: string, sizes: Sizes, module: URL, subject: st
     { name: `${memory} slope, most`, unit: "B", ratio: false },
   ]),
   floor: { none: "what leaks nothing stands at 0" },
-  fewestRounds: 3,
+  rounds: 3,
   measure: (scale) => inFreshProcess<Charted>(module, subject, sizes[scale]),
 });
 

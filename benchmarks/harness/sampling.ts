@@ -39,15 +39,13 @@ export class Sampler {
    * sample.
    */
   async warmUp(budget: number, fewest = 3): Promise<void> {
-    const start = Bun.nanoseconds();
-    let calls = 0;
+    const end = Bun.nanoseconds() + budget;
     let taken = 0;
-    do {
-      const before = Bun.nanoseconds();
+    for (let calls = 0; calls < fewest || Bun.nanoseconds() < end; calls++) {
+      const start = Bun.nanoseconds();
       await this.proof.call();
-      taken = Bun.nanoseconds() - before;
-      calls++;
-    } while (Bun.nanoseconds() - start < budget || calls < fewest);
+      taken = Bun.nanoseconds() - start;
+    }
     this.batch = taken >= SHORTEST_SAMPLE ? 1 : await this.fillSample();
   }
 
@@ -60,30 +58,14 @@ export class Sampler {
     }
   }
 
-  /** One round of about `budget` nanoseconds, after a forced collection; its work is checked before it counts. */
-  async round(budget: number): Promise<Round> {
-    Bun.gc(true);
-    return this.turn(budget);
+  /** Samples for about `budget` nanoseconds; its work is checked before it counts. */
+  turn(budget: number, fewest = 3): Promise<Round> {
+    return this.sample(this.batch, fewest, budget);
   }
 
-  /** The same without the collection. */
-  turn(budget: number): Promise<Round> {
-    return this.sample(this.batch, 3, budget);
-  }
-
-  /** A round in which it takes turns with another one, after a collection that was forced for both. */
-  async share(budget: number, gate: Gate): Promise<Round> {
-    try {
-      return await this.sample(this.batch, 3, budget, gate);
-    } finally {
-      gate.leave();
-    }
-  }
-
-  private async sample(batch: number, fewest: number, budget: number, gate?: Gate): Promise<Round> {
+  private async sample(batch: number, fewest: number, budget: number): Promise<Round> {
     let first = 0;
     let last = 0;
-    let waitedBefore = 0;
     const options = {
       // mitata decides by its first call whether to batch; a busy moment must not change that between rounds.
       warmup_threshold: batch > 1 ? Number.POSITIVE_INFINITY : -1,
@@ -96,14 +78,9 @@ export class Sampler {
       gc: false,
       now: () => {
         last = Bun.nanoseconds();
-        if (first === 0) {
-          first = last;
-          waitedBefore = gate?.waited ?? 0;
-        }
+        if (first === 0) first = last;
         return last;
       },
-      // Of what has an argument, mitata waits for its value before each sample; its types do not say so.
-      params: gate === undefined ? {} : { 0: () => gate.pass() },
     };
     const { samples, ticks } = await measure(this.prepared.run, options);
     // Before the samples mitata calls once to see whether the function is asynchronous, and once more if it batches.
@@ -111,68 +88,13 @@ export class Sampler {
     return {
       samples: samples.map((each) => each / this.operations),
       operations: ticks * this.operations,
-      wall: last - first - ((gate?.waited ?? 0) - waitedBefore),
+      wall: last - first,
     };
   }
 
   /** Calls a few times and checks the work; times nothing. */
   async smoke(): Promise<void> {
     for (let i = 0; i < 3; i++) await this.proof.call();
-  }
-}
-
-/**
- * The gate of one of two who work in turns: it is open for a while, as long as the other's is shut. Whoever works asks it before
- * each sample; who has finished leaves, and the other goes on alone.
- */
-export class Gate {
-  /** Nanoseconds that it was shut for one who waited. */
-  waited = 0;
-  readonly #length: number;
-  #other: Gate = this;
-  /** Since when it is open; null while it is shut. */
-  #since: number | null = null;
-  #isLeft = false;
-  #goOn: (() => void) | undefined;
-
-  private constructor(length: number) {
-    this.#length = length;
-  }
-
-  /** Two gates, each open for `length` nanoseconds and until the sample that is under way is over; the first one first. */
-  static pair(length: number): [Gate, Gate] {
-    const [first, second] = [new Gate(length), new Gate(length)];
-    first.#other = second;
-    second.#other = first;
-    first.#open();
-    return [first, second];
-  }
-
-  /** A promise where it is the other's turn. */
-  pass(): Promise<void> | undefined {
-    const now = Bun.nanoseconds();
-    if (this.#since !== null) {
-      if (now - this.#since < this.#length || this.#other.#isLeft) return undefined;
-      this.#since = null;
-      this.#other.#open();
-    }
-    return new Promise((resolve) => {
-      this.#goOn = () => {
-        this.waited += Bun.nanoseconds() - now;
-        resolve();
-      };
-    });
-  }
-
-  leave(): void {
-    this.#isLeft = true;
-    if (this.#since !== null) this.#other.#open();
-  }
-
-  #open(): void {
-    this.#since = Bun.nanoseconds();
-    this.#goOn?.();
-    this.#goOn = undefined;
   }
 }
 

@@ -1,4 +1,4 @@
-import { cpSync, existsSync, symlinkSync } from "node:fs";
+import { cpSync, existsSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { disk, sharedFolder } from "./places";
 
@@ -43,3 +43,22 @@ export async function ensureBuilt(root: string): Promise<void> {
   const [out, complaint, status] = await Promise.all([build.stdout.text(), build.stderr.text(), build.exited]);
   if (status !== 0) throw new Error(`The package could not be built:\n${out}${complaint}`);
 }
+
+/** The optional peers of the package in `root` that are not installed, each with the version that it takes: `mitata@1.0.34`. */
+export function missingPeers(root: string): string[] {
+  const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const peers: Readonly<Record<string, string>> = manifest.peerDependencies ?? {};
+  return Object.entries(peers).flatMap(([name, version]) => (isInstalled(name, root) ? [] : [`${name}@${version}`]));
+}
+
+function isInstalled(name: string, root: string): boolean {
+  try {
+    Bun.resolveSync(name, root);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What to type to have packages. */
+export const commandFor = (packages: readonly string[]): string => `bun add -d ${packages.join(" ")}`;

@@ -38,19 +38,8 @@ export function ratios(figures: readonly number[], floors: readonly number[]): S
 /** A p99 of fewer samples than this is an anecdote. */
 export const SAMPLES_FOR_P99 = 1000;
 
-/** What is told about a row's samples, all rounds together. */
-export interface Summary {
-  readonly samples: number;
-  readonly min: number;
-  readonly mean: number;
-  readonly p50: number;
-  readonly p75: number;
-  readonly p95: number;
-  /** Null with fewer than a thousand samples. */
-  readonly p99: number | null;
-}
-
-export function summarise(samples: readonly number[]): Summary {
+/** What is told about a row's samples, all rounds together; no p99 of fewer than a thousand. */
+export function summarise(samples: readonly number[]) {
   const sorted = ascending(samples);
   return {
     samples: sorted.length,
@@ -61,11 +50,6 @@ export function summarise(samples: readonly number[]): Summary {
     p95: quantile(sorted, 0.95),
     p99: sorted.length < SAMPLES_FOR_P99 ? null : quantile(sorted, 0.99),
   };
-}
-
-/** Operations a second: those completed, over the wall time that passed meanwhile. */
-export function throughput(operations: number, wallNanoseconds: number): number {
-  return (operations / wallNanoseconds) * 1e9;
 }
 
 /** A middle, and the limits that it lies between with a stated confidence. */
@@ -98,15 +82,8 @@ export function rankInterval(differences: readonly number[], confidence = 0.95):
  * Wilcoxon's test of signed ranks (F. Wilcoxon, "Individual comparisons by ranking methods", 1945), exact but for ties.
  */
 export function chanceOf(differences: readonly number[]): number {
-  const sorted = [...differences].sort((a, b) => Math.abs(a) - Math.abs(b));
-  let sum = 0;
-  for (let from = 0; from < sorted.length; ) {
-    let to = from;
-    while (to < sorted.length && Math.abs(sorted[to] ?? 0) === Math.abs(sorted[from] ?? 0)) to++;
-    const rank = (from + 1 + to) / 2; // Equal ones share their ranks.
-    for (const each of sorted.slice(from, to)) sum += each > 0 ? rank : each === 0 ? rank / 2 : 0;
-    from = to;
-  }
+  const ranks = ranksOf(differences.map(Math.abs));
+  const sum = differences.reduce((all, each, i) => all + (each < 0 ? 0 : (ranks[i] ?? 0) / (each > 0 ? 1 : 2)), 0);
   return tailsOf(differences.length)[Math.floor(sum)] ?? 0;
 }
 
@@ -176,34 +153,20 @@ function slopesOf(points: readonly Point[]): number[] {
 /** How many times larger the variance is, since what is left of the values once the trend is out goes on from one to the next. */
 function inflation(rest: readonly number[]): number {
   const count = rest.length;
-  const ranks = ranksOf(rest);
-  const middle = (count + 1) / 2;
-  const square = ranks.reduce((sum, rank) => sum + (rank - middle) ** 2, 0);
-  if (square === 0) return 1;
+  const away = ranksOf(rest).map((rank) => rank - (count + 1) / 2);
+  const square = away.reduce((sum, each) => sum + each ** 2, 0);
+  const surely = 1.645 / Math.sqrt(count); // The correlation that chance alone exceeds once in 20 times.
   let sum = 0;
-  for (let lag = 1; lag < count - 2; lag++) {
-    let product = 0;
-    for (let i = lag; i < count; i++) product += ((ranks[i] ?? 0) - middle) * ((ranks[i - lag] ?? 0) - middle);
-    const correlation = product / square;
-    if (correlation < surely(count)) break;
-    sum += (count - lag) * (count - lag - 1) * (count - lag - 2) * correlation;
+  for (let lag = 1; lag < count - 2 && square > 0; lag++) {
+    const product = away.slice(lag).reduce((all, each, index) => all + each * (away[index] ?? 0), 0);
+    if (product / square < surely) break;
+    sum += ((count - lag) * (count - lag - 1) * (count - lag - 2) * product) / square;
   }
   return 1 + (2 * sum) / (count * (count - 1) * (count - 2));
 }
 
-/** The correlation that chance alone exceeds once in 20 times. */
-const surely = (count: number): number => 1.645 / Math.sqrt(count);
-
 /** The rank of each value; equal ones share the mean of theirs. */
 function ranksOf(values: readonly number[]): number[] {
-  const order = values.map((_, index) => index).sort((a, b) => (values[a] ?? 0) - (values[b] ?? 0));
-  const ranks = new Array<number>(values.length).fill(0);
-  for (let start = 0; start < order.length; ) {
-    const value = values[order[start] ?? 0];
-    let end = start;
-    while (end < order.length && values[order[end] ?? 0] === value) end++;
-    for (const index of order.slice(start, end)) ranks[index] = (start + 1 + end) / 2;
-    start = end;
-  }
-  return ranks;
+  const sorted = ascending(values);
+  return values.map((value) => (sorted.indexOf(value) + sorted.lastIndexOf(value)) / 2 + 1);
 }

@@ -77,8 +77,6 @@ export interface Row {
    * where the kernel lets the two run changes their pace by a half, and does so within a round.
    */
   readonly pieces?: number;
-  /** How many rounds it has for each of another row. Default: 1. For work whose pace the machine changes from one round to the next. */
-  readonly rounds?: number;
   /** How many calls it and its floor warm up with at least: for those that are long, and run through much code. Default: 3. */
   readonly warmUp?: number;
   readonly setup: () => Prepared | Promise<Prepared>;
@@ -120,8 +118,8 @@ export interface Probe {
   readonly kind: "probe";
   readonly name: string;
   readonly figures: readonly ProbeFigure[];
-  /** How many rounds it has at least, however quick the run. Default: 1. For a figure that chance alone may make look bad, or good. */
-  readonly fewestRounds?: number;
+  /** How many rounds it has, however quick the run, or full: as many as its figure needs. Default: 3, and 1 in a quick run. */
+  readonly rounds?: number;
   readonly floor: { readonly name: string; readonly measure: (scale: Scale) => Promise<Readings> } | NoFloor;
   readonly measure: (scale: Scale) => Promise<Readings | Charted>;
 }

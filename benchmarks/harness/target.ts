@@ -20,22 +20,17 @@ interface Named extends FigureName {
 /** A figure and the limit that it must keep. */
 export type Target = Named & ({ readonly atMost: number } | { readonly atLeast: number });
 
-/** A target that was missed, with what was measured instead. */
+/** A target that was missed, or cannot be judged, with what was measured. */
 export interface Miss {
   readonly target: Target;
   readonly measured: number;
 }
 
-/** The limit as it stands in a table: `≤ 1.6`, `≥ 10,000`. */
-export function limitOf(target: Target): string {
-  return "atMost" in target ? `≤ ${whole(target.atMost)}` : `≥ ${whole(target.atLeast)}`;
-}
-
-const whole = (limit: number): string => limit.toLocaleString("en", { maximumFractionDigits: 20 });
-
 /** The sentence that tells of a miss: row, target and figure. */
 export function describeMiss({ target, measured }: Miss): string {
-  return `${target.suite}: "${target.row}" has ${target.figure} ${Number(measured.toPrecision(4))}; its target is ${limitOf(target)}`;
+  const [sign, limit] = "atMost" in target ? ["≤", target.atMost] : ["≥", target.atLeast];
+  const shown = limit.toLocaleString("en", { maximumFractionDigits: 20 });
+  return `${target.suite}: "${target.row}" has ${target.figure} ${Number(measured.toPrecision(4))}; its target is ${sign} ${shown}`;
 }
 
 /** The sentence that tells of a target that nobody can judge. */
@@ -53,79 +48,75 @@ export function expectTargetsExist(targets: readonly Target[], suites: readonly 
 
 /** Throws when there is no such suite, row or figure; `what` is what names it: `target`. */
 export function expectExists({ suite, row, figure }: FigureName, suites: readonly Suite[], what: string): void {
-  const named = `The ${what} "${figure}" of row "${row}" in suite "${suite}"`;
   const from = suites.find(({ name }) => name === suite);
   if (from?.leftOut?.some((each) => each.row === row)) return; // The page says why.
-  const rows = from?.rows;
-  if (rows === undefined) throw new Error(`${named} names no suite; there are: ${list(suites)}.`);
-  const found = rows.find(({ name }) => name === row);
-  if (found === undefined) throw new Error(`${named} names no row; there are: ${list(rows)}.`);
-  const has = found.kind === "timed" ? ["ratio"] : found.figures.map(({ name }) => name);
-  if (!has.includes(figure)) throw new Error(`${named} names no figure; there are: ${has.join(", ")}.`);
-  if (found.kind === "timed" && "none" in found.floor) throw new Error(`${named} needs a floor, and the row has none.`);
+  const found = from?.rows.find(({ name }) => name === row);
+  const has = found?.kind === "timed" ? ["none" in found.floor ? "" : "ratio"] : found?.figures.map(({ name }) => name);
+  if (has?.includes(figure)) return;
+  const lack = from === undefined ? "suite" : found === undefined ? "row" : "figure";
+  const known = { suite: suites.map(({ name }) => name), row: from?.rows.map(({ name }) => name), figure: has }[lack];
+  const named = `The ${what} "${figure}" of row "${row}" in suite "${suite}"`;
+  throw new Error(`${named} names no ${lack}; there are: ${known?.filter(Boolean).join(", ") || "none"}.`);
 }
 
 /** Whether two names are of one figure. */
 export const isSame = (one: FigureName, other: FigureName): boolean =>
   one.suite === other.suite && one.row === other.row && one.figure === other.figure;
 
+/** Of results, what targets are checked by. */
+type Checkable = Pick<SuiteResult, "suite" | "rows" | "leftOut">;
+
+const rowOf = ({ suite, row }: FigureName, results: readonly Checkable[]): RowResult | undefined =>
+  results.find((each) => each.suite === suite)?.rows.find((each) => each.row === row);
+
 /** The figure of this name, with its unit; undefined when these results do not hold it. */
 export function readingOf(
-  { suite, row, figure }: FigureName,
-  results: readonly SuiteResult[],
+  name: FigureName,
+  results: readonly Checkable[],
 ): { readonly value: number; readonly unit: string; readonly min: number; readonly max: number } | undefined {
-  const found = results.find((each) => each.suite === suite)?.rows.find((each) => each.row === row);
-  if (found === undefined) return undefined;
-  if (found.kind === "timed") {
+  const found = rowOf(name, results);
+  if (found?.kind === "timed") {
     const { ratio } = found;
-    return figure === "ratio" && ratio !== null ? { ...ratio, value: ratio.median, unit: "" } : undefined;
+    return name.figure === "ratio" && ratio !== null ? { ...ratio, value: ratio.median, unit: "" } : undefined;
   }
-  const reading = found.figures.find((each) => each.figure === figure);
+  const reading = found?.figures.find(({ figure }) => figure === name.figure);
   return reading && { ...reading, value: reading.median };
 }
 
 /** The figure that a target is about, or undefined when these results do not hold it. */
-export const figureOf = (target: Target, results: readonly SuiteResult[]): number | undefined =>
+export const figureOf = (target: Target, results: readonly Checkable[]): number | undefined =>
   readingOf(target, results)?.value;
 
 /** Whether a figure is within its limit. */
 export const isKept = (target: Target, measured: number): boolean =>
   "atMost" in target ? measured <= target.atMost : measured >= target.atLeast;
 
-/** What the results say of the targets that they hold a figure for, and which they hold none for, as their row was left out. */
-export interface Checked {
-  readonly checked: number;
-  readonly misses: readonly Miss[];
-  /** Those that cannot be judged, whether they seem kept or missed. */
-  readonly unjudged: readonly Miss[];
-  readonly leftOut: readonly Target[];
-}
-
-/** @param noise That of the run; by default that of these results. */
+/**
+ * What the results say of the targets that they hold a figure for (`unjudged`: whether they seem kept or missed), and which they hold
+ * none for, as their row was left out.
+ *
+ * @param noise That of the run; by default that of these results.
+ */
 export function checkTargets(
   targets: readonly Target[],
-  results: readonly SuiteResult[],
+  results: readonly Checkable[],
   noise: Noise | undefined = noiseOf(results.flatMap(({ rows }) => rows)),
-): Checked {
+) {
+  const [misses, unjudged]: [Miss[], Miss[]] = [[], []];
   let checked = 0;
-  const misses: Miss[] = [];
-  const unjudged: Miss[] = [];
   for (const target of targets) {
     const measured = figureOf(target, results);
-    if (measured === undefined) continue;
+    const row = rowOf(target, results);
+    if (measured === undefined || row === undefined) continue;
     checked++;
-    const row = results.find(({ suite }) => suite === target.suite)?.rows.find((each) => each.row === target.row);
-    if (row !== undefined && isUnjudged(target.figure, row, noise)) unjudged.push({ target, measured });
+    if (isUnjudged(target.figure, row, noise)) unjudged.push({ target, measured });
     else if (!isKept(target, measured)) misses.push({ target, measured });
   }
-  return { checked, misses, unjudged, leftOut: targets.filter((target) => isLeftOut(target, results)) };
+  const leftOut = targets.filter(({ suite, row }) =>
+    results.some((each) => each.suite === suite && each.leftOut?.some((left) => left.row === row)),
+  );
+  return { checked, misses, unjudged, leftOut };
 }
-
-const isLeftOut = ({ suite, row }: FigureName, results: readonly SuiteResult[]): boolean =>
-  results.some((each) => each.suite === suite && each.leftOut?.some((left) => left.row === row));
-
-const list = (named: readonly { readonly name: string }[]): string =>
-  named.length === 0 ? "none" : named.map(({ name }) => `"${name}"`).join(", ");
 
 /**
  * What a floor's rounds may differ by on a machine that is quiet, as a share: twice what they did there in full runs (0.03, by
@@ -146,20 +137,22 @@ const DISTURBED = ["ns", "µs", "ms", "s", "/s"];
 export function noiseOf(rows: readonly RowResult[]): Noise | undefined {
   const floors = rows.flatMap(floorOf);
   if (floors.length === 0) return undefined;
-  const within = median(floors.map(({ rounds }) => deviation(rounds)));
-  const alike = floors.filter(({ varies }) => varies !== true);
-  const repeated = Object.values(Object.groupBy(alike, ({ work }) => work)).flatMap((same = []) =>
+  const alike = Object.groupBy(
+    floors.filter(({ varies }) => varies !== true),
+    ({ work }) => work,
+  );
+  const repeated = Object.values(alike).flatMap((same = []) =>
     same.length < 3 ? [] : [deviation(same.map(({ p50 }) => p50))],
   );
-  const spread = Math.max(within, ...(repeated.length > 0 ? [median(repeated)] : []));
+  const within = median(floors.map(({ rounds }) => deviation(rounds)));
+  const spread = Math.max(within, repeated.length > 0 ? median(repeated) : 0);
   return { spread, floors: floors.length, isNoisy: spread > QUIET };
 }
 
 /** The floor of a row, if it has one with rounds that can differ, and what makes it the same work as that of another row. */
 function floorOf(row: RowResult) {
   if (row.kind === "probe" || "none" in row.floor || row.floor.rounds.length < 3) return [];
-  const { name, p50, rounds, varies } = row.floor;
-  return [{ work: `${name}, ${row.per}, ${row.operationsPerSample}`, p50, rounds, varies }];
+  return [{ ...row.floor, work: `${row.floor.name}, ${row.per}, ${row.operationsPerSample}` }];
 }
 
 /**
@@ -186,8 +179,9 @@ export function isUnjudged(figure: string, row: RowResult, noise: Noise | undefi
 export function describeNoise(noise: Noise | undefined): string | undefined {
   if (!noise?.isNoisy) return undefined;
   const percent = (share: number) => `${Math.round(share * 100)} %`;
+  const floors = `the floors of ${noise.floors} ${noise.floors === 1 ? "row" : "rows"} lie ${percent(noise.spread)}`;
   return (
-    `The machine was too noisy to judge by: the floors of ${noise.floors} ${noise.floors === 1 ? "row" : "rows"} lie ${percent(noise.spread)} from their ` +
-    `middle, and on a quiet machine ${percent(QUIET)} at most. Run again when nothing else runs.`
+    `The machine was too noisy to judge by: ${floors} from their middle, and on a quiet machine ${percent(QUIET)} at most. ` +
+    "Run again when nothing else runs."
   );
 }

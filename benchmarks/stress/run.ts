@@ -1,7 +1,7 @@
 /** `bun run stress`: see `--help`. */
 import { join } from "node:path";
 import { UsageError } from "../harness/arguments";
-import { commandFor, missingPeers } from "../harness/parts";
+import { commandFor, missingPeers } from "../harness/shipped";
 import { isCheckout, runInTerminal, type Status, type Terminal } from "../harness/terminal";
 import { stressTargets } from "../targets/stress";
 import { main as stress } from "./command";

@@ -106,7 +106,7 @@ function rowOf(isolation: Isolation, kind: Kind, isUnique: boolean): Row {
     operations,
     per,
     floor: isUnique ? READ_ANEW : isBesideAsk ? echoAsk(per) : byHand(isolation, kind),
-    ...(!isUnique && !isBesideAsk && { pieces: PIECES[isolation], rounds: ROUNDS }),
+    ...(!isUnique && !isBesideAsk && { pieces: PIECES[isolation] }),
     ...(!isUnique && isolation === "sandbox" && { warmUp: (kind === ARITHMETIC ? COMPILED : AGAIN) / per }),
     setup: async () => job(await openActors(isolation), operations, isUnique),
   };
@@ -116,10 +116,7 @@ function rowOf(isolation: Isolation, kind: Kind, isUnique: boolean): Row {
  * Of a round: the kernel changes the pace of processes within one, and a disk its own. By hand beside by hand, means of four
  * medians were 0.993 in the sandbox in 12 pieces, and 1.003 in each of the two rows of `trusted` with files in 24.
  */
-const PIECES = { sandbox: 12, process: 2, trusted: 24 } as const;
-
-/** Single rounds by hand were 0.6 to 1.6 times others beside them. */
-const ROUNDS = 4;
+const PIECES = { sandbox: 12, process: 12, trusted: 24 } as const;
 
 /**
  * The engine compiles what an execution in the sandbox runs through in the host for its first 20,000 (Bun 1.4.5, by CPU time), and
@@ -149,7 +146,7 @@ function others(isolation: Isolation): Row[] {
     operations,
     per: 1,
     floor,
-    ...(!isTrusted && { pieces: PIECES[isolation], rounds: ROUNDS }),
+    ...(!isTrusted && { pieces: PIECES[isolation] }),
     ...(isolation === "sandbox" && { warmUp: AGAIN }),
     setup,
   });

@@ -1,4 +1,4 @@
-import { commandFor, missingPeers } from "../harness/parts";
+import { commandFor, missingPeers } from "../harness/shipped";
 import type { LeftOut, Probe, ProbeFigure, Scale, Suite } from "../harness/suite";
 import { home } from "../subjects/installation";
 import { sizeOf } from "../subjects/size";

@@ -1,4 +1,5 @@
 import type { Floor, Prepared, Probe, Row } from "../../benchmarks/harness/suite";
+import type { Surroundings } from "../../benchmarks/harness/terminal";
 
 /** Work that counts what it does; `done` tells how much of the work asked for it does. */
 export function counting(operations: number, done = operations): Prepared {
@@ -32,3 +33,29 @@ export const probe = (changes: Partial<Probe> = {}): Probe => ({
   measure: async () => ({ bytes: 300 }),
   ...changes,
 });
+
+/** What the benchmarks touch, with nothing behind it but what a test gives, and what they said. */
+export function surroundings(root: string, changes: Partial<Surroundings> = {}) {
+  const said = { out: "", err: "" };
+  const around: Surroundings = {
+    root,
+    command: "bun run bench",
+    suites: async () => [],
+    targets: [],
+    isCheckout: true,
+    isTerminal: true,
+    signal: new AbortController().signal,
+    writePages: async () => {},
+    compare: async () => 0,
+    soak: async () => 0,
+    out: (text) => {
+      said.out += text;
+    },
+    err: (text) => {
+      said.err += text;
+    },
+    progress: () => {},
+    ...changes,
+  };
+  return { around, said };
+}

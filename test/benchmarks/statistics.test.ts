@@ -1,90 +1,53 @@
 import { describe, expect, test } from "bun:test";
+import { createRandom, type SeededRandom } from "envoi/testing";
 import {
   chanceOf,
   medianSlope,
+  type Point,
   quantile,
   rankInterval,
   ratios,
-  spread,
   summarise,
-  throughput,
+  trend,
 } from "../../benchmarks/harness/statistics";
 
-const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
 const shuffled = (values: readonly number[]) => [...values].sort((a, b) => ((a * 7919) % 1009) - ((b * 7919) % 1009));
+const upTo = (count: number) => Array.from({ length: count }, (_, index) => index);
+/** As many samples as asked for of a distribution, by its quantile function. */
+const drawn = (quantileAt: (share: number) => number, count = 10_007): number[] =>
+  shuffled(upTo(count).map((i) => quantileAt((i + 0.5) / count)));
 
 describe("percentiles", () => {
-  test("of a uniform distribution lie where they must, whatever the order of the samples", () => {
+  test("lie where they must, whatever the order of the samples, and between two of them in proportion", () => {
     const summary = summarise(shuffled(upTo(1001)));
-    expect(summary).toEqual({ samples: 1001, min: 1, mean: 501, p50: 501, p75: 751, p95: 951, p99: 991 });
-  });
-
-  test("lie between two samples in proportion", () => {
-    expect(quantile([10, 20], 0.5)).toBe(15);
+    expect(summary).toEqual({ samples: 1001, min: 0, mean: 500, p50: 500, p75: 750, p95: 950, p99: 990 });
     expect(quantile([10, 20, 30, 40], 0.95)).toBeCloseTo(38.5, 10);
     expect(quantile([7], 0.99)).toBe(7);
   });
 
-  test("of a distribution with a slow tail show the tail in p99 alone", () => {
-    const summary = summarise([...Array<number>(985).fill(100), ...Array<number>(15).fill(5000)]);
-    expect([summary.p50, summary.p95, summary.p99]).toEqual([100, 100, 5000]);
-    expect(summary.mean).toBe(173.5);
-  });
-
-  test("have no p99 below a thousand samples", () => {
+  test("have no p99 below a thousand samples, and are none of none", () => {
     expect(summarise(upTo(999)).p99).toBeNull();
     expect(summarise(upTo(1000)).p99).not.toBeNull();
-  });
-
-  test("of no samples are an error, not NaN", () => {
     expect(() => summarise([])).toThrow("no samples");
   });
-});
 
-/** As many samples as asked for of a distribution, by its quantile function. */
-const drawn = (count: number, quantileAt: (share: number) => number): number[] =>
-  shuffled(Array.from({ length: count }, (_, i) => quantileAt((i + 0.5) / count)));
-
-describe("percentiles of distributions whose answers are known:", () => {
-  test("the exponential one, of response times", () => {
-    const summary = summarise(drawn(10_007, (share) => -100 * Math.log(1 - share)));
-    expect(summary.mean / 100).toBeCloseTo(1, 2);
-    expect(summary.p50 / (100 * Math.LN2)).toBeCloseTo(1, 2);
-    expect(summary.p95 / (100 * Math.log(20))).toBeCloseTo(1, 2);
-    expect((summary.p99 ?? 0) / (100 * Math.log(100))).toBeCloseTo(1, 2);
-  });
-
-  test("Pareto's, whose tail is so heavy that its mean is above its p75", () => {
-    const summary = summarise(drawn(10_007, (share) => (1 - share) ** (-1 / 1.1)));
-    expect(summary.p75 / 4 ** (1 / 1.1)).toBeCloseTo(1, 2);
-    expect(summary.p95 / 20 ** (1 / 1.1)).toBeCloseTo(1, 2);
-    expect((summary.p99 ?? 0) / 100 ** (1 / 1.1)).toBeCloseTo(1, 2);
-    expect(summary.mean).toBeGreaterThan(summary.p75);
-  });
-
-  test("two kinds of operation, one in four of which is slow: nothing lies between them", () => {
-    const summary = summarise(drawn(10_007, (share) => (share < 0.76 ? 10 : 1_000)));
-    expect([summary.p50, summary.p75, summary.p95, summary.p99]).toEqual([10, 10, 1_000, 1_000]);
+  test("of distributions whose answers are known: exponential, Pareto's, and two kinds of operation", () => {
+    const exponential = summarise(drawn((share) => -100 * Math.log(1 - share)));
+    expect(exponential.mean / 100).toBeCloseTo(1, 2);
+    expect(exponential.p50 / (100 * Math.LN2)).toBeCloseTo(1, 2);
+    expect((exponential.p99 ?? 0) / (100 * Math.log(100))).toBeCloseTo(1, 2);
+    const heavy = summarise(drawn((share) => (1 - share) ** (-1 / 1.1)));
+    expect(heavy.p75 / 4 ** (1 / 1.1)).toBeCloseTo(1, 2);
+    expect((heavy.p99 ?? 0) / 100 ** (1 / 1.1)).toBeCloseTo(1, 2);
+    const two = summarise(drawn((share) => (share < 0.76 ? 10 : 1_000)));
+    expect([two.p50, two.p75, two.p95, two.p99]).toEqual([10, 10, 1_000, 1_000]); // Nothing lies between them.
   });
 });
 
-test("throughput is what was completed over the wall time", () => {
-  expect(throughput(3_000_000, 1.5e9)).toBe(2_000_000);
-});
-
-describe("the ratio", () => {
-  test("is the median of the ratios of each round, not the ratio of the medians", () => {
-    // A machine that is four times slower in rounds 2 and 3: row and floor suffer alike.
-    expect(ratios([20, 80, 88, 30, 24], [10, 40, 40, 10, 10])).toEqual({ median: 2.2, min: 2, max: 3 });
-  });
-
-  test("needs a floor in each round", () => {
-    expect(() => ratios([1, 2], [1])).toThrow("round 1 has no floor");
-  });
-});
-
-test("a spread tells median, lowest and highest", () => {
-  expect(spread([9, 1, 5, 7])).toEqual({ median: 6, min: 1, max: 9 });
+test("a ratio is the median of the ratios of each round, not the ratio of the medians; each round needs a floor", () => {
+  // A machine that is four times slower in rounds 2 and 3: row and floor suffer alike.
+  expect(ratios([20, 80, 88, 30, 24], [10, 40, 40, 10, 10])).toEqual({ median: 2.2, min: 2, max: 3 });
+  expect(() => ratios([1, 2], [1])).toThrow("round 1 has no floor");
 });
 
 test("a median slope is what each step adds, jumps apart", () => {
@@ -104,7 +67,7 @@ describe("a test of signed ranks", () => {
   });
 
   test("has an interval of those middles that it does not refuse, which one that was disturbed hardly moves", () => {
-    const even = Array.from({ length: 12 }, (_, index) => 1 + index / 100);
+    const even = upTo(12).map((index) => 1 + index / 100);
     const { middle, low, high } = rankInterval(even);
     expect(middle).toBeCloseTo(1.055, 9);
     expect(chanceOf(even.map((each) => each - low - 0.004))).toBeGreaterThan(0.025);
@@ -112,5 +75,61 @@ describe("a test of signed ranks", () => {
     expect(high).toBeLessThan(1.11);
     expect(rankInterval(even.with(11, 9)).middle).toBeLessThan(1.07);
     expect(rankInterval([3, 1, 2, 4])).toEqual({ middle: 2.5, low: 1, high: 4 });
+  });
+});
+
+describe("a trend", () => {
+  const points = (values: readonly number[]): Point[] => values.map((value, index) => [index * 1_000, value]);
+  const alongOf = (valueAt: (index: number) => number, count = 49) => upTo(count).map(valueAt);
+
+  /** A deviate of the normal distribution (G. E. P. Box and M. E. Muller, 1958). */
+  const normal = (random: SeededRandom): number =>
+    Math.sqrt(-2 * Math.log(1 - random.next())) * Math.cos(2 * Math.PI * random.next());
+
+  /** The share of so many series that grow, by their interval. */
+  function found(series: (random: SeededRandom) => readonly number[], runs = 1_000): number {
+    const random = createRandom(7);
+    return upTo(runs).filter(() => trend(points(series(random))).least > 0).length / runs;
+  }
+
+  test("is the line's where there is one, moved little by values that are far out, and none of fewer than ten points", () => {
+    expect(trend(points(alongOf((i) => 5 + 3_000 * i)))).toEqual({ slope: 3, least: 3, most: 3 });
+    expect(trend(points(alongOf(() => 7)))).toEqual({ slope: 0, least: 0, most: 0 });
+    expect(trend(points(alongOf((i) => -2_000 * i + (i % 3)))).most).toBeLessThan(0);
+    expect(trend(points(alongOf((i) => (i === 11 ? 1e9 : 1_000 * i), 20)))).toMatchObject({ slope: 1, most: 1 });
+    expect(() => trend(points(upTo(9)))).toThrow("A trend needs 10 points or more; got 9.");
+  });
+
+  test("has an interval that holds the true slope in 99 of 100 series with noise that is normal", () => {
+    const random = createRandom(11);
+    const intervals = upTo(2_000).map(() => trend(points(alongOf((i) => 1_000 * i + 4_000 * normal(random)))));
+    const missed = intervals.filter(({ least, most }) => least > 1 || most < 1).length / intervals.length;
+    expect(missed).toBeWithin(0.002, 0.02); // Below, it would be too wide to find anything.
+  });
+
+  test("calls noise a growth in fewer than 1 of 100 series, and noise that lingers in fewer than 5", () => {
+    expect(found((random) => alongOf(() => normal(random)))).toBeLessThan(0.012);
+    for (const share of [0.3, 0.6]) {
+      const lingering = (random: SeededRandom) => {
+        let last = normal(random);
+        return alongOf(() => (last = share * last + Math.sqrt(1 - share ** 2) * normal(random)));
+      };
+      expect(found(lingering)).toBeLessThan(0.05);
+    }
+  });
+
+  test("calls one step up, wherever it is, a growth in fewer than 5 of 100 series", () => {
+    for (const noise of [0, 1]) {
+      const step = (random: SeededRandom) => {
+        const at = random.below(49);
+        return alongOf((i) => (i < at ? 0 : 100) + noise * normal(random));
+      };
+      expect(found(step)).toBeLessThan(0.05);
+    }
+  });
+
+  test("finds what grows by as much as its noise is wide in a tenth of the way, and by a step now and then, as RSS does", () => {
+    expect(found((random) => alongOf((i) => 0.2 * i + normal(random)))).toBeGreaterThan(0.99);
+    expect(found((random) => alongOf((i) => 10 * Math.floor(i / 5) + normal(random)))).toBeGreaterThan(0.99);
   });
 });

@@ -2,7 +2,7 @@
 import { main } from "../../../benchmarks/harness/cli";
 import { inFreshProcess } from "../../../benchmarks/harness/fresh-process";
 import { runInTerminal } from "../../../benchmarks/harness/terminal";
-import { probe } from "../rows";
+import { probe, surroundings } from "../rows";
 
 const [subject = "", ...options] = process.argv.slice(2);
 const endless = new URL("./endless.ts", import.meta.url);
@@ -10,14 +10,6 @@ const rows = [
   probe({ name: "finished" }),
   probe({ name: "endless", floor: { none: "it does not end" }, measure: () => inFreshProcess(endless, subject, 0) }),
 ];
+const suites = async () => [{ name: "memory", about: "", rows }];
 const root = process.cwd();
-await runInTerminal(root, (around) =>
-  main(options, {
-    ...around,
-    command: "bun run bench",
-    suites: async () => [{ name: "memory", about: "", rows }],
-    targets: [],
-    isCheckout: true,
-    writePages: async () => {},
-  }),
-);
+await runInTerminal(root, (around) => main(options, surroundings(root, { ...around, suites }).around));
