@@ -32,7 +32,7 @@ export function timed(
   floor: Floor | NoFloor,
   work: Work,
   most: Most,
-  more: Partial<Pick<Row, "operations" | "per" | "pieces" | "rounds" | "warmUp">> = {},
+  more: Partial<Pick<Row, "operations" | "per" | "pieces" | "warmUp">> = {},
 ): Declared {
   const { per = 1, operations = Math.max(per, 1_000) } = more;
   const limits =
@@ -52,7 +52,7 @@ export function probe(
   floor: Probe["floor"] | string,
   measure: Probe["measure"],
   kept: readonly Kept[] = [],
-  more: Pick<Probe, "fewestRounds"> = {},
+  more: Pick<Probe, "rounds"> = {},
 ): Declared {
   const under = typeof floor === "string" ? { none: floor } : floor;
   const limits = kept.map(([figure, bound, limit, aim, reason]): Limit => {
