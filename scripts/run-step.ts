@@ -35,12 +35,17 @@ export interface Tested extends Ended {
   readonly progress: string;
 }
 
-let running: number | undefined; // The running child's process group.
+const running = new Set<number>(); // The process groups of the running children.
+let outputs = 0;
 
-/** Ends what runs, with all that it started. */
-export function killRunning(signal: NodeJS.Signals = "SIGKILL"): void {
+/** Ends every running child, with all that it started. */
+export function killRunning(): void {
+  for (const group of running) killGroup(group);
+}
+
+function killGroup(group: number | undefined): void {
   try {
-    if (running !== undefined) process.kill(-running, signal);
+    if (group !== undefined) process.kill(-group, "SIGKILL");
   } catch {
     // It ended in the meantime.
   }
@@ -48,7 +53,7 @@ export function killRunning(signal: NodeJS.Signals = "SIGKILL"): void {
 
 /** Runs Bun with these arguments, for at most `seconds`; what it started ends with it. */
 export async function runBun(args: readonly string[], { cwd, seconds, scratch, env = {} }: Place): Promise<Ended> {
-  const file = join(scratch, "output"); // A file: a pipe that a grandchild keeps open would have to be waited for.
+  const file = join(scratch, `output-${outputs++}`); // A file: a pipe that a grandchild keeps open would have to be waited for.
   const fd = openSync(file, "w");
   const child = spawn(process.execPath, args, {
     cwd,
@@ -56,13 +61,13 @@ export async function runBun(args: readonly string[], { cwd, seconds, scratch, e
     stdio: ["ignore", fd, fd],
     detached: true,
   });
-  running = child.pid;
+  if (child.pid !== undefined) running.add(child.pid);
   let isLate = false;
   let grace: ReturnType<typeof setTimeout> | undefined;
   const timer = setTimeout(() => {
     isLate = true;
     child.kill("SIGTERM"); // It alone: what it started is its own to end.
-    grace = setTimeout(killRunning, GRACE);
+    grace = setTimeout(() => killGroup(child.pid), GRACE);
   }, seconds * SECOND);
   const ended = Promise.withResolvers<string>();
   child.on("exit", (code, signal) => ended.resolve(signal ?? `exit code ${code}`));
@@ -70,8 +75,8 @@ export async function runBun(args: readonly string[], { cwd, seconds, scratch, e
   const end = await ended.promise;
   clearTimeout(timer);
   clearTimeout(grace);
-  killRunning();
-  running = undefined;
+  killGroup(child.pid);
+  running.delete(child.pid ?? 0);
   closeSync(fd);
   const output = Bun.stripANSI(await Bun.file(file).text()); // Biome colours what it writes to a file.
   const isOk = end === "exit code 0" && !isLate;

@@ -80,3 +80,12 @@ test("a program that is stopped for time ends with all that it started, and the 
     output: "1\n",
   });
 }, 240_000);
+
+test("programs that run at once have each its own output, and one's end leaves the other alone", async () => {
+  const waiting = "while (!require('fs').existsSync('go')) await Bun.sleep(5); console.log(2)"; // For the first to end.
+  const place = { cwd: folder, scratch, seconds: 100 };
+  const second = runBun(["-e", waiting], place);
+  expect(await runBun(["-e", "console.log('first')"], place)).toMatchObject({ isOk: true, output: "first\n" });
+  writeFileSync(join(folder, "go"), "");
+  expect(await second).toMatchObject({ isOk: true, output: "2\n" });
+}, 240_000);
