@@ -1,6 +1,6 @@
 import { digits, duration } from "../harness/format";
 import type { Ladder, StressResults } from "../stress/results";
-import { MOST_P99 } from "../stress/steps";
+import { judge, MOST_P99 } from "../stress/steps";
 import { drawing, key, logTicks } from "./marks";
 import { compose, FONT_SIZE, type Picture } from "./picture";
 import { axisX, axisY, dot, lineY, type PlotOptions, ruleX, ruleY, text } from "./plot";
@@ -32,27 +32,21 @@ function draw(ladders: readonly Ladder[], theme: Theme): string {
     { sign: "span", color: theme.limit, says: "the limit of p99" },
     { sign: "bar", color: theme.text, says: "the highest load that held" },
   ]);
-  const panels = ladders.map((ladder, index) => ({
-    x: (index % 2) * (SIZE.width + GAP),
-    y: TOP + Math.floor(index / 2) * (SIZE.height + GAP),
-    options: panel(ladder, theme),
-  }));
-  const height = TOP + Math.ceil(ladders.length / 2) * (SIZE.height + GAP) - GAP;
-  return compose({ width, height }, [signs, ...panels]);
+  const panels = ladders.map((ladder, at) => ({ x: at * (SIZE.width + GAP), y: TOP, options: panel(ladder, theme) }));
+  return compose({ width, height: TOP + SIZE.height }, [signs, ...panels]);
 }
 
 function panel({ name, steps, held }: Ladder, theme: Theme): PlotOptions {
   const read = steps
-    .filter(({ verdict }) => verdict !== "void") // The generator was the limit there.
-    .map(({ window: { rate, all }, verdict }) => ({ rate, p50: all.latency.p50, p99: all.latency.p99, verdict }))
+    .map(({ rate, p50, p95, p99, ...rest }) => ({ rate, p50, p99: p99 ?? p95, ...judge({ p95, p99, ...rest }) }))
+    .filter(({ kind }) => kind !== "void") // The generator was the limit there.
     .sort((a, b) => a.rate - b.rate);
-  const slow = read.filter(({ p99 }) => p99 !== null);
   const loads = logTicks(read.map(({ rate }) => rate));
-  const times = logTicks([
-    MOST_P99,
-    ...read.flatMap(({ p50, p99 }) => (p99 === null ? [p50] : [p50, p99])).filter((time) => time > 0),
-  ]);
-  const style = { strokeWidth: 2, strokeOpacity: 0.6 };
+  const times = logTicks([MOST_P99, ...read.flatMap(({ p50, p99 }) => [p50, p99])]);
+  const plain = { color: theme.muted, label: null, tickSize: 0 };
+  const below = { label: "requests a second that were due", labelAnchor: "center", labelArrow: "none" } as const;
+  const line = { strokeWidth: 2, strokeOpacity: 0.6 };
+  const title = { frameAnchor: "top-left", dx: -52, dy: -26, lineAnchor: "top", fontWeight: "bold" } as const;
   return {
     ...drawing(SIZE, []),
     ...{ marginLeft: 60, marginRight: 20, marginTop: 30, marginBottom: 38 },
@@ -60,43 +54,15 @@ function panel({ name, steps, held }: Ladder, theme: Theme): PlotOptions {
     y: { type: "log", domain: times.domain, label: null },
     marks: [
       ruleY(times.ticks, { stroke: theme.grid }),
-      axisY({
-        ticks: times.ticks,
-        tickFormat: (ms: number) => duration(ms * 1e6),
-        tickSize: 0,
-        color: theme.muted,
-        label: null,
-      }),
-      axisX({
-        ticks: loads.ticks,
-        tickFormat: digits,
-        tickSize: 3,
-        color: theme.muted,
-        label: "requests a second that were due",
-        labelAnchor: "center",
-        labelArrow: "none",
-      }),
+      axisY({ ...plain, ticks: times.ticks, tickFormat: (ms: number) => duration(ms * 1e6) }),
+      axisX({ ...plain, ...below, ticks: loads.ticks, tickFormat: digits, tickSize: 3 }),
       ruleY([MOST_P99], { stroke: theme.limit, strokeWidth: 2 }),
       ruleX([held], { stroke: theme.text, strokeWidth: 1.5 }),
-      lineY(read, { x: "rate", y: "p50", stroke: theme.other, ...style }),
-      lineY(slow, { x: "rate", y: "p99", stroke: theme.accent, ...style }),
+      lineY(read, { x: "rate", y: "p50", stroke: theme.other, ...line }),
+      lineY(read, { x: "rate", y: "p99", stroke: theme.accent, ...line }),
       dot(read, { x: "rate", y: "p50", r: 3, fill: theme.other }),
-      dot(slow, {
-        x: "rate",
-        y: "p99",
-        r: 3.5,
-        fill: ({ verdict }) => (verdict === "broke" ? theme.limit : theme.accent),
-      }),
-      text([name], {
-        frameAnchor: "top-left",
-        dx: -52,
-        dy: -26,
-        lineAnchor: "top",
-        text: [name],
-        fill: theme.text,
-        fontWeight: "bold",
-        fontSize: FONT_SIZE,
-      }),
+      dot(read, { x: "rate", y: "p99", r: 3.5, fill: ({ kind }) => (kind === "broke" ? theme.limit : theme.accent) }),
+      text([name], { ...title, text: [name], fill: theme.text, fontSize: FONT_SIZE }),
     ],
   };
 }

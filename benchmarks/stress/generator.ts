@@ -1,164 +1,200 @@
-/** The process that makes load: `bun generator.ts SOCKET`. It sends what is due when it is due, whatever became of what it sent before. */
-import { setPriority } from "node:os";
-import type { Socket } from "bun";
-import { serveParent } from "./child";
-import { type Answers, eachAnswer, LineReader, LineWriter } from "./lines";
-import { Requests, RequestTimes, type Window } from "./requests";
-import type { WindowResult } from "./results";
-import { type Mix, Schedule, type ScheduleOptions } from "./schedule";
+import { createRandom } from "envoi/testing";
+import { Latencies } from "../harness/latency";
+import type { Window } from "./results";
 
-/** What is made. */
-export interface Begin extends ScheduleOptions {
-  /** Milliseconds until a request without an answer is given up. */
+/** The operations that are asked for, and how often beside the others: `{ ask: 3, code: 1 }`. */
+export type Mix = Readonly<Record<string, number>>;
+
+/** A request: its number, and the operation that it asks for. */
+export type Request = readonly [id: number, operation: string];
+
+/** A window, as far as the generator sees it. */
+export type Seen = Omit<Window, "subject" | "rss">;
+
+export interface GeneratorOptions {
+  /** Sends requests. Each answer is told to `settle`, whenever it comes. */
+  readonly send: (requests: readonly Request[]) => void;
+  /** Milliseconds until a request without an answer is given up, as its client would, and counted as `unanswered`. */
   readonly patience: number;
+  /** Default: `performance.now`. */
+  readonly now?: () => number;
 }
 
-/** What a window was, seen from the generator. */
-export type Seen = Omit<WindowResult, "subject">;
-
-/** What the process that started this one may call. */
-export interface GeneratorHandlers extends Record<string, (argument: never) => unknown> {
-  readonly begin: (begin: Begin) => Promise<void>;
-  readonly change: (to: { readonly rate?: number | undefined; readonly mix?: Mix | undefined }) => void;
-  readonly window: (milliseconds: number) => Promise<Seen>;
-  /** Sends no more, and ends once nothing is open. */
-  readonly rest: () => Promise<void>;
-}
-
-/** Between two looks at what is due, in milliseconds. */
-const TICK = 1;
-/** A look takes no more requests than this at once, so that answers are read in between. */
+/** Most requests that may be open, a power of two. Above that, requests are sent late, which windows tell. */
+const ROOM = 2 ** 21;
+/** Most requests that are sent at once, so that answers are read in between. */
 const AT_ONCE = 10_000;
 
-interface OpenWindow {
-  readonly window: Window;
-  readonly end: number;
-  readonly ended: (at: number) => void;
-  readonly lags: RequestTimes;
-}
+/**
+ * Load on an open schedule: when a request is due is laid down beforehand, whatever becomes of those before it, and its time counts
+ * from then. Arrivals are independent of each other, as those of many clients are (a Poisson process).
+ *
+ * It knows nothing of what is under load. For users of a service behind HTTP, `send` fetches, and `climb` raises the load:
+ *
+ * @example
+ * const fetchOne = async ([id, path]: Request) => {
+ *   const { ok, status } = await fetch(server + path);
+ *   generator.settle(id, ok ? undefined : String(status));
+ * };
+ * const generator = new Generator({ patience: 1_000, send: (requests) => requests.forEach(fetchOne) });
+ * setInterval(() => generator.tick(), 1);
+ * const { held, broke, why } = await climb({ from: 100, factor: 1.5 }, (rate) => {
+ *   generator.change(rate, { "/users": 9, "/orders": 1 });
+ *   return generator.window(3_000);
+ * });
+ */
+export class Generator {
+  readonly #options: GeneratorOptions;
+  readonly #now: () => number;
+  readonly #random = createRandom(1); // The same schedule each time.
+  #mix: readonly string[] = [];
+  #rate = 0;
+  #due = Number.POSITIVE_INFINITY;
+  // Rings of what is open: the place of a request is the lower bits of its id.
+  readonly #dues = new Float64Array(ROOM);
+  readonly #operations: string[] = new Array(ROOM).fill("");
+  readonly #windows: (OpenWindow | undefined)[] = new Array(ROOM).fill(undefined);
+  #oldest = 0;
+  #next = 0;
+  #open = 0;
+  #window = new OpenWindow();
 
-class Generator {
-  readonly #schedule: Schedule;
-  readonly #requests: Requests;
-  readonly #writer: LineWriter;
-  readonly #patience: number;
-  #windows: OpenWindow[] = [];
-
-  constructor(begin: Begin, writer: LineWriter) {
-    this.#schedule = new Schedule(begin, performance.now());
-    this.#patience = begin.patience;
-    this.#requests = new Requests(begin.patience);
-    this.#writer = writer;
-    setInterval(() => this.#send(), TICK);
+  constructor(options: GeneratorOptions) {
+    this.#options = options;
+    this.#now = options.now ?? (() => performance.now());
   }
 
-  change(to: { readonly rate?: number | undefined; readonly mix?: Mix | undefined }): void {
-    this.#send();
-    this.#schedule.change(to, performance.now());
+  /** How many requests have no answer yet. */
+  get open(): number {
+    return this.#open;
   }
 
+  /** Whether a request is neither answered nor given up. */
+  isOpen(id: number): boolean {
+    return id >= this.#oldest && id < this.#next && this.#windows[id % ROOM] !== undefined;
+  }
+
+  /** Goes on with another rate, in requests a second; by default with the same mix, whose parts are whole numbers. */
+  change(rate: number, mix?: Mix): void {
+    this.tick();
+    if (mix !== undefined) {
+      this.#mix = Object.entries(mix).flatMap(([name, part]) => Array.from({ length: part }, () => name));
+    }
+    this.#rate = rate;
+    this.#due = this.#now() + this.#gap();
+  }
+
+  /**
+   * The figures of the requests that are due in the next so many milliseconds, once each of them is answered or given up. A
+   * window that is still open ends here.
+   */
   async window(milliseconds: number): Promise<Seen> {
-    this.#send();
-    const start = performance.now();
-    const { rate } = this.#schedule;
-    const before = processorTime();
-    const window = this.#requests.begin();
-    const lags = new RequestTimes();
-    const end = await new Promise<number>((ended) => {
-      this.#windows.push({ window, end: start + milliseconds, ended, lags });
-    });
-    const processor = (processorTime() - before) / (end - start);
-    await window.whole;
-    const lag = lags.percentile(99);
-    const generator = { lag, processor };
-    return { rate, milliseconds: end - start, all: window.all.outcomes(), operations: window.operations(), generator };
+    this.tick();
+    const [rate, start, before] = [this.#rate, this.#now(), process.cpuUsage()];
+    this.#beginWindow(start + milliseconds);
+    const window = this.#window;
+    await window.ended.promise;
+    const { user, system } = process.cpuUsage(before);
+    const generator = (user + system) / 1_000 / (this.#now() - start);
+    await window.whole.promise;
+    return { rate, ...window.figures(), generator };
   }
 
-  async rest(): Promise<void> {
-    this.change({ rate: 0 });
-    while (this.#requests.open > 0) await Bun.sleep(TICK);
-  }
-
-  hear(answers: readonly Answers[]): void {
-    const now = performance.now();
-    eachAnswer(answers, (id, error) => this.#requests.settle(id, error, now));
-  }
-
-  #send(): void {
-    const now = performance.now();
-    const schedule = this.#schedule;
-    let text = "";
-    // Where no more may be open, requests are sent late, which windows tell.
-    for (let taken = 0; schedule.due <= now && taken < AT_ONCE && this.#requests.hasRoom; taken++) {
-      const { due } = schedule;
-      this.#endWindows(due);
-      const operation = schedule.take();
-      text += `[${this.#requests.add(operation, due)},"${operation}"]\n`;
-      for (const { lags } of this.#windows) lags.record(now - due);
+  /** Sends all that is due and gives up what has waited too long; to be called every millisecond. */
+  tick(): void {
+    const now = this.#now();
+    const requests: Request[] = [];
+    while (this.#due <= now && requests.length < AT_ONCE && this.#windows[this.#next % ROOM] === undefined) {
+      if (this.#due >= this.#window.end) this.#beginWindow();
+      const place = this.#next % ROOM;
+      const operation = this.#random.pick(this.#mix);
+      this.#dues[place] = this.#due;
+      this.#operations[place] = operation;
+      this.#windows[place] = this.#window;
+      this.#window.add(now - this.#due);
+      requests.push([this.#next++, operation]);
+      this.#open++;
+      this.#due += this.#gap();
     }
-    if (text !== "") this.#writer.write(text, now);
-    if (schedule.due > now) this.#endWindows(now);
-    this.#requests.giveUp(now);
-    this.#writer.forget(now - this.#patience);
-  }
-
-  #endWindows(at: number): void {
-    if (this.#windows.length === 0 || !this.#windows.some(({ end }) => end <= at)) return;
-    for (const { window, end, ended } of this.#windows) {
-      if (end > at) continue;
-      this.#requests.end(window);
-      ended(performance.now());
+    if (requests.length > 0) this.#options.send(requests);
+    if (this.#due > now && now >= this.#window.end) this.#beginWindow();
+    for (; this.#oldest < this.#next; this.#oldest++) {
+      if (!this.isOpen(this.#oldest)) continue;
+      if ((this.#dues[this.#oldest % ROOM] ?? 0) + this.#options.patience > now) return;
+      this.settle(this.#oldest, "unanswered");
     }
-    this.#windows = this.#windows.filter(({ end }) => end > at);
+  }
+
+  /** Tells the answer of a request, unless it was given up before. @param error What went wrong, if anything did. */
+  settle(id: number, error: string | undefined): void {
+    if (!this.isOpen(id)) return;
+    const place = id % ROOM;
+    const milliseconds = this.#now() - (this.#dues[place] ?? 0);
+    this.#windows[place]?.settle(this.#operations[place] ?? "", error, milliseconds);
+    this.#windows[place] = undefined;
+    this.#open--;
+  }
+
+  /** Without an end, it is one that nobody looks at. */
+  #beginWindow(end?: number): void {
+    this.#window.close();
+    this.#window = new OpenWindow(end);
+  }
+
+  /** The gaps of a Poisson process are exponentially distributed. */
+  #gap(): number {
+    return this.#rate === 0 ? Number.POSITIVE_INFINITY : (-Math.log(1 - this.#random.next()) * 1_000) / this.#rate;
   }
 }
 
-/** Milliseconds of processors that this process has used. */
-function processorTime(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1_000;
-}
+/** The requests that are due in one stretch of time, wherever in time their answers are. */
+class OpenWindow {
+  readonly ended = Promise.withResolvers<void>();
+  readonly whole = Promise.withResolvers<void>();
+  readonly #times = new Latencies();
+  readonly #lags = new Latencies();
+  readonly #operations = new Map<string, Latencies>();
+  readonly #errors: Record<string, number> = {};
+  #due = 0;
+  #ok = 0;
+  #isClosed = false;
 
-/** Connects; what comes is told to `hear`. */
-async function connect(path: string, hear: (answers: readonly Answers[]) => void): Promise<LineWriter> {
-  const reader = new LineReader<Answers>();
-  const writers: LineWriter[] = [];
-  const socket: Socket = await Bun.connect({
-    unix: path,
-    socket: {
-      data: (_, bytes) => hear(reader.read(bytes)),
-      drain: () => writers[0]?.drain(),
-      close: () => process.exit(1), // Nobody is left to load.
-    },
-  });
-  const writer = new LineWriter(socket);
-  writers.push(writer);
-  return writer;
-}
+  constructor(readonly end = Number.POSITIVE_INFINITY) {}
 
-/** It needs little, but in time: where all processors are busy, it goes before what is under load, if it may. */
-const URGENT = -10;
-
-if (import.meta.main) {
-  const path = process.argv[2] ?? "";
-  try {
-    setPriority(URGENT);
-  } catch {
-    // Only some users may. Windows tell when requests were sent late.
+  add(lag: number): void {
+    this.#due++;
+    this.#lags.record(lag * 1e6);
   }
-  let generator: Generator | undefined;
-  const begun = (): Generator => {
-    if (generator === undefined) throw new Error("It has not begun.");
-    return generator;
-  };
-  const handlers: GeneratorHandlers = {
-    async begin(begin) {
-      const writer = await connect(path, (answers) => generator?.hear(answers));
-      generator = new Generator(begin, writer);
-    },
-    change: (to) => begun().change(to),
-    window: (milliseconds) => begun().window(milliseconds),
-    rest: () => begun().rest(),
-  };
-  serveParent(handlers);
+
+  settle(operation: string, error: string | undefined, milliseconds: number): void {
+    this.#times.record(milliseconds * 1e6);
+    const ofOperation = this.#operations.getOrInsertComputed(operation, () => new Latencies());
+    ofOperation.record(milliseconds * 1e6);
+    if (error === undefined) this.#ok++;
+    else this.#errors[`${operation} ${error}`] = (this.#errors[`${operation} ${error}`] ?? 0) + 1;
+    this.#tellIfWhole();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.ended.resolve();
+    this.#tellIfWhole();
+  }
+
+  figures(): Omit<Seen, "rate" | "generator"> {
+    const [due, ok, errors] = [this.#due, this.#ok, this.#errors];
+    const [p50, p95, lag] = [percentile(this.#times, 50), percentile(this.#times, 95), percentile(this.#lags, 99)];
+    const p99 = due < 1_000 ? null : percentile(this.#times, 99);
+    const p999 = due < 10_000 ? null : percentile(this.#times, 99.9);
+    const operations = Object.fromEntries([...this.#operations].map(([name, times]) => [name, percentile(times, 95)]));
+    return { due, ok, errors, p50, p95, p99, p999, operations, lag };
+  }
+
+  #tellIfWhole(): void {
+    if (this.#isClosed && this.#times.count === this.#due) this.whole.resolve();
+  }
 }
+
+/** In milliseconds; 0 of no times at all. */
+const percentile = (times: Latencies, percent: number): number =>
+  times.count === 0 ? 0 : times.percentile(percent) / 1e6;

@@ -1,39 +1,107 @@
 /** `bun run stress`: see `--help`. */
 import { join } from "node:path";
+import { parseArgs } from "node:util";
 import { UsageError } from "../harness/arguments";
+import { align } from "../harness/format";
 import { commandFor, missingPeers } from "../harness/shipped";
+import { describeMiss, isKept, type Target } from "../harness/target";
 import { isCheckout, runInTerminal, type Status, type Terminal } from "../harness/terminal";
 import { stressTargets } from "../targets/stress";
-import { main as stress } from "./command";
+import { renderStress } from "./page";
+import { figuresOf, type StressResults, serialiseStress } from "./results";
+import { NotFound } from "./steps";
 import { FULL, measureStress, QUICK } from "./stress";
 
-/** Runs the command on a terminal. */
-export function main(argv: readonly string[], around: Terminal): Promise<Status> {
-  const { isTerminal, progress, err, root } = around;
-  return stress(argv, {
-    ...around,
-    async measure(options) {
-      const missing = missingPeers(root).filter((name) => !name.startsWith("mitata@"));
-      if (missing.length > 0) {
-        const command = commandFor(missing);
-        throw new UsageError(`Some of the load is code, which needs what is not installed: \`${command}\`.`);
-      }
-      const times = new Map([
-        [FULL, "five minutes"],
-        [QUICK, "two minutes"],
-      ]);
-      err(`This takes about ${times.get(options.effort) ?? "a hundred windows of that length"}.\n`);
-      return measureStress(options);
-    },
-    targets: stressTargets,
-    isInstalled: !isCheckout(root),
-    writePages: async () => (await import("../harness/documents")).writePages(root), // Not part of a package.
-    progress: (text) => {
-      if (isTerminal) progress(text);
-      else if (text !== "") err(`${text}\n`);
-    },
-  });
+/** What `--help` prints; `command` is what was typed. */
+const usage = (command: string): string => `${command} [options]
+
+  --quick   windows of one second and larger steps; writes nothing
+  --check   ends with status 1 when a target for stress in benchmarks/targets.ts is missed
+  --json    the results as JSON on standard output
+  --help    this text
+
+Raises load on actors until something breaks. In a checkout of envoi, a full run writes benchmarks/results/stress.json, and the
+pages made from it. The status is 1, too, when no breaking point is found or something does not hold past it.
+`;
+
+/**
+ * Runs the command on a terminal and returns its exit status: 0, 1 when no breaking point is found, something does not hold past it
+ * or a target is missed, 2 for a wrong command line, 130 when it was ended.
+ */
+export async function main(argv: readonly string[], around: Terminal, measure = measureStress): Promise<Status> {
+  const { err, root, signal } = around;
+  try {
+    const options = parseArguments(argv);
+    if (!options.help) return await stress(options, around, measure);
+    around.out(usage(isCheckout(root) ? "bun run stress" : "envoi stress"));
+    return 0;
+  } catch (thrown) {
+    around.progress("");
+    if (thrown instanceof UsageError) {
+      err(`${thrown.message}\n`);
+      return 2;
+    }
+    if (signal.aborted) {
+      err("Ended before it was over; nothing was written.\n");
+      return 130;
+    }
+    if (!(thrown instanceof NotFound)) throw thrown;
+    err(`The breaking point was not found: ${thrown.message}\n`);
+    return 1;
+  }
 }
+
+function parseArguments(argv: readonly string[]) {
+  const flag = { type: "boolean", default: false } as const;
+  try {
+    return parseArgs({ args: [...argv], options: { quick: flag, check: flag, json: flag, help: flag } }).values;
+  } catch (thrown) {
+    const [sentence] = String((thrown as Error).message).split(". "); // It throws errors.
+    throw new UsageError(`${sentence?.replace(/\.$/, "")}. There are --quick, --check, --json, --help.`);
+  }
+}
+
+async function stress(
+  options: ReturnType<typeof parseArguments>,
+  around: Terminal,
+  measure: typeof measureStress,
+): Promise<0 | 1> {
+  const { root, signal, isTerminal, out, err } = around;
+  const missing = missingPeers(root).filter((name) => !name.startsWith("mitata@"));
+  if (missing.length > 0) {
+    throw new UsageError(`Some of the load is code, which needs what is not installed: \`${commandFor(missing)}\`.`);
+  }
+  err(`This takes about ${options.quick ? "one minute" : "three minutes"}.\n`);
+  const progress = (text: string) => (isTerminal ? around.progress(text) : err(`${text}\n`));
+  const results = await measure({ effort: options.quick ? QUICK : FULL, root, progress, signal });
+  around.progress("");
+  if (options.json) out(serialiseStress(results));
+  else out(`${forTerminal(renderStress(results))}\n`);
+  if (!options.quick && isCheckout(root)) {
+    await Bun.write(join(root, "benchmarks/results/stress.json"), serialiseStress(results));
+    await (await import("../harness/documents")).writePages(root); // Not part of a package.
+  }
+  const trouble = [...results.ladders.map(({ name, overload }) => ({ ...overload, name })), ...results.faults];
+  const said = [
+    ...trouble.flatMap(({ name, failed }) => failed.map((sentence) => `${name}: ${sentence}`)),
+    ...(options.check ? missedBy(results, stressTargets).map((miss) => `missed: ${miss}`) : []),
+  ];
+  for (const sentence of said) err(`${sentence}\n`);
+  return said.length > 0 ? 1 : 0;
+}
+
+/** The targets that were missed. A quick run has not all rows. */
+export const missedBy = (results: StressResults, targets: readonly Target[]): string[] =>
+  targets.flatMap((target) => {
+    const found = figuresOf(results).find(({ row, figure }) => row === target.row && figure === target.figure);
+    return found === undefined || isKept(target, found.value) ? [] : [describeMiss({ target, measured: found.value })];
+  });
+
+const forTerminal = (markdown: string): string =>
+  markdown
+    .split("\n\n")
+    .map((part) => (part.startsWith("|") ? align(part) : part))
+    .join("\n\n");
 
 if (import.meta.main) {
   await runInTerminal(join(import.meta.dir, "../.."), (around) => main(process.argv.slice(2), around));

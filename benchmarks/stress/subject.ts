@@ -1,13 +1,9 @@
-/**
- * The process under load: `bun subject.ts MODULE SOCKET FOLDER`. It takes lines from a unix socket, has what the module opens
- * do the work, and answers.
- */
-import { heapStats } from "bun:jsc";
+/** The process under load: `bun subject.ts MODULE NAME FOLDER`. It has the module's subject do what it is asked over the channel to its parent. */
 import { rmSync } from "node:fs";
-import { dirname } from "node:path";
-import type { Audit } from "envoi";
-import { serveParent } from "./child";
-import { LineReader, LineWriter, type Request } from "./lines";
+import { setPriority } from "node:os";
+import type { AskResult, Audit } from "envoi";
+import { liveHeap } from "../harness/heap";
+import type { Request } from "./generator";
 
 /** What came of a request: the number that it was made with, or the kind of an error. */
 export type Outcome = number | string;
@@ -17,144 +13,109 @@ export type Operation = (number: number) => Promise<Outcome>;
 
 /** What is under load: a module exports `open`, which makes it. */
 export interface Subject {
-  /** What can be asked of it. */
+  /** What can be asked of it. `bare` is answered without it: what the channel and promises cost. */
   readonly operations: Readonly<Record<string, Operation>>;
-  /** What can be done to it meanwhile; see `Load.command`. */
-  readonly commands?: Readonly<Record<string, (argument: unknown) => unknown>>;
+  /** What can be done to it meanwhile; see `Load.call`. */
+  readonly commands?: Readonly<Record<string, () => unknown>>;
   /** Where its messages are; see `router.audit()`. */
   audit(): Audit;
-  close(): Promise<void>;
+  close(): Promise<unknown>;
 }
 
 /** Makes a subject. @param folder An empty folder for what it keeps, which is removed in the end. */
-export type Open = (folder: string) => Subject | Promise<Subject>;
+export type Open = (name: string, folder: string) => Subject | Promise<Subject>;
 
-/** Answered without any actor: what sockets, lines and promises cost. */
-const BARE = "bare";
-
-/** For messages whose askers gave up to be done with, in milliseconds. */
-const PATIENCE = 10_000;
-
-/** How the process under load is. */
-export interface Look {
-  readonly audit: Audit;
-  /** Live heap after a forced collection, in bytes. */
-  readonly heap: number;
-  readonly rss: number;
+/** What became of an ask: the number when its value is right. */
+export function outcomeOf<Value>(
+  answer: AskResult<Value>,
+  number: number,
+  isRight: (value: Value) => boolean,
+): Outcome {
+  if (answer.isErr()) return answer.error.kind;
+  return isRight(answer.value) ? number : "wrong";
 }
 
-/** How much it has used so far. */
-export interface Usage {
-  /** When that was, in milliseconds since the process began. */
+/** How the process is. */
+export interface Look {
+  /** Milliseconds since it began. */
   readonly at: number;
-  /** Milliseconds of processors. */
+  /** Milliseconds of processors that it has used. */
   readonly processor: number;
   readonly rss: number;
+  readonly audit: Audit;
 }
 
-const usage = (): Usage => {
-  const { user, system } = process.cpuUsage();
-  return { at: performance.now(), processor: (user + system) / 1_000, rss: process.memoryUsage.rss() };
-};
+/** A call of a command by its name. */
+export type Call = { readonly call: number; readonly name: string };
 
-/** What the process that started this one may call. */
-export interface SubjectHandlers extends Record<string, (argument: never) => unknown> {
-  readonly ready: () => Promise<void>;
-  readonly look: () => Promise<Look>;
-  /** Resolves once no message waits or runs; rejects when some still do after ten seconds. */
-  readonly idle: () => Promise<void>;
-  readonly usage: () => Usage;
-  readonly command: (command: { readonly name: string; readonly argument: unknown }) => unknown;
-}
+/** What this process says: how many requests it has taken, and numbers with what came of them; or what a call gave. */
+export type Said =
+  | { readonly taken: number; readonly answers: readonly Outcome[] }
+  | { readonly call: number; readonly value?: unknown; readonly error?: string };
 
-class AnswerWriter {
-  readonly #writer: LineWriter;
-  #text = "";
+const say = (said: Said) => process.send?.(said);
 
-  constructor(writer: LineWriter) {
-    this.#writer = writer;
-  }
+/** What is told at the end of this turn of the event loop. */
+let turn: { taken: number; answers: Outcome[] } | undefined;
 
-  add(id: number, outcome: Outcome): void {
-    const isFirst = this.#text === "";
-    this.#text += `${isFirst ? "[" : ","}${id},${typeof outcome === "number" ? outcome : JSON.stringify(outcome)}`;
-    if (isFirst) setImmediate(() => this.#flush());
-  }
-
-  #flush(): void {
-    this.#writer.write(`${this.#text}]\n`);
-    this.#text = "";
-  }
-}
-
-interface Connection {
-  readonly reader: LineReader<Request>;
-  readonly writer: LineWriter;
-  readonly answers: AnswerWriter;
-}
-
-async function listen(socket: string, subject: Subject): Promise<void> {
-  const bare: Operation = async (number) => number;
-  const operations: Record<string, Operation> = { ...subject.operations, [BARE]: bare };
-  const unknown: Operation = async () => "unknown-operation";
-  Bun.listen<Connection>({
-    unix: socket,
-    socket: {
-      open(client) {
-        const writer = new LineWriter(client);
-        client.data = { reader: new LineReader(), writer, answers: new AnswerWriter(writer) };
-      },
-      data({ data: { reader, answers } }, bytes) {
-        for (const [id, name] of reader.read(bytes)) {
-          (operations[name] ?? unknown)(id).then(
-            (outcome) => answers.add(id, outcome),
-            (thrown: unknown) => answers.add(id, `thrown: ${String(thrown)}`),
-          );
-        }
-      },
-      drain: ({ data: { writer } }) => writer.drain(),
-    },
+function thisTurn() {
+  if (turn !== undefined) return turn;
+  setImmediate(() => {
+    if (turn !== undefined) say(turn);
+    turn = undefined;
   });
+  turn = { taken: 0, answers: [] };
+  return turn;
+}
+
+async function serve(module: string, name: string, folder: string): Promise<void> {
+  const { open } = (await import(module)) as { readonly open: Open }; // What a subject's module exports.
+  let operations: Subject["operations"] = {};
+  const opening = Promise.try(() => open(name, folder)).then((subject) => {
+    operations = { ...subject.operations, bare: async (number) => number };
+    return subject;
+  });
+  opening.catch(() => {}); // The first call tells it.
+  const unknown: Operation = async () => "unknown-operation";
+  const work = (requests: readonly Request[]) => {
+    thisTurn().taken += requests.length; // Told once they are begun, so that no more come than it can begin.
+    for (const [id, operation] of requests) {
+      (operations[operation] ?? unknown)(id).then(
+        (outcome) => thisTurn().answers.push(id, outcome),
+        (thrown: unknown) => thisTurn().answers.push(id, `thrown: ${String(thrown)}`),
+      );
+    }
+  };
+  const obey = async ({ call, name }: Call) => {
+    try {
+      const { audit, commands } = await opening;
+      const all: Subject["commands"] = { ...commands, look: () => look(audit()), heap: liveHeap };
+      const command = all[name];
+      if (command === undefined) throw new Error(`There is no command ${name}.`);
+      say({ call, value: await command() });
+    } catch (thrown) {
+      say({ call, error: thrown instanceof Error ? thrown.message : String(thrown) });
+    }
+  };
+  process.on(
+    "message",
+    (message: Call | readonly Request[]) => void ("call" in message ? obey(message) : work(message)),
+  );
+  process.on("disconnect", async () => {
+    await opening.then(({ close }) => close()).catch(() => {});
+    rmSync(folder, { recursive: true, force: true }); // The process that made it may be gone.
+    process.exit();
+  });
+  process.on("SIGINT", () => {}); // Ctrl-C reaches all processes of a terminal; the parent says when it is over.
+}
+
+function look(audit: Audit): Look {
+  const { user, system } = process.cpuUsage();
+  return { at: performance.now(), processor: (user + system) / 1_000, rss: process.memoryUsage.rss(), audit };
 }
 
 if (import.meta.main) {
-  const [module = "", socket = "", folder = ""] = process.argv.slice(2);
-  const { open } = (await import(module)) as { readonly open: Open }; // What a subject's module exports.
-  const opening = Promise.resolve(open(folder));
-  const listening = opening.then((subject) => listen(socket, subject));
-  listening.catch(() => {}); // Told to who asks whether this is ready.
-  const commands: Record<string, (argument: unknown) => unknown> = {
-    /** Blocks the event loop for so many milliseconds. */
-    stall(milliseconds) {
-      const end = performance.now() + Number(milliseconds);
-      while (performance.now() < end);
-    },
-  };
-  const handlers: SubjectHandlers = {
-    ready: () => listening,
-    async look() {
-      const { audit } = await opening;
-      Bun.gc(true);
-      return { audit: audit(), heap: heapStats().heapSize, rss: process.memoryUsage.rss() };
-    },
-    async idle() {
-      const { audit } = await opening;
-      const end = performance.now() + PATIENCE;
-      for (let { queued, running } = audit(); queued + running > 0; { queued, running } = audit()) {
-        if (performance.now() > end)
-          throw new Error(`${queued} messages wait and ${running} run, though nothing is asked.`);
-        await Bun.sleep(10);
-      }
-    },
-    usage,
-    async command({ name, argument }) {
-      const command = commands[name] ?? (await opening).commands?.[name];
-      if (command === undefined) throw new Error(`There is no command ${name}.`);
-      return command(argument);
-    },
-  };
-  serveParent(handlers, async () => {
-    await opening.then(({ close }) => close()).catch(() => {});
-    rmSync(dirname(socket), { recursive: true, force: true }); // Whoever started this one may be gone.
-  });
+  setPriority(0); // The generator, which is its parent, may go before others.
+  const [module = "", name = "", folder = ""] = process.argv.slice(2);
+  await serve(module, name, folder);
 }

@@ -1,17 +1,11 @@
 import type { Target } from "../harness/target";
 
-const ONE_MB = "flat memory: what 1,000 messages leave, and 100,000, is code that was compiled";
 const RECOVERS = "its clients give up after a second: what is older than that keeps nobody waiting who is still there";
 const stress = { suite: "stress" } as const;
 const FAULTS = ["processes killed", "actors that crash", "a slow disk", "mailboxes full", "a flood of dead letters"];
 
 /** What `bun run stress --check` holds its figures against. */
 export const stressTargets: readonly Target[] = [
-  ...[
-    "1,000 messages, code in the default tier",
-    "1,000 messages, code in the trusted tier",
-    "100,000 messages, code in the default tier",
-  ].map((row): Target => ({ ...stress, row, figure: "heap growth", atMost: 1, aim: 0, reason: ONE_MB })),
   {
     ...stress,
     row: "messaging only",

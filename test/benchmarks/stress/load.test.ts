@@ -1,14 +1,14 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { descendants, residentBytes } from "../../../benchmarks/harness/processes";
-import { type Load, type LoadOptions, startLoad } from "../../../benchmarks/stress/load";
-import { overload } from "../../../benchmarks/stress/overload";
-import { judge } from "../../../benchmarks/stress/steps";
+import { afterEach, describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { residentBytes } from "../../../benchmarks/harness/processes";
+import { FAULTS, measureFault, unexpected } from "../../../benchmarks/stress/faults";
+import { Load, type LoadOptions } from "../../../benchmarks/stress/load";
+import { trouble } from "../../../benchmarks/stress/trouble";
+import { isLong } from "../../property/runs";
+import { window } from "./sample";
 
-const NARROW = new URL("subjects/narrow.ts", import.meta.url);
 const TIMEOUT = 60_000;
+const NARROW = { subject: new URL("subjects/narrow.ts", import.meta.url), signal: new AbortController().signal };
 
 let load: Load | undefined;
 afterEach(async () => {
@@ -17,163 +17,123 @@ afterEach(async () => {
 });
 
 async function start(options: Partial<LoadOptions> = {}): Promise<Load> {
-  load = await startLoad({ rate: 0, mix: { take: 1 }, subject: NARROW, ...options });
+  load = await Load.start({ ...NARROW, ...options });
   return load;
 }
 
-// A place of its own for what loads keep, since other tests keep theirs at the same time.
-const TMPDIR = process.env["TMPDIR"];
-beforeAll(() => {
-  process.env["TMPDIR"] = mkdtempSync(join(tmpdir(), "envoi-load-"));
-});
-afterAll(() => {
-  rmSync(tmpdir(), { recursive: true });
-  if (TMPDIR === undefined) delete process.env["TMPDIR"];
-  else process.env["TMPDIR"] = TMPDIR;
-});
+const wrongOf = (errors: Readonly<Record<string, number>>) =>
+  Object.values(errors).reduce((sum, each) => sum + each, 0);
 
 test(
-  "a window has the requests that were due in it, each answered by the process under load",
+  "a window has the requests that were due in it, each answered by the process under load, with one outcome",
   async () => {
-    const { window, look } = await start({ rate: 100, arrivals: "constant", patience: 20_000 });
-    const { all, operations, milliseconds } = await window(1_000);
-    // One more or less where it begins and ends, and what a busy machine adds at its end.
-    expect(all.due).toBeGreaterThanOrEqual(99);
-    expect(all.due).toBeLessThanOrEqual(Math.ceil(milliseconds / 10) + 1);
-    expect(all.ok + (all.errors["mailbox-full"] ?? 0) + (all.errors["timeout"] ?? 0)).toBe(all.due);
-    expect(all.latency.count).toBe(all.due);
-    expect(operations["take"]).toEqual(all);
-    expect(all.latency.p50).toBeGreaterThan(2);
-    expect((await look()).audit.accepted).toBeGreaterThanOrEqual(all.ok);
+    const { pid } = await start({ patience: 20_000 });
+    expect(pid).not.toBe(process.pid);
+    load?.change(100, { take: 1 });
+    const seen = await load?.window(1_000);
+    await load?.rest();
+    const { due = 0, ok = 0, errors = {}, p50, operations } = seen ?? {};
+    expect(due).toBeGreaterThan(50);
+    expect(ok + wrongOf(errors)).toBe(due);
+    expect(p50).toBeGreaterThan(2);
+    expect(Object.keys(operations ?? {})).toEqual(["take"]);
+    expect((await load?.look())?.audit.accepted).toBeGreaterThanOrEqual(ok);
   },
   TIMEOUT,
 );
 
 test(
-  "what is answered wrongly, thrown or unknown is told as that, and is not work done",
+  "a wrong answer, a throw and an unknown operation are told as that, and are not work done",
   async () => {
-    const { window, change, rest } = await start();
-    const errorsOf = async (operation: string) => {
-      await change({ rate: 200, mix: { [operation]: 1 } });
-      const { all } = await window(200);
-      await rest();
-      expect(all.ok).toBe(0);
-      return Object.keys(all.errors).map((kind) => kind.replace(/\d+/, "N"));
-    };
-    expect(await errorsOf("lie")).toEqual(["wrong"]);
-    expect(new Set(await errorsOf("fall"))).toEqual(new Set(["thrown: Error: fell at N"]));
-    expect(await errorsOf("fly")).toEqual(["unknown-operation"]);
+    const { window: look, ...rest } = await start().then((each) => ({ each, window: each.window.bind(each) }));
+    rest.each.change(400, { lie: 1, fall: 1, fly: 1, bare: 1 });
+    const { due, ok, errors } = await look(400);
+    expect(Object.keys(errors).toSorted()).toEqual(["fall thrown: Error: fell", "fly unknown-operation", "lie wrong"]);
+    expect(ok).toBe(due - wrongOf(errors));
+    await expect(rest.each.call("fly")).rejects.toThrow("There is no command fly.");
   },
   TIMEOUT,
 );
 
-test(
-  "a generator that is held up says so, and its requests count from when they were due",
-  async () => {
-    const before = descendants(process.pid);
-    const { pid, window } = await start({ rate: 500, mix: { bare: 1 } });
-    const generator = descendants(process.pid).find((each) => each !== pid && !before.includes(each)) ?? 0;
-    const seeing = window(1_000);
-    await Bun.sleep(300);
-    process.kill(generator, "SIGSTOP");
-    await Bun.sleep(300);
-    process.kill(generator, "SIGCONT");
-    const seen = await seeing;
-    expect(seen.generator.lag).toBeGreaterThan(200);
-    expect(seen.all.latency.p95).toBeGreaterThan(200);
-    expect(judge(seen)).toMatchObject({ kind: "void" });
-  },
-  TIMEOUT,
-);
-
-// Six seconds of it; what it complains of is tested beside.
-test.if(process.env["ENVOI_LONG"] !== undefined)(
+// Seconds of it.
+test.if(isLong)(
   "past the break a bounded mailbox refuses, and after it the figures return to where they were",
   async () => {
-    const { before, during, after, recovery, audit, failed } = await overload(await start(), {
-      held: 200,
-      broke: 1_000,
-      window: 1_000,
-    });
-    for (const { all } of during) expect(all.errors["mailbox-full"]).toBeGreaterThan(all.due / 10);
-    expect(recovery).toBeGreaterThan(0);
-    expect(before.rate).toBe(after.rate);
-    expect(audit.accepted).toBe(audit.handled + audit.failed + audit.dead);
-    expect(audit.dead).toBeGreaterThan(100);
-    // A stretch was as before, or there were no recovery; in the longer window after it, a busy machine may falter.
-    expect(failed.filter((sentence) => !sentence.startsWith("After the load fell"))).toEqual([]);
+    const loaded = await start();
+    const calm = () => loaded.change(100, { take: 1 });
+    calm();
+    const past = await trouble(loaded, { window: 1_000, windows: 2, begin: () => loaded.change(2_000), end: calm });
+    for (const { due, errors } of past.during) expect(errors["take mailbox-full"]).toBeGreaterThan(due / 10);
+    expect(past.recovery).toBeGreaterThan(0);
+    expect(past.audit.dead).toBeGreaterThan(100);
+    // In windows before and after, a busy machine may falter.
+    expect(past.failed.filter((sentence) => !/^(After it|Something went wrong)/.test(sentence))).toEqual([]);
   },
   TIMEOUT,
 );
 
-test(
-  "commands reach the process under load, and what it says of one that there is not",
-  async () => {
-    const { command, pid } = await start();
-    expect(pid).not.toBe(process.pid);
-    expect([await command("add", 3), await command("add", 4)]).toEqual([3, 7]);
-    await expect(command("fly")).rejects.toThrow("There is no command fly.");
-  },
-  TIMEOUT,
-);
-
-describe("nothing is left:", () => {
-  const expectNothing = (before: readonly number[]) => {
-    expect(descendants(process.pid).filter((pid) => !before.includes(pid))).toEqual([]);
-    expect(readdirSync(tmpdir())).toEqual([]);
-  };
+describe("nothing is left", () => {
+  const isGone = (pid: number) => residentBytes(pid) === 0;
 
   test(
-    "after a stop in the middle of a window, which rejects",
+    "after an abort in the middle of a window, which rejects; and a load does not begin with a signal that is aborted",
     async () => {
-      const before = descendants(process.pid);
-      const { window, stop } = await start({ rate: 100 });
-      const seen = window(60_000).catch((error: Error) => error.message);
-      await stop();
-      expect(await seen).toContain("ended");
-      expectNothing(before);
-    },
-    TIMEOUT,
-  );
-
-  test(
-    "after an abort",
-    async () => {
-      const before = descendants(process.pid);
       const aborting = new AbortController();
-      const { stop, window } = await start({ rate: 100, signal: aborting.signal });
-      const seen = window(60_000).catch((error: Error) => error.message);
+      const { signal } = aborting;
+      const { pid } = await start({ signal });
+      const seen = load?.window(60_000).catch((error: Error) => error.message);
       aborting.abort();
       expect(await seen).toContain("ended");
-      await stop();
-      expectNothing(before);
+      await load?.stop();
+      expect(isGone(pid)).toBe(true);
+      await expect(start({ signal })).rejects.toThrow("abort");
     },
     TIMEOUT,
   );
 
   test(
-    "when what should be under load cannot be opened, which is told in its words",
-    async () => {
-      const before = descendants(process.pid);
-      const subject = new URL("subjects/broken.ts", import.meta.url);
-      await expect(startLoad({ rate: 0, mix: { ask: 1 }, subject })).rejects.toThrow("the disk is full of bees");
-      expectNothing(before);
-    },
+    "when the subject cannot be opened, which is told in its words",
+    async () => await expect(start({ name: "broken" })).rejects.toThrow("the disk is full of bees"),
     TIMEOUT,
   );
 
   test(
     "when the process that began it is killed",
     async () => {
-      const parent = Bun.spawn([process.execPath, join(import.meta.dir, "orphan.ts")], { stdout: "pipe" });
-      const reader = parent.stdout.getReader();
-      const pids: number[] = JSON.parse(new TextDecoder().decode((await reader.read()).value));
-      expect(pids).toHaveLength(2);
+      const program = `import { Load } from ${JSON.stringify(import.meta.resolve("../../../benchmarks/stress/load"))};
+        const signal = new AbortController().signal;
+        const load = await Load.start({ subject: new URL(${JSON.stringify(NARROW.subject.href)}), signal });
+        console.log(JSON.stringify([load.pid, await load.call("folder")]));`;
+      const parent = Bun.spawn([process.execPath, "-e", program], { stdout: "pipe" });
+      const { value } = await parent.stdout.getReader().read();
+      const [pid, folder]: [number, string] = JSON.parse(new TextDecoder().decode(value));
+      expect([isGone(pid), existsSync(folder)]).toEqual([false, true]);
       parent.kill("SIGKILL");
       await parent.exited;
-      while (pids.some((pid) => residentBytes(pid) > 0)) await Bun.sleep(10); // Until the test's own time is over.
-      expectNothing(descendants(process.pid));
+      while (!isGone(pid) || existsSync(folder)) await Bun.sleep(10); // Until the test's own time is over.
     },
     TIMEOUT,
   );
+});
+
+/** The quickest, which starts no processes and touches no files; the long form takes all. */
+const SHORT = ["actors that crash"];
+
+describe.each(FAULTS.filter(({ name }) => isLong || SHORT.includes(name)))("$name, under load:", (plan) => {
+  test("only what may come of it does, each request is settled once, and the audit balances", async () => {
+    const { before, during, after, ...fault } = await measureFault(plan, 300, NARROW.signal);
+    // How soon all is as before depends on what else the machine does.
+    expect(fault.failed.filter((sentence) => !/^(After it, the p95|It was not as before)/.test(sentence))).toEqual([]);
+    for (const { due, ok, errors } of [before, ...during, after]) expect(ok + wrongOf(errors)).toBe(due);
+    expect(after.errors).toEqual({});
+    expect(fault.audit.accepted).toBeGreaterThan(before.due);
+  }, 240_000);
+});
+
+test("of a fault is complained that nothing happened, and what may not come of it", () => {
+  const [, plan] = FAULTS;
+  if (plan === undefined) throw new Error("there are more");
+  const during = [window(1, { errors: { "frail handler-failed": 3, "frail timeout": 2, "ask timeout": 1 } })];
+  expect(unexpected(plan, during, { crashes: 3 })).toEqual(["2 × frail timeout.", "1 × ask timeout."]);
+  expect(unexpected(plan, [], { crashes: 0 })).toEqual(["Nothing went wrong, so this was no fault."]);
 });

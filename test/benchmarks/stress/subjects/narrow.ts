@@ -1,39 +1,28 @@
-import { address, createMessage, createSystem, defineProtocol, Type } from "envoi";
-import type { Open } from "../../../../benchmarks/stress/subject";
+import { createSystem, defineProtocol, Type } from "envoi";
+import { type Open, outcomeOf } from "../../../../benchmarks/stress/subject";
 
-/** Under load in tests: an actor that takes 2 ms for each message, with room for 20. */
 const Narrow = defineProtocol("narrow", { take: { payload: Type.Number(), reply: Type.Number() } });
 
-export const open: Open = () => {
+/** Under load in tests: an actor that takes 2 ms for each message, with room for 20. @param name `broken` cannot be opened. */
+export const open: Open = (name, folder) => {
+  if (name === "broken") throw new Error("the disk is full of bees");
   const system = createSystem({ logger: { warn() {}, error() {} } });
-  const { router } = system;
   const take = (number: number) => {
     const end = performance.now() + 2;
     while (performance.now() < end);
     return number;
   };
-  system.spawn("narrow", Narrow, () => ({ take }), { capacity: 20, overflow: "reject" });
-  let added = 0;
+  const actor = system.spawn("narrow", Narrow, () => ({ take }), { capacity: 20, overflow: "reject" });
   return {
     operations: {
-      async take(number) {
-        const answer = await router.ask(createMessage(address("narrow"), "take", number), { timeout: 1_000 });
-        return answer.isOk() ? Number(answer.value) : answer.error.kind;
-      },
+      take: async (number) => outcomeOf(await actor.ask("take", number), number, (value) => value === number),
       lie: async (number) => number + 1,
-      async fall(number) {
-        throw new Error(`fell at ${number}`);
+      async fall() {
+        throw new Error("fell");
       },
     },
-    commands: {
-      add(by) {
-        added += Number(by);
-        return added;
-      },
-    },
-    audit: () => router.audit(),
-    async close() {
-      await system.shutdown();
-    },
+    commands: { folder: () => folder },
+    audit: () => system.router.audit(),
+    close: () => system.shutdown(),
   };
 };
