@@ -1,7 +1,7 @@
 import { duration, NANOSECONDS, quantity } from "../harness/format";
 import type { PeerResults, PeerRow } from "../peers/results";
 import { hasFigure, keepsPromises, SELF } from "../peers/standing";
-import { drawing, gridX, key, logTicks, named } from "./marks";
+import { drawing, gridX, key, logTicks } from "./marks";
 import { compose, FONT_SIZE, type Picture, widthOf } from "./picture";
 import { axisX, dot, type PlotOptions, ruleX, ruleY, text } from "./plot";
 import type { Theme } from "./theme";
@@ -96,7 +96,7 @@ function panel(
       ruleX([start], { stroke: theme.grid }),
       axisX({
         anchor: "top",
-        ticks: named(ticks, COLUMN - labels - VALUE),
+        ticks,
         tickFormat: say,
         tickSize: 0,
         color: theme.muted,

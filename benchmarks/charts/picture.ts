@@ -23,6 +23,8 @@ export interface Panel {
 /** Pixels of a letter on average in a wide font, at the size that all text has: nothing here can measure it. */
 const LETTER = 7;
 export const FONT_SIZE = 12;
+/** Of a picture of one plot: a page of a code host has as much for it. */
+export const WIDTH = 860;
 
 /** About how wide a text is. */
 export const widthOf = (text: string): number => Math.ceil(text.length * LETTER);
@@ -40,11 +42,12 @@ export function compose(size: { readonly width: number; readonly height: number 
     svg.setAttribute("overflow", "visible"); // A label may stand out by a letter.
     return svg.toString();
   });
-  const font = `font-family="system-ui, sans-serif" font-size="${FONT_SIZE}"`;
   const { width, height } = size;
-  const head = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" ${font}>`;
-  return `${[head, ...inner].join("\n").replace(/-?\d+\.\d{3,}/g, hundredths)}\n</svg>\n`;
+  const box = `width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"`;
+  const head = `<svg xmlns="http://www.w3.org/2000/svg" ${box} font-family="system-ui, sans-serif" font-size="${FONT_SIZE}">`;
+  // The last digits of a logarithm are the machine's own.
+  const text = [head, ...inner]
+    .join("\n")
+    .replace(/-?\d+\.\d{3,}/g, (number) => String(Number(Number(number).toFixed(2))));
+  return `${text}\n</svg>\n`;
 }
-
-// The last digits of a logarithm are the machine's own.
-const hundredths = (number: string): string => String(Number(Number(number).toFixed(2)));

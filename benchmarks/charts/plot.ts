@@ -5,4 +5,4 @@ const library = await import("@observablehq/plot");
 Reflect.deleteProperty(globalThis, "window");
 
 export type { Markish, PlotOptions } from "@observablehq/plot";
-export const { axisX, axisY, dot, line, lineY, link, plot, ruleX, ruleY, text, tickX } = library;
+export const { axisX, axisY, dot, gridX, line, lineY, link, plot, ruleX, ruleY, text, tickX } = library;

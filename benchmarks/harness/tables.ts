@@ -1,6 +1,7 @@
-import { duration, NANOSECONDS, quantity, range, rate, table } from "./format";
-import type { ProbeReading, ProbeResult, SuiteResult, TimedResult } from "./results";
-import { isKept, isSame, readingOf, type Target } from "./target";
+import { digits, duration, NANOSECONDS, quantity, range, rate, table } from "./format";
+import type { RowResult, SuiteResult } from "./results";
+import type { Spread } from "./statistics";
+import { type FigureName, isKept, isSame, type Target } from "./target";
 
 export const NONE = "–";
 
@@ -12,33 +13,55 @@ export function inOrder<Named>(items: readonly Named[], nameOf: (item: Named) =>
   return [...items].sort((a, b) => rank(nameOf(a)) - rank(nameOf(b)) || (nameOf(a) < nameOf(b) ? -1 : 1));
 }
 
-type Limit = (row: string, figure: string) => string | undefined;
-
-/** The table of a suite, a line for each row: what it takes, its floor, and its limit. */
-export function suiteTable(result: SuiteResult, targets: readonly Target[]): string {
-  const limit: Limit = (row, figure) => {
-    const target = targets.find((each) => isSame(each, { suite: result.suite, row, figure }));
-    return target && limitIn(target, [result]);
-  };
-  return table(
-    ["row", "here", "p99", "floor", "times the floor (min–max)", "limit"],
-    result.rows.map((row) => (row.kind === "timed" ? timedCells(row, limit) : probeCells(row, limit))),
-  );
+/** A figure as it stands in a line of a table: the time of a timed row, or one reading of a probe. */
+export interface Line extends FigureName {
+  /** The row, with the figure where it is a probe's: `timer: ticks`. */
+  readonly name: string;
+  readonly value: number;
+  readonly unit: string;
+  /** The value as text: `4.68 µs for 100`, or with its rounds: `38 (37 to 39)`. */
+  readonly here: string;
+  readonly p99: string;
+  /** The floor's name and its value. */
+  readonly floor: string;
+  /** How many times its floor it is. */
+  readonly ratio: Spread | null;
+  readonly target: Target | undefined;
+  readonly limit: string;
+  readonly isMissed: boolean;
 }
 
-/** What a timed row takes: `44.3 ns`, or `4.68 µs for 100`. */
-export const timeOf = ({ p50, per }: TimedResult): string =>
-  per === 1 ? duration(p50) : `${duration(p50)} for ${per.toLocaleString("en")}`;
+/** The figures of a suite, a line each, in the order of its rows. */
+export const linesOf = ({ suite, rows }: SuiteResult, targets: readonly Target[]): Line[] =>
+  rows.flatMap((row) =>
+    readings(row).map((reading) => {
+      const name = { suite, row: row.row, figure: reading.figure };
+      const target = targets.find((each) => isSame(each, name));
+      const [judged, unit] = row.kind === "timed" ? [row.ratio?.median, ""] : [reading.value, reading.unit];
+      const isMissed = target !== undefined && judged !== undefined && !isKept(target, judged);
+      const limit = target === undefined ? NONE : `${limitIn(target, unit)}${isMissed ? " (missed)" : ""}`;
+      return { ...name, ...reading, target, limit, isMissed };
+    }),
+  );
 
-function timedCells(row: TimedResult, limit: Limit): string[] {
-  return [
-    row.row,
-    timeOf(row),
-    row.p99 === null ? NONE : duration(row.p99),
-    "none" in row.floor ? NONE : `${row.floor.name}: ${duration(row.floor.p50)}`,
-    row.ratio === null ? NONE : range(row.ratio),
-    limit(row.row, "ratio") ?? NONE,
-  ];
+function readings(row: RowResult): Omit<Line, "suite" | "row" | "target" | "limit" | "isMissed">[] {
+  const floorIn = (value: number | undefined, unit: string) =>
+    "none" in row.floor || value === undefined ? NONE : `${row.floor.name}: ${measured(value, unit)}`;
+  if (row.kind === "timed") {
+    const { p50, p99, per, floor, ratio } = row;
+    const time = { value: p50, unit: "ns", here: `${duration(p50)}${per === 1 ? "" : ` for ${digits(per)}`}` };
+    const beside = {
+      p99: p99 === null ? NONE : duration(p99),
+      floor: floorIn("p50" in floor ? floor.p50 : undefined, "ns"),
+    };
+    return [{ figure: "ratio", name: row.row, ...time, ...beside, ratio }];
+  }
+  return row.figures.map(({ figure, unit, median: value, min, max, floor, ratio }) => {
+    const [here, least, most] = [value, min, max].map((each) => measured(each, unit));
+    const rounds = least === most ? "" : ` (${least} to ${most})`;
+    const told = { here: `${here}${rounds}`, p99: NONE, floor: floorIn(floor?.median, unit) };
+    return { figure, name: `${row.row}: ${figure}`, value, unit, ...told, ratio };
+  });
 }
 
 /** A value with its unit; a time or a rate in the unit that suits it. */
@@ -48,46 +71,39 @@ export function measured(value: number, unit: string): string {
   return unit === "/s" ? rate(value) : quantity(value, unit);
 }
 
-/** A limit in the unit of its figure, which says so where it was missed: `≤ 20 ms (missed)`. */
-export function limitIn(target: Target, results: readonly SuiteResult[]): string {
-  const reading = readingOf(target, results);
-  const [sign, limit] = "atMost" in target ? ["≤", target.atMost] : ["≥", target.atLeast];
-  const isMissed = reading !== undefined && !isKept(target, reading.value);
-  return `${sign} ${measured(limit, reading?.unit ?? "")}${isMissed ? " (missed)" : ""}`;
-}
+const limitIn = (target: Target, unit: string): string =>
+  "atMost" in target ? `≤ ${measured(target.atMost, unit)}` : `≥ ${measured(target.atLeast, unit)}`;
 
-function probeCells(probe: ProbeResult, limit: Limit): string[] {
-  const { row, figures, floor } = probe;
-  const list = (cells: readonly (string | undefined)[]) =>
-    cells.filter((cell) => cell !== undefined).join("; ") || NONE;
-  const beside = figures.find((each) => each.floor !== null);
-  const named = (figure: string, cell: string) => (figures.length === 1 ? cell : `${figure} ${cell}`);
-  return [
-    row,
-    list(figures.map((each) => tell(each, figures, limit(row, each.figure) !== undefined))),
-    NONE,
-    beside?.floor && "name" in floor ? `${floor.name}: ${measured(beside.floor.median, beside.unit)}` : NONE,
-    list(figures.map(({ figure, ratio }) => (ratio === null ? undefined : named(figure, range(ratio))))),
-    list(
-      figures.map(({ figure }) => {
-        const text = limit(row, figure);
-        return text && named(figure, text);
-      }),
-    ),
-  ];
-}
+const share = ({ median, min, max }: Spread): string => {
+  const [own, least, most] = [median, min, max].map((times) => digits(Math.max(0, 100 * (1 - 1 / times))));
+  return `${own} % (${least}–${most})`;
+};
 
-const END = /, (least|most)$/;
+const CELLS = {
+  row: ({ name }) => name,
+  here: ({ here }) => here,
+  p99: ({ p99 }) => p99,
+  floor: ({ floor }) => floor,
+  "times the floor (min–max)": ({ ratio }) => (ratio === null ? NONE : range(ratio)),
+  "share of its time over its floor": ({ ratio }) => (ratio === null ? NONE : share(ratio)),
+  limit: ({ limit }) => limit,
+  aim: ({ target }) => target?.aim.toLocaleString("en", { maximumSignificantDigits: 6 }) ?? NONE,
+  reason: ({ target }) => target?.reason ?? NONE,
+} as const satisfies Record<string, (line: Line) => string>;
 
-/** A figure: with its ends where the probe tells an interval, with its rounds where it has a limit. */
-function tell(reading: ProbeReading, all: readonly ProbeReading[], hasLimit: boolean): string | undefined {
-  const { figure, unit, median, min, max } = reading;
-  if (END.test(figure) && all.some((each) => each.figure === figure.replace(END, ""))) return undefined;
-  const endOf = (end: string) => all.find((each) => each.figure === `${figure}, ${end}`)?.median;
-  const [least, most] = [endOf("least"), endOf("most")];
-  const told = measured(median, unit);
-  const [from, to] = least !== undefined && most !== undefined ? [least, most] : hasLimit ? [min, max] : [];
-  const interval =
-    from === undefined || to === undefined || from === to ? "" : ` (${measured(from, unit)} to ${measured(to, unit)})`;
-  return `${figure} ${told}${interval}`;
-}
+type Column = keyof typeof CELLS;
+
+/** The columns of a short table. */
+export const SHORT: readonly Column[] = ["row", "here", "floor", "times the floor (min–max)", "limit"];
+const ALL: readonly Column[] = ["row", "here", "p99", "floor", "times the floor (min–max)", "limit"];
+
+/** A table with a line for each figure. */
+export const lineTable = (lines: readonly Line[], columns: readonly Column[] = ALL): string =>
+  table(
+    columns,
+    lines.map((line) => columns.map((column) => CELLS[column](line))),
+  );
+
+/** The table of a suite, as it is told after a run. */
+export const suiteTable = (result: SuiteResult, targets: readonly Target[]): string =>
+  lineTable(linesOf(result, targets));

@@ -1,8 +1,9 @@
+import type { SuiteResult } from "../harness/results";
 import type { FigureName } from "../harness/target";
 
 const figure = (suite: string, row: string, name: string): FigureName => ({ suite, row, figure: name });
 
-/** The rows of the README: one of each kind. */
+/** The rows of the README and of the summary: one of each kind. */
 export const inReadme: readonly FigureName[] = [
   figure("message-creation", "createMessage (tell)", "ratio"),
   figure("routing", "ref.tell of two operations in turn, 100,000 to completion", "ratio"),
@@ -36,3 +37,56 @@ export const peersInReadme = {
     "timers fire while two actors volley",
   ],
 } as const;
+
+/** How BENCHMARKS.md shows a suite. */
+interface Section {
+  /** What its chart answers. */
+  readonly question: string;
+  /** What its chart shows. Default: how many times its floor each row takes. */
+  readonly chart?: "series" | { readonly figures: readonly string[]; readonly isLog: boolean };
+}
+
+export const sections: Readonly<Record<string, Section>> = {
+  "message-creation": { question: "What does a message cost over an object literal?" },
+  routing: { question: "What does sending a message cost over a bare mailbox?" },
+  patterns: { question: "What do the shapes of programs cost over bare mailboxes?" },
+  files: { question: "What does the file actor add to the bare calls of node:fs?" },
+  code: { question: "What do the actors add to an execution?" },
+  gaps: {
+    question: "How long does a timer wait beside one request at the limits?",
+    chart: { figures: ["gap, least of 5", "gap, most of 5"], isLog: false },
+  },
+  memory: {
+    question: "Does memory grow with the work?",
+    chart: "series",
+  },
+  latency: {
+    question: "How long do single operations take, and how long the slowest of them?",
+    chart: { figures: ["p50", "p95", "p99", "p99.9", "max"], isLog: true },
+  },
+  startup: {
+    question: "How much longer does a process take that imports envoi?",
+    chart: { figures: ["over bare Bun"], isLog: false },
+  },
+  flow: { question: "What do waiting senders, topics and pools cost over doing it by hand?" },
+  streams: { question: "What does an item of a stream cost over a bare generator?" },
+  survival: { question: "What does it cost to fail, to be told of an end, and to put messages aside?" },
+};
+
+const PARTS: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
+  code: {
+    sandbox: /\bsandbox\b|default tier/,
+    process: /^(?!.*\bsandbox\b).*\bprocess\b/,
+    trusted: /^(?!.*(\bsandbox\b|default tier|\bprocess\b))/,
+  },
+  files: { disk: /^(?!.*, tmpfs$)/, tmpfs: /, tmpfs$/ },
+};
+
+/** The rows of a suite by part, each with a name for its chart: those of code by their tier, those of files by where they are. */
+export function partsOf({ suite, rows }: SuiteResult) {
+  const parts = Object.entries(PARTS[suite] ?? { "": /^/ }).map(([title, isOf]) => {
+    const name = title === "" ? suite : `${suite}-${title}`;
+    return { name, title, rows: rows.filter(({ row }) => isOf.test(row)) };
+  });
+  return parts.filter(({ rows }) => rows.length > 0);
+}

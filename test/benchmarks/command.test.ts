@@ -193,7 +193,7 @@ describe("what is written:", () => {
       all.map((suite) => ({ ...suite, leftOut })),
     );
     expect(await Bun.file(join(root, "benchmarks/results/memory.json")).json()).toMatchObject({ leftOut });
-    expect(await Bun.file(join(root, "BENCHMARKS.md")).text()).toContain("| idle actor | bytes 300 B |");
+    expect(await Bun.file(join(root, "BENCHMARKS.md")).text()).toContain("| idle actor: bytes | 300 B |");
     expect(await Bun.file(join(root, "README.md")).exists()).toBe(false);
   });
 

@@ -1,192 +1,241 @@
-import { describe, expect, test } from "bun:test";
-import { parseResults, type SuiteResult, serialise } from "../../benchmarks/harness/results";
+import { afterEach, describe, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { stalePages, writePages } from "../../benchmarks/harness/documents";
+import { parseResults, type SuiteResult, serialise, writeResult } from "../../benchmarks/harness/results";
 import { suiteTable } from "../../benchmarks/harness/tables";
 import type { Target } from "../../benchmarks/harness/target";
-import { codePage, floorsPage, limitsPage, publishedPage, tierOf } from "../../benchmarks/pages/more";
-import { fillFigures, fillPeers, render, targetTable } from "../../benchmarks/pages/page";
-import { ONE_AT_A_TIME } from "../../benchmarks/peers/standing";
+import { fillReadme, render } from "../../benchmarks/pages/page";
+import { publishedPage, publishedTargets } from "../../benchmarks/pages/published";
+import { inReadme } from "../../benchmarks/pages/shown";
+import { floorsPage, limitsPage, suitePage } from "../../benchmarks/pages/suite";
+import { keep } from "../../benchmarks/peers/results";
+import figures from "../../benchmarks/published-figures.json";
+import { serialiseStress } from "../../benchmarks/stress/results";
 import { peerResult } from "./peers/sample";
 import { result } from "./sample-result";
+import { results as stress } from "./stress/sample";
 
-const limits: readonly Target[] = [
-  { suite: "routing", row: "ref.ask", figure: "ratio", atMost: 1.5, aim: 1.25, reason: "an ask costs a promise" },
+const ratio = { figure: "ratio", atMost: 1.5, aim: 1.25, reason: "an ask costs a promise" };
+const targets: readonly Target[] = [
+  { suite: "routing", row: "ref.ask", ...ratio },
   { suite: "routing", row: "timer", figure: "ticks", atLeast: 38, aim: 40, reason: "" },
 ];
-const targets = limits;
 
-describe("the page", () => {
-  const page = render({ results: [result({}), result({ suite: "message-creation" })], targets });
+/** A result whose first row has another name, or another floor. */
+function withRow(of: SuiteResult, { row = "ref.ask", rounds = [97, 98, 99], floor = "raw ask" }): SuiteResult {
+  const [ask, ...others] = of.rows;
+  if (ask?.kind !== "timed" || "none" in ask.floor) throw new Error("it has a floor");
+  return { ...of, rows: [{ ...ask, row, floor: { ...ask.floor, rounds, name: floor } }, ...others] };
+}
 
-  test("is the same for the same results, in whatever order they come, also through their JSON", () => {
-    const read = [result({ suite: "message-creation" }), result({})].map((each) => parseResults(serialise(each)));
-    expect(render({ results: read, targets })).toBe(page);
-    expect(page.indexOf("## message-creation")).toBeLessThan(page.indexOf("## routing"));
+describe("BENCHMARKS.md", () => {
+  const page = render({ results: [result({})], targets });
+
+  test("is the same for the same results, also through their JSON", () => {
+    expect(render({ results: [parseResults(serialise(result({})))], targets })).toBe(page);
   });
 
-  test("begins with a summary: what was kept and missed, what is far from its floor, and where it was measured", () => {
-    const missed = render({ results: [result({ ratio: 1.9 })], targets });
-    expect(page).toContain("**What was kept?** 2 of 2 limits.\n");
-    expect(missed).toContain("**What was kept?** 1 of 2 limits. Not kept, or unjudged:");
-    expect(missed).toContain("| routing: ref.ask, times the floor | 1.9 | ≤ 1.5 | 1.25 | missed |");
-    expect(missed).toContain("| routing: ref.ask | 1.9 | 128 ns | raw ask: 98 ns | ≤ 1.5 (missed) |");
+  test("begins with what was kept and missed, what is far from its floor, and where it was measured", () => {
+    expect(page).toContain("**What was kept?** 2 of 2 limits; 0 missed, 0 unjudged.\n");
     expect(page).toContain(
-      "- message-creation, routing: A Processor, 2 cores, Linux 6 x64; Bun 1.4.5; commit abc1234;",
+      "\n- routing: A Processor, 2 cores, Linux 6 x64; Bun 1.4.5; commit abc1234; 2026-02-03; 9 rounds.\n",
     );
     expect(page.indexOf("## Summary")).toBeLessThan(page.indexOf("## How to read it"));
+    const missed = render({ results: [result({ ratio: 1.9 })], targets });
+    expect(missed).toContain("1 of 2 limits; 1 missed, 0 unjudged. Missed:");
+    expect(missed).toContain("| routing: ref.ask | 128 ns | raw ask: 98 ns | 1.9 (1.2–1.5) | ≤ 1.5 (missed) | 1.25 |");
+    expect(missed).toContain("1 of 2 limits kept, 1 missed. [All 3 rows](benchmarks/results/routing.md).");
   });
 
   test("names what cannot be judged, says how noisy the machine was, and how many limits have no figure", () => {
-    const [ask, ...others] = result({}).rows;
-    if (ask?.kind !== "timed" || "none" in ask.floor) throw new Error("it has a floor");
-    const apart = { ...ask, floor: { ...ask.floor, rounds: [50, 98, 200] } };
-    const noisy = { ...result({}), rows: [apart, ...others], noise: { spread: 0.12, floors: 4, isNoisy: true } };
-    const more: Target = { suite: "routing", row: "new", figure: "ratio", atMost: 1, aim: 1, reason: "" };
-    const text = render({ results: [noisy], targets: [...targets, more] });
-    expect(text).toContain("1 of 2 limits. 1 are *unjudged*");
-    expect(text).toContain("| routing: ref.ask, times the floor | 1.31 | ≤ 1.5 | 1.25 | unjudged |");
+    const noisy = {
+      ...withRow(result({}), { rounds: [50, 98, 200] }),
+      noise: { spread: 0.12, floors: 4, isNoisy: true },
+    };
+    const text = render({ results: [noisy], targets: [...targets, { suite: "routing", row: "new", ...ratio }] });
+    expect(text).toContain("1 of 2 limits; 0 missed, 1 unjudged. Newer rows have 1 more, without a figure");
+    expect(text).toContain("floors lie too far apart: *routing: ref.ask*.");
+    expect(text).toContain("1 of 2 limits kept, 1 unjudged. [All 3 rows]");
     expect(text).toContain("**Noisy in routing.** Its floors varied by at most 12 %.");
-    expect(text).toContain("Newer rows have 1 more, without a figure in these results.");
   });
 
-  test("says which rows the machine could not run, and why", () => {
-    const lacking = { ...result({}), leftOut: [{ row: "ref.ask, tmpfs", why: "there is no tmpfs" }] };
-    expect(render({ results: [lacking], targets })).toContain(
-      "- *ref.ask, tmpfs*: left out, because there is no tmpfs.",
+  test("shows of a suite the figures that are nearest to their limits, below its chart and its question", () => {
+    const shown = { name: "routing", alt: 'all rows, "asks" too', question: "" };
+    const text = render({ results: [result({})], targets, pictures: new Map([["routing", [shown]]]) });
+    const part = text.slice(text.indexOf("## routing"));
+    expect(part).toContain(
+      'srcset="benchmarks/results/charts/routing.dark.svg"><img alt="all rows, &quot;asks&quot; too"',
     );
+    expect(part).toMatch(/\n\| timer: ticks \| .*\n\| ref\.ask \| .*\n\| concurrent: 10 asks \|/); // 38/39 is more than 1.31/1.5.
+  });
+
+  test("does not count a baseline among the rows that are far from their floors", () => {
+    const worst = (floor: string) => {
+      const text = render({ results: [withRow(result({ ratio: 99 }), { floor })], targets: [] });
+      return text.slice(text.indexOf("Where is it slow?"), text.indexOf("Can I trust it?"));
+    };
+    expect(worst("raw ask")).toContain("| routing: ref.ask |");
+    expect(worst("baseline: echo ask")).not.toContain("| routing: ref.ask |");
   });
 
   test("tells where envoi loses to another library, and which one does less", () => {
-    const peers = [peerResult({ envoi: 90, rival: 300, promise: 30 }, { promise: "less" })];
-    const text = render({ results: [result({})], targets, peers });
+    const told = (of: Record<string, number>, less = {}) =>
+      render({ results: [], targets, peers: [peerResult(of, less)] });
+    const text = told({ envoi: 90, rival: 300, promise: 30 }, { promise: "less" });
     expect(text).toContain("Beside rival, promise, envoi is the best or as good in 0 of 1 rows.");
     expect(text).toContain("It loses *actors: tell* to promise, which does less (30 ns, here 90 ns).");
     expect(text).toContain("| actors: tell | 90 ns | rival: 300 ns, 3.33 times | promise: 30 ns, 0.333 times |");
-    const ahead = render({ results: [], targets, peers: [peerResult({ envoi: 90, rival: 60 })] });
-    expect(ahead).toContain("| actors: tell | 90 ns | **rival: 60 ns, 0.667 times** | – |");
-    const equal = render({ results: [], targets, peers: [peerResult({ envoi: 90, rival: 89 })] });
-    expect(equal).toContain("in 1 of 1 rows.\n");
-  });
-
-  test("shows a picture in the file that suits the page, below its question, and says what is on it", () => {
-    const shown = { name: "routing", alt: 'all rows, "asks" too', question: "How slow?" };
-    const text = render({ results: [result({})], targets, pictures: new Map([["routing", [shown]]]) });
-    expect(text).toContain(
-      [
-        "**How slow?**\n",
-        "<picture>",
-        '  <source media="(prefers-color-scheme: dark)" srcset="benchmarks/results/charts/routing.dark.svg">',
-        '  <img alt="all rows, &quot;asks&quot; too" src="benchmarks/results/charts/routing.light.svg">',
-        "</picture>\n\n| row |",
-      ].join("\n"),
-    );
-  });
-
-  test("names the version of a package where there is no commit", () => {
-    const { commit: _, ...machine } = result({}).machine;
-    const text = render({ results: [{ ...result({}), machine: { ...machine, version: "0.1.0" } }], targets });
-    expect(text).toContain("Bun 1.4.5; version 0.1.0; 2026-02-03; 9 rounds");
+    expect(told({ envoi: 90, rival: 60 })).toContain("| actors: tell | 90 ns | **rival: 60 ns, 0.667 times** | – |");
+    expect(told({ envoi: 90, rival: 89 })).toContain("in 1 of 1 rows.\n");
   });
 });
 
-describe("the table of a suite", () => {
-  const table = suiteTable(result({}), limits);
+describe("the table of a suite has a line for each figure:", () => {
+  const table = suiteTable(result({}), targets);
 
-  test("shows figure, floor, ratio and limit of a row; no p99 of few samples", () => {
+  test("time, p99 of enough samples, floor, ratio and limit of a row", () => {
     expect(table).toContain("| ref.ask | 128 ns | 1 µs | raw ask: 98 ns | 1.31 (1.2–1.5) | ≤ 1.5 |");
     expect(table).toContain("| concurrent: 10 asks | 1.53 µs for 10 | – | – | – | – |");
   });
 
-  test("shows a probe in a line, with its floor and its rounds", () => {
-    expect(table).toContain("| timer | ticks 39 (38 to 40) | – | raw: 2 | – | ≥ 38 |");
-  });
-
-  test("shows a slope with the ends of its interval, and limits in the unit of their figures", () => {
-    const reading = (figure: string, median: number) =>
-      ({ figure, unit: "ms", median, min: median, max: median, floor: null, ratio: null }) as const;
-    const figures = [reading("slope", 2), reading("slope, least", 1), reading("slope, most", 3)];
-    const probe = { kind: "probe", row: "asks", floor: { none: "" }, figures, seconds: 1 } as const;
-    const target: Target = { suite: "routing", row: "asks", figure: "slope, least", atMost: 0.5, aim: 0, reason: "" };
-    expect(suiteTable({ ...result({}), rows: [probe] }, [target])).toContain(
-      "| asks | slope 2 ms (1 ms to 3 ms) | – | – | – | slope, least ≤ 500 µs (missed) |",
-    );
+  test("what a probe read, with its rounds, its floor, and the limit in its unit", () => {
+    expect(table).toContain("| timer: ticks | 39 (38 to 40) | – | raw: 2 | – | ≥ 38 |");
+    const slope = { figure: "slope", unit: "ms", median: 2, min: 2, max: 2, floor: null, ratio: null } as const;
+    const probe = { kind: "probe", row: "asks", floor: { none: "" }, figures: [slope], seconds: 1 } as const;
+    const limit: Target = { suite: "routing", row: "asks", ...ratio, figure: "slope", atMost: 0.5 };
+    const told = suiteTable({ ...result({}), rows: [probe] }, [limit]);
+    expect(told).toContain("| asks: slope | 2 ms | – | – | – | ≤ 500 µs (missed) |");
   });
 });
 
 describe("the pages beside it", () => {
   test("tell each floor and why a row has none, and each limit with its aim and reason", () => {
-    const floors = floorsPage([result({})]);
-    expect(floors).toContain("- *raw ask*: asks.");
-    expect(floors).toContain("- Because it has no like: *routing: concurrent: 10 asks*.");
-    expect(limitsPage([result({})], limits)).toContain(
-      "| ref.ask, times the floor | 1.31 | ≤ 1.5 | 1.25 | an ask costs a promise |",
+    const floors = floorsPage([result({}), result({})]);
+    expect(floors.split("- *raw ask*: asks.\n")).toHaveLength(2);
+    expect(floors).toContain("- Because it has no like: *routing: concurrent: 10 asks*");
+    expect(limitsPage([result({})], targets)).toContain(
+      "| ref.ask | 128 ns | 1.31 (1.2–1.5) | ≤ 1.5 | 1.25 | an ask costs a promise |",
     );
   });
 
-  test("have the published figures of each row of its own suite, and say that it is another machine", () => {
+  test("have all rows of a suite, by part, what was left out and why, and which version it was", () => {
+    const { commit: _, ...machine } = result({}).machine;
+    const leftOut = [{ row: "a", why: "there is no tmpfs" }];
+    const code = { ...result({ suite: "code" }), machine: { ...machine, version: "0.1.0" }, leftOut };
+    const text = suitePage(code, [], []);
+    expect(text).toContain("; Bun 1.4.5; version 0.1.0; 2026-02-03; 9 rounds.\n");
+    expect(text).toContain("- *a*: left out, because there is no tmpfs.\n");
+    expect(text).toMatch(/## trusted\n\n\| row .*\n.*\n\| ref\.ask /);
+  });
+
+  test("have what was published of each row, as of another machine, and whether its targets are met", () => {
     const page = publishedPage([result({})]);
     expect(page).toContain("**another machine** (Apple M4 Max, Bun 1.2.20");
     expect(page).toContain("| routing: concurrent: 10 asks | 1.53 µs for 10 | 14.4 µs / 14.4 µs / 15 µs |  |");
-  });
-
-  test("have the rows of code by tier, the default one first", () => {
-    const [first] = result({}).rows;
-    if (first === undefined) throw new Error("there is a row");
-    const names = ["addition", "addition, sandbox", "addition, process", "runs in the default tier"];
-    expect(names.map((row) => tierOf({ row }))).toEqual(["trusted", "sandbox", "process", "sandbox"]);
-    const code: SuiteResult = { ...result({ suite: "code" }), rows: names.map((row) => ({ ...first, row })) };
-    const page = codePage(code, [], []);
-    const places = ["## `sandbox`", "| addition, sandbox |", "## `trusted`", "| addition |", "## `process`"];
-    const found = places.map((place) => page.indexOf(place));
-    expect(found).toEqual(found.toSorted((a, b) => a - b));
-    expect(found[0]).toBeGreaterThan(0);
-    const front = render({ results: [code], targets: [{ ...limits[0], suite: "code", row: "addition" } as Target] });
-    expect(front).toContain("All 4 rows, by tier, are on [a page of their own](benchmarks/results/code.md).");
-    expect(front).not.toContain("| addition, sandbox |");
+    const share = (times: number) =>
+      publishedPage([withRow(result({ suite: "code", ratio: times }), { row: "simple arithmetic, sandbox" })]);
+    expect(share(1.1)).toContain("| 128 ns | 9.09 % (16.7–33.3) | ≤ 1.11 | the actors' share");
+    expect(share(1.25)).toContain("| 128 ns | 20 % (16.7–33.3) | ≤ 1.11 (missed) |");
+    const p95 = publishedTargets.filter(({ figure }) => figure === "p95").map(({ aim }) => aim);
+    const { targets: published } = figures;
+    expect(p95).toEqual(expect.arrayContaining([published["createMessage p95"], published["files p95"] / 1e3]));
   });
 });
 
 describe("the README", () => {
-  const table = targetTable([result({})], limits);
+  const filled = (between: string) =>
+    `# envoi\n<!-- figures:begin -->\n${between}\n<!-- figures:end -->\n<!-- peers:begin -->\n<!-- peers:end -->\nmore\n`;
+  const [shown] = inReadme;
+  const all = {
+    results: [withRow(result({ suite: shown?.suite ?? "" }), { row: shown?.row ?? "" })],
+    targets,
+    peers: [{ ...peerResult({ envoi: 12 }) }],
+  };
 
-  test("gets the table of targets between its markers, and nothing else changes", () => {
-    const before = "# envoi\n<!-- figures:begin -->\nold\n<!-- figures:end -->\nmore\n";
-    const after = `# envoi\n<!-- figures:begin -->\n${table}\n<!-- figures:end -->\nmore\n`;
-    expect(fillFigures(before, [result({})], limits)).toBe(after);
-    expect(fillFigures(after, [result({})], limits)).toBe(after);
-    expect(table).toContain("| ref.ask | 128 ns | raw ask: 98 ns | 1.31 (1.2–1.5) | ≤ 1.5 |");
-    expect(table).toContain("| timer: ticks | 39 | raw: 2 | – | ≥ 38 |");
-  });
-
-  test("shows the figures that it is told to, in that order, also those without a limit", () => {
-    const shown = [
-      { suite: "routing", row: "timer", figure: "ticks" },
-      { suite: "routing", row: "ref.ask", figure: "ratio" },
-      { suite: "routing", row: "not measured", figure: "ratio" },
-    ];
-    const [, , first, second, ...more] = targetTable([result({})], limits.slice(0, 1), shown).split("\n");
-    expect(first).toBe("| timer: ticks | 39 | raw: 2 | – | – |");
-    expect(second).toStartWith("| ref.ask | 128 ns |");
-    expect(more).toEqual([]);
-  });
-
-  test("gets the table of other libraries of actors between its markers: times, and what each does", () => {
-    const before = "# envoi\n<!-- peers:begin -->\nold\n<!-- peers:end -->\nmore\n";
-    const peers = [peerResult({ envoi: 12, rival: 300 }, { rival: "less" })];
-    const filled = fillPeers(before, peers, ["envoi", "rival", "unknown"], ["tell", ONE_AT_A_TIME, "not measured"]);
-    expect(filled.split("\n").slice(1, -2)).toEqual([
-      "<!-- peers:begin -->",
-      "|  | envoi | rival | unknown |",
-      "| --- | ---: | ---: | ---: |",
-      "| tell | 12 ns | 300 ns | – |",
-      `| ${ONE_AT_A_TIME} | yes | **no** | – |`,
-      "<!-- peers:end -->",
-    ]);
-    expect(filled).toEndWith("\nmore\n");
+  test("gets its two tables between their markers, and nothing else changes", () => {
+    const text = fillReadme(filled("old"), all);
+    expect(text).toContain(`-->\n| row | here | floor |`);
+    expect(text).toContain(
+      `\n| ${shown?.row} | 128 ns | raw ask: 98 ns | 1.31 (1.2–1.5) | – |\n<!-- figures:end -->\n`,
+    );
+    expect(text).toMatch(/<!-- peers:begin -->\n\| {2}\| envoi \| .*\n[\s\S]*<!-- peers:end -->\nmore\n$/);
+    expect(fillReadme(text, all)).toBe(text);
   });
 
   test("without markers stays as it is", () => {
-    for (const text of ["# envoi\n", "<!-- figures:begin -->\n", "<!-- figures:end --><!-- figures:begin -->"]) {
-      expect(fillFigures(text, [result({})], limits)).toBe(text);
-    }
+    for (const text of ["# envoi\n", "<!-- figures:begin -->\n", "<!-- figures:end --><!-- figures:begin -->"])
+      expect(fillReadme(text, all)).toBe(text);
+  });
+});
+
+describe("the documents that results give", () => {
+  const project = join(import.meta.dir, "../..");
+  const folders: string[] = [];
+  afterEach(async () => {
+    for (const folder of folders.splice(0)) await rm(folder, { recursive: true });
+  });
+
+  /** A project with results and a README, whose documents are not written yet. */
+  async function unwritten(): Promise<string> {
+    const root = await mkdtemp(join(tmpdir(), "envoi-documents-"));
+    folders.push(root);
+    await writeResult(join(root, "benchmarks/results"), result({}));
+    await Bun.write(join(root, "README.md"), "# envoi\n<!-- figures:begin -->\n<!-- figures:end -->\n");
+    return root;
+  }
+  const textOf = (root: string, path: string): Promise<string> => Bun.file(join(root, path)).text();
+
+  test("are stale until they are written, when a figure is another, and when somebody typed in them", async () => {
+    const root = await unwritten();
+    expect(await stalePages(root)).toEqual(expect.arrayContaining(["BENCHMARKS.md", "README.md"]));
+    await writePages(root);
+    expect(await stalePages(root)).toEqual([]);
+    expect(await textOf(root, "benchmarks/results/method.md")).toContain("`bun run bench --compare REV`");
+    const page = await textOf(root, "benchmarks/results/routing.md");
+    await Bun.write(join(root, "benchmarks/results/routing.md"), page.replace("128 ns", "12 ns"));
+    expect(await stalePages(root)).toEqual(["benchmarks/results/routing.md"]);
+    await writeResult(join(root, "benchmarks/results"), result({ ratio: 1.49 }));
+    expect(await stalePages(root)).toContain("BENCHMARKS.md");
+  });
+
+  test("leave no chart of what is gone, and make no README where there is none", async () => {
+    const root = await unwritten();
+    await rm(join(root, "README.md"));
+    await writePages(root);
+    const chart = "benchmarks/results/charts/gone.light.svg";
+    await Bun.write(join(root, chart), "<svg/>");
+    expect(await stalePages(root)).toEqual([chart]);
+    await writePages(root);
+    expect(await stalePages(root)).toEqual([]);
+    expect(await Bun.file(join(root, "README.md")).exists()).toBe(false);
+  });
+
+  test("have pages of stress and of other libraries, once there are any, with a chart for each theme", async () => {
+    const root = await unwritten();
+    await writePages(root);
+    await Bun.write(join(root, "benchmarks/results/stress.json"), serialiseStress(stress));
+    await keep(join(root, "benchmarks/results"), peerResult({ envoi: 90, rival: 300 }));
+    const made = ["charts/peers-actors", "charts/stress-ladders"].flatMap((name) => [
+      `${name}.dark.svg`,
+      `${name}.light.svg`,
+    ]);
+    const due = [...made, "peers.md", "stress.md"].map((name) => `benchmarks/results/${name}`);
+    expect(await stalePages(root)).toEqual(["BENCHMARKS.md", ...due]);
+    await writePages(root);
+    expect(await textOf(root, "BENCHMARKS.md")).toContain("[stress.md](benchmarks/results/stress.md)");
+    expect(await textOf(root, "benchmarks/results/stress.md")).toContain('srcset="charts/stress-ladders.dark.svg"');
+    expect(await textOf(root, "benchmarks/results/peers.md")).toContain('srcset="charts/peers-actors.dark.svg"');
+  });
+
+  test("are not made of results that are none: the error names the file, and what to do", async () => {
+    const root = await unwritten();
+    await Bun.write(join(root, "benchmarks/results/stress.json"), '{ "machine": {} }');
+    await expect(writePages(root)).rejects.toThrow(/benchmarks\/results\/stress\.json.*run `bun run stress` again/);
+  });
+
+  test("are those of the repository; `bun run bench --page` writes them", async () => {
+    expect(await stalePages(project)).toEqual([]);
   });
 });

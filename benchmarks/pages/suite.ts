@@ -1,0 +1,100 @@
+import { COMPARE_METHOD } from "../compare/report";
+import { digits } from "../harness/format";
+import { revisionOf } from "../harness/machine";
+import type { SuiteResult } from "../harness/results";
+import { linesOf, lineTable, suiteTable } from "../harness/tables";
+import type { Target } from "../harness/target";
+import { partsOf } from "./shown";
+
+/** A picture that a page shows, in a light and in a dark file. */
+export interface Shown {
+  readonly name: string;
+  /** What it shows, for readers who do not see it. */
+  readonly alt: string;
+  /** The question that it answers. */
+  readonly question: string;
+}
+
+/** The text of a page with this title. */
+export const written = (title: string, ...parts: readonly string[]): string =>
+  `${[`# ${title}`, "Written by `bun run bench` from the results beside it; no figure here is typed by hand.", ...parts].join("\n\n")}\n`;
+
+/** An image by itself follows the theme of the system; code hosts have `picture` follow that of the page. */
+export function image({ name, alt }: Shown, charts: string): string {
+  const file = (theme: string) => `${charts}/${name}.${theme}.svg`;
+  const dark = `<source media="(prefers-color-scheme: dark)" srcset="${file("dark")}">`;
+  return `<picture>${dark}<img alt="${Bun.escapeHTML(alt)}" src="${file("light")}"></picture>`;
+}
+
+/** An image below its question, for a page beside the charts. */
+export const picture = (shown: Shown): string => `**${shown.question}**\n\n${image(shown, "charts")}`;
+
+/** On which machine, of which commit, when, and how often. */
+export function whereOf({
+  machine,
+  rounds,
+  probeRounds = rounds,
+}: Pick<SuiteResult, "machine" | "rounds" | "probeRounds">) {
+  const { cpu, cores, system, bun, date } = machine;
+  const often = probeRounds === rounds ? `${rounds} rounds` : `${rounds} rounds, ${probeRounds} of probes`;
+  return `${cpu}, ${cores} cores, ${system}; Bun ${bun}; ${revisionOf(machine)}; ${date}; ${often}`;
+}
+
+/** The page of a suite: all its rows, with a chart for each part. */
+export function suitePage(result: SuiteResult, targets: readonly Target[], pictures: readonly Shown[]): string {
+  const parts = partsOf(result).flatMap(({ name, title, rows }) => [
+    ...(title === "" ? [] : [`## ${title}`]),
+    ...pictures.filter((each) => each.name === name).map(picture),
+    suiteTable({ ...result, rows }, targets),
+  ]);
+  const leftOut = (result.leftOut ?? []).map(({ row, why }) => `- *${row}*: left out, because ${why}.`);
+  return written(result.suite, result.about, `${whereOf(result)}.`, ...parts, ...leftOut);
+}
+
+/** The page of floors: what each does, which rows have none, and why. */
+export function floorsPage(results: readonly SuiteResult[]): string {
+  const rows = results.flatMap(({ suite, rows }) =>
+    rows.map(({ row, floor }) => ({ floor, name: `*${suite}: ${row}*` })),
+  );
+  const about = rows.flatMap(({ floor }) => ("about" in floor ? `- *${floor.name}*: ${floor.about}.` : []));
+  const none = Object.groupBy(rows, ({ floor }) => ("none" in floor ? floor.none : ""));
+  const without = Object.entries(none).flatMap(([why, all = []]) =>
+    why === "" ? [] : `- Because ${why}: ${all.map(({ name }) => name).join(", ")}.`,
+  );
+  return written(
+    "Floors",
+    "A floor is the quickest program for that work without envoi; a baseline is other work, or contains envoi. It runs in the same process as its row, in turns.",
+    [...new Set(about)].join("\n"),
+    "## Rows without a floor",
+    without.join("\n"),
+  );
+}
+
+/** The page of limits: each with its aim, its reason, and what was measured. */
+export function limitsPage(results: readonly SuiteResult[], targets: readonly Target[]): string {
+  const parts = results.flatMap((result) => {
+    const lines = linesOf(result, targets).filter(({ target }) => target !== undefined);
+    const columns = ["row", "here", "times the floor (min–max)", "limit", "aim", "reason"] as const;
+    return lines.length === 0 ? [] : [`## ${result.suite}`, lineTable(lines, columns)];
+  });
+  const about =
+    "`bun run bench --check` holds the limits; the aim is what would be good. Both are in `benchmarks/targets.ts`. The limit of a timed row is about the times of its floor.";
+  return written("Limits", about, ...parts);
+}
+
+/** How the figures come about, and how two revisions are compared. */
+export const methodPage = (): string =>
+  written(
+    "How the figures come about",
+    `- **Ratio**: the median over the rounds of *the row's median over its floor's median of the same round*. Where a row waits for other
+  processes or for a disk, its rounds are cut into pieces, the floor's and the row's in turn.
+- **Samples**: [mitata](https://github.com/evanwashere/mitata) takes them. A sample lasts 20 µs or more, so that reading the clock does
+  not count. Percentiles are over the samples of all rounds, none dropped. A p99 of fewer than ${digits(1000)} samples is not given.
+- **Work** is counted where it ends, and the count is checked after each round. A row that does nothing, too little or too much, or
+  that returns before its work is done, is refused.
+- **Probes** (memory, latency, what a timer gets) run each round in a process of its own. Heap is read after a forced collection.
+- **Slopes** of memory are what each message or actor leaves for good, with the ends of their interval.
+- **Throughput** in the results is the operations completed over the wall time that passed, collections and pauses included.`,
+    "## Two revisions beside each other",
+    COMPARE_METHOD,
+  );
