@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { blocksOf, fill, runScript } from "./page";
 
@@ -19,22 +19,25 @@ const blocks = (
   )
 ).flat();
 
-describe("every code block of the README and of the guides runs against the sources and prints what the page says", () => {
+describe("every code block of the README and of the guides runs with the built package and prints what the page says", () => {
   let folder = "";
   beforeAll(async () => {
+    const built = await runScript(root, "scripts/build.ts", "--if-stale");
+    if (built.exitCode !== 0) throw new Error(built.stderr);
     const cache = join(root, "node_modules/.cache");
     await mkdir(cache, { recursive: true });
     folder = await mkdtemp(join(cache, "readme-"));
-    const paths = { envoi: [join(root, "src/index.ts")], "envoi/*": [join(root, "src/*/index.ts")] };
+    await mkdir(join(folder, "node_modules"));
+    await symlink(root, join(folder, "node_modules/envoi"));
     const config = {
       extends: join(root, "tsconfig.json"),
-      compilerOptions: { paths },
+      compilerOptions: { paths: {} }, // Of the package, its declarations are read, and no source is compiled.
       include: ["**/*.ts"],
       exclude: [],
     };
     await Bun.write(join(folder, "tsconfig.json"), JSON.stringify(config));
     for (const { script, code } of blocks) await Bun.write(join(folder, script), code);
-  });
+  }, 240_000);
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
   test.each(pages.filter((page) => !withoutCode.includes(page)))("%s has some", (page) =>
