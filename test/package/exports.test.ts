@@ -118,8 +118,8 @@ describe("a package that exports protocols, and another one that uses it", () =>
       ["NodeNext", "NodeNext"],
       ["Bundler", "Preserve"],
     ]) {
-      // Seconds; how it resolves is tried by the compiler before it.
-      if (compiler === "typescript-5.9" && moduleResolution === "Bundler" && !isLong) continue;
+      // Each compiler and each way to resolve is tried once, and all four pairs in the long verification.
+      if ((compiler === "typescript-5.9") === (moduleResolution === "Bundler") && !isLong) continue;
       test(`${compiler}, ${moduleResolution}: the declarations say what the source says`, async () => {
         const installed = join(folder, "node_modules/protocols");
         await rm(installed, { recursive: true, force: true });
