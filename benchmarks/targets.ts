@@ -1,9 +1,8 @@
 import { join } from "node:path";
 import { loadSuites } from "./harness/load";
 import type { Target } from "./harness/target";
-import { latency, memoryTargets, startup } from "./targets/process";
-import { codeRatios, fileRatios } from "./targets/ratios";
-import { codeTargets, files, gaps } from "./targets/tools";
+import { codeRatios } from "./targets/ratios";
+import { codeTargets } from "./targets/tools";
 
 export { stressTargets } from "./targets/stress";
 
@@ -19,12 +18,6 @@ const suites = await loadSuites(join(import.meta.dir, "suites"));
  */
 export const targets: readonly Target[] = [
   ...suites.flatMap(({ name, limits = [] }) => limits.map((limit): Target => ({ suite: name, ...limit }))),
-  ...fileRatios,
-  ...files,
   ...codeRatios,
   ...codeTargets,
-  ...memoryTargets,
-  ...latency,
-  ...startup,
-  ...gaps,
 ];

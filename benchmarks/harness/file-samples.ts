@@ -1,11 +1,7 @@
-import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, statSync, writeFileSync, writeSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, renameSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { type Place, sharedFolder } from "./places";
 
 // What the rows about files and their floors read, write and list: the same for both.
-
-/** How much of a large file is read at a time, in bytes. */
-export const PIECE = 256 * 1024;
 
 /** A text of so many bytes in lines of 64; `turn` makes texts that differ in every line. */
 export function letters(bytes: number, turn: number): string {
@@ -24,28 +20,18 @@ export const EDIT = {
     index % 2 === 0 ? ["NORTHWARD", "SOUTHWARD"] : ["SOUTHWARD", "NORTHWARD"],
 };
 
-/** So many names, in their order. */
-export const entryNames = (count: number): string[] =>
-  Array.from({ length: count }, (_, index) => `entry-${String(index).padStart(5, "0")}.txt`);
-
-/** A directory of so many empty files, to be looked at only. */
-export const directoryOf = (place: Place, entries: number): string =>
-  sharedFolder(place, `${entries} entries`, (path) => fillDirectory(path, entries));
-
-/** Makes so many empty files. */
-export function fillDirectory(folder: string, count: number): void {
-  for (const name of entryNames(count)) writeFileSync(join(folder, name), "");
+/** A file that has its name once it is whole. */
+export function writeWhole(temporary: string, path: string, content: Buffer): boolean {
+  const file = openSync(temporary, "wx");
+  const written = writeSync(file, content);
+  closeSync(file);
+  renameSync(temporary, path);
+  return written === content.length;
 }
 
-/** Writes a file of so many bytes, no two pieces of which are the same. */
-export function writeLarge(path: string, bytes: number): void {
-  const file = openSync(path, "w");
-  const piece = Buffer.from(letters(PIECE, 0));
-  for (let at = 0; at < bytes; at += PIECE) {
-    piece.writeUInt32LE(at / PIECE);
-    writeSync(file, piece, 0, Math.min(PIECE, bytes - at));
-  }
-  closeSync(file);
+/** Makes so many empty files, whose names are in their order. */
+export function fillDirectory(folder: string, count: number): void {
+  for (let i = 0; i < count; i++) writeFileSync(join(folder, `entry-${String(i).padStart(5, "0")}.txt`), "");
 }
 
 /** What is searched for: one line in one file of a hundred. */
@@ -63,27 +49,4 @@ export function fillTree(folder: string, files: number): string[] {
     paths.push(path);
   }
   return paths;
-}
-
-// What is there after the work of a row about files, or of its floor: each throws unless it is as it should be.
-
-/** The file holds the last of two contents that were written in turn. */
-export function expectLast(path: string, bytes: number, writes: number): void {
-  const text = readFileSync(path, "utf8");
-  if (text !== letters(bytes, (writes - 1) & 1)) throw new Error("the file does not hold what was written last");
-}
-
-export function expectSize(path: string, bytes: number): void {
-  const { size } = statSync(path);
-  if (size !== bytes) throw new Error(`the file has ${size} bytes where ${bytes} were written`);
-}
-
-export function expectNames(folder: string, names: readonly string[]): void {
-  const found = readdirSync(folder).sort();
-  if (found.join("/") === names.join("/")) return;
-  throw new Error(`the folder has ${found.length} names, and ${names.length} were to be left`);
-}
-
-export function expectSame(path: string, other: string): void {
-  if (!readFileSync(path).equals(readFileSync(other))) throw new Error("the copy is not what was copied");
 }

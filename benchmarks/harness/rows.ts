@@ -53,7 +53,7 @@ export function probe(
   measure: Probe["measure"],
   kept: readonly Kept[] = [],
   more: Pick<Probe, "rounds"> = {},
-): Declared {
+): Declared & { readonly row: Probe } {
   const under = typeof floor === "string" ? { none: floor } : floor;
   const limits = kept.map(([figure, bound, limit, aim, reason]): Limit => {
     const named = { row: name, figure, aim, reason };
@@ -129,22 +129,27 @@ export function batches(
   return { run, completed: completion.completed, ...(teardown && { teardown }) };
 }
 
-/** One operation after the other, each by its number since the beginning; `step` tells whether it was done right. */
-export function steps(operations: number, step: (index: number) => boolean, more: More = {}): Prepared {
+/** One step after the other, each of `width` operations, by its number since the beginning; `step` tells whether it was done right. */
+export function steps(operations: number, step: (index: number) => boolean, more: More = {}, width = 1): Prepared {
   let index = 0;
   return counted(() => {
     let done = 0;
-    for (let i = 0; i < operations; i++) if (step(index++)) done++;
+    for (let i = 0; i < operations; i += width) if (step(index++)) done += width;
     return done;
   }, more);
 }
 
-/** The same of operations that are awaited, each before the next; they take microseconds. */
-export function slowSteps(operations: number, step: (index: number) => Promise<boolean>, more: More = {}): Prepared {
+/** The same of steps that are awaited, each before the next; they take microseconds. */
+export function slowSteps(
+  operations: number,
+  step: (index: number) => Promise<boolean>,
+  more: More = {},
+  width = 1,
+): Prepared {
   let index = 0;
   return counted(async () => {
     let done = 0;
-    for (let i = 0; i < operations; i++) if (await step(index++)) done++;
+    for (let i = 0; i < operations; i += width) if (await step(index++)) done += width;
     return done;
   }, more);
 }

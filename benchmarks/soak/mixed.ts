@@ -1,10 +1,9 @@
 import { createSystem, defineProtocol, type RefTo, type System, Type } from "envoi";
 import { arithmetic } from "../harness/code-floors";
-import { disk } from "../harness/places";
 import { Proof } from "../harness/sampling";
 import type { Prepared } from "../harness/suite";
 import { executions, openActors, whyNot } from "../subjects/code";
-import { write, writeAndDelete, writeAndRead } from "../subjects/files";
+import { byActor, write, writeAndDelete, writeAndRead } from "../subjects/file-kinds";
 import { offers, pool, topic } from "../suites/flow.bench";
 import { chain, fanOut, mixed, pingPong, spawnStop } from "../suites/patterns.bench";
 import { items } from "../suites/streams.bench";
@@ -29,9 +28,9 @@ export const open: OpenLoad = async () => {
     pool: [OPERATIONS, pool(OPERATIONS, 100, { size: 4, routing: "least-busy" })],
     stream: [OPERATIONS, items(OPERATIONS, 100, "ticks", 16)],
     "what fails": [OPERATIONS, failing(OPERATIONS)],
-    write: [10, write(10_000)(disk, 10)],
-    "write and read": [10, writeAndRead(100)(disk, 10)],
-    "write and delete": [10, writeAndDelete(100)(disk, 10)],
+    write: [10, byActor(write(10_000), 10)],
+    "write and read": [10, byActor(writeAndRead, 10)],
+    "write and delete": [10, byActor(writeAndDelete, 10)],
   };
   if ((await whyNot("sandbox")) === undefined) {
     kinds["code"] = [10, executions(arithmetic)(await openActors("sandbox"), 10, false)];

@@ -4,7 +4,7 @@ import { type AskResult, address, createMessage, createSystem, type Router } fro
 import { type Isolation, spawnCodeExecution, spawnFileSystem, spawnProgram } from "envoi/tools";
 import { type Ended, spawnCodeOver } from "#internals";
 import { asUnique, report, type Sample, total } from "../harness/code-floors";
-import { writeWhole } from "../harness/file-floors";
+import { writeWhole } from "../harness/file-samples";
 import { disk, makeFolder } from "../harness/places";
 import type { Prepared } from "../harness/suite";
 import { openAlone, openBare } from "./code-bare";

@@ -18,8 +18,8 @@ export const Echo = defineProtocol("echo", { say: { payload: Type.Number(), repl
 /** An actor that is told numbers, and answers nothing. */
 export const Sink = defineProtocol("sink", { take: { payload: Type.Number() } });
 
-export const spawnEcho = (system: System): RefTo<typeof Echo> =>
-  system.spawn("echo", Echo, () => ({ say: (payload) => payload }));
+export const spawnEcho = (system: System, name = "echo"): RefTo<typeof Echo> =>
+  system.spawn(name, Echo, () => ({ say: (payload) => payload }));
 
 /** Tells to one actor, `width` at once, until the last is handled; then the next `width`. */
 export const tells = (operations: number, width = operations, system = createSystem()): Prepared =>

@@ -1,38 +1,26 @@
-import { writeFileSync } from "node:fs";
+import { closeSync, ftruncateSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { type AskResult, address, createMessage, createSystem, type Router } from "envoi";
 import { type FileSystemRef, spawnFileSystem } from "envoi/tools";
-import {
-  directoryOf,
-  EDIT,
-  entryNames,
-  expectLast,
-  expectNames,
-  expectSame,
-  expectSize,
-  letters,
-  writeLarge,
-} from "../harness/file-samples";
-import { type Folder, makeFolder, type Place } from "../harness/places";
-import type { Prepared } from "../harness/suite";
+import { fillDirectory, fillTree, NEEDLE } from "../harness/file-samples";
+import { disk, makeFolder, type Place, tmpfs } from "../harness/places";
+import { median } from "../harness/statistics";
+import type { Readings } from "../harness/suite";
+import { watchTimer } from "../harness/timer";
 
 /** The address that a file actor has unless it is given a name. */
 export const FILES = address("files");
 
 /** A file actor over a folder of its own. */
-interface Served {
+export interface Served {
   readonly folder: string;
   readonly files: FileSystemRef;
   readonly router: Router;
   readonly teardown: () => Promise<void>;
 }
 
-/** Prepares a row's work on one file system. */
-export type OnPlace = (place: Place, operations: number) => Prepared;
-
-/** Serves a folder of its own, or one that is shared, since nothing in it is changed. */
-function serve(place: Place, folder: Folder = makeFolder(place)): Served {
-  const { path, remove } = folder;
+export function serve(place: Place): Served {
+  const { path, remove } = makeFolder(place);
   const system = createSystem();
   const files = spawnFileSystem(system, { root: path });
   const teardown = async () => {
@@ -53,7 +41,7 @@ export async function withFiles<Value>(place: Place, work: (served: Served) => P
 }
 
 /** Of all replies, what the rows look at. */
-interface Value {
+export interface Value {
   readonly content?: string | Uint8Array;
   readonly size?: number;
   readonly entries?: readonly { readonly path: string; readonly size?: number }[];
@@ -76,202 +64,109 @@ export function told(reply: unknown): unknown {
   return outcome.value;
 }
 
-interface Asks {
-  readonly type: string;
-  readonly payload: (index: number) => object;
-  /** Whether the reply is the one that must come. */
-  readonly isDone: (value: Value, index: number) => boolean;
-  readonly verify?: (done: number) => void;
+/** The bytes of a file that is read as a stream, until it has ended or enough has come. */
+export async function streamedBytes({ router }: Served, path: string, isEnough = (_bytes: number) => false) {
+  let bytes = 0;
+  for await (const item of router.stream(createMessage(FILES, "readStream", { path }))) {
+    bytes += (told(item) as Uint8Array).length; // Bytes are what the stream gives where no encoding is named.
+    if (isEnough(bytes)) break;
+  }
+  return bytes;
 }
 
-/** Asks through the router, each awaited before the next. */
-function asked({ router, teardown }: Served, operations: number, { type, payload, isDone, verify }: Asks): Prepared {
-  let completed = 0;
-  const run = async () => {
-    for (let i = 0; i < operations; i++) {
-      const answer = await router.ask(createMessage(FILES, type, payload(completed)));
-      if (isDone(replied(answer), completed)) completed++;
-    }
-  };
-  return { run, completed: () => completed, teardown, ...(verify && { verify: () => verify(completed) }) };
-}
+// What is run in a process of its own.
 
-const FILE = "file.txt";
-const turns = (bytes: number): readonly [string, string] => [letters(bytes, 0), letters(bytes, 1)];
+/** Where there is no disk to wait for, if there is such a place: reading what is not in memory stops a process at will. */
+export const fast = "none" in tmpfs ? disk : tmpfs;
 
-/** The same file read again and again. */
-export const read =
-  (bytes: number): OnPlace =>
-  (place, operations) => {
-    const served = serve(place);
-    const text = letters(bytes, 0);
-    writeFileSync(join(served.folder, FILE), text);
-    const payload = () => ({ path: FILE });
-    return asked(served, operations, { type: "read", payload, isDone: ({ content }) => content === text });
-  };
+const GB = 1e9;
 
-/** Two contents in turn, written to the same file. */
-export const write =
-  (bytes: number, options: { readonly inPlace?: boolean; readonly durable?: boolean } = {}): OnPlace =>
-  (place, operations) => {
-    const served = serve(place);
-    const texts = turns(bytes);
-    writeFileSync(join(served.folder, FILE), "");
-    return asked(served, operations, {
-      type: "write",
-      payload: (index) => ({ path: FILE, content: texts[index & 1], ...options }),
-      isDone: ({ size }) => size === bytes,
-      verify: (done) => expectLast(join(served.folder, FILE), bytes, done),
-    });
-  };
+/** What even a short look reads: on a busy machine, its time may be up before anything came. */
+const LEAST = 2e6;
 
-/** Ten files written at once, each awaited with all the others. */
-export const tenWrites =
-  (bytes: number): OnPlace =>
-  (place, operations) => {
-    const { folder, router, teardown } = serve(place);
-    const texts = turns(bytes);
-    let completed = 0;
-    const run = async () => {
-      for (let sent = 0; sent < operations; sent += 10) {
-        const asks: Promise<AskResult>[] = [];
-        const content = texts[(completed / 10) & 1];
-        for (let i = 0; i < 10; i++) {
-          asks.push(router.ask(createMessage(FILES, "write", { path: `file-${i}.txt`, content })));
-        }
-        for (const answer of await Promise.all(asks)) if (replied(answer).size === bytes) completed++;
-      }
+/** A file of 1 GB, which is a hole, is read as a stream again and again beside a timer. */
+export const timerBesideLargeRead = (milliseconds: number): Promise<Readings> =>
+  withFiles(fast, (served) => {
+    const file = openSync(join(served.folder, "large"), "w");
+    ftruncateSync(file, GB);
+    closeSync(file);
+    const isShort = milliseconds < 100; // Sees only that it works.
+    const work = async (isOver: () => boolean): Promise<number> => {
+      let bytes = 0;
+      const isEnough = (read: number) => isShort && isOver() && read >= LEAST;
+      do bytes += await streamedBytes(served, "large", isEnough);
+      while (!isOver());
+      if (!isShort && bytes % GB !== 0) throw new Error(`${bytes} bytes came of files of ${GB}`);
+      return Math.round(bytes / 1e6);
     };
-    const verify = () => {
-      for (let i = 0; i < 10; i++) expectLast(join(folder, `file-${i}.txt`), bytes, completed / 10);
-    };
-    return { run, completed: () => completed, verify, teardown };
-  };
-
-/** A file written and read. */
-export const writeAndRead =
-  (bytes: number): OnPlace =>
-  (place, operations) => {
-    const { router, teardown } = serve(place);
-    const texts = turns(bytes);
-    let completed = 0;
-    const run = async () => {
-      for (let i = 0; i < operations; i++) {
-        const content = texts[completed & 1];
-        const written = replied(await router.ask(createMessage(FILES, "write", { path: FILE, content })));
-        const found = replied(await router.ask(createMessage(FILES, "read", { path: FILE })));
-        if (written.size === bytes && found.content === content) completed++;
-      }
-    };
-    return { run, completed: () => completed, teardown };
-  };
-
-/** A file written and deleted. */
-export const writeAndDelete =
-  (bytes: number): OnPlace =>
-  (place, operations) => {
-    const { folder, router, teardown } = serve(place);
-    const [content] = turns(bytes);
-    let completed = 0;
-    const run = async () => {
-      for (let i = 0; i < operations; i++) {
-        replied(await router.ask(createMessage(FILES, "write", { path: FILE, content })));
-        const { deleted } = replied(await router.ask(createMessage(FILES, "delete", { path: FILE })));
-        if (deleted === 1) completed++;
-      }
-    };
-    return { run, completed: () => completed, verify: () => expectNames(folder, [".envoi"]), teardown };
-  };
-
-/** A file added to. */
-export const append =
-  (bytes: number): OnPlace =>
-  (place, operations) => {
-    const served = serve(place);
-    const [content] = turns(bytes);
-    return asked(served, operations, {
-      type: "append",
-      payload: () => ({ path: FILE, content }),
-      isDone: ({ size }, index) => size === (index + 1) * bytes,
-      verify: (done) => expectSize(join(served.folder, FILE), done * bytes),
-    });
-  };
-
-/** One word of a file replaced by another, there and back. */
-export const edit =
-  (bytes: number): OnPlace =>
-  (place, operations) => {
-    const served = serve(place);
-    const text = EDIT.text(bytes);
-    writeFileSync(join(served.folder, FILE), text);
-    return asked(served, operations, {
-      type: "edit",
-      payload: (index) => {
-        const [oldText, newText] = EDIT.words(index);
-        return { path: FILE, edits: [{ oldText, newText }] };
-      },
-      isDone: ({ size }) => size === text.length,
-    });
-  };
-
-/** What is known of a file. */
-export const stat: OnPlace = (place, operations) => {
-  const served = serve(place);
-  writeFileSync(join(served.folder, FILE), letters(100, 0));
-  return asked(served, operations, {
-    type: "stat",
-    payload: () => ({ path: FILE }),
-    isDone: ({ size }) => size === 100,
+    return watchTimer(milliseconds, work, "MB read");
   });
-};
 
-/** The names in a directory, sorted, in one page. */
-export const list =
-  (count: number, details = false): OnPlace =>
-  (place, operations) => {
-    const served = serve(place, { path: directoryOf(place, count), remove() {} });
-    const last = entryNames(count).at(-1);
-    return asked(served, operations, {
-      type: "list",
-      payload: () => (details ? { path: "", details } : { path: "" }),
-      isDone: ({ entries = [], cursor }) => {
-        const end = entries[count - 1];
-        return entries.length === count && cursor === undefined && end?.path === last && (!details || end?.size === 0);
-      },
-    });
-  };
-
-/** A large file, read as a stream of bytes. */
-export const readLarge =
-  (bytes: number): OnPlace =>
-  (place, operations) => {
-    const { folder, router, teardown } = serve(place);
-    writeLarge(join(folder, "large"), bytes);
-    let completed = 0;
-    const run = async () => {
-      for (let i = 0; i < operations; i++) {
-        let total = 0;
-        for await (const item of router.stream(createMessage(FILES, "readStream", { path: "large" }))) {
-          // Bytes are what the stream gives where no encoding is named.
-          total += (told(item) as Uint8Array).length;
-        }
-        if (total === bytes) completed++;
+/** A directory of 10,000 entries is listed again and again beside a timer. */
+export const timerBesideLists = (milliseconds: number): Promise<Readings> =>
+  withFiles(fast, ({ folder, router }) => {
+    fillDirectory(folder, 10_000);
+    const work = async (isOver: () => boolean): Promise<number> => {
+      let lists = 0;
+      while (!isOver() || lists < 2) {
+        const { entries } = replied(await router.ask(createMessage(FILES, "list", { path: "" })));
+        if (entries?.length !== 10_000) throw new Error(`${entries?.length} of 10,000 entries were listed`);
+        lists++;
       }
+      return lists;
     };
-    return { run, completed: () => completed, teardown };
-  };
+    return watchTimer(milliseconds, work, "lists");
+  });
 
-/** A large file, copied over the copy before. */
-export const copyLarge =
-  (bytes: number): OnPlace =>
-  (place, operations) => {
-    const served = serve(place);
-    const { folder } = served;
-    writeLarge(join(folder, "large"), bytes);
-    return asked(served, operations, {
-      type: "copy",
-      payload: () => ({ from: "large", to: "copy", ifExists: "replace" }),
-      isDone: (value) => value.bytes === bytes,
-      verify: () => expectSame(join(folder, "large"), join(folder, "copy")),
+/** How often a search is done in one process, after one to warm up; the figure is the median. */
+const SEARCHES = 5;
+
+/** Searches so many files, again and again; `search` gives how many had what is searched for, and how many it looked through. */
+async function searching(files: number, search: () => Promise<readonly [matches: number, searched: number]>) {
+  const times: number[] = [];
+  for (let i = -1; i < SEARCHES; i++) {
+    const start = performance.now();
+    const [matches, searched] = await search();
+    if (i >= 0) times.push(performance.now() - start);
+    const due = Math.floor((files + 57) / 100); // One of a hundred, the 43rd.
+    if (matches !== due || searched !== files) {
+      throw new Error(`${matches} matches in ${searched} files, where ${due} are in ${files}`);
+    }
+  }
+  return { time: median(times) };
+}
+
+/** By the file actor. */
+export const searchFiles = (files: number): Promise<Readings> =>
+  withFiles(disk, ({ folder, router }) => {
+    fillTree(folder, files);
+    return searching(files, async () => {
+      let matches = 0;
+      let searched = 0;
+      for await (const item of router.stream(createMessage(FILES, "search", { text: NEEDLE }))) {
+        // The items of a search, by its protocol.
+        const found = told(item) as { kind: "match" } | { kind: "end"; files: number };
+        if (found.kind === "match") matches++;
+        else searched = found.files;
+      }
+      return [matches, searched];
     });
-  };
+  });
+
+/** By a bare loop that knows the paths. */
+export function searchByLoop(files: number): Promise<Readings> {
+  const folder = makeFolder(disk);
+  const paths = fillTree(folder.path, files).map((path) => join(folder.path, path));
+  const buffer = Buffer.allocUnsafe(65_536);
+  const needle = Buffer.from(NEEDLE);
+  return searching(files, async () => {
+    let matches = 0;
+    for (const path of paths) {
+      const file = openSync(path, "r");
+      const length = readSync(file, buffer, 0, buffer.length, 0);
+      closeSync(file);
+      if (buffer.subarray(0, length).indexOf(needle) >= 0) matches++;
+    }
+    return [matches, paths.length] as const;
+  }).finally(folder.remove);
+}

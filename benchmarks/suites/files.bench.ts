@@ -1,89 +1,127 @@
-import * as raw from "../harness/file-floors";
-import { disk, type Place, tmpfs } from "../harness/places";
-import type { Floor, LeftOut, Row, Suite } from "../harness/suite";
-import * as files from "../subjects/files";
-import { filesProbes } from "../subjects/files-probes";
+import { disk } from "../harness/places";
+import { apart, type Declared, figures, probe, suiteOf, timed, withRatio } from "../harness/rows";
+import * as kinds from "../subjects/file-kinds";
 
 const KB = 1024;
 const MB = 1024 * KB;
 
-/** A row that can stand on any file system. */
-interface Kind {
-  readonly name: string;
-  readonly operations: number;
-  readonly per?: number;
-  readonly floor: (place: Place) => Floor;
-  readonly work: files.OnPlace;
-}
+type Bare = readonly [name: string, about: string];
+type Limits = readonly [atMost: number, aim: number];
 
-const kind = (name: string, operations: number, floor: Kind["floor"], work: files.OnPlace): Kind => ({
-  name,
-  operations,
-  floor,
-  work,
-});
+/** A row of some operations a call, beside the bare calls of `node:fs`. */
+const row = (
+  name: string,
+  operations: number,
+  [floor, about]: Bare,
+  open: kinds.Open,
+  reason: string,
+  [atMost, aim]: Limits,
+  width = 1,
+): Declared =>
+  timed(
+    name,
+    {
+      name: floor,
+      about,
+      varies: true, // By the size of what is read or written, and by the file system.
+      setup: (all) => kinds.byHand(open, all, width),
+    },
+    (all) => kinds.byActor(open, all, width),
+    [atMost, aim, reason],
+    { operations, per: width },
+  );
 
-const on = (place: Place, { name, operations, per = 1, floor, work }: Kind): Row => ({
-  kind: "timed",
-  name: place === disk ? name : nameOnTmpfs(name),
-  operations,
-  per,
-  floor: floor(place),
-  setup: () => work(place, operations),
-});
-
-const nameOnTmpfs = (name: string): string => `${name}, tmpfs`;
-
-/** Published, by their published names; and those that a limit is about. */
-const both: readonly Kind[] = [
-  kind("write 100 B", 10, raw.rawWhole(100), files.write(100)),
-  kind("write 10 KB", 10, raw.rawWhole(10 * KB), files.write(10 * KB)),
-  kind("write 100 KB", 10, raw.rawWhole(100 * KB), files.write(100 * KB)),
-  kind("read file", 10, raw.rawRead(KB), files.read(KB)),
-  kind("list directory", 1, raw.rawListDetails(1_000), files.list(1_000, true)),
-  kind("delete file", 10, raw.rawDelete(100), files.writeAndDelete(100)),
-  kind("write + read", 10, raw.rawWriteRead(100), files.writeAndRead(100)),
-  { ...kind("10 concurrent writes", 10, raw.rawTenWrites(100), files.tenWrites(100)), per: 10 },
-  kind("read 100 B", 20, raw.rawRead(100), files.read(100)),
-  kind("read 10 KB", 20, raw.rawRead(10 * KB), files.read(10 * KB)),
-  kind("write 100 B in place", 20, raw.rawInPlace(100), files.write(100, { inPlace: true })),
-  kind("write 10 KB in place", 20, raw.rawInPlace(10 * KB), files.write(10 * KB, { inPlace: true })),
-  kind("write 100 KB in place", 10, raw.rawInPlace(100 * KB), files.write(100 * KB, { inPlace: true })),
-  kind("list of 1,000 entries", 1, raw.rawList(1_000), files.list(1_000)),
+const READ: Bare = ["raw read", '`readFileSync(path, "utf8")`'];
+const WHOLE: Bare = [
+  "raw write whole",
+  'a temporary file: `openSync(path, "wx")`, `writeSync` of a Buffer, `closeSync`; then `renameSync`',
+];
+const IN_PLACE: Bare = [
+  "raw write in place",
+  '`openSync(path, "r+")`, `writeSync` of a Buffer, `ftruncateSync`, `closeSync`',
+];
+const TEN: Bare = ["raw write whole, 10 files", "the same for ten files, one after the other"];
+const WRITE_READ: Bare = ["raw write and read", "*raw write whole*, then *raw read*"];
+const DELETE: Bare = ["raw write and delete", "*raw write whole*, then `unlinkSync`"];
+const APPEND: Bare = ["raw append", '`openSync(path, "a")`, `writeSync` of a Buffer, `closeSync`'];
+const EDIT: Bare = [
+  "raw edit",
+  "*raw read*, `indexOf` until the text is known to occur once, the text put together anew, *raw write whole*",
+];
+const LIST: Bare = ["raw list", "`readdirSync(path, { withFileTypes: true })`"];
+const DETAILS: Bare = ["raw list with details", "`readdirSync(path, { withFileTypes: true })`, and `statSync` of each"];
+const DURABLE: Bare = [
+  "raw durable write",
+  "*raw write whole*, with an asynchronous `fsync` of the file before it gets its name, and one of its directory after",
+];
+const READ_LARGE: Bare = [
+  "raw read of a large file",
+  "`openSync`, `readSync` of 128 KB into a new Buffer each, 16 of them kept as a stream keeps them for its reader, until the end; `closeSync`",
+];
+const COPY_LARGE: Bare = [
+  "raw copy of a large file",
+  "`readSync` of 256 KB and `writeSync` into a new file until the end; then `renameSync` over the copy before",
 ];
 
-const onDisk: readonly Kind[] = [
-  kind("write 100 B, durable", 1, raw.rawDurable(100), files.write(100, { durable: true })),
-  kind("append 100 B", 20, raw.rawAppend(100), files.append(100)),
-  kind("edit of a file of 10 KB", 10, raw.rawEdit(10 * KB), files.edit(10 * KB)),
-  kind("stat", 20, raw.rawStat, files.stat),
-  kind("list of 1 entry", 20, raw.rawList(1), files.list(1)),
-  kind("list of 50 entries", 10, raw.rawList(50), files.list(50)),
-  kind("list of 10,000 entries", 1, raw.rawList(10_000), files.list(10_000)),
-];
+const READS = "a read is a message there and back, the path checked, the file's kind looked at, and an etag";
+const CHANGES = "a write is a message, a lock that other processes heed, and the etag of what was written";
+const REPLACES = "the file system does the most of it; the actor adds the lock, and a look at what is replaced";
+const LISTS = "the names come in the same calls, and are sorted and checked";
+const STREAMS = "90 % of a bare loop's throughput, with back-pressure";
 
-const large: readonly Kind[] = [
-  kind("read of a large file, 32 MB", 1, raw.rawReadLarge(32 * MB), files.readLarge(32 * MB)),
-  kind("copy of a large file, 32 MB", 1, raw.rawCopyLarge(32 * MB), files.copyLarge(32 * MB)),
-];
+/** What a 5 ms timer gets beside work of 200 ms. */
+const timer = (work: string, counted: string, subject: string): Declared =>
+  probe(
+    `5 ms timer while ${work}`,
+    [...figures("", "ticks"), ...figures("ms", "gap"), ...figures("", counted, "ticks when idle")],
+    "bare calls do not let a timer run at all",
+    apart(MODULE, subject, { smoke: 20, full: 200 }),
+    [
+      ["ticks", "atLeast", 38, 40, "large work starves no timers (P5)"],
+      ["gap", "atMost", 8, 8, "large work goes in pieces (P5)"],
+    ],
+  );
 
-const { rows: rowsInMemory, leftOut } = inMemory(tmpfs);
+const MODULE = new URL("../subjects/files.ts", import.meta.url).href;
+const TREE = { smoke: 100, full: 2_000 };
 
-function inMemory(place: typeof tmpfs): { readonly rows: readonly Row[]; readonly leftOut: readonly LeftOut[] } {
-  const kinds = [...both, ...large];
-  if (!("none" in place)) return { rows: kinds.map((each) => on(place, each)), leftOut: [] };
-  return { rows: [], leftOut: kinds.map(({ name }) => ({ row: nameOnTmpfs(name), why: place.none })) };
-}
-
-export const suite: Suite = {
-  name: "files",
-  about: [
+export const suite = suiteOf(
+  "files",
+  [
     "The file actor, warm, asked through the router, beside the bare calls of `node:fs`.",
-    `Rows that do not say tmpfs are on the machine's temporary folder (${disk.kind}), its contents cached; *write* is whole or not`,
+    `Rows are on the machine's temporary folder (${disk.kind}), its contents cached; *write* is whole or not`,
     "at all unless a row says in place. *read file* reads 1 KB, *list directory* lists 1,000 entries with size and time of each,",
     "*delete file* writes a file of 100 B and deletes it, *write + read* and *10 concurrent writes* write 100 B each. The file of 1 GB is a hole, on tmpfs where there is one.",
     "What other file tools take, and what they let out of their root, is in benchmarks/results/peers.md.",
   ].join("\n"),
-  rows: [...[...both, ...onDisk, ...large].map((each) => on(disk, each)), ...rowsInMemory, ...filesProbes],
-  leftOut,
-};
+  [
+    row("write 100 B", 10, WHOLE, kinds.write(100), REPLACES, [1.3, 1.15]),
+    row("write 10 KB", 10, WHOLE, kinds.write(10 * KB), REPLACES, [1.3, 1.15]),
+    row("write 100 KB", 10, WHOLE, kinds.write(100 * KB), REPLACES, [1.3, 1.15]),
+    row("read file", 10, READ, kinds.read(KB), READS, [1.7, 1.2]),
+    row("list directory", 1, DETAILS, kinds.list(1_000, true), LISTS, [0.9, 0.7]),
+    row("delete file", 10, DELETE, kinds.writeAndDelete, REPLACES, [1.7, 1.2]),
+    row("write + read", 10, WRITE_READ, kinds.writeAndRead, READS, [1.4, 1.1]),
+    row("10 concurrent writes", 10, TEN, kinds.tenWrites, REPLACES, [1.3, 1.1], 10),
+    row("read 100 B", 20, READ, kinds.read(100), READS, [2, 1.6]),
+    row("write 100 B in place", 20, IN_PLACE, kinds.write(100, { inPlace: true }), CHANGES, [2, 1.5]),
+    row("write 100 KB in place", 10, IN_PLACE, kinds.write(100 * KB, { inPlace: true }), CHANGES, [2.4, 1.5]),
+    row("write 100 B, durable", 1, DURABLE, kinds.write(100, { durable: true }), REPLACES, [2.3, 1.1]),
+    row("append 100 B", 20, APPEND, kinds.append, CHANGES, [3.4, 1.5]),
+    row("edit of a file of 10 KB", 10, EDIT, kinds.edit(10 * KB), REPLACES, [1.4, 1.1]),
+    row("stat", 20, ["raw stat", "`statSync`"], kinds.stat, READS, [1.7, 1.2]),
+    row("list of 50 entries", 10, LIST, kinds.list(50), LISTS, [1.7, 1.2]),
+    row("list of 1,000 entries", 1, LIST, kinds.list(1_000), LISTS, [1.5, 1]),
+    row("read of a large file, 32 MB", 1, READ_LARGE, kinds.readLarge(32 * MB), STREAMS, [1.11, 1]),
+    row("copy of a large file, 32 MB", 1, COPY_LARGE, kinds.copyLarge(32 * MB), STREAMS, [1.11, 0.8]),
+    probe(
+      "search of 2,000 files of 2 KB for a text that is in 20",
+      withRatio("ms", "time"),
+      { name: "open, read, close, indexOf", measure: apart(MODULE, "searchByLoop", TREE) },
+      apart(MODULE, "searchFiles", TREE),
+      [["time", "atMost", 20, 15, "as fast as those that start ripgrep, in milliseconds"]],
+    ),
+    timer("a file of 1 GB is read, for 200 ms or to its end", "MB read", "timerBesideLargeRead"),
+    timer("10,000 entries are listed for 200 ms", "lists", "timerBesideLists"),
+  ],
+);

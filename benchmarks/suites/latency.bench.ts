@@ -1,91 +1,65 @@
-import { inFreshProcess } from "../harness/fresh-process";
 import { latencyFigures, sustainedFigures } from "../harness/latency";
-import { disk, type Place, tmpfs } from "../harness/places";
-import type { Charted, LeftOut, Probe, Scale, Suite } from "../harness/suite";
+import { disk } from "../harness/places";
+import { apart, type Declared, type Kept, needing, probe, suiteOf } from "../harness/rows";
+import type { Charted } from "../harness/suite";
 import { whyNot } from "../subjects/code";
 
-const OPERATIONS = new URL("../subjects/latency-process.ts", import.meta.url);
-const SUSTAINED = new URL("../subjects/sustained-process.ts", import.meta.url);
+const MODULE = new URL("../subjects/latency.ts", import.meta.url).href;
+const PUBLISHED = "the published limit, held by each operation by itself";
 
-const SMOKE = 50;
-
-/** One operation after the other, so many of them, beside as many that do nothing. */
-function each(name: string, subject: string, unit: "ns" | "µs", full: number): Probe {
-  const sizes: Readonly<Record<Scale, number>> = { smoke: SMOKE, full };
-  const nothing = unit === "ns" ? "clock" : "clockInMicroseconds";
-  return {
-    kind: "probe",
-    name,
-    figures: latencyFigures(unit),
-    floor: {
-      name: "the clock",
-      measure: async (scale) => (await inFreshProcess<Charted>(OPERATIONS, nothing, sizes[scale])).readings,
-    },
-    measure: (scale) => inFreshProcess<Charted>(OPERATIONS, subject, sizes[scale]),
-  };
+/** One operation after the other, so many of them, beside as many that do nothing; its limit is of the p95, in its unit. */
+function each(
+  name: string,
+  subject: string,
+  unit: "ns" | "µs",
+  full: number,
+  p95?: readonly [limit: number, aim: number, reason?: string],
+): Declared {
+  const sizes = { smoke: 50, full };
+  const nothing = apart<Charted>(MODULE, unit === "ns" ? "clock" : "clockInMicroseconds", sizes);
+  const floor = { name: "the clock", measure: async (scale: keyof typeof sizes) => (await nothing(scale)).readings };
+  const kept = p95 && ([["p95", "atMost", p95[0], p95[1], p95[2] ?? PUBLISHED]] satisfies Kept[]);
+  return probe(name, latencyFigures(unit), floor, apart<Charted>(MODULE, subject, sizes), kept);
 }
 
-function sustained(name: string, subject: string): Probe {
-  const sizes: Readonly<Record<Scale, number>> = { smoke: 20, full: 2_000 };
-  return {
-    kind: "probe",
-    name,
-    figures: sustainedFigures,
-    floor: { name: "raw", measure: (scale) => inFreshProcess(SUSTAINED, "raw", sizes[scale] / 4) },
-    measure: (scale) => inFreshProcess(SUSTAINED, subject, sizes[scale]),
-  };
-}
+const sustained = (name: string, subject: string, rate: number, slowest: number, aim: number): Declared =>
+  probe(
+    `sustained for 2 s: ${name}`,
+    sustainedFigures,
+    { name: "raw", measure: apart(MODULE, "raw", { smoke: 5, full: 500 }) },
+    apart(MODULE, subject, { smoke: 20, full: 2_000 }),
+    [
+      ["rate", "atLeast", rate, aim, "half of what was reached; 10,000 a second are published"],
+      ["slowest tenth of a second", "atLeast", slowest, aim, "no pause of the collector halves it"],
+    ],
+  );
 
-const read = ({ name }: Place, isDisk: boolean) => `read of 100 B${isDisk ? "" : `, ${name}`}`;
-const write = ({ name }: Place, isDisk: boolean) => `write of 100 B${isDisk ? "" : `, ${name}`}`;
-
-const inMemory = "none" in tmpfs ? [] : [tmpfs];
-const files: readonly Probe[] = [
-  each(read(disk, true), "readsOnDisk", "µs", 10_000),
-  each(write(disk, true), "writesOnDisk", "µs", 10_000),
-  ...inMemory.flatMap((place) => [
-    each(read(place, false), "readsInMemory", "µs", 10_000),
-    each(write(place, false), "writesInMemory", "µs", 10_000),
-  ]),
-];
-
-const sandbox = each("execution, sandbox", "sandboxExecutions", "µs", 10_000);
-const whyNoSandbox = await whyNot("sandbox");
-const whyNoTrusted = await whyNot("trusted");
-const trusted = each("execution, trusted", "trustedExecutions", "µs", 20_000);
-const code = [
-  { probe: sandbox, why: whyNoSandbox },
-  { probe: trusted, why: whyNoTrusted },
-];
-
-const withoutMemory: readonly LeftOut[] =
-  "none" in tmpfs
-    ? [
-        { row: "read of 100 B, tmpfs", why: tmpfs.none },
-        { row: "write of 100 B, tmpfs", why: tmpfs.none },
-      ]
-    : [];
-
-export const suite: Suite = {
-  name: "latency",
-  about: [
+export const suite = suiteOf(
+  "latency",
+  [
     "Single operations, each timed by itself and one after the other, none of them left out: what *the clock* takes is in each time.",
     "Percentiles are of 100,000 messages or asks, 20,000 trusted executions, and 10,000 of what takes longer: requests of files,",
     "batches of 100 asks, executions in the sandbox; in a process of their own each round. What the slowest ones wait for is mostly",
     `the collector, the turn that an actor gives to timers and I/O, and the machine; on the disk (${disk.kind} here), the disk.`,
   ].join("\n"),
-  rows: [
-    each("createMessage", "messages", "ns", 100_000),
-    each("router.ask(createMessage(…)), a round trip", "routerAsks", "ns", 100_000),
-    each("ref.ask, a round trip", "refAsks", "ns", 100_000),
-    each("100 asks at once, until all have replied", "hundredAsks", "µs", 10_000),
-    ...files,
-    ...code.filter(({ why }) => why === undefined).map(({ probe }) => probe),
-    sustained("sustained for 2 s: ref.tell", "byRef"),
-    sustained("sustained for 2 s: router.tell(createMessage(…))", "byRouter"),
+  [
+    each("createMessage", "messages", "ns", 100_000, [240, 80]),
+    each("router.ask(createMessage(…)), a round trip", "routerAsks", "ns", 100_000, [1_250, 300]),
+    each("ref.ask, a round trip", "refAsks", "ns", 100_000, [530, 200]),
+    each("100 asks at once, until all have replied", "hundredAsks", "µs", 10_000, [
+      60,
+      20,
+      "a hundred operations at once, as published",
+    ]),
+    each("read of 100 B", "reads", "µs", 10_000, [8, 3]),
+    each("write of 100 B", "writes", "µs", 10_000, [
+      420,
+      100,
+      `${PUBLISHED}; on a slow disk, it is the disk that misses it`,
+    ]),
+    ...needing(await whyNot("sandbox"), [each("execution, sandbox", "sandboxExecutions", "µs", 10_000, [270, 80])]),
+    ...needing(await whyNot("trusted"), [each("execution, trusted", "trustedExecutions", "µs", 20_000)]),
+    sustained("ref.tell", "byRef", 45_000_000, 30_000_000, 100_000_000),
+    sustained("router.tell(createMessage(…))", "byRouter", 6_000_000, 4_000_000, 12_000_000),
   ],
-  leftOut: [
-    ...withoutMemory,
-    ...code.flatMap(({ probe, why }) => (why === undefined ? [] : [{ row: probe.name, why }])),
-  ],
-};
+);

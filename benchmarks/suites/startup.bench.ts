@@ -1,77 +1,85 @@
+import { type Declared, figures, type Kept, needing, probe, suiteOf } from "../harness/rows";
 import { commandFor, missingPeers } from "../harness/shipped";
-import type { LeftOut, Probe, ProbeFigure, Scale, Suite } from "../harness/suite";
 import { home } from "../subjects/installation";
 import { sizeOf } from "../subjects/size";
 import { startsOf } from "../subjects/starts";
 import { missingCompiler, typeCheck } from "../subjects/type-check";
 
-const figures = (unit: ProbeFigure["unit"], ...names: readonly string[]): ProbeFigure[] =>
-  names.map((name) => ({ name, unit, ratio: false }));
-
-const BESIDE = "an empty file is started in turns with it, which is its figure *bare Bun*";
-
 /** A program of `subjects/starts`, started again and again. */
-const started = (name: string, program: string, full = 15): Probe => ({
-  kind: "probe",
-  name,
-  figures: figures("ms", "time", "bare Bun", "over bare Bun"),
-  floor: { none: BESIDE },
-  measure: (scale) => startsOf(program, { smoke: 1, full }[scale]),
-});
+const started = (name: string, program: string, most: number, aim: number, reason: string, full = 15): Declared =>
+  probe(
+    name,
+    figures("ms", "time", "bare Bun", "over bare Bun"),
+    "an empty file is started in turns with it, which is its figure *bare Bun*",
+    (scale) => startsOf(program, { smoke: 1, full }[scale]),
+    [["over bare Bun", "atMost", most, aim, reason]],
+  );
 
-const sized = (name: string, entry: "index" | "tools"): Probe => ({
-  kind: "probe",
-  name,
-  figures: figures("kB", "minified", "gzip", "minified, our own", "gzip, our own"),
-  floor: { none: "a bundle without it has none of it" },
-  measure: () => sizeOf(entry),
-});
+/** Kilobytes; a test holds them, too. */
+const sized = (name: string, entry: "index" | "tools", minified: number, gzip: number, reason: string): Declared =>
+  probe(
+    name,
+    figures("kB", "minified", "gzip", "minified, our own", "gzip, our own"),
+    "a bundle without it has none of it",
+    () => sizeOf(entry),
+    Object.entries({ minified, gzip }).map(([figure, most]): Kept => [figure, "atMost", most, most * 0.9, reason]),
+  );
 
-const SERVICES: Readonly<Record<Scale, number>> = { smoke: 2, full: 200 };
+const checked = probe(
+  "tsc of a project with 200 protocols",
+  [...figures("s", "time", "without envoi"), ...figures("ms", "a protocol")],
+  "the same services as interfaces are compiled beside it, which is its figure *without envoi*",
+  (scale) => typeCheck({ smoke: 2, full: 200 }[scale]),
+  [["a protocol", "atMost", 5, 3, "types are inferred from schemas without making a project slow to check"]],
+);
 
-const checked: Probe = {
-  kind: "probe",
-  name: "tsc of a project with 200 protocols",
-  figures: [...figures("s", "time", "without envoi"), ...figures("ms", "a protocol")],
-  floor: { none: "the same services as interfaces are compiled beside it, which is its figure *without envoi*" },
-  measure: async (scale) => typeCheck(SERVICES[scale]),
-};
+/** Why a row that needs packages cannot run without these. */
+const whyWithout = (lacks: readonly string[]): string | undefined =>
+  lacks.length === 0
+    ? undefined
+    : `${lacks.join(" and ")} ${lacks.length > 1 ? "are" : "is"} not installed: \`${commandFor(lacks)}\``;
 
-interface Needing {
-  readonly probe: Probe;
-  /** What is not installed of what it needs. */
-  readonly lacks: readonly string[];
-}
-
-const needing: readonly Needing[] = [
-  {
-    probe: started('import "envoi/tools", to the first execution in the sandbox', "execution", 9),
-    lacks: missingPeers(home),
-  },
-  { probe: checked, lacks: missingCompiler() },
-];
-
-const leftOut: readonly LeftOut[] = needing
-  .filter(({ lacks }) => lacks.length > 0)
-  .map(({ probe, lacks }) => ({
-    row: probe.name,
-    why: `${lacks.join(" and ")} ${lacks.length > 1 ? "are" : "is"} not installed: \`${commandFor(lacks)}\``,
-  }));
-
-export const suite: Suite = {
-  name: "startup",
-  about: [
+export const suite = suiteOf(
+  "startup",
+  [
     "What it costs to have envoi, of the package as it is published: the time from the start of a process of Bun to its end, which is as",
     "soon as the work is done; the bytes that it adds to a bundle; and the time of the compiler. Times *over bare Bun* are what a process",
     "takes longer than one that runs an empty file.",
   ].join("\n"),
-  rows: [
-    started('import "envoi", to the first reply', "reply"),
-    started('import "envoi", to the first reply, checked by its schemas', "checked-reply"),
-    started('import "envoi/tools", to the first file read', "file-read"),
-    ...needing.filter(({ lacks }) => lacks.length === 0).map(({ probe }) => probe),
-    sized("bytes of the core", "index"),
-    sized("bytes of the tools, the core included", "tools"),
+  [
+    started('import "envoi", to the first reply', "reply", 20, 15, "a short program, such as a command, can afford it"),
+    started(
+      'import "envoi", to the first reply, checked by its schemas',
+      "checked-reply",
+      30,
+      25,
+      "TypeBox's compiler comes with the first schema that is checked",
+    ),
+    started(
+      'import "envoi/tools", to the first file read',
+      "file-read",
+      60,
+      45,
+      "the file actor checks each request by its schema",
+    ),
+    ...needing(whyWithout(missingPeers(home)), [
+      started(
+        'import "envoi/tools", to the first execution in the sandbox',
+        "execution",
+        100,
+        80,
+        "a process is started, and WebAssembly compiled in it",
+        9,
+      ),
+    ]),
+    ...needing(whyWithout(missingCompiler()), [checked]),
+    sized("bytes of the core", "index", 365, 109, "half is TypeBox, whole, since users write any schema"),
+    sized(
+      "bytes of the tools, the core included",
+      "tools",
+      530,
+      172,
+      "two actors, diffs and changes of several files; what they run in other processes apart",
+    ),
   ],
-  ...(leftOut.length > 0 && { leftOut }),
-};
+);

@@ -11,53 +11,6 @@ type Limits = Readonly<Record<string, readonly [atMost: number, aim: number]>>;
 const ratios = (suite: string, reason: string, limits: Limits): Target[] =>
   Object.entries(limits).map(([row, [atMost, aim]]) => ({ suite, row, figure: "ratio", atMost, aim, reason }));
 
-const READ = "a read is a message there and back, the path checked, the file's kind looked at, and an etag";
-const IN_PLACE = "a write is a message, a lock that other processes heed, and the etag of what was written";
-const WHOLE = "the file system does the most of it; the actor adds the lock, and a look at what is replaced";
-const LIST = "the names come in the same calls, and are sorted and checked";
-const LARGE = "90 % of a bare loop's throughput, with back-pressure";
-
-/** By reason; the third figure is the limit on tmpfs, where the bare calls are quicker, and null for rows that are on the disk only. */
-const fileLimits: Readonly<Record<string, Readonly<Record<string, readonly [number, number, (number | null)?]>>>> = {
-  [READ]: {
-    "read file": [1.7, 1.2, 1.8],
-    "read 100 B": [2, 1.6],
-    "read 10 KB": [2, 1.6],
-    "write + read": [1.4, 1.1, 1.7],
-    stat: [1.7, 1.2, null],
-  },
-  [IN_PLACE]: {
-    "write 100 B in place": [2, 1.5],
-    "write 10 KB in place": [2, 1.5],
-    "write 100 KB in place": [2.4, 1.5],
-    "append 100 B": [3.4, 1.5, null],
-  },
-  [WHOLE]: {
-    "write 100 B": [1.3, 1.15, 1.7],
-    "write 10 KB": [1.3, 1.15, 1.8],
-    "write 100 KB": [1.3, 1.15, 1.6],
-    "10 concurrent writes": [1.3, 1.1, 1.5],
-    "delete file": [1.7, 1.2, 2],
-    "write 100 B, durable": [2.3, 1.1, null],
-    "edit of a file of 10 KB": [1.4, 1.1, null],
-  },
-  [LIST]: {
-    "list directory": [0.9, 0.7, 0.7],
-    "list of 1 entry": [2.2, 1.5, null],
-    "list of 50 entries": [1.7, 1.2, null],
-    "list of 1,000 entries": [1.5, 1],
-    "list of 10,000 entries": [1.8, 1.2, null],
-  },
-  [LARGE]: { "read of a large file, 32 MB": [1.11, 1], "copy of a large file, 32 MB": [1.11, 0.8] },
-};
-
-export const fileRatios: readonly Target[] = Object.entries(fileLimits).flatMap(([reason, limits]) =>
-  Object.entries(limits).flatMap(([row, [atMost, aim, onTmpfs = atMost]]) => [
-    ...ratios("files", reason, { [row]: [atMost, aim] }),
-    ...(onTmpfs === null ? [] : ratios("files", reason, { [`${row}, tmpfs`]: [onTmpfs, aim] })),
-  ]),
-);
-
 const EXECUTIONS = [
   "simple arithmetic",
   "array operation",

@@ -3,16 +3,16 @@ import { inFreshProcess } from "../../benchmarks/harness/fresh-process";
 import { publishedReading, publishedRow } from "../../benchmarks/harness/published";
 import { suite as startup } from "../../benchmarks/suites/startup.bench";
 
-const raw = new URL("../../benchmarks/harness/raw-subjects.ts", import.meta.url);
+const memory = new URL("../../benchmarks/suites/memory.bench.ts", import.meta.url);
 
 describe("a subject in its own process", () => {
   test("gives what it read", async () => {
-    const { bytes } = await inFreshProcess(raw, "idleHeap", 1000);
+    const { bytes } = await inFreshProcess(memory, "rawIdleHeap", 1000);
     expect(bytes).toBeGreaterThan(0);
   });
 
   test("that fails says so in its own words", async () => {
-    await expect(inFreshProcess(raw, "nothing", 1)).rejects.toThrow("exports no function nothing");
+    await expect(inFreshProcess(memory, "nothing", 1)).rejects.toThrow("exports no function nothing");
   });
 });
 

@@ -2,10 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { inFreshProcess } from "../../../benchmarks/harness/fresh-process";
 import { NO_COLLECTION } from "../../../benchmarks/harness/heap";
 import { measureRow, QUICK, smokeRow } from "../../../benchmarks/harness/measure";
-import { slopesProbe } from "../../../benchmarks/harness/probes";
 import type { Charted } from "../../../benchmarks/harness/suite";
 import { checkTargets } from "../../../benchmarks/harness/target";
-import { suite } from "../../../benchmarks/suites/memory.bench";
+import { lasting, suite } from "../../../benchmarks/suites/memory.bench";
 import { targets } from "../../../benchmarks/targets";
 import { result } from "../sample-result";
 
@@ -54,7 +53,7 @@ describe("a slope of memory", () => {
 
   test.if(LONG)("misses its target where it is surely above 0", async () => {
     const sizes = { smoke: 50, full: 50 }; // One in so many is kept.
-    const leaking = slopesProbe("10,000,000 messages, told and asked", sizes, subjects, "keepsOneIn");
+    const { row: leaking } = lasting("10,000,000 messages, told and asked", "keepsOneIn", sizes, subjects.href);
     const row = await measureRow(leaking, { ...QUICK, rounds: 1 });
     const { checked, misses } = checkTargets(targets, [{ ...result({}), suite: "memory", rows: [row] }]);
     expect(checked).toBe(2);
@@ -64,7 +63,7 @@ describe("a slope of memory", () => {
 
 test("a leak is looked for in three processes or more, whatever the first one says: what grows once is none", async () => {
   let calls = 0;
-  const probe = slopesProbe("a row", { smoke: 50, full: 50 }, subjects, "keepsOneIn");
+  const { row: probe } = lasting("a row", "keepsOneIn", { smoke: 50, full: 50 }, subjects.href);
   for (const leaks of [
     [1, 0, 0],
     [0, 1, 1],

@@ -3,53 +3,57 @@ import { join } from "node:path";
 import { createMessage, createSystem } from "envoi";
 import { type FileSystemRef, itemsOf, resultOf, type SearchRequest, spawnCodeExecution } from "envoi/tools";
 import { fillDirectory } from "../harness/file-samples";
-import { disk, tmpfs } from "../harness/places";
 import type { Readings } from "../harness/suite";
 import { gapBeside } from "../harness/timer";
 import { CODE, ran } from "./code";
-import { withFiles } from "./files";
+import { fast, withFiles } from "./files";
 
-// What the probes about gaps run in a process of its own: requests at the limits of the tools, as their defaults are. Each takes
-// what part of the limit it works at, in per cent.
+// Requests at the limits of the tools, as their defaults are, each in a process of its own. Each takes what part of the limit it works
+// at, in per cent.
 
 const MB = 1024 * 1024;
 const LIMIT = 10 * MB;
-const fast = "none" in tmpfs ? disk : tmpfs;
 
 /** A text that is there as a whole: one that was put together is copied by whoever looks at it first. */
 const flat = (text: string): string => Buffer.from(text, "latin1").toString("latin1");
 
 const partOf = (most: number, percent: number): number => Math.ceil((most * percent) / 100);
 
-/** What a file actor replies, which must be this kind of a refusal where one is named. */
-function expectTold(answer: Parameters<typeof resultOf>[0], kind = "done"): unknown {
-  const told = resultOf(answer);
-  const found = told.isOk() ? "done" : (told.error as { kind: string }).kind; // Both kinds of errors have one.
-  if (found !== kind) throw new Error(`the reply was ${found}, and not ${kind}`);
-  return told.isOk() ? told.value : undefined;
+function expectCount(found: number | undefined, due: number): void {
+  if (found !== due) throw new Error(`${found} were done or found, where ${due} were due`);
 }
 
-type Work = (files: FileSystemRef, folder: string) => Promise<void>;
-const nothing = (): void => {};
+/** What a file actor replies. Its errors, and those of the ask, all have a kind and a message. */
+function done(answer: Parameters<typeof resultOf>[0]): unknown {
+  const told = resultOf(answer);
+  if (told.isErr()) throw new Error((told.error as { message: string }).message);
+  return told.value;
+}
 
-const beside = (work: Work, prepare: (folder: string) => void = nothing): Promise<Readings> =>
+type Work = (files: FileSystemRef) => Promise<void>;
+
+const beside = (work: Work, prepare: (folder: string) => void = () => {}): Promise<Readings> =>
   withFiles(fast, ({ files, folder }) =>
     gapBeside(
       () => prepare(folder),
-      () => work(files, folder),
+      () => work(files),
     ),
   );
 
 export function refusedWrite(percent: number): Promise<Readings> {
   const content = flat("x".repeat(Math.max(LIMIT + 1, partOf(300 * MB, percent))));
-  return beside(async (files) => void expectTold(await files.ask("write", { path: "a", content }), "too-large"));
+  return beside(async (files) => {
+    const told = resultOf(await files.ask("write", { path: "a", content }));
+    if (told.isOk() || (told.error as { kind: string }).kind !== "too-large")
+      throw new Error("the write was not refused");
+  });
 }
 
 export function write(percent: number): Promise<Readings> {
   const content = "\u65e5".repeat(partOf(LIMIT / 3, percent) - 1);
   return beside(async (files) => {
-    const { size } = expectTold(await files.ask("write", { path: "a", content })) as { size: number };
-    if (size !== content.length * 3) throw new Error(`${size} bytes were written`);
+    const { size } = done(await files.ask("write", { path: "a", content })) as { size: number };
+    expectCount(size, content.length * 3);
   });
 }
 
@@ -57,7 +61,7 @@ export function edit(percent: number): Promise<Readings> {
   const lines = flat("\n".repeat(partOf(4 * MB, percent)));
   const edits = [{ oldText: flat(`x\n${lines}y`), newText: flat(`${lines}z${lines}`) }];
   return beside(
-    async (files) => void expectTold(await files.ask("edit", { path: "a", edits })),
+    async (files) => void done(await files.ask("edit", { path: "a", edits })),
     (folder) => writeFileSync(join(folder, "a"), `x\r\n${lines}y`),
   );
 }
@@ -65,11 +69,11 @@ export function edit(percent: number): Promise<Readings> {
 export function change(percent: number): Promise<Readings> {
   const deep = "d/".repeat(partOf(500, percent));
   const paths = Array.from({ length: partOf(100, percent) }, (_, i) => `${deep}${i}`);
+  const changes = paths.map((path) => ({ kind: "write" as const, path, content: "new" }));
   return beside(
     async (files) => {
-      const changes = paths.map((path) => ({ kind: "write" as const, path, content: "new" }));
-      const reply = expectTold(await files.ask("change", { changes })) as { changes: unknown[] };
-      if (reply.changes.length !== paths.length) throw new Error(`${reply.changes.length} files were changed`);
+      const reply = done(await files.ask("change", { changes })) as { changes: unknown[] };
+      expectCount(reply.changes.length, paths.length);
     },
     (folder) => {
       mkdirSync(join(folder, deep), { recursive: true });
@@ -82,9 +86,8 @@ export function readLine(percent: number): Promise<Readings> {
   const lines = partOf(LIMIT, percent);
   return beside(
     async (files) => {
-      const reply = expectTold(await files.ask("read", { path: "a", lines: { from: lines } }));
-      const { total } = (reply as { lines: { total: number } }).lines;
-      if (total !== lines) throw new Error(`${total} lines were counted`);
+      const reply = done(await files.ask("read", { path: "a", lines: { from: lines } }));
+      expectCount((reply as { lines: { total: number } }).lines.total, lines);
     },
     (folder) => writeFileSync(join(folder, "a"), "\n".repeat(lines)),
   );
@@ -93,7 +96,7 @@ export function readLine(percent: number): Promise<Readings> {
 async function expectItems(files: FileSystemRef, request: SearchRequest, matches: number): Promise<void> {
   let found = 0;
   for await (const { kind } of itemsOf(files.stream("search", request))) if (kind === "match") found++;
-  if (found !== matches) throw new Error(`${found} lines were found`);
+  expectCount(found, matches);
 }
 
 export function searchWithLinesAround(percent: number): Promise<Readings> {
@@ -121,16 +124,12 @@ export function searchByHostileGlobs(percent: number): Promise<Readings> {
 
 export function list(percent: number): Promise<Readings> {
   const count = partOf(30_000, percent);
-  let isFilled = false;
   return beside(
     async (files) => {
-      const { entries } = expectTold(await files.ask("list", { details: true })) as { entries: unknown[] };
-      if (entries.length !== Math.min(count, 10_000)) throw new Error(`${entries.length} entries were listed`);
+      const { entries } = done(await files.ask("list", { path: "many", details: true })) as { entries: unknown[] };
+      expectCount(entries.length, Math.min(count, 10_000));
     },
-    (folder) => {
-      if (!isFilled) fillDirectory(folder, count);
-      isFilled = true;
-    },
+    (folder) => fill(folder, count),
   );
 }
 
@@ -138,16 +137,19 @@ export function remove(percent: number): Promise<Readings> {
   const count = partOf(30_000, percent);
   return beside(
     async (files) => {
-      const reply = expectTold(await files.ask("delete", { path: "many", recursive: true }));
-      const { deleted } = reply as { deleted: number };
-      if (deleted !== count + 1) throw new Error(`${deleted} were deleted`);
+      const reply = done(await files.ask("delete", { path: "many", recursive: true })) as { deleted: number };
+      expectCount(reply.deleted, count + 1);
     },
-    (folder) => {
-      rmSync(join(folder, "many"), { recursive: true, force: true });
-      mkdirSync(join(folder, "many"));
-      fillDirectory(join(folder, "many"), count);
-    },
+    (folder) => fill(folder, count),
   );
+}
+
+/** A directory of so many files, as it was before it was deleted. */
+function fill(folder: string, count: number): void {
+  const many = join(folder, "many");
+  rmSync(many, { recursive: true, force: true });
+  mkdirSync(many);
+  fillDirectory(many, count);
 }
 
 /** Runs code in the default tier, and expects its value to have so many letters, or so many lines of logs. */
@@ -155,11 +157,12 @@ async function running(code: string, input: unknown, expected: number): Promise<
   const system = createSystem();
   try {
     spawnCodeExecution(system, {});
-    return await gapBeside(nothing, async () => {
+    const work = async () => {
       const payload = input === undefined ? { code } : { code, input };
       const { value } = ran(await system.router.ask(createMessage(CODE, "execute", payload)));
-      if (value !== expected) throw new Error(`${String(value)} came of a run, and not ${expected}`);
-    });
+      expectCount(Number(value), expected);
+    };
+    return await gapBeside(() => {}, work);
   } finally {
     await system.shutdown();
   }

@@ -1,0 +1,161 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type AskResult, address, createMessage, createSystem, isAddress, type System } from "envoi";
+import { arithmetic } from "../harness/code-floors";
+import { sustain, timeEach } from "../harness/latency";
+import { disk } from "../harness/places";
+import { RawMailbox } from "../harness/raw-mailbox";
+import type { Charted, Readings } from "../harness/suite";
+import { execute, openActors, ran } from "./code";
+import { Sink, spawnEcho } from "./echo";
+import { FILES, replied, withFiles } from "./files";
+
+// What the suite latency runs, each in a process of its own: so many operations, or so many milliseconds.
+
+const times = async <Answer>(
+  unit: "ns" | "µs",
+  count: number,
+  operation: (index: number) => Answer | Promise<Answer>,
+  isDone: (answer: Answer, index: number) => boolean,
+): Promise<Charted> => (await timeEach(count, { operation, isDone })).told(unit);
+
+/** What a time holds that is none of the operation's: a call that does nothing, between two readings of the clock. */
+const nothing = (unit: "ns" | "µs", count: number) =>
+  times(
+    unit,
+    count,
+    (index) => index,
+    (answer, index) => answer === index,
+  );
+export const clock = (count: number) => nothing("ns", count);
+export const clockInMicroseconds = (count: number) => nothing("µs", count);
+
+const echoTo = address("echo");
+
+export const messages = (count: number) =>
+  times(
+    "ns",
+    count,
+    (index) => createMessage(echoTo, "say", index),
+    (message, index) => message.payload === index && isAddress(message.to) && message.id.length > 0,
+  );
+
+const echoed = (reply: AskResult, index: number): boolean => reply.isOk() && reply.value === index;
+
+async function withSystem<Read>(work: (system: System) => Promise<Read>): Promise<Read> {
+  const system = createSystem();
+  const read = await work(system);
+  await system.shutdown();
+  return read;
+}
+
+export const routerAsks = (count: number) =>
+  withSystem((system) => {
+    spawnEcho(system);
+    return times("ns", count, (index) => system.router.ask(createMessage(echoTo, "say", index)), echoed);
+  });
+
+export const refAsks = (count: number) =>
+  withSystem((system) => {
+    const echo = spawnEcho(system);
+    return times("ns", count, (index) => echo.ask("say", index), echoed);
+  });
+
+/** How many operations of one row are under way at the same time. */
+const WIDTH = 100;
+
+export const hundredAsks = (count: number) =>
+  withSystem((system) => {
+    spawnEcho(system);
+    const operation = (index: number) => {
+      const asks: Promise<AskResult>[] = [];
+      for (let i = 0; i < WIDTH; i++) asks.push(system.router.ask(createMessage(echoTo, "say", index + i)));
+      return Promise.all(asks);
+    };
+    const isDone = (replies: readonly AskResult[], index: number) =>
+      replies.every((reply, i) => echoed(reply, index + i));
+    return times("µs", count, operation, isDone);
+  });
+
+const SIZE = 100;
+const text = (index: number): string => String(index).padEnd(SIZE, ".");
+
+export const reads = (count: number) =>
+  withFiles(disk, ({ folder, router }) => {
+    writeFileSync(join(folder, "read.txt"), text(0));
+    const operation = () => router.ask(createMessage(FILES, "read", { path: "read.txt" }));
+    return times("µs", count, operation, (answer) => replied(answer).content === text(0));
+  });
+
+export const writes = (count: number) =>
+  withFiles(disk, ({ router }) => {
+    const operation = (index: number) =>
+      router.ask(createMessage(FILES, "write", { path: "written.txt", content: text(index) }));
+    return times("µs", count, operation, (answer) => replied(answer).size === SIZE);
+  });
+
+async function executions(isolation: "sandbox" | "trusted", count: number): Promise<Charted> {
+  const { router } = await openActors(isolation);
+  const { code, value } = arithmetic;
+  return times(
+    "µs",
+    count,
+    () => execute(router, code),
+    (answer) => ran(answer).value === value,
+  );
+}
+export const sandboxExecutions = (count: number) => executions("sandbox", count);
+export const trustedExecutions = (count: number) => executions("trusted", count);
+
+/** How many messages are sent before the last of them is awaited. */
+const BATCH = 1_000;
+
+/** Sends batches for so long; what hears of each message is told by `arrive`. */
+function sustained(milliseconds: number, open: (arrive: () => void) => (index: number) => void): Promise<Readings> {
+  let handled = 0;
+  let finish = (_handled: number) => {};
+  const send = open(() => {
+    if (++handled === BATCH) finish(handled);
+  });
+  return sustain(milliseconds, () => {
+    handled = 0;
+    const { promise, resolve } = Promise.withResolvers<number>();
+    finish = resolve;
+    for (let index = 0; index < BATCH; index++) send(index);
+    return promise;
+  });
+}
+
+const toSink = (system: System, arrive: () => void) => system.spawn("sink", Sink, () => ({ take: () => arrive() }));
+
+const balanced = (system: System, readings: Readings): Readings => {
+  const { accepted, handled } = system.router.audit();
+  if (accepted !== handled) throw new Error(`${accepted} messages were accepted and ${handled} handled`);
+  return readings;
+};
+
+export const byRef = (milliseconds: number) =>
+  withSystem(async (system) => {
+    const open = (arrive: () => void) => {
+      const sink = toSink(system, arrive);
+      return (index: number) => sink.tell("take", index);
+    };
+    return balanced(system, await sustained(milliseconds, open));
+  });
+
+export const byRouter = (milliseconds: number) =>
+  withSystem(async (system) => {
+    const { router } = system;
+    const open = (arrive: () => void) => {
+      const { address } = toSink(system, arrive);
+      return (index: number) => router.tell(createMessage(address, "take", index));
+    };
+    return balanced(system, await sustained(milliseconds, open));
+  });
+
+/** The least of both: the bare mailbox. */
+export const raw = (milliseconds: number) =>
+  sustained(milliseconds, (arrive) => {
+    const mailbox = new RawMailbox<number>(arrive);
+    return (index) => mailbox.tell(index);
+  });
