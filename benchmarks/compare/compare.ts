@@ -1,103 +1,151 @@
+import { UsageError } from "../harness/arguments";
 import { counted } from "../harness/estimate";
-import { targets } from "../targets";
-import { buildBoth } from "./build";
-import { CONFIDENCE, FULL, judge, QUICK, suspectRows } from "./judge";
-import { type Looked, lookAt } from "./look";
-import { makePlan, suitesIn } from "./plan";
-import { type Report, render, serialise, statusOf } from "./report";
-import { CannotCompare, Checkout } from "./revision";
-import { Workshop } from "./workshop";
+import { align, digits, duration, table } from "../harness/format";
+import { disk, makeFolder } from "../harness/places";
+import type { Suite } from "../harness/suite";
+import type { Terminal } from "../harness/terminal";
+import { buildBoth, commitOf } from "./builds";
+import {
+  blindness,
+  CONFIDENCE,
+  type Comparison,
+  FULL,
+  type Judged,
+  judge,
+  QUICK,
+  suspectRows,
+  type Thoroughness,
+} from "./judge";
+import { type Looked, lookAt } from "./measure";
 
-/** What is compared, and how thoroughly. */
-export interface CompareOptions {
-  /** All, when there is none. */
-  readonly suites: readonly string[];
-  /** Only rows whose name contains it. */
-  readonly filter?: string | undefined;
-  readonly quick: boolean;
-  readonly json: boolean;
-}
-
-/** What a comparison touches. */
-export interface CompareSurroundings {
-  /** The checkout. */
-  readonly root: string;
-  readonly out: (text: string) => void;
-  readonly err: (text: string) => void;
-  /** Shows where the run is; an empty text clears it. */
-  readonly progress: (text: string) => void;
-  /** Ends the run with what it has. */
-  readonly signal: AbortSignal;
+/** A whole comparison. */
+export interface Report extends Judged {
+  /** The revision, and its commit. */
+  readonly base: string;
+  readonly how: Thoroughness;
+  /** How long it took. */
+  readonly minutes: number;
+  readonly isInterrupted: boolean;
 }
 
 /**
- * Builds a revision and the working tree, and measures both row by row.
+ * Builds a revision and the working tree, and measures the timed rows of suites with both.
  *
- * @returns 0; 1 when something got slower or no longer runs; 2 when there is nothing to compare; 3 when the machine was too noisy
- * to tell, or no row could be compared; 130 when the signal was aborted.
+ * @returns 0; 1 when something got slower or no longer runs; 3 when the machine was too noisy to tell, or no row could be compared; 130
+ * when the signal was aborted.
+ * @throws UsageError when there is nothing to compare, or one of the two does not build.
  */
 export async function compare(
   revision: string,
-  options: CompareOptions,
-  around: CompareSurroundings,
-): Promise<0 | 1 | 2 | 3 | 130> {
-  const workshop = new Workshop(around.signal);
-  try {
-    return await compareIn(workshop, revision, options, around);
-  } catch (error) {
-    around.progress("");
-    if (around.signal.aborted) {
-      around.err("Interrupted before there was anything to tell.\n");
-      return 130;
-    }
-    if (!(error instanceof CannotCompare)) throw error;
-    around.err(`${error.message}\n`);
-    return 2;
-  } finally {
-    await workshop.close();
-  }
-}
-
-async function compareIn(
-  workshop: Workshop,
-  revision: string,
-  options: CompareOptions,
-  around: CompareSurroundings,
+  suites: readonly Suite[],
+  quick: boolean,
+  { root, out, err, progress, signal }: Pick<Terminal, "root" | "out" | "err" | "progress" | "signal">,
 ): Promise<0 | 1 | 3 | 130> {
-  const { root, progress, signal } = around;
   const start = performance.now();
-  const checkout = await Checkout.open(root);
-  const commit = await checkout.commitOf(revision);
-  await suitesIn(root, options.suites); // A name that is wrong is told before anything is built.
-  progress(`building ${revision} and this tree`);
-  const builds = await buildBoth(checkout, commit, workshop);
-  progress("looking at the rows of both");
-  const plan = await makePlan(root, builds, options, targets, workshop);
-  const how = options.quick ? QUICK : FULL;
-  progress("");
-  const most = Math.ceil((how.first.time + how.second.time) / 60_000);
-  around.err(`${counted(plan.rows.length)} of ${revision} and of this tree: ${most} minutes at most.\n`);
+  const how = quick ? QUICK : FULL;
+  const rows = suites.flatMap(({ name: suite, rows }) =>
+    rows.flatMap(({ kind, name: row }) => (kind === "timed" ? [{ suite, row }] : [])),
+  );
+  if (rows.length === 0) throw new UsageError("No timed row is chosen, and --compare looks at no others.");
+  const commit = await commitOf(root, revision, signal);
+  const folder = makeFolder(disk, "envoi-compare-");
   const first: Looked = new Map();
   const second: Looked = new Map();
   try {
-    await lookAt(plan.rows, how.first, builds, workshop, first, progress);
-    await lookAt(suspectRows(first, how), how.second, builds, workshop, second, progress);
+    progress(`building ${revision} and this tree`);
+    const builds = await buildBoth(root, commit, folder.path, signal);
+    err(`${counted(rows.length)} of ${revision} and of this tree: ${minutesOf(how)} minutes at most.\n`);
+    await lookAt(rows, how.first, builds, signal, first, progress);
+    await lookAt(suspectRows(first, how), how.second, builds, signal, second, progress);
   } catch (error) {
     if (!signal.aborted) throw error;
+  } finally {
+    progress("");
+    folder.remove();
   }
-  progress("");
-  const judged = judge(first, second, how);
-  const report: Report = {
-    base: { revision, commit: commit.slice(0, 9) },
-    present: { commit: await checkout.describe() },
-    missing: builds.base.missing,
-    resolution: how.resolution,
-    confidence: CONFIDENCE,
-    seconds: (performance.now() - start) / 1_000,
-    interrupted: signal.aborted,
-    comparisons: judged.comparisons,
-    notCompared: [...plan.notCompared, ...judged.notCompared],
-  };
-  around.out(options.json ? serialise(report) : render(report));
+  const minutes = (performance.now() - start) / 60_000;
+  const about = { base: `${revision} (${commit.slice(0, 9)})`, how, minutes, isInterrupted: signal.aborted };
+  const report: Report = { ...about, ...judge(first, second, how) };
+  out(render(report));
   return statusOf(report);
 }
+
+/** A machine on which half of the figures could have changed by more than this, unnoticed, was too noisy to compare on. */
+const TOO_NOISY = 1.1;
+const isNoisy = ({ comparisons }: Report): boolean => blindness(comparisons, 0.5) > TOO_NOISY;
+const countOf = ({ comparisons }: Report, verdict: Comparison["verdict"]): number =>
+  comparisons.filter((each) => each.verdict === verdict).length;
+
+/** The status that a comparison ends with. */
+export function statusOf(report: Report): 0 | 1 | 3 | 130 {
+  if (report.isInterrupted) return 130;
+  if (countOf(report, "slower") > 0 || report.notCompared.some(({ isBroken }) => isBroken)) return 1;
+  return countOf(report, "seen once") > 0 || report.comparisons.length === 0 || isNoisy(report) ? 3 : 0;
+}
+
+/** The report for a terminal. */
+export function render(report: Report): string {
+  const parts = [`base: ${report.base}`];
+  for (const [suite, rows] of Map.groupBy(report.comparisons, (each) => each.suite))
+    parts.push(`${suite}\n\n${align(table(HEAD, rows.map(cells)))}`);
+  const reasons = Map.groupBy(report.notCompared, ({ suite, why }) => `${suite}: ${why}`);
+  const left = [...reasons].map(([reason, rows]) => `- ${reason} (${rows.map(({ row }) => row).join("; ")})`);
+  if (left.length > 0) parts.push(`not compared\n\n${left.join("\n")}`);
+  return `${[...parts, summary(report)].join("\n\n")}\n`;
+}
+
+const HEAD = ["row", "base", "this", "this / base", "interval", "processes", ""];
+
+function cells({ row, figure, base, present, pairs, verdict, ...range }: Comparison): string[] {
+  const ratio = (of: number): string => (of >= 100 ? digits(of) : of.toFixed(of >= 10 ? 1 : 3));
+  const name = figure === "time" ? row : `${row}: ${figure}`;
+  const interval = `${ratio(range.low)}–${ratio(range.high)}`;
+  return [name, duration(base), duration(present), ratio(range.ratio), interval, `2 × ${pairs}`, verdict];
+}
+
+function summary(report: Report): string {
+  const {
+    comparisons,
+    how: { resolution },
+    isInterrupted,
+    notCompared,
+    minutes,
+  } = report;
+  const verdicts = (["slower", "faster", "no difference", "seen once"] as const).flatMap((verdict) => {
+    const count = countOf(report, verdict);
+    return count > 0 ? [`${count} ${verdict}`] : [];
+  });
+  const unseen = (share: number): string => percent(blindness(comparisons, share) - 1);
+  const lines = [`${[...verdicts, `${notCompared.length} not compared`].join(", ")}; ${digits(minutes)} minutes.`];
+  if (comparisons.length === 0) lines.push("Nothing was compared, so nothing is known.");
+  else
+    lines.push(
+      `A time is that of the quickest tenth. Less than ${percent(resolution.time)} is no difference, of a p99 less than ${percent(resolution.p99)}.`,
+      `Half of the figures would have shown a change of ${unseen(0.5)}, nine of ten one of ${unseen(0.9)}; of a p99, see its interval.`,
+    );
+  if (isInterrupted) lines.push("The run was interrupted, so some rows were seen once, or not at all.");
+  else if (isNoisy(report))
+    lines.push("The machine was too noisy to judge: end what else runs on it, and compare again.");
+  else if (countOf(report, "seen once") > 0)
+    lines.push("There was no time to look again at some that seemed to differ: name their suite.");
+  return lines.join("\n");
+}
+
+const percent = (share: number): string => `${digits(share * 100)} %`;
+const minutesOf = ({ first, second }: Thoroughness): number => first.minutes + second.minutes;
+
+/** How `bun run bench --compare REV` works, for the page. */
+export const COMPARE_METHOD = `\`bun run bench --compare REV\` tells whether a revision and the working tree differ in speed. It looks at the quickest tenth of a
+timed row's samples, and at their p99 where a process gives a thousand of them. Rows that are not timed are held by their limits alone.
+
+- Both are built the same way, each in a folder laid out like an installed package, and both run the benchmarks of the working tree. A row
+  that needs what the revision does not export is left out, with the reason.
+- Processes of one build differ by more than their samples do, so a figure comes from pairs of processes, one of each build, in which the
+  two take turns (base, this, this, base; the next row the other way round): a machine that gets slower is held against neither. A time is
+  the first decile of a process's quickest turn. Floors have no part in it.
+- The ratio is the median of the means of all two pairs, on a logarithmic scale; its interval is that of Wilcoxon's test of signed ranks.
+- What seems to differ in the first look (${FULL.first.fewest} to ${FULL.first.pairs} pairs) is looked at again, in ${FULL.second.fewest} to ${FULL.second.pairs} fresh pairs, which decide alone: it is **faster** or
+  **slower** when that test finds it beyond the resolution, ${percent(FULL.resolution.time)}, or ${percent(FULL.resolution.p99)} of a p99 (${percent(QUICK.resolution.time)} and ${percent(QUICK.resolution.p99)} with \`--quick\`). Of two like builds, ${percent(CONFIDENCE)} of the
+  runs tell no difference in any row (Benjamini and Hochberg). Everything else is **no difference**: its interval tells what could have gone unnoticed.
+- Measuring takes ${minutesOf(FULL)} minutes at most, ${minutesOf(QUICK)} with \`--quick\`: where that is too short for ${FULL.first.fewest} pairs of each row, the rows that take longest are left out,
+  and named.`;

@@ -1,33 +1,27 @@
-import { chanceOf, type Interval, rankInterval } from "../harness/statistics";
-import type { Look, Looked, Seen } from "./look";
-import type { ComparedFigure, ComparedRow, NotCompared } from "./plan";
+import { ascending, chanceOf, quantile, rankInterval } from "../harness/statistics";
+import type { Look, Looked, RowName } from "./measure";
 
-/** What a comparison looks for, and how thoroughly. */
+/** How thorough a comparison is. */
 export interface Thoroughness {
   readonly first: Look;
   readonly second: Look;
-  /** A difference that is not beyond this share is none, however certain it is: of a p99, and of all other figures. */
-  readonly resolution: { readonly p99: number; readonly others: number };
+  /** A difference that is not beyond this share is none, however certain it is. */
+  readonly resolution: Readonly<Record<Figure, number>>;
 }
 
-const MS = 1e6;
-const MINUTE = 60_000;
-const WARM_UP = { least: 60 * MS, most: 400 * MS };
 /**
- * Ends within 20 minutes, with all rows. Another pair tells more than a longer turn, since processes differ by more than samples do; and
- * many short turns more than few long ones, since the quickest is taken. What time there is beyond that goes into warming up: on a busy
- * machine a row of the routing got twice as fast between the 50th and the 300th millisecond.
+ * Another pair tells more than a longer turn, since processes differ by more than samples do. With 12 pairs in the second look, one
+ * disturbed process in twenty hid every fourth row that took 20 % longer; with 20 pairs, one row in fifty.
  */
 export const FULL: Thoroughness = {
-  first: { name: "first look", pairs: 8, fewest: 4, time: 11 * MINUTE, turns: 8, turn: 8 * MS, warmUp: WARM_UP },
-  second: { name: "second look", pairs: 12, fewest: 8, time: 5 * MINUTE, turns: 8, turn: 8 * MS, warmUp: WARM_UP },
-  resolution: { p99: 0.1, others: 0.03 },
+  first: { name: "first look", pairs: 8, fewest: 4, minutes: 10 },
+  second: { name: "second look", pairs: 20, fewest: 12, minutes: 5 },
+  resolution: { time: 0.03, p99: 0.1 },
 };
-/** Ends within 5 minutes, with all rows. */
 export const QUICK: Thoroughness = {
-  first: { ...FULL.first, fewest: 3, time: 2.7 * MINUTE, turns: 6 },
-  second: { ...FULL.second, time: 1.1 * MINUTE, turns: 6 },
-  resolution: { p99: 0.2, others: 0.05 },
+  first: { ...FULL.first, minutes: 2.5 },
+  second: { ...FULL.second, minutes: 1 },
+  resolution: { time: 0.05, p99: 0.2 },
 };
 
 /** That of all verdicts of a run together; of an interval by itself. */
@@ -35,12 +29,12 @@ export const CONFIDENCE = 0.95;
 /** How likely a difference may be by chance alone to be looked at again: what is let pass here is never found. */
 const SUSPICIOUS = 1 / 8;
 
-/** A figure of a row, compared. */
-export interface Comparison {
-  readonly suite: string;
-  readonly row: string;
-  readonly figure: string;
-  readonly unit: ComparedFigure["unit"];
+const FIGURES = ["time", "p99"] as const;
+type Figure = (typeof FIGURES)[number];
+
+/** A figure of a row, compared; times in nanoseconds. */
+export interface Comparison extends RowName {
+  readonly figure: Figure;
   /** Geometric means over the processes. */
   readonly base: number;
   readonly present: number;
@@ -48,128 +42,118 @@ export interface Comparison {
   readonly ratio: number;
   readonly low: number;
   readonly high: number;
-  /** Pairs of processes. */
+  /** Pairs of processes, of the second look alone where there was one. */
   readonly pairs: number;
-  /** Whether it was looked at a second time, which is what is told here. */
-  readonly isSecondLook: boolean;
   /** `seen once` where the run ended, or its time, before the second look. */
   readonly verdict: "slower" | "faster" | "no difference" | "seen once";
 }
 
-/** What both looks add up to. */
+/** A row that is not compared. */
+export interface NotCompared extends RowName {
+  readonly why: string;
+  /** Whether the present build is the one that cannot run it. */
+  readonly isBroken: boolean;
+}
+
 export interface Judged {
   readonly comparisons: readonly Comparison[];
   readonly notCompared: readonly NotCompared[];
 }
 
-/** A figure of a row, as the logarithms of its ratios say it. */
-interface Told {
-  readonly row: ComparedRow;
-  readonly figure: ComparedFigure;
-  readonly logs: readonly number[];
-  readonly base: number;
-  readonly present: number;
-  readonly edge: number;
+/** A figure as one look saw it: logarithms of the base's readings and of the present ones, pair by pair. */
+interface Reading {
+  readonly name: RowName;
+  readonly figure: Figure;
+  readonly base: readonly number[];
+  readonly present: readonly number[];
+  readonly ratios: readonly number[];
 }
 
-/** The figure where all of its pairs have it; a p99 may have fewer, since a row may have the samples at times only. */
-function toldBy(row: ComparedRow, figure: ComparedFigure, seen: Seen, { resolution }: Thoroughness): Told {
-  const both = seen.pairs.flatMap(({ base, present }) => {
-    const [one, other] = [base[figure.name], present[figure.name]];
-    return one === undefined || other === undefined ? [] : [[Math.log(one), Math.log(other)] as const];
-  });
-  const mean = (side: 0 | 1): number => Math.exp(both.reduce((sum, logs) => sum + logs[side], 0) / both.length);
-  const logs = both.map(([one, other]) => other - one);
-  const edge = Math.log(1 + (figure.name === "p99" ? resolution.p99 : resolution.others));
-  return { row, figure, logs, base: mean(0), present: mean(1), edge };
-}
-
-const allOf = (looked: Looked, how: Thoroughness): Told[] =>
-  [...looked].flatMap(([row, seen]) =>
-    seen.failed ? [] : row.figures.map((figure) => toldBy(row, figure, seen, how)),
+/** The figures that have enough pairs. */
+const readingsOf = (looked: Looked, { fewest }: Look): Reading[] =>
+  [...looked].flatMap(([name, { pairs, failed }]) =>
+    FIGURES.flatMap((figure) => {
+      // A row may have the samples for a p99 at times only.
+      const both = pairs.flatMap(({ base: { [figure]: base }, present: { [figure]: present } }) =>
+        base && present ? [[Math.log(base), Math.log(present)] as const] : [],
+      );
+      if (failed || both.length < fewest) return [];
+      const [base, present] = [both.map(([each]) => each), both.map(([, each]) => each)];
+      return [{ name, figure, base, present, ratios: both.map(([one, other]) => other - one) }];
+    }),
   );
 
-/** Whether nothing keeps the figure from being compared: as many pairs as the look is to have, each with a ratio. */
-const isComparable = ({ logs }: Told, { fewest }: Look): boolean =>
-  logs.length >= fewest && logs.every(Number.isFinite);
+const edgeOf = ({ figure }: Reading, { resolution }: Thoroughness): number => Math.log(1 + resolution[figure]);
 
-function isSuspect({ logs, edge }: Told): boolean {
-  const { middle } = rankInterval(logs);
-  const away = logs.map((log) => (middle < 0 ? -log : log));
-  return Math.abs(middle) > edge && chanceOf(away) <= SUSPICIOUS;
+function isSuspect(reading: Reading, how: Thoroughness): boolean {
+  const { middle } = rankInterval(reading.ratios);
+  const away = reading.ratios.map((ratio) => ratio * Math.sign(middle));
+  return Math.abs(middle) > edgeOf(reading, how) && chanceOf(away) <= SUSPICIOUS;
 }
+
+const suspectsIn = (first: Looked, how: Thoroughness): Reading[] =>
+  readingsOf(first, how.first).filter((reading) => isSuspect(reading, how));
 
 /** Rows with a figure that is to be looked at again. */
-export function suspectRows(first: Looked, how: Thoroughness): ComparedRow[] {
-  const suspects = allOf(first, how).filter((told) => isComparable(told, how.first) && isSuspect(told));
-  return [...new Set(suspects.map(({ row }) => row))];
-}
+export const suspectRows = (first: Looked, how: Thoroughness): RowName[] => [
+  ...new Set(suspectsIn(first, how).map(({ name }) => name)),
+];
 
 /** How likely it is, by chance alone, that so much of a figure lies beyond the resolution; two-sided. */
-const chanceBeyond = ({ logs, edge }: Told): number =>
-  2 * Math.min(...[1, -1].map((sign) => chanceOf(logs.map((log) => sign * log - edge))));
+function chanceBeyond(reading: Reading, how: Thoroughness): number {
+  const edge = edgeOf(reading, how);
+  return 2 * Math.min(...[1, -1].map((sign) => chanceOf(reading.ratios.map((ratio) => sign * ratio - edge))));
+}
+
+/** Judges every figure by the second look where there is one, which counts alone; else by the first. */
+export function judge(first: Looked, second: Looked, how: Thoroughness): Judged {
+  const notCompared = [...first].flatMap(([name, { pairs, failed = second.get(name)?.failed }]): NotCompared[] => {
+    const isBroken = failed?.by === "present";
+    if (failed) return [{ ...name, isBroken, why: `with ${isBroken ? "this tree" : "the base"}: ${failed.why}` }];
+    if (pairs.length >= how.first.fewest) return [];
+    const why = `there was no time for ${how.first.fewest} pairs of it: name its suite, or end what else runs here`;
+    return [{ ...name, isBroken, why }];
+  });
+  const isLeft = ({ name }: Reading): boolean => second.get(name)?.failed === undefined;
+  const suspects = suspectsIn(first, how);
+  const isIn = (readings: readonly Reading[], { name, figure }: Reading): Reading | undefined =>
+    readings.find((each) => each.name === name && each.figure === figure);
+  const repeated = readingsOf(second, how.second).filter((reading) => isIn(suspects, reading));
+  const below = believedBelow(repeated.map((reading) => chanceBeyond(reading, how)));
+  const comparisons = readingsOf(first, how.first)
+    .filter(isLeft)
+    .map((reading) => {
+      const again = isIn(repeated, reading);
+      if (again === undefined) return told(reading, isIn(suspects, reading) ? "seen once" : "no difference");
+      return told(again, chanceBeyond(again, how) <= below ? undefined : "no difference");
+    });
+  return { comparisons, notCompared };
+}
+
+/** @param verdict Default: that it differs. */
+function told({ name, figure, base, present, ratios }: Reading, verdict?: Comparison["verdict"]): Comparison {
+  const { middle, low, high } = rankInterval(ratios, CONFIDENCE);
+  const mean = (logs: readonly number[]): number => Math.exp(logs.reduce((sum, log) => sum + log, 0) / logs.length);
+  const range = { ratio: Math.exp(middle), low: Math.exp(low), high: Math.exp(high), pairs: ratios.length };
+  const found = middle > 0 ? "slower" : "faster";
+  return { ...name, figure, base: mean(base), present: mean(present), ...range, verdict: verdict ?? found };
+}
 
 /**
  * The chance below which a second look is believed: of all differences that are told, one in twenty is none, and of two like builds
  * one run in twenty tells any (Y. Benjamini and Y. Hochberg, "Controlling the false discovery rate", 1995).
  */
 function believedBelow(chances: readonly number[]): number {
-  const sorted = chances.toSorted((a, b) => a - b);
+  const sorted = ascending(chances);
   const believed = sorted.filter((chance, index) => chance <= ((index + 1) / sorted.length) * (1 - CONFIDENCE));
   return believed.at(-1) ?? -1;
 }
 
-/** Judges every figure by the second look where there is one, which counts alone; else by the first. */
-export function judge(first: Looked, second: Looked, how: Thoroughness): Judged {
-  const notCompared: NotCompared[] = [];
-  for (const [row, seen] of first) {
-    const failed = seen.failed ?? second.get(row)?.failed;
-    if (failed === undefined) continue;
-    const isBroken = failed.by === "present";
-    const why = `with ${isBroken ? "this tree" : "the base"}: ${failed.why}`;
-    notCompared.push({ suite: row.suite, row: row.row, why, isBroken });
-  }
-  const isOut = ({ row }: Told): boolean => Boolean(first.get(row)?.failed ?? second.get(row)?.failed);
-  const all = allOf(first, how).filter((told) => !isOut(told));
-  const suspects = new Set(all.filter((told) => isComparable(told, how.first) && isSuspect(told)));
-  const again = allOf(second, how).filter((told) => isComparable(told, how.second));
-  const anewOf = (told: Told): Told | undefined =>
-    suspects.has(told) ? again.find(({ row, figure }) => row === told.row && figure === told.figure) : undefined;
-  const repeated = [...suspects].flatMap((told) => anewOf(told) ?? []);
-  const below = believedBelow(repeated.map(chanceBeyond));
-  const comparisons: Comparison[] = [];
-  for (const told of all) {
-    const { row, figure, logs } = told;
-    if (isComparable(told, how.first)) {
-      const anew = anewOf(told);
-      const verdict =
-        anew === undefined ? (suspects.has(told) ? "seen once" : "no difference") : verdictOf(anew, below);
-      comparisons.push(tell(anew ?? told, anew !== undefined, verdict));
-    } else if (figure.name !== "p99") {
-      const isBad = !logs.every(Number.isFinite);
-      const why = isBad
-        ? `${figure.name}: a reading was not above zero, and of such there is no ratio`
-        : `there was no time for ${how.first.fewest} pairs of it: name its suite, or end what else runs here`;
-      notCompared.push({ suite: row.suite, row: row.row, why, isBroken: false });
-    }
-  }
-  return { comparisons, notCompared };
-}
-
-function verdictOf(told: Told, below: number): Comparison["verdict"] {
-  if (chanceBeyond(told) > below) return "no difference";
-  const isMore = rankInterval(told.logs).middle > 0;
-  return isMore === (told.figure.better === "lower") ? "slower" : "faster";
-}
-
-function tell(
-  { row, figure, logs, base, present }: Told,
-  isSecondLook: boolean,
-  verdict: Comparison["verdict"],
-): Comparison {
-  const { middle, low, high }: Interval = rankInterval(logs, CONFIDENCE);
-  const ratios = { ratio: Math.exp(middle), low: Math.exp(low), high: Math.exp(high) };
-  const { suite, row: name } = row;
-  const named = { suite, row: name, figure: figure.name, unit: figure.unit };
-  return { ...named, base, present, ...ratios, pairs: logs.length, isSecondLook, verdict };
+/**
+ * The factor by which a share of the times could have changed without being noticed: half the width of their intervals. Of a p99 more
+ * is expected, and it tells nothing of the machine.
+ */
+export function blindness(comparisons: readonly Comparison[], share: number): number {
+  const widths = comparisons.filter(({ figure }) => figure !== "p99").map(({ low, high }) => Math.sqrt(high / low));
+  return widths.length === 0 ? 1 : quantile(ascending(widths), share);
 }

@@ -1,190 +1,150 @@
-/** A process that measures rows with one build: the class starts one, and the program below is what runs in it. */
+/** A process that measures the timed rows of a suite with one build. The class starts one, and the program below runs in it. */
 import { join } from "node:path";
+import type { Subprocess } from "bun";
+import { descendants, endDescendants, signalAll } from "../harness/processes";
 import { Sampler } from "../harness/sampling";
 import { ascending, quantile, SAMPLES_FOR_P99 } from "../harness/statistics";
-import type { LeftOut, Prepared, Probe, ProbeFigure, Readings, Row, Suite } from "../harness/suite";
-import type { Build } from "./build";
-import type { Workshop } from "./workshop";
+import type { Prepared, Readings, Suite } from "../harness/suite";
 
-/** What a process is told to do; it does one thing at a time, and answers each. */
+/** A process does one thing at a time, and answers each order. */
 type Order =
-  | { readonly order: "load"; readonly suite: string }
-  /** Prepares a timed row, and warms it up for so many nanoseconds. */
+  /** Prepares a row, and warms it up for so many milliseconds. */
   | { readonly order: "begin"; readonly row: string; readonly warmUp: number }
-  /** Runs the row that was begun for so many nanoseconds. */
-  | { readonly order: "turn"; readonly nanoseconds: number }
-  /** Ends the row that was begun: its time, and its p99 where it has the samples. */
-  | { readonly order: "end" }
-  | { readonly order: "probe"; readonly row: string };
+  /** Samples the row for so many milliseconds. */
+  | { readonly order: "turn"; readonly length: number }
+  /** Puts the row away, and reads its time, and its p99 where it has the samples. */
+  | { readonly order: "end" };
+type Answer = { readonly readings: Readings } | { readonly failed: string };
 
-interface Answers {
-  readonly load: { readonly rows: readonly Outline[]; readonly leftOut: readonly LeftOut[] };
-  readonly begin: null;
-  readonly turn: null;
-  readonly end: Readings;
-  readonly probe: Readings;
-}
-type Answer = { readonly value: Answers[Order["order"]] } | { readonly failed: string };
-
-/** A row, as far as one must know it to order it. */
-export interface Outline {
-  readonly row: string;
-  readonly kind: "timed" | "probe";
-  readonly figures: readonly ProbeFigure[];
-}
-export type Loaded = Answers["load"];
-
-/** For an order to be followed, in milliseconds: the longest probe takes half a minute on a busy machine. */
-const PATIENCE = 120_000;
-/** Of a process that died, the end of what it said, in characters. */
+/** Milliseconds for an order to be followed. */
+const PATIENCE = 60_000;
+/** Milliseconds for a process to put away what it made. */
+const GRACE = 2_000;
+/** Characters of what a process said before it died. */
 const LAST_WORDS = 500;
+const MS = 1e6;
+/**
+ * The share of a turn's samples that lie below its time. Two like builds, on a machine with six other things to do, were half as far
+ * apart by their first decile as by their median.
+ */
+const QUICKEST = 0.1;
 
 export class BuildProcess {
-  readonly #child: ReturnType<Workshop["start"]>;
+  readonly #child: Subprocess<"ignore", "ignore", "pipe">;
+  readonly #signal: AbortSignal;
   #answered = Promise.withResolvers<Answer>();
-  #hasEnded = false;
+  /** Why no more is to be expected of it. */
+  #end: string | undefined;
 
-  constructor(
-    private readonly workshop: Workshop,
-    build: Build,
-  ) {
-    const program = join(build.folder, "benchmarks/compare/worker.ts");
-    // Its temporary files go where they end with the workshop.
-    const env = { TMPDIR: join(build.folder, "tmp") };
-    const onMessage = (message: unknown): void => this.#answered.resolve(message as Answer); // Sent below.
-    this.#child = workshop.start(build.folder, [program], env, onMessage);
+  /** @param signal Ends it once aborted. */
+  constructor(build: string, suite: string, signal: AbortSignal) {
+    signal.throwIfAborted();
+    this.#signal = signal;
+    this.#child = Bun.spawn([process.execPath, join(build, "benchmarks/compare/worker.ts"), suite], {
+      cwd: build,
+      env: { ...process.env, TMPDIR: build }, // The build is removed.
+      stdio: ["ignore", "ignore", "pipe"],
+      detached: true, // A terminal's Ctrl-C reaches it by the signal alone.
+      signal,
+      ipc: (answer: Answer) => this.#answered.resolve(answer),
+    });
     void this.#watch();
   }
 
-  get hasEnded(): boolean {
-    return this.#hasEnded;
-  }
-
   async #watch(): Promise<void> {
-    const [text] = await Promise.all([new Response(this.#child.stderr).text(), this.#child.exited]);
-    this.#hasEnded = true;
-    const { exitCode, signalCode } = this.#child;
+    const [text] = await Promise.all([this.#child.stderr.text(), this.#child.exited]);
     const words = text.trim().slice(-LAST_WORDS);
-    this.#answered.resolve({ failed: `its process ended (${signalCode ?? exitCode})${words && `: ${words}`}` });
+    this.#end = `its process ended (${this.#child.signalCode ?? this.#child.exitCode})${words && `: ${words}`}`;
+    this.#answered.resolve({ failed: this.#end });
   }
 
   /** @throws Error with the reason that the process gave, or the signal's reason once that is aborted. */
-  async ask<Name extends Order["order"]>(order: Extract<Order, { order: Name }>): Promise<Answers[Name]> {
-    this.workshop.signal.throwIfAborted();
-    if (!this.#hasEnded) {
-      this.#answered = Promise.withResolvers();
-      this.#child.send(order);
-    }
-    const timer = setTimeout(() => {
-      this.#answered.resolve({ failed: `it was given up after ${PATIENCE / 1_000} s` });
-      void this.stop();
-    }, PATIENCE);
+  async ask(order: Order): Promise<Readings> {
+    this.#signal.throwIfAborted();
+    if (this.#end !== undefined) throw new Error(this.#end);
+    this.#answered = Promise.withResolvers();
+    this.#child.send(order);
+    const why = `it was given up after ${PATIENCE / 1_000} s`;
+    const timer = setTimeout(() => this.#answered.resolve({ failed: why }), PATIENCE);
     const answer = await this.#answered.promise;
     clearTimeout(timer);
-    this.workshop.signal.throwIfAborted();
+    this.#signal.throwIfAborted();
     if ("failed" in answer) throw new Error(answer.failed);
-    return answer.value as Answers[Name]; // The program below answers an order with what is its answer.
+    return answer.readings;
   }
 
-  stop(): Promise<void> {
-    this.#hasEnded = true;
-    return this.workshop.end(this.#child);
+  /** Lets it put away what it made, and ends it where it does not. */
+  async stop(): Promise<void> {
+    if (this.#end === undefined) this.#child.disconnect();
+    const { pid } = this.#child;
+    const timer = setTimeout(() => signalAll([pid, ...descendants(pid)], "SIGKILL"), GRACE);
+    await this.#child.exited;
+    clearTimeout(timer);
   }
 }
 
 /** What the program does. */
 class Worker {
-  #suite: Suite | undefined;
-  #begun: { readonly row: Row; readonly prepared: Prepared; readonly sampler: Sampler } | undefined;
+  readonly #suite: Promise<{ readonly suite: Suite }>;
+  #prepared: Prepared | undefined;
+  #sampler: Sampler | undefined;
   #turns: (readonly number[])[] = [];
+  /** Operations that one figure covers. */
+  #per = 1;
 
-  follow(order: Order): Promise<Answers[Order["order"]]> {
-    switch (order.order) {
-      case "load":
-        return this.#load(order.suite);
-      case "begin":
-        return this.#begin(order.row, order.warmUp);
-      case "turn":
-        return this.#turn(order.nanoseconds);
-      case "end":
-        return this.end();
-      case "probe":
-        return this.#probe(order.row);
-    }
+  constructor(name: string) {
+    this.#suite = import(join(import.meta.dir, "../suites", `${name}.bench.ts`));
   }
 
-  async #load(name: string): Promise<Loaded> {
-    const { suite }: { suite: Suite } = await import(join(import.meta.dir, "../suites", `${name}.bench.ts`));
-    this.#suite = suite;
-    const rows = suite.rows.map((row) => ({
-      row: row.name,
-      kind: row.kind,
-      figures: row.kind === "probe" ? row.figures : [],
-    }));
-    return { rows, leftOut: suite.leftOut ?? [] };
+  async follow(order: Order): Promise<Readings> {
+    if (order.order === "end") return this.#end();
+    if (order.order === "begin") await this.#begin(order.row, order.warmUp);
+    else if (this.#sampler) this.#turns.push((await this.#sampler.turn(order.length * MS)).samples);
+    return {};
   }
 
-  #find<Kind extends "timed" | "probe">(kind: Kind, name: string): Extract<Row | Probe, { kind: Kind }> {
-    const found = this.#suite?.rows.find((row) => row.kind === kind && row.name === name);
-    if (found === undefined) throw new Error(`there is no row "${name}"`);
-    return found as Extract<Row | Probe, { kind: Kind }>; // The compiler does not see that the kind tells the type.
-  }
-
-  async #begin(name: string, warmUp: number): Promise<null> {
-    const row = this.#find("timed", name);
-    const prepared = await row.setup();
-    const sampler = new Sampler(row.name, row.operations, prepared);
-    this.#begun = { row, prepared, sampler };
+  async #begin(name: string, warmUp: number): Promise<void> {
+    const row = (await this.#suite).suite.rows.find((each) => each.name === name);
+    if (row?.kind !== "timed") throw new Error("there is no such row");
     this.#turns = [];
-    await sampler.warmUp(warmUp);
+    this.#per = row.per;
+    this.#prepared = await row.setup();
+    this.#sampler = new Sampler(name, row.operations, this.#prepared);
+    await this.#sampler.warmUp(warmUp * MS);
     Bun.gc(true);
-    return null;
   }
 
-  async #turn(nanoseconds: number): Promise<null> {
-    if (this.#begun === undefined) throw new Error("no row was begun");
-    this.#turns.push((await this.#begun.sampler.turn(nanoseconds)).samples);
-    return null;
-  }
-
-  async end(): Promise<Readings> {
-    const begun = this.#begun;
-    this.#begun = undefined;
-    await begun?.prepared.teardown?.();
-    if (begun === undefined || this.#turns.length === 0) return {};
-    const { per } = begun.row;
+  async #end(): Promise<Readings> {
+    await this.putAway();
     const all = ascending(this.#turns.flat());
-    // What disturbs a turn makes it longer: the shortest is the least disturbed.
-    const time = Math.min(...this.#turns.map((turn) => quantile(ascending(turn), QUICKEST))) * per;
-    return { time, ...(all.length >= SAMPLES_FOR_P99 && { p99: quantile(all, 0.99) * per }) };
+    // Disturbances make a turn longer, so the shortest is the least disturbed.
+    const time = Math.min(...this.#turns.map((turn) => quantile(ascending(turn), QUICKEST))) * this.#per;
+    return { time, ...(all.length >= SAMPLES_FOR_P99 && { p99: quantile(all, 0.99) * this.#per }) };
   }
 
-  async #probe(name: string): Promise<Readings> {
-    const measured = await this.#find("probe", name).measure("full");
-    // What a probe gives beside its readings is the lines of charts.
-    return typeof measured["readings"] === "object" ? measured["readings"] : (measured as Readings);
+  async putAway(): Promise<void> {
+    const prepared = this.#prepared;
+    this.#prepared = this.#sampler = undefined;
+    await prepared?.teardown?.();
   }
 }
 
-/**
- * The share of a turn's samples that lie below its figure. Two like builds, on a machine with six other things to do, were half as
- * far apart by their first decile as by their median.
- */
-const QUICKEST = 0.1;
-
 if (import.meta.main) {
-  const worker = new Worker();
+  const worker = new Worker(process.argv[2] ?? "");
   process.on("message", async (order: Order) => {
     let answer: Answer;
     try {
-      answer = { value: await worker.follow(order) };
+      answer = { readings: await worker.follow(order) };
     } catch (error) {
       answer = { failed: error instanceof Error ? error.message : String(error) };
     }
     process.send?.(answer);
   });
   // Rows and what they share remove their files when they end, or when the process exits as it should.
-  const leave = (): void => void worker.end().finally(() => process.exit(0));
-  process.on("disconnect", leave);
-  process.on("SIGTERM", leave);
+  const leave = (): void =>
+    void worker.putAway().finally(() => {
+      endDescendants("SIGTERM");
+      process.exit(0);
+    });
+  for (const event of ["disconnect", "SIGTERM"]) process.on(event, leave);
 }

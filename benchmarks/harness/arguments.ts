@@ -41,7 +41,7 @@ const options = {
 /** What does another thing than measuring suites, with the options that it takes. */
 const MODES = {
   smoke: ["suites", "filter"],
-  compare: ["suites", "filter", "quick", "json"],
+  compare: ["suites", "filter", "quick"],
   soak: [],
   page: [],
 } as const;

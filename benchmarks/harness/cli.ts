@@ -29,7 +29,6 @@ async function follow(options: Arguments, around: Surroundings): Promise<Status>
   if ((page || compare !== undefined) && !around.isCheckout) {
     throw new UsageError(`--${page ? "page" : "compare"} needs a checkout of envoi, and this is an installed package.`);
   }
-  if (compare !== undefined) return around.compare(compare, options, around);
   if (page) {
     await around.writePages(around.root);
     return 0;
@@ -37,6 +36,7 @@ async function follow(options: Arguments, around: Surroundings): Promise<Status>
   const all = await unlessInterrupted(around.suites(), around.signal);
   expectTargetsExist(around.targets, all);
   const chosen = choose(all, options, around);
+  if (compare !== undefined) return around.compare(compare, chosen, options.quick, around);
   return options.smoke ? smoke(chosen, around) : bench(chosen, options, around);
 }
 

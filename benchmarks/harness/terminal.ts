@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { Arguments } from "./arguments";
 import { endDescendants, onEnding } from "./processes";
 import type { Suite } from "./suite";
 import type { Target } from "./target";
@@ -29,8 +28,8 @@ export interface Surroundings extends Terminal {
   readonly isCheckout: boolean;
   /** Makes the pages of a checkout anew from the results that are there. */
   readonly writePages: (root: string) => Promise<void>;
-  /** Compares a revision with this tree. */
-  readonly compare: (revision: string, options: Arguments, around: Terminal) => Promise<Status>;
+  /** Compares a revision with this tree, by the timed rows of suites. */
+  readonly compare: (revision: string, suites: readonly Suite[], quick: boolean, around: Terminal) => Promise<Status>;
   /** Puts envoi under mixed load for some minutes. */
   readonly soak: (minutes: number, around: Terminal) => Promise<Status>;
 }

@@ -1,4 +1,4 @@
-import { COMPARE_METHOD } from "../compare/report";
+import { COMPARE_METHOD } from "../compare/compare";
 import { digits } from "../harness/format";
 import { revisionOf } from "../harness/machine";
 import type { SuiteResult } from "../harness/results";

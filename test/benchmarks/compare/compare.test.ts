@@ -1,138 +1,144 @@
-import { describe, expect, test } from "bun:test";
-import { mkdtemp, readdir, realpath, rm } from "node:fs/promises";
+import { afterEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { compare } from "../../../benchmarks/compare/compare";
-import type { Report } from "../../../benchmarks/compare/report";
 import { descendants } from "../../../benchmarks/harness/processes";
-import { addExport, copyOfTree, listening, slowDown, tinyTree } from "./tree";
+import type { Suite } from "../../../benchmarks/harness/suite";
 
 const root = join(import.meta.dir, "../../..");
 const isLong = process.env["ENVOI_LONG"] !== undefined;
-/** Two builds, and a row in some thirty processes, on a busy machine; in milliseconds. */
-const PATIENCE = isLong ? 1_200_000 : 240_000;
-const ROW = "ref.ask in sequence, sync handler, default timeout";
+/** Milliseconds for two builds and a row in some thirty pairs of processes, on a busy machine. */
+const PATIENCE = 300_000;
 
-/** The long form takes all rows of the suite, in full. */
-const options = { suites: ["routing"], json: true, ...(isLong ? { quick: false } : { quick: true, filter: ROW }) };
+const folders: string[] = [];
+function makeFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "envoi-test-compare-"));
+  folders.push(folder);
+  return folder;
+}
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+});
 
-async function reported(folder: string): Promise<{ readonly status: number; readonly report: Report }> {
-  const { around, said } = listening(folder);
-  const status = await compare("HEAD", options, around);
-  expect(said.out, said.err).not.toBe("");
-  return { status, report: JSON.parse(said.out) };
+function git(cwd: string, ...args: readonly string[]): string {
+  const named = ["-c", "user.name=test", "-c", "user.email=test@example.org", ...args];
+  const { success, stdout, stderr } = Bun.spawnSync(["git", ...named], { cwd });
+  if (!success) throw new Error(`git ${args.join(" ")}: ${stderr}`);
+  return stdout.toString().trim();
 }
 
-// A minute and a half for one row. Without it, simulated runs hold what is told of readings (judge.test.ts).
-const testOfBuilds = test.if(isLong);
-
-testOfBuilds(
-  "a build that was slowed down on purpose is slower than the commit before it, and misses its target: status 1 of both",
-  async () => {
-    await using tree = await copyOfTree();
-    await slowDown(tree);
-    const { status, report } = await reported(tree.root);
-    expect(report.comparisons.find(({ row }) => row === ROW)?.verdict).toBe("slower");
-    expect(status).toBe(1);
-    expect(report.present.commit).toEndWith("with changes");
-
-    const command = ["benchmarks/run.ts", "routing", "--quick", "--check", "--filter", ROW];
-    const child = Bun.spawn([process.execPath, ...command], { cwd: tree.root, stdio: ["ignore", "pipe", "pipe"] });
-    const [checked, complaint] = await Promise.all([child.exited, child.stderr.text(), child.stdout.text()]);
-    expect(complaint).toContain(`missed: routing: "${ROW}" has ratio`);
-    expect(checked).toBe(1);
-  },
-  PATIENCE,
-);
-
-testOfBuilds(
-  "the same build twice is no difference, and a row that the other revision cannot run is left out, with the reason",
-  async () => {
-    await using tree = await copyOfTree();
-    const added = `${ROW}, with a new export`;
-    await addExport(tree, "newlyAdded", added);
-    const { status, report } = await reported(tree.root);
-    expect(report.comparisons.map(({ verdict }) => verdict)).toEqual(report.comparisons.map(() => "no difference"));
-    expect(report.comparisons.length).toBeGreaterThan(0);
-    expect([0, 3]).toContain(status); // 3 on a machine that is too busy to tell.
-    const why = "with the base: envoi has no newlyAdded in this revision";
-    expect(report.notCompared).toEqual([{ suite: "routing", row: added, why, isBroken: false }]);
-    expect(report.missing).toEqual(["envoi has no newlyAdded"]);
-  },
-  PATIENCE,
-);
-
-describe("what cannot be compared ends with status 2, and says why:", () => {
-  const ended = async (folder: string, revision: string, suites: string[] = []) => {
-    const { around, said } = listening(folder);
-    const status = await compare(revision, { suites, quick: true, json: false }, around);
-    expect(said.out).toBe("");
-    return { status, said: said.err };
+const SUITE = `
+  import { createSystem, defineProtocol, late, Type } from "envoi";
+  const Echo = defineProtocol("echo", { say: { payload: Type.Number(), reply: Type.Number() } });
+  const asking = () => {
+    const system = createSystem();
+    const echo = system.spawn("echo", Echo, () => ({ say: (payload) => payload }));
+    let completed = 0;
+    const run = async () => {
+      for (let i = 0; i < 100; i++) if ((await echo.ask("say", i))._unsafeUnwrap() === i) completed++;
+    };
+    return { run, completed: () => completed, teardown: () => system.shutdown() };
   };
+  const row = { kind: "timed", operations: 100, per: 1, floor: { none: "of a test" } };
+  const rows = [{ ...row, name: "ask", setup: asking }, { ...row, name: "late", setup: () => (late(), asking()) }];
+  export const suite = { name: "own", about: "", rows };
+`;
 
+/** A checkout of the last commit here, with what it depends on. Its tree has another export, and a suite with a row that needs it. */
+async function checkout(): Promise<string> {
+  const folder = join(makeFolder(), "tree");
+  git(root, "clone", "--quiet", "--shared", root, folder);
+  await symlink(join(root, "node_modules"), join(folder, "node_modules"));
+  await patch(join(folder, "src/index.ts"), "export {", "export const late = (): number => 1;\nexport {");
+  await Bun.write(join(folder, "benchmarks/suites/own.bench.ts"), SUITE);
+  return folder;
+}
+
+/** A checkout with a build of its own, and no more. */
+async function tinyCheckout(build: string): Promise<string> {
+  const folder = makeFolder();
+  const files = {
+    "package.json": "{}",
+    ".gitignore": "node_modules",
+    "node_modules/here": "",
+    "scripts/build.ts": build,
+  };
+  for (const [name, text] of Object.entries(files)) await Bun.write(join(folder, name), text);
+  git(folder, "init", "--quiet");
+  git(folder, "add", "--all");
+  git(folder, "commit", "--quiet", "--message", "first");
+  return folder;
+}
+
+async function patch(file: string, text: string, by: string): Promise<void> {
+  const before = await Bun.file(file).text();
+  expect(before).toContain(text);
+  await Bun.write(file, before.replace(text, by));
+}
+
+/** Compares a commit with the tree of a folder, quickly. */
+async function compared(folder: string, revision = "HEAD", { kind = "timed", abortsAt = "never" } = {}) {
+  const controller = new AbortController();
+  const said: string[] = [];
+  const add = (text: string) => said.push(text);
+  const progress = (text: string) => {
+    if (text.startsWith(abortsAt)) setImmediate(() => controller.abort());
+  };
+  const rows = ["ask", "late"].map((name) => ({ kind, name }) as Suite["rows"][number]); // No more of them is looked at.
+  const around = { root: folder, out: add, err: add, progress, signal: controller.signal };
+  const status = await compare(revision, [{ name: "own", about: "", rows }], true, around);
+  return { status, said: said.join("") };
+}
+
+test.if(isLong)(
+  "a build that was slowed down is slower than its commit, and a row that the commit cannot run is named: status 1",
+  async () => {
+    const tree = await checkout();
+    // Each turn of an actor takes some thirty times as long, which no noise hides.
+    const work = "if ((busy = (busy * 31 + i) | 0) === 7) this.isAwake = true;";
+    const turn = "return runnable.run(limit);";
+    const slow = `for (let i = 0, busy = 1; i < 10_000; i++) ${work}\n${turn}`;
+    await patch(join(tree, "src/runtime/dispatcher.ts"), turn, slow);
+    const { status, said } = await compared(tree);
+    expect(said).toMatch(/^ask .* slower$/m);
+    expect(said).toContain("- own: with the base: envoi has no late in this revision (late)");
+    expect(status).toBe(1);
+  },
+  PATIENCE,
+);
+
+describe("nothing is compared of", () => {
   for (const revision of ["v99", "--all", ""]) {
-    test(`the revision "${revision}"`, async () => {
-      const { status, said } = await ended(root, revision);
-      expect(status).toBe(2);
-      expect(said).toStartWith(`There is no revision "${revision}" here; \`git tag\``);
-    });
+    test(`the revision "${revision}"`, () =>
+      expect(compared(root, revision)).rejects.toThrow(`There is no revision "${revision}" here; \`git tag\``));
   }
 
-  test("a folder that is no checkout", async () => {
-    const folder = await mkdtemp(join(tmpdir(), "envoi-no-checkout-"));
-    const { status, said } = await ended(folder, "HEAD");
-    expect(status).toBe(2);
-    expect(said).toStartWith("--compare builds revisions, so it needs a checkout of envoi and git");
-    await rm(folder, { recursive: true });
-  });
+  test("a tree that does not build", async () =>
+    expect(compared(await tinyCheckout("throw new Error('a typing mistake')"))).rejects.toThrow("a typing mistake"));
 
-  test("a tree that does not build", async () => {
-    await using tree = await tinyTree("throw new Error('a typing mistake')");
-    const { status, said } = await ended(tree.root, "HEAD");
-    expect(status).toBe(2);
-    expect(said).toContain("could not be built: `bun scripts/build.ts` ended with 1:");
-    expect(said).toContain("a typing mistake");
-  });
+  test("suites without a timed row", () =>
+    expect(compared(root, "HEAD", { kind: "probe" })).rejects.toThrow("No timed row is chosen"));
 });
 
-describe("once it is interrupted", () => {
-  for (const [when, text, made, isShort] of [
-    ["while it builds", "building", () => tinyTree("await Bun.sleep(1e9)"), true],
-    ["while it measures", "first look", copyOfTree, isLong],
-  ] as const) {
-    test.if(isShort)(
-      `${when}, it ends with status 130, and leaves no process, folder, worktree or change`,
-      async () => {
-        await using tree = await made();
-        const tmp = await realpath(await mkdtemp(join(tmpdir(), "envoi-interrupted-")));
-        const usual = process.env["TMPDIR"];
-        process.env["TMPDIR"] = tmp;
-        try {
-          const { around, said, abort } = listening(tree.root);
-          const before = await filesInMemory();
-          said.onProgress = (line) => {
-            if (line.startsWith(text)) setImmediate(abort);
-          };
-          const chosen = { suites: ["files"], filter: "tmpfs", quick: true, json: false };
-          expect(await compare("HEAD", chosen, around)).toBe(130);
-          expect(descendants(process.pid)).toEqual([]);
-          expect(await readdir(tmp)).toEqual([]);
-          expect(tree.git("worktree", "list").split("\n").length).toBe(1);
-          expect(tree.git("status", "--porcelain")).toBe("");
-          // Other tests have files there, too, and remove them.
-          const isLeft = (name: string) => !before.includes(name);
-          while ((await filesInMemory()).some(isLeft)) await new Promise((resolve) => setImmediate(resolve));
-        } finally {
-          if (usual === undefined) delete process.env["TMPDIR"];
-          else process.env["TMPDIR"] = usual;
-          await rm(tmp, { recursive: true });
-        }
-      },
-      PATIENCE,
-    );
-  }
-});
-
-/** Folders of rows on tmpfs. */
-const filesInMemory = async (): Promise<string[]> =>
-  (await readdir("/dev/shm").catch(() => [])).filter((name) => /^envoi-(?:files|shared)-/.test(name));
+for (const [when, abortsAt, made] of [
+  ["while it builds", "building", () => tinyCheckout("await Bun.sleep(1e9)")],
+  ["while it measures", "first look, pair 2", checkout],
+] as const) {
+  test.if(made !== checkout || isLong)(
+    `a comparison that is interrupted ${when} ends with status 130, and leaves no process, folder or change`,
+    async () => {
+      const tree = await made();
+      const there = () => [
+        git(tree, "status", "--porcelain"),
+        readdirSync(tmpdir()).filter((name) => name.startsWith("envoi-compare-")),
+      ];
+      const before = there();
+      expect((await compared(tree, "HEAD", { abortsAt })).status).toBe(130);
+      expect(descendants(process.pid)).toEqual([]);
+      expect(there()).toEqual(before);
+    },
+    PATIENCE,
+  );
+}

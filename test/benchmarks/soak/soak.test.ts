@@ -1,89 +1,99 @@
 import { describe, expect, test } from "bun:test";
-import { canSeeProcesses, descendants } from "../../../benchmarks/harness/processes";
-import { growsSurely, soak } from "../../../benchmarks/soak/soak";
+import { createSystem } from "envoi";
+import { growsSurely, type Load, soak } from "../../../benchmarks/soak/soak";
+import { Sink } from "../../../benchmarks/subjects/echo";
 
-const load = (name: string, settling: number) => ({ module: new URL(`${name}.ts`, import.meta.url), settling });
+const isLong = process.env["ENVOI_LONG"] !== undefined;
 
-/** Soaks for so many seconds, or until something was told. */
-async function run(seconds: number, name: string, { endsAtOnce = false, settling = 0 } = {}) {
-  const ending = new AbortController();
-  let out = "";
-  let err = "";
-  const around = {
-    out(text: string) {
-      out += text;
-      if (endsAtOnce) ending.abort();
+/** An actor that keeps something of each message, or nothing. */
+function sink(keeps: boolean): Load {
+  const system = createSystem({ logger: { warn: () => {}, error: () => {} } });
+  const kept: object[] = [];
+  const ref = system.spawn("sink", Sink, () => ({
+    take(payload) {
+      if (keeps) kept.push({ payload });
     },
-    err(text: string) {
-      err += text;
+  }));
+  return {
+    round: async () => {
+      for (let i = 0; i < 50; i++) ref.tell("take", i);
+      await Bun.sleep(1);
+      return 50;
     },
-    signal: ending.signal,
+    stop: () => system.shutdown().then(() => {}),
   };
-  return { status: await soak(seconds / 60, around, load(name, settling)), out, err };
 }
 
-/** Two soaks of four seconds each; the trends that they judge by are tested beside. */
-const inLong = test.if(process.env["ENVOI_LONG"] !== undefined);
+/** Soaks for so many seconds. With `rounds`, it is ended after as many. */
+async function soaked(seconds: number, load: Load, { settling = 0, rounds = Number.POSITIVE_INFINITY } = {}) {
+  const ending = new AbortController();
+  let said = "";
+  let stopped = 0;
+  const add = (text: string): void => {
+    said += text;
+  };
+  const round = (): Promise<number> => {
+    if (--rounds <= 0) ending.abort();
+    return load.round();
+  };
+  const stop = (): Promise<void> => {
+    stopped++;
+    return load.stop();
+  };
+  const around = { out: add, err: add, signal: ending.signal };
+  const status = await soak(seconds / 60, around, { open: () => ({ round, stop }), settling });
+  expect(stopped).toBe(1);
+  return { status, said };
+}
 
 describe("a soak", () => {
-  inLong("of an actor that keeps something of each message ends with status 1, and says what leaks", async () => {
-    const { status, out, err } = await run(4, "leaking");
-    expect({ status, err }).toEqual({ status: 1, err: "" });
-    expect(out).toMatch(/^ {2}heap: .* at the end: it leaks$/m);
+  test.if(isLong)(
+    "of an actor that keeps something of each message ends with status 1, and says what leaks",
+    async () => {
+      const { status, said } = await soaked(4, sink(true));
+      expect(said).toMatch(/^ {2}heap: .* at the end: it leaks$/m);
+      expect(status).toBe(1);
+    },
+  );
+
+  test.if(isLong)("of one that keeps nothing finds no leak of its heap", async () => {
+    expect((await soaked(4, sink(false))).said).toMatch(/^ {2}heap: .* at the end: no leak$/m);
   });
 
-  inLong("of one that keeps nothing finds no leak of its heap", async () => {
-    const { out, err } = await run(4, "steady");
-    expect(err).toBe("");
-    expect(out).toMatch(/^ {2}heap: .* at the end: no leak$/m);
+  test.if(isLong)(
+    "of all that envoi does is done without a failure, and says when it was too short to tell",
+    async () => {
+      const said: string[] = [];
+      const add = (text: string) => said.push(text);
+      expect(await soak(2 / 60, { out: add, err: add, signal: new AbortController().signal })).toBe(3);
+      expect(said.join("")).toMatch(/ 0 min +[1-9][0-9,]* operations +heap /);
+    },
+    60_000,
+  );
+
+  test("that ends before its load has settled says that it cannot tell, and ends with status 3", async () => {
+    const { status, said } = await soaked(0.1, sink(true), { settling: 2 });
+    expect(said).toMatch(/^ +0 min +[1-9][0-9,]* operations +heap /);
+    expect(said).toEndWith("It ended too early to tell whether memory grows: 3 minutes tell.\n");
+    expect(status).toBe(3);
   });
 
-  test("that ends before its load has settled finds none, says that it cannot, and ends with status 3", async () => {
-    const { status, out, err } = await run(1, "leaking", { settling: 2 });
-    expect({ status, err }).toEqual({
-      status: 3,
-      err: "It ended too early to tell whether memory grows: 3 minutes tell.\n",
-    });
-    expect(out).not.toContain("it leaks");
-  });
+  test("of no time is refused", () =>
+    expect(soaked(Number.NaN, sink(false))).rejects.toThrow("such as --soak 30; got NaN"));
 
   test("whose work goes wrong ends with status 1, in the words of that", async () => {
-    const { status, err } = await run(4, "wrong");
-    expect(status).toBe(1);
-    expect(err).toContain("a reply was 4, not 5");
+    const wrong = { round: () => Promise.reject(new Error("a reply was 4, not 5")), stop: () => Promise.resolve() };
+    expect(await soaked(4, wrong)).toEqual({ status: 1, said: "The work went wrong: a reply was 4, not 5\n" });
   });
 
-  test("of no time is refused", async () => {
-    for (const seconds of [0, -1, Number.NaN, Number.POSITIVE_INFINITY]) {
-      const { status, err } = await run(seconds, "steady");
-      expect(status).toBe(2);
-      expect(err).toContain("such as --soak 30");
-    }
-  });
-
-  test("that is ended says what it has seen, and leaves no process", async () => {
-    const before = canSeeProcesses ? descendants(process.pid) : [];
-    const { status, out, err } = await run(60, "steady", { endsAtOnce: true });
-    expect({ status, err }).toEqual({
-      status: 130,
-      err: "It ended too early to tell whether memory grows: 3 minutes tell.\n",
-    });
-    expect(out).toMatch(/^ +0 min +[1-9][0-9,]* operations +heap /);
-    if (canSeeProcesses) expect(descendants(process.pid)).toEqual(before);
+  test("that is ended says what it has seen, with status 130", async () => {
+    const { status, said } = await soaked(60, sink(false), { rounds: 3 });
+    expect({ status, said }).toEqual({ status: 130, said: expect.stringMatching(/^ +0 min +150 operations +heap /) });
   });
 });
 
-describe("what a soak calls a leak", () => {
+test("a leak is what surely grows by more than a hundredth, and nothing that may as well not grow", () => {
   const points = [0, 10, 20, 30].map((minute) => [minute, 10e6] as const);
-
-  test("is what surely grows by more than a hundredth in the second half", () => {
-    expect(growsSurely(4_000, points)).toBe(true);
-    expect(growsSurely(3_000, points)).toBe(false);
-  });
-
-  test("is nothing that may as well not grow", () => {
-    expect(growsSurely(0, points)).toBe(false);
-    expect(growsSurely(-4_000, points)).toBe(false);
-    expect(growsSurely(0, [[0, 0]])).toBe(false);
-  });
+  expect([4_000, 3_000, 0, -4_000].map((least) => growsSurely(least, points))).toEqual([true, false, false, false]);
+  expect(growsSurely(0, [[0, 0]])).toBe(false);
 });

@@ -1,0 +1,126 @@
+import type { Readings } from "../harness/suite";
+import type { Builds, Side } from "./builds";
+import { BuildProcess } from "./worker";
+
+/** A timed row, by its name and its suite's. */
+export interface RowName {
+  readonly suite: string;
+  readonly row: string;
+}
+
+/** How much is measured of each row, and for how long altogether. */
+export interface Look {
+  readonly name: string;
+  /** Pairs of processes, one of each build, that a row is measured in at most. */
+  readonly pairs: number;
+  /** Pairs that a row needs: where the time is too short for them, the row that takes longest is left out first. */
+  readonly fewest: number;
+  readonly minutes: number;
+}
+
+/** The turns of a row in each process, and the milliseconds of each. Many short ones tell more, since the quickest is taken. */
+const TURNS = 6;
+const TURN = 8;
+/** Milliseconds of warm-up. On a busy machine, a row got twice as fast between the 50th and the 300th. */
+const WARM_UP = { least: 50, most: 400 };
+
+/** The readings of a row so far, pair by pair. */
+export interface Seen {
+  readonly pairs: Readonly<Record<Side, Readings>>[];
+  /** Milliseconds that its pairs took. */
+  took: number;
+  /** Why it was given up, and which build is to blame. */
+  failed?: { readonly why: string; readonly by: Side };
+}
+export type Looked = Map<RowName, Seen>;
+
+/**
+ * Measures rows with both builds, pair by pair: each pass over the suites has a fresh process of each build for each suite. Within a
+ * pair the builds take turns (base, this, this, base; the next time the other way round), so that a machine that gets slower is held
+ * against neither. What was measured before the signal was aborted is in `seen`.
+ */
+export async function lookAt(
+  rows: readonly RowName[],
+  look: Look,
+  builds: Builds,
+  signal: AbortSignal,
+  seen: Looked,
+  tell: (text: string) => void,
+): Promise<void> {
+  for (const row of rows) seen.set(row, { pairs: [], took: 0 });
+  const time = look.minutes * 60_000;
+  const end = performance.now() + time;
+  // Half of a row's share of the time.
+  const warmUp = Math.min(WARM_UP.most, Math.max(WARM_UP.least, time / (4 * look.pairs * rows.length)));
+  for (let pair = 0; pair < look.pairs; pair++) {
+    const left = affordable(seen, pair, look.fewest, end - performance.now());
+    for (const [suite, group] of Map.groupBy(left, ([row]) => row.suite)) {
+      const team = new Team(builds, suite, signal);
+      try {
+        for (const [index, [{ row }, entry]] of group.entries()) {
+          if (performance.now() > end) return;
+          tell(`${look.name}, pair ${pair + 1} of ${look.pairs} at most: ${suite}: ${row}`);
+          await team.measure(row, warmUp, (pair + index) % 2 === 1 ? ["present", "base"] : ["base", "present"], entry);
+        }
+      } finally {
+        await team.stop();
+      }
+    }
+  }
+}
+
+/** The rows that there is time for, the cheapest first; those that failed are not tried again. */
+export function affordable(seen: Looked, pair: number, fewest: number, time: number): [RowName, Seen][] {
+  const healthy = [...seen].filter(([, { failed, pairs }]) => !failed && pairs.length === pair);
+  const costOf = ([, { took, pairs }]: [RowName, Seen]): number => took / Math.max(1, pairs.length);
+  let sum = 0;
+  const cheapest = healthy.toSorted((a, b) => costOf(a) - costOf(b));
+  const kept = cheapest.filter((each) => {
+    sum += costOf(each) * Math.max(1, fewest - pair);
+    return sum <= time;
+  });
+  return healthy.filter((each) => kept.includes(each));
+}
+
+/** A process of each build with a suite. */
+class Team {
+  readonly #processes = new Map<Side, BuildProcess>();
+
+  constructor(
+    private readonly builds: Builds,
+    private readonly suite: string,
+    private readonly signal: AbortSignal,
+  ) {}
+
+  /** Adds a pair of readings to those of a row, or why it failed. The rows that are left have other processes then. */
+  async measure(row: string, warmUp: number, order: readonly Side[], seen: Seen): Promise<void> {
+    const start = performance.now();
+    const readings: Record<Side, Readings> = { base: {}, present: {} };
+    let by: Side = "base";
+    const processOf = (side: Side): BuildProcess => {
+      by = side;
+      const process = this.#processes.get(side) ?? new BuildProcess(this.builds[side], this.suite, this.signal);
+      this.#processes.set(side, process);
+      return process;
+    };
+    try {
+      for (const side of order) await processOf(side).ask({ order: "begin", row, warmUp });
+      for (let i = 0; i < TURNS; i++) {
+        const turns = i % 2 === 0 ? order : order.toReversed();
+        for (const side of turns) await processOf(side).ask({ order: "turn", length: TURN });
+      }
+      for (const side of order) readings[side] = await processOf(side).ask({ order: "end" });
+      seen.pairs.push(readings);
+      seen.took += performance.now() - start;
+    } catch (error) {
+      this.signal.throwIfAborted();
+      seen.failed = { why: error instanceof Error ? error.message : String(error), by };
+      await this.stop();
+    }
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([...this.#processes.values()].map((process) => process.stop()));
+    this.#processes.clear();
+  }
+}
