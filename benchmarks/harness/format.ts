@@ -10,23 +10,32 @@ export function digits(value: number): string {
   return rounded.toLocaleString("en", { maximumFractionDigits: 20 });
 }
 
-/** Nanoseconds in the unit that suits them: `98.4 ns`, `1.2 ms`. */
-export function duration(nanoseconds: number): string {
-  const rounded = Number(nanoseconds.toPrecision(3)); // Before the unit is chosen, or 999.9 would read as 1,000 ns.
-  if (rounded >= 1e9) return `${digits(rounded / 1e9)} s`;
-  if (rounded >= 1e6) return `${digits(rounded / 1e6)} ms`;
-  if (rounded >= 1e3) return `${digits(rounded / 1e3)} µs`;
-  return `${digits(rounded)} ns`;
+type Units = readonly (readonly [size: number, unit: string])[];
+const TIMES: Units = [
+  [1e9, "s"],
+  [1e6, "ms"],
+  [1e3, "µs"],
+  [0, "ns"],
+];
+const RATES: Units = [
+  [1e9, "G/s"],
+  [1e6, "M/s"],
+  [1e3, "k/s"],
+  [0, "/s"],
+];
+
+/** A value in the largest of its units that it fills; rounded before that is chosen, or 999.9 ns would read as 1,000 ns. */
+function scaled(value: number, units: Units): string {
+  const rounded = Number(value.toPrecision(3));
+  const [size, unit] = units.find(([size]) => rounded >= size) ?? [1, ""];
+  return `${digits(rounded / (size || 1))} ${unit}`;
 }
 
+/** Nanoseconds in the unit that suits them: `98.4 ns`, `1.2 ms`. */
+export const duration = (nanoseconds: number): string => scaled(nanoseconds, TIMES);
+
 /** Operations a second: `10.4 M/s`. */
-export function rate(perSecond: number): string {
-  const rounded = Number(perSecond.toPrecision(3));
-  if (rounded >= 1e9) return `${digits(rounded / 1e9)} G/s`;
-  if (rounded >= 1e6) return `${digits(rounded / 1e6)} M/s`;
-  if (rounded >= 1e3) return `${digits(rounded / 1e3)} k/s`;
-  return `${digits(rounded)} /s`;
-}
+export const rate = (perSecond: number): string => scaled(perSecond, RATES);
 
 /** A value with its unit, if it has one: `350 B`, `40`. */
 export const quantity = (value: number, unit: string): string =>
@@ -54,32 +63,16 @@ export function align(markdown: string): string {
   return rows.map((row, index) => (index === 1 ? rule : row.map(pad).join("  ").trimEnd())).join("\n");
 }
 
-/** How long a line of a JSON file may be. */
-const WIDTH = 140;
-
-/** The JSON text of results, as many values a line as fit, with five digits of each figure: more than a run can tell. */
+/** The JSON text of results, a line for each row, with five digits of each figure: more than a run can tell. */
 export function jsonText(value: unknown): string {
   const rounded = (_key: string, each: unknown) =>
     typeof each === "number" && !Number.isInteger(each) ? Number(each.toPrecision(5)) : each;
-  return `${fitted(JSON.parse(JSON.stringify(value, rounded)), "")}\n`;
+  return `${inLines(JSON.parse(JSON.stringify(value, rounded)), 2)}\n`;
 }
 
-function fitted(value: unknown, indent: string): string {
-  const flat = JSON.stringify(value);
-  if (typeof value !== "object" || value === null || indent.length + flat.length <= WIDTH) return flat;
-  const inner = `${indent} `;
-  const isList = Array.isArray(value);
-  const parts = isList
-    ? value.map((each) => fitted(each, inner))
-    : Object.entries(value).map(([key, each]) => `${JSON.stringify(key)}:${fitted(each, inner)}`);
-  const lines: string[] = [];
-  for (const part of parts) {
-    const last = lines.at(-1);
-    const joined = `${last},${part}`;
-    if (last !== undefined && !joined.includes("\n") && inner.length + joined.length < WIDTH)
-      lines.splice(-1, 1, joined);
-    else lines.push(part);
-  }
-  const [open, close] = isList ? ["[", "]"] : ["{", "}"];
-  return `${open}\n${lines.map((line) => inner + line).join(",\n")}\n${indent}${close}`;
+function inLines(value: unknown, depth: number): string {
+  if (typeof value !== "object" || value === null || depth === 0) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[\n${value.map((each) => inLines(each, depth - 1)).join(",\n")}\n]`;
+  const lines = Object.entries(value).map(([key, each]) => `${JSON.stringify(key)}: ${inLines(each, depth - 1)}`);
+  return `{\n${lines.join(",\n")}\n}`;
 }

@@ -8,6 +8,9 @@ export function liveHeap(): number {
   return heapStats().heapSize;
 }
 
+/** Does so many pieces of work, and throws when they were not done. */
+export type Work = (count: number) => Promise<void>;
+
 /**
  * Bytes of heap that each of `count` things keeps alive. `create` makes that many and returns what holds them; it runs once on a
  * hundred before, so that code and shapes are not counted as theirs.
@@ -16,21 +19,17 @@ export async function heapOfEach(
   count: number,
   create: (count: number) => object | Promise<object>,
 ): Promise<Readings> {
-  const rehearsal = await create(100);
+  const held = [await create(100)];
   const before = liveHeap();
-  const held = await create(count);
+  held.push(await create(count));
   const bytes = (liveHeap() - before) / count;
-  keepAlive(rehearsal, held);
+  for (const each of held) Reflect.ownKeys(each); // The collector may not take it before.
   return { bytes };
 }
 
-/** Does so many pieces of work, and throws when they were not done. */
-export type Work = (count: number) => Promise<void>;
-
 /** How heap and RSS grow, in MB, with the first `count` pieces of work in a process: code and shapes included. */
 export async function growth(count: number, work: Work): Promise<Readings> {
-  const heap = liveHeap();
-  const rss = process.memoryUsage.rss();
+  const [heap, rss] = [liveHeap(), process.memoryUsage.rss()];
   await work(count);
   return { "heap growth": (liveHeap() - heap) / 1e6, "RSS growth": (process.memoryUsage.rss() - rss) / 1e6 };
 }
@@ -48,9 +47,11 @@ const SETTLED = 0.5;
  */
 export async function slopes(along: string, count: number, work: Work): Promise<Charted> {
   // Of a fixed size: what keeps the readings would otherwise grow by 130 bytes with each, and be found.
-  const done = new Float64Array(READINGS + 1);
-  const heap = new Float64Array(READINGS + 1);
-  const rss = new Float64Array(READINGS + 1);
+  const [done, heap, rss] = [0, 0, 0].map(() => new Float64Array(READINGS + 1)) as [
+    Float64Array,
+    Float64Array,
+    Float64Array,
+  ];
   for (let reading = 0; reading <= READINGS; reading++) {
     const next = Math.round((count * reading) / READINGS);
     if (reading > 0) await work(next - (done[reading - 1] ?? 0));
@@ -58,28 +59,18 @@ export async function slopes(along: string, count: number, work: Work): Promise<
     heap[reading] = liveHeap();
     rss[reading] = process.memoryUsage.rss();
   }
-  const pointsOf = (memory: Float64Array) => Array.from(memory, (bytes, i): Point => [done[i] ?? 0, bytes]);
+  const lines = Object.entries({ heap, RSS: rss }).map(([name, memory]) => {
+    const points = Array.from(memory, (bytes, i): Point => [done[i] ?? 0, bytes]);
+    const { slope, least, most } = trend(points.filter(([at]) => at >= count * SETTLED));
+    return {
+      readings: { [`${name} slope`]: slope, [`${name} slope, least`]: least, [`${name} slope, most`]: most },
+      series: { name, along, unit: "MB", points: points.map(([at, bytes]): Point => [at, bytes / 1e6]) } as const,
+    };
+  });
   return {
-    readings: { ...slopeOf("heap", pointsOf(heap), count), ...slopeOf("RSS", pointsOf(rss), count) },
-    series: [lineOf("heap", along, pointsOf(heap)), lineOf("RSS", along, pointsOf(rss))],
+    readings: Object.assign({}, ...lines.map(({ readings }) => readings)),
+    series: lines.map(({ series }) => series),
   };
-}
-
-function slopeOf(name: string, points: readonly Point[], count: number): Readings {
-  const { slope, least, most } = trend(points.filter(([done]) => done >= count * SETTLED));
-  return { [`${name} slope`]: slope, [`${name} slope, least`]: least, [`${name} slope, most`]: most };
-}
-
-const lineOf = (name: string, along: string, points: readonly Point[]): Charted["series"][number] => ({
-  name,
-  along,
-  unit: "MB",
-  points: points.map(([done, bytes]) => [done, bytes / 1e6]),
-});
-
-// Reads something of each after the measurement, so that the collector may not take it before.
-function keepAlive(...held: readonly object[]): void {
-  for (const each of held) Reflect.ownKeys(each);
 }
 
 /** What a process is started with that is never to collect: an option of the engine. */
@@ -87,9 +78,6 @@ export const NO_COLLECTION: Readonly<Record<string, string>> = { BUN_JSC_useGC: 
 
 /** How often the heap's size is read on the way. */
 const STEPS = 20;
-/** Bytes that the heap has taken so far. To read it allocates 64, where `heapStats()` allocates 15,000. */
-const heapTotal = (): number => process.memoryUsage().heapTotal;
-
 /** Milliseconds that the compiler is given on a busy machine, ten times: it works beside the process. */
 const PAUSE = 10;
 
@@ -110,7 +98,7 @@ export async function allocationOfEach(count: number, work: Work): Promise<Readi
   const part = Math.ceil(count / STEPS);
   const points: Point[] = [];
   for (let done = 0; done < STEPS; done++) {
-    points.push([done * part, heapTotal()]);
+    points.push([done * part, process.memoryUsage().heapTotal]); // To read it allocates 64 bytes, and `heapStats()` 15,000.
     await work(part);
   }
   if (heapStats().objectCount !== survived) throw new Error("the collector ran: what it took was not counted");

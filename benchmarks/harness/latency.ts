@@ -1,20 +1,15 @@
 import { createHistogram } from "node:perf_hooks";
-import type { Charted, ProbeFigure, Readings, Series } from "./suite";
+import { NANOSECONDS } from "./format";
+import type { Charted, ProbeFigure, Readings } from "./suite";
 
-/** Units that times are told in, with their nanoseconds. */
-const NANOSECONDS = { ns: 1, µs: 1e3, ms: 1e6 } as const;
-type Unit = keyof typeof NANOSECONDS;
+type Unit = "ns" | "µs" | "ms";
 
 const FIGURES = { p50: 50, p95: 95, p99: 99, "p99.9": 99.9, max: 100 } as const;
-type Figure = keyof typeof FIGURES;
 
 /** Shares at which a percentile curve has a point, each next one nearer to the slowest. */
 const SHARES = [0, 0.25, 0.5, 0.75, 0.9, 0.95, 0.975, 0.99, 0.995, 0.9975, 0.999, 0.9995, 0.99975, 0.9999];
 /** With fewer operations above a share than this, its point would be an anecdote. */
 const ABOVE = 10;
-
-/** Three digits of each time, however long: a bin is at most a thousandth wide (HDR histogram, Gil Tene). */
-const BINS = { lowest: 1, highest: 1e12, figures: 3 };
 
 /** The figures of a probe that times single operations: `p50`, `p95`, `p99`, `p99.9` and `max`. */
 export const latencyFigures = (unit: Unit): ProbeFigure[] =>
@@ -22,7 +17,8 @@ export const latencyFigures = (unit: Unit): ProbeFigure[] =>
 
 /** How long single operations took, each of them kept, in nanoseconds. */
 export class Latencies {
-  readonly #histogram = createHistogram(BINS);
+  /** Three digits of each time, however long: a bin is at most a thousandth wide (HDR histogram, Gil Tene). */
+  readonly #histogram = createHistogram({ lowest: 1, highest: 1e12, figures: 3 });
 
   get count(): number {
     return this.#histogram.count;
@@ -34,26 +30,18 @@ export class Latencies {
 
   /** The time in nanoseconds that so many percent of the operations took at most. */
   percentile(percent: number): number {
+    if (percent === 0) return this.#histogram.min;
     return percent === 100 ? this.#histogram.max : this.#histogram.percentile(percent);
   }
 
   /** The figures, and the curve behind them as the series `latency`. */
   told(unit: Unit): Charted {
-    const size = NANOSECONDS[unit];
-    const readings = Object.fromEntries(
-      Object.entries(FIGURES).map(([name, percent]) => [name, this.percentile(percent) / size]),
-    ) as Record<Figure, number>; // Its keys are those of FIGURES.
-    return { readings, series: [this.#curve(unit, size)] };
-  }
-
-  #curve(unit: Unit, size: number): Series {
+    const inUnit = (percent: number) => this.percentile(percent) / (NANOSECONDS[unit] ?? 1);
     const shares = [...SHARES.filter((share) => (1 - share) * this.count >= ABOVE), 1];
-    const valueAt = (share: number) => (share === 0 ? this.#histogram.min : this.percentile(share * 100));
+    const points = shares.map((share) => [share, inUnit(share * 100)] as const);
     return {
-      name: "latency",
-      along: "share of the operations",
-      unit,
-      points: shares.map((share) => [share, valueAt(share) / size]),
+      readings: Object.fromEntries(Object.entries(FIGURES).map(([name, percent]) => [name, inUnit(percent)])),
+      series: [{ name: "latency", along: "share of the operations", unit, points }],
     };
   }
 }
@@ -106,33 +94,29 @@ export const sustainedFigures: readonly ProbeFigure[] = [
 
 /**
  * Has `work` do one batch after the other for so many milliseconds, and tells how many messages a second that were: over the
- * whole time, and in the worst of its slices of 100 ms, which shows a pause that a mean hides. `work` resolves once its batch
- * is complete, with how many messages were handled since it was called. What it does in the first slice is not counted, since
- * it is compiled then.
+ * whole time, and in the worst of its slices of 100 ms, which shows a pause that a mean hides. A batch that ends late ends its slice
+ * late. `work` resolves once its batch is complete, with how many messages were handled since it was called. What it does in the first
+ * slice is not counted, since it is compiled then.
  */
 export async function sustain(
   milliseconds: number,
   work: () => Promise<number>,
   clock: () => number = () => performance.now(),
 ): Promise<Readings> {
-  for (const end = clock() + SLICE; clock() < end; ) await work();
-  const slices: number[] = [];
-  const start = clock();
-  let messages = 0;
-  let now = start;
-  let began = start;
-  for (let inSlice = 0; now - start < milliseconds; ) {
-    const handled = await work();
-    messages += handled;
-    inSlice += handled;
-    now = clock();
-    // As long as it was: a batch that ends late ends its slice late.
-    if (now - began < SLICE) continue;
-    slices.push((inSlice / (now - began)) * 1_000);
-    began = now;
-    inSlice = 0;
-  }
+  const slice = async () => {
+    const start = clock();
+    let [messages, taken] = [0, 0];
+    while (taken < SLICE) {
+      messages += await work();
+      taken = clock() - start;
+    }
+    return { messages, taken, rate: (messages / taken) * 1_000 };
+  };
+  await slice();
+  const slices = [];
+  for (const end = clock() + milliseconds; clock() < end; ) slices.push(await slice());
+  const [messages, taken] = slices.reduce(([sum, time], each) => [sum + each.messages, time + each.taken], [0, 0]);
   if (messages === 0) throw new Error("no message was handled");
-  const rate = (messages / (now - start)) * 1_000;
-  return { rate, "slowest tenth of a second": Math.min(rate, ...slices), messages };
+  const slowest = Math.min(...slices.map(({ rate }) => rate));
+  return { rate: (messages / taken) * 1_000, "slowest tenth of a second": slowest, messages };
 }

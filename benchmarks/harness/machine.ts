@@ -18,7 +18,7 @@ export const machineSchema = Type.Object({
 export type Machine = Described<typeof machineSchema>;
 
 /** Describes this machine, with the commit checked out in `root`, or the version of the package that `root` holds. */
-export function describeMachine(root: string, now: Date = new Date()): Machine {
+export function describeMachine(root: string): Machine {
   const processors = cpus();
   const commit = commitOf(root);
   return {
@@ -26,8 +26,10 @@ export function describeMachine(root: string, now: Date = new Date()): Machine {
     cores: processors.length,
     system: `${type()} ${release().split(".", 2).join(".")} ${process.arch}`,
     bun: Bun.version,
-    ...(commit === undefined ? { version: versionOf(root) } : { commit }),
-    date: now.toISOString().slice(0, 10),
+    ...(commit === undefined
+      ? { version: String(JSON.parse(readFileSync(join(root, "package.json"), "utf8")).version) }
+      : { commit }),
+    date: new Date().toISOString().slice(0, 10),
   };
 }
 
@@ -35,28 +37,18 @@ export function describeMachine(root: string, now: Date = new Date()): Machine {
 export const revisionOf = ({ commit, version }: Machine): string =>
   commit === undefined ? `version ${version ?? "unknown"}` : `commit ${commit}`;
 
-function versionOf(root: string): string {
-  const manifest: { readonly version?: string } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  return manifest.version ?? "unknown";
-}
-
 // What a run writes does not count as a change, or no committed page could ever name a plain commit.
 const WRITTEN = [":!BENCHMARKS.md", ":!README.md", ":!benchmarks/results"];
 
 /** The commit of a checkout of envoi itself: one that a package was installed in says nothing about it. */
 function commitOf(root: string): string | undefined {
-  const top = git(root, ["rev-parse", "--show-toplevel"]);
-  if (top === undefined || realpathSync(top) !== realpathSync(root)) return undefined;
-  const head = git(root, ["rev-parse", "--short", "HEAD"]);
-  if (head === undefined) return undefined;
-  return git(root, ["status", "--porcelain", "--", ".", ...WRITTEN]) === "" ? head : `${head} with changes`;
-}
-
-function git(cwd: string, args: string[]): string | undefined {
-  try {
-    const { success, stdout } = Bun.spawnSync(["git", ...args], { cwd, stdout: "pipe", stderr: "ignore" });
+  const git = (...args: string[]): string | undefined => {
+    const { success, stdout } = Bun.spawnSync(["git", ...args], { cwd: root, stdout: "pipe", stderr: "ignore" });
     return success ? stdout.toString().trim() : undefined;
-  } catch {
-    return undefined; // No git here.
-  }
+  };
+  if (Bun.which("git") === null) return undefined;
+  const top = git("rev-parse", "--show-toplevel");
+  const head = git("rev-parse", "--short", "HEAD");
+  if (top === undefined || head === undefined || realpathSync(top) !== realpathSync(root)) return undefined;
+  return git("status", "--porcelain", "--", ".", ...WRITTEN) === "" ? head : `${head} with changes`;
 }

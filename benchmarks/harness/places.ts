@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -55,6 +55,23 @@ export function sharedFolder(place: Place, name: string, fill: (path: string) =>
   return path;
 }
 
+/** What Linux calls some of its file systems in `statfs(2)`. */
+const KINDS: Readonly<Record<number, string>> = {
+  61267: "ext4",
+  16914836: "tmpfs",
+  2035054128: "overlay",
+  1481003842: "xfs",
+  2435016766: "btrfs",
+};
+
+function kindOf(folder: string): string {
+  try {
+    return KINDS[statfsSync(folder).type] ?? "unknown";
+  } catch {
+    return "none";
+  }
+}
+
 /** Where the operating system keeps temporary files: a disk, unless its `kind` says otherwise. */
 export const disk: Place = { name: "disk", kind: kindOf(tmpdir()), folder: tmpdir() };
 
@@ -62,37 +79,7 @@ export const disk: Place = { name: "disk", kind: kindOf(tmpdir()), folder: tmpdi
 const MEMORY = "/dev/shm";
 
 /** A file system in memory, or why there is none. */
-export const tmpfs: Place | NoPlace = inMemory();
-
-function inMemory(): Place | NoPlace {
-  const kind = kindOf(MEMORY);
-  if (kind !== "tmpfs") return { none: `${MEMORY} is no tmpfs on this machine` };
-  const place = { name: "tmpfs", kind, folder: MEMORY };
-  try {
-    makeFolder(place).remove();
-  } catch {
-    return { none: `${MEMORY} takes no files on this machine` };
-  }
-  return place;
-}
-
-/** The file system of the longest mount point that holds a folder, by Linux's own table. */
-function kindOf(folder: string): string {
-  let kind = "unknown";
-  let longest = -1;
-  try {
-    const path = realpathSync(folder);
-    for (const line of readFileSync("/proc/self/mountinfo", "utf8").split("\n")) {
-      // … mount point, options, a few tags, a dash, and then the file system (proc_pid_mountinfo(5)).
-      const [before = "", after = ""] = line.split(" - ");
-      const point = before.split(" ")[4] ?? "";
-      const holds = point === "/" || path === point || path.startsWith(`${point}/`);
-      if (!holds || point.length < longest) continue;
-      longest = point.length;
-      kind = after.split(" ")[0] ?? kind;
-    }
-  } catch {
-    // No such table, or no such folder.
-  }
-  return kind;
-}
+export const tmpfs: Place | NoPlace =
+  kindOf(MEMORY) === "tmpfs"
+    ? { name: "tmpfs", kind: "tmpfs", folder: MEMORY }
+    : { none: `${MEMORY} is no tmpfs on this machine` };

@@ -38,38 +38,28 @@ export function signalAll(pids: readonly number[], signal: NodeJS.Signals): void
 }
 
 /** Bytes of memory that a process holds (RSS); 0 once it has ended. */
-export function residentBytes(pid: number): number {
-  try {
-    return Number(readFileSync(`/proc/${pid}/statm`, "utf8").split(" ")[1]) * PAGE;
-  } catch {
-    return 0;
-  }
-}
+export const residentBytes = (pid: number): number => statOf(pid, 21) * PAGE;
 
 /** Milliseconds of a processor that a process has used; 0 once it has ended. */
-export function processorTime(pid: number): number {
+export const processorTime = (pid: number): number => ((statOf(pid, 11) + statOf(pid, 12)) * 1_000) / TICKS;
+
+/** A number of what the kernel tells of a process, counted after its name: utime and stime are 11 and 12, RSS 21 (proc_pid_stat(5)). */
+function statOf(pid: number, field: number): number {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The name, in parentheses, may hold anything; utime and stime are the 12th and 13th after it (proc_pid_stat(5)).
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    return ((Number(fields[11]) + Number(fields[12])) * 1_000) / TICKS;
+    return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[field]); // The name, in parentheses, may hold anything.
   } catch {
     return 0;
   }
 }
 
-/** What work that was given up has to clear up by itself, in milliseconds. */
+/** Milliseconds that work which was given up has to clear up by itself. */
 const GRACE = 2_000;
-/** A Ctrl-C is told to processes, too: one that ended of it may be seen before the signal is. In milliseconds. */
+/** Milliseconds by which a process may be seen to have ended of a Ctrl-C before the signal is heard here. */
 const LATE = 20;
 
 /** The run was ended before its end. */
-export class Interrupted extends Error {
-  constructor() {
-    super("interrupted");
-    this.name = "Interrupted";
-  }
-}
+export class Interrupted extends Error {}
 
 /**
  * Waits for work, and gives it up when the run is to end: its processes are ended, and it gets two seconds to clear up.

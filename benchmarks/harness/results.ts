@@ -5,86 +5,68 @@ import { jsonText } from "./format";
 import { machineSchema } from "./machine";
 import { type Described, parseJson } from "./schema";
 
-const spread = Type.Object({ median: Type.Number(), min: Type.Number(), max: Type.Number() });
-const noFloor = Type.Object({ none: Type.String({ description: "Why there is none, as the end of a sentence." }) });
+const {
+  Object: object,
+  Optional: optional,
+  Union: union,
+  Array: list,
+  String: text,
+  Number: number,
+  Boolean: flag,
+} = Type;
+
+const spread = object({ median: number(), min: number(), max: number() });
+const noFloor = object({ none: text({ description: "Why there is none, as the end of a sentence." }) });
 const unit = Type.Enum(["B", "kB", "MB", "ns", "µs", "ms", "s", "/s", "%", ""], {
   description: "Empty for a count, /s for a rate.",
 });
-const seconds = Type.Number({ description: "How long the row and its floor took to measure." });
-const attempts = Type.Optional(
-  Type.Number({
-    description:
-      "How often it was measured, where it missed a limit and so was measured again; these are the last figures.",
-  }),
-);
-
-const series = Type.Object(
-  {
-    name: Type.String(),
-    along: Type.String(),
-    unit,
-    points: Type.Array(Type.Tuple([Type.Number(), Type.Number()])),
-  },
-  { description: "A line of a chart: what was read along the way." },
-);
-
-const timedFloor = Type.Object({
-  name: Type.String(),
-  about: Type.String(),
-  varies: Type.Optional(
-    Type.Literal(true, {
-      description: "Floors of this name do other work for other rows. Left out where they do not.",
+const measuring = {
+  seconds: number({ description: "How long the row and its floor took to measure." }),
+  attempts: optional(
+    number({
+      description: "How often it was measured, where it did not keep a limit at first; these are the last figures.",
     }),
   ),
-  p50: Type.Number(),
-  rounds: Type.Array(Type.Number(), {
-    description: "The median of each round; how they differ tells how busy the machine was.",
-  }),
+};
+
+const timedFloor = object({
+  name: text(),
+  about: text(),
+  varies: optional(Type.Literal(true, { description: "Floors of this name do other work for other rows." })),
+  p50: number(),
+  rounds: list(number(), { description: "The median of each round; how they differ tells how busy the machine was." }),
 });
 
 /** The figures of a timed row, in nanoseconds for `per` operations. */
-export const timedResultSchema = Type.Object({
-  kind: Type.Literal("timed"),
-  row: Type.String(),
-  per: Type.Number(),
-  operationsPerSample: Type.Number(),
-  samples: Type.Number(),
-  min: Type.Number(),
-  mean: Type.Number(),
-  p50: Type.Number(),
-  p75: Type.Number(),
-  p95: Type.Number(),
-  p99: Type.Union([Type.Number(), Type.Null()], { description: "Null with fewer than a thousand samples." }),
-  throughput: Type.Number({ description: "Operations a second, over the wall time of all rounds." }),
-  floor: Type.Union([timedFloor, noFloor]),
-  ratio: Type.Union([spread, Type.Null()], { description: "The row's median over its floor's, round by round." }),
-  seconds,
-  attempts,
+export const timedResultSchema = object({
+  ...{ kind: Type.Literal("timed"), row: text(), per: number(), operationsPerSample: number(), samples: number() },
+  ...{ min: number(), mean: number(), p50: number(), p75: number(), p95: number() },
+  p99: union([number(), Type.Null()], { description: "Null with fewer than a thousand samples." }),
+  throughput: number({ description: "Operations a second, over the wall time of all rounds." }),
+  floor: union([timedFloor, noFloor]),
+  ratio: union([spread, Type.Null()], { description: "The row's median over its floor's, round by round." }),
+  ...measuring,
 });
 /** The times of one row, and of its floor. */
 export type TimedResult = Described<typeof timedResultSchema>;
 
-const probeReading = Type.Object({
-  figure: Type.String(),
-  unit,
-  median: Type.Number(),
-  min: Type.Number(),
-  max: Type.Number(),
-  floor: Type.Union([spread, Type.Null()]),
-  ratio: Type.Union([spread, Type.Null()]),
+const probeReading = object({
+  ...{ figure: text(), unit, median: number(), min: number(), max: number() },
+  floor: union([spread, Type.Null()]),
+  ratio: union([spread, Type.Null()]),
 });
 /** What a probe read: the median, lowest and highest of its rounds. */
 export type ProbeReading = Described<typeof probeReading>;
 
+const series = object({ name: text(), along: text(), unit, points: list(Type.Tuple([number(), number()])) });
+
 /** The figures of a probe, each in its own unit. */
-export const probeResultSchema = Type.Object({
-  kind: Type.Literal("probe"),
-  row: Type.String(),
-  floor: Type.Union([Type.Object({ name: Type.String() }), noFloor]),
-  figures: Type.Array(probeReading),
-  series: Type.Optional(Type.Array(series, { description: "Those of the last round. Left out where there is none." })),
-  seconds,
-  attempts,
+export const probeResultSchema = object({
+  ...{ kind: Type.Literal("probe"), row: text() },
+  floor: union([object({ name: text() }), noFloor]),
+  figures: list(probeReading),
+  series: optional(list(series, { description: "The lines of a chart, as the last round read them along the way." })),
+  ...measuring,
 });
 /** The readings of one row that is no loop, such as a count of ticks. */
 export type ProbeResult = Described<typeof probeResultSchema>;
@@ -92,48 +74,39 @@ export type ProbeResult = Described<typeof probeResultSchema>;
 /** The result of one row. */
 export type RowResult = TimedResult | ProbeResult;
 
-const noise = Type.Object({
-  spread: Type.Number({
-    description: "How far a floor's rounds lie from their middle, as a share of it: the median over the rows.",
-  }),
-  floors: Type.Number({ description: "How many rows had a floor that tells." }),
-  isNoisy: Type.Boolean(),
+const noise = object({
+  spread: number({ description: "How far floors lie from their middle, as a share of it: the median over the rows." }),
+  floors: number({ description: "How many rows had a floor that tells." }),
+  isNoisy: flag(),
 });
 /** How much the machine was disturbed while a run lasted. */
 export type Noise = Described<typeof noise>;
 
 /** One run of one suite, as `benchmarks/results/<suite>.json` keeps it. */
-export const suiteResultSchema = Type.Object({
-  suite: Type.String(),
-  about: Type.String(),
-  machine: machineSchema,
-  rounds: Type.Number({ description: "Rounds of floor and row in turn." }),
-  probeRounds: Type.Optional(
-    Type.Number({ description: "Rounds of the rows that are no loops. Left out where they had as many." }),
+export const suiteResultSchema = object({
+  ...{ suite: text(), about: text(), machine: machineSchema },
+  rounds: number({ description: "Rounds of floor and row in turn." }),
+  probeRounds: optional(
+    number({ description: "Rounds of the rows that are no loops. Left out where they had as many." }),
   ),
-  rows: Type.Array(Type.Union([timedResultSchema, probeResultSchema])),
-  leftOut: Type.Optional(
-    Type.Array(Type.Object({ row: Type.String(), why: Type.String() }), {
-      description: "Rows that were not run. Left out where there is none.",
-    }),
-  ),
-  noise: Type.Optional(noise),
+  rows: list(union([timedResultSchema, probeResultSchema])),
+  leftOut: optional(list(object({ row: text(), why: text() }), { description: "Rows that were not run." })),
+  noise: optional(noise),
 });
 /** The results of one suite, with the machine that they are of. */
 export type SuiteResult = Described<typeof suiteResultSchema>;
 
 /** A whole run, as `--json` prints it. */
-export const runResultSchema = Type.Object({
-  results: Type.Array(suiteResultSchema),
-  missed: Type.Array(Type.String(), { description: "A sentence for each target that was missed." }),
-  undecided: Type.Array(Type.String(), {
-    description:
-      "A sentence for each target that cannot be judged: the floors of its row lie far apart, or the row was left out.",
+export const runResultSchema = object({
+  results: list(suiteResultSchema),
+  missed: list(text(), { description: "A sentence for each target that was missed." }),
+  undecided: list(text(), {
+    description: "A sentence for each target that cannot be judged: floors lie far apart, or the row was left out.",
   }),
-  failed: Type.Array(Type.Object({ suite: Type.String(), row: Type.String(), why: Type.String() })),
-  noise: Type.Optional(noise),
-  seconds: Type.Number({ description: "How long it took." }),
-  interrupted: Type.Boolean({ description: "Whether it was ended before its end." }),
+  failed: list(object({ suite: text(), row: text(), why: text() })),
+  noise: optional(noise),
+  seconds: number({ description: "How long it took." }),
+  interrupted: flag({ description: "Whether it was ended before its end." }),
 });
 /** The results of one run of the benchmarks. */
 export type RunResult = Described<typeof runResultSchema>;
@@ -164,18 +137,16 @@ export async function writeResult(folder: string, result: SuiteResult): Promise<
   await Bun.write(join(folder, `${result.suite}.json`), serialise(result));
 }
 
-/** What has a shape of its own: other systems beside envoi, and load. */
-const isOther = (name: string): boolean => name.startsWith("peers-") || name === "stress.json";
-
 /**
- * Reads all results of a folder, in the order of their names; none when there is no such folder.
+ * Reads all results of a folder, in the order of their names; none when there is no such folder. Other systems beside envoi, and load,
+ * have shapes of their own.
  *
  * @throws Error that names a file which does not fit, and says to run its suite again.
  */
 export async function readResults(folder: string): Promise<SuiteResult[]> {
   const names = await readdir(folder).catch(() => []);
-  const files = names.filter((name) => name.endsWith(".json") && !isOther(name)).sort();
+  const own = names.filter((name) => name.endsWith(".json") && !/^peers-|^stress\./.test(name)).sort();
   return Promise.all(
-    files.map(async (name) => parseResults(await Bun.file(join(folder, name)).text(), join(folder, name))),
+    own.map(async (name) => parseResults(await Bun.file(join(folder, name)).text(), join(folder, name))),
   );
 }

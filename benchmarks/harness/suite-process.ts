@@ -48,8 +48,12 @@ export class SuiteProcess {
     return answer.result;
   }
 
+  #fail(why: string, words = ""): void {
+    this.#onAnswer({ failed: { why, told: `Row "${this.#row}" failed: ${why}${words ? `: ${words}` : "."}` } });
+  }
+
   #giveUp(why: string): void {
-    this.#onAnswer({ failed: { why, told: `Row "${this.#row}" failed: ${why}.` } });
+    this.#fail(why);
     const child = this.#child;
     this.#child = undefined;
     if (child) signalAll([child.pid, ...descendants(child.pid)], "SIGKILL");
@@ -60,17 +64,12 @@ export class SuiteProcess {
       stdio: ["ignore", "ignore", "pipe"],
       ipc: (answer: Answer) => this.#onAnswer(answer),
     });
-    void this.#watch(child);
+    void Promise.all([child.stderr.text(), child.exited]).then(([text]) => {
+      if (this.#child !== child) return; // It was given up, and another may be at work.
+      this.#child = undefined;
+      this.#fail(`its process ended (${child.signalCode ?? child.exitCode})`, text.trim().slice(-LAST_WORDS));
+    });
     return child;
-  }
-
-  async #watch(child: Child): Promise<void> {
-    const [text] = await Promise.all([child.stderr.text(), child.exited]);
-    if (this.#child === child) this.#child = undefined;
-    else return; // It was given up, and another may be at work.
-    const words = text.trim().slice(-LAST_WORDS);
-    const why = `its process ended (${child.signalCode ?? child.exitCode})`;
-    this.#onAnswer({ failed: { why, told: `Row "${this.#row}" failed: ${why}${words && `: ${words}`}` } });
   }
 
   /** Lets it put away what it made, and ends it where it does not. */
@@ -95,8 +94,7 @@ if (import.meta.main) {
   process.on("message", async ({ row: name, effort }: Order) => {
     let answer: Answer;
     try {
-      const { suite } = await loading;
-      const row = suite.rows.find((each) => each.name === name);
+      const row = (await loading).suite.rows.find((each) => each.name === name);
       if (row === undefined) throw new Error("it is not there in a process of its own");
       answer = { result: await measureRow(row, effort) };
     } catch (error) {

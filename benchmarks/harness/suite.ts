@@ -1,3 +1,5 @@
+import type { ProbeReading, ProbeResult } from "./results";
+
 /** A benchmark suite: the rows of one file `benchmarks/suites/NAME.bench.ts`, exported as `suite`. */
 export interface Suite {
   /** The name that the command line, the targets and the results use; the file is `NAME.bench.ts`. */
@@ -47,7 +49,7 @@ export interface Floor {
   readonly name: string;
   /** One sentence for the page: what the floor does. */
   readonly about: string;
-  /** Whether floors of this name differ from row to row, as by the size of a file: two of them tell nothing of the machine. Default: false. */
+  /** Whether floors of this name differ from row to row, as by the size of a file. Default: false. */
   readonly varies?: boolean;
   /** Prepares a `run` that does `operations` operations a call. */
   readonly setup: (operations: number) => Prepared;
@@ -88,29 +90,22 @@ export type Scale = "smoke" | "full";
 /** What a probe read in one round, by the name of the figure. */
 export type Readings = Readonly<Record<string, number>>;
 
-/** A line of a chart: what was read along the way. */
-export interface Series {
-  /** What the line shows: `heap`, `latency`. */
+/** A figure that a probe reads. */
+export interface ProbeFigure {
   readonly name: string;
-  /** What lies along: `messages`, `share of the operations`. */
-  readonly along: string;
-  readonly unit: ProbeFigure["unit"];
-  readonly points: readonly (readonly [along: number, value: number])[];
+  /** Empty for a count, `/s` for a rate. */
+  readonly unit: ProbeReading["unit"];
+  /** Whether "so many times the floor" means something for this figure. */
+  readonly ratio: boolean;
 }
+
+/** A line of a chart: what was read along the way. */
+export type Series = NonNullable<ProbeResult["series"]>[number];
 
 /** Readings, with the lines behind them. */
 export interface Charted {
   readonly readings: Readings;
   readonly series: readonly Series[];
-}
-
-/** A figure that a probe reads. */
-export interface ProbeFigure {
-  readonly name: string;
-  /** Empty for a count, `/s` for a rate. */
-  readonly unit: "B" | "kB" | "MB" | "ns" | "µs" | "ms" | "s" | "/s" | "%" | "";
-  /** Whether "so many times the floor" means something for this figure. */
-  readonly ratio: boolean;
 }
 
 /** A row that is not a loop: memory, or what a timer gets. It measures itself, once a round, and throws when its work is not done. */

@@ -1,6 +1,6 @@
 import type { Noise, RowResult, SuiteResult } from "./results";
 import { median } from "./statistics";
-import type { Suite } from "./suite";
+import type { Limit, Suite } from "./suite";
 
 /** A figure, by its suite and row. */
 export interface FigureName {
@@ -10,15 +10,8 @@ export interface FigureName {
   readonly figure: string;
 }
 
-interface Named extends FigureName {
-  /** What would be good; shown, not checked. */
-  readonly aim: number;
-  /** Why this much and no less, in half a sentence. */
-  readonly reason: string;
-}
-
 /** A figure and the limit that it must keep. */
-export type Target = Named & ({ readonly atMost: number } | { readonly atLeast: number });
+export type Target = Limit & { readonly suite: string };
 
 /** A target that was missed, or cannot be judged, with what was measured. */
 export interface Miss {

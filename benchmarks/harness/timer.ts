@@ -3,6 +3,42 @@ import type { Readings } from "./suite";
 /** How often the timer is to fire, in milliseconds. */
 const TICK = 5;
 
+interface Watched<Played> {
+  readonly ticks: number;
+  /** The longest between two ticks, by the clock that was given. */
+  readonly gap: number;
+  readonly played: Played;
+}
+
+/** Counts the ticks of a timer while something goes on. */
+async function watch<Played>(play: () => Promise<Played>, clock: () => number): Promise<Watched<Played>> {
+  let [ticks, gap, last] = [0, 0, clock()];
+  const look = () => {
+    const now = clock();
+    gap = Math.max(gap, now - last);
+    last = now;
+  };
+  const timer = setInterval(() => {
+    ticks++;
+    look();
+  }, TICK);
+  try {
+    const played = await play();
+    look();
+    return { ticks, gap, played };
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+const wallTime = (): number => performance.now();
+
+/** What this thread has run for, in milliseconds: not what its workers, the collector's threads or other processes have. */
+function threadTime(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
+}
+
 /**
  * Counts the ticks that a 5 ms timer gets while something busy goes on, and the longest gap between two of them; then the ticks it
  * gets for as long while the process idles, which is all that can be had. `work` goes on until `isOver()` and resolves with how
@@ -14,40 +50,12 @@ export async function watchTimer(
   work: (isOver: () => boolean) => Promise<number>,
   counted = "hops",
 ): Promise<Readings> {
-  const deadline = performance.now() + milliseconds;
-  const { ticks, gap, taken, played } = await watch(() => work(() => performance.now() >= deadline));
+  const start = wallTime();
+  const { ticks, gap, played } = await watch(() => work(() => wallTime() - start >= milliseconds), wallTime);
+  const inTime = Math.round(ticks * Math.min(1, milliseconds / (wallTime() - start)));
   if (played < 2) throw new Error(`${played} ${counted} were counted: no work, nothing to be fair to`);
-  const idle = await watch(() => Bun.sleep(milliseconds));
-  const inTime = Math.round(ticks * Math.min(1, milliseconds / taken));
+  const idle = await watch(() => Bun.sleep(milliseconds), wallTime);
   return { ticks: inTime, gap, [counted]: played, "ticks when idle": idle.ticks };
-}
-
-interface Watched<Played> {
-  readonly ticks: number;
-  readonly gap: number;
-  /** In milliseconds. */
-  readonly taken: number;
-  readonly played: Played;
-}
-
-async function watch<Played>(play: () => Promise<Played>): Promise<Watched<Played>> {
-  let ticks = 0;
-  let gap = 0;
-  const start = performance.now();
-  let last = start;
-  const sinceLast = () => {
-    const now = performance.now();
-    gap = Math.max(gap, now - last);
-    last = now;
-  };
-  const timer = setInterval(() => {
-    ticks++;
-    sinceLast();
-  }, TICK);
-  const played = await play();
-  clearInterval(timer);
-  sinceLast();
-  return { ticks, gap, taken: last - start, played };
 }
 
 /** How often the work is done: what is its own is there each time, and what the collector of garbage does is not. */
@@ -56,12 +64,6 @@ const TIMES = 5;
 /** What a probe of gaps reads. */
 export const GAP = "gap, least of 5";
 export const WORST_GAP = "gap, most of 5";
-
-/** What this thread has run for, in milliseconds: not what its workers, the collector's threads or other processes have. */
-function threadTime(): number {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1_000;
-}
 
 /**
  * The longest that a timer of 5 ms waits while this thread is at work, in milliseconds of its processor: what other processes
@@ -81,20 +83,4 @@ export async function gapBeside(prepare: () => void, work: () => Promise<void>):
 }
 
 /** The same once, of work that is warm. */
-export async function longestGap(work: () => Promise<unknown>): Promise<number> {
-  let longest = 0;
-  let last = threadTime();
-  const look = (): void => {
-    const now = threadTime();
-    longest = Math.max(longest, now - last);
-    last = now;
-  };
-  const timer = setInterval(look, TICK);
-  try {
-    await work();
-    look();
-  } finally {
-    clearInterval(timer);
-  }
-  return longest;
-}
+export const longestGap = async (work: () => Promise<unknown>): Promise<number> => (await watch(work, threadTime)).gap;

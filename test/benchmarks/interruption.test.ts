@@ -25,6 +25,13 @@ function folder(): string {
   return path;
 }
 
+/** A folder with what the benchmarks look for in one. */
+function project(scripts: object = {}): string {
+  const root = folder();
+  writeFileSync(join(root, "package.json"), JSON.stringify({ version: "1.2.3", scripts }));
+  return root;
+}
+
 const HOME = join(import.meta.dir, "../..");
 /** What is built, and what builds it. */
 const COPIED = [
@@ -41,9 +48,7 @@ const command = join(import.meta.dir, "interrupted/command.ts");
 
 /** A run whose second row has begun, and does not end; as a `script`, one that waits, started by `bun run`. */
 async function begin(subject: "patient" | "busy" | "script", ...options: string[]) {
-  const [root, temporary] = [folder(), folder()];
-  const scripts = { bench: `bun ${command} patient` };
-  writeFileSync(join(root, "package.json"), JSON.stringify({ version: "1.2.3", scripts }));
+  const [root, temporary] = [project({ bench: `bun ${command} patient` }), folder()];
   const program = subject === "script" ? ["run", "--silent", "bench"] : [command, subject];
   const child = Bun.spawn([process.execPath, ...program, ...options], {
     cwd: root,
@@ -106,32 +111,24 @@ test.if(canSeeProcesses)(
   240_000,
 );
 
-test.if(canSeeProcesses)(
-  "a run whose results nobody takes ends, and leaves nothing",
-  async () => {
+describe.if(canSeeProcesses)("a run", () => {
+  test("whose results nobody takes ends, and leaves nothing", async () => {
     for (const [where, said] of [
       ["| true", ""],
       ["> /dev/full", "The results could not be told: ENOSPC: no space left on device, write\n"],
     ]) {
-      const [root, temporary] = [folder(), folder()];
-      writeFileSync(join(root, "package.json"), '{ "version": "1.2.3" }');
+      const [root, temporary] = [project(), folder()];
       const line = `"${process.execPath}" "${command}" patient --filter finished ${where}; exit \${PIPESTATUS[0]}`;
-      const child = Bun.spawn(["bash", "-c", line], {
-        cwd: root,
-        env: { ...process.env, TMPDIR: temporary },
-        stdio: ["ignore", "pipe", "pipe"],
-      });
+      const env = { ...process.env, TMPDIR: temporary };
+      const child = Bun.spawn(["bash", "-c", line], { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
       const [err, status] = await Promise.all([child.stderr.text(), child.exited]);
       expect(err.split("\n").slice(2).join("\n")).toBe(said ?? ""); // After how long it takes, and what it does.
       expect({ status, left: readdirSync(temporary) }).toEqual({ status: 1, left: [] });
     }
-  },
-  240_000,
-);
+  }, 240_000);
 
-describe.if(canSeeProcesses)("a run that is interrupted", () => {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-    test(`by ${signal} tells what is finished, writes nothing, leaves no process and no folder, and ends with 130`, async () => {
+    test(`that ${signal} interrupts tells what is finished, writes nothing, leaves no process and no folder, and ends with 130`, async () => {
       const { child, ended } = await begin("patient");
       child.kill(signal);
       const { status, out, err, left, written } = await ended();
@@ -142,40 +139,24 @@ describe.if(canSeeProcesses)("a run that is interrupted", () => {
     }, 240_000);
   }
 
-  test("says so in its JSON", async () => {
-    const { child, ended } = await begin("patient", "--json", "--write");
-    child.kill("SIGINT");
-    const { status, out, written } = await ended();
-    const { interrupted, results, failed } = parseRun(out);
-    expect({ status, interrupted, written, failed }).toEqual({
-      status: 130,
-      interrupted: true,
-      written: [],
-      failed: [],
-    });
-    expect(results.flatMap(({ rows }) => rows.map(({ row }) => row))).toEqual(["finished"]);
-  }, 240_000);
+  for (const subject of ["busy", "script"] as const) {
+    const what = { busy: "while its process hears nothing", script: "twice at once, as through `bun run`" }[subject];
+    test(`that is interrupted ${what}, says in its JSON what is finished`, async () => {
+      const { child, ended } = await begin(subject, "--json");
+      process.kill(subject === "script" ? -child.pid : child.pid, "SIGINT");
+      const { status, out, written } = await ended();
+      const { interrupted, results, failed } = parseRun(out);
+      expect({ status, interrupted, written, failed }).toEqual({
+        status: 130,
+        interrupted: true,
+        written: [],
+        failed: [],
+      });
+      expect(results.flatMap(({ rows }) => rows.map(({ row }) => row))).toEqual(["finished"]);
+    }, 240_000);
+  }
 
-  test("while a process hears nothing, ends that, too", async () => {
-    const { child, ended } = await begin("busy", "--json");
-    child.kill("SIGINT");
-    const { status, out } = await ended();
-    expect(status).toBe(130);
-    expect(parseRun(out).interrupted).toBe(true);
-  }, 240_000);
-
-  test("by one Ctrl-C that comes twice, as it does through `bun run`, tells what is finished", async () => {
-    const { child, ended } = await begin("script", "--json");
-    process.kill(-child.pid, "SIGINT");
-    const { status, out, left } = await ended();
-    expect({ status, left, interrupted: parseRun(out).interrupted }).toEqual({
-      status: 130,
-      left: [],
-      interrupted: true,
-    });
-  }, 240_000);
-
-  test("for the second time, ends at once", async () => {
+  test("that is interrupted for the second time ends at once", async () => {
     const { child, allGone } = await begin("busy");
     // Those that come at once are taken for the first one.
     const again = setInterval(() => child.kill("SIGINT"), 50);
@@ -185,15 +166,14 @@ describe.if(canSeeProcesses)("a run that is interrupted", () => {
     await allGone();
   }, 240_000);
 
-  test("in its smoke, as well", async () => {
+  test("that is interrupted in its smoke tells nothing and leaves nothing", async () => {
     const { child, ended } = await begin("patient", "--smoke");
     child.kill("SIGINT");
     expect(await ended()).toMatchObject({ status: 130, out: "", left: [] });
   }, 240_000);
 
   test("by Ctrl-C on a terminal, which showed its progress in one line that fits, does the same", async () => {
-    const [root, temporary] = [folder(), folder()];
-    writeFileSync(join(root, "package.json"), '{ "version": "1.2.3" }');
+    const [root, temporary] = [project(), folder()];
     const decoder = new TextDecoder();
     let seen = "";
     const child = Bun.spawn([process.execPath, command, "patient"], {
@@ -210,8 +190,10 @@ describe.if(canSeeProcesses)("a run that is interrupted", () => {
     while (!existsSync(join(temporary, "begun"))) await Bun.sleep(5);
     child.terminal?.write("\x03");
     expect(await child.exited).toBe(130);
-    const [, ...lines] = seen.split("\r\x1b[K");
-    const shown = lines.map((line) => line.split(/[\r^]/, 1)[0] ?? "");
+    const shown = seen
+      .split("\r\x1b[K")
+      .slice(1)
+      .map((line) => line.split(/[\r^]/, 1)[0] ?? "");
     expect(shown[0]).toMatch(/^memory 1\/2, \d+ s left: /);
     expect(Math.max(...shown.map((text) => text.length))).toBe(23);
     expect(seen).toContain("\nfinished  bytes 300 B");

@@ -1,34 +1,69 @@
 import { expect, test } from "bun:test";
+import { inFreshProcess } from "../../benchmarks/harness/fresh-process";
 import { canSeeProcesses, descendants, processorTime, residentBytes } from "../../benchmarks/harness/processes";
+import { GAP, gapBeside, WORST_GAP } from "../../benchmarks/harness/timer";
+
+/** Keeps this thread at work for so long, in milliseconds of its processor. */
+function work(milliseconds: number): void {
+  const start = process.threadCpuUsage();
+  for (let spent = 0; spent < milliseconds * 1_000; ) {
+    const { user, system } = process.threadCpuUsage(start);
+    spent = user + system;
+  }
+}
 
 test.if(canSeeProcesses)(
-  "processes that one started are found, and those that they started; and none once they ended",
+  "processes that one started are found with theirs, and what they hold; and none once they ended",
   async () => {
     const inner = `Bun.spawn([process.execPath, "-e", "setInterval(() => {}, 1000)"]); setInterval(() => {}, 1000);`;
     const child = Bun.spawn([process.execPath, "-e", inner], { stdio: ["ignore", "ignore", "ignore"] });
-    let found: number[] = [];
-    while (found.length < 2) {
-      await new Promise((resolve) => setImmediate(resolve));
-      found = descendants(child.pid).concat(child.pid);
-    }
+    while (descendants(child.pid).length < 1) await new Promise((resolve) => setImmediate(resolve));
     const [grandchild = 0] = descendants(child.pid);
     expect(descendants(process.pid)).toContain(grandchild);
-    expect(residentBytes(process.pid)).toBeGreaterThan(1_000_000);
+    expect(residentBytes(process.pid) / process.memoryUsage.rss()).toBeWithin(0.5, 2);
     for (const pid of [grandchild, child.pid]) process.kill(pid, "SIGKILL");
     await child.exited;
     expect(descendants(process.pid)).not.toContain(child.pid);
-    expect(residentBytes(child.pid)).toBe(0);
+    expect([residentBytes(child.pid), processorTime(child.pid)]).toEqual([0, 0]);
   },
 );
 
 test.if(canSeeProcesses)("the time that a process used is that of its work", () => {
-  const before = processorTime(process.pid);
-  const start = process.cpuUsage();
-  let sum = 0;
-  while (process.cpuUsage(start).user < 80_000) for (let i = 0; i < 1e6; i++) sum += i;
+  const [before, start] = [processorTime(process.pid), process.cpuUsage()];
+  work(80);
   const { user, system } = process.cpuUsage(start);
   const used = processorTime(process.pid) - before;
-  expect(sum).toBeGreaterThan(0);
   expect(Math.abs(used - (user + system) / 1_000)).toBeLessThan(40); // The kernel counts in steps of 10 ms, for each of the two.
-  expect(processorTime(2 ** 30)).toBe(0);
+});
+
+test("a subject in a process of its own gives what it read, and says in its own words that it failed", async () => {
+  const memory = new URL("../../benchmarks/suites/memory.bench.ts", import.meta.url);
+  expect((await inFreshProcess(memory, "rawIdleHeap", 1000))["bytes"]).toBeGreaterThan(0);
+  await expect(inFreshProcess(memory, "nothing", 1)).rejects.toThrow("exports no function nothing");
+});
+
+test("a gap is what the thread was at work between two ticks of a timer, and no more in pieces; undone work is none", async () => {
+  let prepared = 0;
+  const atOnce = await gapBeside(
+    () => prepared++,
+    async () => work(40),
+  );
+  expect(prepared).toBe(6); // Once to warm up.
+  expect(atOnce[GAP]).toBeGreaterThanOrEqual(39);
+  expect(atOnce[WORST_GAP]).toBeGreaterThanOrEqual(atOnce[GAP] ?? Number.POSITIVE_INFINITY);
+  const inPieces = await gapBeside(
+    () => {},
+    async () => {
+      for (let i = 0; i < 40; i++) {
+        work(1);
+        await new Promise(setImmediate);
+      }
+    },
+  );
+  expect(inPieces[GAP]).toBeLessThan(39);
+  const undone = gapBeside(
+    () => {},
+    () => Promise.reject(new Error("not done")),
+  );
+  expect(await undone.catch((error) => error.message)).toBe("not done");
 });
