@@ -25,7 +25,7 @@ const limitOf = ({ target }: Line, size = 1): number | undefined =>
   target !== undefined && "atMost" in target ? target.atMost * size : undefined;
 
 /** How many times its floor each timed row takes, with its limit; undefined where there is none. */
-export function drawRatios(lines: readonly Line[]): ((theme: Theme) => string) | undefined {
+export function drawRatios(lines: readonly Line[]) {
   const rows = lines.flatMap((line): Row[] => {
     const { figure, row, ratio, here, isMissed } = line;
     if (figure !== "ratio" || ratio === null) return [];
@@ -35,10 +35,7 @@ export function drawRatios(lines: readonly Line[]): ((theme: Theme) => string) |
 }
 
 /** These times of each row that has one of them, with its limit; undefined where there is none. */
-export function drawTimes(
-  lines: readonly Line[],
-  { figures, isLog }: { readonly figures: readonly string[]; readonly isLog: boolean },
-): ((theme: Theme) => string) | undefined {
+export function drawTimes(lines: readonly Line[], figures: readonly string[]) {
   const shown = lines.filter(({ figure }) => figures.includes(figure));
   const rows = Object.entries(Object.groupBy(shown, ({ row }) => row)).map(([row, [...all] = []]): Row => {
     const sizeOf = ({ unit }: Line) => NANOSECONDS[unit] ?? 1;
@@ -48,34 +45,32 @@ export function drawTimes(
     const says = [...new Set([from, to])].map(duration).join(" … ");
     return { row, dots, from, to, limit, says, isMissed: all.some(({ isMissed }) => isMissed) };
   });
-  return drawRows(rows, `time: ● ${figures.join(" ● ")}, ┃ limit`, duration, isLog ? undefined : 0);
+  return drawRows(rows, `time: ● ${figures.join(" ● ")}, ┃ limit`, duration);
 }
 
-/** @param base A value that has a line of its own; a linear axis begins at 0. */
-function drawRows(rows: readonly Row[], label: string, say: (value: number) => string, base: number | undefined) {
+/** @param base A value that has a line of its own. */
+function drawRows(rows: readonly Row[], label: string, say: (value: number) => string, base?: number) {
+  if (rows.length === 0) return undefined;
   const labels = Math.max(...rows.map(({ row }) => widthOf(row))) + 12;
   const length = WIDTH - labels - VALUE;
-  const values = rows.flatMap(({ from, to, limit = to }) => [from, to, limit]);
-  const ruled = base === undefined ? [] : [base];
+  const values = rows.flatMap(({ from, to, limit = to }) => [from, to, limit]).concat(base ?? []);
+  const least = Math.min(...values);
+  const isLog = base !== undefined || (least > 0 && Math.max(...values) > 100 * least);
+  const axis = isLog ? logTicks(values, length) : { domain: [0, Math.max(...values)], ticks: Math.floor(length / 70) };
   const dots = rows.flatMap(({ dots, ...row }) => dots.map((value) => ({ ...row, value })));
-  const scale =
-    base === 0
-      ? ({ type: "linear", domain: [0, Math.max(...values)], ticks: Math.floor(length / 70) } as const)
-      : ({ type: "log", ...logTicks([...values, ...ruled], length) } as const);
   const size = { width: WIDTH, height: AXIS + rows.length * HEIGHT };
-  if (rows.length === 0) return undefined;
   return (theme: Theme): string => {
     const color = ({ isMissed }: { readonly isMissed: boolean }) => (isMissed ? theme.limit : theme.accent);
     const options = {
       ...drawing(size),
       ...{ marginLeft: labels, marginRight: VALUE, marginTop: AXIS },
-      x: { type: scale.type, domain: [...scale.domain], nice: base === 0, label: null },
+      x: { type: isLog ? ("log" as const) : ("linear" as const), domain: [...axis.domain], nice: !isLog, label: null },
       y: { type: "band" as const, domain: rows.map(({ row }) => row), padding: 0.3, label: null },
       marks: [
-        gridX({ ticks: scale.ticks, stroke: theme.grid, strokeOpacity: 1 }),
-        ruleX(ruled, { stroke: theme.other, strokeWidth: 1.5 }),
+        gridX({ ticks: axis.ticks, stroke: theme.grid, strokeOpacity: 1 }),
+        ruleX(base === undefined ? [] : [base], { stroke: theme.other, strokeWidth: 1.5 }),
         axisX({
-          ...{ anchor: "top", ticks: scale.ticks, tickFormat: say, tickSize: 0, color: theme.muted },
+          ...{ anchor: "top", ticks: axis.ticks, tickFormat: say, tickSize: 0, color: theme.muted },
           ...{ label, labelAnchor: "center", labelArrow: "none" },
         }),
         axisY({ tickSize: 0, color: theme.text, label: null, fontSize: FONT_SIZE }),

@@ -43,27 +43,28 @@ async function documentsOf(root: string, targets: readonly Target[]): Promise<Ma
   const ladders = stress && laddersPicture(stress);
   const shown = (of: typeof ladders) => (of === undefined ? "" : picture(of));
 
-  const pages = new Map<string, readonly [about: string, text: string]>();
-  if (stress !== undefined)
-    pages.set("stress", [
-      "load raised until something breaks, and faults under load",
-      renderStress(stress, shown(ladders)),
-    ]);
+  const pages: (readonly [name: string, about: string, text: string])[] = [
+    ["published", "what was published for an earlier layer, on another machine", publishedPage(results)],
+    ["limits", "each limit with its aim and its reason", limitsPage(results, targets)],
+    ["floors", "what each floor does, and which rows have none", floorsPage(results)],
+    ["method", "how the figures come about, and how two revisions are compared", methodPage()],
+  ];
   if (peers.length > 0)
-    pages.set("peers", [
+    pages.unshift([
+      "peers",
       "other libraries and tools beside envoi",
       renderPeers(peers, (room) => shown(rivals.get(room))),
     ]);
-  pages.set("published", ["what was published for an earlier layer, on another machine", publishedPage(results)]);
-  pages.set("limits", ["each limit with its aim and its reason", limitsPage(results, targets)]);
-  pages.set("floors", ["what each floor does, and which rows have none", floorsPage(results)]);
-  pages.set("method", ["how the figures come about, and how two revisions are compared", methodPage()]);
-
-  const due = new Map([...pages].map(([name, [, text]]) => [`${FOLDER}/${name}.md`, text]));
+  if (stress !== undefined)
+    pages.unshift([
+      "stress",
+      "load raised until something breaks, and faults under load",
+      renderStress(stress, shown(ladders)),
+    ]);
+  const due = new Map(pages.map(([name, , text]) => [`${FOLDER}/${name}.md`, text]));
   for (const result of results)
     due.set(`${FOLDER}/${result.suite}.md`, suitePage(result, targets, pictures.get(result.suite) ?? []));
-  const others = new Map([...pages].map(([name, [about]]) => [name, about]));
-  const all = { results, targets, peers, pictures, others };
+  const all = { results, targets, peers, pictures, others: new Map(pages.map(([name, about]) => [name, about])) };
   due.set("BENCHMARKS.md", render(all));
   const readme = await textOf(join(root, "README.md"));
   if (readme !== undefined) due.set("README.md", fillReadme(readme, all));

@@ -3,7 +3,7 @@ import type { SuiteResult } from "../harness/results";
 import { type Line, linesOf, lineTable, SHORT } from "../harness/tables";
 import { checkTargets, type FigureName, figureOf, isSame, QUIET, type Target } from "../harness/target";
 import { actorsTable, beside, type Peers, RIVALS, rivalsTable } from "./rivals";
-import { inReadme, peersInReadme, sections } from "./shown";
+import { charts, inReadme, peersInReadme } from "./shown";
 import { image, type Shown, whereOf } from "./suite";
 
 /** Everything that BENCHMARKS.md is made of. */
@@ -19,11 +19,11 @@ export interface Measured {
 
 /** Where the pages beside BENCHMARKS.md, and the charts, are. */
 export const FOLDER = "benchmarks/results";
-type Checked = ReturnType<typeof checkTargets>;
-
 const WORST = 10;
 /** How many figures the part of a suite shows: those nearest to their limits. */
 const NEAREST = 3;
+
+type Checked = ReturnType<typeof checkTargets>;
 
 /** The whole of BENCHMARKS.md: the same results give the same text. */
 export function render({ results, targets, peers = [], pictures, others = new Map() }: Measured): string {
@@ -65,7 +65,7 @@ const READING = `## How to read it
 - [How the figures come about](${FOLDER}/method.md) tells the rest.`;
 
 /** The lines of these figures, in their order; what was not measured is left out. */
-export const choose = (lines: readonly Line[], figures: readonly FigureName[]): Line[] =>
+const choose = (lines: readonly Line[], figures: readonly FigureName[]): Line[] =>
   figures.flatMap((figure) => lines.find((line) => isSame(line, figure)) ?? []);
 
 const withSuite = (lines: readonly Line[]): Line[] =>
@@ -73,19 +73,14 @@ const withSuite = (lines: readonly Line[]): Line[] =>
 
 /** What was kept, what was missed, what cannot be judged, and how many limits have no figure yet. */
 function limits({ checked, misses, unjudged }: Checked, without: number, lines: readonly Line[]): string {
-  const named = (all: typeof misses) =>
-    withSuite(
-      choose(
-        lines,
-        all.map(({ target }) => target),
-      ),
-    );
-  const open = named(unjudged).map(({ name }) => `*${name}*`);
+  const of = (all: typeof misses) =>
+    withSuite(lines.filter((line) => all.some(({ target }) => target === line.target)));
+  const open = of(unjudged).map(({ name }) => `*${name}*`);
   return [
-    `**What was kept?** ${checked - misses.length - unjudged.length} of ${checked} limits; ${misses.length} missed, ${open.length} unjudged.`,
+    `**What was kept?** ${checked - misses.length - open.length} of ${checked} limits; ${misses.length} missed, ${open.length} unjudged.`,
     ...(without === 0 ? [] : [`Newer rows have ${without} more, without a figure in these results.`]),
     ...(open.length === 0 ? [] : [`Unjudged, since the rounds of their floors lie too far apart: ${open.join("; ")}.`]),
-    ...(misses.length === 0 ? [] : [`Missed:\n\n${lineTable(named(misses), [...SHORT, "aim"])}`]),
+    ...(misses.length === 0 ? [] : [`Missed:\n\n${lineTable(of(misses), [...SHORT, "aim"])}`]),
   ].join(" ");
 }
 
@@ -118,15 +113,11 @@ ${places.join("\n")}`;
 function section({ suite, rows }: SuiteResult, { misses, unjudged }: Checked, all: readonly Line[], shown?: Shown) {
   const lines = all.filter((line) => line.suite === suite);
   const limits = lines.filter(({ target }) => target !== undefined).length;
-  const [missed = 0, open = 0] = [misses, unjudged].map(
-    (of) => of.filter(({ target }) => target.suite === suite).length,
-  );
-  const counts = Object.entries({ missed, unjudged: open }).flatMap(([what, count]) =>
-    count > 0 ? `, ${count} ${what}` : [],
-  );
+  const open = [...misses, ...unjudged].filter(({ target }) => target.suite === suite).length;
+  const kept = `${limits - open} of ${limits} limits kept${open > 0 ? `, ${open} missed or unjudged` : ""}`;
   return [
     `## ${suite}`,
-    `**${sections[suite]?.question ?? ""}** ${limits - missed - open} of ${limits} limits kept${counts.join("")}. [All ${rows.length} rows](${FOLDER}/${suite}.md).`,
+    `**${charts[suite]?.[0] ?? ""}** ${kept}. [All ${rows.length} rows](${FOLDER}/${suite}.md).`,
     ...(shown === undefined ? [] : [image(shown, `${FOLDER}/charts`)]),
     lineTable(lines.toSorted((a, b) => used(b) - used(a)).slice(0, NEAREST), SHORT),
   ].join("\n\n");

@@ -38,39 +38,20 @@ export const peersInReadme = {
   ],
 } as const;
 
-/** How BENCHMARKS.md shows a suite. */
-interface Section {
-  /** What its chart answers. */
-  readonly question: string;
-  /** What its chart shows. Default: how many times its floor each row takes. */
-  readonly chart?: "series" | { readonly figures: readonly string[]; readonly isLog: boolean };
-}
-
-export const sections: Readonly<Record<string, Section>> = {
-  "message-creation": { question: "What does a message cost over an object literal?" },
-  routing: { question: "What does sending a message cost over a bare mailbox?" },
-  patterns: { question: "What do the shapes of programs cost over bare mailboxes?" },
-  files: { question: "What does the file actor add to the bare calls of node:fs?" },
-  code: { question: "What do the actors add to an execution?" },
-  gaps: {
-    question: "How long does a timer wait beside one request at the limits?",
-    chart: { figures: ["gap, least of 5", "gap, most of 5"], isLog: false },
-  },
-  memory: {
-    question: "Does memory grow with the work?",
-    chart: "series",
-  },
-  latency: {
-    question: "How long do single operations take, and how long the slowest of them?",
-    chart: { figures: ["p50", "p95", "p99", "p99.9", "max"], isLog: true },
-  },
-  startup: {
-    question: "How much longer does a process take that imports envoi?",
-    chart: { figures: ["over bare Bun"], isLog: false },
-  },
-  flow: { question: "What do waiting senders, topics and pools cost over doing it by hand?" },
-  streams: { question: "What does an item of a stream cost over a bare generator?" },
-  survival: { question: "What does it cost to fail, to be told of an end, and to put messages aside?" },
+/** What the chart of each suite answers; and the times that it shows, where those are not the ratios of timed rows. */
+export const charts: Readonly<Record<string, readonly [question: string, ...figures: string[]]>> = {
+  "message-creation": ["What does a message cost over an object literal?"],
+  routing: ["What does sending a message cost over a bare mailbox?"],
+  patterns: ["What do the shapes of programs cost over bare mailboxes?"],
+  files: ["What does the file actor add to the bare calls of node:fs?"],
+  code: ["What do the actors add to an execution?"],
+  gaps: ["How long does a timer wait beside one request at the limits?", "gap, least of 5", "gap, most of 5"],
+  memory: ["Does memory grow with the work?"],
+  latency: ["How long do single operations take, and the slowest of them?", "p50", "p95", "p99", "p99.9", "max"],
+  startup: ["How much longer does a process take that imports envoi?", "over bare Bun"],
+  flow: ["What do waiting senders, topics and pools cost over doing it by hand?"],
+  streams: ["What does an item of a stream cost over a bare generator?"],
+  survival: ["What does it cost to fail, to be told of an end, and to put messages aside?"],
 };
 
 const PARTS: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {

@@ -1,19 +1,14 @@
+import type { Picture } from "../charts/picture";
 import { COMPARE_METHOD } from "../compare/compare";
 import { digits } from "../harness/format";
 import { revisionOf } from "../harness/machine";
 import type { SuiteResult } from "../harness/results";
 import { linesOf, lineTable, suiteTable } from "../harness/tables";
-import type { Target } from "../harness/target";
+import { figureOf, type Target } from "../harness/target";
 import { partsOf } from "./shown";
 
 /** A picture that a page shows, in a light and in a dark file. */
-export interface Shown {
-  readonly name: string;
-  /** What it shows, for readers who do not see it. */
-  readonly alt: string;
-  /** The question that it answers. */
-  readonly question: string;
-}
+export type Shown = Omit<Picture, "draw">;
 
 /** The text of a page with this title. */
 export const written = (title: string, ...parts: readonly string[]): string =>
@@ -30,14 +25,10 @@ export function image({ name, alt }: Shown, charts: string): string {
 export const picture = (shown: Shown): string => `**${shown.question}**\n\n${image(shown, "charts")}`;
 
 /** On which machine, of which commit, when, and how often. */
-export function whereOf({
-  machine,
-  rounds,
-  probeRounds = rounds,
-}: Pick<SuiteResult, "machine" | "rounds" | "probeRounds">) {
-  const { cpu, cores, system, bun, date } = machine;
-  const often = probeRounds === rounds ? `${rounds} rounds` : `${rounds} rounds, ${probeRounds} of probes`;
-  return `${cpu}, ${cores} cores, ${system}; Bun ${bun}; ${revisionOf(machine)}; ${date}; ${often}`;
+export function whereOf(of: Pick<SuiteResult, "machine" | "rounds" | "probeRounds">): string {
+  const { cpu, cores, system, bun, date } = of.machine;
+  const ofProbes = of.probeRounds === undefined ? "" : `, ${of.probeRounds} of probes`;
+  return `${cpu}, ${cores} cores, ${system}; Bun ${bun}; ${revisionOf(of.machine)}; ${date}; ${of.rounds} rounds${ofProbes}`;
 }
 
 /** The page of a suite: all its rows, with a chart for each part. */
@@ -53,20 +44,18 @@ export function suitePage(result: SuiteResult, targets: readonly Target[], pictu
 
 /** The page of floors: what each does, which rows have none, and why. */
 export function floorsPage(results: readonly SuiteResult[]): string {
-  const rows = results.flatMap(({ suite, rows }) =>
+  const all = results.flatMap(({ suite, rows }) =>
     rows.map(({ row, floor }) => ({ floor, name: `*${suite}: ${row}*` })),
   );
-  const about = rows.flatMap(({ floor }) => ("about" in floor ? `- *${floor.name}*: ${floor.about}.` : []));
-  const none = Object.groupBy(rows, ({ floor }) => ("none" in floor ? floor.none : ""));
-  const without = Object.entries(none).flatMap(([why, all = []]) =>
-    why === "" ? [] : `- Because ${why}: ${all.map(({ name }) => name).join(", ")}.`,
-  );
+  const about = all.flatMap(({ floor }) => ("about" in floor ? `- *${floor.name}*: ${floor.about}.` : []));
+  const without = all.flatMap(({ floor, name }) => ("none" in floor ? { why: floor.none, name } : []));
+  const groups = Object.entries(Object.groupBy(without, ({ why }) => why));
   return written(
     "Floors",
     "A floor is the quickest program for that work without envoi; a baseline is other work, or contains envoi. It runs in the same process as its row, in turns.",
     [...new Set(about)].join("\n"),
     "## Rows without a floor",
-    without.join("\n"),
+    groups.map(([why, of = []]) => `- Because ${why}: ${of.map(({ name }) => name).join(", ")}.`).join("\n"),
   );
 }
 
@@ -74,12 +63,19 @@ export function floorsPage(results: readonly SuiteResult[]): string {
 export function limitsPage(results: readonly SuiteResult[], targets: readonly Target[]): string {
   const parts = results.flatMap((result) => {
     const lines = linesOf(result, targets).filter(({ target }) => target !== undefined);
-    const columns = ["row", "here", "times the floor (min–max)", "limit", "aim", "reason"] as const;
-    return lines.length === 0 ? [] : [`## ${result.suite}`, lineTable(lines, columns)];
+    return [
+      `## ${result.suite}`,
+      lineTable(lines, ["row", "here", "times the floor (min–max)", "limit", "aim", "reason"]),
+    ];
   });
-  const about =
-    "`bun run bench --check` holds the limits; the aim is what would be good. Both are in `benchmarks/targets.ts`. The limit of a timed row is about the times of its floor.";
-  return written("Limits", about, ...parts);
+  const newer = targets.filter((target) => figureOf(target, results) === undefined);
+  return written(
+    "Limits",
+    "`bun run bench --check` holds the limits; the aim is what would be good. The limit of a timed row is about the times of its floor.",
+    ...parts,
+    "## Without a figure in these results",
+    newer.map(({ suite, row, figure }) => `- ${suite}: ${row}, ${figure}`).join("\n"),
+  );
 }
 
 /** How the figures come about, and how two revisions are compared. */
