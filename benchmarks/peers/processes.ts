@@ -1,101 +1,67 @@
-import { join } from "node:path";
 import { descendants, signalAll } from "../harness/processes";
-import type { Told } from "./room";
+import type { Told } from "./host";
+import type { Turn } from "./room";
 
-const HOST = join(import.meta.dir, "host.ts");
+/** For a process to open its peer, or to take a turn, in milliseconds. */
+const PATIENCE = 60_000;
 
-const alive = new Set<Bun.Subprocess>();
+const alive = new Set<HostProcess>();
 let isEnding = false;
 
-/**
- * Remembers a process, which must lead a group of its own (`detached`), until it ends; so that none is left behind. Once all
- * are to end, a new one ends at once.
- */
-function adopt<Child extends Bun.Subprocess>(child: Child): Child {
-  alive.add(child);
-  void child.exited.then(() => alive.delete(child));
-  if (isEnding) endByForce(child);
-  return child;
-}
-
-/** Ends a process by force, with its group and all that it started. */
-function endByForce({ pid }: Bun.Subprocess): void {
-  signalAll([...descendants(pid), -pid], "SIGKILL");
-}
-
-/** Ends all that are still there, and waits until they have ended. */
+/** Ends all hosts, and waits until they have ended; none can be started any more. */
 export async function endAll(): Promise<void> {
   isEnding = true;
-  while (alive.size > 0) {
-    const all = [...alive];
-    for (const child of all) endByForce(child);
-    await Promise.all(all.map(({ exited }) => exited));
-  }
+  await Promise.all([...alive].map((host) => host.end()));
 }
-
-/** For a process to start, or to take a turn, in milliseconds. */
-export const PATIENCE = 60_000;
 
 /** The process of a candidate, and what it tells its parent. */
 export class HostProcess {
   readonly #child: Bun.Subprocess;
-  readonly #told: Told[] = [];
-  #wake = (): void => {};
-  #hasEnded = false;
+  readonly #opened: Promise<Told>;
+  #hear: (told: Told) => void = () => {};
 
-  /** @param args The room, the name of the candidate, its folder, and what it is to do; see `host.ts`. */
-  constructor(...args: readonly string[]) {
-    this.#child = adopt(
-      Bun.spawn([process.execPath, HOST, ...args], {
-        stdio: ["ignore", "ignore", "ignore"],
-        detached: true, // A process group of its own: what a candidate started ends with it.
-        ipc: (told: Told) => {
-          this.#told.push(told);
-          this.#wake();
-        },
-      }),
-    );
+  /** @param args The path of `host.ts`, and what it takes. */
+  constructor(args: readonly string[]) {
+    if (isEnding) throw new Error("all processes were to end");
+    this.#opened = this.#next();
+    this.#child = Bun.spawn([process.execPath, ...args], {
+      stdio: ["ignore", "ignore", "ignore"],
+      detached: true, // A process group of its own: what a candidate started ends with it.
+      ipc: (told: Told) => this.#hear(told),
+    });
+    alive.add(this);
     void this.#child.exited.then(() => {
-      this.#hasEnded = true;
-      this.#wake();
+      alive.delete(this);
+      this.#hear({ kind: "failed", reason: "its process died" });
     });
   }
 
-  get pid(): number {
-    return this.#child.pid;
+  /** What a turn gave; undefined where it gave nothing for so many milliseconds. */
+  async ask(turn: Turn, patience = PATIENCE): Promise<Told | undefined> {
+    const opened = await within(PATIENCE, this.#opened);
+    if (opened?.kind !== "opened") return opened ?? { kind: "failed", reason: "it did not start within a minute" };
+    if (!alive.has(this)) return { kind: "failed", reason: "its process died" };
+    const told = this.#next();
+    this.#child.send(turn);
+    return within(patience, told);
   }
 
-  get hasEnded(): boolean {
-    return this.#hasEnded;
-  }
-
-  /** Sends an order; to one that has ended, none. */
-  ask(order: object): void {
-    if (!this.#hasEnded && this.#child.exitCode === null && this.#child.signalCode === null) this.#child.send(order);
-  }
-
-  /** What it tells next; undefined where it ended, or told nothing for so many milliseconds. */
-  async next(patience = PATIENCE): Promise<Told | undefined> {
-    const deadline = performance.now() + patience;
-    while (this.#told.length === 0 && !this.#hasEnded) {
-      const left = deadline - performance.now();
-      if (left <= 0) return undefined;
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, left);
-        this.#wake = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
-    }
-    return this.#told.shift();
-  }
-
+  /** Ends it by force, with its group and all that it started. */
   async end(): Promise<void> {
-    endByForce(this.#child);
-    await this.#child.exited;
+    const { pid, exited } = this.#child;
+    signalAll([...descendants(pid), -pid], "SIGKILL");
+    await exited;
+  }
+
+  #next(): Promise<Told> {
+    const { promise, resolve } = Promise.withResolvers<Told>();
+    this.#hear = resolve;
+    return promise;
   }
 }
 
-/** Why there is no figure in what a process told. */
-export const reasonIn = (told: Told | undefined): string => (told?.kind === "failed" ? told.reason : "it told nothing");
+async function within<Value>(milliseconds: number, promise: Promise<Value>): Promise<Value | undefined> {
+  const late = Promise.withResolvers<undefined>();
+  const timer = setTimeout(late.resolve, milliseconds);
+  return Promise.race([promise, late.promise]).finally(() => clearTimeout(timer));
+}

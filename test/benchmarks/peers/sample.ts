@@ -4,16 +4,12 @@ import { result } from "../sample-result";
 
 /** How a peer of a sample stands out: it overlaps messages, starves timers, or is a floor. */
 export type Kind = "less" | "starves" | "floor";
+type Medians = Readonly<Record<string, number>>;
 
-export const peerRow = (
-  row: string,
-  medians: Readonly<Record<string, number>>,
-  changes: Partial<PeerRow> = {},
-): PeerRow => ({
+export const peerRow = (row: string, medians: Medians): PeerRow => ({
   table: "time",
   row,
   unit: "ns",
-  isMoreBetter: false,
   figures: Object.entries(medians).map(([peer, median]) => ({
     peer,
     median,
@@ -21,19 +17,18 @@ export const peerRow = (
     samples: 90,
     rounds: [median / 2, median, median],
   })),
-  ...changes,
 });
 
 /** The results of a room of actors, with one row unless there are others; all keep their promises unless a kind says otherwise. */
 export function peerResult(
-  medians: Readonly<Record<string, number>>,
+  medians: Medians,
   kinds: Readonly<Record<string, Kind>> = {},
   rows: readonly PeerRow[] = [peerRow("tell", medians)],
 ): PeerResults {
   const names = Object.keys(medians);
   const check = (row: string, broken: Kind): PeerRow => {
     const figures = names.map((peer): PeerFigure => ({ peer, holds: kinds[peer] !== broken }));
-    return { table: "checks", row, unit: "", isMoreBetter: true, figures };
+    return { table: "checks", row, unit: "", figures };
   };
   return {
     room: "actors",
@@ -44,7 +39,6 @@ export function peerResult(
       how: "in process",
       packages: [`${name} 1.2.3`],
       isFloor: kinds[name] === "floor",
-      lacks: kinds[name] === undefined ? [] : ["no names"],
     })),
     rows: [...rows, check(ONE_AT_A_TIME, "less"), check(YIELDS, "starves")],
   };

@@ -1,20 +1,16 @@
 // @ts-expect-error It has no types.
 import akkajs from "akkajs";
-import type { ActorPeer, Handler, Make } from "../../actors/peer";
+import type { ActorPeer, Handler } from "../../actors/peer";
 
 /** What one sees of it; it has no types. */
 interface AkkaRef {
   tell(message: unknown): void;
   kill(): void;
 }
-interface AkkaActor {
-  self(): AkkaRef;
-  spawn(actor: AkkaActor): AkkaRef;
-}
 
 const { Actor, ActorSystem, Configuration } = akkajs as {
-  Actor: new () => AkkaActor;
-  ActorSystem: { create(name: string, config: unknown): { spawn(actor: AkkaActor): AkkaRef } };
+  Actor: new () => object;
+  ActorSystem: { create(name: string, config: unknown): { spawn(actor: object): AkkaRef } };
   Configuration: new (text: string) => { get(): unknown };
 };
 
@@ -27,57 +23,36 @@ class Question {
 }
 
 class Node extends Actor {
-  #confirm = (): void => {};
-  readonly stopped = new Promise<void>((resolve) => {
-    this.#confirm = resolve;
-  });
-
-  constructor(
-    readonly name: string,
-    private readonly handler: Handler,
-  ) {
-    super();
-  }
+  readonly stopped = Promise.withResolvers<void>();
+  readonly postStop = this.stopped.resolve;
+  name = "";
+  handler: Handler = () => {};
 
   readonly receive = (message: unknown): void => {
     if (message instanceof Question) message.resolve(this.handler(message.payload));
     else this.handler(message);
   };
-
-  readonly postStop = (): void => this.#confirm();
 }
 
 interface Spawned {
   readonly ref: AkkaRef;
-  readonly node?: Node;
+  readonly node: Node;
 }
 
-function parentOf(name: string, make: Make<Spawned>): Node {
-  let handler: Handler | undefined;
-  const node: Node = new Node(name, (message) => {
-    handler ??= make({
-      actor: { ref: node.self() },
-      spawn: (child, makeChild) => ({ ref: node.spawn(parentOf(child, makeChild)) }),
-      stop: () => node.self().kill(),
-    });
-    return handler(message);
-  });
-  return node;
-}
-
-export async function open(): Promise<ActorPeer<Spawned>> {
+export function open(): ActorPeer<Spawned> {
   const quiet = new Configuration('akka { loglevel = "OFF", stdout-loglevel = "OFF" }');
   const system = ActorSystem.create("peers", quiet.get());
-  const spawn = (node: Node): Spawned => ({ ref: system.spawn(node), node });
   return {
-    spawn: (name, handler) => spawn(new Node(name, handler)),
-    spawnParent: (name, make) => spawn(parentOf(name, make)),
+    spawn(name, handler) {
+      const node = Object.assign(new Node(), { name, handler });
+      return { ref: system.spawn(node), node };
+    },
     tell: ({ ref }, message) => ref.tell(message),
+    hasNoAsk: true,
     ask: ({ ref }, message) => new Promise((resolve) => ref.tell(new Question(message, resolve))),
-    valueOf: (answer) => answer,
     stop({ ref, node }) {
       ref.kill();
-      return node?.stopped;
+      return node.stopped.promise;
     },
   };
 }

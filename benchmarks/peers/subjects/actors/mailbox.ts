@@ -1,39 +1,25 @@
 import { RawMailbox } from "../../../harness/raw-mailbox";
-import { type ActorPeer, type Handler, parentsBy } from "../../actors/peer";
+import type { ActorPeer } from "../../actors/peer";
 
-const names = new Map<string, RawMailbox<unknown>>();
-
-function spawn(name: string, handler: Handler): RawMailbox<unknown> {
-  const mailbox = new RawMailbox(handler);
-  names.set(name, mailbox);
-  return mailbox;
+class Mailbox extends RawMailbox<unknown> {
+  name = "";
 }
 
-/** Made, told to stop, the stop awaited, and taken out of the map. */
-const spawnAndStop = () => {
-  let made = 0;
-  return async (count: number) => {
-    let stopped = 0;
-    for (let i = 0; i < count; i++) {
-      const name = `actor-${made++}`;
-      const mailbox = spawn(name, (message) => message === "stop");
-      if ((await mailbox.ask("stop")) === true && names.delete(name)) stopped++;
-    }
-    return stopped;
-  };
-};
-
-export async function open(): Promise<ActorPeer<RawMailbox<unknown>>> {
+export function open(): ActorPeer<Mailbox> {
+  const names = new Map<string, Mailbox>();
   return {
-    spawn,
-    // Those of a tree have the same names everywhere, and are reached by their parents alone.
-    spawnParent: parentsBy(
-      (_name, handler) => new RawMailbox(handler),
-      () => {},
-    ),
+    spawn(name, handler) {
+      const mailbox = new Mailbox(handler);
+      mailbox.name = name;
+      names.set(name, mailbox);
+      return mailbox;
+    },
     tell: (to, message) => to.tell(message),
     ask: (to, message) => to.ask(message),
-    valueOf: (answer) => answer,
-    own: { "spawn and stop": spawnAndStop },
+    /** Told to stop, the stop awaited, and taken out of the map. */
+    async stop(mailbox) {
+      await mailbox.ask("stop");
+      names.delete(mailbox.name);
+    },
   };
 }

@@ -1,15 +1,11 @@
-import { type ActorPeer, type Handler, parentsBy } from "../../actors/peer";
+import type { ActorPeer, Handler } from "../../actors/peer";
 
-const spawn = (_name: string, handler: Handler): Handler => handler;
-
-export async function open(): Promise<ActorPeer<Handler>> {
+export function open(): ActorPeer<Handler> {
   return {
-    spawn,
-    spawnParent: parentsBy(spawn, () => {}),
+    spawn: (_name, handler) => handler,
     tell(to, message) {
       void Promise.resolve(message).then(to);
     },
     ask: (to, message) => Promise.resolve(message).then(to),
-    valueOf: (answer) => answer,
   };
 }

@@ -1,5 +1,5 @@
 import { type Actor, createActor, fromTransition, type TransitionActorLogic } from "xstate";
-import { type ActorPeer, type Handler, parentsBy } from "../../actors/peer";
+import type { ActorPeer, Handler } from "../../actors/peer";
 
 interface Take {
   readonly type: "take" | "xstate.stop";
@@ -18,16 +18,12 @@ function spawn(id: string, handler: Handler): Node {
   return createActor(logic, { id }).start();
 }
 
-export async function open(): Promise<ActorPeer<Node>> {
+export function open(): ActorPeer<Node> {
   return {
     spawn,
-    // A transition is given no way to spawn: a child is an actor that its parent starts.
-    spawnParent: parentsBy(spawn, (actor) => void actor.stop()),
     tell: (to, payload) => to.send({ type: "take", payload }),
+    hasNoAsk: true,
     ask: (to, payload) => new Promise((resolve) => to.send({ type: "take", payload, resolve })),
-    valueOf: (answer) => answer,
-    stop(actor) {
-      actor.stop();
-    },
+    stop: (actor) => void actor.stop(),
   };
 }
