@@ -1,8 +1,6 @@
 import { join } from "node:path";
 import { loadSuites } from "./harness/load";
 import type { Target } from "./harness/target";
-import { codeRatios } from "./targets/ratios";
-import { codeTargets } from "./targets/tools";
 
 export { stressTargets } from "./targets/stress";
 
@@ -16,8 +14,6 @@ const suites = await loadSuites(join(import.meta.dir, "suites"));
  * showed, whichever is more. Times and rates depend on the machine, so their limits are twice the worst round; those that a promise
  * names (P5, what was published) are the promise, however far below it the figure is.
  */
-export const targets: readonly Target[] = [
-  ...suites.flatMap(({ name, limits = [] }) => limits.map((limit): Target => ({ suite: name, ...limit }))),
-  ...codeRatios,
-  ...codeTargets,
-];
+export const targets: readonly Target[] = suites.flatMap(({ name, limits = [] }) =>
+  limits.map((limit): Target => ({ suite: name, ...limit })),
+);

@@ -1,28 +1,55 @@
 import type { Socket } from "bun";
-import type { Floor, Prepared } from "./suite";
+import { slowSteps } from "./rows";
+import type { Floor } from "./suite";
+
+/** A piece of code, and what must come of it. */
+export interface Sample {
+  readonly code: string;
+  readonly value: number | string;
+  /** How many lines it writes to its console. */
+  readonly logs: number;
+}
+
+const sample = (code: string, value: Sample["value"], logs = 0): Sample => ({ code, value, logs });
+
+/** What the rows about code run, and their floors: the same for both. */
+export const arithmetic = sample("(2 + 3) * 4 - 6 / 3", 18);
+export const array = sample(
+  "[1, 2, 3, 4, 5].map((n) => n * 2).filter((n) => n > 2).reduce((sum, n) => sum + n, 0)",
+  28,
+);
+export const text = sample(
+  'const words = "the quick brown fox".split(" ");\nwords.map((word) => word[0].toUpperCase() + word.slice(1)).join(" ")',
+  "The Quick Brown Fox",
+);
+export const json = sample(
+  'const order = JSON.parse(\'{"items":[{"price":2,"count":3},{"price":5,"count":1}]}\');\n' +
+    "JSON.stringify({ total: order.items.reduce((sum, { price, count }) => sum + price * count, 0) })",
+  '{"total":11}',
+);
+export const loop = sample("let sum = 0;\nfor (let i = 1; i <= 100; i++) sum += i;\nsum", 5050);
+export const output = sample('console.log("Hello");\n42', 42, 1);
+
+const BUN = [process.execPath, "--no-install", "--no-env-file"];
+
+/** Starts a process that runs code and prints its value; gives whether it did. */
+export async function runInBareProcess(): Promise<boolean> {
+  const child = Bun.spawn({
+    cmd: [...BUN, "-e", `console.log(${arithmetic.code})`],
+    cwd: "/",
+    env: {},
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  const [printed, status] = await Promise.all([child.stdout.text(), child.exited]);
+  return status === 0 && Number(printed) === arithmetic.value;
+}
 
 /** A process of its own for each run. */
 export const spawnEach: Floor = {
   name: "a process started for each",
   about:
     "`Bun.spawn` of Bun with the code after `-e` and an empty environment, one after the other, each until its output is read and it has ended",
-  setup: (operations) => {
-    const program = `console.log(${arithmetic.code})`;
-    let completed = 0;
-    const run = async () => {
-      for (let i = 0; i < operations; i++) {
-        const child = Bun.spawn({
-          cmd: [process.execPath, "--no-install", "--no-env-file", "-e", program],
-          cwd: "/",
-          env: {},
-          stdio: ["ignore", "pipe", "ignore"],
-        });
-        const [text, status] = await Promise.all([child.stdout.text(), child.exited]);
-        if (status === 0 && Number(text) === arithmetic.value) completed++;
-      }
-    };
-    return { run, completed: () => completed };
-  },
+  setup: (operations) => slowSteps(operations, runInBareProcess),
 };
 
 /** As long as an order of a short program. */
@@ -31,12 +58,7 @@ const LINE = `${"order ".repeat(40)}\n`;
 /** A process that waits on a pair of sockets and writes back what it reads. */
 export function startEcho() {
   const child = Bun.spawn({
-    cmd: [
-      process.execPath,
-      "--no-install",
-      "--no-env-file",
-      Bun.fileURLToPath(new URL("echo-process.ts", import.meta.url)),
-    ],
+    cmd: [...BUN, Bun.fileURLToPath(new URL("echo-process.ts", import.meta.url))],
     stdio: ["ignore", "ignore", "ignore", "pipe"],
   });
   let hear = (_back: string) => {};
@@ -76,62 +98,8 @@ export const lineThereAndBack: Floor = {
   name: "a line there and back",
   about: "240 bytes over a pair of sockets to a process that waits in `readSync` and writes them back",
   varies: true, // By where the kernel lets the process run.
-  setup: (operations): Prepared => {
+  setup: (operations) => {
     const { echo, end } = startEcho();
-    let completed = 0;
-    const run = async () => {
-      for (let i = 0; i < operations; i++) if (await echo()) completed++;
-    };
-    return { run, completed: () => completed, teardown: end };
+    return slowSteps(operations, echo, { teardown: end });
   },
 };
-
-/** A piece of code, and what must come of it. */
-export interface Sample {
-  readonly code: string;
-  readonly value: number | string;
-  /** How many lines it writes to its console. */
-  readonly logs: number;
-}
-
-const sample = (code: string, value: Sample["value"], logs = 0): Sample => ({ code, value, logs });
-
-/** What the rows about code run, and their floors: the same for both. */
-export const arithmetic = sample("(2 + 3) * 4 - 6 / 3", 18);
-export const array = sample(
-  "[1, 2, 3, 4, 5].map((n) => n * 2).filter((n) => n > 2).reduce((sum, n) => sum + n, 0)",
-  28,
-);
-export const text = sample(
-  'const words = "the quick brown fox".split(" ");\nwords.map((word) => word[0].toUpperCase() + word.slice(1)).join(" ")',
-  "The Quick Brown Fox",
-);
-export const json = sample(
-  'const order = JSON.parse(\'{"items":[{"price":2,"count":3},{"price":5,"count":1}]}\');\n' +
-    "JSON.stringify({ total: order.items.reduce((sum, { price, count }) => sum + price * count, 0) })",
-  '{"total":11}',
-);
-export const loop = sample("let sum = 0;\nfor (let i = 1; i <= 100; i++) sum += i;\nsum", 5050);
-export const output = sample('console.log("Hello");\n42', 42, 1);
-
-/** The published ones that are an execution each. */
-export const samples: readonly Sample[] = [arithmetic, array, text, json, loop, output];
-
-/** Makes a text of a number, which is written to a file. */
-export const report = {
-  code: '"report " + (input % 2) + "\\n" + "-".repeat(90)',
-  /** The value for an input. */
-  value: (input: number): string => `report ${input % 2}\n${"-".repeat(90)}`,
-};
-
-/** Adds up the numbers of a file's text. */
-export const total = {
-  file: Array.from({ length: 100 }, (_, index) => index + 1).join("\n"),
-  code: 'const numbers = input.split("\\n").map(Number);\n"total " + numbers.reduce((sum, n) => sum + n, 0)',
-  value: "total 5050",
-};
-
-let turns = 0;
-
-/** The same code as a source that there never was: nothing that is kept of one serves the next. */
-export const asUnique = (code: string): string => `let turn = ${turns++};\n${code}`;

@@ -60,7 +60,6 @@ const PARTS: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
     process: /^(?!.*\bsandbox\b).*\bprocess\b/,
     trusted: /^(?!.*(\bsandbox\b|default tier|\bprocess\b))/,
   },
-  files: { disk: /^(?!.*, tmpfs$)/, tmpfs: /, tmpfs$/ },
 };
 
 /** The rows of a suite by part, each with a name for its chart: those of code by their tier, those of files by where they are. */

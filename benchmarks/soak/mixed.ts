@@ -33,7 +33,7 @@ export async function openMixed() {
     "write and delete": [FEW, byActor(writeAndDelete, FEW)],
   };
   if ((await whyNot("sandbox")) === undefined)
-    kinds["code"] = [FEW, executions(arithmetic)(await openActors("sandbox"), FEW, false)];
+    kinds["code"] = [FEW, executions(arithmetic)(await openActors("sandbox"), FEW)];
   const proofs = Object.entries(kinds).map(([name, [operations, prepared]]) => new Proof(name, operations, prepared));
   const operations = Object.values(kinds).reduce((sum, [each]) => sum + each, 0);
   return {

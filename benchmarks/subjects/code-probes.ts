@@ -1,112 +1,175 @@
-import { inFreshProcess } from "../harness/fresh-process";
-import { canSeeProcesses } from "../harness/processes";
-import type { LeftOut, Probe, ProbeFigure, Scale } from "../harness/suite";
+import { createMessage, createSystem, defineProtocol, type System, Type } from "envoi";
+import { type Isolation, spawnCodeExecution } from "envoi/tools";
+import { arithmetic, runInBareProcess, type Sample, startEcho } from "../harness/code-floors";
+import { liveHeap } from "../harness/heap";
+import { descendants, residentBytes } from "../harness/processes";
+import { median, medianSlope } from "../harness/statistics";
+import type { Readings } from "../harness/suite";
+import { CODE, execute, openSession, ran } from "./code";
 
-const MODULE = new URL("code-process.ts", import.meta.url);
+// What the suite code runs in a process of its own.
 
-const figures = (unit: ProbeFigure["unit"], ...names: readonly string[]): ProbeFigure[] =>
-  names.map((name) => ({ name, unit, ratio: false }));
-
-const probe = (
-  name: string,
-  read: readonly ProbeFigure[],
-  subject: string,
-  sizes: Readonly<Record<Scale, number>>,
-  floor: Probe["floor"],
-): Probe => ({
-  kind: "probe",
-  name,
-  figures: read,
-  floor,
-  measure: (scale) => inFreshProcess(MODULE, subject, sizes[scale]),
-});
-
-const beside = (name: string, subject: string, sizes: Readonly<Record<Scale, number>>): Probe["floor"] => ({
-  name,
-  measure: (scale) => inFreshProcess(MODULE, subject, sizes[scale]),
-});
-
-const none = (why: string): Probe["floor"] => ({ none: why });
-
-/** What is measured of code in this process that is no loop. */
-export const trustedProbes: readonly Probe[] = [
-  probe(
-    "a trusted execution beside a plain ask",
-    figures("ns", "over an ask", "compiled, over an ask", "execution", "ask"),
-    "trustedOverAsk",
-    { smoke: 2, full: 150 },
-    none("it is what is left of an execution less an ask of an actor that gives back what it is sent, made in turns"),
-  ),
-  coldStart("trusted"),
-];
-
-/** What is measured of the sandbox that is no loop. */
-export const sandboxProbes: readonly Probe[] = [
-  probe(
-    "executions in the default tier, back to back",
-    [...figures("µs", "simple arithmetic, p50"), ...figures("ms", "the six published ones in turn, p95")],
-    "defaultBackToBack",
-    { smoke: 20, full: 500 },
-    none("rows above have floors; the limits are of the time itself, in a process that does nothing else"),
-  ),
-  coldStart("sandbox"),
-  probe(
-    "a tool called from code, sandbox",
-    figures("µs", "a call", "a run of one call"),
-    "toolCall",
-    { smoke: 10, full: 100 },
-    none("the limit is of the time itself: a tenth of what ten calls more take in one run"),
-  ),
-];
-
-/** What is measured of the tier `process` that is no loop. */
-export const processProbes: readonly Probe[] = [
-  coldStart("process"),
-  probe(
-    "an execution in a process started for it, the parser loaded",
-    [{ name: "time", unit: "ms", ratio: true }],
-    "processStartedForRun",
-    { smoke: 1, full: 10 },
-    beside("a bare process started, and a line there and back", "bareProcessStarted", { smoke: 1, full: 10 }),
-  ),
-  probe(
-    "an execution handed to a process",
-    figures("µs", "one that is ready", "that of a session").map((figure) => ({ ...figure, ratio: true })),
-    "handOver",
-    { smoke: 2, full: 20 },
-    beside("a line there and back: the first one, and later ones", "lineHandedOver", { smoke: 2, full: 20 }),
-  ),
-];
-
-function coldStart(isolation: "trusted" | "sandbox" | "process"): Probe {
-  const name = `cold start, ${isolation}: from spawning the actor to the first result`;
-  const starts = { smoke: 1, full: 5 };
-  const floor: Probe["floor"] =
-    isolation === "trusted"
-      ? none("nothing is started")
-      : { name: "a process started", measure: (scale) => inFreshProcess(MODULE, "startOfProcess", starts[scale]) };
-  const read: ProbeFigure[] = [{ name: "time", unit: "ms", ratio: isolation !== "trusted" }];
-  return probe(name, read, `${isolation}ColdStart`, starts, floor);
+/** Runs a sample once, and throws unless what must come of it came. */
+async function once({ router }: System, { code, value, logs }: Sample, session?: string): Promise<void> {
+  const asked = session && router.ask(createMessage(CODE, "execute", { code, session }));
+  const told = ran(await (asked || execute(router, code)));
+  if (told.value !== value || told.logs !== logs) throw new Error(`${String(told.value)} came of ${code}`);
 }
 
-const watched: readonly Probe[] = [
-  probe(
-    "all processes of the sandbox killed: until the next result",
-    [...figures("ms", "next result"), ...figures("", "asks that failed")],
-    "recovery",
-    { smoke: 1, full: 3 },
-    none("a bare process has nothing to recover"),
-  ),
-  probe(
-    "memory of 1,000 executions in the sandbox, an execution",
-    [...figures("B", "host heap slope", "host RSS slope", "pool RSS slope"), ...figures("MB", "host RSS", "pool RSS")],
-    "memorySlope",
-    { smoke: 100, full: 1_000 },
-    none("what is looked for is that nothing grows"),
-  ),
-];
+/** Microseconds of some work. */
+async function timeOf(work: () => Promise<unknown>): Promise<number> {
+  const start = Bun.nanoseconds();
+  await work();
+  return (Bun.nanoseconds() - start) / 1_000;
+}
 
-/** Those that look at the processes of the pool from outside. */
-export const watchedProbes: { readonly rows: readonly Probe[]; readonly leftOut: readonly LeftOut[] } = canSeeProcesses
-  ? { rows: watched, leftOut: [] }
-  : { rows: [], leftOut: watched.map(({ name: row }) => ({ row, why: "processes are looked at in /proc of Linux" })) };
+/** Works with a code actor that has run something, which ends with it. */
+async function withCode(isolation: Isolation, work: (system: System) => Promise<Readings>): Promise<Readings> {
+  const system = createSystem();
+  try {
+    spawnCodeExecution(system, { isolation });
+    await once(system, arithmetic);
+    return await work(system);
+  } finally {
+    await system.shutdown();
+  }
+}
+
+const coldStart = async (isolation: Isolation): Promise<Readings> => {
+  const system = createSystem();
+  const time = await timeOf(() => {
+    spawnCodeExecution(system, { isolation });
+    return once(system, arithmetic);
+  });
+  await system.shutdown();
+  return { time: time / 1_000 };
+};
+
+/** From spawning the actor to the first result, in a process that has loaded the actor's own code and nothing else. */
+export const trustedColdStart = (): Promise<Readings> => coldStart("trusted");
+export const sandboxColdStart = (): Promise<Readings> => coldStart("sandbox");
+export const processColdStart = (): Promise<Readings> => coldStart("process");
+
+/** The same without an actor: a process of Bun started, until it has printed the value and ended. */
+export async function startOfProcess(times: number): Promise<Readings> {
+  const taken: number[] = [];
+  for (let i = 0; i < times; i++) {
+    const work = async () => {
+      if (!(await runInBareProcess())) throw new Error("the process did not print the value");
+    };
+    taken.push((await timeOf(work)) / 1_000);
+  }
+  return { time: median(taken) };
+}
+
+/**
+ * How many executions go before each that is counted. What is asked for is how long they take warm, and the engines of both
+ * processes compile for some 550 executions, in which they take twice as much of a processor; a cold start has rows of its own.
+ */
+const WARMING = 2;
+
+const Adder = defineProtocol("adder", { add: { payload: Type.Object({ n: Type.Number() }), reply: Type.Number() } });
+
+const calling = (calls: number): Sample => ({
+  code: `let n = 0; for (let i = 0; i < ${calls}; i++) n = await tools.adder.add({ n }); n`,
+  value: calls,
+  logs: 0,
+});
+
+/** A run that calls a tool eleven times and one that calls it once, in turns; a call is a tenth of the difference. */
+export const toolCall = async (runs: number): Promise<Readings> => {
+  const system = createSystem();
+  const adder = system.spawn("adder", Adder, () => ({ add: ({ n }) => n + 1 }));
+  spawnCodeExecution(system, { tools: { adder } });
+  const subjects = [calling(1), calling(11)].map((code) => ({ code, times: [] as number[] }));
+  for (let i = -runs * WARMING; i < runs; i++) {
+    for (const { code, times } of subjects) {
+      const time = await timeOf(() => once(system, code));
+      if (i >= 0) times.push(time);
+    }
+  }
+  await system.shutdown();
+  const [one = 0, eleven = 0] = subjects.map(({ times }) => median(times));
+  return { "a call": (eleven - one) / 10, "a run of one call": one };
+};
+
+/** Resolves once as many processes of the actor are idle as it keeps. */
+async function isReady({ router }: System): Promise<void> {
+  for (let waited = 0; waited < 5_000; waited++) {
+    const answer = await router.ask(createMessage(CODE, "inspect", undefined));
+    // By the protocol.
+    const { tiers } = (answer.unwrapOr(undefined) as { value: { tiers: { idle: number; processes: number }[] } }).value;
+    if (tiers.every(({ idle, processes }) => idle > 0 && idle === processes)) return;
+    await Bun.sleep(1);
+  }
+  throw new Error("its processes do not come to rest");
+}
+
+/** Milliseconds in which a process that is ready has rehearsed, and its host has not yet gone cold. */
+const REST = 20;
+
+/** Milliseconds that a bare process has to start, on a machine that is slow. */
+const START = 60;
+
+/** Executions in a session, whose process is its own; then each in a process that is ready, which runs nothing else. */
+export const handOver = (executions: number): Promise<Readings> =>
+  withCode("process", async (system) => {
+    const session = await openSession(system.router);
+    const kept: number[] = [];
+    // As many again before are not counted: what the host does for each is compiled then.
+    for (let i = -executions * 50; i < executions * 50; i++) {
+      const time = await timeOf(() => once(system, arithmetic, session));
+      if (i >= 0) kept.push(time);
+    }
+    await system.router.ask(createMessage(CODE, "endSession", { session }));
+    const single: number[] = [];
+    for (let i = 0; i < executions; i++) {
+      await isReady(system);
+      await Bun.sleep(REST);
+      single.push(await timeOf(() => once(system, arithmetic)));
+    }
+    return { "one that is ready": median(single), "that of a session": median(kept) };
+  });
+
+/** The least of both: a line to a process and back, the first one after it has started and rested, and one after the other. */
+export async function lineHandedOver(times: number): Promise<Readings> {
+  const first: number[] = [];
+  const later: number[] = [];
+  for (let i = 0; i < times; i++) {
+    const { echo, end } = startEcho();
+    const echoed = async () => {
+      if (!(await echo())) throw new Error("it was not echoed");
+    };
+    await Bun.sleep(START);
+    first.push(await timeOf(echoed));
+    for (let j = 0; j < 50; j++) later.push(await timeOf(echoed));
+    await end();
+  }
+  return { "one that is ready": median(first), "that of a session": median(later) };
+}
+
+/** Executions between two looks at the memory. */
+const STRETCH = 50;
+
+/** How memory grows with each of so many executions, after as many that are not counted: the host's heap takes that long to settle. */
+export const memorySlope = (executions: number): Promise<Readings> =>
+  withCode("sandbox", async (system) => {
+    for (let i = 0; i < executions; i++) await once(system, arithmetic);
+    const heap: number[] = [];
+    const host: number[] = [];
+    const pool: number[] = [];
+    for (let done = 0; done <= executions; done += STRETCH) {
+      heap.push(liveHeap());
+      host.push(residentBytes(process.pid));
+      pool.push(descendants(process.pid).reduce((sum, pid) => sum + residentBytes(pid), 0));
+      for (let i = 0; done < executions && i < STRETCH; i++) await once(system, arithmetic);
+    }
+    const last = (points: readonly number[]) => (points.at(-1) ?? 0) / 1e6;
+    return {
+      "host heap slope": medianSlope(heap) / STRETCH,
+      "host RSS slope": medianSlope(host) / STRETCH,
+      "pool RSS slope": medianSlope(pool) / STRETCH,
+      "host RSS": last(host),
+      "pool RSS": last(pool),
+    };
+  });

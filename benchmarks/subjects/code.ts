@@ -1,26 +1,53 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type AskResult, address, createMessage, createSystem, type Router } from "envoi";
+import { type AskResult, address, createMessage, createSystem, type Message, type Router, systemClock } from "envoi";
 import { type Isolation, spawnCodeExecution, spawnFileSystem, spawnProgram } from "envoi/tools";
-import { type Ended, spawnCodeOver } from "#internals";
-import { asUnique, report, type Sample, total } from "../harness/code-floors";
+import { CodeRefusal, type Ended, openTier, Sources, spawnCodeOver } from "#internals";
+import type { Sample } from "../harness/code-floors";
 import { writeWhole } from "../harness/file-samples";
 import { disk, makeFolder } from "../harness/places";
+import { counted, slowSteps } from "../harness/rows";
 import type { Prepared } from "../harness/suite";
-import { openAlone, openBare } from "./code-bare";
+import { FILES, replied as repliedByFiles } from "./files";
 
 /** The address that a code actor has unless it is given a name. */
 export const CODE = address("code");
-const FILES = address("files");
 
 /** What came of an execution. */
-export interface Ran {
+interface Ran {
   readonly value: unknown;
   readonly logs: number;
 }
 
+/** The value of a reply of the code actor. */
+function replied<Value>(answer: AskResult): Value {
+  if (answer.isErr()) throw new Error(answer.error.message, { cause: answer.error });
+  // The router knows no types; the protocol says that a reply is one of these two.
+  const reply = answer.value as { ok: true; value: Value } | { ok: false; error: { kind: string; message: string } };
+  if (!reply.ok) throw new Error(`${reply.error.kind}: ${reply.error.message}`);
+  return reply.value;
+}
+
+/** The value of a reply to `execute`. */
+export function ran(answer: AskResult): Ran {
+  const { value, logs } = replied<{ value: unknown; logs: readonly unknown[] }>(answer);
+  return { value, logs: logs.length };
+}
+
+/** Asks a code actor to run something. */
+export const execute = (router: Router, code: string, input?: unknown): Promise<AskResult> =>
+  router.ask(createMessage(CODE, "execute", input === undefined ? { code } : { code, input }));
+
+/** Has a code actor keep a program. */
+const compile = async (router: Router, code: string): Promise<string> =>
+  replied<{ program: string }>(await router.ask(createMessage(CODE, "compile", { code }))).program;
+
+/** Opens a session of a code actor. */
+export const openSession = async (router: Router): Promise<string> =>
+  replied<{ session: string }>(await router.ask(createMessage(CODE, "session", {}))).session;
+
 /** Code that is run and files that are written, in one way or another. */
-export interface Workbench<Answer> {
+interface Workbench<Answer> {
   run(code: string, input?: unknown): Promise<Answer>;
   /** What an answer says; one that says no value is thrown. */
   told(answer: Answer): Ran;
@@ -29,21 +56,6 @@ export interface Workbench<Answer> {
   /** Where the files are. */
   readonly folder: string;
 }
-
-/** The value of a reply to `execute`. */
-export function ran(answer: AskResult): Ran {
-  if (answer.isErr()) throw new Error(answer.error.message, { cause: answer.error });
-  // The router knows no types; the protocol says that a reply is one of these two.
-  const reply = answer.value as
-    | { ok: true; value: { value: unknown; logs: readonly unknown[] } }
-    | { ok: false; error: { kind: string; message: string } };
-  if (!reply.ok) throw new Error(`${reply.error.kind}: ${reply.error.message}`);
-  return { value: reply.value.value, logs: reply.value.logs.length };
-}
-
-/** Asks a code actor to run something. */
-export const execute = (router: Router, code: string, input?: unknown): Promise<AskResult> =>
-  router.ask(createMessage(CODE, "execute", input === undefined ? { code } : { code, input }));
 
 /** One for all rows of a tier, since a pool takes longer to start than a row to run; it idles while other rows run. */
 function once<Bench>(open: (isolation: Isolation) => Bench): (isolation: Isolation) => Bench {
@@ -56,17 +68,15 @@ function once<Bench>(open: (isolation: Isolation) => Bench): (isolation: Isolati
 }
 
 /**
- * Both ways of running code go to the same processes: of two pools, one may be a tenth slower than the other for as long
- * as it lives, and more rarely a third.
+ * A tier as a code actor opens it by default. Both ways of running code go to the same processes: of two pools, one may be a tenth
+ * slower than the other for as long as it lives, and more rarely a third.
  */
-const tierOf = once(openAlone);
-
-interface Actors extends Workbench<AskResult> {
-  readonly router: Router;
-}
+const tierOf = once((isolation) =>
+  openTier(isolation, { size: navigator.hardwareConcurrency, maxWaiting: 1_000, clock: systemClock }),
+);
 
 /** A code actor and a file actor, asked through the router; they end with the process. */
-export const openActors = once(async (isolation: Isolation): Promise<Actors> => {
+export const openActors = once(async (isolation: Isolation): Promise<Workbench<AskResult> & { router: Router }> => {
   const folder = makeFolder(disk, "envoi-code-").path;
   const system = createSystem();
   const { router } = system;
@@ -77,26 +87,39 @@ export const openActors = once(async (isolation: Isolation): Promise<Actors> => 
     router,
     run: (code, input) => execute(router, code, input),
     told: ran,
-    async read(path) {
-      const answer = await router.ask(createMessage(FILES, "read", { path }));
-      if (answer.isErr()) throw new Error(answer.error.message);
-      return (answer.value as { value: { content: string } }).value.content; // By the protocol; compared where it is used.
-    },
-    async write(path, content) {
-      const answer = await router.ask(createMessage(FILES, "write", { path, content }));
-      if (answer.isErr() || !(answer.value as { ok: boolean }).ok) throw new Error("it was not written");
-    },
+    // Text, since no encoding is asked for.
+    read: async (path) => repliedByFiles(await router.ask(createMessage(FILES, "read", { path }))).content as string,
+    write: async (path, content) =>
+      void repliedByFiles(await router.ask(createMessage(FILES, "write", { path, content }))),
     folder,
   };
 });
 
-/** The same without actors: the tier by itself, and the bare calls of `node:fs`. */
+const never = new AbortController().signal;
+
+/** The same without actors: the tier by itself, with no message and no check of either, and the bare calls of `node:fs`. */
 export const openByHand = once((isolation: Isolation): Workbench<Ended> => {
   const folder = makeFolder(disk, "envoi-code-").path;
-  const bare = openBare(tierOf(isolation));
+  const tier = tierOf(isolation);
+  const sources = new Sources();
   return {
-    run: bare.run,
-    told: bare.told,
+    async run(code, input) {
+      const read = sources.compile(code, "javascript");
+      const program = read instanceof Promise ? await read : read;
+      if (program instanceof CodeRefusal) throw new Error(program.error.message);
+      return tier.run({
+        program,
+        input: input === undefined ? undefined : JSON.stringify(input),
+        timeout: 5_000,
+        memory: 64 * 1024 * 1024,
+        maxOutput: 1024 * 1024,
+        signal: never,
+      });
+    },
+    told(ended) {
+      if (ended.kind !== "value") throw new Error(`${ended.kind}: ${ended.message}`);
+      return { value: ended.value === undefined ? undefined : JSON.parse(ended.value), logs: ended.logs.length };
+    },
     read: (path) => readFileSync(join(folder, path), "utf8"),
     write(path, content) {
       const [temporary, whole] = [join(folder, "temporary"), join(folder, path)];
@@ -106,49 +129,100 @@ export const openByHand = once((isolation: Isolation): Workbench<Ended> => {
   };
 });
 
-/** The value of a reply that is no execution. */
-function replied<Value>(answer: AskResult): Value {
-  if (answer.isErr()) throw new Error(answer.error.message, { cause: answer.error });
-  const reply = answer.value as { ok: true; value: Value } | { ok: false; error: { message: string } }; // As in `ran`.
-  if (!reply.ok) throw new Error(reply.error.message);
-  return reply.value;
+/** How a row's work is done on a workbench: so many operations a call. */
+export type Job = <Answer>(bench: Workbench<Answer>, operations: number) => Prepared;
+
+let turns = 0;
+
+/** The same code as a source that there never was: nothing that is kept of one serves the next. */
+export const asUnique = (code: string): string => `let turn = ${turns++};\n${code}`;
+
+/** Executions, each awaited before the next; `source` makes each one's text. */
+export const executions =
+  ({ code, value, logs }: Sample, source: (code: string) => string = (same) => same): Job =>
+  (bench, operations) =>
+    counted(async () => {
+      let done = 0;
+      for (let i = 0; i < operations; i++) {
+        const told = bench.told(await bench.run(source(code)));
+        if (told.value === value && told.logs === logs) done++;
+      }
+      return done;
+    });
+
+/** Executions, ten at once. */
+export const tenAtOnce =
+  ({ code, value, logs }: Sample): Job =>
+  (bench, operations) =>
+    counted(async () => {
+      let done = 0;
+      for (let i = 0; i < operations; i += 10) {
+        const answers = [];
+        for (let j = 0; j < 10; j++) answers.push(bench.run(code));
+        for (const answer of await Promise.all(answers)) {
+          const told = bench.told(answer);
+          if (told.value === value && told.logs === logs) done++;
+        }
+      }
+      return done;
+    });
+
+/** Makes a text of a number, which is written to a file. */
+const REPORT = '"report " + (input % 2) + "\\n" + "-".repeat(90)';
+const reportOf = (input: number): string => `report ${input % 2}\n${"-".repeat(90)}`;
+
+/** An execution whose value is written to a file. */
+export const thenWrite: Job = (bench, operations) => {
+  let last = "";
+  const step = async (index: number) => {
+    last = String(bench.told(await bench.run(REPORT, index)).value);
+    await bench.write("report.txt", last);
+    return last === reportOf(index);
+  };
+  return slowSteps(operations, step, { verify: () => expectText(bench.folder, "report.txt", last) });
+};
+
+/** Adds up the numbers of a file's text. */
+const NUMBERS = Array.from({ length: 100 }, (_, index) => index + 1).join("\n");
+const TOTAL = 'const numbers = input.split("\\n").map(Number);\n"total " + numbers.reduce((sum, n) => sum + n, 0)';
+
+/** A file's text that code is given, whose value is written to another one. */
+export const readThenWrite: Job = (bench, operations) => {
+  writeFileSync(join(bench.folder, "numbers.txt"), NUMBERS);
+  const step = async () => {
+    const { value } = bench.told(await bench.run(TOTAL, await bench.read("numbers.txt")));
+    await bench.write("total.txt", String(value));
+    return value === "total 5050";
+  };
+  return slowSteps(operations, step, { verify: () => expectText(bench.folder, "total.txt", "total 5050") });
+};
+
+function expectText(folder: string, name: string, text: string): void {
+  if (readFileSync(join(folder, name), "utf8") !== text) throw new Error(`${name} does not hold what was written last`);
 }
 
-/** Has a code actor keep a program. */
-export async function compile(router: Router, code: string): Promise<string> {
-  return replied<{ program: string }>(await router.ask(createMessage(CODE, "compile", { code }))).program;
-}
-
-/** Opens a session of a code actor. */
-export async function openSession(router: Router): Promise<string> {
-  return replied<{ session: string }>(await router.ask(createMessage(CODE, "session", {}))).session;
-}
-
-/** Asks of one operation, each awaited before the next, that give what code gives. */
-const asks = (
+/** Asks of one operation, each awaited before the next. */
+function asks(
   router: Router,
   operations: number,
   isDone: (answer: AskResult, index: number) => boolean,
-  message: (index: number) => ReturnType<typeof createMessage>,
-): Prepared => {
-  let completed = 0;
-  const run = async () => {
-    for (let i = 0; i < operations; i++) {
-      if (isDone(await router.ask(message(completed)), completed)) completed++;
-    }
+  message: () => Message,
+  teardown?: () => unknown,
+): Prepared {
+  let index = 0;
+  const work = async () => {
+    let done = 0;
+    for (let i = 0; i < operations; i++) if (isDone(await router.ask(message()), index++)) done++;
+    return done;
   };
-  return { run, completed: () => completed };
-};
+  return counted(work, teardown && { teardown });
+}
 
 /** Runs of a program that the code actor was given once. */
-export async function compiledRuns(
-  isolation: Isolation,
-  { code, value }: Sample,
-  operations: number,
-): Promise<Prepared> {
+export async function compiledRuns(isolation: Isolation, sample: Sample, operations: number): Promise<Prepared> {
   const { router } = await openActors(isolation);
-  const program = await compile(router, code);
-  const isDone = (answer: AskResult) => ran(answer).value === value;
+  const program = await compile(router, sample.code);
+  const isDone = (answer: AskResult) => ran(answer).value === sample.value;
   return asks(router, operations, isDone, () => createMessage(CODE, "run", { program }));
 }
 
@@ -157,12 +231,13 @@ export async function inSession(isolation: Isolation, operations: number): Promi
   const { router } = await openActors(isolation);
   const session = await openSession(router);
   ran(await router.ask(createMessage(CODE, "execute", { code: "let count = 0", session })));
-  const isDone = (answer: AskResult, index: number) => ran(answer).value === index + 1;
-  const prepared = asks(router, operations, isDone, () =>
-    createMessage(CODE, "execute", { code: "count += 1", session }),
+  return asks(
+    router,
+    operations,
+    (answer, index) => ran(answer).value === index + 1,
+    () => createMessage(CODE, "execute", { code: "count += 1", session }),
+    () => router.ask(createMessage(CODE, "endSession", { session })),
   );
-  const teardown = async () => void (await router.ask(createMessage(CODE, "endSession", { session })));
-  return { ...prepared, teardown };
 }
 
 /** Asks of a program actor, which counts them. */
@@ -170,90 +245,17 @@ export async function programAsks(isolation: Isolation, operations: number): Pro
   const system = createSystem();
   spawnProgram(system, "program", "let count = 0; ({ run: (by) => (count += by) })", { isolation });
   const to = address("program");
-  const isDone = (answer: AskResult, index: number) => answer.isOk() && answer.value === index + 1;
-  const prepared = asks(system.router, operations, isDone, () => createMessage(to, "run", 1));
-  return { ...prepared, teardown: () => system.shutdown() };
-}
-
-/** How a row's work is done on a workbench: so many operations a call. */
-export type Job = <Answer>(
-  bench: Workbench<Answer>,
-  operations: number,
-  isUnique: boolean,
-) => Omit<Prepared, "teardown">;
-
-/** Executions, each awaited before the next. */
-export const executions =
-  ({ code, value, logs }: Sample): Job =>
-  (bench, operations, isUnique) => {
-    let completed = 0;
-    const run = async () => {
-      for (let i = 0; i < operations; i++) {
-        const told = bench.told(await bench.run(isUnique ? asUnique(code) : code));
-        if (told.value === value && told.logs === logs) completed++;
-      }
-    };
-    return { run, completed: () => completed };
-  };
-
-/** Executions, ten at once. */
-export const tenAtOnce =
-  ({ code, value, logs }: Sample): Job =>
-  (bench, operations, isUnique) => {
-    let completed = 0;
-    const run = async () => {
-      for (let i = 0; i < operations; i += 10) {
-        const answers = [];
-        for (let j = 0; j < 10; j++) answers.push(bench.run(isUnique ? asUnique(code) : code));
-        for (const answer of await Promise.all(answers)) {
-          const told = bench.told(answer);
-          if (told.value === value && told.logs === logs) completed++;
-        }
-      }
-    };
-    return { run, completed: () => completed };
-  };
-
-/** An execution whose value is written to a file. */
-export const thenWrite: Job = (bench, operations, isUnique) => {
-  let completed = 0;
-  const run = async () => {
-    for (let i = 0; i < operations; i++) {
-      const code = isUnique ? asUnique(report.code) : report.code;
-      const { value } = bench.told(await bench.run(code, completed));
-      if (typeof value !== "string") throw new Error("no text came of it");
-      await bench.write("report.txt", value);
-      completed++;
-    }
-  };
-  const verify = () => expectText(bench.folder, "report.txt", report.value(completed - 1));
-  return { run, completed: () => completed, verify };
-};
-
-/** A file's text that code is given, whose value is written to another one. */
-export const readThenWrite: Job = (bench, operations, isUnique) => {
-  writeFileSync(join(bench.folder, "numbers.txt"), total.file);
-  let completed = 0;
-  const run = async () => {
-    for (let i = 0; i < operations; i++) {
-      const code = isUnique ? asUnique(total.code) : total.code;
-      const { value } = bench.told(await bench.run(code, await bench.read("numbers.txt")));
-      if (value !== total.value) throw new Error(`${String(value)} came of it`);
-      await bench.write("total.txt", value);
-      completed++;
-    }
-  };
-  return { run, completed: () => completed, verify: () => expectText(bench.folder, "total.txt", total.value) };
-};
-
-function expectText(folder: string, name: string, text: string): void {
-  if (readFileSync(join(folder, name), "utf8") !== text) throw new Error(`${name} does not hold what was written last`);
+  return asks(
+    system.router,
+    operations,
+    (answer, index) => answer.isOk() && answer.value === index + 1,
+    () => createMessage(to, "run", 1),
+    () => system.shutdown(),
+  );
 }
 
 /** Why this machine cannot run code in a tier, as the end of a sentence; undefined where it can. Tried once for all suites. */
-export const whyNot = once(tryTier);
-
-async function tryTier(isolation: Isolation): Promise<string | undefined> {
+export const whyNot = once(async (isolation: Isolation): Promise<string | undefined> => {
   const system = createSystem();
   try {
     spawnCodeExecution(system, { isolation, concurrency: 1 });
@@ -265,4 +267,4 @@ async function tryTier(isolation: Isolation): Promise<string | undefined> {
   } finally {
     await system.shutdown();
   }
-}
+});

@@ -1,6 +1,7 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { RawMailbox } from "../../benchmarks/harness/raw-mailbox";
 import { Proof } from "../../benchmarks/harness/sampling";
+import { watchTimer } from "../../benchmarks/harness/timer";
 import { rawPingPong } from "../../benchmarks/suites/patterns.bench";
 
 test("the raw mailbox keeps the order, runs nothing on the caller's stack, and survives a million hops", async () => {
@@ -14,4 +15,17 @@ test("the raw mailbox keeps the order, runs nothing on the caller's stack, and s
 
   const proof = new Proof("hops", 500_000, rawPingPong.setup(500_000));
   await proof.call();
+});
+
+describe("a timer beside work", () => {
+  test("gets ticks that are counted for the time that was asked for, however late the work ends", async () => {
+    const { ticks, gap, pieces } = await watchTimer(5, () => Bun.sleep(200).then(() => 40), "pieces");
+    expect(ticks).toBeLessThanOrEqual(5); // Of some forty; a slow machine has fewer.
+    expect(gap).toBeGreaterThan(0);
+    expect(pieces).toBe(40);
+  });
+
+  test("is not looked at where nothing is done", async () => {
+    await expect(watchTimer(1, async () => 1, "lists")).rejects.toThrow("1 lists were counted: no work");
+  });
 });

@@ -3,13 +3,13 @@ import { join } from "node:path";
 import { duration } from "../../benchmarks/harness/format";
 import { loadSuites } from "../../benchmarks/harness/load";
 import { MEMORY_ROW, publishedReading, publishedRows } from "../../benchmarks/harness/published";
+import { needing, steps, suiteOf, timed } from "../../benchmarks/harness/rows";
 import { expectExists, expectTargetsExist, isKept, isSame } from "../../benchmarks/harness/target";
 import { publishedPage, publishedTargets } from "../../benchmarks/pages/published";
 import { inReadme, peersInReadme } from "../../benchmarks/pages/shown";
 import { readPeers } from "../../benchmarks/peers/results";
 import figures from "../../benchmarks/published-figures.json";
 import { targets } from "../../benchmarks/targets";
-import { withoutLimit } from "../../benchmarks/targets/ratios";
 import { result } from "./sample-result";
 
 const suites = await loadSuites(join(import.meta.dir, "../../benchmarks/suites"));
@@ -18,21 +18,11 @@ test("each target names a row and a figure that exist", () => {
   expect(() => expectTargetsExist(targets, suites)).not.toThrow();
 });
 
-test("each timed row has a limit, or a line that says why not; no such line is about nothing", () => {
-  const timed = suites.flatMap(({ name, rows }) =>
-    rows.flatMap((row) => (row.kind === "timed" ? [{ suite: name, row: row.name, figure: "ratio" }] : [])),
-  );
-  const isExcused = (each: { readonly suite: string; readonly row: string }) =>
-    withoutLimit.some(({ suite, row }) => suite === each.suite && row.test(each.row));
-  const open = timed.filter((each) => !targets.some((target) => isSame(target, each)));
-  expect(open.filter((each) => !isExcused(each))).toEqual([]);
-  for (const { suite, row } of withoutLimit) {
-    const named = [
-      ...open,
-      ...suites.flatMap(({ name, leftOut = [] }) => leftOut.map((left) => ({ suite: name, ...left }))),
-    ];
-    expect(named.filter((each) => each.suite === suite && row.test(each.row))).not.toEqual([]);
-  }
+test("a row that lacks something is left out with its reason, and its limits are still named", () => {
+  const row = timed("one", { none: "" }, () => steps(1, () => true), [2, 1, "why"]);
+  const { rows, leftOut, limits } = suiteOf("some", "", needing("there is no sandbox", [row]));
+  expect({ rows, leftOut }).toEqual({ rows: [], leftOut: [{ row: "one", why: "there is no sandbox" }] });
+  expect(limits).toEqual([{ row: "one", figure: "ratio", atMost: 2, aim: 1, reason: "why" }]);
 });
 
 test("each figure that the README or the table of published targets shows exists", () => {
