@@ -106,7 +106,7 @@ describe("the chart of a suite", () => {
     expect(at(1.4)).toBeGreaterThan(at(1.1));
   });
 
-  test("is one for each tier of code, and for each place of files", () => {
+  test("is one for each tier of code", () => {
     const [first] = result({}).rows;
     const namesOf = (suite: string, ...rows: string[]) =>
       picturesOf({ ...result({ suite }), rows: rows.flatMap((row) => (first ? { ...first, row } : [])) }, []).map(
@@ -117,7 +117,6 @@ describe("the chart of a suite", () => {
       "code-process",
       "code-trusted",
     ]);
-    expect(namesOf("files", "read, tmpfs", "read")).toEqual(["files-disk", "files-tmpfs"]);
   });
 
   test("of times has a dot for each figure, in whatever unit; one of nothing begins at 0", () => {
