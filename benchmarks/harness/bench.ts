@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { type Arguments, expectFolder } from "./arguments";
-import { Progress, Times } from "./estimate";
+import { Progress, type Times, timesIn } from "./estimate";
 import { align } from "./format";
 import { describeMachine, revisionOf } from "./machine";
 import { type Effort, FULL, failureOf, measureRow, QUICK } from "./measure";
@@ -22,7 +22,7 @@ const AGAIN = 2;
 /** Measures suites, tells what came of it, and keeps it where that was asked for. */
 export async function bench(suites: readonly Suite[], options: Arguments, around: Surroundings): Promise<Status> {
   if (options.out !== undefined) await expectFolder(options.out);
-  const run = await new Bench(options, around, await Times.read(join(around.root, RESULTS))).measure(suites);
+  const run = await new Bench(options, around, await timesIn(join(around.root, RESULTS))).measure(suites);
   if (options.json) around.out(serialise(run));
   // Rows that were left out may want nothing but packages.
   const missing = run.results.some(({ leftOut }) => leftOut) ? missingPeers(around.root) : [];
@@ -56,12 +56,8 @@ class Bench {
       if (around.signal.aborted) break;
       progress.suite(suite);
       const measured = await this.#rows(suite, suite.rows, effort, progress);
-      const result = resultOf(
-        suite,
-        options.check ? await this.#again(suite, measured, progress) : measured,
-        effort,
-        around,
-      );
+      const rows = options.check ? await this.#again(suite, measured, progress) : measured;
+      const result = resultOf(suite, rows, effort, around.root);
       if (result.rows.length === 0 && (around.signal.aborted || result.leftOut === undefined)) continue;
       results.push(result);
       if (!options.json) around.out(tell(result, around));
@@ -86,10 +82,9 @@ class Bench {
     const apart = suite.file === undefined ? undefined : new SuiteProcess(suite.file);
     for (const row of rows) {
       if (around.signal.aborted) break;
-      progress.row(suite, row);
+      const patience = progress.row(suite, row);
       try {
-        const work =
-          apart?.measure(row.name, effort, progress.patience(suite, row)) ?? measureRow(row, effort, around.signal);
+        const work = apart?.measure(row.name, effort, patience) ?? measureRow(row, effort, around.signal);
         measured.push(await unlessInterrupted(work, around.signal));
       } catch (error) {
         if (error instanceof Interrupted) break;
@@ -118,7 +113,7 @@ class Bench {
   }
 }
 
-function resultOf(suite: Suite, rows: readonly RowResult[], effort: Effort, { root }: Surroundings): SuiteResult {
+function resultOf(suite: Suite, rows: readonly RowResult[], effort: Effort, root: string): SuiteResult {
   const { name, about, leftOut = [] } = suite;
   const { rounds, probeRounds } = effort;
   const noise = noiseOf(rows);

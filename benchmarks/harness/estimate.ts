@@ -6,30 +6,23 @@ import type { Terminal } from "./terminal";
 /** How many seconds a row takes that was never measured: a timed one at full effort, and a round of a probe. */
 const UNKNOWN = { timed: 1.6, probe: 1.5 };
 
-/** How long rows took when they were measured last; results that cannot be read are as good as none. */
-export class Times {
-  private constructor(private readonly known: ReadonlyMap<string, number>) {}
+/** How long a row will take, in seconds. */
+export type Times = (suite: string, row: Row | Probe, effort: Effort) => number;
 
-  static async read(folder: string): Promise<Times> {
-    const results = await readResults(folder).catch(() => []);
-    const known = results.flatMap(({ suite, rounds, probeRounds = rounds, rows }) =>
-      rows.map(({ row, kind, seconds }) => {
-        const share = kind === "probe" ? 1 / probeRounds : FULL.rounds / rounds;
-        return [keyOf(suite, row), seconds * share] as const;
-      }),
-    );
-    return new Times(new Map(known));
+/** By how long rows took when they were measured last; results that cannot be read are as good as none. */
+export async function timesIn(folder: string): Promise<Times> {
+  const known = new Map<string, number>();
+  for (const { suite, rounds, probeRounds = rounds, rows } of await readResults(folder).catch(() => [])) {
+    for (const { row, kind, seconds } of rows) {
+      known.set(`${suite}\n${row}`, kind === "probe" ? seconds / probeRounds : (seconds * FULL.rounds) / rounds);
+    }
   }
-
-  /** How long a row will take, in seconds. */
-  of(suite: string, row: Row | Probe, effort: Effort): number {
-    const last = this.known.get(keyOf(suite, row.name)) ?? UNKNOWN[row.kind];
+  return (suite, row, effort) => {
+    const last = known.get(`${suite}\n${row.name}`) ?? UNKNOWN[row.kind];
     if (row.kind === "probe") return last * (row.rounds ?? effort.probeRounds);
     return (last * effort.rounds * effort.turn) / (FULL.rounds * FULL.turn);
-  }
+  };
 }
-
-const keyOf = (suite: string, row: string): string => `${suite}\n${row}`;
 
 /** A time as one says it: `45 s`, `2 min 10 s`, `1 h 5 min`. */
 export function span(seconds: number): string {
@@ -46,26 +39,20 @@ export const counted = (rows: number): string => `${rows} ${rows === 1 ? "row" :
 
 /** Tells where a run is: a line that changes on a terminal, else a line for each suite. */
 export class Progress {
-  readonly #around: Pick<Terminal, "err" | "progress" | "isTerminal">;
-  readonly #expected: (suite: Suite, row: Row | Probe) => number;
-  readonly #total: number;
-  readonly #now: () => number;
   readonly #start: number;
+  readonly #total: number;
   #over = 0;
 
   /** @param now Seconds; a test may give its own. */
   constructor(
-    around: Pick<Terminal, "err" | "progress" | "isTerminal">,
+    private readonly around: Terminal,
     suites: readonly Suite[],
-    effort: Effort,
-    times: Times,
-    now: () => number = () => performance.now() / 1_000,
+    private readonly effort: Effort,
+    private readonly times: Times,
+    private readonly now: () => number = () => performance.now() / 1_000,
   ) {
-    this.#around = around;
-    this.#expected = (suite, row) => times.of(suite.name, row, effort);
-    const each = suites.flatMap((suite) => suite.rows.map((row) => this.#expected(suite, row)));
+    const each = suites.flatMap((suite) => suite.rows.map((row) => times(suite.name, row, effort)));
     this.#total = each.reduce((sum, seconds) => sum + seconds, 0);
-    this.#now = now;
     this.#start = now();
     const of = suites.length === 1 ? "" : ` of ${suites.length} suites`;
     around.err(`${counted(each.length)}${of}: about ${span(this.#total)}.\n`);
@@ -73,29 +60,24 @@ export class Progress {
 
   /** A suite begins. */
   suite({ name, rows }: Suite): void {
-    if (!this.#around.isTerminal) this.#around.err(`${name}: ${counted(rows.length)}; ${span(this.left())} left\n`);
+    if (!this.around.isTerminal) this.around.err(`${name}: ${counted(rows.length)}; ${this.#left()} left\n`);
   }
 
-  /** A row begins. */
-  row({ name, rows }: Suite, row: Row | Probe): void {
-    const where = `${rows.indexOf(row) + 1}/${rows.length}`;
-    this.#around.progress(`${name} ${where}, ${span(this.left())} left: ${row.name}`);
-  }
-
-  /** How many seconds a row may take: so much longer than expected, that it will never end. */
-  patience(suite: Suite, row: Row | Probe): number {
-    return 60 + 20 * this.#expected(suite, row);
+  /** A row begins; returns how many seconds it may take: so many more than expected, that it will never end. */
+  row({ name, rows }: Suite, row: Row | Probe): number {
+    this.around.progress(`${name} ${rows.indexOf(row) + 1}/${rows.length}, ${this.#left()} left: ${row.name}`);
+    return 60 + 20 * this.times(name, row, this.effort);
   }
 
   /** A row is over, measured or not. */
-  over(suite: Suite, row: Row | Probe): void {
-    this.#over += this.#expected(suite, row);
-    this.#around.progress("");
+  over({ name }: Suite, row: Row | Probe): void {
+    this.#over += this.times(name, row, this.effort);
+    this.around.progress("");
   }
 
-  /** Seconds that are left, at the pace so far. */
-  left(): number {
-    const pace = this.#over < PACED ? 1 : (this.#now() - this.#start) / this.#over;
-    return Math.max(0, this.#total - this.#over) * pace;
+  /** The time that is left, at the pace so far. */
+  #left(): string {
+    const pace = this.#over < PACED ? 1 : (this.now() - this.#start) / this.#over;
+    return span(Math.max(0, this.#total - this.#over) * pace);
   }
 }

@@ -10,32 +10,18 @@ export function digits(value: number): string {
   return rounded.toLocaleString("en", { maximumFractionDigits: 20 });
 }
 
-type Units = readonly (readonly [size: number, unit: string])[];
-const TIMES: Units = [
-  [1e9, "s"],
-  [1e6, "ms"],
-  [1e3, "µs"],
-  [0, "ns"],
-];
-const RATES: Units = [
-  [1e9, "G/s"],
-  [1e6, "M/s"],
-  [1e3, "k/s"],
-  [0, "/s"],
-];
-
-/** A value in the largest of its units that it fills; rounded before that is chosen, or 999.9 ns would read as 1,000 ns. */
-function scaled(value: number, units: Units): string {
-  const rounded = Number(value.toPrecision(3));
-  const [size, unit] = units.find(([size]) => rounded >= size) ?? [1, ""];
-  return `${digits(rounded / (size || 1))} ${unit}`;
+/** A value in the largest of its units that it fills, each a thousand of the one before. */
+function scaled(value: number, units: readonly string[]): string {
+  const rounded = Number(value.toPrecision(3)); // Before the unit is chosen, or 999.9 would read as 1,000 ns.
+  const unit = units.findLastIndex((_, index) => index === 0 || rounded >= 1000 ** index);
+  return `${digits(rounded / 1000 ** unit)} ${units[unit]}`;
 }
 
 /** Nanoseconds in the unit that suits them: `98.4 ns`, `1.2 ms`. */
-export const duration = (nanoseconds: number): string => scaled(nanoseconds, TIMES);
+export const duration = (nanoseconds: number): string => scaled(nanoseconds, ["ns", "µs", "ms", "s"]);
 
 /** Operations a second: `10.4 M/s`. */
-export const rate = (perSecond: number): string => scaled(perSecond, RATES);
+export const rate = (perSecond: number): string => scaled(perSecond, ["/s", "k/s", "M/s", "G/s"]);
 
 /** A value with its unit, if it has one: `350 B`, `40`. */
 export const quantity = (value: number, unit: string): string =>

@@ -5,67 +5,63 @@ import { jsonText } from "./format";
 import { machineSchema } from "./machine";
 import { type Described, parseJson } from "./schema";
 
-const {
-  Object: object,
-  Optional: optional,
-  Union: union,
-  Array: list,
-  String: text,
-  Number: number,
-  Boolean: flag,
-} = Type;
+const [text, number] = [Type.String(), Type.Number()];
 
-const spread = object({ median: number(), min: number(), max: number() });
-const noFloor = object({ none: text({ description: "Why there is none, as the end of a sentence." }) });
+const spread = Type.Object({ median: number, min: number, max: number });
+const noFloor = Type.Object({ none: Type.String({ description: "Why there is none, as the end of a sentence." }) });
 const unit = Type.Enum(["B", "kB", "MB", "ns", "µs", "ms", "s", "/s", "%", ""], {
   description: "Empty for a count, /s for a rate.",
 });
 const measuring = {
-  seconds: number({ description: "How long the row and its floor took to measure." }),
-  attempts: optional(
-    number({
+  seconds: Type.Number({ description: "How long the row and its floor took to measure." }),
+  attempts: Type.Optional(
+    Type.Number({
       description: "How often it was measured, where it did not keep a limit at first; these are the last figures.",
     }),
   ),
 };
 
-const timedFloor = object({
-  name: text(),
-  about: text(),
-  varies: optional(Type.Literal(true, { description: "Floors of this name do other work for other rows." })),
-  p50: number(),
-  rounds: list(number(), { description: "The median of each round; how they differ tells how busy the machine was." }),
+const timedFloor = Type.Object({
+  name: text,
+  about: text,
+  varies: Type.Optional(Type.Literal(true, { description: "Floors of this name do other work for other rows." })),
+  p50: number,
+  rounds: Type.Array(number, {
+    description: "The median of each round; how they differ tells how busy the machine was.",
+  }),
 });
 
 /** The figures of a timed row, in nanoseconds for `per` operations. */
-export const timedResultSchema = object({
-  ...{ kind: Type.Literal("timed"), row: text(), per: number(), operationsPerSample: number(), samples: number() },
-  ...{ min: number(), mean: number(), p50: number(), p75: number(), p95: number() },
-  p99: union([number(), Type.Null()], { description: "Null with fewer than a thousand samples." }),
-  throughput: number({ description: "Operations a second, over the wall time of all rounds." }),
-  floor: union([timedFloor, noFloor]),
-  ratio: union([spread, Type.Null()], { description: "The row's median over its floor's, round by round." }),
+export const timedResultSchema = Type.Object({
+  ...{ kind: Type.Literal("timed"), row: text, per: number, operationsPerSample: number, samples: number },
+  ...{ min: number, mean: number, p50: number, p75: number, p95: number },
+  p99: Type.Union([number, Type.Null()], { description: "Null with fewer than a thousand samples." }),
+  throughput: Type.Number({ description: "Operations a second, over the wall time of all rounds." }),
+  floor: Type.Union([timedFloor, noFloor]),
+  ratio: Type.Union([spread, Type.Null()], { description: "The row's median over its floor's, round by round." }),
   ...measuring,
 });
 /** The times of one row, and of its floor. */
 export type TimedResult = Described<typeof timedResultSchema>;
 
-const probeReading = object({
-  ...{ figure: text(), unit, median: number(), min: number(), max: number() },
-  floor: union([spread, Type.Null()]),
-  ratio: union([spread, Type.Null()]),
+const probeReading = Type.Object({
+  ...{ figure: text, unit, median: number, min: number, max: number },
+  floor: Type.Union([spread, Type.Null()]),
+  ratio: Type.Union([spread, Type.Null()]),
 });
 /** What a probe read: the median, lowest and highest of its rounds. */
 export type ProbeReading = Described<typeof probeReading>;
 
-const series = object({ name: text(), along: text(), unit, points: list(Type.Tuple([number(), number()])) });
+const series = Type.Object({ name: text, along: text, unit, points: Type.Array(Type.Tuple([number, number])) });
 
 /** The figures of a probe, each in its own unit. */
-export const probeResultSchema = object({
-  ...{ kind: Type.Literal("probe"), row: text() },
-  floor: union([object({ name: text() }), noFloor]),
-  figures: list(probeReading),
-  series: optional(list(series, { description: "The lines of a chart, as the last round read them along the way." })),
+export const probeResultSchema = Type.Object({
+  ...{ kind: Type.Literal("probe"), row: text },
+  floor: Type.Union([Type.Object({ name: text }), noFloor]),
+  figures: Type.Array(probeReading),
+  series: Type.Optional(
+    Type.Array(series, { description: "The lines of a chart, as the last round read them along the way." }),
+  ),
   ...measuring,
 });
 /** The readings of one row that is no loop, such as a count of ticks. */
@@ -74,39 +70,41 @@ export type ProbeResult = Described<typeof probeResultSchema>;
 /** The result of one row. */
 export type RowResult = TimedResult | ProbeResult;
 
-const noise = object({
-  spread: number({ description: "How far floors lie from their middle, as a share of it: the median over the rows." }),
-  floors: number({ description: "How many rows had a floor that tells." }),
-  isNoisy: flag(),
+const noise = Type.Object({
+  spread: Type.Number({
+    description: "How far floors lie from their middle, as a share of it: the median over the rows.",
+  }),
+  floors: Type.Number({ description: "How many rows had a floor that tells." }),
+  isNoisy: Type.Boolean(),
 });
 /** How much the machine was disturbed while a run lasted. */
 export type Noise = Described<typeof noise>;
 
 /** One run of one suite, as `benchmarks/results/<suite>.json` keeps it. */
-export const suiteResultSchema = object({
-  ...{ suite: text(), about: text(), machine: machineSchema },
-  rounds: number({ description: "Rounds of floor and row in turn." }),
-  probeRounds: optional(
-    number({ description: "Rounds of the rows that are no loops. Left out where they had as many." }),
+export const suiteResultSchema = Type.Object({
+  ...{ suite: text, about: text, machine: machineSchema },
+  rounds: Type.Number({ description: "Rounds of floor and row in turn." }),
+  probeRounds: Type.Optional(
+    Type.Number({ description: "Rounds of the rows that are no loops. Left out where they had as many." }),
   ),
-  rows: list(union([timedResultSchema, probeResultSchema])),
-  leftOut: optional(list(object({ row: text(), why: text() }), { description: "Rows that were not run." })),
-  noise: optional(noise),
+  rows: Type.Array(Type.Union([timedResultSchema, probeResultSchema])),
+  leftOut: Type.Optional(Type.Array(Type.Object({ row: text, why: text }), { description: "Rows that were not run." })),
+  noise: Type.Optional(noise),
 });
 /** The results of one suite, with the machine that they are of. */
 export type SuiteResult = Described<typeof suiteResultSchema>;
 
 /** A whole run, as `--json` prints it. */
-export const runResultSchema = object({
-  results: list(suiteResultSchema),
-  missed: list(text(), { description: "A sentence for each target that was missed." }),
-  undecided: list(text(), {
+export const runResultSchema = Type.Object({
+  results: Type.Array(suiteResultSchema),
+  missed: Type.Array(text, { description: "A sentence for each target that was missed." }),
+  undecided: Type.Array(text, {
     description: "A sentence for each target that cannot be judged: floors lie far apart, or the row was left out.",
   }),
-  failed: list(object({ suite: text(), row: text(), why: text() })),
-  noise: optional(noise),
-  seconds: number({ description: "How long it took." }),
-  interrupted: flag({ description: "Whether it was ended before its end." }),
+  failed: Type.Array(Type.Object({ suite: text, row: text, why: text })),
+  noise: Type.Optional(noise),
+  seconds: Type.Number({ description: "How long it took." }),
+  interrupted: Type.Boolean({ description: "Whether it was ended before its end." }),
 });
 /** The results of one run of the benchmarks. */
 export type RunResult = Described<typeof runResultSchema>;

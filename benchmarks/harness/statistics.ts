@@ -117,10 +117,10 @@ const FEWEST = 10;
  * The trend of points by Theil and Sen: the median of the slopes between each two of them, which a step here and there
  * moves little, as memory makes when a page is taken or given back. The interval is that of P. K. Sen, "Estimates of the
  * regression coefficient based on Kendall's tau" (JASA 63, 1968), by the normal approximation and without its correction
- * for ties, so wider where values repeat, and at most from the least of all slopes to the largest. That one takes the points
- * for independent of each other, which readings of memory are not: one step makes all readings after it higher. So its variance
- * is multiplied as K. H. Hamed and A. R. Rao show in "A modified Mann–Kendall trend test for autocorrelated data" (J. Hydrology
- * 204, 1998), here by the lags from the first one on whose correlation is surely positive.
+ * for ties, so wider where values repeat. That one takes the points for independent of each other, which readings of memory
+ * are not: one step makes all readings after it higher. So its variance is multiplied as K. H. Hamed and A. R. Rao show in "A
+ * modified Mann–Kendall trend test for autocorrelated data" (J. Hydrology 204, 1998), here by the lags from the first one on
+ * whose correlation is surely positive.
  *
  * @throws RangeError with fewer than 10 points.
  */
@@ -140,15 +140,10 @@ export const medianSlope = (values: readonly number[]): number =>
   quantile(slopesOf(values.map((value, index) => [index, value])), 0.5);
 
 /** Those between each two points, in ascending order. */
-function slopesOf(points: readonly Point[]): number[] {
-  const slopes: number[] = [];
-  for (const [index, [along, value]] of points.entries()) {
-    for (const [laterAlong, laterValue] of points.slice(index + 1)) {
-      slopes.push((laterValue - value) / (laterAlong - along));
-    }
-  }
-  return ascending(slopes);
-}
+const slopesOf = (points: readonly Point[]): number[] =>
+  ascending(
+    points.flatMap(([along, value], i) => points.slice(i + 1).map(([later, next]) => (next - value) / (later - along))),
+  );
 
 /** How many times larger the variance is, since what is left of the values once the trend is out goes on from one to the next. */
 function inflation(rest: readonly number[]): number {

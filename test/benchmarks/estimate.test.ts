@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Progress, span, Times } from "../../benchmarks/harness/estimate";
+import { Progress, span, type Times, timesIn } from "../../benchmarks/harness/estimate";
 import { FULL, QUICK } from "../../benchmarks/harness/measure";
 import { type SuiteResult, serialise } from "../../benchmarks/harness/results";
 import { probe, row, surroundings } from "./rows";
@@ -12,7 +12,7 @@ import { result } from "./sample-result";
 async function timesOf(text: string): Promise<Times> {
   const folder = mkdtempSync(join(tmpdir(), "envoi-times-"));
   await Bun.write(join(folder, "routing.json"), text);
-  const times = await Times.read(folder);
+  const times = await timesIn(folder);
   rmSync(folder, { recursive: true });
   return times;
 }
@@ -24,18 +24,18 @@ const last = (changes: Partial<SuiteResult> = {}) => timesOf(serialise({ ...resu
 
 test("how long a row will take is what it took last, at the effort that is given", async () => {
   const times = await last();
-  expect(times.of("routing", ask, FULL)).toBeCloseTo(1.2);
-  expect(times.of("routing", timer, FULL)).toBeCloseTo(2);
-  expect(times.of("routing", ask, QUICK)).toBeCloseTo(0.2);
-  expect(times.of("routing", timer, QUICK)).toBeCloseTo(2 / 3);
-  expect(times.of("routing", { ...timer, rounds: 6 }, QUICK)).toBeCloseTo(4);
-  expect((await last({ rounds: 3, probeRounds: 1 })).of("routing", timer, FULL)).toBeCloseTo(6);
+  expect(times("routing", ask, FULL)).toBeCloseTo(1.2);
+  expect(times("routing", timer, FULL)).toBeCloseTo(2);
+  expect(times("routing", ask, QUICK)).toBeCloseTo(0.2);
+  expect(times("routing", timer, QUICK)).toBeCloseTo(2 / 3);
+  expect(times("routing", { ...timer, rounds: 6 }, QUICK)).toBeCloseTo(4);
+  expect((await last({ rounds: 3, probeRounds: 1 }))("routing", timer, FULL)).toBeCloseTo(6);
 });
 
 test("how long a row will take is guessed of one never measured, or by a version that wrote otherwise", async () => {
-  for (const times of [await timesOf("{}"), await timesOf("no JSON"), await Times.read("/nowhere")]) {
-    expect(times.of("routing", ask, FULL)).toBeGreaterThan(1.2);
-    expect(times.of("routing", timer, FULL)).toBeGreaterThan(times.of("routing", timer, QUICK));
+  for (const times of [await timesOf("{}"), await timesOf("no JSON"), await timesIn("/nowhere")]) {
+    expect(times("routing", ask, FULL)).toBeGreaterThan(1.2);
+    expect(times("routing", timer, FULL)).toBeGreaterThan(times("routing", timer, QUICK));
   }
 });
 

@@ -1,59 +1,28 @@
-import { afterEach, describe, expect, test } from "bun:test";
-import {
-  cpSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { afterAll, describe, expect, test } from "bun:test";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { canSeeProcesses, descendants, Interrupted, unlessInterrupted } from "../../benchmarks/harness/processes";
 import { parseRun } from "../../benchmarks/harness/results";
 
-const folders: string[] = [];
-afterEach(() => {
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
-});
-
-function folder(): string {
-  const path = mkdtempSync(join(tmpdir(), "envoi-interrupted-"));
-  folders.push(path);
-  return path;
-}
-
-/** A folder with what the benchmarks look for in one. */
-function project(scripts: object = {}): string {
-  const root = folder();
-  writeFileSync(join(root, "package.json"), JSON.stringify({ version: "1.2.3", scripts }));
-  return root;
-}
-
-const HOME = join(import.meta.dir, "../..");
-/** What is built, and what builds it. */
-const COPIED = [
-  "benchmarks",
-  "package.json",
-  "scripts",
-  "src",
-  "tsconfig.build.json",
-  "tsconfig.json",
-  "tsup.config.ts",
-];
-
+const all = mkdtempSync(join(tmpdir(), "envoi-interrupted-"));
+afterAll(() => rmSync(all, { recursive: true }));
 const command = join(import.meta.dir, "interrupted/command.ts");
+
+/** A project to run in, and an empty folder for what is temporary there. */
+function surroundings() {
+  const [root, temporary] = [mkdtempSync(join(all, "project-")), mkdtempSync(join(all, "temporary-"))];
+  const scripts = { bench: `bun ${command} patient` };
+  writeFileSync(join(root, "package.json"), JSON.stringify({ version: "1.2.3", scripts }));
+  return { cwd: root, temporary, env: { ...process.env, TMPDIR: temporary, NO_COLOR: "1" } };
+}
 
 /** A run whose second row has begun, and does not end; as a `script`, one that waits, started by `bun run`. */
 async function begin(subject: "patient" | "busy" | "script", ...options: string[]) {
-  const [root, temporary] = [project({ bench: `bun ${command} patient` }), folder()];
+  const { cwd, temporary, env } = surroundings();
   const program = subject === "script" ? ["run", "--silent", "bench"] : [command, subject];
   const child = Bun.spawn([process.execPath, ...program, ...options], {
-    cwd: root,
-    env: { ...process.env, TMPDIR: temporary },
-    stdio: ["ignore", "pipe", "pipe"],
+    ...{ cwd, env, stdio: ["ignore", "pipe", "pipe"] as const },
     detached: true, // A terminal tells a whole group of Ctrl-C, and this one is that of the tests.
   });
   const begun = join(temporary, "begun");
@@ -71,7 +40,7 @@ async function begin(subject: "patient" | "busy" | "script", ...options: string[
       const [out, err, status] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
       await allGone();
       const left = readdirSync(temporary).filter((name) => name !== "begun");
-      return { status, out, err, left, written: readdirSync(root).filter((name) => name !== "package.json") };
+      return { status, out, err, left, written: readdirSync(cwd).filter((name) => name !== "package.json") };
     },
   };
 }
@@ -93,34 +62,15 @@ test("work that failed of the Ctrl-C, before that was heard here, was interrupte
   await expect(failing()).rejects.toThrow(Interrupted);
 });
 
-test.if(canSeeProcesses)(
-  "a build that is interrupted leaves no process, and nothing of what it made",
-  async () => {
-    const root = folder();
-    const filter = (path: string): boolean => basename(path) !== "node_modules";
-    for (const name of COPIED) cpSync(join(HOME, name), join(root, name), { recursive: true, filter });
-    symlinkSync(join(HOME, "node_modules"), join(root, "node_modules"));
-    const child = Bun.spawn([process.execPath, join(root, "scripts/build.ts")], { cwd: root, detached: true });
-    while (!readdirSync(root).some((name) => name.startsWith(".dist-"))) await Bun.sleep(5);
-    const started = descendants(child.pid);
-    process.kill(-child.pid, "SIGINT");
-    expect(await child.exited).toBe(130);
-    while (started.some(isAlive)) await Bun.sleep(5);
-    expect(readdirSync(root).sort()).toEqual([...COPIED, "node_modules"].sort());
-  },
-  240_000,
-);
-
 describe.if(canSeeProcesses)("a run", () => {
   test("whose results nobody takes ends, and leaves nothing", async () => {
     for (const [where, said] of [
       ["| true", ""],
       ["> /dev/full", "The results could not be told: ENOSPC: no space left on device, write\n"],
     ]) {
-      const [root, temporary] = [project(), folder()];
+      const { cwd, temporary, env } = surroundings();
       const line = `"${process.execPath}" "${command}" patient --filter finished ${where}; exit \${PIPESTATUS[0]}`;
-      const env = { ...process.env, TMPDIR: temporary };
-      const child = Bun.spawn(["bash", "-c", line], { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
+      const child = Bun.spawn(["bash", "-c", line], { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
       const [err, status] = await Promise.all([child.stderr.text(), child.exited]);
       expect(err.split("\n").slice(2).join("\n")).toBe(said ?? ""); // After how long it takes, and what it does.
       expect({ status, left: readdirSync(temporary) }).toEqual({ status: 1, left: [] });
@@ -133,7 +83,7 @@ describe.if(canSeeProcesses)("a run", () => {
       child.kill(signal);
       const { status, out, err, left, written } = await ended();
       expect({ status, left, written }).toEqual({ status: 130, left: [], written: [] });
-      expect(out).toContain("\nfinished  bytes 300 B");
+      expect(out).toContain("\nfinished: bytes  300 B");
       expect(out).not.toContain("endless");
       expect(err).toContain("Interrupted: nothing was written.\n");
     }, 240_000);
@@ -173,12 +123,11 @@ describe.if(canSeeProcesses)("a run", () => {
   }, 240_000);
 
   test("by Ctrl-C on a terminal, which showed its progress in one line that fits, does the same", async () => {
-    const [root, temporary] = [project(), folder()];
+    const { cwd, temporary, env } = surroundings();
     const decoder = new TextDecoder();
     let seen = "";
     const child = Bun.spawn([process.execPath, command, "patient"], {
-      cwd: root,
-      env: { ...process.env, TMPDIR: temporary, NO_COLOR: "1" },
+      ...{ cwd, env },
       terminal: {
         cols: 24,
         rows: 10,
@@ -196,7 +145,7 @@ describe.if(canSeeProcesses)("a run", () => {
       .map((line) => line.split(/[\r^]/, 1)[0] ?? "");
     expect(shown[0]).toMatch(/^memory 1\/2, \d+ s left: /);
     expect(Math.max(...shown.map((text) => text.length))).toBe(23);
-    expect(seen).toContain("\nfinished  bytes 300 B");
+    expect(seen).toContain("\nfinished: bytes  300 B");
     expect(readdirSync(temporary)).toEqual(["begun"]);
   }, 240_000);
 });
