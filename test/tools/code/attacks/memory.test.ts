@@ -68,7 +68,7 @@ const endOf = (what: string): Pick<Attack, "fate" | "with"> => {
   };
 };
 
-attacks("Memory", { memory: 24 * MB }, [
+attacks("Memory", { memory: 12 * MB }, [
   ...[...Object.entries(HOARDS), ...Object.entries(CHUNKS)].map(
     ([what, body]): Attack => ({ name: `filled with ${what} ends the run`, body, ...endOf(what) }),
   ),

@@ -11,8 +11,7 @@ const open = async ({ code }: Arena): Promise<string> => {
 inEachArena("Many tenants", { concurrency: 2 }, (arena) => {
   const { run, isolation } = arena;
 
-  // Each of a process starts one.
-  const atOnce = isLong || isolation === "sandbox" ? 200 : 40;
+  const atOnce = isLong ? 200 : 40;
   test(`have their own value, logs and calls each, where ${atOnce} run at once`, async () => {
     const body = `console.log("of", input); const echoed = await tools.desk.echo({ of: input }); progress(input)
       globalThis.seen ??= []; globalThis.seen.push(input); return [input, globalThis.seen, echoed.of]`;
@@ -36,7 +35,7 @@ inEachArena("Many tenants", { concurrency: 2 }, (arena) => {
       "throw 1",
     ];
     const all = await Promise.all(
-      Array.from({ length: 60 }, async (_, index) => {
+      Array.from({ length: isLong ? 60 : 30 }, async (_, index) => {
         const isBad = index % 3 === 0;
         const body = isBad ? (bad[(index / 3) % bad.length] ?? "") : `console.log("mine", input); return input`;
         const outcome = await run(body, { input: index, ...(isBad && { timeout: 50 }) });
@@ -67,7 +66,7 @@ inEachArena("Many tenants", { concurrency: 2 }, (arena) => {
       "const a = []; for (let i = 0; i < 100; i++) a.push('of another '.repeat(10_000) + i, new Uint8Array(1e5).fill(77)); return a.length";
     const look = `const found = []; for (let i = 0; i < 50; i++) { const bytes = new Uint8Array(1e5); if (bytes.some((byte) => byte !== 0)) found.push(i) }
       const uninitialised = Array.from({ length: 1000 }); if (uninitialised.some((each) => each !== undefined)) found.push("list"); return found`;
-    for (let round = 0; round < 3; round++) {
+    for (let round = 0; round < (isLong ? 3 : 1); round++) {
       expect(valueIn(await run(fill))).toBe(200);
       expect(valueIn(await run(look))).toEqual([]);
     }

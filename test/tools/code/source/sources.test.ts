@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { LONGEST_SOURCE, Sources } from "../../../../src/tools/code/source/sources";
+import { runs } from "../../../property/runs";
 import { faultOf, outcomeOf, programOf, run } from "./read";
 
 // What the language itself says that a source gives: an indirect eval, in the global scope.
@@ -100,7 +101,7 @@ describe("the value", () => {
       fc.asyncProperty(program, async (code) => {
         expect(await outcomeOf(() => run(code))).toEqual(await outcomeOf(() => evaluate(code)));
       }),
-      { numRuns: 500 },
+      runs(100),
     );
   });
 });
