@@ -3,6 +3,7 @@ import { existsSync, linkSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import type { PlannerFor } from "../../examples/agent-workspace/agent";
+import { parseCommand, UsageError } from "../../examples/agent-workspace/command-line";
 import { mayWrite } from "../../examples/agent-workspace/permission";
 import type { Happening, PlanRequest, Step } from "../../examples/agent-workspace/protocols";
 import { cellsOf } from "../../examples/agent-workspace/scripted/cells";
@@ -10,6 +11,7 @@ import { scriptedPlanner } from "../../examples/agent-workspace/scripted/planner
 import { questionOf } from "../../examples/agent-workspace/scripted/question";
 import { transcriptOn } from "../../examples/agent-workspace/transcript";
 import { work } from "../../examples/agent-workspace/work";
+import { refusalOf } from "./refusal";
 import { type Element, elementsOf } from "./well-formed";
 import { all, children, filesIn, folderWith, only, sample } from "./workspace";
 
@@ -189,10 +191,15 @@ describe("bun run demo", () => {
     ];
     for (const [args, env, sentence] of wrong) {
       const at = args[0] === "a" ? [project, project] : args;
-      const { exitCode, stdout, stderr } = await run([main, ...at], env);
-      expect({ exitCode, stdout, lines: stderr.split("\n").length }).toEqual({ exitCode: 2, stdout: "", lines: 2 });
-      expect(stderr).toContain(sentence);
+      const said = refusalOf(() => parseCommand(at, env), UsageError);
+      expect({ at, said, lines: said.split("\n").length }).toEqual({
+        at,
+        said: expect.stringContaining(sentence),
+        lines: 1,
+      });
     }
+    const stderr = 'There is no option "--colour"; see --help.\n';
+    expect(await run([main, "--colour"])).toEqual({ exitCode: 2, stdout: "", stderr });
     expect(await run([main, "--help"])).toMatchObject({ exitCode: 0, stderr: "" });
   });
 });

@@ -2,11 +2,13 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { seededRandom } from "../../examples/chat-rooms/chance";
 import { type Chat, type ChatOptions, openChat } from "../../examples/chat-rooms/chat";
+import { parseCommand, UsageError } from "../../examples/chat-rooms/command-line";
 import { newDiary } from "../../examples/chat-rooms/diary";
 import type { Entry, Fault } from "../../examples/chat-rooms/protocols";
 import { type Evidence, type Tally, tallyOf } from "../../examples/chat-rooms/tally";
 import { type ActorReport, address, createMessage } from "../../src/index";
 import { createManualClock, type ManualClock } from "../../src/testing/index";
+import { refusalOf } from "./refusal";
 
 const project = join(import.meta.dir, "../..");
 const main = join(project, "examples/chat-rooms/main.ts");
@@ -383,10 +385,15 @@ describe("the program", () => {
         [["--join", "zoe"], "--join needs a terminal"],
       ];
       for (const [args, sentence] of wrong) {
-        const { exitCode, stdout, stderr } = await run(args);
-        expect({ exitCode, stdout, lines: stderr.split("\n").length }).toEqual({ exitCode: 2, stdout: "", lines: 2 });
-        expect(stderr).toContain(sentence);
+        const said = refusalOf(() => parseCommand(args, { canShow: false, canType: false, seed: 1 }), UsageError);
+        expect({ args, said, lines: said.split("\n").length }).toEqual({
+          args,
+          said: expect.stringContaining(sentence),
+          lines: 1,
+        });
       }
+      const stderr = "There is no option --colour; --help tells which there are.\n";
+      expect(await run(["--colour"])).toEqual({ exitCode: 2, stdout: "", stderr });
       expect(await run(["--help"])).toMatchObject({ exitCode: 0, stderr: "" });
     },
     LONG,

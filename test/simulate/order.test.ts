@@ -161,9 +161,9 @@ describe("P1, P2, P3, P6: letters are accounted for, in order, one at a time, an
   for (const [name, faults] of rows) {
     test(name, async () => {
       const seen = { letters: 0, ends: 0 };
-      await simulate(correspondence(seen), { seeds: runs(250).numRuns, faults, expected: () => false });
-      expect(seen.letters).toBeGreaterThan(2_000);
-      expect(seen.ends).toBeGreaterThan(50);
+      await simulate(correspondence(seen), { seeds: runs(100).numRuns, faults, expected: () => false });
+      expect(seen.letters).toBeGreaterThan(800);
+      expect(seen.ends).toBeGreaterThan(20);
     });
   }
 });

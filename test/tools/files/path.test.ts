@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type FileError, FileRefusal } from "../../../src/tools/files/file-error";
 import { nameOf, type Path, parentOf, parsePath } from "../../../src/tools/files/path";
+import { runs } from "../../property/runs";
 
 function refusalOf(given: unknown): FileError {
   try {
@@ -164,6 +165,6 @@ test("every path that is taken is a clean one below the root, and the rest is re
       expect(again.whole).toBe(path.whole);
       expect(again.base).toBe(path.base);
     }),
-    { numRuns: 5_000 },
+    runs(1_000),
   );
 });

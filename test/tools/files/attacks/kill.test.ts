@@ -5,7 +5,7 @@ import { createRandom } from "../../../../src/testing";
 import { litterIn } from "./litter";
 import { attack, createYard, ways, type Yard } from "./yard";
 
-const KILLS = process.env["ENVOI_LONG"] ? 100 : 5;
+const KILLS = process.env["ENVOI_LONG"] ? 100 : 3;
 const SIZES: ReadonlySet<number> = new Set([10, 5_000, 100_000, 400_000]);
 
 /**

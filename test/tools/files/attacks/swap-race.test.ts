@@ -9,7 +9,7 @@ import { type Operation, operations, perform } from "./operations";
 import { createYard, SECRET, snapshot, ways, type Yard } from "./yard";
 
 /** How many requests for each way. */
-const REQUESTS = process.env["ENVOI_LONG"] ? 200_000 : 4_000;
+const REQUESTS = process.env["ENVOI_LONG"] ? 200_000 : 1_500;
 /** How many at once. */
 const BATCH = 50;
 const KINDS: ReadonlySet<string> = new Set(FileError.properties.kind.anyOf.map((each) => each.const));

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { applyPatch } from "diff";
 import fc from "fast-check";
 import { difference, type Versions } from "../../../../src/tools/files/difference/difference";
+import { runs } from "../../../property/runs";
 
 /** The difference, and how many pauses it made. */
 function differ(before: string | Buffer | null, after: string | Buffer | null, path = "a.txt") {
@@ -68,7 +69,7 @@ describe("a diff", () => {
           hunks.split("\n").filter((shown) => shown.startsWith("+")).length,
         ]);
       }),
-      { numRuns: 2_000 },
+      runs(300),
     );
   });
 

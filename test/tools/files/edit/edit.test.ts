@@ -14,6 +14,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { createSystem } from "../../../../src/index";
 import { type FileError, type FileSystemOptions, resultOf, spawnFileSystem } from "../../../../src/tools/index";
+import { runs } from "../../../property/runs";
 import { tmpdir } from "../tmpdir";
 import { everyWay, openBelow, stagedIn, withFiles } from "../ways";
 
@@ -458,6 +459,6 @@ test("edits of any text agree with a plain model, and one that fails leaves the 
       expect(got).toBe(expected);
       if (result.isErr()) expect(textOf("model.txt")).toBe(text);
     }),
-    { numRuns: 1_000 },
+    runs(200),
   );
 });

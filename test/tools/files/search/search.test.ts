@@ -14,6 +14,7 @@ import {
   type FileSystemRef,
   spawnFileSystem,
 } from "../../../../src/tools/index";
+import { runs } from "../../../property/runs";
 import { tmpdir } from "../tmpdir";
 import { everyWay, openBelow, withFiles } from "../ways";
 
@@ -502,7 +503,7 @@ test("a search for a pattern agrees with the native one, over any text", async (
       const automaton = new Automaton(new Program(parsePattern(pattern, ignoreCase)), 64);
       expect(linesFound(automaton, Buffer.from(text))).toEqual(expected.map(({ line }) => line));
     }),
-    { numRuns: 2_000 },
+    runs(300),
   );
 });
 
