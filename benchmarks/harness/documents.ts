@@ -1,8 +1,8 @@
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { peersPicture } from "../charts/peers";
-import { picturesOf } from "../charts/pictures";
 import { laddersPicture } from "../charts/stress";
+import { picturesOf } from "../charts/suites";
 import { dark, light } from "../charts/theme";
 import { FOLDER, fillReadme, render } from "../pages/page";
 import { publishedPage } from "../pages/published";

@@ -1,12 +1,27 @@
-import { duration, NANOSECONDS } from "../harness/format";
-import type { Line } from "../harness/tables";
+import { digits, duration, NANOSECONDS } from "../harness/format";
+import type { RowResult, SuiteResult } from "../harness/results";
+import { median } from "../harness/statistics";
+import { type Line, linesOf } from "../harness/tables";
+import type { Target } from "../harness/target";
+import { charts, partsOf } from "../pages/shown";
 import { drawing, logTicks } from "./marks";
-import { compose, FONT_SIZE, WIDTH, widthOf } from "./picture";
-import { axisX, axisY, dot, gridX, link, ruleX, text, tickX } from "./plot";
+import { compose, FONT_SIZE, type Picture, WIDTH, widthOf } from "./picture";
+import { axisX, axisY, dot, gridX, lineY, link, ruleX, ruleY, text, tickX } from "./plot";
 import type { Theme } from "./theme";
+
+/** The pictures of a suite: one for each of its parts. */
+export function picturesOf(result: SuiteResult, targets: readonly Target[]): Picture[] {
+  const [question = "How many times its floor does each row take?", ...figures] = charts[result.suite] ?? [];
+  return partsOf(result).flatMap(({ name, rows }) => {
+    const lines = linesOf({ ...result, rows }, targets);
+    const draw = figures.length > 0 ? drawTimes(lines, figures) : (drawSeries(rows) ?? drawRatios(lines));
+    return draw === undefined ? [] : [{ name, question, alt: `${name}: ${question} The table has the figures.`, draw }];
+  });
+}
 
 const HEIGHT = 22;
 const AXIS = 44;
+const PART = 100;
 /** For the text that stands right of a row. */
 const VALUE = 130;
 
@@ -25,7 +40,7 @@ const limitOf = ({ target }: Line, size = 1): number | undefined =>
   target !== undefined && "atMost" in target ? target.atMost * size : undefined;
 
 /** How many times its floor each timed row takes, with its limit; undefined where there is none. */
-export function drawRatios(lines: readonly Line[]) {
+function drawRatios(lines: readonly Line[]) {
   const rows = lines.flatMap((line): Row[] => {
     const { figure, row, ratio, here, isMissed } = line;
     if (figure !== "ratio" || ratio === null) return [];
@@ -35,7 +50,7 @@ export function drawRatios(lines: readonly Line[]) {
 }
 
 /** These times of each row that has one of them, with its limit; undefined where there is none. */
-export function drawTimes(lines: readonly Line[], figures: readonly string[]) {
+function drawTimes(lines: readonly Line[], figures: readonly string[]) {
   const shown = lines.filter(({ figure }) => figures.includes(figure));
   const rows = Object.entries(Object.groupBy(shown, ({ row }) => row)).map(([row, [...all] = []]): Row => {
     const sizeOf = ({ unit }: Line) => NANOSECONDS[unit] ?? 1;
@@ -81,6 +96,47 @@ function drawRows(rows: readonly Row[], label: string, say: (value: number) => s
         ),
         dot(dots, { x: "value", y: "row", r: 3.5, fill: color }),
         text(rows, { y: "row", text: "says", frameAnchor: "right", textAnchor: "start", dx: 12, fill: theme.muted }),
+      ],
+    };
+    return compose(size, [{ x: 0, y: 0, options }]);
+  };
+}
+
+/** What probes read along the way, each beside its own median: a line of parts for each row, a column for each series. */
+function drawSeries(rows: readonly RowResult[]) {
+  const read = rows.flatMap((row) => {
+    const series = row.kind === "probe" ? (row.series ?? []) : [];
+    return series.map(({ name, unit, points }) => {
+      const middle = median(points.map(([, value]) => value));
+      return { row: row.row, name, points, middle, says: `${row.row}: ${name} ${digits(middle)} ${unit}` };
+    });
+  });
+  const points = read.flatMap(({ row, name, points, middle }) => {
+    const end = points.at(-1)?.[0] ?? 1;
+    return points.map(([at, value]) => ({ row, name, done: (100 * at) / end, times: value / middle }));
+  });
+  const facets = { fx: "name", fy: "row" } as const;
+  const names = [...new Set(read.map(({ row }) => row))];
+  const size = { width: WIDTH, height: names.length * PART + AXIS };
+  if (points.length === 0) return undefined;
+  return (theme: Theme): string => {
+    const quiet = { color: theme.muted, tickSize: 0 };
+    const options = {
+      ...drawing(size),
+      ...{ marginLeft: 40, marginRight: 10, marginBottom: AXIS },
+      fx: { domain: [...new Set(read.map(({ name }) => name))], axis: null, padding: 0.08 },
+      fy: { domain: names, axis: null, padding: 0.1 },
+      x: { type: "linear" as const, domain: [0, 100], label: null },
+      y: { type: "linear" as const, domain: [0, Math.max(2, ...points.map(({ times }) => times))], label: null },
+      marks: [
+        ruleY([0, 1], { stroke: theme.grid }),
+        axisY({ ...quiet, ticks: [0, 1], tickFormat: (times: number) => `${times} ×`, label: null }),
+        axisX({
+          ...{ ...quiet, ticks: [25, 50, 75], tickFormat: (share: number) => `${share} %` },
+          ...{ label: "share of the work that is done", labelAnchor: "center", labelArrow: "none" },
+        }),
+        lineY(points, { ...facets, x: "done", y: "times", stroke: theme.accent, strokeWidth: 2 }),
+        text(read, { ...facets, text: "says", frameAnchor: "top-left", dy: 4, dx: 4, fill: theme.text }),
       ],
     };
     return compose(size, [{ x: 0, y: 0, options }]);
