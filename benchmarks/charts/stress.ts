@@ -38,7 +38,7 @@ function draw(ladders: readonly Ladder[], theme: Theme): string {
 
 function panel({ name, steps, held }: Ladder, theme: Theme): PlotOptions {
   const read = steps
-    .map(({ rate, p50, p95, p99, ...rest }) => ({ rate, p50, p99: p99 ?? p95, ...judge({ p95, p99, ...rest }) }))
+    .map((step) => ({ ...step, p99: step.p99 ?? step.p95, ...judge(step) }))
     .filter(({ kind }) => kind !== "void") // The generator was the limit there.
     .sort((a, b) => a.rate - b.rate);
   const loads = logTicks(read.map(({ rate }) => rate));

@@ -16,12 +16,21 @@ const TOOL_BOUND = { capacity: 250, overflow: "reject" } as const;
 const ITEMS = 10;
 /** So many files are written and read in turn. */
 const FILES = 64;
-const CONTENT = "a line of a file that is written whole, and read\n".repeat(3).slice(0, 100);
+const content = "a line of a file that is written whole, and read\n".repeat(3).slice(0, 100);
+/** A client gives up as soon, in milliseconds. */
+const asked = { timeout: 1_000 };
 
 /** What a tool's reply says: its value, or the kind of its refusal. */
-type Reply<Value> =
-  | { readonly ok: true; readonly value: Value }
+type Reply =
+  | { readonly ok: true; readonly value: Readonly<Record<string, unknown>> }
   | { readonly ok: false; readonly error: { readonly kind: string } };
+
+/** A message from outside, read as a gateway reads it: its payload is checked. */
+function received(to: string, pattern: "ask" | "stream", type: string, payload: unknown) {
+  const read = parseMessage({ id: "outside", pattern, to: address(to), type, payload, timestamp: Date.now() });
+  if (read.isErr()) throw new Error(read.error.message);
+  return read.value;
+}
 
 export const open: Open = async (_, folder) => {
   const system = createSystem({ logger: { warn() {}, error() {} } });
@@ -36,13 +45,6 @@ export const open: Open = async (_, folder) => {
   spawnFileSystem(system, { root, ...TOOL_BOUND });
   spawnCodeExecution(system, { maxWaiting: TOOL_BOUND.capacity, ...TOOL_BOUND });
 
-  const asked = { timeout: 1_000 }; // A client gives up as soon.
-  /** A message from outside, read as a gateway reads it: its payload is checked. */
-  const received = (to: string, pattern: "ask" | "stream", type: string, payload: unknown) => {
-    const read = parseMessage({ id: "outside", pattern, to: address(to), type, payload, timestamp: Date.now() });
-    if (read.isErr()) throw new Error(read.error.message);
-    return read.value;
-  };
   const ask: Operation = async (number) =>
     outcomeOf(await router.ask(received("echo", "ask", "say", number), asked), number, (value) => value === number);
   const stream: Operation = async (number) => {
@@ -57,38 +59,25 @@ export const open: Open = async (_, folder) => {
     }
     return next === number + ITEMS + 1 ? number : "wrong";
   };
-  /** Asks a tool. The router knows no types; the protocols of tools say that they answer so. */
-  async function tool<Value>(
-    to: string,
-    type: string,
-    payload: object,
+  /** Asks a tool, whose value must have `key` as `expected`. */
+  const tool = async (
     number: number,
-    isRight: (value: Value) => boolean,
-  ) {
-    const answer = await router.ask(received(to, "ask", type, payload), asked);
-    const reply = answer.isOk() ? (answer.value as Reply<Value>) : undefined;
+    [to, type]: readonly string[],
+    payload: object,
+    key: string,
+    expected: unknown,
+  ) => {
+    const answer = await router.ask(received(to ?? "", "ask", type ?? "", payload), asked);
+    const reply = answer.unwrapOr(undefined) as Reply | undefined; // The protocols of tools say so.
     if (reply?.ok === false) return reply.error.kind;
-    return outcomeOf(answer, number, () => reply?.ok === true && isRight(reply.value));
-  }
+    return outcomeOf(answer, number, () => reply?.value[key] === expected);
+  };
   const path = (number: number) => `file-${number % FILES}.txt`;
   const write: Operation = (number) =>
-    tool<{ size: number }>(
-      "files",
-      "write",
-      { path: path(number), content: CONTENT },
-      number,
-      ({ size }) => size === 100,
-    );
-  const read: Operation = (number) =>
-    tool<{ content: string }>("files", "read", { path: path(number) }, number, ({ content }) => content === CONTENT);
+    tool(number, ["files", "write"], { path: path(number), content }, "size", content.length);
+  const read: Operation = (number) => tool(number, ["files", "read"], { path: path(number) }, "content", content);
   const code: Operation = (number) =>
-    tool<{ value: number }>(
-      "code",
-      "execute",
-      { code: "(2 + 3) * 4 - 6 / 3 + input", input: number },
-      number,
-      ({ value }) => value === 18 + number,
-    );
+    tool(number, ["code", "execute"], { code: "2 * 9 + input", input: number }, "value", 18 + number);
   const operations = { ask, stream, write, read, code };
   // All files are there, and so are the processes that run code.
   for (let number = 0; number < FILES; number++) await write(number);
@@ -96,5 +85,5 @@ export const open: Open = async (_, folder) => {
     const outcome = await operation(1);
     if (outcome !== 1) throw new Error(`The operation ${name} does not work here: ${outcome}.`);
   }
-  return { operations, audit: () => router.audit(), close: () => system.shutdown() };
+  return { operations, system };
 };

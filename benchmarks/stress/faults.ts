@@ -6,8 +6,9 @@ import { createRandom } from "envoi/testing";
 import { spawnCodeExecution, spawnFileSystem } from "envoi/tools";
 import { descendants } from "../harness/processes";
 import type { Mix } from "./generator";
-import { Load } from "./load";
-import type { Fault, Window } from "./results";
+import { startLoad } from "./load";
+import type { Trouble, Window } from "./results";
+import { errorsOf } from "./steps";
 import { type Open, type Operation, outcomeOf } from "./subject";
 import { trouble } from "./trouble";
 
@@ -22,23 +23,26 @@ export interface FaultPlan {
   readonly mix: Mix;
   /** The errors that may come of it, by operation and kind. */
   readonly allowed: readonly string[];
-  /** Makes, in the process under load, the operations that it happens to. */
-  readonly make: (place: Place) => Readonly<Record<string, Operation>>;
+  /** Makes, in the process under load, the operations that it happens to, and tells counts that must be equal in the end. */
+  readonly make: (fault: Fault) => {
+    readonly operations: Readonly<Record<string, Operation>>;
+    readonly equal?: () => Readonly<Record<string, readonly [number, number]>>;
+  };
 }
 
-/** What a fault is made with. */
-interface Place {
+/** The fault of the process under load. */
+interface Fault {
   readonly system: System;
   /** An empty one. */
   readonly folder: string;
   /** How often what has happened. */
   readonly happened: Record<string, number>;
-  readonly isOn: () => boolean;
-  /** Does some work every so many milliseconds while the fault is on. */
-  readonly every: (milliseconds: number, work: () => void) => void;
-  /** Counts that must be equal in the end. */
-  readonly mustEqual: (what: string, one: () => number, other: () => number) => void;
+  isOn: boolean;
 }
+
+/** Does some work every so many milliseconds while the fault is on. */
+const every = (fault: Fault, milliseconds: number, work: () => void) =>
+  setInterval(() => fault.isOn && work(), milliseconds);
 
 /** A client gives up as soon, in milliseconds. */
 const asked = { timeout: 1_000 };
@@ -64,26 +68,26 @@ const kills: FaultPlan = {
   rate: 100,
   mix: { code: 1, ask: 1 },
   allowed: ["code crashed", "code unavailable", "code timeout"],
-  make({ system, happened, every }) {
+  make(fault) {
+    const { system, happened } = fault;
     const actor = spawnCodeExecution(system, { concurrency: 2 });
     const random = createRandom(1);
     const counts = Object.assign(happened, { "processes killed": 0, "runs lost": 0 });
-    every(200, () => {
+    every(fault, 200, () => {
       const pool = descendants(process.pid);
       if (pool.length === 0) return; // The next ones are being started.
       process.kill(random.pick(pool), "SIGKILL");
       counts["processes killed"]++;
     });
-    return {
-      async code(number) {
-        const answer = await actor.ask("execute", { code: CODE, input: number }, asked);
-        if (answer.isErr() || answer.value.ok) {
-          return outcomeOf(answer, number, (reply) => reply.ok && reply.value.value === number + 39_999);
-        }
-        counts["runs lost"]++;
-        return answer.value.error.kind;
-      },
+    const code: Operation = async (number) => {
+      const answer = await actor.ask("execute", { code: CODE, input: number }, asked);
+      if (answer.isErr() || answer.value.ok) {
+        return outcomeOf(answer, number, (reply) => reply.ok && reply.value.value === number + 39_999);
+      }
+      counts["runs lost"]++;
+      return answer.value.error.kind;
     };
+    return { operations: { code } };
   },
 };
 
@@ -93,96 +97,64 @@ const crashes: FaultPlan = {
   rate: 2_000,
   mix: { frail: 3, ask: 1 },
   allowed: ["frail handler-failed"],
-  make({ system, happened, isOn, mustEqual }) {
+  make(fault) {
+    const { system, happened } = fault;
     const random = createRandom(1);
     const counts = Object.assign(happened, { crashes: 0, restarts: 0 });
     let told = 0;
     system.events.subscribe(({ kind }) => {
       if (kind === "restarted") counts.restarts++;
     });
-    const frail = spawnSay(system, "frail", async (number) => {
-      if (!isOn() || !random.chance(0.01)) return number;
+    const ask = spawnSay(system, "frail", async (number) => {
+      if (!fault.isOn || !random.chance(0.01)) return number;
       counts.crashes++;
       throw new Error("as it should");
     });
-    mustEqual(
-      "crashes, and those that were told to the asker",
-      () => counts.crashes,
-      () => told,
-    );
-    mustEqual(
-      "crashes, and restarts",
-      () => counts.crashes,
-      () => counts.restarts,
-    );
-    mustEqual(
-      "crashes, and failures by the audit",
-      () => counts.crashes,
-      () => system.router.audit().failed,
-    );
-    return {
-      async frail(number) {
-        const outcome = await frail(number);
-        if (outcome === "handler-failed") told++;
-        return outcome;
-      },
+    const frail: Operation = async (number) => {
+      const outcome = await ask(number);
+      if (outcome === "handler-failed") told++;
+      return outcome;
     };
+    const equal = () => ({
+      "crashes, and those that were told to the asker": [counts.crashes, told] as const,
+      "crashes, and restarts": [counts.crashes, counts.restarts] as const,
+      "crashes, and failures by the audit": [counts.crashes, system.router.audit().failed] as const,
+    });
+    return { operations: { frail }, equal };
   },
 };
 
 const slowDisk: FaultPlan = {
-  name: "a slow disk",
+  name: "a slow disk, and mailboxes full",
   about:
-    "Each write takes 50 ms, so that a fifth of them can be done in time; 40 may wait, and a client waits for a second.",
-  rate: 200,
-  mix: { write: 1, ask: 1 },
-  allowed: ["write mailbox-full", "write timeout"],
-  make({ system, folder, happened, isOn }) {
+    "A write takes 20 ms. Three actors, each with room for 20 messages and asked 100 times a second, write a file for each: one refuses what it cannot hold, one drops the oldest, and one lets its askers wait.",
+  rate: 400,
+  mix: { reject: 1, "drop-oldest": 1, wait: 1, ask: 1 },
+  allowed: ["reject mailbox-full", "drop-oldest mailbox-full", "wait mailbox-full", "wait timeout"],
+  make(fault) {
+    const { system, folder, happened } = fault;
+    const capacity = 20;
     const root = join(folder, "files");
     mkdirSync(root);
     const files = spawnFileSystem(system, { root });
-    const counts = Object.assign(happened, { "slow writes": 0 });
+    const counts = Object.assign(happened, { "slow writes": 0, "most that waited": 0 });
     const write = async (number: number) => {
-      if (isOn()) {
+      if (fault.isOn) {
         counts["slow writes"]++;
-        await Bun.sleep(50);
+        await Bun.sleep(20);
       }
       const payload = { path: `file-${number % 16}.txt`, content: String(number), inPlace: true };
       const answer = await files.ask("write", payload, asked);
       return answer.isOk() && answer.value.ok ? number : -1;
     };
-    return { write: spawnSay(system, "disk", write, { capacity: 40 }) };
-  },
-};
-
-const fullMailboxes: FaultPlan = {
-  name: "mailboxes full",
-  about:
-    "Three actors, each with room for 20 messages and asked 200 times a second, take 20 ms for each: one refuses what it cannot hold, one drops the oldest, and one lets its askers wait.",
-  rate: 800,
-  mix: { reject: 1, "drop-oldest": 1, wait: 1, ask: 1 },
-  allowed: ["reject mailbox-full", "drop-oldest mailbox-full", "wait mailbox-full", "wait timeout"],
-  make({ system, happened, isOn, every, mustEqual }) {
-    const capacity = 20;
-    const counts = Object.assign(happened, { "slow messages": 0, "messages in the fullest mailbox": 0 });
-    const say = async (number: number) => {
-      if (!isOn()) return number;
-      counts["slow messages"]++;
-      await Bun.sleep(20);
-      return number;
-    };
-    every(1, () => {
+    const spawn = (overflow: Overflow) => spawnSay(system, overflow, write, { capacity, overflow });
+    every(fault, 1, () => {
       // An actor that lets its askers wait counts them too.
       const queues = system.inspect().map(({ address: of, queued }) => (of === address("wait") ? 0 : queued));
-      counts["messages in the fullest mailbox"] = Math.max(counts["messages in the fullest mailbox"], ...queues);
+      counts["most that waited"] = Math.max(counts["most that waited"], ...queues);
     });
-    mustEqual(
-      "messages in the fullest mailbox",
-      () => counts["messages in the fullest mailbox"],
-      () => capacity,
-    );
-    const spawn = (overflow: Overflow) => spawnSay(system, overflow, say, { capacity, overflow });
-    return { reject: spawn("reject"), "drop-oldest": spawn("drop-oldest"), wait: spawn("wait") };
+    const operations = { reject: spawn("reject"), "drop-oldest": spawn("drop-oldest"), wait: spawn("wait") };
+    return { operations, equal: () => ({ "most that waited, and room": [counts["most that waited"], capacity] }) };
   },
 };
 
@@ -192,31 +164,29 @@ const deadLetters: FaultPlan = {
   rate: 1_000,
   mix: { ask: 1 },
   allowed: [],
-  make({ system: { router }, happened, every, mustEqual }) {
+  make(fault) {
+    const { system, happened } = fault;
     const began = performance.now();
     let sent = 0;
-    every(5, () => {
-      for (let i = 0; i < 250; i++) router.tell(createMessage(address("nobody"), "say", sent++));
+    every(fault, 5, () => {
+      for (let i = 0; i < 250; i++) system.router.tell(createMessage(address("nobody"), "say", sent++));
     });
-    mustEqual(
-      "messages to nobody, and dead letters",
-      () => sent,
-      () => happened["dead letters"] ?? 0,
-    );
-    const lines = () => happened["lines logged"] ?? 0;
-    const most = () => 11 * Math.ceil((performance.now() - began) / 1_000); // Ten a second, and how many more there were.
-    mustEqual("lines logged, and no more than eleven a second", lines, () => Math.min(lines(), most()));
-    return {};
+    const equal = () => {
+      const { "dead letters": dead = 0, "lines logged": lines = 0 } = happened;
+      const most = 11 * Math.ceil((performance.now() - began) / 1_000);
+      return {
+        "messages to nobody, and dead letters": [sent, dead] as const,
+        "lines logged, and eleven a second at most": [lines, Math.min(lines, most)] as const,
+      };
+    };
+    return { operations: {}, equal };
   },
 };
 
-export const FAULTS: readonly FaultPlan[] = [kills, crashes, slowDisk, fullMailboxes, deadLetters];
+export const FAULTS: readonly FaultPlan[] = [kills, crashes, slowDisk, deadLetters];
 
 /** What the process under load tells of its fault at rest. */
-interface Told {
-  readonly happened: Readonly<Record<string, number>>;
-  readonly failed: readonly string[];
-}
+type Told = Pick<Trouble, "happened" | "failed">;
 
 /** A system in which a fault happens, and an actor that has nothing to do with it. @param name The name of the fault. */
 export const open: Open = (name, folder) => {
@@ -230,67 +200,41 @@ export const open: Open = (name, folder) => {
   system.router.deadLetters.subscribe(() => {
     happened["dead letters"]++;
   });
-  const works: Parameters<Place["every"]>[] = [];
-  const counts: Parameters<Place["mustEqual"]>[] = [
-    ["dead letters by the audit, and those that were published", () => audit().dead, () => happened["dead letters"]],
-  ];
-  let timers: Timer[] | undefined;
-  const every: Place["every"] = (...work) => void works.push(work);
-  const mustEqual: Place["mustEqual"] = (...both) => void counts.push(both);
-  const operations = plan.make({ system, folder, happened, isOn: () => timers !== undefined, every, mustEqual });
-  const audit = () => system.router.audit();
+  const fault: Fault = { system, folder, happened, isOn: false };
+  const { operations, equal } = plan.make(fault);
   const commands = {
-    begin() {
-      timers = works.map(([milliseconds, work]) => setInterval(work, milliseconds));
-    },
-    end() {
-      for (const timer of timers ?? []) clearInterval(timer);
-      timers = undefined;
-    },
+    begin: () => (fault.isOn = true),
+    end: () => (fault.isOn = false),
     told(): Told {
-      const found = counts.map(([what, one, other]) => ({ what, both: [one(), other()] }));
-      const failed = found.flatMap(({ what, both }) =>
-        both[0] === both[1] ? [] : [`${what}: ${both.join(" and ")}.`],
-      );
-      return { happened, failed };
+      const dead = [happened["dead letters"], system.router.audit().dead] as const;
+      const counts = Object.entries({ ...equal?.(), "dead letters, and those by the audit": dead });
+      const differ = counts.filter(([, [one, other]]) => one !== other);
+      return { happened, failed: differ.map(([what, both]) => `${what}: ${both.join(" and ")}.`) };
     },
   };
-  return {
-    operations: { ...operations, ask: spawnSay(system, "bystander") },
-    commands,
-    audit,
-    close: () => system.shutdown(),
-  };
+  return { operations: { ...operations, ask: spawnSay(system, "bystander") }, commands, system };
 };
 
 /** A request without an answer is given up then, in milliseconds: later than any ask times out. */
 const PATIENCE = 5_000;
 
 /** Has a fault happen under load for one window of so many milliseconds. */
-export async function measureFault(plan: FaultPlan, window: number, signal: AbortSignal): Promise<Fault> {
-  const { name, about, rate, mix } = plan;
-  await using load = await Load.start({ subject: new URL(import.meta.url), name, patience: PATIENCE, signal });
+export async function measureFault(plan: FaultPlan, window: number, signal: AbortSignal): Promise<Trouble> {
+  const { name, about, rate, mix, allowed } = plan;
+  await using load = await startLoad({ subject: new URL(import.meta.url), name, patience: PATIENCE, signal });
   load.change(rate, mix);
   await Bun.sleep(500);
-  const {
-    heap: _,
-    failed,
-    ...found
-  } = await trouble(load, {
+  const told = async (during: readonly Window[]) => {
+    const { happened, failed } = await load.call<Told>("told");
+    const errors = during.flatMap(errorsOf).filter(([kind]) => !allowed.includes(kind));
+    return { happened, failed: [...failed, ...errors.map(([kind, times]) => `${times} × ${kind}.`)] };
+  };
+  return await trouble(load, {
+    name,
+    about,
     window,
-    windows: 1,
+    told,
     begin: () => load.call("begin"),
     end: () => load.call("end"),
   });
-  const told = await load.call<Told>("told");
-  const all = [...failed, ...told.failed, ...unexpected(plan, found.during, told.happened)];
-  return { name, about, happened: told.happened, ...found, failed: all };
-}
-
-/** What came of a fault and may not, or that nothing did. */
-export function unexpected(plan: FaultPlan, during: readonly Window[], happened: Fault["happened"]): string[] {
-  const errors = during.flatMap((window) => Object.entries(window.errors));
-  const failed = errors.flatMap(([kind, times]) => (plan.allowed.includes(kind) ? [] : [`${times} × ${kind}.`]));
-  if (Object.values(happened).every((times) => times === 0)) failed.push("Nothing went wrong, so this was no fault.");
-  return failed;
 }

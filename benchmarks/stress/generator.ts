@@ -8,9 +8,6 @@ export type Mix = Readonly<Record<string, number>>;
 /** A request: its number, and the operation that it asks for. */
 export type Request = readonly [id: number, operation: string];
 
-/** A window, as far as the generator sees it. */
-export type Seen = Omit<Window, "subject" | "rss">;
-
 export interface GeneratorOptions {
   /** Sends requests. Each answer is told to `settle`, whenever it comes. */
   readonly send: (requests: readonly Request[]) => void;
@@ -88,16 +85,12 @@ export class Generator {
    * The figures of the requests that are due in the next so many milliseconds, once each of them is answered or given up. A
    * window that is still open ends here.
    */
-  async window(milliseconds: number): Promise<Seen> {
+  async window(milliseconds: number): Promise<Window> {
     this.tick();
-    const [rate, start, before] = [this.#rate, this.#now(), process.cpuUsage()];
-    this.#beginWindow(start + milliseconds);
-    const window = this.#window;
-    await window.ended.promise;
-    const { user, system } = process.cpuUsage(before);
-    const generator = (user + system) / 1_000 / (this.#now() - start);
+    this.#beginWindow(this.#now() + milliseconds);
+    const [rate, window] = [this.#rate, this.#window];
     await window.whole.promise;
-    return { rate, ...window.figures(), generator };
+    return { rate, ...window.figures() };
   }
 
   /** Sends all that is due and gives up what has waited too long; to be called every millisecond. */
@@ -149,7 +142,6 @@ export class Generator {
 
 /** The requests that are due in one stretch of time, wherever in time their answers are. */
 class OpenWindow {
-  readonly ended = Promise.withResolvers<void>();
   readonly whole = Promise.withResolvers<void>();
   readonly #times = new Latencies();
   readonly #lags = new Latencies();
@@ -177,11 +169,10 @@ class OpenWindow {
 
   close(): void {
     this.#isClosed = true;
-    this.ended.resolve();
     this.#tellIfWhole();
   }
 
-  figures(): Omit<Seen, "rate" | "generator"> {
+  figures(): Omit<Window, "rate"> {
     const [due, ok, errors] = [this.#due, this.#ok, this.#errors];
     const [p50, p95, lag] = [percentile(this.#times, 50), percentile(this.#times, 95), percentile(this.#lags, 99)];
     const p99 = due < 1_000 ? null : percentile(this.#times, 99);

@@ -6,7 +6,6 @@ import { type Described, parseJson } from "../harness/schema";
 // What `bun run stress` writes to benchmarks/results/stress.json. Milliseconds, bytes and requests a second throughout.
 
 const Count = Type.Integer({ minimum: 0 });
-const Share = Type.Number({ description: "A share of one processor." });
 const Scarce = Type.Union([Type.Number(), Type.Null()], { description: "Null with fewer than ten requests above it." });
 
 const window = Type.Object({
@@ -23,9 +22,6 @@ const window = Type.Object({
   p999: Scarce,
   operations: Type.Record(Type.String(), Type.Number(), { description: "The p95 of each operation." }),
   lag: Type.Number({ description: "99 in 100 requests were sent so soon after they were due." }),
-  generator: Share,
-  subject: Share,
-  rss: Type.Number({ description: "Of the process under load." }),
 });
 type OfWindow = typeof window;
 /** Named, so that the declarations of all that holds windows do not repeat it. */
@@ -34,36 +30,25 @@ export interface WindowSchema extends OfWindow {}
 export const Window: WindowSchema = window;
 export type Window = Described<typeof Window>;
 
-/** Where the messages of a system are; see `router.audit()`. */
-export const Audit = Type.Object({
-  accepted: Count,
-  handled: Count,
-  failed: Count,
-  dead: Count,
-  queued: Count,
-  running: Count,
-});
-export type Audit = Described<typeof Audit>;
-
-const trouble = {
+const Trouble = Type.Object({
+  name: Type.String(),
+  about: Type.String(),
   before: Window,
   during: Type.Array(Window),
   after: Window,
-  recovery: Type.Number({
-    description: "From the end of the trouble to the end of the first stretch that was as before.",
+  recovery: Type.Number({ description: "From its end to the end of the first stretch that was as before." }),
+  happened: Type.Record(Type.String(), Count, { description: "How often what happened, from begin to end." }),
+  heap: Type.Array(Type.Number(), {
+    description: "Live heap before, after each window of it, and in the end; none where nobody looked.",
   }),
-  audit: Audit,
+  audit: Type.Object(
+    { accepted: Count, handled: Count, failed: Count, dead: Count, queued: Count, running: Count },
+    { description: "Where the messages are in the end; see `router.audit()`." },
+  ),
   failed: Type.Array(Type.String(), { description: "What should have held and did not; a sentence each." }),
-};
-const Trouble = Type.Object(trouble);
+});
 /** Something that goes wrong under load, and the time after it. */
 export type Trouble = Described<typeof Trouble>;
-
-const Heap = Type.Object(
-  { before: Type.Number(), during: Type.Array(Type.Number()), after: Type.Number() },
-  { description: "Live heap after a forced collection." },
-);
-export type Heap = Described<typeof Heap>;
 
 const Ladder = Type.Object({
   name: Type.String(),
@@ -72,20 +57,11 @@ const Ladder = Type.Object({
   held: Type.Number({ description: "The highest load that held." }),
   broke: Type.Number({ description: "The lowest load that broke." }),
   why: Type.String({ description: "What broke there, as a sentence without its full stop." }),
-  floor: Type.Object({ ...window.properties }, { description: "As much load or more, answered without any actor." }),
-  overload: Type.Object({ ...trouble, heap: Heap }, { description: "More than it bears, and the time after." }),
+  floor: Type.Object(window.properties, { description: "As much load or more, answered without any actor." }),
+  overload: Trouble,
 });
-/** A load that was raised by fixed steps until it broke something. */
+/** A load that was raised by fixed steps until it broke something, and then further. */
 export type Ladder = Described<typeof Ladder>;
-
-const Fault = Type.Object({
-  name: Type.String(),
-  about: Type.String(),
-  ...trouble,
-  happened: Type.Record(Type.String(), Count, { description: "How often what happened, from begin to end." }),
-});
-/** A fault under load, and what comes of it. */
-export type Fault = Described<typeof Fault>;
 
 /** One run of `bun run stress`. */
 export const StressResults = Type.Object({
@@ -93,19 +69,9 @@ export const StressResults = Type.Object({
   /** How long the run took. */
   seconds: Type.Number(),
   ladders: Type.Array(Ladder),
-  faults: Type.Array(Fault),
+  faults: Type.Array(Trouble),
 });
 export type StressResults = Described<typeof StressResults>;
-
-/** All figures of a run that targets may be set for. */
-export function figuresOf({ ladders, faults }: StressResults) {
-  const recovery = (row: string, value: number) => ({ row, figure: "recovery", value });
-  return [
-    ...ladders.map(({ name, held }) => ({ row: name, figure: "load that held", value: held })),
-    ...ladders.map(({ name, overload }) => recovery(name, overload.recovery)),
-    ...faults.map((fault) => recovery(fault.name, fault.recovery)),
-  ];
-}
 
 /**
  * Reads what `serialiseStress` wrote.

@@ -8,7 +8,7 @@ import { describeMiss, isKept, type Target } from "../harness/target";
 import { isCheckout, runInTerminal, type Status, type Terminal } from "../harness/terminal";
 import { stressTargets } from "../targets/stress";
 import { renderStress } from "./page";
-import { figuresOf, type StressResults, serialiseStress } from "./results";
+import { type StressResults, serialiseStress } from "./results";
 import { NotFound } from "./steps";
 import { FULL, measureStress, QUICK } from "./stress";
 
@@ -25,8 +25,8 @@ pages made from it. The status is 1, too, when no breaking point is found or som
 `;
 
 /**
- * Runs the command on a terminal and returns its exit status: 0, 1 when no breaking point is found, something does not hold past it
- * or a target is missed, 2 for a wrong command line, 130 when it was ended.
+ * Runs the command on a terminal. Its exit status is 1 when no breaking point is found, something does not hold past it or a target is
+ * missed, 2 for a wrong command line, and 130 when it was ended.
  */
 export async function main(argv: readonly string[], around: Terminal, measure = measureStress): Promise<Status> {
   const { err, root, signal } = around;
@@ -61,47 +61,40 @@ function parseArguments(argv: readonly string[]) {
   }
 }
 
-async function stress(
-  options: ReturnType<typeof parseArguments>,
-  around: Terminal,
-  measure: typeof measureStress,
-): Promise<0 | 1> {
-  const { root, signal, isTerminal, out, err } = around;
+type Options = ReturnType<typeof parseArguments>;
+
+async function stress({ quick, check, json }: Options, around: Terminal, measure: typeof measureStress) {
+  const { root, isTerminal, out, err } = around;
   const missing = missingPeers(root).filter((name) => !name.startsWith("mitata@"));
   if (missing.length > 0) {
     throw new UsageError(`Some of the load is code, which needs what is not installed: \`${commandFor(missing)}\`.`);
   }
-  err(`This takes about ${options.quick ? "one minute" : "three minutes"}.\n`);
+  err(`This takes about ${quick ? "one minute" : "three minutes"}.\n`);
   const progress = (text: string) => (isTerminal ? around.progress(text) : err(`${text}\n`));
-  const results = await measure({ effort: options.quick ? QUICK : FULL, root, progress, signal });
+  const results = await measure(quick ? QUICK : FULL, { ...around, progress });
   around.progress("");
-  if (options.json) out(serialiseStress(results));
-  else out(`${forTerminal(renderStress(results))}\n`);
-  if (!options.quick && isCheckout(root)) {
+  const parts = renderStress(results).split("\n\n");
+  out(json ? serialiseStress(results) : parts.map((part) => (part.startsWith("|") ? align(part) : part)).join("\n\n"));
+  if (!quick && isCheckout(root)) {
     await Bun.write(join(root, "benchmarks/results/stress.json"), serialiseStress(results));
     await (await import("../harness/documents")).writePages(root); // Not part of a package.
   }
-  const trouble = [...results.ladders.map(({ name, overload }) => ({ ...overload, name })), ...results.faults];
-  const said = [
-    ...trouble.flatMap(({ name, failed }) => failed.map((sentence) => `${name}: ${sentence}`)),
-    ...(options.check ? missedBy(results, stressTargets).map((miss) => `missed: ${miss}`) : []),
-  ];
+  const troubles = [...results.ladders.map(({ overload }) => overload), ...results.faults];
+  const said = troubles.flatMap(({ name, failed }) => failed.map((sentence) => `${name}: ${sentence}`));
+  if (check) said.push(...missedBy(results, stressTargets).map((miss) => `missed: ${miss}`));
   for (const sentence of said) err(`${sentence}\n`);
   return said.length > 0 ? 1 : 0;
 }
 
-/** The targets that were missed. A quick run has not all rows. */
-export const missedBy = (results: StressResults, targets: readonly Target[]): string[] =>
+/** The targets that were missed. */
+export const missedBy = ({ ladders, faults }: StressResults, targets: readonly Target[]): string[] =>
   targets.flatMap((target) => {
-    const found = figuresOf(results).find(({ row, figure }) => row === target.row && figure === target.figure);
-    return found === undefined || isKept(target, found.value) ? [] : [describeMiss({ target, measured: found.value })];
+    const ladder = ladders.find(({ name }) => name === target.row);
+    const trouble = ladder?.overload ?? faults.find(({ name }) => name === target.row);
+    const measured = target.figure === "recovery" ? trouble?.recovery : ladder?.held;
+    if (measured === undefined) return [`"${target.row}" has no ${target.figure}, which has a target`];
+    return isKept(target, measured) ? [] : [describeMiss({ target, measured })];
   });
-
-const forTerminal = (markdown: string): string =>
-  markdown
-    .split("\n\n")
-    .map((part) => (part.startsWith("|") ? align(part) : part))
-    .join("\n\n");
 
 if (import.meta.main) {
   await runInTerminal(join(import.meta.dir, "../.."), (around) => main(process.argv.slice(2), around));

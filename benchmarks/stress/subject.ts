@@ -1,7 +1,7 @@
-/** The process under load: `bun subject.ts MODULE NAME FOLDER`. It has the module's subject do what it is asked over the channel to its parent. */
+/** The process under load: `bun subject.ts MODULE NAME FOLDER`. The module's subject does what the parent asks over their channel. */
 import { rmSync } from "node:fs";
 import { setPriority } from "node:os";
-import type { AskResult, Audit } from "envoi";
+import type { AskResult, System } from "envoi";
 import { liveHeap } from "../harness/heap";
 import type { Request } from "./generator";
 
@@ -17,41 +17,23 @@ export interface Subject {
   readonly operations: Readonly<Record<string, Operation>>;
   /** What can be done to it meanwhile; see `Load.call`. */
   readonly commands?: Readonly<Record<string, () => unknown>>;
-  /** Where its messages are; see `router.audit()`. */
-  audit(): Audit;
-  close(): Promise<unknown>;
+  readonly system: System;
 }
 
 /** Makes a subject. @param folder An empty folder for what it keeps, which is removed in the end. */
 export type Open = (name: string, folder: string) => Subject | Promise<Subject>;
 
 /** What became of an ask: the number when its value is right. */
-export function outcomeOf<Value>(
-  answer: AskResult<Value>,
-  number: number,
-  isRight: (value: Value) => boolean,
-): Outcome {
+export function outcomeOf<Value>(answer: AskResult<Value>, number: number, isRight: (value: Value) => boolean) {
   if (answer.isErr()) return answer.error.kind;
   return isRight(answer.value) ? number : "wrong";
 }
 
-/** How the process is. */
-export interface Look {
-  /** Milliseconds since it began. */
-  readonly at: number;
-  /** Milliseconds of processors that it has used. */
-  readonly processor: number;
-  readonly rss: number;
-  readonly audit: Audit;
-}
-
-/** A call of a command by its name. */
-export type Call = { readonly call: number; readonly name: string };
-
-/** What this process says: how many requests it has taken, and numbers with what came of them; or what a call gave. */
+/** What this process says: how many requests it has taken, and numbers with what came of them; or what a command gave. */
 export type Said =
   | { readonly taken: number; readonly answers: readonly Outcome[] }
-  | { readonly call: number; readonly value?: unknown; readonly error?: string };
+  | { readonly value: unknown }
+  | { readonly error: string };
 
 const say = (said: Said) => process.send?.(said);
 
@@ -70,48 +52,44 @@ function thisTurn() {
 
 async function serve(module: string, name: string, folder: string): Promise<void> {
   const { open } = (await import(module)) as { readonly open: Open }; // What a subject's module exports.
+  const opening = Promise.try(() => open(name, folder));
   let operations: Subject["operations"] = {};
-  const opening = Promise.try(() => open(name, folder)).then((subject) => {
-    operations = { ...subject.operations, bare: async (number) => number };
-    return subject;
-  });
-  opening.catch(() => {}); // The first call tells it.
-  const unknown: Operation = async () => "unknown-operation";
+  opening.then(
+    (subject) => {
+      operations = { ...subject.operations, bare: async (number) => number };
+    },
+    () => {}, // The first command tells it.
+  );
   const work = (requests: readonly Request[]) => {
-    thisTurn().taken += requests.length; // Told once they are begun, so that no more come than it can begin.
+    thisTurn().taken += requests.length; // Told once they are begun.
     for (const [id, operation] of requests) {
-      (operations[operation] ?? unknown)(id).then(
+      const done = operations[operation]?.(id) ?? Promise.resolve("unknown-operation");
+      done.then(
         (outcome) => thisTurn().answers.push(id, outcome),
         (thrown: unknown) => thisTurn().answers.push(id, `thrown: ${String(thrown)}`),
       );
     }
   };
-  const obey = async ({ call, name }: Call) => {
+  const obey = async (command: string) => {
     try {
-      const { audit, commands } = await opening;
-      const all: Subject["commands"] = { ...commands, look: () => look(audit()), heap: liveHeap };
-      const command = all[name];
-      if (command === undefined) throw new Error(`There is no command ${name}.`);
-      say({ call, value: await command() });
+      const { system, commands } = await opening;
+      const all: Subject["commands"] = { ...commands, audit: () => system.router.audit(), heap: liveHeap };
+      if (all[command] === undefined) throw new Error(`There is no command ${command}.`);
+      say({ value: all[command]() ?? null });
     } catch (thrown) {
-      say({ call, error: thrown instanceof Error ? thrown.message : String(thrown) });
+      say({ error: thrown instanceof Error ? thrown.message : String(thrown) });
     }
   };
-  process.on(
-    "message",
-    (message: Call | readonly Request[]) => void ("call" in message ? obey(message) : work(message)),
-  );
+  process.on("message", (sent: string | readonly Request[]) => {
+    if (typeof sent === "string") void obey(sent);
+    else work(sent);
+  });
   process.on("disconnect", async () => {
-    await opening.then(({ close }) => close()).catch(() => {});
+    await opening.then(({ system }) => system.shutdown()).catch(() => {});
     rmSync(folder, { recursive: true, force: true }); // The process that made it may be gone.
     process.exit();
   });
   process.on("SIGINT", () => {}); // Ctrl-C reaches all processes of a terminal; the parent says when it is over.
-}
-
-function look(audit: Audit): Look {
-  const { user, system } = process.cpuUsage();
-  return { at: performance.now(), processor: (user + system) / 1_000, rss: process.memoryUsage.rss(), audit };
 }
 
 if (import.meta.main) {

@@ -1,12 +1,12 @@
 import type { Load } from "./load";
-import type { Heap, Trouble, Window } from "./results";
+import type { Trouble, Window } from "./results";
 import { errorShare } from "./steps";
 
 /** Windows before and after a trouble, of which one must be as it should: the machine may falter. */
 const TRIES = 5;
-/** Length of the stretches that are looked at after the trouble, in milliseconds, and how many there are at most. */
+/** Length of the stretches that are looked at after the trouble, in milliseconds, and for how long. */
 const STRETCH = 200;
-const STRETCHES = 50;
+const LONGEST = 10_000;
 /** Bytes by which the live heap may be larger than before, for code that was compiled and tables that grew meanwhile. */
 const SLACK = 16e6;
 
@@ -16,36 +16,40 @@ type Looked = Pick<Window, "due" | "ok" | "p95">;
 export const isAsBefore = (window: Looked, before: Looked): boolean =>
   errorShare(window) <= 0.01 && window.p95 <= before.p95 * 2 + 5;
 
-export interface TroublePlan {
+export interface TroublePlan extends Pick<Trouble, "name" | "about"> {
   /** Length of each window, in milliseconds. */
   readonly window: number;
-  /** Windows of the trouble. */
-  readonly windows: number;
+  /** Windows of the trouble. Default: 1. */
+  readonly windows?: number;
   readonly begin: () => unknown;
   readonly end: () => unknown;
+  /** What happened in it, and what of that should not have. */
+  readonly told: (during: readonly Window[]) => Promise<Pick<Trouble, "happened" | "failed">>;
 }
 
 /** Has something go wrong under load, and looks whether all is as before after it. The load rests in the end. */
-export async function trouble(load: Load, plan: TroublePlan): Promise<Trouble & { readonly heap: Heap }> {
-  const before = await until(load, plan.window, (seen) => errorShare(seen) === 0);
-  const heap = { before: await load.call<number>("heap"), during: [] as number[], after: 0 };
-  const windows: Promise<Window>[] = [];
+export async function trouble(load: Load, plan: TroublePlan): Promise<Trouble> {
+  const { name, about, window: length, windows = 1 } = plan;
+  const before = await until(load, length, (seen) => errorShare(seen) === 0);
+  const heap = [await load.call<number>("heap")];
+  const seeing: Promise<Window>[] = [];
   await plan.begin();
-  for (let i = 0; i < plan.windows; i++) {
-    const window = load.window(plan.window);
+  for (let i = 0; i < windows; i++) {
+    const window = load.window(length);
     window.catch(() => {}); // It is awaited below, unless something before that fails.
-    windows.push(window);
-    await Bun.sleep(plan.window);
-    heap.during.push(await load.call<number>("heap"));
+    seeing.push(window);
+    await Bun.sleep(length);
+    heap.push(await load.call<number>("heap"));
   }
   await plan.end();
   const recovery = await recover(load, before);
-  const during = await Promise.all(windows);
-  const after = await until(load, plan.window, (seen) => isAsBefore(seen, before));
-  await load.rest();
-  heap.after = await load.call<number>("heap");
-  const result = { before, during, after, recovery, heap, audit: (await load.look()).audit };
-  return { ...result, failed: complaints(result) };
+  const during = await Promise.all(seeing);
+  const after = await until(load, length, (seen) => isAsBefore(seen, before));
+  const audit = await load.rest();
+  heap.push(await load.call<number>("heap"));
+  const { happened, failed } = await plan.told(during);
+  const result = { name, about, before, during, after, recovery, happened, heap, audit };
+  return { ...result, failed: [...failed, ...complaints(result)] };
 }
 
 async function until(load: Load, length: number, isRight: (seen: Window) => boolean): Promise<Window> {
@@ -58,13 +62,11 @@ async function until(load: Load, length: number, isRight: (seen: Window) => bool
 /** Milliseconds to the end of the first stretch of load that is borne as before; as long as was looked where none is. */
 async function recover(load: Load, before: Window): Promise<number> {
   const start = performance.now();
-  let recovery = STRETCH * STRETCHES;
   const stretches: Promise<void>[] = [];
+  let recovery = LONGEST;
   // A stretch is known once all its answers are there. The next one begins before that.
-  while (stretches.length < STRETCHES && recovery === STRETCH * STRETCHES) {
-    const stretch = load.window(STRETCH);
-    const end = performance.now() - start + STRETCH;
-    const judged = stretch.then((seen) => {
+  for (let end = STRETCH; end <= LONGEST && recovery === LONGEST; end = performance.now() - start + STRETCH) {
+    const judged = load.window(STRETCH).then((seen) => {
       if (isAsBefore(seen, before)) recovery = Math.min(recovery, end);
     });
     judged.catch(() => {}); // It is awaited below.
@@ -76,27 +78,24 @@ async function recover(load: Load, before: Window): Promise<number> {
 }
 
 /** What should hold of any trouble, and did not: a sentence each. */
-export function complaints(result: Omit<Trouble, "failed"> & { readonly heap: Heap }): string[] {
-  const { before, after, recovery, heap, audit } = result;
-  const failed: string[] = [];
-  if (errorShare(before) > 0) failed.push("Something went wrong before it began.");
-  if (recovery >= STRETCH * STRETCHES) failed.push(`It was not as before ${(STRETCH * STRETCHES) / 1_000} s after.`);
-  if (!isAsBefore(after, before)) {
-    const errors = (errorShare(after) * 100).toFixed(1);
-    failed.push(
-      `After it, the p95 was ${after.p95.toFixed(1)} ms with ${errors} % errors; before it was ${before.p95.toFixed(1)} ms.`,
-    );
-  }
-  const [first = 0, ...later] = heap.during;
-  const mb = (bytes: number) => (bytes / 1e6).toFixed(1);
-  if (Math.max(0, ...later) > first * 1.5 + SLACK) {
-    failed.push(`The heap went on growing meanwhile: ${heap.during.map(mb).join(", ")} MB.`);
-  }
-  if (heap.after > heap.before + SLACK) {
-    failed.push(`The heap had ${mb(heap.before)} MB before, and ${mb(heap.after)} MB after.`);
-  }
-  const { accepted, handled, failed: thrown, dead, queued, running } = audit;
-  if (accepted !== handled + thrown + dead + queued + running) failed.push("The audit does not balance.");
-  if (queued + running > 0) failed.push(`${queued + running} messages wait or run, though nothing is asked.`);
-  return failed;
+export function complaints({ before, after, recovery, happened, heap, audit }: Omit<Trouble, "failed">): string[] {
+  const { accepted, handled, failed, dead, queued, running } = audit;
+  const [atFirst = 0, first = 0] = heap;
+  const [most, last = 0] = [Math.max(...heap.slice(2, -1), 0), heap.at(-1)];
+  const p95 = ({ p95: milliseconds }: Window) => `${milliseconds.toFixed(1)} ms`;
+  const mb = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
+  const all: [isWrong: boolean, sentence: string][] = [
+    [Object.values(happened).every((times) => times === 0), "Nothing went wrong, so this was no trouble."],
+    [errorShare(before) > 0, "Something went wrong before it began."],
+    [recovery >= LONGEST, `It was not as before ${LONGEST / 1_000} s after.`],
+    [
+      !isAsBefore(after, before),
+      `After it, the p95 was ${p95(after)} with ${(errorShare(after) * 100).toFixed(1)} % errors; before it was ${p95(before)}.`,
+    ],
+    [most > first * 1.5 + SLACK, `The heap went on growing meanwhile, from ${mb(first)} to ${mb(most)}.`],
+    [last > atFirst + SLACK, `The heap had ${mb(atFirst)} before, and ${mb(last)} after.`],
+    [accepted !== handled + failed + dead + queued + running, "The audit does not balance."],
+    [queued + running > 0, `${queued + running} messages wait or run, though nothing is asked.`],
+  ];
+  return all.flatMap(([isWrong, sentence]) => (isWrong ? [sentence] : []));
 }

@@ -6,9 +6,9 @@ import { descendants, residentBytes } from "../../../benchmarks/harness/processe
 import { parseStress } from "../../../benchmarks/stress/results";
 import { main, missedBy } from "../../../benchmarks/stress/run";
 import { NotFound } from "../../../benchmarks/stress/steps";
-import { FULL, QUICK, type StressOptions } from "../../../benchmarks/stress/stress";
+import { FULL, QUICK } from "../../../benchmarks/stress/stress";
 import { stressTargets } from "../../../benchmarks/targets/stress";
-import { overload, results } from "./sample";
+import { results, trouble } from "./sample";
 
 const folders: string[] = [];
 afterEach(async () => {
@@ -26,7 +26,7 @@ async function run(
   await Bun.write(join(root, "package.json"), "{}");
   if (isCheckout) await Bun.write(join(root, "src/index.ts"), "");
   const [out, err]: [string[], string[]] = [[], []];
-  let effort: StressOptions["effort"] | undefined;
+  let effort: typeof FULL | undefined;
   const around = {
     root,
     out: (text: string) => void out.push(text),
@@ -35,8 +35,8 @@ async function run(
     isTerminal: true,
     signal,
   };
-  const status = await main(argv, around, async (options) => {
-    effort = options.effort;
+  const status = await main(argv, around, async (asked) => {
+    effort = asked;
     if (measured instanceof Error) throw measured;
     return measured as typeof results;
   });
@@ -87,10 +87,10 @@ test("--check ends with status 1 when a target is missed, and names it; without 
 });
 
 test("what does not hold, and no breaking point, end every run with status 1, and are told", async () => {
-  const ladders = results.ladders.map((each) => ({ ...each, overload: { ...overload, failed: ["It leaks."] } }));
+  const ladders = results.ladders.map((each) => ({ ...each, overload: { ...trouble, failed: ["It leaks."] } }));
   const { status, err } = await run(["--quick"], { ...results, ladders });
   expect(status).toBe(1);
-  expect(err).toEndWith("messaging only: It leaks.\nall together: It leaks.\n");
+  expect(err).toEndWith("more than it bears: It leaks.\nmore than it bears: It leaks.\n");
   const unfound = await run([], new NotFound("At 5 a second, the generator was late."));
   expect(unfound).toMatchObject({ status: 1, written: undefined });
   expect(unfound.err).toEndWith("The breaking point was not found: At 5 a second, the generator was late.\n");

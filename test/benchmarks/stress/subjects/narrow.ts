@@ -13,16 +13,10 @@ export const open: Open = (name, folder) => {
     return number;
   };
   const actor = system.spawn("narrow", Narrow, () => ({ take }), { capacity: 20, overflow: "reject" });
-  return {
-    operations: {
-      take: async (number) => outcomeOf(await actor.ask("take", number), number, (value) => value === number),
-      lie: async (number) => number + 1,
-      async fall() {
-        throw new Error("fell");
-      },
-    },
-    commands: { folder: () => folder },
-    audit: () => system.router.audit(),
-    close: () => system.shutdown(),
+  const operations = {
+    take: async (number: number) => outcomeOf(await actor.ask("take", number), number, (value) => value === number),
+    lie: async (number: number) => number + 1,
+    fall: () => Promise.reject(new Error("fell")),
   };
+  return { operations, commands: { where: () => [process.pid, folder] }, system };
 };
