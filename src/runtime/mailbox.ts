@@ -57,8 +57,8 @@ export interface Tally {
   accepted: number;
 }
 
-/** Slots of a burst: two for each message. */
-const SLOTS = 128;
+/** Most messages of a burst. */
+const ROOM = 128;
 /** Most empty bursts that are kept for the next mailboxes, 1 kB each. */
 const MOST_SPARE = 64;
 /** Messages that come behind others before a burst pays. */
@@ -73,8 +73,10 @@ const NOBODY: Tally = { accepted: 0 };
  * and to link it to the one before took half of the time of a tell.
  */
 export class Burst implements Mail {
-  /** Two for each message: its type, or undefined if it is the burst's type; and its payload. One that is timed is in its envelope. */
-  readonly slots: unknown[] = new Array<unknown>(SLOTS).fill(undefined);
+  /** The payloads. With a slot for each type beside them, a burst that waits took twice the memory, and a tell 2 ns more. */
+  readonly payloads: unknown[] = new Array<unknown>(ROOM).fill(undefined);
+  /** Made for the first message that has another type than the burst, or is timed: its type, or its envelope. */
+  names: (string | Mail | undefined)[] | null = null;
   next: Mail | null = null;
   type = "";
   /** True when messages of its type have no payload: one that has something there is no such message. */
@@ -82,20 +84,20 @@ export class Burst implements Mail {
   /** The last other type: with it, tells of two types in turns take 18 ns each (50 with envelopes), those of one type 17. */
   other = "";
   isOtherBare = false;
-  /** The first slot that was not taken. */
+  /** The first message that was not taken. */
   read = 0;
-  /** The slot of the next message. */
+  /** The place of the next message. */
   write = 0;
-  /** The slot of the next message that is timed, or the end: messages before it come by add(). */
-  limit = SLOTS;
-  /** The slot up to which messages are counted as accepted. */
+  /** The place of the next message that is timed, or the end: messages before it come by add(). */
+  limit = ROOM;
+  /** The place up to which messages are counted as accepted. */
   counted = 0;
   make = NOTHING;
   counts = NOBODY;
   sampling: Sampling | null = null;
 
   get uncounted(): number {
-    return (this.write - this.counted) >> 1;
+    return this.write - this.counted;
   }
 
   /** Counts its messages as accepted. */
@@ -105,36 +107,42 @@ export class Burst implements Mail {
   }
 
   take(): Mail | null {
-    const { slots, read } = this;
+    const { payloads, names, read } = this;
     if (read === this.write) return null;
     if (this.counted !== this.write) this.count();
     const mail = this.at(read);
-    slots[read] = slots[read + 1] = undefined;
-    this.read = read + 2;
+    payloads[read] = undefined;
+    if (names !== null) names[read] = undefined;
+    this.read = read + 1;
     return mail;
   }
 
   *[Symbol.iterator](): Iterator<Mail> {
-    for (let index = this.read; index < this.write; index += 2) yield this.at(index);
+    for (let index = this.read; index < this.write; index++) yield this.at(index);
   }
 
   /** The envelope of a message, made anew unless it is timed. */
   at(index: number): Mail {
-    const { slots, type } = this;
-    const named = slots[index] as Mail | string | undefined; // append() puts no others there.
-    return typeof named === "object" ? named : this.make(named ?? type, slots[index + 1]);
+    const { payloads, names, type } = this;
+    const named = names === null ? undefined : names[index];
+    return typeof named === "object" ? named : this.make(named ?? type, payloads[index]);
+  }
+
+  name(index: number, name: string | Mail): void {
+    this.names ??= new Array<string | Mail | undefined>(ROOM).fill(undefined);
+    this.names[index] = name;
   }
 
   /** Adds a message that is timed, and chooses the next one. */
   addTimed(mail: Mail, sampling: Sampling): void {
     mail.timedFrom = sampling.now();
-    this.slots[this.write] = mail;
-    this.write += 2;
+    this.name(this.write, mail);
+    this.write++;
     this.goOn(sampling);
   }
 
   goOn(sampling: Sampling): void {
-    this.limit = Math.min(SLOTS, this.write + 2 * sampling.interval());
+    this.limit = Math.min(ROOM, this.write + sampling.interval());
   }
 }
 
@@ -156,7 +164,7 @@ function takeBurst(
   }
   burst.next = null;
   burst.read = burst.write = burst.counted = 0;
-  burst.limit = SLOTS;
+  burst.limit = ROOM;
   burst.type = burst.other = type;
   burst.isBare = burst.isOtherBare = isBare;
   burst.make = make;
@@ -201,7 +209,7 @@ export class Mailbox<Item extends Mail> implements MessageQueue<Item> {
   put(item: Mail): void {
     const { tail } = this;
     if (tail !== null) {
-      if (tail.write <= 2 * FEW) this.crowd = 0; // It did not pay.
+      if (tail.write <= FEW) this.crowd = 0; // It did not pay.
       this.tail = null;
     }
     if (this.last === null) this.first = item;
@@ -212,14 +220,14 @@ export class Mailbox<Item extends Mail> implements MessageQueue<Item> {
   add(type: string, payload: unknown): boolean {
     const { tail } = this;
     if (tail === null) return false;
-    const { slots, write } = tail;
+    const { write } = tail;
     if (write >= tail.limit) return false;
     if (type !== tail.type) {
       if (type !== tail.other || (payload !== undefined && tail.isOtherBare)) return false;
-      slots[write] = type;
+      tail.name(write, type);
     } else if (payload !== undefined && tail.isBare) return false;
-    slots[write + 1] = payload;
-    tail.write = write + 2;
+    tail.payloads[write] = payload;
+    tail.write = write + 1;
     return true;
   }
 
@@ -236,7 +244,7 @@ export class Mailbox<Item extends Mail> implements MessageQueue<Item> {
       this.crowd = this.first === null ? 0 : this.crowd + 1;
       if (this.crowd <= FEW) return false;
     }
-    if (tail === null || tail.write === SLOTS) {
+    if (tail === null || tail.write === ROOM) {
       tail = takeBurst(type, make, counts, isBare, sampling);
       this.put(tail);
       this.tail = tail;

@@ -154,13 +154,13 @@ function runBurst(
   chain: Chain | null,
   run: Invoke,
 ): number {
-  const { slots, type } = burst;
+  const { payloads, names, type } = burst;
   const { counts, enter, meters } = cell.environment;
   const handler = handlers[type];
   let other = type;
   let otherHandler = handler;
   const start = burst.read;
-  const end = Math.min(burst.write, start + 2 * limit);
+  const end = Math.min(burst.write, start + limit);
   let tell: Tell | null = null;
   let read = start;
   let handled = 0;
@@ -168,34 +168,34 @@ function runBurst(
   let othersStart = 0;
   const isWatched = chain !== null || meters !== null; // One look at both for each message.
   burst.count();
-  if (meters !== null && typeof slots[start] === "object") {
+  if (meters !== null && names !== null && typeof names[start] === "object") {
     measure(cell, mailbox.take() as Envelope, meters, TURN); // There is one.
     return 1;
   }
   while (read < end) {
-    const named = slots[read] as Tell | string | undefined; // append() puts no others there.
+    const named = names === null ? undefined : names[read];
     if (typeof named === "object") break;
-    const payload = slots[read + 1];
-    slots[read + 1] = undefined;
-    read += 2;
-    burst.read = read;
+    const payload = payloads[read];
+    payloads[read] = undefined;
     if (tell === null) cell.current = tell = new Tell(type, payload, null);
     else {
-      tell.type = type;
       tell.payload = payload;
       tell.origin = null;
     }
+    if (names !== null) {
+      tell.type = named ?? type;
+      names[read] = undefined;
+    }
+    burst.read = ++read;
     let result: unknown;
     try {
       if (named === undefined) result = enter(run, handler, handlers, payload);
       else {
-        slots[read - 2] = undefined;
         if (named !== other) {
           if (meters !== null) othersStart = countRow(cell, meters, other, othersStart, others);
           other = named;
           otherHandler = handlers[other];
         }
-        tell.type = other;
         result = enter(run, otherHandler, handlers, payload);
       }
     } catch (thrown) {
@@ -227,7 +227,7 @@ function runBurst(
     countRow(cell, meters, type, others, handled);
   }
   mailbox.leave(burst);
-  return (read - start) >> 1;
+  return read - start;
 }
 
 function handle(cell: Cell, envelope: Envelope): void {
