@@ -13,13 +13,10 @@ export type Builds = Readonly<Record<Side, string>>;
 const LEFT_OUT = ["results", "peers", "charts", "node_modules"];
 
 /** The commit that a tag, a branch or another name stands for, in a checkout of envoi. */
-export async function commitOf(root: string, revision: string, signal: AbortSignal): Promise<string> {
-  const name = ["rev-parse", "--verify", "--quiet", "--end-of-options", `${revision}^{commit}`];
-  const [status, commit] = await run(["git", ...name], root, signal);
-  if (status === 0) return commit;
-  throw new UsageError(
-    `There is no revision "${revision}" here; \`git tag\` and \`git log --oneline\` list what there is.`,
-  );
+export function commitOf(root: string, revision: string, signal: AbortSignal): Promise<string> {
+  const command = ["git", "rev-parse", "--verify", "--quiet", "--end-of-options", `${revision}^{commit}`];
+  const advice = "`git tag` and `git log --oneline` list what there is";
+  return run(command, root, signal, `There is no revision "${revision}" here; ${advice}.`);
 }
 
 /** Builds a commit, and the working tree as it is, below a folder. */
@@ -28,18 +25,18 @@ export async function buildBoth(root: string, commit: string, below: string, sig
   // obviously wrong!", 2009).
   const builds: Builds = { base: join(below, "then"), present: join(below, "here") };
   const clone = join(below, "clone");
-  await expectSuccess(["git", "clone", "--quiet", "--shared", "--no-checkout", root, clone], root, signal);
-  await expectSuccess(["git", "checkout", "--quiet", "--detach", commit], clone, signal);
+  await run(["git", "clone", "--quiet", "--shared", "--no-checkout", root, clone], root, signal);
+  await run(["git", "checkout", "--quiet", "--detach", commit], clone, signal);
   const [lock, ownLock] = [await textOf(join(root, "bun.lock")), await textOf(join(clone, "bun.lock"))];
   if (lock === ownLock) await symlink(join(root, "node_modules"), join(clone, "node_modules"));
-  else await expectSuccess([process.execPath, "install", "--frozen-lockfile"], clone, signal);
+  else await run([process.execPath, "install", "--frozen-lockfile"], clone, signal);
   await Promise.all([layOut(clone, root, builds.base, signal), layOut(root, root, builds.present, signal)]);
   await standIn(builds);
   return builds;
 }
 
 async function layOut(source: string, root: string, folder: string, signal: AbortSignal): Promise<void> {
-  await expectSuccess([process.execPath, "scripts/build.ts", "--if-stale"], source, signal);
+  await run([process.execPath, "scripts/build.ts", "--if-stale"], source, signal);
   for (const part of ["dist", "package.json"]) await cp(join(source, part), join(folder, part), { recursive: true });
   await symlink(join(source, "node_modules"), join(folder, "node_modules"));
   const from = join(root, "benchmarks");
@@ -51,25 +48,16 @@ async function layOut(source: string, root: string, folder: string, signal: Abor
   await symlink(join(root, "node_modules/mitata"), join(to, "node_modules/mitata"));
 }
 
-/** Runs a program to its end. It leads a group of its own, so a terminal's Ctrl-C reaches it by the signal alone. */
-async function run(
-  command: string[],
-  cwd: string,
-  signal: AbortSignal,
-): Promise<readonly [status: number, text: string]> {
+/** Runs a program to its end, and gives what it printed. It leads a group of its own, so that Ctrl-C reaches it by the signal alone. */
+async function run(command: string[], cwd: string, signal: AbortSignal, failure?: string): Promise<string> {
   signal.throwIfAborted();
   const env = { ...process.env, NO_COLOR: "1" };
   const child = Bun.spawn(command, { cwd, env, stdout: "pipe", stderr: "pipe", detached: true, signal });
   const [out, complaint, status] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
   signal.throwIfAborted();
-  return [status, `${out}${complaint}`.trim()];
-}
-
-async function expectSuccess(command: string[], cwd: string, signal: AbortSignal): Promise<void> {
-  const [status, text] = await run(command, cwd, signal);
-  if (status === 0) return;
-  const what = `\`${command.join(" ").replace(process.execPath, "bun")}\` ended with ${status}`;
-  throw new UsageError(`The builds could not be made: ${what} in ${cwd}:\n${text}`);
+  if (status === 0) return out.trim();
+  const what = `\`${command.join(" ")}\` ended with ${status} in ${cwd}`;
+  throw new UsageError(failure ?? `The builds could not be made: ${what}:\n${out}${complaint}`.trim());
 }
 
 type Entries = Readonly<Record<string, string | Readonly<Record<string, string>>>>;

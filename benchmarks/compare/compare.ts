@@ -73,14 +73,14 @@ export async function compare(
 /** A machine on which half of the figures could have changed by more than this, unnoticed, was too noisy to compare on. */
 const TOO_NOISY = 1.1;
 const isNoisy = ({ comparisons }: Report): boolean => blindness(comparisons, 0.5) > TOO_NOISY;
-const countOf = ({ comparisons }: Report, verdict: Comparison["verdict"]): number =>
-  comparisons.filter((each) => each.verdict === verdict).length;
+const has = ({ comparisons }: Report, verdict: Comparison["verdict"]): boolean =>
+  comparisons.some((each) => each.verdict === verdict);
 
 /** The status that a comparison ends with. */
 export function statusOf(report: Report): 0 | 1 | 3 | 130 {
   if (report.isInterrupted) return 130;
-  if (countOf(report, "slower") > 0 || report.notCompared.some(({ isBroken }) => isBroken)) return 1;
-  return countOf(report, "seen once") > 0 || report.comparisons.length === 0 || isNoisy(report) ? 3 : 0;
+  if (has(report, "slower") || report.notCompared.some(({ isBroken }) => isBroken)) return 1;
+  return has(report, "seen once") || report.comparisons.length === 0 || isNoisy(report) ? 3 : 0;
 }
 
 /** The report for a terminal. */
@@ -104,29 +104,21 @@ function cells({ row, figure, base, present, pairs, verdict, ...range }: Compari
 }
 
 function summary(report: Report): string {
-  const {
-    comparisons,
-    how: { resolution },
-    isInterrupted,
-    notCompared,
-    minutes,
-  } = report;
-  const verdicts = (["slower", "faster", "no difference", "seen once"] as const).flatMap((verdict) => {
-    const count = countOf(report, verdict);
-    return count > 0 ? [`${count} ${verdict}`] : [];
-  });
+  const { comparisons, how, notCompared, minutes } = report;
+  const verdicts = Map.groupBy(comparisons, ({ verdict }) => verdict);
+  const counts = [...verdicts].map(([verdict, each]) => `${each.length} ${verdict}, `);
   const unseen = (share: number): string => percent(blindness(comparisons, share) - 1);
-  const lines = [`${[...verdicts, `${notCompared.length} not compared`].join(", ")}; ${digits(minutes)} minutes.`];
-  if (comparisons.length === 0) lines.push("Nothing was compared, so nothing is known.");
-  else
-    lines.push(
-      `A time is that of the quickest tenth. Less than ${percent(resolution.time)} is no difference, of a p99 less than ${percent(resolution.p99)}.`,
-      `Half of the figures would have shown a change of ${unseen(0.5)}, nine of ten one of ${unseen(0.9)}; of a p99, see its interval.`,
-    );
-  if (isInterrupted) lines.push("The run was interrupted, so some rows were seen once, or not at all.");
+  const { time, p99 } = how.resolution;
+  const resolution = `A time is that of the quickest tenth. Less than ${percent(time)} is no difference, of a p99 less than ${percent(p99)}.
+Half of the times would have shown a change of ${unseen(0.5)}, nine of ten one of ${unseen(0.9)}; of a p99, see its interval.`;
+  const lines = [
+    `${counts.join("")}${notCompared.length} not compared; ${digits(minutes)} minutes.`,
+    comparisons.length === 0 ? "Nothing was compared, so nothing is known." : resolution,
+  ];
+  if (report.isInterrupted) lines.push("The run was interrupted, so some rows were seen once, or not at all.");
   else if (isNoisy(report))
     lines.push("The machine was too noisy to judge: end what else runs on it, and compare again.");
-  else if (countOf(report, "seen once") > 0)
+  else if (verdicts.has("seen once"))
     lines.push("There was no time to look again at some that seemed to differ: name their suite.");
   return lines.join("\n");
 }
@@ -140,12 +132,10 @@ timed row's samples, and at their p99 where a process gives a thousand of them. 
 
 - Both are built the same way, each in a folder laid out like an installed package, and both run the benchmarks of the working tree. A row
   that needs what the revision does not export is left out, with the reason.
-- Processes of one build differ by more than their samples do, so a figure comes from pairs of processes, one of each build, in which the
-  two take turns (base, this, this, base; the next row the other way round): a machine that gets slower is held against neither. A time is
-  the first decile of a process's quickest turn. Floors have no part in it.
+- Processes of one build differ by more than their samples do, so a figure comes from pairs of processes, one of each build, which take
+  turns: a machine that gets slower is held against neither. A time is the first decile of a process's quickest turn.
 - The ratio is the median of the means of all two pairs, on a logarithmic scale; its interval is that of Wilcoxon's test of signed ranks.
 - What seems to differ in the first look (${FULL.first.fewest} to ${FULL.first.pairs} pairs) is looked at again, in ${FULL.second.fewest} to ${FULL.second.pairs} fresh pairs, which decide alone: it is **faster** or
   **slower** when that test finds it beyond the resolution, ${percent(FULL.resolution.time)}, or ${percent(FULL.resolution.p99)} of a p99 (${percent(QUICK.resolution.time)} and ${percent(QUICK.resolution.p99)} with \`--quick\`). Of two like builds, ${percent(CONFIDENCE)} of the
   runs tell no difference in any row (Benjamini and Hochberg). Everything else is **no difference**: its interval tells what could have gone unnoticed.
-- Measuring takes ${minutesOf(FULL)} minutes at most, ${minutesOf(QUICK)} with \`--quick\`: where that is too short for ${FULL.first.fewest} pairs of each row, the rows that take longest are left out,
-  and named.`;
+- Measuring takes ${minutesOf(FULL)} minutes at most, ${minutesOf(QUICK)} with \`--quick\`. The rows that there is no time for are named.`;

@@ -1,4 +1,5 @@
 import { ascending, chanceOf, quantile, rankInterval } from "../harness/statistics";
+import type { Side } from "./builds";
 import type { Look, Looked, RowName } from "./measure";
 
 /** How thorough a comparison is. */
@@ -60,83 +61,64 @@ export interface Judged {
   readonly notCompared: readonly NotCompared[];
 }
 
-/** A figure as one look saw it: logarithms of the base's readings and of the present ones, pair by pair. */
+/** A figure as one look saw it. */
 interface Reading {
   readonly name: RowName;
-  readonly figure: Figure;
-  readonly base: readonly number[];
-  readonly present: readonly number[];
-  readonly ratios: readonly number[];
+  readonly isSuspect: boolean;
+  /** How likely it is, by chance alone, that so much of the figure lies beyond the resolution; two-sided. */
+  readonly chance: number;
+  readonly told: Comparison;
 }
 
-/** The figures that have enough pairs. */
-const readingsOf = (looked: Looked, { fewest }: Look): Reading[] =>
-  [...looked].flatMap(([name, { pairs, failed }]) =>
-    FIGURES.flatMap((figure) => {
-      // A row may have the samples for a p99 at times only.
+/** The figures that have enough pairs. A row may have the samples for a p99 at times only. */
+const readingsOf = (looked: Looked, { fewest }: Look, { resolution }: Thoroughness): Reading[] =>
+  [...looked].flatMap(([name, { pairs }]) =>
+    FIGURES.flatMap((figure): Reading[] => {
       const both = pairs.flatMap(({ base: { [figure]: base }, present: { [figure]: present } }) =>
-        base && present ? [[Math.log(base), Math.log(present)] as const] : [],
+        base && present ? [{ base: Math.log(base), present: Math.log(present) }] : [],
       );
-      if (failed || both.length < fewest) return [];
-      const [base, present] = [both.map(([each]) => each), both.map(([, each]) => each)];
-      return [{ name, figure, base, present, ratios: both.map(([one, other]) => other - one) }];
+      if (both.length < fewest) return [];
+      const ratios = both.map(({ base, present }) => present - base);
+      const mean = (side: Side): number => Math.exp(both.reduce((sum, each) => sum + each[side], 0) / both.length);
+      const { middle, low, high } = rankInterval(ratios, CONFIDENCE);
+      const edge = Math.log(1 + resolution[figure]);
+      const chanceBeyond = (by: number): number => chanceOf(ratios.map((ratio) => ratio * Math.sign(middle) - by));
+      const range = { ratio: Math.exp(middle), low: Math.exp(low), high: Math.exp(high), pairs: ratios.length };
+      const verdict = middle > 0 ? "slower" : "faster";
+      const told = { ...name, figure, base: mean("base"), present: mean("present"), ...range, verdict } as const;
+      const isSuspect = Math.abs(middle) > edge && chanceBeyond(0) <= SUSPICIOUS;
+      return [{ name, isSuspect, chance: 2 * chanceBeyond(edge), told }];
     }),
   );
 
-const edgeOf = ({ figure }: Reading, { resolution }: Thoroughness): number => Math.log(1 + resolution[figure]);
-
-function isSuspect(reading: Reading, how: Thoroughness): boolean {
-  const { middle } = rankInterval(reading.ratios);
-  const away = reading.ratios.map((ratio) => ratio * Math.sign(middle));
-  return Math.abs(middle) > edgeOf(reading, how) && chanceOf(away) <= SUSPICIOUS;
-}
-
-const suspectsIn = (first: Looked, how: Thoroughness): Reading[] =>
-  readingsOf(first, how.first).filter((reading) => isSuspect(reading, how));
-
 /** Rows with a figure that is to be looked at again. */
-export const suspectRows = (first: Looked, how: Thoroughness): RowName[] => [
-  ...new Set(suspectsIn(first, how).map(({ name }) => name)),
-];
-
-/** How likely it is, by chance alone, that so much of a figure lies beyond the resolution; two-sided. */
-function chanceBeyond(reading: Reading, how: Thoroughness): number {
-  const edge = edgeOf(reading, how);
-  return 2 * Math.min(...[1, -1].map((sign) => chanceOf(reading.ratios.map((ratio) => sign * ratio - edge))));
+export function suspectRows(first: Looked, how: Thoroughness): RowName[] {
+  const suspects = readingsOf(first, how.first, how).filter(({ isSuspect }) => isSuspect);
+  return [...new Set(suspects.map(({ name }) => name))];
 }
 
 /** Judges every figure by the second look where there is one, which counts alone; else by the first. */
 export function judge(first: Looked, second: Looked, how: Thoroughness): Judged {
-  const notCompared = [...first].flatMap(([name, { pairs, failed = second.get(name)?.failed }]): NotCompared[] => {
+  const whyNot = new Map<RowName, NotCompared>();
+  for (const [name, { pairs, failed = second.get(name)?.failed }] of first) {
     const isBroken = failed?.by === "present";
-    if (failed) return [{ ...name, isBroken, why: `with ${isBroken ? "this tree" : "the base"}: ${failed.why}` }];
-    if (pairs.length >= how.first.fewest) return [];
-    const why = `there was no time for ${how.first.fewest} pairs of it: name its suite, or end what else runs here`;
-    return [{ ...name, isBroken, why }];
-  });
-  const isLeft = ({ name }: Reading): boolean => second.get(name)?.failed === undefined;
-  const suspects = suspectsIn(first, how);
-  const isIn = (readings: readonly Reading[], { name, figure }: Reading): Reading | undefined =>
-    readings.find((each) => each.name === name && each.figure === figure);
-  const repeated = readingsOf(second, how.second).filter((reading) => isIn(suspects, reading));
-  const below = believedBelow(repeated.map((reading) => chanceBeyond(reading, how)));
-  const comparisons = readingsOf(first, how.first)
-    .filter(isLeft)
-    .map((reading) => {
-      const again = isIn(repeated, reading);
-      if (again === undefined) return told(reading, isIn(suspects, reading) ? "seen once" : "no difference");
-      return told(again, chanceBeyond(again, how) <= below ? undefined : "no difference");
+    const time = `there was no time for ${how.first.fewest} pairs of it: name its suite, or end what else runs here`;
+    const why = failed ? `with ${isBroken ? "this tree" : "the base"}: ${failed.why}` : time;
+    if (failed || pairs.length < how.first.fewest) whyNot.set(name, { ...name, why, isBroken });
+  }
+  const again = readingsOf(second, how.second, how);
+  const looks = readingsOf(first, how.first, how)
+    .filter(({ name }) => !whyNot.has(name))
+    .map((once) => {
+      const isSame = ({ name, told }: Reading) => name === once.name && told.figure === once.told.figure;
+      return { once, twice: once.isSuspect ? again.find(isSame) : undefined };
     });
-  return { comparisons, notCompared };
-}
-
-/** @param verdict Default: that it differs. */
-function told({ name, figure, base, present, ratios }: Reading, verdict?: Comparison["verdict"]): Comparison {
-  const { middle, low, high } = rankInterval(ratios, CONFIDENCE);
-  const mean = (logs: readonly number[]): number => Math.exp(logs.reduce((sum, log) => sum + log, 0) / logs.length);
-  const range = { ratio: Math.exp(middle), low: Math.exp(low), high: Math.exp(high), pairs: ratios.length };
-  const found = middle > 0 ? "slower" : "faster";
-  return { ...name, figure, base: mean(base), present: mean(present), ...range, verdict: verdict ?? found };
+  const below = believedBelow(looks.flatMap(({ twice }) => (twice ? [twice.chance] : [])));
+  const comparisons = looks.map(({ once, twice }): Comparison => {
+    if (twice === undefined) return { ...once.told, verdict: once.isSuspect ? "seen once" : "no difference" };
+    return twice.chance <= below ? twice.told : { ...twice.told, verdict: "no difference" };
+  });
+  return { comparisons, notCompared: [...whyNot.values()] };
 }
 
 /**

@@ -15,19 +15,12 @@ const FEW = 10;
 /** All that envoi does, some of each in turn; code as far as this machine can confine it. */
 export async function openMixed() {
   const kinds: Record<string, [operations: number, prepared: Prepared]> = {
-    "ping-pong": [MANY, pingPong(MANY)],
-    chain: [MANY, chain(MANY, 10)],
-    "fan-out": [MANY, fanOut(MANY, 10)],
-    "tells and asks": [MANY, mixed(MANY, 100)],
-    "spawn and stop": [MANY, spawnStop(MANY)],
-    restart: [MANY, restart(MANY)],
-    watch: [MANY, watch(MANY)],
-    stash: [MANY, stash(MANY, 100)],
-    offers: [MANY, offers(MANY, 16, 8)],
-    topic: [MANY, topic(MANY, 10)],
+    ...{ "ping-pong": [MANY, pingPong(MANY)], chain: [MANY, chain(MANY, 10)], "fan-out": [MANY, fanOut(MANY, 10)] },
+    ...{ "tells and asks": [MANY, mixed(MANY, 100)], "spawn and stop": [MANY, spawnStop(MANY)] },
+    ...{ restart: [MANY, restart(MANY)], watch: [MANY, watch(MANY)], stash: [MANY, stash(MANY, 100)] },
+    ...{ offers: [MANY, offers(MANY, 16, 8)], topic: [MANY, topic(MANY, 10)], "what fails": [MANY, failing(MANY)] },
     pool: [MANY, pool(MANY, 100, { size: 4, routing: "least-busy" })],
     stream: [MANY, items(MANY, 100, "ticks", 16)],
-    "what fails": [MANY, failing(MANY)],
     write: [FEW, byActor(write(10_000), FEW)],
     "write and read": [FEW, byActor(writeAndRead, FEW)],
     "write and delete": [FEW, byActor(writeAndDelete, FEW)],

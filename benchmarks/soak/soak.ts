@@ -1,7 +1,7 @@
 import { UsageError } from "../harness/arguments";
 import { digits } from "../harness/format";
 import { liveHeap } from "../harness/heap";
-import { canSeeProcesses, descendants, residentBytes } from "../harness/processes";
+import { descendants, residentBytes } from "../harness/processes";
 import { type Point, trend } from "../harness/statistics";
 import type { Terminal } from "../harness/terminal";
 import { openMixed } from "./mixed";
@@ -38,14 +38,16 @@ const FAINT = 0.01;
 const WATCHED = {
   heap: liveHeap,
   RSS: () => process.memoryUsage.rss(),
-  "RSS of its processes": () =>
-    canSeeProcesses ? descendants(process.pid).reduce((sum, pid) => sum + residentBytes(pid), 0) : 0,
+  "RSS of its processes": () => descendants(process.pid).reduce((sum, pid) => sum + residentBytes(pid), 0),
 };
+const KINDS = Object.keys(WATCHED);
 
-/** Milliseconds since the work began, the operations that were completed, and the bytes of each kind of memory. */
 interface Sample {
+  /** Minutes since the work began. */
   readonly at: number;
+  /** Completed since then. */
   readonly operations: number;
+  /** Of each kind of memory. */
   readonly bytes: readonly number[];
 }
 
@@ -66,18 +68,17 @@ export async function soak(
   if (!(minutes > 0 && Number.isFinite(minutes)))
     throw new UsageError(`A soak takes a number of minutes above 0, such as --soak 30; got ${minutes}.`);
   if (minutes < TOLD && open === openMixed) err(`Whether memory grows, no less than ${TOLD} minutes tell.\n`);
-  const duration = minutes * MINUTE;
-  const interval = Math.min(MINUTE, duration / SAMPLES);
+  const interval = Math.min(1, minutes / SAMPLES);
   const samples: Sample[] = [];
   const load = await open();
   try {
     const start = performance.now();
+    const now = (): number => (performance.now() - start) / MINUTE;
     let operations = 0;
-    for (let next = interval; !signal.aborted && next <= duration; next += interval) {
-      while (!signal.aborted && performance.now() - start < next) operations += await load.round();
-      const at = performance.now() - start;
-      const sample = { at, operations, bytes: Object.values(WATCHED).map((bytes) => bytes()) };
-      if (minuteOf(sample) > minuteOf(samples.at(-1))) out(`${describe(sample)}\n`);
+    for (let next = interval; !signal.aborted && next <= minutes; next += interval) {
+      while (!signal.aborted && now() < next) operations += await load.round();
+      const sample = { at: now(), operations, bytes: Object.values(WATCHED).map((bytes) => bytes()) };
+      if (Math.floor(sample.at) > Math.floor(samples.at(-1)?.at ?? -1)) out(`${describe(sample)}\n`);
       samples.push(sample);
     }
   } catch (error) {
@@ -86,22 +87,23 @@ export async function soak(
   } finally {
     await load.stop();
   }
-  const settled = samples.filter(({ at }) => at >= Math.max(duration / 2, settling * MINUTE));
-  if (settled.length >= FEWEST) {
-    const leaks = leaksIn(settled, out);
-    if (!signal.aborted) return leaks > 0 ? 1 : 0;
-  } else err(`It ended too early to tell whether memory grows: ${TOLD} minutes tell.\n`);
-  return signal.aborted ? 130 : 3;
+  const settled = samples.filter(({ at }) => at >= Math.max(minutes / 2, settling));
+  if (settled.length < FEWEST) {
+    err(`It ended too early to tell whether memory grows: ${TOLD} minutes tell.\n`);
+    return signal.aborted ? 130 : 3;
+  }
+  const leaks = leaksIn(settled, out);
+  if (signal.aborted) return 130;
+  return leaks > 0 ? 1 : 0;
 }
 
-const minuteOf = (sample: Sample | undefined): number => (sample ? Math.floor(sample.at / MINUTE) : -1);
 const megabytes = (bytes = 0): string => `${digits(bytes / 1e6)} MB`;
 const kilobytes = (bytes: number): string => `${digits(bytes / 1e3)} kB`;
-const counted = (operations: number): string => `${operations.toLocaleString("en")} operations`;
 
-function describe(sample: Sample): string {
-  const memory = Object.keys(WATCHED).map((name, index) => `${name} ${megabytes(sample.bytes[index])}`);
-  return [`${minuteOf(sample)} min`.padStart(8), counted(sample.operations).padStart(24), ...memory].join("  ");
+function describe({ at, operations, bytes }: Sample): string {
+  const done = `${operations.toLocaleString("en")} operations`.padStart(24);
+  const memory = KINDS.map((name, index) => `${name} ${megabytes(bytes[index])}`);
+  return [`${Math.floor(at)} min`.padStart(8), done, ...memory].join("  ");
 }
 
 /** Whether memory surely grew by more than what settles late. */
@@ -113,15 +115,13 @@ export function growsSurely(least: number, points: readonly Point[]): boolean {
 
 /** Tells the trend of each kind of memory, and returns how many of them go up. */
 function leaksIn(samples: readonly Sample[], out: (text: string) => void): number {
-  const last = samples.at(-1);
-  out(`\n${counted(last?.operations ?? 0)} in ${digits((last?.at ?? 0) / MINUTE)} minutes; `);
-  out("a minute adds, with 99 % confidence:\n");
-  const leaking = Object.keys(WATCHED).filter((name, index) => {
-    const points = samples.map(({ at, bytes }): Point => [at / MINUTE, bytes[index] ?? 0]);
+  out("\nA minute adds, with 99 % confidence:\n");
+  const leaking = KINDS.filter((name, index) => {
+    const points = samples.map(({ at, bytes }): Point => [at, bytes[index] ?? 0]);
     const { slope, least, most } = trend(points);
     const isLeak = growsSurely(least, points);
     const interval = `${kilobytes(slope)} (${kilobytes(least)} to ${kilobytes(most)})`;
-    out(`  ${name}: ${interval}, ${megabytes(last?.bytes[index])} at the end: ${isLeak ? "it leaks" : "no leak"}\n`);
+    out(`  ${name}: ${interval}, ${megabytes(points.at(-1)?.[1])} at the end: ${isLeak ? "it leaks" : "no leak"}\n`);
     return isLeak;
   });
   return leaking.length;
