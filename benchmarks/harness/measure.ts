@@ -1,7 +1,7 @@
 import type { ProbeResult, RowResult, TimedResult } from "./results";
 import { RefusedRow, type Round, Sampler } from "./sampling";
 import { median, ratios, spread, summarise } from "./statistics";
-import { type Charted, hasNoFloor, type Probe, type Readings, type Row } from "./suite";
+import type { Charted, Probe, Readings, Row } from "./suite";
 
 /** How long to measure. */
 export interface Effort {
@@ -36,24 +36,23 @@ export async function measureRow(row: Row | Probe, effort: Effort, signal?: Abor
 
 /** Runs a row and its floor a few times, to see that they do their work. */
 export async function smokeRow(row: Row | Probe): Promise<void> {
-  if (row.kind === "timed") return withSamplers(row, (samplers) => each(samplers, (sampler) => sampler.smoke()));
+  if (row.kind === "timed") {
+    return withSamplers(row, async (samplers) => {
+      for (const sampler of samplers) await sampler.smoke();
+    });
+  }
   read(row, await row.measure("smoke"));
-  if (!hasNoFloor(row.floor)) read(row, await row.floor.measure("smoke"));
+  if (!("none" in row.floor)) read(row, await row.floor.measure("smoke"));
 }
 
-/** The row's own, after its floor's where it has one. */
-type Samplers = readonly [row: Sampler] | readonly [floor: Sampler, row: Sampler];
-
-async function each(samplers: Samplers, work: (sampler: Sampler, index: number) => Promise<void>): Promise<void> {
-  for (const [index, sampler] of samplers.entries()) await work(sampler, index);
-}
-
-async function withSamplers<T>(row: Row, use: (samplers: Samplers) => Promise<T>): Promise<T> {
+/** Gives the samplers of a floor, where there is one, and of its row. */
+async function withSamplers<T>(row: Row, use: (samplers: readonly Sampler[]) => Promise<T>): Promise<T> {
+  const { name, operations, floor } = row;
   const prepared = await row.setup();
-  const under = hasNoFloor(row.floor) ? undefined : row.floor.setup(row.operations);
+  const under = "none" in floor ? undefined : floor.setup(operations);
   try {
-    const sampler = new Sampler(row.name, row.operations, prepared);
-    return await use(under ? [new Sampler(`${row.name}, its floor`, row.operations, under), sampler] : [sampler]);
+    const sampler = new Sampler(name, operations, prepared);
+    return await use(under ? [new Sampler(`${name}, its floor`, operations, under), sampler] : [sampler]);
   } finally {
     await prepared.teardown?.();
     await under?.teardown?.();
@@ -66,21 +65,20 @@ type Untimed<Result> = Omit<Result, "seconds">;
 async function measureTimed(row: Row, effort: Effort, signal?: AbortSignal): Promise<Untimed<TimedResult>> {
   return withSamplers(row, async (samplers) => {
     const { pieces = 1, warmUp = 0 } = row;
-    await each(samplers, (sampler) => sampler.warmUp(effort.warmUp, Math.max(3, warmUp * effort.calls)));
-    const rounds: Round[][] = samplers.map(() => []);
+    for (const sampler of samplers) await sampler.warmUp(effort.warmUp, Math.max(3, warmUp * effort.calls));
+    const all = samplers.map((sampler) => ({ sampler, rounds: [] as Round[], turns: [] as Round[] }));
     for (let round = 0; round < effort.rounds; round++) {
       signal?.throwIfAborted();
-      const turns: Round[][] = samplers.map(() => []);
       for (let piece = 0; piece < pieces; piece++) {
-        await each(samplers, async (sampler, index) => {
+        for (const { sampler, turns } of all) {
           if (piece === 0) Bun.gc(true);
-          turns[index]?.push(await sampler.turn(effort.turn / pieces, pieces === 1 ? 3 : 1));
-        });
+          turns.push(await sampler.turn(effort.turn / pieces, pieces === 1 ? 3 : 1));
+        }
       }
-      for (const [index, own] of turns.entries()) rounds[index]?.push(joined(own));
+      for (const { rounds, turns } of all) rounds.push(joined(turns.splice(0)));
     }
-    const [own = [], under = []] = rounds.toReversed();
-    return reportRow(row, samplers.at(-1)?.operationsPerSample ?? 0, own, under);
+    const [own, under] = all.toReversed();
+    return reportRow(row, own?.sampler.operationsPerSample ?? 0, own?.rounds ?? [], under?.rounds ?? []);
   });
 }
 
@@ -103,7 +101,7 @@ export function reportRow(
   const mediansOf = (turns: readonly Round[]) => turns.map((turn) => median(turn.samples) * per);
   const shape = { kind: "timed", row: row.name, per, operationsPerSample } as const;
   const times = { ...summarise(samples.map((sample) => sample * per)), throughput: (operations / wall) * 1e9 };
-  if (hasNoFloor(floor)) return { ...shape, ...times, floor, ratio: null };
+  if ("none" in floor) return { ...shape, ...times, floor, ratio: null };
   const { name, about, varies } = floor;
   const p50 = median(joined(floors).samples) * per;
   return {
@@ -120,7 +118,7 @@ async function measureProbe(probe: Probe, effort: Effort, signal?: AbortSignal):
   let series: Charted["series"] = [];
   for (let round = 0; round < rounds; round++) {
     signal?.throwIfAborted();
-    if (!hasNoFloor(floor)) under.push(read(probe, await floor.measure("full")).readings);
+    if (!("none" in floor)) under.push(read(probe, await floor.measure("full")).readings);
     const measured = read(probe, await probe.measure("full"));
     own.push(measured.readings);
     series = measured.series;
@@ -128,7 +126,7 @@ async function measureProbe(probe: Probe, effort: Effort, signal?: AbortSignal):
   return {
     kind: "probe",
     row: name,
-    floor: hasNoFloor(floor) ? floor : { name: floor.name },
+    floor: "none" in floor ? floor : { name: floor.name },
     figures: figures.map(({ name: figure, unit, ratio }) => {
       const valuesIn = (readings: readonly Readings[]) => readings.map((reading) => reading[figure] ?? Number.NaN);
       const beside = under.length > 0 ? valuesIn(under) : undefined;

@@ -1,4 +1,4 @@
-import type { ProbeReading, ProbeResult } from "./results";
+import type { ProbeReading, ProbeResult, SuiteResult } from "./results";
 
 /** A benchmark suite: the rows of one file `benchmarks/suites/NAME.bench.ts`, exported as `suite`. */
 export interface Suite {
@@ -7,7 +7,7 @@ export interface Suite {
   /** One sentence for the page: what this suite is about. */
   readonly about: string;
   readonly rows: readonly (Row | Probe)[];
-  /** The module that it was loaded from: it is measured in a process of its own. Default: in this one. */
+  /** The module to load for a process of its own. Default: it is measured in this one. */
   readonly file?: string;
   /** Rows that this machine cannot run. */
   readonly leftOut?: readonly LeftOut[];
@@ -26,12 +26,8 @@ export type Limit = {
   readonly reason: string;
 } & ({ readonly atMost: number } | { readonly atLeast: number });
 
-/** A row that is not run, since the machine lacks what it is about; targets may name it. */
-export interface LeftOut {
-  readonly row: string;
-  /** What the machine lacks, as the end of a sentence. */
-  readonly why: string;
-}
+/** A row that is not run, and as the end of a sentence what the machine lacks for it; targets may name it. */
+export type LeftOut = NonNullable<SuiteResult["leftOut"]>[number];
 
 /** Work that is ready to be timed. It is called without `this`. */
 export interface Prepared {
@@ -55,7 +51,7 @@ export interface Floor {
   readonly setup: (operations: number) => Prepared;
 }
 
-/** A row that no floor fits says why. */
+/** Why no floor fits a row, as the end of a sentence. */
 export interface NoFloor {
   readonly none: string;
 }
@@ -74,12 +70,9 @@ export interface Row {
   /** How many of those operations one figure covers: 1 for a figure by the message, 10 for "concurrent: 10 asks". */
   readonly per: number;
   readonly floor: Floor | NoFloor;
-  /**
-   * How many pieces a round is cut into, the floor's and the row's in turn. Default: 1. For work that waits for another process:
-   * where the kernel lets the two run changes their pace by a half, and does so within a round.
-   */
+  /** How many pieces a round is cut into. Default: 1. Of processes, the kernel changes the pace by a half within a round. */
   readonly pieces?: number;
-  /** How many calls it and its floor warm up with at least: for those that are long, and run through much code. Default: 3. */
+  /** How many calls it and its floor warm up with at least: more for those that run through much code. Default: 3. */
   readonly warmUp?: number;
   readonly setup: () => Prepared | Promise<Prepared>;
 }
@@ -117,11 +110,6 @@ export interface Probe {
   readonly rounds?: number;
   readonly floor: { readonly name: string; readonly measure: (scale: Scale) => Promise<Readings> } | NoFloor;
   readonly measure: (scale: Scale) => Promise<Readings | Charted>;
-}
-
-/** Whether a row goes without a floor. */
-export function hasNoFloor(floor: Floor | Probe["floor"]): floor is NoFloor {
-  return "none" in floor;
 }
 
 /** Tells when a number of operations, each of which reports itself, have all come in. */

@@ -14,7 +14,7 @@ export interface FigureName {
 export type Target = Limit & { readonly suite: string };
 
 /** A target that was missed, or cannot be judged, with what was measured. */
-export interface Miss {
+interface Miss {
   readonly target: Target;
   readonly measured: number;
 }
@@ -62,23 +62,12 @@ type Checkable = Pick<SuiteResult, "suite" | "rows" | "leftOut">;
 const rowOf = ({ suite, row }: FigureName, results: readonly Checkable[]): RowResult | undefined =>
   results.find((each) => each.suite === suite)?.rows.find((each) => each.row === row);
 
-/** The figure of this name, with its unit; undefined when these results do not hold it. */
-export function readingOf(
-  name: FigureName,
-  results: readonly Checkable[],
-): { readonly value: number; readonly unit: string; readonly min: number; readonly max: number } | undefined {
-  const found = rowOf(name, results);
-  if (found?.kind === "timed") {
-    const { ratio } = found;
-    return name.figure === "ratio" && ratio !== null ? { ...ratio, value: ratio.median, unit: "" } : undefined;
-  }
-  const reading = found?.figures.find(({ figure }) => figure === name.figure);
-  return reading && { ...reading, value: reading.median };
-}
-
 /** The figure that a target is about, or undefined when these results do not hold it. */
-export const figureOf = (target: Target, results: readonly Checkable[]): number | undefined =>
-  readingOf(target, results)?.value;
+export function figureOf(name: FigureName, results: readonly Checkable[]): number | undefined {
+  const found = rowOf(name, results);
+  if (found?.kind === "timed") return name.figure === "ratio" ? found.ratio?.median : undefined;
+  return found?.figures.find(({ figure }) => figure === name.figure)?.median;
+}
 
 /** Whether a figure is within its limit. */
 export const isKept = (target: Target, measured: number): boolean =>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { inFreshProcess } from "../../../benchmarks/harness/fresh-process";
 import { NO_COLLECTION } from "../../../benchmarks/harness/heap";
-import { measureRow, QUICK, smokeRow } from "../../../benchmarks/harness/measure";
+import { measureRow, QUICK } from "../../../benchmarks/harness/measure";
 import type { Charted, Probe } from "../../../benchmarks/harness/suite";
 import { suite } from "../../../benchmarks/suites/memory.bench";
 
@@ -72,11 +72,7 @@ describe("what is allocated", () => {
   });
 });
 
-describe("each row of the suite about memory does its work:", () => {
-  for (const row of suite.rows) test(row.name, () => smokeRow(row));
-});
-
-// Each row takes many seconds; the short form is that each does its work, above.
+// Each row takes many seconds; the short form is that each does its work, as `verify` sees by `bench --smoke`.
 describe.if(LONG)("nothing of what envoi does leaks:", () => {
   for (const row of leaks) {
     test(row.name, async () => {
