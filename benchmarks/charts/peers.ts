@@ -1,10 +1,18 @@
 import { measured } from "../harness/tables";
 import type { PeerResults, PeerRow } from "../peers/results";
 import { hasFigure, keepsPromises, SELF } from "../peers/standing";
-import { drawing, gridX, key, logTicks } from "./marks";
-import { compose, FONT_SIZE, type Picture, widthOf } from "./picture";
-import { axisX, dot, type PlotOptions, ruleX, ruleY, text } from "./plot";
-import type { Theme } from "./theme";
+import {
+  compose,
+  drawing,
+  FONT_SIZE,
+  key,
+  logTicks,
+  type Picture,
+  Plot,
+  type PlotOptions,
+  type Theme,
+  widthOf,
+} from "./picture";
 
 /** A row, with its systems, the best first. */
 interface Line {
@@ -19,7 +27,7 @@ interface Place {
   readonly isLess: boolean;
 }
 
-const COLUMN = 460;
+const COLUMN = 420;
 const GAP = 20;
 const LINE = 18;
 const TITLE = 20;
@@ -71,7 +79,7 @@ function draw(lines: readonly Line[], theme: Theme): string {
 
 function panel({ row, unit, places }: Line, theme: Theme): PlotOptions {
   const values = places.map(({ value }) => value);
-  const { domain, ticks } = logTicks(values);
+  const { domain, ticks } = logTicks(values, 250);
   const [start = 0] = domain;
   const say = (value: number) => measured(value, unit);
   const labels = Math.max(...places.map(({ name }) => widthOf(name))) + 16;
@@ -81,14 +89,14 @@ function panel({ row, unit, places }: Line, theme: Theme): PlotOptions {
   const hollow = places.filter(({ isLess }) => isLess);
   const title = { frameAnchor: "top-left", dx: -labels, dy: -TOP, lineAnchor: "top", fontWeight: "bold" } as const;
   return {
-    ...drawing({ width: COLUMN, height: TOP + places.length * LINE }, []),
+    ...drawing({ width: COLUMN, height: TOP + places.length * LINE }),
     ...{ marginLeft: labels, marginRight: VALUE, marginTop: TOP, marginBottom: 0 },
     x: { type: "log", domain, label: null },
     y: { type: "point", domain: places.map(({ name }) => name), padding: 0.5, axis: null, label: null },
     marks: [
-      gridX(ticks, theme),
-      ruleX([start], { stroke: theme.grid }),
-      axisX({
+      Plot.gridX(ticks, { stroke: theme.grid, strokeOpacity: 1 }),
+      Plot.ruleX([start], { stroke: theme.grid }),
+      Plot.axisX({
         anchor: "top",
         ticks,
         tickFormat: say,
@@ -96,12 +104,18 @@ function panel({ row, unit, places }: Line, theme: Theme): PlotOptions {
         color: theme.muted,
         label: null,
       }),
-      ruleY(places, { y: "name", x1: start, x2: "value", stroke: color, strokeWidth: 1.5, strokeOpacity: 0.5 }),
-      dot(full, { ...at, fill: color }),
-      dot(hollow, { ...at, stroke: color, strokeWidth: 1.5 }),
-      text(places, { ...at, text: ({ value }: Place) => say(value), dx: 9, textAnchor: "start", fill: theme.text }),
-      text(places, { x: () => start, y: "name", text: "name", dx: -8, textAnchor: "end", fill: theme.text }),
-      text([row], { ...title, text: [row], fill: theme.text, fontSize: FONT_SIZE }),
+      Plot.ruleY(places, { y: "name", x1: start, x2: "value", stroke: color, strokeWidth: 1.5, strokeOpacity: 0.5 }),
+      Plot.dot(full, { ...at, fill: color }),
+      Plot.dot(hollow, { ...at, stroke: color, strokeWidth: 1.5 }),
+      Plot.text(places, {
+        ...at,
+        text: ({ value }: Place) => say(value),
+        dx: 9,
+        textAnchor: "start",
+        fill: theme.text,
+      }),
+      Plot.text(places, { x: () => start, y: "name", text: "name", dx: -8, textAnchor: "end", fill: theme.text }),
+      Plot.text([row], { ...title, text: [row], fill: theme.text, fontSize: FONT_SIZE }),
     ],
   };
 }

@@ -1,12 +1,19 @@
 import { digits, duration } from "../harness/format";
 import type { Ladder, StressResults } from "../stress/results";
 import { judge, MOST_P99 } from "../stress/steps";
-import { drawing, key, logTicks } from "./marks";
-import { compose, FONT_SIZE, type Picture } from "./picture";
-import { axisX, axisY, dot, lineY, type PlotOptions, ruleX, ruleY, text } from "./plot";
-import type { Theme } from "./theme";
+import {
+  compose,
+  drawing,
+  FONT_SIZE,
+  key,
+  logTicks,
+  type Picture,
+  Plot,
+  type PlotOptions,
+  type Theme,
+} from "./picture";
 
-const SIZE = { width: 460, height: 260 };
+const SIZE = { width: 420, height: 260 };
 const GAP = 20;
 const TOP = 26;
 
@@ -48,21 +55,26 @@ function panel({ name, steps, held }: Ladder, theme: Theme): PlotOptions {
   const line = { strokeWidth: 2, strokeOpacity: 0.6 };
   const title = { frameAnchor: "top-left", dx: -52, dy: -26, lineAnchor: "top", fontWeight: "bold" } as const;
   return {
-    ...drawing(SIZE, []),
-    ...{ marginLeft: 60, marginRight: 20, marginTop: 30, marginBottom: 38 },
+    ...drawing(SIZE),
+    ...{ marginLeft: 60, marginRight: 36, marginTop: 30, marginBottom: 38 },
     x: { type: "log", domain: loads.domain, label: null },
     y: { type: "log", domain: times.domain, label: null },
     marks: [
-      ruleY(times.ticks, { stroke: theme.grid }),
-      axisY({ ...plain, ticks: times.ticks, tickFormat: (ms: number) => duration(ms * 1e6) }),
-      axisX({ ...plain, ...below, ticks: loads.ticks, tickFormat: digits, tickSize: 3 }),
-      ruleY([MOST_P99], { stroke: theme.limit, strokeWidth: 2 }),
-      ruleX([held], { stroke: theme.text, strokeWidth: 1.5 }),
-      lineY(read, { x: "rate", y: "p50", stroke: theme.other, ...line }),
-      lineY(read, { x: "rate", y: "p99", stroke: theme.accent, ...line }),
-      dot(read, { x: "rate", y: "p50", r: 3, fill: theme.other }),
-      dot(read, { x: "rate", y: "p99", r: 3.5, fill: ({ kind }) => (kind === "broke" ? theme.limit : theme.accent) }),
-      text([name], { ...title, text: [name], fill: theme.text, fontSize: FONT_SIZE }),
+      Plot.ruleY(times.ticks, { stroke: theme.grid }),
+      Plot.axisY({ ...plain, ticks: times.ticks, tickFormat: (ms: number) => duration(ms * 1e6) }),
+      Plot.axisX({ ...plain, ...below, ticks: loads.ticks, tickFormat: digits, tickSize: 3 }),
+      Plot.ruleY([MOST_P99], { stroke: theme.limit, strokeWidth: 2 }),
+      Plot.ruleX([held], { stroke: theme.text, strokeWidth: 1.5 }),
+      Plot.lineY(read, { x: "rate", y: "p50", stroke: theme.other, ...line }),
+      Plot.lineY(read, { x: "rate", y: "p99", stroke: theme.accent, ...line }),
+      Plot.dot(read, { x: "rate", y: "p50", r: 3, fill: theme.other }),
+      Plot.dot(read, {
+        x: "rate",
+        y: "p99",
+        r: 3.5,
+        fill: ({ kind }) => (kind === "broke" ? theme.limit : theme.accent),
+      }),
+      Plot.text([name], { ...title, text: [name], fill: theme.text, fontSize: FONT_SIZE }),
     ],
   };
 }

@@ -4,10 +4,7 @@ import { median } from "../harness/statistics";
 import { type Line, linesOf } from "../harness/tables";
 import type { Target } from "../harness/target";
 import { charts, partsOf } from "../pages/shown";
-import { drawing, logTicks } from "./marks";
-import { compose, FONT_SIZE, type Picture, WIDTH, widthOf } from "./picture";
-import { axisX, axisY, dot, gridX, lineY, link, ruleX, ruleY, text, tickX } from "./plot";
-import type { Theme } from "./theme";
+import { compose, drawing, FONT_SIZE, logTicks, type Picture, Plot, type Theme, WIDTH, widthOf } from "./picture";
 
 /** The pictures of a suite: one for each of its parts. */
 export function picturesOf(result: SuiteResult, targets: readonly Target[]): Picture[] {
@@ -82,20 +79,27 @@ function drawRows(rows: readonly Row[], label: string, say: (value: number) => s
       x: { type: isLog ? ("log" as const) : ("linear" as const), domain: [...axis.domain], nice: !isLog, label: null },
       y: { type: "band" as const, domain: rows.map(({ row }) => row), padding: 0.3, label: null },
       marks: [
-        gridX({ ticks: axis.ticks, stroke: theme.grid, strokeOpacity: 1 }),
-        ruleX(base === undefined ? [] : [base], { stroke: theme.other, strokeWidth: 1.5 }),
-        axisX({
+        Plot.gridX({ ticks: axis.ticks, stroke: theme.grid, strokeOpacity: 1 }),
+        Plot.ruleX(base === undefined ? [] : [base], { stroke: theme.other, strokeWidth: 1.5 }),
+        Plot.axisX({
           ...{ anchor: "top", ticks: axis.ticks, tickFormat: say, tickSize: 0, color: theme.muted },
           ...{ label, labelAnchor: "center", labelArrow: "none" },
         }),
-        axisY({ tickSize: 0, color: theme.text, label: null, fontSize: FONT_SIZE }),
-        link(rows, { x1: "from", x2: "to", y: "row", stroke: color, strokeWidth: 2, strokeOpacity: 0.45 }),
-        tickX(
+        Plot.axisY({ tickSize: 0, color: theme.text, label: null, fontSize: FONT_SIZE }),
+        Plot.link(rows, { x1: "from", x2: "to", y: "row", stroke: color, strokeWidth: 2, strokeOpacity: 0.45 }),
+        Plot.tickX(
           rows.filter(({ limit }) => limit !== undefined),
           { x: "limit", y: "row", stroke: theme.limit, strokeWidth: 2 },
         ),
-        dot(dots, { x: "value", y: "row", r: 3.5, fill: color }),
-        text(rows, { y: "row", text: "says", frameAnchor: "right", textAnchor: "start", dx: 12, fill: theme.muted }),
+        Plot.dot(dots, { x: "value", y: "row", r: 3.5, fill: color }),
+        Plot.text(rows, {
+          y: "row",
+          text: "says",
+          frameAnchor: "right",
+          textAnchor: "start",
+          dx: 12,
+          fill: theme.muted,
+        }),
       ],
     };
     return compose(size, [{ x: 0, y: 0, options }]);
@@ -129,14 +133,14 @@ function drawSeries(rows: readonly RowResult[]) {
       x: { type: "linear" as const, domain: [0, 100], label: null },
       y: { type: "linear" as const, domain: [0, Math.max(2, ...points.map(({ times }) => times))], label: null },
       marks: [
-        ruleY([0, 1], { stroke: theme.grid }),
-        axisY({ ...quiet, ticks: [0, 1], tickFormat: (times: number) => `${times} ×`, label: null }),
-        axisX({
+        Plot.ruleY([0, 1], { stroke: theme.grid }),
+        Plot.axisY({ ...quiet, ticks: [0, 1], tickFormat: (times: number) => `${times} ×`, label: null }),
+        Plot.axisX({
           ...{ ...quiet, ticks: [25, 50, 75], tickFormat: (share: number) => `${share} %` },
           ...{ label: "share of the work that is done", labelAnchor: "center", labelArrow: "none" },
         }),
-        lineY(points, { ...facets, x: "done", y: "times", stroke: theme.accent, strokeWidth: 2 }),
-        text(read, { ...facets, text: "says", frameAnchor: "top-left", dy: 4, dx: 4, fill: theme.text }),
+        Plot.lineY(points, { ...facets, x: "done", y: "times", stroke: theme.accent, strokeWidth: 2 }),
+        Plot.text(read, { ...facets, text: "says", frameAnchor: "top-left", dy: 4, dx: 4, fill: theme.text }),
       ],
     };
     return compose(size, [{ x: 0, y: 0, options }]);

@@ -1,9 +1,9 @@
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { peersPicture } from "../charts/peers";
+import { dark, light } from "../charts/picture";
 import { laddersPicture } from "../charts/stress";
 import { picturesOf } from "../charts/suites";
-import { dark, light } from "../charts/theme";
 import { FOLDER, fillReadme, render } from "../pages/page";
 import { publishedPage } from "../pages/published";
 import { floorsPage, limitsPage, methodPage, picture, suitePage } from "../pages/suite";

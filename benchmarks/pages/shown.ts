@@ -54,19 +54,16 @@ export const charts: Readonly<Record<string, readonly [question: string, ...figu
   survival: ["What does it cost to fail, to be told of an end, and to put messages aside?"],
 };
 
-const PARTS: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
-  code: {
-    sandbox: /\bsandbox\b|default tier/,
-    process: /^(?!.*\bsandbox\b).*\bprocess\b/,
-    trusted: /^(?!.*(\bsandbox\b|default tier|\bprocess\b))/,
-  },
+const TIERS: Readonly<Record<string, RegExp>> = {
+  sandbox: /\bsandbox\b|default tier/,
+  process: /^(?!.*\bsandbox\b).*\bprocess\b/,
+  trusted: /^(?!.*(\bsandbox\b|default tier|\bprocess\b))/,
 };
 
-/** The rows of a suite by part, each with a name for its chart: those of code by their tier, those of files by where they are. */
+/** The rows of a suite by part, each with a name for its chart: those of code by their tier, others are one part. */
 export function partsOf({ suite, rows }: SuiteResult) {
-  const parts = Object.entries(PARTS[suite] ?? { "": /^/ }).map(([title, isOf]) => {
-    const name = title === "" ? suite : `${suite}-${title}`;
-    return { name, title, rows: rows.filter(({ row }) => isOf.test(row)) };
+  if (suite !== "code") return [{ name: suite, title: "", rows }];
+  return Object.entries(TIERS).map(([title, isOf]) => {
+    return { name: `code-${title}`, title, rows: rows.filter(({ row }) => isOf.test(row)) };
   });
-  return parts.filter(({ rows }) => rows.length > 0);
 }

@@ -1,11 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { parseHTML } from "linkedom";
-import { logTicks } from "../../benchmarks/charts/marks";
 import { peersPicture } from "../../benchmarks/charts/peers";
-import type { Picture } from "../../benchmarks/charts/picture";
+import { dark, light, logTicks, type Picture } from "../../benchmarks/charts/picture";
 import { laddersPicture } from "../../benchmarks/charts/stress";
 import { picturesOf } from "../../benchmarks/charts/suites";
-import { dark, light } from "../../benchmarks/charts/theme";
 import type { SuiteResult } from "../../benchmarks/harness/results";
 import type { Target } from "../../benchmarks/harness/target";
 import { peerResult } from "./peers/sample";
