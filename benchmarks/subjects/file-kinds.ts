@@ -1,6 +1,5 @@
 import {
   closeSync,
-  fstatSync,
   fsync,
   ftruncateSync,
   openSync,
@@ -287,7 +286,7 @@ export const list =
     };
   };
 
-/** How much of a large file is copied at a time, in bytes. */
+/** How much of a large file is written at a time, in bytes. */
 const PIECE = 256 * KB;
 /** The pieces of a stream, and how many of them are on their way, where its reader says nothing. */
 const STREAMED = 128 * KB;
@@ -324,36 +323,5 @@ export const readLarge =
         return total === bytes;
       },
       asked: (served) => async () => (await streamedBytes(served, "large")) === bytes,
-    };
-  };
-
-/** A large file, copied piece by piece over the copy before. */
-export const copyLarge =
-  (bytes: number): Open =>
-  (folder) => {
-    const [path, temporary, copy] = [join(folder, "large"), join(folder, "temporary"), join(folder, "copy")];
-    writeLarge(path, bytes);
-    const piece = Buffer.allocUnsafe(PIECE);
-    return {
-      bare() {
-        const [from, to] = [openSync(path, "r"), openSync(temporary, "wx")];
-        let total = 0;
-        for (;;) {
-          const count = readSync(from, piece, 0, PIECE, null);
-          if (count === 0) break;
-          total += writeSync(to, piece, 0, count);
-        }
-        const isWhole = fstatSync(to).size === bytes;
-        closeSync(from);
-        closeSync(to);
-        renameSync(temporary, copy);
-        return isWhole && total === bytes;
-      },
-      asked: {
-        type: "copy",
-        payload: () => ({ from: "large", to: "copy", ifExists: "replace" }),
-        isDone: (value) => value.bytes === bytes,
-      },
-      verify: () => expect(readFileSync(path).equals(readFileSync(copy))),
     };
   };

@@ -1,7 +1,7 @@
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createMessage, createSystem } from "envoi";
-import { type FileSystemRef, itemsOf, resultOf, type SearchRequest, spawnCodeExecution } from "envoi/tools";
+import { type FileSystemRef, itemsOf, resultOf, spawnCodeExecution } from "envoi/tools";
 import { fillDirectory } from "../harness/file-samples";
 import type { Readings } from "../harness/suite";
 import { gapBeside } from "../harness/timer";
@@ -40,15 +40,6 @@ const beside = (work: Work, prepare: (folder: string) => void = () => {}): Promi
     ),
   );
 
-export function refusedWrite(percent: number): Promise<Readings> {
-  const content = flat("x".repeat(Math.max(LIMIT + 1, partOf(300 * MB, percent))));
-  return beside(async (files) => {
-    const told = resultOf(await files.ask("write", { path: "a", content }));
-    if (told.isOk() || (told.error as { kind: string }).kind !== "too-large")
-      throw new Error("the write was not refused");
-  });
-}
-
 export function write(percent: number): Promise<Readings> {
   const content = "\u65e5".repeat(partOf(LIMIT / 3, percent) - 1);
   return beside(async (files) => {
@@ -66,70 +57,16 @@ export function edit(percent: number): Promise<Readings> {
   );
 }
 
-export function change(percent: number): Promise<Readings> {
-  const deep = "d/".repeat(partOf(500, percent));
-  const paths = Array.from({ length: partOf(100, percent) }, (_, i) => `${deep}${i}`);
-  const changes = paths.map((path) => ({ kind: "write" as const, path, content: "new" }));
-  return beside(
-    async (files) => {
-      const reply = done(await files.ask("change", { changes })) as { changes: unknown[] };
-      expectCount(reply.changes.length, paths.length);
-    },
-    (folder) => {
-      mkdirSync(join(folder, deep), { recursive: true });
-      for (const path of paths) writeFileSync(join(folder, path), "old");
-    },
-  );
-}
-
-export function readLine(percent: number): Promise<Readings> {
-  const lines = partOf(LIMIT, percent);
-  return beside(
-    async (files) => {
-      const reply = done(await files.ask("read", { path: "a", lines: { from: lines } }));
-      expectCount((reply as { lines: { total: number } }).lines.total, lines);
-    },
-    (folder) => writeFileSync(join(folder, "a"), "\n".repeat(lines)),
-  );
-}
-
-async function expectItems(files: FileSystemRef, request: SearchRequest, matches: number): Promise<void> {
-  let found = 0;
-  for await (const { kind } of itemsOf(files.stream("search", request))) if (kind === "match") found++;
-  expectCount(found, matches);
-}
-
 export function searchWithLinesAround(percent: number): Promise<Readings> {
   const lines = partOf(10_000, percent);
   return beside(
-    (files) => expectItems(files, { text: "n", before: 20, after: 20, maxResults: 10_000 }, lines),
-    (folder) => writeFileSync(join(folder, "a"), `${"n".repeat(999)}\n`.repeat(lines)),
-  );
-}
-
-export function searchByHostileGlobs(percent: number): Promise<Readings> {
-  const deep = "a/".repeat(100);
-  const patterns = `${"**/a/".repeat(10)}b\n`.repeat(partOf(1_000, percent));
-  const hostile = Array.from({ length: 19 }, () => `**/${"a/".repeat(20)}{*/,a}{*/,a}{*/,a}**b`);
-  const request: SearchRequest = { text: "x", glob: [...hostile, "**/f"], exclude: hostile, gitignore: true };
-  return beside(
-    (files) => expectItems(files, request, 1),
-    (folder) => {
-      mkdirSync(join(folder, deep), { recursive: true });
-      writeFileSync(join(folder, deep, "f"), "x");
-      writeFileSync(join(folder, ".gitignore"), patterns);
-    },
-  );
-}
-
-export function list(percent: number): Promise<Readings> {
-  const count = partOf(30_000, percent);
-  return beside(
     async (files) => {
-      const { entries } = done(await files.ask("list", { path: "many", details: true })) as { entries: unknown[] };
-      expectCount(entries.length, Math.min(count, 10_000));
+      const request = { text: "n", before: 20, after: 20, maxResults: 10_000 };
+      let found = 0;
+      for await (const { kind } of itemsOf(files.stream("search", request))) if (kind === "match") found++;
+      expectCount(found, lines);
     },
-    (folder) => fill(folder, count),
+    (folder) => writeFileSync(join(folder, "a"), `${"n".repeat(999)}\n`.repeat(lines)),
   );
 }
 
@@ -140,16 +77,11 @@ export function remove(percent: number): Promise<Readings> {
       const reply = done(await files.ask("delete", { path: "many", recursive: true })) as { deleted: number };
       expectCount(reply.deleted, count + 1);
     },
-    (folder) => fill(folder, count),
+    (folder) => {
+      mkdirSync(join(folder, "many"));
+      fillDirectory(join(folder, "many"), count);
+    },
   );
-}
-
-/** A directory of so many files, as it was before it was deleted. */
-function fill(folder: string, count: number): void {
-  const many = join(folder, "many");
-  rmSync(many, { recursive: true, force: true });
-  mkdirSync(many);
-  fillDirectory(many, count);
 }
 
 /** Runs code in the default tier, and expects its value to have so many letters, or so many lines of logs. */
@@ -173,17 +105,7 @@ export function codeInput(percent: number): Promise<Readings> {
   return running("input.length", values, values.length);
 }
 
-export function codeEscapes(percent: number): Promise<Readings> {
-  const text = flat('"\n'.repeat(partOf(260_000, percent))); // Two bytes each, of which JSON makes four.
-  return running("input.length", text, text.length);
-}
-
 export function codeSource(percent: number): Promise<Readings> {
   const lines = partOf(8_000, percent);
   return running(`let n = 0;\n${"n += 1;\n".repeat(lines)}n`, undefined, lines);
-}
-
-export function codeLogs(percent: number): Promise<Readings> {
-  const lines = partOf(9_000, percent);
-  return running(`for (let i = 0; i < ${lines}; i++) console.log("${"x".repeat(80)}"); ${lines}`, undefined, lines);
 }

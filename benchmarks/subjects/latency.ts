@@ -126,34 +126,19 @@ function sustained(milliseconds: number, open: (arrive: () => void) => (index: n
   });
 }
 
-const toSink = (system: System, arrive: () => void) => system.spawn("sink", Sink, () => ({ take: () => arrive() }));
-
-const balanced = (system: System, readings: Readings): Readings => {
-  const { accepted, handled } = system.router.audit();
-  if (accepted !== handled) throw new Error(`${accepted} messages were accepted and ${handled} handled`);
-  return readings;
-};
-
-export const byRef = (milliseconds: number) =>
-  withSystem(async (system) => {
-    const open = (arrive: () => void) => {
-      const sink = toSink(system, arrive);
-      return (index: number) => sink.tell("take", index);
-    };
-    return balanced(system, await sustained(milliseconds, open));
-  });
-
 export const byRouter = (milliseconds: number) =>
   withSystem(async (system) => {
     const { router } = system;
-    const open = (arrive: () => void) => {
-      const { address } = toSink(system, arrive);
-      return (index: number) => router.tell(createMessage(address, "take", index));
-    };
-    return balanced(system, await sustained(milliseconds, open));
+    const readings = await sustained(milliseconds, (arrive) => {
+      const { address } = system.spawn("sink", Sink, () => ({ take: () => arrive() }));
+      return (index) => router.tell(createMessage(address, "take", index));
+    });
+    const { accepted, handled } = router.audit();
+    if (accepted !== handled) throw new Error(`${accepted} messages were accepted and ${handled} handled`);
+    return readings;
   });
 
-/** The least of both: the bare mailbox. */
+/** The least of it: the bare mailbox. */
 export const raw = (milliseconds: number) =>
   sustained(milliseconds, (arrive) => {
     const mailbox = new RawMailbox<number>(arrive);

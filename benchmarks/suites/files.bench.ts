@@ -58,11 +58,6 @@ const READ_LARGE: Bare = [
   "raw read of a large file",
   "`openSync`, `readSync` of 128 KB into a new Buffer each, 16 of them kept as a stream keeps them for its reader, until the end; `closeSync`",
 ];
-const COPY_LARGE: Bare = [
-  "raw copy of a large file",
-  "`readSync` of 256 KB and `writeSync` into a new file until the end; then `renameSync` over the copy before",
-];
-
 const READS = "a read is a message there and back, the path checked, the file's kind looked at, and an etag";
 const CHANGES = "a write is a message, a lock that other processes heed, and the etag of what was written";
 const REPLACES = "the file system does the most of it; the actor adds the lock, and a look at what is replaced";
@@ -113,7 +108,6 @@ export const suite = suiteOf(
     row("list of 50 entries", 10, LIST, kinds.list(50), LISTS, [1.7, 1.2]),
     row("list of 1,000 entries", 1, LIST, kinds.list(1_000), LISTS, [1.5, 1]),
     row("read of a large file, 32 MB", 1, READ_LARGE, kinds.readLarge(32 * MB), STREAMS, [1.11, 1]),
-    row("copy of a large file, 32 MB", 1, COPY_LARGE, kinds.copyLarge(32 * MB), STREAMS, [1.11, 0.8]),
     probe(
       "search of 2,000 files of 2 KB for a text that is in 20",
       withRatio("ms", "time"),

@@ -111,24 +111,6 @@ const rawPool = (size: number, width: number): Floor => ({
   },
 });
 
-/** An ask of each of several raw mailboxes, until the first has answered, or until all have. */
-const rawAskAll = (size: number, isFirstEnough: boolean): Floor => ({
-  name: isFirstEnough ? `raw first answer of ${size}` : `raw broadcast to ${size}`,
-  about: `${size} bare mailboxes, each asked, awaited with \`Promise.${isFirstEnough ? "any" : "all"}\`, one after the other`,
-  setup(operations) {
-    const workers = workersOf(size);
-    return counted(async () => {
-      let done = 0;
-      for (let i = 0; i < operations; i++) {
-        const replies = workers.map((worker) => worker.ask(i));
-        const reply = isFirstEnough ? await Promise.any(replies) : (await Promise.all(replies))[0];
-        if (reply === i) done++;
-      }
-      return done;
-    });
-  },
-});
-
 const OFFER = "an offer has a deadline, an order among those that wait, and an answer of its own";
 const TOPIC = "a delivery is a tell, and publishing needs no mailbox of its own";
 const POOL = "a pool is looked through, not hopped over: an ask and a choice";
@@ -162,6 +144,4 @@ export const suite = suiteOf("flow", "Warm: senders that wait for room, topics, 
     4.7,
     2.5,
   ),
-  pooled("pool: broadcast, an ask of all in sequence", rawAskAll(4, false), 1, { routing: "broadcast" }, 1.9, 1.2),
-  pooled("pool: first-answer, an ask of all in sequence", rawAskAll(4, true), 1, { routing: "first-answer" }, 2.6, 1.5),
 ]);

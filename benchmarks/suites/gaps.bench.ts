@@ -26,20 +26,13 @@ export const suite = suiteOf(
   "gaps",
   "How long a timer of 5 ms waits beside one request at the limits of the files' and the code's actors, in milliseconds that the main thread ran: what other processes have of the processor is not counted. Each request is made five times; what is the actors' own is there each time, and what the collector of garbage does now and then is shown by the most.",
   [
-    gap("write of 300 MB, refused", "refusedWrite"),
     gap("write of 10 MB, letters of three bytes", "write"),
     gap("edit of a text of 4 million line ends", "edit"),
-    gap("change of 100 files, 500 directories deep", "change"),
-    gap("read of the last of 10 million lines", "readLine"),
     gap("search of 10 MB: 10,000 matches, 40 lines around each", "searchWithLinesAround"),
-    gap("search by 39 globs and 1,000 ignored patterns, made to take long", "searchByHostileGlobs"),
-    gap("list of a page of 30,000 entries, with details", "list"),
     gap("delete of a directory of 30,000 files", "remove"),
     ...needing(await whyNot("sandbox"), [
       gap("run with an input of 130,000 values, 1 MB", "codeInput"),
-      gap("run with an input of 1 MB that is all escaped", "codeEscapes"),
       gap("run of a source of 8,000 lines, 64 KB", "codeSource"),
-      gap("run that logs 9,000 lines", "codeLogs"),
     ]),
   ],
 );

@@ -59,7 +59,6 @@ export const suite = suiteOf(
     ]),
     ...needing(await whyNot("sandbox"), [each("execution, sandbox", "sandboxExecutions", "µs", 10_000, [270, 80])]),
     ...needing(await whyNot("trusted"), [each("execution, trusted", "trustedExecutions", "µs", 20_000)]),
-    sustained("ref.tell", "byRef", 45_000_000, 30_000_000, 100_000_000),
     sustained("router.tell(createMessage(…))", "byRouter", 6_000_000, 4_000_000, 12_000_000),
   ],
 );

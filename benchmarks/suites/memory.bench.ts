@@ -1,13 +1,4 @@
-import {
-  type AskResult,
-  address,
-  createMessage,
-  createSystem,
-  defineProtocol,
-  type RefTo,
-  type System,
-  Type,
-} from "envoi";
+import { type AskResult, address, createMessage, createSystem, type RefTo, type System } from "envoi";
 import { createManualClock } from "envoi/testing";
 import { allocationOfEach, growth, heapOfEach, NO_COLLECTION, slopes, type Work } from "../harness/heap";
 import { MEMORY_ROW } from "../harness/published";
@@ -147,38 +138,6 @@ export const spawned = (count: number): Promise<Charted> => {
   });
 };
 
-const Mute = defineProtocol("mute", { say: { payload: Type.Number(), reply: Type.Unknown() } });
-/** Asks in a second, of an actor that takes half as many at once: the others time out in its mailbox. */
-const ASKS = 100;
-
-/** Asks that time out, a hundred in each second of virtual time, after a quarter of one to a whole one. */
-export const timeouts = (seconds: number): Promise<Charted> => {
-  const clock = createManualClock();
-  const system = createSystem({ clock });
-  const mute = system.spawn(
-    "mute",
-    Mute,
-    (ctx) => ({
-      say: () => new Promise<void>((resolve) => ctx.signal.addEventListener("abort", () => resolve())),
-    }),
-    { concurrency: ASKS / 2 },
-  );
-  return slopes("asks", seconds * ASKS, async (some) => {
-    for (let asked = 0; asked < some; asked += ASKS) {
-      const due: Promise<AskResult>[] = [];
-      for (let i = asked; i < Math.min(asked + ASKS, some); i++) {
-        due.push(mute.ask("say", i, { timeout: 250 + 250 * (i % 4) }));
-      }
-      await clock.advance(1_000);
-      for (const result of await Promise.all(due)) {
-        if (!(result.isErr() && result.error.kind === "timeout")) throw new Error("an ask did not time out");
-      }
-    }
-    const { accepted, handled, failed, dead, queued, running } = system.router.audit();
-    if (queued + running > 0 || accepted !== handled + failed + dead) throw new Error("the audit does not balance");
-  });
-};
-
 /** Actors with timers of each kind, and one that is set anew again and again. */
 const CLOCKS = 20;
 /** Milliseconds until a timer is due. */
@@ -289,7 +248,6 @@ export const suite = suiteOf(
     allocated("router.ask(createMessage(…)) and its reply", "routedAllocation", "rawAskAllocation"),
     lasting("10,000,000 messages, told and asked", "messages", { smoke: 10_000, full: 10_000_000 }),
     lasting("5,000,000 actors spawned and stopped", "spawned", { smoke: 1_000, full: 5_000_000 }),
-    lasting("an hour of asks that time out, 100 a second", "timeouts", { smoke: 100, full: 3_600 }),
     lasting("a day of timers, 60 of 5 s each", "timers", { smoke: 500, full: 86_400 }),
   ],
 );

@@ -3,7 +3,6 @@ import { commandFor, missingPeers } from "../harness/shipped";
 import { home } from "../subjects/installation";
 import { sizeOf } from "../subjects/size";
 import { startsOf } from "../subjects/starts";
-import { missingCompiler, typeCheck } from "../subjects/type-check";
 
 /** A program of `subjects/starts`, started again and again. */
 const started = (name: string, program: string, most: number, aim: number, reason: string, full = 15): Declared =>
@@ -25,25 +24,14 @@ const sized = (name: string, entry: "index" | "tools", minified: number, gzip: n
     Object.entries({ minified, gzip }).map(([figure, most]): Kept => [figure, "atMost", most, most * 0.9, reason]),
   );
 
-const checked = probe(
-  "tsc of a project with 200 protocols",
-  [...figures("s", "time", "without envoi"), ...figures("ms", "a protocol")],
-  "the same services as interfaces are compiled beside it, which is its figure *without envoi*",
-  (scale) => typeCheck({ smoke: 2, full: 200 }[scale]),
-  [["a protocol", "atMost", 5, 3, "types are inferred from schemas without making a project slow to check"]],
-);
-
-/** Why a row that needs packages cannot run without these. */
-const whyWithout = (lacks: readonly string[]): string | undefined =>
-  lacks.length === 0
-    ? undefined
-    : `${lacks.join(" and ")} ${lacks.length > 1 ? "are" : "is"} not installed: \`${commandFor(lacks)}\``;
+const lacks = missingPeers(home);
+const whyNot = `${lacks.join(" and ")} ${lacks.length > 1 ? "are" : "is"} not installed: \`${commandFor(lacks)}\``;
 
 export const suite = suiteOf(
   "startup",
   [
     "What it costs to have envoi, of the package as it is published: the time from the start of a process of Bun to its end, which is as",
-    "soon as the work is done; the bytes that it adds to a bundle; and the time of the compiler. Times *over bare Bun* are what a process",
+    "soon as the work is done; and the bytes that it adds to a bundle. Times *over bare Bun* are what a process",
     "takes longer than one that runs an empty file.",
   ].join("\n"),
   [
@@ -62,7 +50,7 @@ export const suite = suiteOf(
       45,
       "the file actor checks each request by its schema",
     ),
-    ...needing(whyWithout(missingPeers(home)), [
+    ...needing(lacks.length > 0 ? whyNot : undefined, [
       started(
         'import "envoi/tools", to the first execution in the sandbox',
         "execution",
@@ -72,7 +60,6 @@ export const suite = suiteOf(
         9,
       ),
     ]),
-    ...needing(whyWithout(missingCompiler()), [checked]),
     sized("bytes of the core", "index", 365, 109, "half is TypeBox, whole, since users write any schema"),
     sized(
       "bytes of the tools, the core included",

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import { startsOf } from "../../benchmarks/subjects/starts";
-import { typeCheck } from "../../benchmarks/subjects/type-check";
 
 const BUILD = 120_000;
 
@@ -20,18 +19,6 @@ describe("starts of a process", () => {
     async () => {
       await expect(startsOf("empty", 1)).rejects.toThrow("empty.ts ended with 0, not 42");
       await expect(startsOf("nothing", 1)).rejects.toThrow("nothing.ts ended with 1, not 42");
-    },
-    BUILD,
-  );
-});
-
-describe("the compiler's time", () => {
-  test(
-    "is that of two projects, in each of which it found what is wrong; by protocol, it is what the one takes longer",
-    async () => {
-      const { time = 0, "without envoi": without = 0, "a protocol": each = 0 } = await typeCheck(2);
-      expect(without).toBeGreaterThan(0);
-      expect(each).toBeCloseTo(((time - without) * 1_000) / 2, 6);
     },
     BUILD,
   );
