@@ -39,6 +39,7 @@ export type {
 } from "./actor/observers";
 export type { ActorOptions, Overflow } from "./actor/options";
 export { type Expose, reviveRefs } from "./actor/refs/exposure";
+export type { AnswerFrame, MessageFrame, RequestFrame } from "./actor/refs/frames";
 export { type Door, type DoorOptions, receive } from "./actor/refs/receive";
 export {
   type AnySignatures,
@@ -50,14 +51,7 @@ export {
   type RefTo,
 } from "./actor/refs/ref";
 export { refSchema } from "./actor/refs/ref-schema";
-export {
-  type AnswerFrame,
-  createResponder,
-  type MessageFrame,
-  type RequestFrame,
-  type Responder,
-  type ResponderOptions,
-} from "./actor/refs/responder";
+export { createResponder, type Responder, type ResponderOptions } from "./actor/refs/responder";
 export type { ActorStream } from "./actor/refs/stream-reader";
 export type { Backoff, BeyondLimit, Directive, Strategy, Supervision } from "./actor/supervision";
 export type { Outgoing, Transport } from "./actor/transport";

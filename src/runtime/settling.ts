@@ -14,7 +14,7 @@ export class Settling implements Runnable {
   readonly #dispatcher: Dispatcher;
   /** A wait that is over: awaited, it settles as `resolved(undefined)` does. One for all, so that giving it costs nothing. */
   readonly over: PromiseLike<void> = {
-    // biome-ignore lint/suspicious/noThenProperty: it is awaited as a promise is
+    // biome-ignore lint/suspicious/noThenProperty: `await` calls it, and a promise is made only then.
     then: (onFulfilled, onRejected) => this.resolved(undefined).then(onFulfilled, onRejected),
   };
   /** The promises that settle in a later turn, in order. */

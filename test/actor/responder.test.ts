@@ -511,12 +511,16 @@ describe("P18: hostile frames:", () => {
 
 test("what no responder can be is refused with what to write", () => {
   const options: ResponderOptions = { doorTo: () => undefined, send() {} };
-  const wrong: [Partial<Record<keyof ResponderOptions, unknown>>, string][] = [
+  const wrong: [Record<string, unknown>, string][] = [
     [{ doorTo: undefined }, "The doorTo of a responder is a function"],
     [{ send: "socket" }, "The send of a responder is a function"],
     [{ most: 0 }, "The most of a responder is a whole number from 1"],
     [{ longest: 0 }, "The longest of a responder is a number of milliseconds above 0"],
-    [{ streams: { credit: 0 } }, "The credit of a stream"],
+    [{ most: Number.NaN }, "The most of a responder is a whole number from 1, or Infinity"],
+    [{ streams: { credit: 0 } }, "The credit of the streams of a responder is a whole number from 1"],
+    [{ streams: 4 }, "The streams of a responder is an object, such as { credit: 4 }"],
+    [{ streams: { abandoned: 4 } }, 'There is no "abandoned" in the streams of a responder'],
+    [{ limit: 4 }, 'There is no option "limit" for a responder'],
   ];
   for (const [changes, text] of wrong)
     expect(() => createResponder({ ...options, ...changes } as ResponderOptions)).toThrow(text);

@@ -44,7 +44,7 @@ export function stopping(child: Cell, parent: Cell, generation: number): Promise
   };
   let stopped: Promise<undefined> | null = null;
   return {
-    // biome-ignore lint/suspicious/noThenProperty: it is awaited as a promise is
+    // biome-ignore lint/suspicious/noThenProperty: `await` calls it, and a promise is made only then.
     then(onFulfilled, onRejected) {
       stopped ??= wait();
       return stopped.then(onFulfilled, onRejected);

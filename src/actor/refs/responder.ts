@@ -1,68 +1,18 @@
-import { type Address, isAddress, quote } from "../../message/address";
+import { type Address, isAddress } from "../../message/address";
 import type { AskError } from "../../message/delivery-error";
-import type { Metadata, Pattern } from "../../message/message";
+import { aFunction, type Checks, COUNT, checkOptions, DURATION, must } from "../../message/option";
 import { publicError } from "../../message/response";
 import { publicIssues } from "../../message/withhold";
 import { isThenable } from "../../runtime/thenable";
 import type { AskResult } from "../envelopes/ask";
-import {
-  type AskOptions,
-  checkMetadata,
-  checkStreamOptions,
-  type Progress,
-  type StreamOptions,
-  type TellOptions,
-} from "../envelopes/call-options";
+import type { AskOptions, StreamOptions, TellOptions } from "../envelopes/call-options";
 import { StreamError } from "../envelopes/stream-step";
+import { type Answer, type AnswerFrame, isFrame, type MessageFrame, type RequestFrame } from "./frames";
 import type { Door } from "./receive";
 import { ActorRef } from "./ref";
 
 /** Most messages under way, where the owner says nothing else. */
 const MOST = 1_000;
-
-/** A message as it travels: the parts of an `Outgoing` that its receiver needs, as plain data. */
-export interface MessageFrame {
-  readonly kind: "message";
-  /** That of the `Outgoing`. All other frames about the message have it too. */
-  readonly id: string;
-  readonly to: Address;
-  readonly pattern: Pattern;
-  /** True for an offer, beside asks and streams. Default: false. */
-  readonly isAwaited?: boolean;
-  readonly type: string;
-  readonly payload?: unknown;
-  readonly metadata?: Metadata | undefined;
-  /** Milliseconds. No limit where it is no number: JSON writes `Infinity` as null. Less than 1 counts as 1. */
-  readonly timeLeft?: number | null;
-  /** Items that the reader of a stream has room for. Default: 0. */
-  readonly credit?: number;
-  /** Default: false. */
-  readonly wantsProgress?: boolean;
-}
-
-/** A frame from the side that sends messages, as plain data. */
-export type RequestFrame =
-  | MessageFrame
-  /** Nobody waits for the message any more. */
-  | { readonly kind: "cancel"; readonly id: string }
-  /** The reader of a stream has room for so many more items. */
-  | { readonly kind: "credit"; readonly id: string; readonly count: number };
-
-/** The outcome of a message, or a part of it. */
-export type Answer =
-  /** The reply to an ask; an offer was taken; a stream is at its end. */
-  | { readonly kind: "reply"; readonly payload?: unknown }
-  | { readonly kind: "items"; readonly items: readonly unknown[] }
-  /** `error` and `detail` are what `Outgoing.fail` takes. They tell no more than `publicError`. */
-  | { readonly kind: "failure"; readonly error: AskError["kind"]; readonly detail?: unknown };
-
-/**
- * A frame to the side that sent a message, as plain data. Outcomes are numbered from 0 for each message: a transport that loses or
- * reorders frames can tell.
- */
-export type AnswerFrame =
-  | (Answer & { readonly id: string; readonly index: number })
-  | ({ readonly kind: "progress"; readonly id: string } & Progress);
 
 /** The options of a responder. */
 export interface ResponderOptions {
@@ -231,7 +181,8 @@ class DoorResponder implements Responder {
     try {
       await this.#send(call, await answerOf());
     } catch {
-      // A part of its outcome could not be sent. If this cannot either, the connection is as good as lost.
+      // A part of its outcome could not be sent, so its sender is told that. If `send` fails again, its owner knows, for it is the
+      // owner's function, and nobody else is left to tell: the sender waits until its own timeout.
       await Promise.try(() => this.#send(call, UNSENT)).catch(() => undefined);
     }
     if (this.#calls.get(id) === call) this.#calls.delete(id);
@@ -241,7 +192,7 @@ class DoorResponder implements Responder {
   #send(call: Call, outcome: Answer): unknown {
     if (!call.isOpen || this.#isClosed) return undefined;
     const sent: unknown = this.#options.send({ ...outcome, id: call.frame.id, index: call.index });
-    const count = (): void => void call.index++; // What could not be sent leaves no gap.
+    const count = (): void => void call.index++; // A frame that could not be sent takes no number, so it leaves no gap.
     return isThenable(sent) ? Promise.resolve(sent).then(count) : count();
   }
 
@@ -301,26 +252,6 @@ function detailOf(error: AskError): unknown {
   }
 }
 
-const PATTERNS: readonly unknown[] = ["tell", "ask", "stream"] satisfies Pattern[];
-
-/** True for a value from outside that can be taken. The door itself takes any operation, payload and address. */
-function isFrame(value: unknown): value is RequestFrame {
-  if (typeof value !== "object" || value === null) return false;
-  const { kind, id, pattern, metadata } = value as Record<string, unknown>; // Any object has such properties, or not.
-  if (typeof id !== "string") return false;
-  if (kind === "cancel" || kind === "credit") return true;
-  return kind === "message" && PATTERNS.includes(pattern) && (metadata === undefined || isMetadata(metadata));
-}
-
-function isMetadata(value: unknown): boolean {
-  try {
-    checkMetadata(value, "a message");
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /**
  * Makes the receiving end of a connection: it takes the frames in which the messages of the other side came, hands each message to a
  * door, and gives the frames of its answers. It keeps what is under way, obeys cancellations and credit, and forgets what was given
@@ -336,19 +267,21 @@ function isMetadata(value: unknown): boolean {
  * socket.onclose = () => responder.close();
  */
 export function createResponder(options: ResponderOptions): Responder {
-  const { most = MOST, longest = 1, streams = {} } = options;
-  for (const name of ["doorTo", "send"] as const) {
-    if (typeof options[name] === "function") continue;
-    throw new TypeError(`The ${name} of a responder is a function; got ${quote(options[name])}.`);
-  }
-  if (most !== Number.POSITIVE_INFINITY && !(Number.isInteger(most) && most >= 1)) {
-    throw new RangeError(`The most of a responder is a whole number from 1, or Infinity; got ${quote(most)}.`);
-  }
-  if (typeof longest !== "number" || !(longest > 0)) {
-    throw new RangeError(
-      `The longest of a responder is a number of milliseconds above 0, or Infinity; got ${quote(longest)}.`,
-    );
-  }
-  checkStreamOptions(streams);
+  checkOptions(options, CHECKS, OWNER, "{ doorTo, send }");
+  for (const name of ["doorTo", "send"] as const) CHECKS[name](options[name], name, OWNER); // Both must be there.
   return new DoorResponder(options);
 }
+
+const OWNER = "a responder";
+const STREAMS: Checks<NonNullable<ResponderOptions["streams"]>> = { credit: COUNT, abandonedAfter: DURATION };
+const CHECKS: Checks<ResponderOptions> = {
+  doorTo: aFunction(),
+  send: aFunction(),
+  most: must(
+    "is a whole number from 1, or Infinity",
+    (value) => value === Number.POSITIVE_INFINITY || (Number.isInteger(value) && (value as number) >= 1), // It is one.
+    RangeError,
+  ),
+  longest: DURATION,
+  streams: (value, part, of) => checkOptions(value as object, STREAMS, of, "{ credit: 4 }", part), // It looks whether it is one.
+};
