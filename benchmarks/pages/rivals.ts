@@ -1,8 +1,8 @@
 import { digits, table } from "../harness/format";
 import { measured, NONE } from "../harness/tables";
 import { told } from "../peers/page";
-import type { PeerFigure, PeerResults } from "../peers/results";
-import { hasFigure, rivalsOf, type Standing, standingsOf } from "../peers/standing";
+import type { PeerResults } from "../peers/results";
+import { rivalsOf, type Standing, standingsOf } from "../peers/standing";
 
 /** What was measured of envoi and its peers, room by room. */
 export type Peers = readonly PeerResults[];
@@ -41,14 +41,11 @@ export function rivalsTable(peers: Peers): string {
 /** A table of some rows, with a column for each of some libraries of actors; a row that was not measured is left out. */
 export function actorsTable(peers: Peers, names: readonly string[], rows: readonly string[]): string {
   const all = peers.find(({ room }) => room === "actors")?.rows ?? [];
-  const medianOnly = (figure: PeerFigure | undefined) =>
-    figure && hasFigure(figure) ? { peer: figure.peer, median: figure.median } : figure;
   return table(
     ["", ...names],
     rows.flatMap((name) => {
       const row = all.find((each) => each.row === name);
-      const figureOf = (peer: string) => medianOnly(row?.figures.find((figure) => figure.peer === peer));
-      return row === undefined ? [] : [[name, ...names.map((peer) => told(figureOf(peer), row))]];
+      return row === undefined ? [] : [[name, ...names.map((peer) => told(row, peer, true))]];
     }),
   );
 }

@@ -1,5 +1,5 @@
 import type { Outcome } from "./results";
-import { type Candidate, Lacks, type Room, type Task, timed } from "./room";
+import { type Candidate, type Room, type Task, timed } from "./room";
 
 /** The limits that each candidate is given, where it has them: milliseconds, and bytes. */
 export const LIMITS = { timeout: 500, memory: 64_000_000 } as const;
@@ -11,8 +11,8 @@ export interface CodePeer {
    * entries of its log that came with the value; undefined where they go elsewhere.
    */
   run(code: string): Promise<{ readonly value: unknown; readonly logs?: number }>;
-  /** How code calls a tool that adds 1 to the `n` of its argument; left out where it has none. */
-  readonly call?: string;
+  /** How code calls a tool that adds 1 to the `n` of its argument. */
+  readonly call: string;
 }
 
 const candidates: readonly Candidate[] = [
@@ -62,7 +62,6 @@ const operation = (row: string, run: (peer: CodePeer) => Promise<void>): Task<Co
 
 const calls = (row: string, count: number): Task<CodePeer> =>
   operation(row, async (peer) => {
-    if (peer.call === undefined) throw new Lacks("its code has no tools");
     await expectRun(
       peer,
       `let n = 0; for (let i = 0; i < ${count}; i++) n = await ${peer.call}({ n }); return n`,

@@ -1,7 +1,7 @@
 import { digits, table } from "../harness/format";
 import { revisionOf } from "../harness/machine";
 import { measured, NONE } from "../harness/tables";
-import type { PeerFigure, PeerResults, PeerRow, RoomName } from "./results";
+import type { PeerResults, PeerRow, RoomName } from "./results";
 import { AIM, keepsPromises, rivalsOf, timesFloor } from "./standing";
 
 const HEAD = `# Beside other libraries and tools
@@ -28,15 +28,7 @@ function roomPart(results: PeerResults, picture: string): string {
   const { cpu, cores, system, bun, date } = machine;
   const names = peers.map(({ name, isFloor }) => (isFloor ? `*${name}*` : name));
   const tables = Object.entries(Object.groupBy(rows, (row) => row.table)).map(([name, group = []]) => {
-    const lines = group.map((row) => [
-      row.row,
-      ...peers.map((peer) =>
-        told(
-          row.figures.find((figure) => figure.peer === peer.name),
-          row,
-        ),
-      ),
-    ]);
+    const lines = group.map((row) => [row.row, ...peers.map((peer) => told(row, peer.name))]);
     return `### ${TABLES[name] ?? name}\n\n${table(["", ...names], lines)}`;
   });
   const absent = absentIn(rows);
@@ -58,15 +50,16 @@ function roomPart(results: PeerResults, picture: string): string {
     .join("\n\n");
 }
 
-/** What a cell says. */
-export function told(figure: PeerFigure | undefined, { unit }: PeerRow): string {
+/** What a cell says of a peer; `isShort` leaves the shortest time out. */
+export function told({ figures, unit }: PeerRow, name: string, isShort = false): string {
+  const figure = figures.find(({ peer }) => peer === name);
   if (figure === undefined || "none" in figure) return NONE;
   if ("holds" in figure) return figure.holds ? "yes" : "**no**";
   if ("says" in figure) return figure.says;
   if ("failed" in figure) return "failed";
   const { median, min, note } = figure;
   const say = (value: number) => (unit === "" ? value.toLocaleString("en") : measured(value, unit));
-  const least = min === undefined || unit !== "ns" ? "" : ` (${say(min)})`;
+  const least = min === undefined || unit !== "ns" || isShort ? "" : ` (${say(min)})`;
   return `${say(median)}${least}${note === undefined ? "" : `, ${note}`}`;
 }
 

@@ -1,5 +1,4 @@
 import { heapOfEach } from "../../harness/heap";
-import { median } from "../../harness/statistics";
 import { Completion } from "../../harness/suite";
 import { watchTimer } from "../../harness/timer";
 import { Lacks, type Room, type Task, type Timed, timed, type Work } from "../room";
@@ -8,9 +7,8 @@ import { checks } from "./checks";
 import { type ActorPeer, candidates, type Handler } from "./peer";
 
 const FAN = 1_000;
-/** How long two actors volley, in milliseconds, and how often. */
-const VOLLEY = 200;
-const VOLLEYS = 5;
+/** How long two actors volley, in milliseconds. */
+const VOLLEY = 1_000;
 /** A peer that leaves a timer less than this share of the ticks that it gets when idle starves it: it gets one or none then. */
 const FAIR = 0.25;
 const IDLE = 10_000;
@@ -134,37 +132,26 @@ const fairness: Task<ActorPeer> = {
   ],
   kind: "tried",
   prepare: (peer) => async () => {
-    const [ticks, idle]: [number[], number[]] = [[], []];
-    for (let round = 0; round < VOLLEYS; round++) {
-      const readings = await watchTimer(VOLLEY, (isOver) => volley(peer, round, isOver));
-      ticks.push(readings["ticks"] ?? 0);
-      idle.push(readings["ticks when idle"] ?? 0);
-    }
-    const tick = (VOLLEY * 1e6) / median(ticks);
-    return [
-      Number.isFinite(tick) ? { median: tick } : { says: "never" },
-      { holds: median(ticks) >= FAIR * median(idle) },
-    ];
+    const readings = await watchTimer(VOLLEY, async (isOver) => {
+      const over = Promise.withResolvers<void>();
+      const actors: unknown[] = [];
+      let hops = 0;
+      for (const other of [1, 0]) {
+        const handler: Handler = (ball) => {
+          hops++;
+          if (isOver()) over.resolve();
+          else peer.tell(actors[other], ball);
+        };
+        actors.push(await peer.spawn(`volley-${other}`, handler));
+      }
+      peer.tell(actors[0], 1);
+      await over.promise;
+      return hops;
+    });
+    const { ticks = 0, "ticks when idle": idle = 0 } = readings;
+    return [ticks === 0 ? { says: "never" } : { median: (VOLLEY * 1e6) / ticks }, { holds: ticks >= FAIR * idle }];
   },
 };
-
-/** Two actors tell each other until it is over; tells how often. */
-async function volley(peer: ActorPeer, round: number, isOver: () => boolean): Promise<number> {
-  const over = Promise.withResolvers<void>();
-  const actors: unknown[] = [];
-  let hops = 0;
-  for (const [index, other] of [1, 0].entries()) {
-    const handler: Handler = (ball) => {
-      hops++;
-      if (isOver()) over.resolve();
-      else peer.tell(actors[other], ball);
-    };
-    actors.push(await peer.spawn(`volley-${round}-${index}`, handler));
-  }
-  peer.tell(actors[0], 1);
-  await over.promise;
-  return hops;
-}
 
 /** A row, but as the peer does it where it has a way of its own. */
 const timedRow = ({ prepare, ...row }: Timed<ActorPeer>): Task<ActorPeer> =>

@@ -10,13 +10,9 @@ export const peerRow = (row: string, medians: Medians): PeerRow => ({
   table: "time",
   row,
   unit: "ns",
-  figures: Object.entries(medians).map(([peer, median]) => ({
-    peer,
-    median,
-    min: median / 2,
-    samples: 90,
-    rounds: [median / 2, median, median],
-  })),
+  figures: Object.entries(medians).map(([peer, median]) => {
+    return { peer, median, min: median / 2, samples: 90, rounds: [median / 2, median, median] };
+  }),
 });
 
 /** The results of a room of actors, with one row unless there are others; all keep their promises unless a kind says otherwise. */
@@ -34,12 +30,9 @@ export function peerResult(
     room: "actors",
     machine: result({}).machine,
     rounds: 3,
-    peers: names.map((name) => ({
-      name,
-      how: "in process",
-      packages: [`${name} 1.2.3`],
-      isFloor: kinds[name] === "floor",
-    })),
+    peers: names.map((name) => {
+      return { name, how: "in process", packages: [`${name} 1.2.3`], isFloor: kinds[name] === "floor" };
+    }),
     rows: [...rows, check(ONE_AT_A_TIME, "less"), check(YIELDS, "starves")],
   };
 }
