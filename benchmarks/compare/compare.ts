@@ -5,21 +5,11 @@ import { disk, makeFolder } from "../harness/places";
 import type { Suite } from "../harness/suite";
 import type { Terminal } from "../harness/terminal";
 import { buildBoth, commitOf } from "./builds";
-import {
-  blindness,
-  CONFIDENCE,
-  type Comparison,
-  FULL,
-  type Judged,
-  judge,
-  QUICK,
-  suspectRows,
-  type Thoroughness,
-} from "./judge";
+import { blindness, CONFIDENCE, type Comparison, FULL, judge, QUICK, suspectRows, type Thoroughness } from "./judge";
 import { type Looked, lookAt } from "./measure";
 
 /** A whole comparison. */
-export interface Report extends Judged {
+export interface Report extends ReturnType<typeof judge> {
   /** The revision, and its commit. */
   readonly base: string;
   readonly how: Thoroughness;

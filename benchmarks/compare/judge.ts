@@ -12,7 +12,7 @@ export interface Thoroughness {
 
 /**
  * Another pair tells more than a longer turn, since processes differ by more than samples do. With 12 pairs in the second look, one
- * disturbed process in twenty hid every fourth row that took 20 % longer; with 20 pairs, one row in fifty.
+ * disturbed process in twenty hid every fourth row that took 20 % longer; with 20 pairs, one row in twenty.
  */
 export const FULL: Thoroughness = {
   first: { name: "first look", pairs: 8, fewest: 4, minutes: 10 },
@@ -56,11 +56,6 @@ export interface NotCompared extends RowName {
   readonly isBroken: boolean;
 }
 
-export interface Judged {
-  readonly comparisons: readonly Comparison[];
-  readonly notCompared: readonly NotCompared[];
-}
-
 /** A figure as one look saw it. */
 interface Reading {
   readonly name: RowName;
@@ -98,7 +93,7 @@ export function suspectRows(first: Looked, how: Thoroughness): RowName[] {
 }
 
 /** Judges every figure by the second look where there is one, which counts alone; else by the first. */
-export function judge(first: Looked, second: Looked, how: Thoroughness): Judged {
+export function judge(first: Looked, second: Looked, how: Thoroughness) {
   const whyNot = new Map<RowName, NotCompared>();
   for (const [name, { pairs, failed = second.get(name)?.failed }] of first) {
     const isBroken = failed?.by === "present";

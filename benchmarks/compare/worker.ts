@@ -8,11 +8,8 @@ import type { Prepared, Readings, Suite } from "../harness/suite";
 
 /** A process does one thing at a time, and answers each order. */
 type Order =
-  /** Prepares a row, and warms it up for so many milliseconds. */
-  | { readonly order: "begin"; readonly row: string; readonly warmUp: number }
-  /** Samples the row for so many milliseconds. */
+  | { readonly order: "begin"; readonly row: string; readonly warmUp: number } // Milliseconds, as below.
   | { readonly order: "turn"; readonly length: number }
-  /** Puts the row away, and reads its time, and its p99 where it has the samples. */
   | { readonly order: "end" };
 type Answer = { readonly readings: Readings } | { readonly failed: string };
 
@@ -20,8 +17,6 @@ type Answer = { readonly readings: Readings } | { readonly failed: string };
 const PATIENCE = 60_000;
 /** Milliseconds for a process to put away what it made. */
 const GRACE = 2_000;
-/** Characters of what a process said before it died. */
-const LAST_WORDS = 500;
 const MS = 1e6;
 /**
  * The share of a turn's samples that lie below its time. Two like builds, on a machine with six other things to do, were half as far
@@ -31,15 +26,17 @@ const QUICKEST = 0.1;
 
 export class BuildProcess {
   readonly #child: Subprocess<"ignore", "ignore", "pipe">;
-  readonly #signal: AbortSignal;
   #answered = Promise.withResolvers<Answer>();
   /** Why no more is to be expected of it. */
   #end: string | undefined;
 
   /** @param signal Ends it once aborted. */
-  constructor(build: string, suite: string, signal: AbortSignal) {
+  constructor(
+    build: string,
+    suite: string,
+    private readonly signal: AbortSignal,
+  ) {
     signal.throwIfAborted();
-    this.#signal = signal;
     this.#child = Bun.spawn([process.execPath, join(build, "benchmarks/compare/worker.ts"), suite], {
       cwd: build,
       env: { ...process.env, TMPDIR: build }, // The build is removed.
@@ -53,22 +50,22 @@ export class BuildProcess {
 
   async #watch(): Promise<void> {
     const [text] = await Promise.all([this.#child.stderr.text(), this.#child.exited]);
-    const words = text.trim().slice(-LAST_WORDS);
+    const words = text.trim().slice(-500);
     this.#end = `its process ended (${this.#child.signalCode ?? this.#child.exitCode})${words && `: ${words}`}`;
     this.#answered.resolve({ failed: this.#end });
   }
 
   /** @throws Error with the reason that the process gave, or the signal's reason once that is aborted. */
   async ask(order: Order): Promise<Readings> {
-    this.#signal.throwIfAborted();
+    this.signal.throwIfAborted();
     if (this.#end !== undefined) throw new Error(this.#end);
     this.#answered = Promise.withResolvers();
     this.#child.send(order);
-    const why = `it was given up after ${PATIENCE / 1_000} s`;
-    const timer = setTimeout(() => this.#answered.resolve({ failed: why }), PATIENCE);
+    const failed = `it was given up after ${PATIENCE / 1_000} s`;
+    const timer = setTimeout(() => this.#answered.resolve({ failed }), PATIENCE);
     const answer = await this.#answered.promise;
     clearTimeout(timer);
-    this.#signal.throwIfAborted();
+    this.signal.throwIfAborted();
     if ("failed" in answer) throw new Error(answer.failed);
     return answer.readings;
   }

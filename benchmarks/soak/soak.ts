@@ -42,14 +42,8 @@ const WATCHED = {
 };
 const KINDS = Object.keys(WATCHED);
 
-interface Sample {
-  /** Minutes since the work began. */
-  readonly at: number;
-  /** Completed since then. */
-  readonly operations: number;
-  /** Of each kind of memory. */
-  readonly bytes: readonly number[];
-}
+/** Minutes since the work began, the operations that were completed since, and the bytes of each kind of memory. */
+type Sample = { readonly at: number; readonly operations: number; readonly bytes: readonly number[] };
 
 /**
  * Works for so many minutes of real time, at full load, and watches the memory of this process: a line a minute, and at the end the
@@ -94,7 +88,7 @@ export async function soak(
   }
   const leaks = leaksIn(settled, out);
   if (signal.aborted) return 130;
-  return leaks > 0 ? 1 : 0;
+  return leaks.length > 0 ? 1 : 0;
 }
 
 const megabytes = (bytes = 0): string => `${digits(bytes / 1e6)} MB`;
@@ -113,10 +107,10 @@ export function growsSurely(least: number, points: readonly Point[]): boolean {
   return least * (end - begin) > memory * FAINT;
 }
 
-/** Tells the trend of each kind of memory, and returns how many of them go up. */
-function leaksIn(samples: readonly Sample[], out: (text: string) => void): number {
+/** Tells the trend of each kind of memory, and returns those that go up. */
+function leaksIn(samples: readonly Sample[], out: (text: string) => void): string[] {
   out("\nA minute adds, with 99 % confidence:\n");
-  const leaking = KINDS.filter((name, index) => {
+  return KINDS.filter((name, index) => {
     const points = samples.map(({ at, bytes }): Point => [at, bytes[index] ?? 0]);
     const { slope, least, most } = trend(points);
     const isLeak = growsSurely(least, points);
@@ -124,5 +118,4 @@ function leaksIn(samples: readonly Sample[], out: (text: string) => void): numbe
     out(`  ${name}: ${interval}, ${megabytes(points.at(-1)?.[1])} at the end: ${isLeak ? "it leaks" : "no leak"}\n`);
     return isLeak;
   });
-  return leaking.length;
 }

@@ -7,7 +7,10 @@ import { quickOr } from "../long";
 
 const RUNS = quickOr(20, 200);
 const ROWS = quickOr(30, 150);
-const rows = Array.from({ length: ROWS }, (_, index) => ({ suite: "simulated", row: `row ${index}` }));
+const rows: readonly RowName[] = Array.from({ length: ROWS }, (_, index) => ({
+  suite: "simulated",
+  row: `row ${index}`,
+}));
 
 const seen = (base: readonly number[], present: readonly number[], figure = "time"): Seen => ({
   pairs: base.map((time, pair) => ({ base: { [figure]: time }, present: { [figure]: present[pair] ?? Number.NaN } })),
@@ -36,15 +39,10 @@ function run(random: SeededRandom, noise: Noise, ratioOf: (index: number) => num
   const look = (chosen: readonly RowName[], pairs: number): Looked =>
     new Map(
       chosen.map((each) => {
+        const ratio = ratioOf(rows.indexOf(each));
         const drawn = Array.from({ length: pairs }, () => noise(random));
-        const ratio = ratioOf(rows.findIndex(({ row }) => row === each.row));
-        return [
-          each,
-          seen(
-            drawn.map(([base]) => base),
-            drawn.map(([, present]) => ratio * present),
-          ),
-        ];
+        const taken = drawn.map(([base, time]) => ({ base: { time: base }, present: { time: ratio * time } }));
+        return [each, { pairs: taken, took: 0 }];
       }),
     );
   const first = look(rows, how.first.pairs);
@@ -64,26 +62,24 @@ describe("simulated runs", () => {
       let wrong = 0;
       for (let i = 0; i < RUNS; i++) if (differing(run(random, noise, () => 1, how)).length > 0) wrong++;
       expect(wrong).toBeLessThanOrEqual(RUNS / 20);
-    });
+    }, 60_000);
   }
 
-  test("find a row that takes 20 % longer, and one that takes 20 % less, among rows that do not change: nine of ten", () => {
-    const random = createRandom(2);
-    let found = 0;
-    for (let i = 0; i < RUNS; i++) {
-      const told = run(random, quiet, (index) => (index === 7 ? 1.2 : index === 9 ? 1 / 1.2 : 1));
-      found += Number(told[7]?.verdict === "slower") + Number(told[9]?.verdict === "faster");
-    }
-    expect(found).toBeGreaterThanOrEqual(0.9 * 2 * RUNS);
-  });
-
-  test("find what takes half as long again on a busy machine, too: three of four", () => {
-    const random = createRandom(5);
-    let found = 0;
-    for (let i = 0; i < RUNS; i++)
-      found += Number(run(random, busy, (index) => (index === 7 ? 1.5 : 1))[7]?.verdict === "slower");
-    expect(found).toBeGreaterThanOrEqual(0.75 * RUNS);
-  });
+  for (const [share, percent, name, noise] of [
+    [0.9, 20, "quiet", quiet],
+    [0.75, 50, "busy", busy],
+  ] as const) {
+    test(`find ${share * 100} % of the rows that take ${percent} % longer, or less, on a ${name} machine`, () => {
+      const random = createRandom(2);
+      const ratio = 1 + percent / 100;
+      let found = 0;
+      for (let i = 0; i < RUNS; i++) {
+        const told = run(random, noise, (index) => (index === 7 ? ratio : index === 9 ? 1 / ratio : 1));
+        found += Number(told[7]?.verdict === "slower") + Number(told[9]?.verdict === "faster");
+      }
+      expect(found).toBeGreaterThanOrEqual(share * 2 * RUNS);
+    }, 60_000);
+  }
 
   test("find all rows of a build that takes 15 % longer in each of them, and none of one that takes 1 % longer", () => {
     const slower = run(createRandom(4), quiet, () => 1.15).filter(({ verdict }) => verdict === "slower");
@@ -96,42 +92,33 @@ const steady = (value: number, pairs = 12) => Array.from({ length: pairs }, (_, 
 const one = { suite: "routing", row: "one" };
 const judged = (first: Seen, second?: Seen) => judge(new Map([[one, first]]), new Map(second && [[one, second]]), FULL);
 
-describe("a difference", () => {
-  test("is none when the second look does not show it", () => {
-    const { comparisons } = judged(seen(steady(100), steady(120)), seen(steady(100, 14), steady(101, 14)));
-    expect(comparisons).toMatchObject([{ verdict: "no difference", pairs: 14 }]);
-    expect(comparisons[0]?.ratio).toBeCloseTo(1.01, 6); // What the first look saw has no part in it.
-  });
+const slower = seen(steady(100), steady(120));
 
-  test("that was seen once, because there was no time for the second look, is told as such", () => {
-    for (const second of [undefined, seen(steady(100, 3), steady(120, 3))])
-      expect(judged(seen(steady(100), steady(120)), second).comparisons).toMatchObject([{ verdict: "seen once" }]);
-  });
+test("a difference is none when the second look does not show it, and was seen once when that had no time", () => {
+  const { comparisons } = judged(slower, seen(steady(100, 14), steady(101, 14)));
+  expect(comparisons).toMatchObject([{ verdict: "no difference", pairs: 14 }]);
+  expect(comparisons[0]?.ratio).toBeCloseTo(1.01, 6); // What the first look saw has no part in it.
+  for (const second of [undefined, seen(steady(100, 3), steady(120, 3))])
+    expect(judged(slower, second).comparisons).toMatchObject([{ verdict: "seen once" }]);
+});
 
-  test("of a p99 must be larger than one of a time", () => {
-    for (const [figure, verdict] of [
-      ["time", "slower"],
-      ["p99", "no difference"],
-    ] as const) {
-      const both = seen(steady(100), steady(108), figure);
-      expect(judged(both, both).comparisons).toMatchObject([{ figure, verdict }]);
-    }
+test("a difference of a p99 must be larger than one of a time", () => {
+  const told = ["time", "p99"].map((figure) => {
+    const both = seen(steady(100), steady(108), figure);
+    return judged(both, both).comparisons[0]?.verdict;
   });
+  expect(told).toEqual(["slower", "no difference"]);
 });
 
 test("a row is not compared that one of the builds could not run, which is broken when that is the present one, nor one without time", () => {
   const by = (build: "base" | "present"): Seen => ({ ...seen([], []), failed: { why: "it did nothing", by: build } });
-  expect(judged(by("base")).notCompared).toMatchObject([{ why: "with the base: it did nothing", isBroken: false }]);
-  const late = judged(seen(steady(100), steady(120)), by("present"));
-  expect(late).toEqual({
-    comparisons: [],
-    notCompared: [{ ...one, why: "with this tree: it did nothing", isBroken: true }],
-  });
-  const { comparisons, notCompared } = judged(seen([1, 1], [2, 2]));
-  expect({ comparisons, why: notCompared[0]?.why }).toEqual({
-    comparisons: [],
-    why: expect.stringContaining("there was no time for 4 pairs of it"),
-  });
+  const [base, present] = ["with the base: it did nothing", "with this tree: it did nothing"];
+  expect(judged(by("base")).notCompared).toEqual([{ ...one, why: base, isBroken: false }]);
+  const late = judged(slower, by("present"));
+  expect(late).toEqual({ comparisons: [], notCompared: [{ ...one, why: present, isBroken: true }] });
+  const why = expect.stringContaining("there was no time for 4 pairs of it");
+  const short = judged(seen([1, 1], [2, 2]));
+  expect(short).toEqual({ comparisons: [], notCompared: [{ ...one, why, isBroken: false }] });
 });
 
 const comparison = (changes: Partial<Comparison> = {}): Comparison => ({
