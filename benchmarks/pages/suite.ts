@@ -89,6 +89,8 @@ export const methodPage = (): string =>
 - **Work** is counted where it ends, and the count is checked after each round. A row that does nothing, too little or too much, or
   that returns before its work is done, is refused.
 - **Probes** (memory, latency, what a timer gets) run each round in a process of its own. Heap is read after a forced collection.
+- **A check** (\`bench --check\`) measures the rows with a limit in three short rounds, and those that miss it, or whose floors lie
+  too far apart to judge, up to twice more in full. A limit is missed by a row that misses each time.
 - **Slopes** of memory are what each message or actor leaves for good, with the ends of their interval.
 - **Throughput** in the results is the operations completed over the wall time that passed, collections and pauses included.`,
     "## Two revisions beside each other",
