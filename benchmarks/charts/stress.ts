@@ -52,7 +52,7 @@ function panel({ name, steps, held }: Ladder, theme: Theme): PlotOptions {
   const times = logTicks([MOST_P99, ...read.flatMap(({ p50, p99 }) => [p50, p99])]);
   const plain = { color: theme.muted, label: null, tickSize: 0 };
   const below = { label: "requests a second that were due", labelAnchor: "center", labelArrow: "none" } as const;
-  const line = { strokeWidth: 2, strokeOpacity: 0.6 };
+  const line = { x: "rate", strokeWidth: 2, strokeOpacity: 0.6 } as const;
   const title = { frameAnchor: "top-left", dx: -52, dy: -26, lineAnchor: "top", fontWeight: "bold" } as const;
   return {
     ...drawing(SIZE),
@@ -65,8 +65,8 @@ function panel({ name, steps, held }: Ladder, theme: Theme): PlotOptions {
       Plot.axisX({ ...plain, ...below, ticks: loads.ticks, tickFormat: digits, tickSize: 3 }),
       Plot.ruleY([MOST_P99], { stroke: theme.limit, strokeWidth: 2 }),
       Plot.ruleX([held], { stroke: theme.text, strokeWidth: 1.5 }),
-      Plot.lineY(read, { x: "rate", y: "p50", stroke: theme.other, ...line }),
-      Plot.lineY(read, { x: "rate", y: "p99", stroke: theme.accent, ...line }),
+      Plot.lineY(read, { ...line, y: "p50", stroke: theme.other }),
+      Plot.lineY(read, { ...line, y: "p99", stroke: theme.accent }),
       Plot.dot(read, { x: "rate", y: "p50", r: 3, fill: theme.other }),
       Plot.dot(read, {
         x: "rate",

@@ -72,7 +72,7 @@ const kills: FaultPlan = {
     const { system, happened } = fault;
     const actor = spawnCodeExecution(system, { concurrency: 2 });
     const random = createRandom(1);
-    const counts = Object.assign(happened, { "processes killed": 0, "runs lost": 0 });
+    const counts = Object.assign(happened, { "processes killed": 0 });
     every(fault, 200, () => {
       const pool = descendants(process.pid);
       if (pool.length === 0) return; // The next ones are being started.
@@ -81,11 +81,8 @@ const kills: FaultPlan = {
     });
     const code: Operation = async (number) => {
       const answer = await actor.ask("execute", { code: CODE, input: number }, asked);
-      if (answer.isErr() || answer.value.ok) {
-        return outcomeOf(answer, number, (reply) => reply.ok && reply.value.value === number + 39_999);
-      }
-      counts["runs lost"]++;
-      return answer.value.error.kind;
+      if (answer.isOk() && !answer.value.ok) return answer.value.error.kind;
+      return outcomeOf(answer, number, (reply) => reply.ok && reply.value.value === number + 39_999);
     };
     return { operations: { code } };
   },
@@ -101,22 +98,15 @@ const crashes: FaultPlan = {
     const { system, happened } = fault;
     const random = createRandom(1);
     const counts = Object.assign(happened, { crashes: 0, restarts: 0 });
-    let told = 0;
     system.events.subscribe(({ kind }) => {
       if (kind === "restarted") counts.restarts++;
     });
-    const ask = spawnSay(system, "frail", async (number) => {
+    const frail = spawnSay(system, "frail", async (number) => {
       if (!fault.isOn || !random.chance(0.01)) return number;
       counts.crashes++;
       throw new Error("as it should");
     });
-    const frail: Operation = async (number) => {
-      const outcome = await ask(number);
-      if (outcome === "handler-failed") told++;
-      return outcome;
-    };
     const equal = () => ({
-      "crashes, and those that were told to the asker": [counts.crashes, told] as const,
       "crashes, and restarts": [counts.crashes, counts.restarts] as const,
       "crashes, and failures by the audit": [counts.crashes, system.router.audit().failed] as const,
     });
@@ -137,12 +127,9 @@ const slowDisk: FaultPlan = {
     const root = join(folder, "files");
     mkdirSync(root);
     const files = spawnFileSystem(system, { root });
-    const counts = Object.assign(happened, { "slow writes": 0, "most that waited": 0 });
+    const counts = Object.assign(happened, { "most that waited": 0 });
     const write = async (number: number) => {
-      if (fault.isOn) {
-        counts["slow writes"]++;
-        await Bun.sleep(20);
-      }
+      if (fault.isOn) await Bun.sleep(20);
       const payload = { path: `file-${number % 16}.txt`, content: String(number), inPlace: true };
       const answer = await files.ask("write", payload, asked);
       return answer.isOk() && answer.value.ok ? number : -1;
@@ -185,9 +172,6 @@ const deadLetters: FaultPlan = {
 
 export const FAULTS: readonly FaultPlan[] = [kills, crashes, slowDisk, deadLetters];
 
-/** What the process under load tells of its fault at rest. */
-type Told = Pick<Trouble, "happened" | "failed">;
-
 /** A system in which a fault happens, and an actor that has nothing to do with it. @param name The name of the fault. */
 export const open: Open = (name, folder) => {
   const plan = FAULTS.find((each) => each.name === name);
@@ -205,7 +189,7 @@ export const open: Open = (name, folder) => {
   const commands = {
     begin: () => (fault.isOn = true),
     end: () => (fault.isOn = false),
-    told(): Told {
+    told(): Pick<Trouble, "happened" | "failed"> {
       const dead = [happened["dead letters"], system.router.audit().dead] as const;
       const counts = Object.entries({ ...equal?.(), "dead letters, and those by the audit": dead });
       const differ = counts.filter(([, [one, other]]) => one !== other);
@@ -215,17 +199,15 @@ export const open: Open = (name, folder) => {
   return { operations: { ...operations, ask: spawnSay(system, "bystander") }, commands, system };
 };
 
-/** A request without an answer is given up then, in milliseconds: later than any ask times out. */
-const PATIENCE = 5_000;
-
 /** Has a fault happen under load for one window of so many milliseconds. */
 export async function measureFault(plan: FaultPlan, window: number, signal: AbortSignal): Promise<Trouble> {
   const { name, about, rate, mix, allowed } = plan;
-  await using load = await startLoad({ subject: new URL(import.meta.url), name, patience: PATIENCE, signal });
+  // A request is given up later than any ask times out.
+  await using load = await startLoad({ subject: new URL(import.meta.url), name, patience: 5_000, signal });
   load.change(rate, mix);
   await Bun.sleep(500);
   const told = async (during: readonly Window[]) => {
-    const { happened, failed } = await load.call<Told>("told");
+    const { happened, failed } = await load.call<Pick<Trouble, "happened" | "failed">>("told");
     const errors = during.flatMap(errorsOf).filter(([kind]) => !allowed.includes(kind));
     return { happened, failed: [...failed, ...errors.map(([kind, times]) => `${times} × ${kind}.`)] };
   };

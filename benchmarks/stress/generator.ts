@@ -53,7 +53,6 @@ export class Generator {
   readonly #windows: (OpenWindow | undefined)[] = new Array(ROOM).fill(undefined);
   #oldest = 0;
   #next = 0;
-  #open = 0;
   #window = new OpenWindow();
 
   constructor(options: GeneratorOptions) {
@@ -61,9 +60,9 @@ export class Generator {
     this.#now = options.now ?? (() => performance.now());
   }
 
-  /** How many requests have no answer yet. */
-  get open(): number {
-    return this.#open;
+  /** Whether some request may have no answer yet. */
+  get isBusy(): boolean {
+    return this.#oldest < this.#next;
   }
 
   /** Whether a request is neither answered nor given up. */
@@ -106,7 +105,6 @@ export class Generator {
       this.#windows[place] = this.#window;
       this.#window.add(now - this.#due);
       requests.push([this.#next++, operation]);
-      this.#open++;
       this.#due += this.#gap();
     }
     if (requests.length > 0) this.#options.send(requests);
@@ -125,7 +123,6 @@ export class Generator {
     const milliseconds = this.#now() - (this.#dues[place] ?? 0);
     this.#windows[place]?.settle(this.#operations[place] ?? "", error, milliseconds);
     this.#windows[place] = undefined;
-    this.#open--;
   }
 
   /** Without an end, it is one that nobody looks at. */
@@ -176,9 +173,8 @@ class OpenWindow {
     const [due, ok, errors] = [this.#due, this.#ok, this.#errors];
     const [p50, p95, lag] = [percentile(this.#times, 50), percentile(this.#times, 95), percentile(this.#lags, 99)];
     const p99 = due < 1_000 ? null : percentile(this.#times, 99);
-    const p999 = due < 10_000 ? null : percentile(this.#times, 99.9);
     const operations = Object.fromEntries([...this.#operations].map(([name, times]) => [name, percentile(times, 95)]));
-    return { due, ok, errors, p50, p95, p99, p999, operations, lag };
+    return { due, ok, errors, p50, p95, p99, operations, lag };
   }
 
   #tellIfWhole(): void {

@@ -3,11 +3,10 @@ import { disk, makeFolder } from "../harness/places";
 import { Generator, type Mix, type Request } from "./generator";
 import type { Said } from "./subject";
 
-/** What is to bear a load. */
-export interface LoadOptions {
-  /** The module that opens it; it exports an `Open` as `open`. */
+interface LoadOptions {
+  /** The module that opens what is to bear the load; it exports an `Open` as `open`. */
   readonly subject: URL;
-  /** Which one the module opens. Default: none. */
+  /** Which one the module opens. */
   readonly name?: string;
   /** Milliseconds until a request without an answer is given up. Default: 1,000. */
   readonly patience?: number;
@@ -29,7 +28,7 @@ const PATIENCE = 10_000;
 /** Starts the process under load. @throws Error in the words of the subject when it cannot be opened. */
 export async function startLoad({ subject, name = "", patience = 1_000, signal }: LoadOptions) {
   signal.throwIfAborted();
-  const { path, remove } = makeFolder(disk, "envoi-stress-");
+  const { path } = makeFolder(disk, "envoi-stress-"); // The process removes it.
   const gone = Promise.withResolvers<never>();
   gone.promise.catch(() => {}); // All that waits for the process tells it.
   const calls: PromiseWithResolvers<unknown>[] = [];
@@ -84,7 +83,6 @@ export async function startLoad({ subject, name = "", patience = 1_000, signal }
     const late = setTimeout(() => child.kill("SIGKILL"), PATIENCE);
     await child.exited;
     clearTimeout(late);
-    remove();
   };
   signal.addEventListener("abort", stop);
   /** Runs a command of the subject. Rejects with its error, or when the process ends before. */
@@ -106,7 +104,8 @@ export async function startLoad({ subject, name = "", patience = 1_000, signal }
       generator.change(0);
       for (const end = performance.now() + PATIENCE; ; await Bun.sleep(10)) {
         const audit = await call<Audit>("audit");
-        if (generator.open + audit.queued + audit.running === 0 || performance.now() > end) return audit;
+        const isBusy = generator.isBusy || audit.queued + audit.running > 0;
+        if (!isBusy || performance.now() > end) return audit;
       }
     },
     [Symbol.asyncDispose]: stop,

@@ -39,22 +39,10 @@ const METHOD = [
 ].join(" ");
 
 function windowTable(windows: readonly (readonly [what: string, window: Window])[]): string {
-  const head = [
-    "load",
-    "",
-    "p50",
-    "p95",
-    "p99",
-    "p99.9",
-    "asks (p95)",
-    "went wrong",
-    "late by (p99)",
-    "process",
-    "RSS",
-  ];
+  const head = ["load", "", "p50", "p95", "p99", "asks (p95)", "went wrong", "late by (p99)"];
   const rows = windows.map(([what, window]) => {
-    const { p50, p95, p99, p999, operations, lag } = window;
-    const times = [p50, p95, p99, p999, operations["ask"] ?? null].map(time);
+    const { p50, p95, p99, operations, lag } = window;
+    const times = [p50, p95, p99, operations["ask"] ?? null].map(time);
     const errors = errorsOf(window).map(([kind, times]) => `${kind} ${count(times)}`);
     const wrong = `${percent(errorShare(window))}${errors.length === 0 ? "" : ` (${errors.join(", ")})`}`;
     return [perSecond(window.rate), what, ...times, wrong, time(lag)];

@@ -6,20 +6,15 @@ import { type Described, parseJson } from "../harness/schema";
 // What `bun run stress` writes to benchmarks/results/stress.json. Milliseconds, bytes and requests a second throughout.
 
 const Count = Type.Integer({ minimum: 0 });
-const Scarce = Type.Union([Type.Number(), Type.Null()], { description: "Null with fewer than ten requests above it." });
 
 const window = Type.Object({
   rate: Type.Number({ description: "Requests a second that were due." }),
   due: Count,
   ok: Count,
-  errors: Type.Record(Type.String(), Count, {
-    description:
-      "By operation and kind: `code busy`. `wrong` stands for another value, `unanswered` for no answer in time.",
-  }),
+  errors: Type.Record(Type.String(), Count, { description: "By operation and kind: `code busy`, `ask unanswered`." }),
   p50: Type.Number(),
   p95: Type.Number(),
-  p99: Scarce,
-  p999: Scarce,
+  p99: Type.Union([Type.Number(), Type.Null()], { description: "Null with fewer than ten requests above it." }),
   operations: Type.Record(Type.String(), Type.Number(), { description: "The p95 of each operation." }),
   lag: Type.Number({ description: "99 in 100 requests were sent so soon after they were due." }),
 });
@@ -38,9 +33,7 @@ const Trouble = Type.Object({
   after: Window,
   recovery: Type.Number({ description: "From its end to the end of the first stretch that was as before." }),
   happened: Type.Record(Type.String(), Count, { description: "How often what happened, from begin to end." }),
-  heap: Type.Array(Type.Number(), {
-    description: "Live heap before, after each window of it, and in the end; none where nobody looked.",
-  }),
+  heap: Type.Array(Type.Number(), { description: "Live heap before, after each window of it, and in the end." }),
   audit: Type.Object(
     { accepted: Count, handled: Count, failed: Count, dead: Count, queued: Count, running: Count },
     { description: "Where the messages are in the end; see `router.audit()`." },
@@ -66,19 +59,12 @@ export type Ladder = Described<typeof Ladder>;
 /** One run of `bun run stress`. */
 export const StressResults = Type.Object({
   machine: machineSchema,
-  /** How long the run took. */
-  seconds: Type.Number(),
   ladders: Type.Array(Ladder),
   faults: Type.Array(Trouble),
 });
 export type StressResults = Described<typeof StressResults>;
 
-/**
- * Reads what `serialiseStress` wrote.
- *
- * @param name What errors call the text: its file.
- * @throws Error that says what does not fit, and to run it again.
- */
+/** Reads what `serialiseStress` wrote. @throws Error that says what does not fit, and to run it again. @param name Its file. */
 export const parseStress = (text: string, name = "The text"): StressResults =>
   parseJson(StressResults, text, name, "results of stress: run `bun run stress` again, which writes them anew");
 

@@ -61,9 +61,8 @@ function parseArguments(argv: readonly string[]) {
   }
 }
 
-type Options = ReturnType<typeof parseArguments>;
-
-async function stress({ quick, check, json }: Options, around: Terminal, measure: typeof measureStress) {
+async function stress(options: ReturnType<typeof parseArguments>, around: Terminal, measure: typeof measureStress) {
+  const { quick, check, json } = options;
   const { root, isTerminal, out, err } = around;
   const missing = missingPeers(root).filter((name) => !name.startsWith("mitata@"));
   if (missing.length > 0) {

@@ -12,8 +12,6 @@ import { trouble } from "./trouble";
 export const FULL = { window: 3_000, factor: 1.5 };
 export const QUICK = { window: 1_000, factor: 2.5 };
 
-export type Around = Pick<Terminal, "root" | "progress" | "signal">;
-
 const LADDERS = [
   { name: "messaging only", about: "asks of one actor through the router", mix: { ask: 1 }, from: 5_000 },
   {
@@ -35,13 +33,12 @@ const OVER = 2;
 const FAULT = 0.6;
 
 /** Does the whole run. Rejects with `NotFound` when there is no breaking point, and when aborted. */
-export async function measureStress(effort: typeof FULL, around: Around): Promise<StressResults> {
+export async function measureStress(effort: typeof FULL, around: Terminal): Promise<StressResults> {
   try {
     setPriority(URGENT);
   } catch {
     // Only some users may. Windows tell when requests were sent late.
   }
-  const start = performance.now();
   const ladders: Ladder[] = [];
   for (const plan of LADDERS) ladders.push(await climbLadder(plan, effort, around));
   const faults: Trouble[] = [];
@@ -49,13 +46,13 @@ export async function measureStress(effort: typeof FULL, around: Around): Promis
     around.progress(plan.name);
     faults.push(await measureFault(plan, effort.window * FAULT, around.signal));
   }
-  return { machine: describeMachine(around.root), seconds: (performance.now() - start) / 1_000, ladders, faults };
+  return { machine: describeMachine(around.root), ladders, faults };
 }
 
 async function climbLadder(
   { name, about, mix, from }: (typeof LADDERS)[number],
   { window, factor }: typeof FULL,
-  { progress, signal }: Around,
+  { progress, signal }: Terminal,
 ): Promise<Ladder> {
   await using load = await startLoad({ subject: new URL("actors.ts", import.meta.url), signal });
   const settle = async (rate: number, mixed: Mix) => {

@@ -54,12 +54,7 @@ async function serve(module: string, name: string, folder: string): Promise<void
   const { open } = (await import(module)) as { readonly open: Open }; // What a subject's module exports.
   const opening = Promise.try(() => open(name, folder));
   let operations: Subject["operations"] = {};
-  opening.then(
-    (subject) => {
-      operations = { ...subject.operations, bare: async (number) => number };
-    },
-    () => {}, // The first command tells it.
-  );
+  opening.catch(() => {}); // The first command tells it.
   const work = (requests: readonly Request[]) => {
     thisTurn().taken += requests.length; // Told once they are begun.
     for (const [id, operation] of requests) {
@@ -72,7 +67,8 @@ async function serve(module: string, name: string, folder: string): Promise<void
   };
   const obey = async (command: string) => {
     try {
-      const { system, commands } = await opening;
+      const { system, commands, ...subject } = await opening;
+      operations = { ...subject.operations, bare: async (number) => number };
       const all: Subject["commands"] = { ...commands, audit: () => system.router.audit(), heap: liveHeap };
       if (all[command] === undefined) throw new Error(`There is no command ${command}.`);
       say({ value: all[command]() ?? null });

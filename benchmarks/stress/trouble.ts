@@ -10,10 +10,8 @@ const LONGEST = 10_000;
 /** Bytes by which the live heap may be larger than before, for code that was compiled and tables that grew meanwhile. */
 const SLACK = 16e6;
 
-type Looked = Pick<Window, "due" | "ok" | "p95">;
-
 /** Whether a window is as one before the trouble was: hardly any errors, and a p95 near what it was. */
-export const isAsBefore = (window: Looked, before: Looked): boolean =>
+export const isAsBefore = (window: Window, before: Window): boolean =>
   errorShare(window) <= 0.01 && window.p95 <= before.p95 * 2 + 5;
 
 export interface TroublePlan extends Pick<Trouble, "name" | "about"> {

@@ -4,7 +4,7 @@ import type { Ladder, StressResults, Trouble, Window } from "../../../benchmarks
 /** A window in which all went well, unless it says otherwise. */
 export const window = (rate: number, changes: Partial<Window> = {}): Window => ({
   ...{ rate, due: 30_000, ok: 30_000, errors: {} },
-  ...{ p50: 0.8, p95: 2, p99: 4, p999: 9, operations: { ask: 1.5 }, lag: 1.1 },
+  ...{ p50: 0.8, p95: 2, p99: 4, operations: { ask: 1.5 }, lag: 1.1 },
   ...changes,
 });
 
@@ -44,7 +44,6 @@ export const results: StressResults = {
     commit: "abc1234",
     date: "2026-02-03",
   },
-  seconds: 280,
   ladders: [ladder("messaging only"), ladder("all together")],
   faults: FAULTS.map(({ name, about }) => ({ ...trouble, name, about, heap: [] })),
 };
