@@ -338,11 +338,16 @@ describe("P5: the dispatcher yields to the event loop", () => {
       }
     })();
     const own = new FairDispatcher(watched, () => undefined);
-    new Worker("quick", 1 / 1024, own).send(1_000);
-    watched.runMicrotasks();
-    expect(handled.length).toBe(1_000);
-    expect(looks).toBeGreaterThanOrEqual(1_000 / MOST);
-    expect(looks).toBeLessThanOrEqual(1_000 / MOST + 4);
+    for (const before of [0, 0.6]) {
+      looks = 0;
+      new Worker("quick", 1 / 4096, own).send(1_000);
+      clock.now += before; // The time of whoever sent them is not theirs.
+      watched.settle();
+      clock.now += 1_000;
+      expect(looks).toBeGreaterThanOrEqual(1_000 / MOST);
+      expect(looks).toBeLessThanOrEqual(1_000 / MOST + 6);
+    }
+    expect(handled.length).toBe(2_000);
   });
 
   test("before others go on: what became ready in the meantime waits for the next turn", () => {
