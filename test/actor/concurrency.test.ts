@@ -1,5 +1,13 @@
 import { expect, test } from "bun:test";
-import { address, type Context, createMessage, defineProtocol, type SignaturesOf, Type } from "../../src/index";
+import {
+  address,
+  type Context,
+  createMessage,
+  defineProtocol,
+  type Factory,
+  type SignaturesOf,
+  Type,
+} from "../../src/index";
 import { spawnGated } from "./gated";
 import { expectBalance, reasonsOf, type TestSystem, testSystems } from "./test-system";
 
@@ -134,25 +142,31 @@ test("P7: the signal of the one that was given up is aborted, and no other", asy
   test.takeLog();
 });
 
+const Hanging = defineProtocol("hanging", { hang: { payload: Type.String(), reply: Type.Null() } });
+
+/** An actor whose handlers end when they are given up, and only then. */
+function spawnHanging(
+  system: TestSystem["system"],
+  concurrency: number,
+  onAbort: (ctx: Context<SignaturesOf<typeof Hanging>>) => void,
+) {
+  const factory: Factory<SignaturesOf<typeof Hanging>> = (ctx) => ({
+    hang() {
+      const { promise, reject } = Promise.withResolvers<null>();
+      ctx.onAbort(() => {
+        onAbort(ctx);
+        reject(ctx.signal.reason);
+      });
+      return promise;
+    },
+  });
+  return system.spawn("hanging", Hanging, factory, { concurrency });
+}
+
 test("P7: a callback of ctx.onAbort is a part of its own message among several: ctx.signal and ctx.message are its", async () => {
   const { system, clock, takeLog } = createTestSystem();
-  const Hanging = defineProtocol("hanging", { hang: { payload: Type.String(), reply: Type.Null() } });
   const seen: unknown[] = [];
-  const hanging = system.spawn(
-    "hanging",
-    Hanging,
-    (ctx) => ({
-      hang() {
-        const { promise, reject } = Promise.withResolvers<null>();
-        ctx.onAbort(() => {
-          seen.push([ctx.message?.payload, ctx.signal.reason?.kind]);
-          reject(ctx.signal.reason);
-        });
-        return promise;
-      },
-    }),
-    { concurrency: 3 },
-  );
+  const hanging = spawnHanging(system, 3, (ctx) => seen.push([ctx.message?.payload, ctx.signal.reason?.kind]));
   const controller = new AbortController();
   const asks = [
     hanging.ask("hang", "a", { timeout: 10 }),
@@ -572,27 +586,13 @@ test("P13: a child with a concurrency that its supervisor stops is counted out o
 
 test("P5: each of 50,000 running handlers is found at once when its asker gives up, by a timeout or a signal", async () => {
   const { system, clock, router } = createTestSystem();
-  const Hanging = defineProtocol("hanging", { hang: { reply: Type.Null() } });
   let aborted = 0;
-  const hanging = system.spawn(
-    "hanging",
-    Hanging,
-    (ctx) => ({
-      hang() {
-        const { promise, reject } = Promise.withResolvers<null>();
-        ctx.onAbort(() => {
-          aborted++;
-          reject(new DOMException("given up", "AbortError"));
-        });
-        return promise;
-      },
-    }),
-    { concurrency: 100_000 },
-  );
+  const hanging = spawnHanging(system, 100_000, () => aborted++);
   const controller = new AbortController();
   const asks = Array.from({ length: 50_000 }, (_, i) =>
     hanging.ask(
       "hang",
+      "",
       i % 2 === 0 ? { timeout: 100 } : { signal: controller.signal, timeout: Number.POSITIVE_INFINITY },
     ),
   );

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { type AnyRef, address, createMessage, defineProtocol, type RefTo, Type } from "../../src/index";
+import { countCollected } from "./kept";
 import { testSystems } from "./test-system";
 
 const { createTestSystem } = testSystems();
@@ -8,15 +9,6 @@ const Holder = defineProtocol("holder", {
   size: { payload: Type.Unknown(), reply: Type.Number() },
   wait: { payload: Type.Unknown() },
 });
-
-/** How many of these were collected; a conservative collector may keep some for a while. */
-async function countCollected(watched: readonly WeakRef<object>[]): Promise<number> {
-  for (let round = 0; round < 5; round++) {
-    await new Promise<void>((resolve) => setImmediate(resolve));
-    Bun.gc(true);
-  }
-  return watched.filter((each) => each.deref() === undefined).length;
-}
 
 const MANY = 200;
 const MOST = MANY * 0.9;

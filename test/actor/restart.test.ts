@@ -12,6 +12,7 @@ import {
   Type,
 } from "../../src/index";
 import { createManualClock } from "../../src/testing/index";
+import { countCollected } from "./kept";
 import { expectBalance, reasonsOf, type TestSystem, testSystems } from "./test-system";
 
 const { createTestSystem } = testSystems();
@@ -637,15 +638,6 @@ test("P10: a stray piece of an old instance cannot begin anything while its acto
   expect(systems.clock.timers).toBe(0);
   systems.takeLog();
 });
-
-/** How many of these were collected; a conservative collector may keep some for a while. */
-async function countCollected(watched: readonly WeakRef<object>[]): Promise<number> {
-  for (let round = 0; round < 5; round++) {
-    await new Promise<void>((resolve) => setImmediate(resolve));
-    Bun.gc(true);
-  }
-  return watched.filter((each) => each.deref() === undefined).length;
-}
 
 test("P14: an instance that was replaced is not kept alive by its actor, nor the last one by a reference once it stopped", async () => {
   const systems = createTestSystem({ supervision: {} });

@@ -10,6 +10,7 @@ import {
   Type,
 } from "../../src/index";
 import { createManualClock } from "../../src/testing/index";
+import { countListeners } from "./kept";
 
 const Source = defineProtocol("source", {
   count: { payload: Type.Number(), stream: Type.Number() },
@@ -162,24 +163,14 @@ describe("streams", () => {
   test("P6: a stream that is over listens to its signal no more, however it ended", async () => {
     const { source, clock } = setUp();
     const { signal } = new AbortController();
-    let listeners = 0;
-    const add = signal.addEventListener.bind(signal);
-    const remove = signal.removeEventListener.bind(signal);
-    signal.addEventListener = (...args: Parameters<typeof add>) => {
-      listeners++;
-      add(...args);
-    };
-    signal.removeEventListener = (...args: Parameters<typeof remove>) => {
-      listeners--;
-      remove(...args);
-    };
-    for await (const _ of source.stream("count", 3, { signal })) expect(listeners).toBe(1);
-    expect(listeners).toBe(0);
+    const listeners = countListeners(signal);
+    for await (const _ of source.stream("count", 3, { signal })) expect(listeners()).toBe(1);
+    expect(listeners()).toBe(0);
     for await (const _ of source.stream("endless", { signal })) break;
-    expect(listeners).toBe(0);
+    expect(listeners()).toBe(0);
     await failureOf(source.stream("broken", { signal }));
     await clock.settle();
-    expect(listeners).toBe(0);
+    expect(listeners()).toBe(0);
   });
 
   test("an aborted signal ends the loop with cancelled, and the producer", async () => {
