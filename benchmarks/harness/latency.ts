@@ -1,15 +1,10 @@
 import { createHistogram } from "node:perf_hooks";
 import { NANOSECONDS } from "./format";
-import type { Charted, ProbeFigure, Readings } from "./suite";
+import type { ProbeFigure, Readings } from "./suite";
 
 type Unit = "ns" | "µs" | "ms";
 
 const FIGURES = { p50: 50, p95: 95, p99: 99, "p99.9": 99.9, max: 100 } as const;
-
-/** Shares at which a percentile curve has a point, each next one nearer to the slowest. */
-const SHARES = [0, 0.25, 0.5, 0.75, 0.9, 0.95, 0.975, 0.99, 0.995, 0.9975, 0.999, 0.9995, 0.99975, 0.9999];
-/** With fewer operations above a share than this, its point would be an anecdote. */
-const ABOVE = 10;
 
 /** The figures of a probe that times single operations: `p50`, `p95`, `p99`, `p99.9` and `max`. */
 export const latencyFigures = (unit: Unit): ProbeFigure[] =>
@@ -34,15 +29,11 @@ export class Latencies {
     return percent === 100 ? this.#histogram.max : this.#histogram.percentile(percent);
   }
 
-  /** The figures, and the curve behind them as the series `latency`. */
-  told(unit: Unit): Charted {
-    const inUnit = (percent: number) => this.percentile(percent) / (NANOSECONDS[unit] ?? 1);
-    const shares = [...SHARES.filter((share) => (1 - share) * this.count >= ABOVE), 1];
-    const points = shares.map((share) => [share, inUnit(share * 100)] as const);
-    return {
-      readings: Object.fromEntries(Object.entries(FIGURES).map(([name, percent]) => [name, inUnit(percent)])),
-      series: [{ name: "latency", along: "share of the operations", unit, points }],
-    };
+  /** The figures, in this unit. */
+  told(unit: Unit): Readings {
+    const size = NANOSECONDS[unit] ?? 1;
+    const read = Object.entries(FIGURES).map(([name, percent]) => [name, this.percentile(percent) / size]);
+    return Object.fromEntries(read);
   }
 }
 

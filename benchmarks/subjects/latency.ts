@@ -5,7 +5,7 @@ import { arithmetic } from "../harness/code-floors";
 import { sustain, timeEach } from "../harness/latency";
 import { disk } from "../harness/places";
 import { RawMailbox } from "../harness/raw-mailbox";
-import type { Charted, Readings } from "../harness/suite";
+import type { Readings } from "../harness/suite";
 import { execute, openActors, ran } from "./code";
 import { Sink, spawnEcho } from "./echo";
 import { FILES, replied, withFiles } from "./files";
@@ -17,7 +17,7 @@ const times = async <Answer>(
   count: number,
   operation: (index: number) => Answer | Promise<Answer>,
   isDone: (answer: Answer, index: number) => boolean,
-): Promise<Charted> => (await timeEach(count, { operation, isDone })).told(unit);
+): Promise<Readings> => (await timeEach(count, { operation, isDone })).told(unit);
 
 /** What a time holds that is none of the operation's: a call that does nothing, between two readings of the clock. */
 const nothing = (unit: "ns" | "µs", count: number) =>
@@ -94,7 +94,7 @@ export const writes = (count: number) =>
     return times("µs", count, operation, (answer) => replied(answer).size === SIZE);
   });
 
-async function executions(isolation: "sandbox" | "trusted", count: number): Promise<Charted> {
+async function executions(isolation: "sandbox" | "trusted", count: number): Promise<Readings> {
   const { router } = await openActors(isolation);
   const { code, value } = arithmetic;
   return times(

@@ -1,7 +1,6 @@
 import { latencyFigures, sustainedFigures } from "../harness/latency";
 import { disk } from "../harness/places";
 import { apart, type Declared, type Kept, needing, probe, suiteOf } from "../harness/rows";
-import type { Charted } from "../harness/suite";
 import { whyNot } from "../subjects/code";
 
 const MODULE = new URL("../subjects/latency.ts", import.meta.url).href;
@@ -16,10 +15,10 @@ function each(
   p95?: readonly [limit: number, aim: number, reason?: string],
 ): Declared {
   const sizes = { smoke: 50, full };
-  const nothing = apart<Charted>(MODULE, unit === "ns" ? "clock" : "clockInMicroseconds", sizes);
-  const floor = { name: "the clock", measure: async (scale: keyof typeof sizes) => (await nothing(scale)).readings };
+  const nothing = apart(MODULE, unit === "ns" ? "clock" : "clockInMicroseconds", sizes);
+  const floor = { name: "the clock", measure: nothing };
   const kept = p95 && ([["p95", "atMost", p95[0], p95[1], p95[2] ?? PUBLISHED]] satisfies Kept[]);
-  return probe(name, latencyFigures(unit), floor, apart<Charted>(MODULE, subject, sizes), kept);
+  return probe(name, latencyFigures(unit), floor, apart(MODULE, subject, sizes), kept);
 }
 
 const sustained = (name: string, subject: string, rate: number, slowest: number, aim: number): Declared =>
