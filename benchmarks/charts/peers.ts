@@ -17,8 +17,7 @@ import {
 const COLUMN = 420;
 const GAP = 20;
 const LINE = 18;
-const TITLE = 20;
-const TOP = TITLE + 18;
+const TOP = 38;
 const KEY = 26;
 /** Pixels of a value, right of the largest one. */
 const VALUE = 70;
@@ -39,9 +38,8 @@ export function peersPicture(results: PeerResults): Picture | undefined {
 }
 
 type Place = Extract<PeerFigure, { readonly median: number }>;
-type IsLess = (name: string) => boolean;
 
-function draw(rows: readonly PeerRow[], isLess: IsLess, theme: Theme): string {
+function draw(rows: readonly PeerRow[], isLess: (name: string) => boolean, theme: Theme): string {
   const bottoms: [number, number] = [KEY, KEY];
   const panels = rows.map((row) => {
     const options = panel(row, isLess, theme);
@@ -61,7 +59,7 @@ function draw(rows: readonly PeerRow[], isLess: IsLess, theme: Theme): string {
 }
 
 /** A row, the best first. */
-function panel({ row, unit, figures }: PeerRow, isLess: IsLess, theme: Theme): PlotOptions {
+function panel({ row, unit, figures }: PeerRow, isLess: (name: string) => boolean, theme: Theme): PlotOptions {
   const places = figures.filter(hasFigure).toSorted((a, b) => a.median - b.median);
   const { domain, ticks } = logTicks(
     places.map(({ median }) => median),

@@ -96,8 +96,6 @@ export const attacks: Readonly<Record<string, string>> = {
 /** An attack that is not over by then is not waited for, in milliseconds. */
 const OVER = 10_000;
 const NOT_OVER = { says: `not in ${OVER / 1_000} s` };
-/** Between two ticks of the timer, in milliseconds. */
-const TICK = 5;
 
 /** Runs code that is not meant to end, beside a timer. */
 const attack = (row: string, code: string): Task<CodePeer> => ({
@@ -117,7 +115,7 @@ const attack = (row: string, code: string): Task<CodePeer> => ({
       gap = Math.max(gap, now - last);
       last = now;
     };
-    const timer = setInterval(look, TICK);
+    const timer = setInterval(look, 5);
     const ended: Outcome = await Promise.race([
       peer.run(code).then(
         () => ({ median: (performance.now() - start) * 1e6, note: "with a value" }),

@@ -16,10 +16,7 @@ export interface FilePeer {
 }
 
 const candidates: readonly Candidate[] = [
-  {
-    name: "envoi",
-    how: "the file actor of this repository, asked through its reference, in process",
-  },
+  { name: "envoi", how: "the file actor of this repository, asked through its reference, in process" },
   {
     name: "MCP",
     packages: ["@modelcontextprotocol/server-filesystem", "@modelcontextprotocol/sdk"],

@@ -4,11 +4,9 @@ import type { ActorPeer } from "./peer";
 
 /** More than a message needs anywhere, in milliseconds. */
 const LONG = 500;
-const SHORT_TIMEOUT = 50;
-const LONG_TIMEOUT = 10 * LONG;
 
 /** What an ask gave within `LONG`: its value, that it failed, or nothing. */
-async function outcomeOf(peer: ActorPeer, actor: unknown, message: unknown, timeout = LONG_TIMEOUT) {
+async function outcomeOf(peer: ActorPeer, actor: unknown, message: unknown, timeout = 10 * LONG) {
   const asked = (async () => {
     try {
       const answer = await peer.ask(actor, message, timeout);
@@ -77,7 +75,7 @@ const promises: Readonly<Record<string, (peer: ActorPeer) => Promise<boolean>>> 
   async "an ask times out"(peer) {
     expectAsk(peer);
     const mute = await peer.spawn("mute", () => new Promise(() => {}));
-    return (await outcomeOf(peer, mute, "anyone?", SHORT_TIMEOUT)) === "failed";
+    return (await outcomeOf(peer, mute, "anyone?", LONG / 10)) === "failed";
   },
 
   async "an asker is told that the handler threw"(peer) {

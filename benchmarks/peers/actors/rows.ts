@@ -11,7 +11,6 @@ const FAN = 1_000;
 const VOLLEY = 1_000;
 /** A peer that leaves a timer less than this share of the ticks that it gets when idle starves it: it gets one or none then. */
 const FAIR = 0.25;
-const IDLE = 10_000;
 
 type Prepare = Timed<ActorPeer>["prepare"];
 
@@ -114,7 +113,7 @@ const heap: Task<ActorPeer> = {
   kind: "read",
   prepare: (peer) => async () => {
     let made = 0;
-    const { bytes = Number.NaN } = await heapOfEach(IDLE, async (count) => {
+    const { bytes = Number.NaN } = await heapOfEach(10_000, async (count) => {
       const actors: unknown[] = [];
       for (let i = 0; i < count; i++) actors.push(await peer.spawn(`idle-${made++}`, (message) => message));
       return actors;
