@@ -93,10 +93,7 @@ export function endDescendants(signal: NodeJS.Signals): void {
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/**
- * `bun run` hands the Ctrl-C of a terminal on to what it runs, which the terminal has told already: what comes so soon after the
- * first is the same one. In milliseconds.
- */
+/** Milliseconds in which a second Ctrl-C is the first one again: `bun run` hands on what the terminal has told already. */
 const SAME = 300;
 
 /** Calls `first` when this process is told to end, and `again` when it is told once more. Returns what undoes it. */

@@ -2,11 +2,9 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { publishedReading, publishedRow } from "../../benchmarks/harness/published";
 import { parseResults, parseRun, type RunResult, readResults, serialise } from "../../benchmarks/harness/results";
 import { parseJson } from "../../benchmarks/harness/schema";
 import * as published from "../../benchmarks/index";
-import { suite as startup } from "../../benchmarks/suites/startup.bench";
 import { result } from "./sample-result";
 
 const text = serialise(result({}));
@@ -70,12 +68,4 @@ test("a folder with a file of another version is not read: the error says which 
   } finally {
     rmSync(folder, { recursive: true });
   }
-});
-
-test("published figures are found by suite and exact row name, since two suites share one", () => {
-  expect(publishedRow("routing", "concurrent: 10 asks")?.avg).toBe(14400);
-  expect(publishedRow("patterns", "concurrent: 10 asks")?.avg).toBe(16800);
-  expect(publishedReading("memory", "10,000 messages", "RSS growth")).toBe(415);
-  expect(publishedReading("memory", "heap of an idle actor", "bytes")).toBeUndefined();
-  expect(publishedReading("startup", startup.rows[0]?.name ?? "", "time")).toBe(29.3);
 });

@@ -4,9 +4,9 @@ import { NO_COLLECTION } from "../../../benchmarks/harness/heap";
 import { measureRow, QUICK } from "../../../benchmarks/harness/measure";
 import type { Charted, Probe } from "../../../benchmarks/harness/suite";
 import { suite } from "../../../benchmarks/suites/memory.bench";
+import { isLong } from "../../property/runs";
 
 const subjects = new URL("subjects.ts", import.meta.url);
-const LONG = process.env["ENVOI_LONG"] !== undefined;
 const LEAST = "heap slope, least";
 
 /** The least of three slopes at most: one in a hundred flat ones is called a leak by chance, and a leak is called one each time. */
@@ -31,7 +31,7 @@ describe("a slope of memory", () => {
     ["keepsOneIn", 1e9, "nothing"],
     ["keepsFirst", 0.4, "something in the first two fifths, as what is filled once does"],
   ] as const) {
-    test.if(LONG)(`is not, where it keeps ${what}`, async () => {
+    test.if(isLong)(`is not, where it keeps ${what}`, async () => {
       const enough = 0.02; // The compiler may still be at work.
       expect(await leastOf(() => inFreshProcess<Charted>(subjects, subject, share), enough)).toBeLessThanOrEqual(
         enough,
@@ -73,7 +73,7 @@ describe("what is allocated", () => {
 });
 
 // Each row takes many seconds; the short form is that each does its work, as `verify` sees by `bench --smoke`.
-describe.if(LONG)("nothing of what envoi does leaks:", () => {
+describe.if(isLong)("nothing of what envoi does leaks:", () => {
   for (const row of leaks) {
     test(row.name, async () => {
       expect(await leastOf(() => row.measure("full") as Promise<Charted>, 0)).toBeLessThanOrEqual(0); // It has lines, too.
