@@ -18,9 +18,10 @@ export interface Look {
   readonly minutes: number;
 }
 
-/** The turns of a row in each process, and the milliseconds of each. Many short ones tell more, since the quickest is taken. */
+/** The turns of a row in each process. Many short ones tell more, since the quickest is taken. */
 const TURNS = 6;
-const TURN = 8;
+/** Milliseconds of a turn for each of warm-up, and the fewest: the more time there is, the more rows have the samples for a p99. */
+const TURN = { share: 1 / 12, least: 8 };
 /** Milliseconds of warm-up. On a busy machine, a row got twice as fast between the 50th and the 300th. */
 const WARM_UP = { least: 50, most: 400 };
 
@@ -107,7 +108,8 @@ class Team {
       for (const side of order) await processOf(side).ask({ order: "begin", row, warmUp });
       for (let i = 0; i < TURNS; i++) {
         const turns = i % 2 === 0 ? order : order.toReversed();
-        for (const side of turns) await processOf(side).ask({ order: "turn", length: TURN });
+        for (const side of turns)
+          await processOf(side).ask({ order: "turn", length: Math.max(TURN.least, warmUp * TURN.share) });
       }
       for (const side of order) readings[side] = await processOf(side).ask({ order: "end" });
       seen.pairs.push(readings);
