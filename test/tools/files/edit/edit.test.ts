@@ -16,6 +16,7 @@ import { createSystem } from "../../../../src/index";
 import { type FileError, type FileSystemOptions, resultOf, spawnFileSystem } from "../../../../src/tools/index";
 import { runs } from "../../../property/runs";
 import { tmpdir } from "../tmpdir";
+import { countTurns } from "../turns";
 import { everyWay, openBelow, stagedIn, withFiles } from "../ways";
 
 const root = mkdtempSync(join(tmpdir(), "envoi-edit-"));
@@ -245,21 +246,6 @@ describe("a text that does not occur", () => {
     expect(error.message).toContain("lines 60001 to 60400 are the same but for spaces");
   });
 });
-
-/** Counts the turns of the event loop. */
-function countTurns() {
-  let turns = 0;
-  let next = setImmediate(function turn() {
-    turns++;
-    next = setImmediate(turn);
-  });
-  return {
-    end() {
-      clearImmediate(next);
-      return turns;
-    },
-  };
-}
 
 describe("a text that occurs more than once", () => {
   test("is told with the lines where it does", async () => {

@@ -16,6 +16,7 @@ import {
 } from "../../../../src/tools/index";
 import { runs } from "../../../property/runs";
 import { tmpdir } from "../tmpdir";
+import { countTurns } from "../turns";
 import { everyWay, openBelow, withFiles } from "../ways";
 
 const root = mkdtempSync(join(tmpdir(), "envoi-search-"));
@@ -62,21 +63,6 @@ async function search(files: FileSystemRef, request: SearchRequest) {
 
 const placesOf = (matches: readonly Match[]): string[] =>
   matches.map(({ path, line, column }) => `${path}:${line}:${column}`);
-
-/** Counts the turns of the event loop. */
-function countTurns() {
-  let turns = 0;
-  let next = setImmediate(function turn() {
-    turns++;
-    next = setImmediate(turn);
-  });
-  return {
-    end() {
-      clearImmediate(next);
-      return turns;
-    },
-  };
-}
 
 describe("a search", () => {
   test("gives each line that matches, with its place and itself, and then says what it looked at", async () => {

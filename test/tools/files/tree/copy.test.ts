@@ -1,11 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { chmodSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { createSystem, systemClock } from "../../../../src";
 import { type FileSystemRef, resultOf, spawnFileSystem } from "../../../../src/tools";
 import { PIECE } from "../../../../src/tools/files/etag";
 import type { MoveRequest } from "../../../../src/tools/files/requests/changing";
 import { type Disk, everyWay, ways, withFiles } from "../ways";
+import { at, put } from "./disk";
 
 async function copy(files: FileSystemRef, from: string, to: string, more: Partial<MoveRequest> = {}) {
   const done = resultOf(await files.ask("copy", { from, to, ...more }));
@@ -13,15 +14,6 @@ async function copy(files: FileSystemRef, from: string, to: string, more: Partia
   const { error } = done;
   return "path" in error ? `${error.kind} ${error.path}` : error.kind;
 }
-
-function put(disk: Disk, directory: string, ...paths: readonly string[]): void {
-  for (const path of paths) {
-    disk.mkdirSync(dirname(join(directory, path)), { recursive: true });
-    disk.writeFileSync(join(directory, path), path);
-  }
-}
-
-const at = (disk: Disk, directory: string, path: string): string => disk.readFileSync(join(directory, path), "utf8");
 
 /** What is staged now. */
 const staged = (disk: Disk, directory: string): string[] =>

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { type FileSystemRef, resultOf } from "../../../../src/tools";
-import { type Disk, everyWay, ways, withFiles } from "../ways";
+import { everyWay, ways, withFiles } from "../ways";
+import { at, put } from "./disk";
 
 async function move(files: FileSystemRef, from: string, to: string, ifExists?: "replace" | "fail") {
   const done = resultOf(await files.ask("move", { from, to, ...(ifExists !== undefined && { ifExists }) }));
@@ -10,15 +11,6 @@ async function move(files: FileSystemRef, from: string, to: string, ifExists?: "
   const { error } = done;
   return "path" in error ? `${error.kind} ${error.path}` : error.kind;
 }
-
-function put(disk: Disk, directory: string, ...paths: readonly string[]): void {
-  for (const path of paths) {
-    disk.mkdirSync(dirname(join(directory, path)), { recursive: true });
-    disk.writeFileSync(join(directory, path), path);
-  }
-}
-
-const at = (disk: Disk, directory: string, path: string): string => disk.readFileSync(join(directory, path), "utf8");
 
 describe.each(everyWay)("move, by %s", (way) => {
   test("moves a file and a directory, and makes what is missing on the way", () =>
