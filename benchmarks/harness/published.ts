@@ -31,17 +31,35 @@ export function publishedRow(suite: string, row: string): PublishedRow | undefin
 /** The name of the row whose growth of heap and RSS was published. */
 export const MEMORY_ROW = `${figures.memory.messages.toLocaleString("en")} messages`;
 
+const { memory, startup, stress } = figures;
+const { files, code, streaming } = stress.p95ms;
+
+/** What was published for probes: figures by their names, each in its own unit. */
+const probes: readonly {
+  readonly suite: string;
+  readonly row: string;
+  readonly read: Readonly<Record<string, number>>;
+  readonly note: string;
+}[] = [
+  {
+    ...{ suite: "memory", row: MEMORY_ROW, note: memory.note },
+    read: { "heap growth": memory.heapGrowthMB, "RSS growth": memory.rssGrowthMB },
+  },
+  { ...startup, suite: "startup", read: { time: startup.timeMs } },
+  ...["sandbox", "trusted"].map((tier) => ({
+    ...{ suite: "latency", row: `${stress.row}, ${tier}`, note: stress.note },
+    read: {
+      ...{ rate: stress.throughputPerSecond, "heap growth": stress.heapGrowthMB },
+      ...{ "files p95": files, "code p95": code, "streaming p95": streaming },
+    },
+  })),
+];
+const probeOf = (suite: string, row: string) => probes.find((each) => each.suite === suite && each.row === row);
+
 /** What was published for a figure of a probe, in the figure's unit. */
-export function publishedReading(suite: string, row: string, figure: string): number | undefined {
-  if (suite === "startup" && row === figures.startup.row && figure === "time") return figures.startup.timeMs;
-  if (suite !== "memory" || row !== MEMORY_ROW) return undefined;
-  const { heapGrowthMB, rssGrowthMB } = figures.memory;
-  return { "heap growth": heapGrowthMB, "RSS growth": rssGrowthMB }[figure];
-}
+export const publishedReading = (suite: string, row: string, figure: string): number | undefined =>
+  probeOf(suite, row)?.read[figure];
 
 /** What is to be said about the published figure of a row. */
-export function publishedNote(suite: string, row: string): string | undefined {
-  if (suite === "memory" && row === MEMORY_ROW) return figures.memory.note;
-  if (suite === "startup" && row === figures.startup.row) return figures.startup.note;
-  return publishedRow(suite, row)?.note;
-}
+export const publishedNote = (suite: string, row: string): string | undefined =>
+  probeOf(suite, row)?.note ?? publishedRow(suite, row)?.note;

@@ -47,7 +47,7 @@ export const openSession = async (router: Router): Promise<string> =>
   replied<{ session: string }>(await router.ask(createMessage(CODE, "session", {}))).session;
 
 /** Code that is run and files that are written, in one way or another. */
-interface Workbench<Answer> {
+export interface Workbench<Answer> {
   run(code: string, input?: unknown): Promise<Answer>;
   /** What an answer says; one that says no value is thrown. */
   told(answer: Answer): Ran;

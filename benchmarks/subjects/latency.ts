@@ -1,12 +1,22 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type AskResult, address, createMessage, createSystem, isAddress, type System } from "envoi";
+import {
+  type AskResult,
+  address,
+  createMessage,
+  createSystem,
+  defineProtocol,
+  isAddress,
+  type System,
+  Type,
+} from "envoi";
 import { arithmetic } from "../harness/code-floors";
-import { sustain, timeEach } from "../harness/latency";
+import { liveHeap } from "../harness/heap";
+import { Latencies, sustain, timeEach } from "../harness/latency";
 import { disk } from "../harness/places";
 import { RawMailbox } from "../harness/raw-mailbox";
 import type { Readings } from "../harness/suite";
-import { execute, openActors, ran } from "./code";
+import { execute, openActors, openByHand, ran, type Workbench } from "./code";
 import { Sink, spawnEcho } from "./echo";
 import { FILES, replied, withFiles } from "./files";
 
@@ -144,3 +154,66 @@ export const raw = (milliseconds: number) =>
     const mailbox = new RawMailbox<number>(arrive);
     return (index) => mailbox.tell(index);
   });
+
+const [ITEMS, AT_ONCE, REHEARSED] = [10, 50, 200];
+/** Messages that have a file each; the next ones write those files again. */
+const PATHS = 120;
+/** A read is of what was written so many messages before: in an earlier batch, by a message that writes. */
+const BEFORE = 57;
+
+const Source = defineProtocol("source", { count: { payload: Type.Number(), stream: Type.Number() } });
+
+function* count(from: number) {
+  for (let i = 0; i < ITEMS; i++) yield from + i;
+}
+
+/** Messages of streams, files (written and read in turn) and code, a third each: a batch at once, each message timed by itself. */
+export async function mixed<Answer>(
+  messages: number,
+  bench: Workbench<Answer>,
+  stream: (from: number) => Iterable<unknown> | AsyncIterable<unknown>,
+): Promise<Readings> {
+  const path = (index: number) => `mixed-${index % PATHS}.txt`;
+  const kinds: Record<string, (index: number) => Promise<boolean>> = {
+    async streaming(index) {
+      let next = index;
+      for await (const item of stream(index)) if (item === next) next++;
+      return next === index + ITEMS;
+    },
+    async files(index) {
+      if (index % 2 === 1) return (await bench.read(path(index - BEFORE))) === text(index - BEFORE);
+      await bench.write(path(index), text(index));
+      return true; // A read sees it.
+    },
+    code: async (index) => bench.told(await bench.run("2 * 9 + input", index)).value === 18 + index,
+  };
+  const all = Object.entries(kinds).map(([name, work]) => ({ name, work, times: new Latencies() }));
+  let [heap, begun] = [0, 0];
+  const send = async (index: number) => {
+    const kind = all[index % all.length];
+    const start = Bun.nanoseconds();
+    if (!(await kind?.work(index))) throw new Error(`message ${index}, of ${kind?.name}, did not do its work`);
+    if (begun > 0) kind?.times.record(Bun.nanoseconds() - start);
+  };
+  for (let index = 0; index < PATHS; index++) await bench.write(path(index), text(index));
+  const first = PATHS + REHEARSED;
+  for (let sent = PATHS; sent < first + messages; sent += AT_ONCE) {
+    if (sent === first) [heap, begun] = [liveHeap(), Bun.nanoseconds()];
+    await Promise.all(Array.from({ length: AT_ONCE }, (_, i) => send(sent + i)));
+  }
+  const rate = messages / ((Bun.nanoseconds() - begun) / 1e9);
+  const p95 = all.map(({ name, times }) => [`${name} p95`, times.percentile(95) / 1e6]);
+  return { rate, "heap growth": (liveHeap() - heap) / 1e6, ...Object.fromEntries(p95) };
+}
+
+const mixedByActors = (isolation: "sandbox" | "trusted", messages: number) =>
+  withSystem(async (system) => {
+    const { address } = system.spawn("source", Source, () => ({ count }));
+    return mixed(messages, await openActors(isolation), (from) =>
+      system.router.stream(createMessage(address, "count", from)),
+    );
+  });
+export const sandboxMixed = (messages: number) => mixedByActors("sandbox", messages);
+export const trustedMixed = (messages: number) => mixedByActors("trusted", messages);
+export const sandboxMixedByHand = (messages: number) => mixed(messages, openByHand("sandbox"), count);
+export const trustedMixedByHand = (messages: number) => mixed(messages, openByHand("trusted"), count);

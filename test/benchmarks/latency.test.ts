@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Latencies, latencyFigures, sustain, timeEach } from "../../benchmarks/harness/latency";
+import { mixed } from "../../benchmarks/subjects/latency";
 
 /** As many times as asked for of a distribution, by its quantile function, in an order that is none. */
 function recorded(count: number, quantile: (share: number) => number): Latencies {
@@ -90,5 +91,27 @@ describe("a rate that is sustained", () => {
     const readings = await sustained((batch) => (batch === 1_000 ? 90 : 1));
     expect(readings["rate"]).toBeGreaterThan(950_000);
     expect(readings["slowest tenth of a second"]).toBeLessThan(120_000);
+  });
+});
+
+describe("streams, files and code in turn", () => {
+  /** Files by their paths, code that is right, and streams of ten; each may be another. */
+  async function measure({ length = 10, isKept = true, extra = 0 }) {
+    const files = new Map<string, string>();
+    const bench = {
+      run: async (_: string, input: unknown) => 18 + Number(input) + extra,
+      told: (value: number) => ({ value, logs: 0 }),
+      read: (path: string) => files.get(path) ?? "",
+      write: (path: string, content: string) => void (isKept && files.set(path, content)),
+      folder: "",
+    };
+    return mixed(50, bench, (from) => Array.from({ length }, (_, i) => from + i));
+  }
+
+  test("are measured where each did its work, and refused where a kind of them did not", async () => {
+    expect(Object.keys(await measure({}))).toEqual(["rate", "heap growth", "streaming p95", "files p95", "code p95"]);
+    await expect(measure({ length: 9 })).rejects.toThrow("of streaming, did not do its work");
+    await expect(measure({ isKept: false })).rejects.toThrow("of files, did not do its work");
+    await expect(measure({ extra: 1 })).rejects.toThrow("of code, did not do its work");
   });
 });

@@ -81,12 +81,17 @@ describe("each published row is in its suite, and the page shows what was publis
     });
   }
 
-  test("memory", () => {
-    const row = suites.find(({ name }) => name === "memory")?.rows.find(({ name }) => name === MEMORY_ROW);
-    const names = row?.kind === "probe" ? row.figures.map(({ name }) => name) : [];
-    const shown = names
-      .map((name) => publishedReading("memory", MEMORY_ROW, name))
-      .filter((each) => each !== undefined);
-    expect(shown).toEqual([figures.memory.heapGrowthMB, figures.memory.rssGrowthMB]);
+  const { memory, stress } = figures;
+  const { heapGrowthMB, throughputPerSecond, p95ms } = stress;
+  const mixed = [throughputPerSecond, heapGrowthMB, ...Object.values(p95ms)];
+  test.each([
+    ["memory", MEMORY_ROW, [memory.heapGrowthMB, memory.rssGrowthMB]],
+    ["latency", `${stress.row}, trusted`, mixed],
+    ["latency", `${stress.row}, sandbox`, mixed],
+  ])("%s: %s", (name, of, published) => {
+    const row = suites.find((each) => each.name === name)?.rows.find((each) => each.name === of);
+    const names = row?.kind === "probe" ? row.figures.map((figure) => figure.name) : [];
+    const shown = names.map((figure) => publishedReading(name, of, figure)).filter((each) => each !== undefined);
+    expect(shown).toEqual(published);
   });
 });
