@@ -241,6 +241,6 @@ async function run(seed: number): Promise<void> {
 test("P1, P6, P9, P13: actors that do what they like lose no message, leave no ask open, and end", async () => {
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 2 ** 31 - 1 }), (seed) => run(seed)),
-    { ...runs(80), endOnFailure: true },
+    { ...runs(80, 4_000), endOnFailure: true },
   );
 }, 120_000);

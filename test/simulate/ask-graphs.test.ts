@@ -158,7 +158,7 @@ describe("P8: actors that ask each other at random never wait for ever, and only
         if (setting.forwards > 0 || setting.routings !== undefined) return; // Who is waited for is not who was asked.
         for (let i = 0; i < path.length - 1; i++) expect(waits).toContain(`${path[i]} → ${path[i + 1]}`);
       });
-      await simulate(program, { seeds: runs(200).numRuns, faults: { delay: 0.02 } });
+      await simulate(program, { seeds: runs(200, 10_000).numRuns, faults: { delay: 0.02 } });
       expect(refused).toBeGreaterThan(200);
     });
   }
@@ -169,7 +169,7 @@ describe("P8: actors that ask only those above them are never refused:", () => {
     test(setting.name, async () => {
       await simulate(
         graph(true, setting, (path) => expect(path).toBeUndefined()),
-        { seeds: runs(100).numRuns },
+        { seeds: runs(100, 5_000).numRuns },
       );
     });
   }

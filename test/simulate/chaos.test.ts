@@ -15,7 +15,7 @@ function live(): { readonly objects: number; readonly bytes: number } {
 test("a minute of chaos among 1,000 actors: nothing is unaccounted for, no ask hangs, no timer is left, and no memory", async () => {
   await chaos(MESSAGES, 0); // What is made once, is made here: shapes, code, the names of 1,000 addresses.
   const before = live();
-  for (let seed = 1; seed <= runs(2).numRuns; seed++) {
+  for (let seed = 1; seed <= runs(2, 60).numRuns; seed++) {
     const { actors, accepted, asks, replies, errors, crashes, stops, restarts, ...bad } = await chaos(MESSAGES, seed);
     expect({ seed, ...bad }).toEqual({ seed, notOnce: 0, unbalanced: 0, left: 0, unfinished: [], timers: 0 });
     expect(actors).toBe(1_000);

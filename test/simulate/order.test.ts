@@ -161,7 +161,7 @@ describe("P1, P2, P3, P6: letters are accounted for, in order, one at a time, an
   for (const [name, faults] of rows) {
     test(name, async () => {
       const seen = { letters: 0, ends: 0 };
-      await simulate(correspondence(seen), { seeds: runs(100).numRuns, faults, expected: () => false });
+      await simulate(correspondence(seen), { seeds: runs(100, 5_000).numRuns, faults, expected: () => false });
       expect(seen.letters).toBeGreaterThan(800);
       expect(seen.ends).toBeGreaterThan(20);
     });

@@ -4,7 +4,7 @@ import { SimulatedFault, simulate } from "../../src/testing/index";
 import { runs } from "../property/runs";
 import { scenarios } from "../savina/scenarios";
 
-const seeds = runs(40).numRuns;
+const seeds = runs(40, 2_000).numRuns;
 
 describe("whatever the order of turns, and however long somebody waits for his, the answer is exact:", () => {
   for (const { name, small } of scenarios) {

@@ -172,7 +172,7 @@ for (const [what, program] of [
       test(name, async () => {
         const seen: Seen = { drained: 0, refused: 0, stops: 0 };
         await simulate(program(seen, faults.throw === undefined), {
-          seeds: runs(80).numRuns,
+          seeds: runs(80, 4_000).numRuns,
           faults,
           expected: () => false,
           system: { hookTimeout: Number.POSITIVE_INFINITY },

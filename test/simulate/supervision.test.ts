@@ -94,7 +94,7 @@ describe("P9, P10: a family of actors that fail lives on, in order and with fres
     test(name, async () => {
       const seen: Seen = { restarts: 0, replies: 0, failures: 0, holds: 0 };
       await simulate(family(seen, (faults.throw ?? 0) === 0), {
-        seeds: runs(60).numRuns,
+        seeds: runs(60, 3_000).numRuns,
         faults,
         expected: ({ error }) => error instanceof Mishap,
         system: { hookTimeout: Number.POSITIVE_INFINITY },
