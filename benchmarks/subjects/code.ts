@@ -1,6 +1,15 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type AskResult, address, createMessage, createSystem, type Message, type Router, systemClock } from "envoi";
+import {
+  type AskResult,
+  address,
+  createMessage,
+  createSystem,
+  type Message,
+  type Router,
+  type System,
+  systemClock,
+} from "envoi";
 import { type Isolation, spawnCodeExecution, spawnFileSystem, spawnProgram } from "envoi/tools";
 import { CodeRefusal, type Ended, openTier, Sources, spawnCodeOver } from "#internals";
 import type { Sample } from "../harness/code-floors";
@@ -75,8 +84,13 @@ const tierOf = once((isolation) =>
   openTier(isolation, { size: navigator.hardwareConcurrency, maxWaiting: 1_000, clock: systemClock }),
 );
 
+interface Actors extends Workbench<AskResult> {
+  readonly system: System;
+  readonly router: Router;
+}
+
 /** A code actor and a file actor, asked through the router; they end with the process. */
-export const openActors = once(async (isolation: Isolation): Promise<Workbench<AskResult> & { router: Router }> => {
+export const openActors = once(async (isolation: Isolation): Promise<Actors> => {
   const folder = makeFolder(disk, "envoi-code-").path;
   const system = createSystem();
   const { router } = system;
@@ -84,6 +98,7 @@ export const openActors = once(async (isolation: Isolation): Promise<Workbench<A
   spawnFileSystem(system, { root: folder });
   ran(await execute(router, "1")); // The first one waits until there is a process.
   return {
+    system,
     router,
     run: (code, input) => execute(router, code, input),
     told: ran,

@@ -206,13 +206,11 @@ export async function mixed<Answer>(
   return { rate, "heap growth": (liveHeap() - heap) / 1e6, ...Object.fromEntries(p95) };
 }
 
-const mixedByActors = (isolation: "sandbox" | "trusted", messages: number) =>
-  withSystem(async (system) => {
-    const { address } = system.spawn("source", Source, () => ({ count }));
-    return mixed(messages, await openActors(isolation), (from) =>
-      system.router.stream(createMessage(address, "count", from)),
-    );
-  });
+const mixedByActors = async (isolation: "sandbox" | "trusted", messages: number) => {
+  const bench = await openActors(isolation);
+  const { address } = bench.system.spawn("source", Source, () => ({ count }));
+  return mixed(messages, bench, (from) => bench.router.stream(createMessage(address, "count", from)));
+};
 export const sandboxMixed = (messages: number) => mixedByActors("sandbox", messages);
 export const trustedMixed = (messages: number) => mixedByActors("trusted", messages);
 export const sandboxMixedByHand = (messages: number) => mixed(messages, openByHand("sandbox"), count);
