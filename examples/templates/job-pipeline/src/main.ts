@@ -1,6 +1,6 @@
 /**
  * Does the jobs of a file, or of standard input: `bun start jobs.jsonl > results.jsonl`. Ctrl-C takes no more jobs, and finishes
- * those that were taken; a second one ends at once. Status 1: some job failed.
+ * those that were taken; a second one ends at once. Status 1: some job failed. Status 2: the jobs cannot be read.
  */
 import { createSystem } from "envoi";
 import { startPipeline } from "./pipeline";
@@ -15,15 +15,20 @@ const [path] = process.argv.slice(2);
 const input = path === undefined ? Bun.stdin.stream() : Bun.file(path).stream();
 let rest = "";
 let isOpen = true;
-for await (const text of input.pipeThrough(new TextDecoderStream())) {
-  const lines = (rest + text).split("\n");
-  rest = lines.pop() ?? "";
-  for (const line of lines) if (isOpen && line.trim() !== "") isOpen = await pipeline.submit(line);
-  if (!isOpen) break;
+let unread = "";
+try {
+  for await (const text of input.pipeThrough(new TextDecoderStream())) {
+    const lines = (rest + text).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) if (isOpen && line.trim() !== "") isOpen = await pipeline.submit(line);
+    if (!isOpen) break;
+  }
+  if (isOpen && rest.trim() !== "") await pipeline.submit(rest);
+} catch (error) {
+  unread = `The jobs cannot be read: ${error instanceof Error ? error.message : error}. `; // Those that were taken are done.
 }
-if (isOpen && rest.trim() !== "") await pipeline.submit(rest);
 
 const { done, failed } = await pipeline.end();
-console.error(`${done} done, ${failed} failed.`);
+console.error(`${unread}${done} done, ${failed} failed.`);
 await system.shutdown();
-process.exitCode = failed === 0 ? 0 : 1;
+process.exitCode = unread !== "" ? 2 : failed === 0 ? 0 : 1;

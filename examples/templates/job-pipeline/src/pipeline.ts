@@ -8,6 +8,7 @@ import { type Job, type Outcome, Results, type Summary, Worker } from "./protoco
 import { Hopeless } from "./work";
 
 export interface PipelineOptions {
+  /** Does a job. The signal is aborted when the attempt has had its time, and by nothing else. */
   readonly work: (job: Job, signal: AbortSignal) => Promise<unknown>;
   readonly write: (outcome: Outcome) => void | Promise<void>;
   /** Jobs at the same time. Default: 4. */
@@ -64,27 +65,24 @@ export function startPipeline(system: System, options: PipelineOptions): Pipelin
   };
 }
 
-/** What a worker uses of its context. */
-interface WorkerContext {
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
-}
-
 function workerOf(
-  ctx: WorkerContext,
+  { clock }: { readonly clock: Clock },
   results: RefTo<typeof Results>,
   { work, attempts = 3, timeout = 30_000, pause = 1_000 }: PipelineOptions,
 ) {
-  /** One attempt. It ends at its timeout, also where the work does not heed the signal. */
+  /**
+   * One attempt. It ends at its timeout, also where the work does not heed the signal. That signal is the attempt's own: a stop
+   * aborts `ctx.signal` also for the jobs that wait, and these are to be done.
+   */
   async function attempt(job: Job): Promise<unknown> {
     const late = new AbortController();
     const reason = new Error(`it took longer than ${timeout} ms`);
-    const timer = ctx.clock.setTimer(() => late.abort(reason), timeout);
+    const timer = clock.setTimer(() => late.abort(reason), timeout);
     try {
       const ended = new Promise<never>((_resolve, reject) => {
         late.signal.addEventListener("abort", () => reject(reason), { once: true });
       });
-      return await Promise.race([work(job, AbortSignal.any([ctx.signal, late.signal])), ended]);
+      return await Promise.race([work(job, late.signal), ended]);
     } finally {
       timer.cancel();
     }
@@ -98,7 +96,7 @@ function workerOf(
         const reason = error instanceof Error ? error.message : String(error);
         if (error instanceof Hopeless || count >= attempts) return { id: job.id, ok: false, reason, attempts: count };
       }
-      await new Promise<void>((resolve) => void ctx.clock.setTimer(resolve, pause * 2 ** (count - 1)));
+      await new Promise<void>((resolve) => void clock.setTimer(resolve, pause * 2 ** (count - 1)));
     }
   }
 

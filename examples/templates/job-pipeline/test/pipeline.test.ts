@@ -86,3 +86,19 @@ test("a full pipeline makes its source wait", async () => {
   await fed;
   expect(await it.pipeline.end()).toEqual({ done: 6, failed: 0 });
 });
+
+test("jobs that wait when the input ends are done, also by a work that heeds its signal", async () => {
+  const opened = Promise.withResolvers<void>();
+  const heeding = async ({ id }: { id: string }, signal: AbortSignal) => {
+    await opened.promise;
+    signal.throwIfAborted();
+    return id;
+  };
+  await using it = pipelineWith({ work: heeding, workers: 1, waiting: 3, attempts: 1 });
+  for (let id = 1; id <= 4; id++) await it.pipeline.submit(jobOf(id)); // One runs, and three wait.
+  const ended = it.pipeline.end();
+  await it.test.settle();
+  opened.resolve();
+  expect(await ended).toEqual({ done: 4, failed: 0 });
+  expect(it.outcomes.map(({ id }) => id)).toEqual(["1", "2", "3", "4"]);
+});
