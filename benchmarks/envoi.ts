@@ -8,7 +8,7 @@ import { runInTerminal, type Status, type Terminal } from "./harness/terminal";
 
 const HELP = `envoi COMMAND [options]
 
-  bench   measures envoi beside its floors, and checks its targets; envoi bench --help tells its options
+  bench   measures envoi beside its floors, and checks its limits; envoi bench --help tells its options
   stress  raises the load until something breaks, and tells where; envoi stress --help tells its options
   help    this text
 

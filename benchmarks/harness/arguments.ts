@@ -12,7 +12,7 @@ export class UsageError extends Error {}
 export const usage = (command: string): string => `${command} [suite…] [options]
 
   --quick         3 rounds instead of 9, and one of rows that are no loops; a fifth of the time; writes nothing
-  --check         only rows with a target of benchmarks/targets.ts, quickly, and those that miss it twice more in full; ends with
+  --check         only rows with a limit, quickly, and those that miss it twice more in full; ends with
                   status 1 when one is missed each time, and with 3 when one could not be judged: its floors lie far apart, or
                   the machine lacks what it needs; writes nothing
   --filter TEXT   only rows whose name contains TEXT; writes nothing

@@ -163,7 +163,7 @@ function check(run: RunResult, { targets, err }: Surroundings): Status {
   const all = checked + leftOut.length;
   const kept = all - run.missed.length - run.undecided.length;
   const open = run.undecided.length > 0 ? `, ${run.undecided.length} could not be judged` : "";
-  err(`${kept} of ${all} targets kept${open} (${targets.length} in all)\n`);
+  err(`${kept} of ${all} limits kept${open} (${targets.length} in all)\n`);
   if (run.missed.length > 0 || run.failed.length > 0) return 1;
   return run.undecided.length > 0 ? 3 : 0;
 }

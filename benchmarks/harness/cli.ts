@@ -62,7 +62,7 @@ function choose(
     }))
     .filter(({ rows, leftOut }) => rows.length > 0 || leftOut.length > 0);
   if (found.length > 0) return found;
-  const which = [...(check ? ["has a target"] : []), ...(filter === undefined ? [] : [`contains "${filter}"`])];
+  const which = [...(check ? ["has a limit"] : []), ...(filter === undefined ? [] : [`contains "${filter}"`])];
   throw new UsageError(`No row of ${named.map(({ name }) => name).join(", ")} ${which.join(" and ")}.`);
 }
 

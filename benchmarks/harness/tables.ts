@@ -1,7 +1,7 @@
 import { digits, duration, NANOSECONDS, quantity, range, rate, table } from "./format";
 import type { RowResult, SuiteResult } from "./results";
 import type { Spread } from "./statistics";
-import { type FigureName, isKept, isSame, type Target } from "./target";
+import { type FigureName, isAimMet, isKept, isSame, type Target } from "./target";
 
 export const NONE = "–";
 
@@ -29,6 +29,7 @@ export interface Line extends FigureName {
   readonly target: Target | undefined;
   readonly limit: string;
   readonly isMissed: boolean;
+  readonly isAimMissed: boolean;
 }
 
 /** The figures of a suite, a line each, in the order of its rows. */
@@ -40,11 +41,12 @@ export const linesOf = ({ suite, rows }: SuiteResult, targets: readonly Target[]
       const [judged, unit] = row.kind === "timed" ? [row.ratio?.median, ""] : [reading.value, reading.unit];
       const isMissed = target !== undefined && judged !== undefined && !isKept(target, judged);
       const limit = target === undefined ? NONE : `${limitIn(target, unit)}${isMissed ? " (missed)" : ""}`;
-      return { ...name, ...reading, target, limit, isMissed };
+      const isAimMissed = target !== undefined && judged !== undefined && !isAimMet(target, judged);
+      return { ...name, ...reading, target, limit, isMissed, isAimMissed };
     }),
   );
 
-function readings(row: RowResult): Omit<Line, "suite" | "row" | "target" | "limit" | "isMissed">[] {
+function readings(row: RowResult): Omit<Line, "suite" | "row" | "target" | "limit" | "isMissed" | "isAimMissed">[] {
   const floorIn = (value: number | undefined, unit: string) =>
     "none" in row.floor || value === undefined ? NONE : `${row.floor.name}: ${measured(value, unit)}`;
   if (row.kind === "timed") {
@@ -79,6 +81,9 @@ const share = ({ median, min, max }: Spread): string => {
   return `${own} % (${least}–${most})`;
 };
 
+/** An aim as text; it is in the unit of its figure. */
+export const aimOf = ({ aim }: Target): string => aim.toLocaleString("en", { maximumSignificantDigits: 6 });
+
 const CELLS = {
   row: ({ name }) => name,
   here: ({ here }) => here,
@@ -87,7 +92,7 @@ const CELLS = {
   "times the floor (min–max)": ({ ratio }) => (ratio === null ? NONE : range(ratio)),
   "share of its time over its floor": ({ ratio }) => (ratio === null ? NONE : share(ratio)),
   limit: ({ limit }) => limit,
-  aim: ({ target }) => target?.aim.toLocaleString("en", { maximumSignificantDigits: 6 }) ?? NONE,
+  aim: ({ target, isAimMissed }) => (target === undefined ? NONE : `${aimOf(target)}${isAimMissed ? " (missed)" : ""}`),
   reason: ({ target }) => target?.reason ?? NONE,
 } as const satisfies Record<string, (line: Line) => string>;
 

@@ -23,7 +23,7 @@ interface Miss {
 export function describeMiss({ target, measured }: Miss): string {
   const [sign, limit] = "atMost" in target ? ["≤", target.atMost] : ["≥", target.atLeast];
   const shown = limit.toLocaleString("en", { maximumFractionDigits: 20 });
-  return `${target.suite}: "${target.row}" has ${target.figure} ${Number(measured.toPrecision(4))}; its target is ${sign} ${shown}`;
+  return `${target.suite}: "${target.row}" has ${target.figure} ${Number(measured.toPrecision(4))}; its limit is ${sign} ${shown}`;
 }
 
 /** The sentence that tells of a target that nobody can judge. */
@@ -73,6 +73,10 @@ export function figureOf(name: FigureName, results: readonly Checkable[]): numbe
 export const isKept = (target: Target, measured: number): boolean =>
   "atMost" in target ? measured <= target.atMost : measured >= target.atLeast;
 
+/** Whether a figure reaches its aim, which stops nobody. */
+export const isAimMet = (target: Target, measured: number): boolean =>
+  "atMost" in target ? measured <= target.aim : measured >= target.aim;
+
 /**
  * What the results say of the targets that they hold a figure for (`unjudged`: whether they seem kept or missed), and which they hold
  * none for, as their row was left out.
@@ -107,7 +111,7 @@ export function checkTargets(
 export const QUIET = 0.06;
 
 /** The same of one row, whose few rounds may differ by more than those in the middle of all rows. */
-const QUIET_ROW = 2 * QUIET;
+export const QUIET_ROW = 2 * QUIET;
 
 /** Units of figures that another process changes; bytes and counts are what they are. */
 const DISTURBED = ["ns", "µs", "ms", "s", "/s"];

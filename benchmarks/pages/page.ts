@@ -1,7 +1,8 @@
+import manifest from "../../package.json";
 import { digits } from "../harness/format";
 import type { SuiteResult } from "../harness/results";
 import { type Line, linesOf, lineTable, SHORT } from "../harness/tables";
-import { checkTargets, type FigureName, figureOf, isSame, QUIET, type Target } from "../harness/target";
+import { checkTargets, type FigureName, figureOf, isSame, QUIET, QUIET_ROW, type Target } from "../harness/target";
 import { actorsTable, beside, type Peers, RIVALS, rivalsTable } from "./rivals";
 import { charts, inReadme, peersInReadme } from "./shown";
 import { image, type Shown, whereOf } from "./suite";
@@ -22,6 +23,8 @@ export const FOLDER = "benchmarks/results";
 const WORST = 10;
 /** How many figures the part of a suite shows: those nearest to their limits. */
 const NEAREST = 3;
+/** A limit that is more than so many times the figure holds little. */
+const LOOSE = 2;
 
 type Checked = ReturnType<typeof checkTargets>;
 
@@ -49,18 +52,21 @@ const INTRODUCTION = `# Benchmarks
 
 Written by \`bun run bench\` from \`${FOLDER}/*.json\`. No figure is typed by hand, and a test fails when a page says something
 else than the results. \`bun run bench\` in a clone of the repository, or \`bunx envoi bench\` where the package is installed, measures
-on your machine.`;
+on your machine (after \`bun add -d mitata@${manifest.peerDependencies.mitata}\`).`;
 
 const READING = `## How to read it
 
 - A **row** is one kind of work. *Here* is its median, or what a probe read, with its lowest and highest round.
-- A row stands beside its **floor**: the quickest program for that work without envoi, such as a bare mailbox. A **baseline** is other work, or contains envoi.
-- **Times the floor** is the row's median over its floor's, with the lowest and the highest round; of a rate, less is slower. It hardly depends on the machine.
+- A row stands beside its **floor**: a program for that work without envoi, as quick as we could write it, such as a bare mailbox. envoi is below 1 where it does the work in another way. A **baseline** is other work, or contains envoi.
+- Of a timer beside two actors, *raw* is no floor but the worst case: bare mailboxes that never let a timer fire.
+- **Times the floor** is the median, over the rounds, of the row's median over its floor's in the same round, so not quite the quotient of the two figures beside it; with the lowest and the highest round. Of a rate, less is slower. It hardly depends on the machine.
+- Rows whose rounds overlap are not in order: which of them is less may be chance.
+- A **program**, in the name of a row, is an actor whose behaviour is source text, run by the code executor.
 - Row and floor run in one process in turns, each round after a forced collection, so a slow moment meets both.
 - Work is counted where it ends: in the handler, or on the reply. A row that does too little or too much has no figure.
 - A sample of a short row averages many operations. The suite *latency* times each operation by itself.
-- The **limit** is what \`bun run bench --check\` holds: of times the floor where the row is timed, else of *here*. Its reason is on [the page of limits](${FOLDER}/limits.md).
-- A machine is **quiet** when its floors vary by at most ${digits(QUIET * 100)} %. A row whose floor varies much is *unjudged*, kept or missed.
+- The **limit** is what \`bun run bench --check\` holds: of times the floor where the row is timed, else of *here*. A row has one for each figure that is held, so a suite may have more limits than rows. An **aim** is what would be good; one that is missed is shown and stops nobody. Reasons and aims are on [the page of limits](${FOLDER}/limits.md).
+- A machine is **quiet** when the floor in the middle of all rows varies by at most ${digits(QUIET * 100)} % (standard deviation of its rounds, extremes aside). A row whose own floor varies by more than ${digits(QUIET_ROW * 100)} % is *unjudged*, kept or missed.
 - The table of a suite has the ${NEAREST} figures that are nearest to their limits. Its own page has all rows.
 - [How the figures come about](${FOLDER}/method.md) tells the rest.`;
 
@@ -76,10 +82,19 @@ function limits({ checked, misses, unjudged }: Checked, without: number, lines: 
   const of = (all: typeof misses) =>
     withSuite(lines.filter((line) => all.some(({ target }) => target === line.target)));
   const open = of(unjudged).map(({ name }) => `*${name}*`);
+  const held = lines.filter(({ target }) => target !== undefined);
+  const timed = held.filter(({ figure }) => figure === "ratio");
+  const loose = timed.filter((line) => used(line) < 1 / LOOSE).length;
   return [
     `**What was kept?** ${checked - misses.length - open.length} of ${checked} limits; ${misses.length} missed, ${open.length} unjudged.`,
     ...(without === 0 ? [] : [`Newer rows have ${without} more, without a figure in these results.`]),
     ...(open.length === 0 ? [] : [`Unjudged, since the rounds of their floors lie too far apart: ${open.join("; ")}.`]),
+    `${held.filter(({ isAimMissed }) => !isAimMissed).length} of ${held.length} aims are met ([those missed](${FOLDER}/limits.md#missed-aims)).`,
+    ...(loose === 0
+      ? []
+      : [
+          `${loose} of ${timed.length} limits of timed rows are more than ${LOOSE} times what was measured: these hold little.`,
+        ]),
     ...(misses.length === 0 ? [] : [`Missed:\n\n${lineTable(of(misses), [...SHORT, "aim"])}`]),
   ].join(" ");
 }
@@ -97,7 +112,10 @@ function trust(results: readonly SuiteResult[], peers: Peers): string {
   const places = Object.entries(Object.groupBy(results, whereOf)).map(([where, [...suites] = []]) => {
     const noisy = suites.filter(({ noise }) => noise?.isNoisy).map(({ suite }) => suite);
     const spread = Math.max(0, ...suites.flatMap(({ noise }) => noise?.spread ?? []));
-    const quiet = spread > 0 ? ` Its floors varied by at most ${digits(spread * 100)} %.` : "";
+    const quiet =
+      spread > 0
+        ? ` In each suite, the floor in the middle of all rows varied by at most ${digits(spread * 100)} %; that of a single row may vary more.`
+        : "";
     const told = noisy.length === 0 ? quiet : ` **Noisy in ${noisy.join(", ")}.**${quiet}`;
     return `- ${suites.map(({ suite }) => suite).join(", ")}: ${where}.${told}`;
   });
@@ -113,8 +131,11 @@ ${places.join("\n")}`;
 function section({ suite, rows }: SuiteResult, { misses, unjudged }: Checked, all: readonly Line[], shown?: Shown) {
   const lines = all.filter((line) => line.suite === suite);
   const limits = lines.filter(({ target }) => target !== undefined).length;
-  const open = [...misses, ...unjudged].filter(({ target }) => target.suite === suite).length;
-  const kept = `${limits - open} of ${limits} limits kept${open > 0 ? `, ${open} missed or unjudged` : ""}`;
+  const [missed = 0, open = 0] = [misses, unjudged].map(
+    (all) => all.filter(({ target }) => target.suite === suite).length,
+  );
+  const others = [missed > 0 ? `, ${missed} missed` : "", open > 0 ? `, ${open} unjudged` : ""].join("");
+  const kept = `${limits - missed - open} of ${limits} limits kept${others}`;
   return [
     `## ${suite}`,
     `**${charts[suite]?.[0] ?? ""}** ${kept}. [All ${rows.length} rows](${FOLDER}/${suite}.md).`,

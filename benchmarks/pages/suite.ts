@@ -1,9 +1,9 @@
 import type { Picture } from "../charts/picture";
 import { COMPARE_METHOD } from "../compare/compare";
-import { digits } from "../harness/format";
+import { digits, range } from "../harness/format";
 import { revisionOf } from "../harness/machine";
 import type { SuiteResult } from "../harness/results";
-import { linesOf, lineTable, suiteTable } from "../harness/tables";
+import { aimOf, linesOf, lineTable, NONE, suiteTable } from "../harness/tables";
 import { figureOf, type Target } from "../harness/target";
 import { partsOf } from "./shown";
 
@@ -52,7 +52,7 @@ export function floorsPage(results: readonly SuiteResult[]): string {
   const groups = Object.entries(Object.groupBy(without, ({ why }) => why));
   return written(
     "Floors",
-    "A floor is the quickest program for that work without envoi; a baseline is other work, or contains envoi. It runs in the same process as its row, in turns.",
+    "A floor is a program for that work without envoi, as quick as we could write it; envoi is below 1 where it does the work in another way. A baseline is other work, or contains envoi. It runs in the same process as its row, in turns.",
     [...new Set(about)].join("\n"),
     "## Rows without a floor",
     groups.map(([why, of = []]) => `- Because ${why}: ${of.map(({ name }) => name).join(", ")}.`).join("\n"),
@@ -69,10 +69,18 @@ export function limitsPage(results: readonly SuiteResult[], targets: readonly Ta
     ];
   });
   const newer = targets.filter((target) => figureOf(target, results) === undefined);
+  const missed = results.flatMap((result) => linesOf(result, targets).filter(({ isAimMissed }) => isAimMissed));
   return written(
     "Limits",
-    "`bun run bench --check` holds the limits; the aim is what would be good. The limit of a timed row is about the times of its floor.",
+    "`bun run bench --check` holds the limits; the aim is what would be good; one that is missed stops nobody. The limit of a timed row is about the times of its floor.",
     ...parts,
+    "## Missed aims",
+    missed
+      .map(
+        ({ suite, name, here, ratio, target }) =>
+          `- ${suite}: ${name}, ${ratio && target?.figure === "ratio" ? range(ratio) : here}, aim ${target ? aimOf(target) : NONE}`,
+      )
+      .join("\n") || "None.",
     "## Without a figure in these results",
     newer.map(({ suite, row, figure }) => `- ${suite}: ${row}, ${figure}`).join("\n"),
   );

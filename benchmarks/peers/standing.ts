@@ -4,7 +4,7 @@ import type { PeerFigure, PeerResults, PeerRow } from "./results";
 /** How many times the bare mailbox envoi is to take at most. */
 export const AIM = 1.6;
 /** Figures that differ by less than this share are not told apart. */
-const RESOLUTION = 0.03;
+export const RESOLUTION = 0.03;
 
 export const SELF = "envoi";
 export const FLOOR = "mailbox";
@@ -38,6 +38,8 @@ export interface Standing {
   readonly isBehind: boolean;
   /** The best of those that do less, where it is better than envoi. */
   readonly less: Measured | undefined;
+  /** All that are better than envoi by more than can be told apart, the best first. */
+  readonly ahead: readonly string[];
 }
 
 /** How envoi stands in each row that is compared. */
@@ -45,15 +47,16 @@ export function standingsOf(results: PeerResults): Standing[] {
   return results.rows.flatMap((row) => {
     const own = figureOf(row, SELF)?.median;
     if (row.table !== "time" || own === undefined) return [];
-    const best = (keeps: boolean): Measured | undefined => {
-      const names = rivalsOf(results).filter((name) => keepsPromises(results, name) === keeps);
-      const figures = row.figures.filter(hasFigure).filter(({ peer }) => names.includes(peer));
-      return figures.toSorted((a, b) => a.median - b.median)[0];
-    };
+    const names = rivalsOf(results);
+    const rivals = row.figures.filter(hasFigure).filter(({ peer }) => names.includes(peer));
+    const sorted = rivals.toSorted((a, b) => a.median - b.median);
+    const best = (keeps: boolean) => sorted.find(({ peer }) => keepsPromises(results, peer) === keeps);
     const isAhead = (other: Measured | undefined): boolean =>
       other !== undefined && own - other.median > own * RESOLUTION;
     const [peer, less] = [best(true), best(false)];
-    return [{ room: results.room, row, own, peer, isBehind: isAhead(peer), less: isAhead(less) ? less : undefined }];
+    const ahead = sorted.filter(isAhead).map((other) => other.peer);
+    const behind = { isBehind: isAhead(peer), less: isAhead(less) ? less : undefined, ahead };
+    return [{ room: results.room, row, own, peer, ...behind }];
   });
 }
 

@@ -16,7 +16,7 @@ import { FULL, measureStress, QUICK } from "./stress";
 const usage = (command: string): string => `${command} [options]
 
   --quick   windows of one second and larger steps; writes nothing
-  --check   ends with status 1 when a target for stress in benchmarks/targets.ts is missed
+  --check   ends with status 1 when a limit of stress is missed
   --json    the results as JSON on standard output
   --help    this text
 
@@ -91,7 +91,7 @@ export const missedBy = ({ ladders, faults }: StressResults, targets: readonly T
     const ladder = ladders.find(({ name }) => name === target.row);
     const trouble = ladder?.overload ?? faults.find(({ name }) => name === target.row);
     const measured = target.figure === "recovery" ? trouble?.recovery : ladder?.held;
-    if (measured === undefined) return [`"${target.row}" has no ${target.figure}, which has a target`];
+    if (measured === undefined) return [`"${target.row}" has no ${target.figure}, which has a limit`];
     return isKept(target, measured) ? [] : [describeMiss({ target, measured })];
   });
 

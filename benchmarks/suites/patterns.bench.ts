@@ -272,7 +272,7 @@ export const suite = suiteOf(
     probe(
       "5 ms timer while two actors volley for 200 ms",
       [...figures("", "ticks"), ...figures("ms", "gap"), ...figures("", "hops", "ticks when idle")],
-      { name: "raw", measure: apart(import.meta.url, "rawFairness", BESIDE) },
+      { name: "raw, the worst case", measure: apart(import.meta.url, "rawFairness", BESIDE) },
       apart(import.meta.url, "fairness", BESIDE),
       [
         ["ticks", "atLeast", 38, 40, "no actor, however busy, starves timers (P5)"],

@@ -54,7 +54,7 @@ describe("a wrong command line ends with status 2 and says what there is:", () =
     [["rooting"], 'There is no suite "rooting". There are routing, memory.'],
     [["--filter", "nothing"], 'No row of routing, memory contains "nothing".'],
     [["memory", "--filter=ask"], 'No row of memory contains "ask".'],
-    [["routing", "--check"], "No row of routing has a target."],
+    [["routing", "--check"], "No row of routing has a limit."],
     [["--smoke", "--check"], "--smoke goes with no --check."],
     [["--compare", "v0.1.0", "--check"], "--compare goes with no --check."],
     [["routing", "--soak", "1"], "--soak goes with no suite."],
@@ -103,7 +103,7 @@ test("--smoke runs each row, times and writes nothing; one that does not its wor
 describe("--check", () => {
   test("measures the rows with targets alone, writes nothing, and ends with 0 when all are kept", async () => {
     const { status, out, err, written } = await run(["--check"], all, { targets: [{ ...bytes, atMost: 300 }] });
-    expect({ status, err, written }).toEqual({ status: 0, err: "1 of 1 targets kept (1 in all)\n", written: [] });
+    expect({ status, err, written }).toEqual({ status: 0, err: "1 of 1 limits kept (1 in all)\n", written: [] });
     expect(out).not.toContain("ref.ask");
   });
 
@@ -123,8 +123,8 @@ describe("--check", () => {
       expect(ended.status).toBe(status);
       expect(parseRun(ended.out).results[0]?.rows[0]?.attempts).toBe(attempts);
       if (status === 0) continue;
-      const missed = 'missed: memory: "idle actor" has bytes 300; its target is ≤ 250';
-      expect(ended.err).toBe(`${missed}\n0 of 1 targets kept (1 in all)\n`);
+      const missed = 'missed: memory: "idle actor" has bytes 300; its limit is ≤ 250';
+      expect(ended.err).toBe(`${missed}\n0 of 1 limits kept (1 in all)\n`);
     }
   });
 
@@ -147,7 +147,7 @@ describe("--check", () => {
     expect(status).toBe(3);
     expect(err).toContain("The machine was too noisy to judge by: the floors of 1 row lie");
     expect(err).toContain('could not be judged: routing: "noisy" has ratio ');
-    expect(err).toEndWith("0 of 2 targets kept, 2 could not be judged (2 in all)\n");
+    expect(err).toEndWith("0 of 2 limits kept, 2 could not be judged (2 in all)\n");
   });
 
   test("ends with status 3 when the row of a target was left out, and names it; not where that was not asked for", async () => {
@@ -160,7 +160,7 @@ describe("--check", () => {
     const { status, out, err } = await run(["memory", "code", "--check"], suites, { targets });
     expect({ status, err }).toEqual({
       status: 3,
-      err: 'could not be judged: code: "execute" was left out, and with it its bytes\n1 of 2 targets kept, 1 could not be judged (2 in all)\n',
+      err: 'could not be judged: code: "execute" was left out, and with it its bytes\n1 of 2 limits kept, 1 could not be judged (2 in all)\n',
     });
     expect(out).toContain('"execute" is left out, because the sandbox is not installed.');
     expect((await run(["memory", "--check"], suites, { targets })).status).toBe(0);

@@ -26,8 +26,8 @@ describe("a target", () => {
     const checkedIn = (results: SuiteResult) => checkTargets([target(), ticks], [results]);
     expect(checkedIn(result({ ratio: 1.5, ticks: 38 }))).toEqual({ checked: 2, misses: [], unjudged: [], leftOut: [] });
     expect(checkedIn(result({ ratio: 1.6251, ticks: 12 })).misses.map(describeMiss)).toEqual([
-      'routing: "ref.ask" has ratio 1.625; its target is ≤ 1.5',
-      'routing: "timer" has ticks 12; its target is ≥ 38',
+      'routing: "ref.ask" has ratio 1.625; its limit is ≤ 1.5',
+      'routing: "timer" has ticks 12; its limit is ≥ 38',
     ]);
   });
 

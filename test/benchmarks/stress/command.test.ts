@@ -75,7 +75,7 @@ test("--check ends with status 1 when a target is missed, and names it; without 
   const ladders = results.ladders.map((each) => ({ ...each, held: 900 }));
   const { status, err } = await run(["--check", "--quick"], { ...results, ladders });
   expect(status).toBe(1);
-  expect(err).toContain('missed: stress: "messaging only" has load that held 900; its target is ≥ 10,000\n');
+  expect(err).toContain('missed: stress: "messaging only" has load that held 900; its limit is ≥ 10,000\n');
   expect(await run(["--quick"], { ...results, ladders })).toMatchObject({ status: 0 });
 });
 
