@@ -81,7 +81,7 @@ describe("the tarball, installed into an empty project", () => {
   test("has the code, the declarations, the benchmarks, the pages and the licences, and nothing else: at most 2 MB, 340 files", async () => {
     const installed = join(folder, "node_modules/envoi");
     const names = (await readdir(installed)).filter((name) => !name.startsWith("."));
-    const pages = ["LICENSE", "README.md", "SECURITY.md"];
+    const pages = ["CHANGELOG.md", "LICENSE", "README.md", "SECURITY.md"];
     expect(names.sort()).toEqual([...pages, "bench", "dist", "package.json"]);
     expect(await readdir(join(installed, "dist"))).toEqual(
       expect.arrayContaining(["diff.license.txt", "embedded.license.txt", "typebox.license.txt"]),
@@ -103,8 +103,9 @@ describe("the tarball, installed into an empty project", () => {
       for (const [, shown, led] of text.matchAll(/(?:src|srcset|href)="([^"]+)"|\]\(([^)\s]+)\)/g)) {
         const [path = ""] = (shown ?? led ?? "").split("#");
         if (path === "" || /^\w+:/.test(path)) continue;
-        // The README leads to the guides, which are not in the package, and says where they are.
-        const isInRepository = page === "README.md" && /\.(?:md|txt)$/.test(path) && existsSync(join(root, path));
+        // These two lead to the guides, which are not in the package; the README says where they are.
+        const leads = page === "README.md" || page === "CHANGELOG.md";
+        const isInRepository = leads && /\.(?:md|txt)$/.test(path) && existsSync(join(root, path));
         const isThere = existsSync(join(installed, dirname(page), path));
         (isThere || isInRepository ? found : missing).push(`${page}: ${path}`);
       }
