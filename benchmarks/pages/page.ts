@@ -61,7 +61,7 @@ const READING = `## How to read it
 - Of a timer beside two actors, *raw* is no floor but the worst case: bare mailboxes that never let a timer fire.
 - **Times the floor** is the median, over the rounds, of the row's median over its floor's in the same round, so not quite the quotient of the two figures beside it; with the lowest and the highest round. Of a rate, less is slower. It hardly depends on the machine.
 - Rows whose rounds overlap are not in order: which of them is less may be chance.
-- A **program**, in the name of a row, is an actor whose behaviour is source text, run by the code executor.
+- A **program**, in the name of a row, is an actor whose behaviour is source text (\`spawnProgram\`): it is compiled once, and its values are made JSON and back.
 - Row and floor run in one process in turns, each round after a forced collection, so a slow moment meets both.
 - Work is counted where it ends: in the handler, or on the reply. A row that does too little or too much has no figure.
 - A sample of a short row averages many operations. The suite *latency* times each operation by itself.

@@ -123,6 +123,9 @@ describe("the pages beside it", () => {
     expect(limitsPage([result({})], targets)).toContain(
       "| ref.ask | 128 ns | 1.31 (1.2–1.5) | ≤ 1.5 | 1.25 (missed) | an ask costs a promise |",
     );
+    expect(limitsPage([result({})], targets)).toContain(
+      "## Missed aims\n\n- routing: ref.ask, 1.31 (1.2–1.5), aim 1.25\n- routing: timer: ticks, 39 (38 to 40), aim 40\n",
+    );
   });
 
   test("have all rows of a suite, by part, what was left out and why, and which version it was", () => {
