@@ -30,7 +30,9 @@ export async function buildBoth(root: string, commit: string, below: string, sig
   const [lock, ownLock] = [await textOf(join(root, "bun.lock")), await textOf(join(clone, "bun.lock"))];
   if (lock === ownLock) await symlink(join(root, "node_modules"), join(clone, "node_modules"));
   else await run([process.execPath, "install", "--frozen-lockfile"], clone, signal);
-  await Promise.all([layOut(clone, root, builds.base, signal), layOut(root, root, builds.present, signal)]);
+  const laid = [layOut(clone, root, builds.base, signal), layOut(root, root, builds.present, signal)];
+  await Promise.allSettled(laid); // Where one fails, the other would go on writing to a folder that is removed.
+  await Promise.all(laid);
   await standIn(builds);
   return builds;
 }

@@ -33,7 +33,12 @@ export async function bench(suites: readonly Suite[], options: Arguments, around
     around.err("Interrupted: nothing was written.\n");
     return 130;
   }
-  await keep(run, options, around);
+  try {
+    await keep(run, options, around);
+  } catch (error) {
+    around.err(`The results could not be kept: ${error instanceof Error ? error.message : String(error)}\n`);
+    return 1;
+  }
   return options.check ? check(run, around) : run.failed.length > 0 ? 1 : 0;
 }
 

@@ -3,6 +3,7 @@ import { bench, tellFailure } from "./bench";
 import { smokeRow } from "./measure";
 import { Interrupted, unlessInterrupted } from "./processes";
 import type { Suite } from "./suite";
+import { SuiteProcess } from "./suite-process";
 import { expectTargetsExist } from "./target";
 import type { Status, Surroundings } from "./terminal";
 
@@ -66,13 +67,19 @@ function choose(
   throw new UsageError(`No row of ${named.map(({ name }) => name).join(", ")} ${which.join(" and ")}.`);
 }
 
+/** Seconds that a few calls of a row may take. */
+const PATIENCE = 60;
+
 async function smoke(suites: readonly Suite[], around: Surroundings): Promise<0 | 1> {
   let [ran, failed] = [0, 0];
   for (const suite of suites) {
+    const apart = suite.file === undefined ? undefined : new SuiteProcess(suite.file);
+    await using opened = new AsyncDisposableStack();
+    opened.defer(async () => apart?.end());
     for (const row of suite.rows) {
       around.progress(`${suite.name}: ${row.name}`);
       try {
-        await unlessInterrupted(smokeRow(row), around.signal);
+        await unlessInterrupted(apart?.smoke(row.name, PATIENCE) ?? smokeRow(row), around.signal);
         ran++;
       } catch (error) {
         if (error instanceof Interrupted) throw error;

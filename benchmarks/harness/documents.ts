@@ -12,6 +12,7 @@ import { readPeers } from "../peers/results";
 import { renderStress } from "../stress/page";
 import { parseStress } from "../stress/results";
 import { targets as ownTargets } from "../targets";
+import { writeWhole } from "./places";
 import { readResults } from "./results";
 import { inOrder } from "./tables";
 import type { Target } from "./target";
@@ -19,7 +20,7 @@ import type { Target } from "./target";
 /** Writes every document that is made from the results in `benchmarks/results`, and removes those that nothing gives any more. */
 export async function writePages(root: string, targets: readonly Target[] = ownTargets): Promise<void> {
   const due = await documentsOf(root, targets);
-  for (const [name, text] of due) await Bun.write(join(root, name), text);
+  for (const [name, text] of due) await writeWhole(join(root, name), text);
   for (const name of await madeIn(root)) if (!due.has(name)) await rm(join(root, name));
 }
 

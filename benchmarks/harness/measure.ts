@@ -42,21 +42,20 @@ export async function smokeRow(row: Row | Probe): Promise<void> {
     });
   }
   read(row, await row.measure("smoke"));
-  if (!("none" in row.floor)) read(row, await row.floor.measure("smoke"));
+  if (!("none" in row.floor)) readFloor(row, await row.floor.measure("smoke"));
 }
 
 /** Gives the samplers of a floor, where there is one, and of its row. */
 async function withSamplers<T>(row: Row, use: (samplers: readonly Sampler[]) => Promise<T>): Promise<T> {
   const { name, operations, floor } = row;
   const prepared = await row.setup();
-  const under = "none" in floor ? undefined : floor.setup(operations);
-  try {
-    const sampler = new Sampler(name, operations, prepared);
-    return await use(under ? [new Sampler(`${name}, its floor`, operations, under), sampler] : [sampler]);
-  } finally {
-    await prepared.teardown?.();
-    await under?.teardown?.();
-  }
+  await using opened = new AsyncDisposableStack();
+  opened.defer(async () => void (await prepared.teardown?.()));
+  const sampler = new Sampler(name, operations, prepared);
+  if ("none" in floor) return await use([sampler]);
+  const under = floor.setup(operations);
+  opened.defer(async () => void (await under.teardown?.()));
+  return await use([new Sampler(`${name}, its floor`, operations, under), sampler]);
 }
 
 /** A result that does not know yet how long it took. */
@@ -118,7 +117,7 @@ async function measureProbe(probe: Probe, effort: Effort, signal?: AbortSignal):
   let series: Charted["series"] = [];
   for (let round = 0; round < rounds; round++) {
     signal?.throwIfAborted();
-    if (!("none" in floor)) under.push(read(probe, await floor.measure("full")).readings);
+    if (!("none" in floor)) under.push(readFloor(probe, await floor.measure("full")));
     const measured = read(probe, await probe.measure("full"));
     own.push(measured.readings);
     series = measured.series;
@@ -142,6 +141,9 @@ async function measureProbe(probe: Probe, effort: Effort, signal?: AbortSignal):
   };
 }
 
+/** Units of times, rates and counts; memory may shrink. */
+const NEVER_NEGATIVE = ["ns", "µs", "ms", "s", "/s", ""];
+
 /** What a probe read: a number for each of its figures, and the lines behind them. */
 function read({ name, figures }: Probe, measured: Readings | Charted): Charted {
   // The values of readings are numbers, so only what is charted has an object there.
@@ -149,7 +151,18 @@ function read({ name, figures }: Probe, measured: Readings | Charted): Charted {
   const readings = charted?.readings ?? (measured as Readings);
   const missing = figures.find((figure) => !Number.isFinite(readings[figure.name]));
   if (missing) throw new RefusedRow(name, `it gave no number for its figure "${missing.name}"`);
+  const negative = figures.find((figure) => NEVER_NEGATIVE.includes(figure.unit) && (readings[figure.name] ?? 0) < 0);
+  if (negative)
+    throw new RefusedRow(name, `its figure "${negative.name}" was ${readings[negative.name]}, below nothing`);
   return { readings, series: charted?.series ?? [] };
+}
+
+/** The same of its floor, which must be above nothing where the row is told as so many times it. */
+function readFloor(probe: Probe, measured: Readings): Readings {
+  const { readings } = read(probe, measured);
+  const idle = probe.figures.find(({ name, ratio }) => ratio && (readings[name] ?? 0) <= 0);
+  if (idle === undefined) return readings;
+  throw new RefusedRow(probe.name, `its floor gave ${readings[idle.name]} for "${idle.name}", which has no multiples`);
 }
 
 /** Why a row has no figures. */

@@ -1,4 +1,5 @@
 import { mkdtempSync, rmSync, statfsSync } from "node:fs";
+import { rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -37,6 +38,18 @@ export function makeFolder({ folder }: Place, prefix = "envoi-files-"): Folder {
   const path = mkdtempSync(join(folder, prefix));
   made.add(path);
   return { path, remove: () => remove(path) };
+}
+
+/** Writes a file whole or not at all: where the disk is full, or the process ends in the middle, what was there before stays. */
+export async function writeWhole(path: string, text: string): Promise<void> {
+  const beside = `${path}.${process.pid}.tmp`;
+  try {
+    await Bun.write(beside, text);
+    await rename(beside, path);
+  } catch (error) {
+    await rm(beside, { force: true });
+    throw error;
+  }
 }
 
 /** What the names of shared folders begin with. */

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { Type } from "envoi";
 import { jsonText } from "./format";
 import { machineSchema } from "./machine";
+import { writeWhole } from "./places";
 import { type Described, parseJson } from "./schema";
 
 const [text, number] = [Type.String(), Type.Number()];
@@ -132,7 +133,7 @@ export const serialise = (result: SuiteResult | RunResult): string => jsonText(r
 /** Writes one suite's results. */
 export async function writeResult(folder: string, result: SuiteResult): Promise<void> {
   await mkdir(folder, { recursive: true });
-  await Bun.write(join(folder, `${result.suite}.json`), serialise(result));
+  await writeWhole(join(folder, `${result.suite}.json`), serialise(result));
 }
 
 /**

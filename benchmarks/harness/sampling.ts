@@ -1,4 +1,5 @@
 import { measure } from "mitata";
+import { digits } from "./format";
 import { median } from "./statistics";
 import type { Prepared } from "./suite";
 
@@ -7,6 +8,9 @@ const SHORTEST_SAMPLE = 20_000;
 /** mitata unrolls a batch by four, so a batch is a multiple of it. */
 const UNROLL = 4;
 const LARGEST_BATCH = 16_384;
+
+/** Nanoseconds: the quickest of processors take more for an instruction, so an operation that takes less was not done. */
+const INSTRUCTION = 0.01;
 
 /** The samples of one round, in nanoseconds per operation. */
 export interface Round {
@@ -22,7 +26,7 @@ export class Sampler {
   private readonly proof: Proof;
 
   constructor(
-    name: string,
+    private readonly name: string,
     private readonly operations: number,
     private readonly prepared: Prepared,
   ) {
@@ -85,6 +89,10 @@ export class Sampler {
     const { samples, ticks } = await measure(this.prepared.run, options);
     // Before the samples mitata calls once to see whether the function is asynchronous, and once more if it batches.
     this.proof.expect(ticks + (batch > 1 ? 2 : 1));
+    const each = median(samples) / this.operations;
+    if (each < INSTRUCTION) {
+      throw new RefusedRow(this.name, `it counts what it does not do: an operation took ${digits(each)} ns`);
+    }
     return {
       samples: samples.map((each) => each / this.operations),
       operations: ticks * this.operations,

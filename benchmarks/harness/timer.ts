@@ -34,7 +34,7 @@ async function watch<Played>(play: () => Promise<Played>, clock: () => number): 
 const wallTime = (): number => performance.now();
 
 /** What this thread has run for, in milliseconds: not what its workers, the collector's threads or other processes have. */
-function threadTime(): number {
+export function threadTime(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1_000;
 }

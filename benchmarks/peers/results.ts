@@ -2,6 +2,7 @@ import { join, relative } from "node:path";
 import { Type } from "envoi";
 import { jsonText } from "../harness/format";
 import { machineSchema } from "../harness/machine";
+import { writeWhole } from "../harness/places";
 import { type Described, parseJson } from "../harness/schema";
 
 /** What envoi is measured beside peers at, in the order of the page. */
@@ -64,7 +65,7 @@ const fileOf = (folder: string, room: RoomName): string => join(folder, `peers-$
 
 /** Writes a room's results. */
 export async function keep(folder: string, results: PeerResults): Promise<void> {
-  await Bun.write(fileOf(folder, results.room), jsonText(results));
+  await writeWhole(fileOf(folder, results.room), jsonText(results));
 }
 
 /**

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { UsageError } from "../harness/arguments";
 import { align } from "../harness/format";
+import { writeWhole } from "../harness/places";
 import { commandFor, missingPeers } from "../harness/shipped";
 import { describeMiss, isKept, type Target } from "../harness/target";
 import { isCheckout, runInTerminal, type Status, type Terminal } from "../harness/terminal";
@@ -75,7 +76,7 @@ async function stress(options: ReturnType<typeof parseArguments>, around: Termin
   const parts = renderStress(results).split("\n\n");
   out(json ? serialiseStress(results) : parts.map((part) => (part.startsWith("|") ? align(part) : part)).join("\n\n"));
   if (!quick && isCheckout(root)) {
-    await Bun.write(join(root, "benchmarks/results/stress.json"), serialiseStress(results));
+    await writeWhole(join(root, "benchmarks/results/stress.json"), serialiseStress(results));
     await (await import("../harness/documents")).writePages(root); // Not part of a package.
   }
   const troubles = [...results.ladders.map(({ overload }) => overload), ...results.faults];

@@ -65,6 +65,46 @@ describe("a row is refused, timed or not, and its teardown runs:", () => {
     });
   }
 
+  test("it counts what it does not do", async () => {
+    let completed = 0;
+    const run = () => {
+      completed += 1_000_000;
+    };
+    const idle = row({ operations: 1_000_000, setup: () => ({ run, completed: () => completed }) });
+    await expect(measureRow(idle, BRIEF)).rejects.toThrow("is refused: it counts what it does not do: an operation");
+  });
+
+  test("its floor cannot be set up, or put away", async () => {
+    let open = 0;
+    const fail = () => {
+      throw new Error("no floor");
+    };
+    const setup = () => {
+      open++;
+      return { ...counting(10), teardown: () => open-- };
+    };
+    for (const floor of [fail, () => ({ ...counting(10), teardown: fail })]) {
+      const bad = row({ setup, floor: { ...countingFloor, setup: floor } });
+      await expect(measureRow(bad, BRIEF)).rejects.toThrow("no floor");
+      expect(open).toBe(0);
+    }
+  });
+
+  for (const bytes of [0, -1]) {
+    test(`a probe's floor gives ${bytes}, of which nothing is a multiple`, async () => {
+      const bad = probe({ floor: { name: "raw", measure: async () => ({ bytes }) } });
+      for (const measuring of [() => smokeRow(bad), () => measureRow(bad, BRIEF)]) {
+        await expect(measuring()).rejects.toThrow(`its floor gave ${bytes} for "bytes", which has no multiples`);
+      }
+    });
+  }
+
+  test("a probe gives a time below nothing", async () => {
+    const figures = [{ name: "gap", unit: "ms", ratio: false }] as const;
+    const bad = probe({ figures, floor: { none: "why" }, measure: async () => ({ gap: -1 }) });
+    await expect(measureRow(bad, BRIEF)).rejects.toThrow('its figure "gap" was -1, below nothing');
+  });
+
   test("it stops after a while", async () => {
     let completed = 0;
     const run = () => {

@@ -1,8 +1,15 @@
 import { expect, test } from "bun:test";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { linkSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseResults, parseRun, type RunResult, readResults, serialise } from "../../benchmarks/harness/results";
+import {
+  parseResults,
+  parseRun,
+  type RunResult,
+  readResults,
+  serialise,
+  writeResult,
+} from "../../benchmarks/harness/results";
 import { parseJson } from "../../benchmarks/harness/schema";
 import * as published from "../../benchmarks/index";
 import { result } from "./sample-result";
@@ -65,6 +72,24 @@ test("a folder with a file of another version is not read: the error says which 
     await Bun.write(join(folder, "routing.json"), text);
     for (const other of ["stress.json", "peers-actors.json"]) await Bun.write(join(folder, other), "{}");
     expect(await readResults(folder)).toEqual([whole]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test("results are written whole or not at all: what was there before is replaced, and nothing is left where that fails", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "envoi-results-"));
+  const [file, before] = [join(folder, "routing.json"), join(folder, "before")];
+  try {
+    await Bun.write(file, "before");
+    linkSync(file, before);
+    await writeResult(folder, whole);
+    expect(await readResults(folder)).toEqual([whole]);
+    expect(readFileSync(before, "utf8")).toBe("before"); // The file itself was not touched.
+    rmSync(file);
+    mkdirSync(file);
+    await expect(writeResult(folder, whole)).rejects.toThrow("EISDIR");
+    expect(readdirSync(folder).sort()).toEqual(["before", "routing.json"]);
   } finally {
     rmSync(folder, { recursive: true });
   }

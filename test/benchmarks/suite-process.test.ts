@@ -34,7 +34,7 @@ test("a suite that was loaded is measured in a process of its own, and its rows 
   const suites = async () =>
     (await loadSuites(home)).map((each) => ({
       ...each,
-      rows: each.rows.filter(({ name }) => name !== "hears nothing"),
+      rows: each.rows.filter(({ name }) => !["hears nothing", "leaves work behind"].includes(name)),
     }));
   const { around, said } = surroundings(root, { suites });
   expect(await main(["--json", "--quick"], around)).toBe(1);
@@ -67,6 +67,20 @@ describe("the process of a suite", () => {
     };
     await expect(suite.measure("hears nothing", effort, 1)).rejects.toMatchObject({ failure });
     expect(await processOf("second")).toBeGreaterThan(0);
+  });
+
+  test("refuses a row whose work goes on beside the next one, which has another process", async () => {
+    start();
+    const first = await processOf("first");
+    await expect(processOf("leaves work behind")).rejects.toThrow("it left work behind");
+    expect([0, first]).not.toContain(await processOf("second"));
+  });
+
+  test("has a row given up that never ends in a smoke, too, and is followed by another", async () => {
+    start();
+    await expect(suite.smoke("hears nothing", 1)).rejects.toThrow("it was given up after 1 s");
+    await suite.smoke("second", PATIENCE);
+    await expect(suite.smoke("idle", PATIENCE)).rejects.toThrow("it did nothing");
   });
 
   test("puts away what it made when it is over", async () => {

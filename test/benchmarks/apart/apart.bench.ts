@@ -28,6 +28,14 @@ export const suite: Suite = {
       makeFolder(disk, `envoi-apart-${process.pid}-`);
       return here();
     }),
+    own("leaves work behind", () => {
+      const busy = () => {
+        for (const end = Bun.nanoseconds() + 5e6; Bun.nanoseconds() < end; );
+        setImmediate(busy);
+      };
+      busy();
+      return here();
+    }),
     own("hears nothing", () => {
       for (;;);
     }),

@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { buildBoth } from "../../../benchmarks/compare/builds";
 import { compare } from "../../../benchmarks/compare/compare";
 import { descendants } from "../../../benchmarks/harness/processes";
 import type { Suite } from "../../../benchmarks/harness/suite";
@@ -117,6 +118,16 @@ describe("nothing is compared of", () => {
 
   test("a tree that does not build", async () =>
     expect(compared(await tinyCheckout("throw new Error('a typing mistake')"))).rejects.toThrow("a typing mistake"));
+
+  test("a revision that does not build, which is told once the build of the tree is over, too: it would write to what is removed", async () => {
+    const tree = await tinyCheckout("throw new Error('a typing mistake')");
+    const below = makeFolder();
+    const slow = "import { mkdirSync } from 'node:fs'; mkdirSync('dist'); await Bun.sleep(300);";
+    await Bun.write(join(tree, "scripts/build.ts"), slow);
+    const { signal } = new AbortController();
+    await expect(buildBoth(tree, git(tree, "rev-parse", "HEAD"), below, signal)).rejects.toThrow("a typing mistake");
+    expect(readdirSync(join(below, "here"))).toContain("dist");
+  });
 
   test("suites without a timed row", () =>
     expect(compared(root, "HEAD", { kind: "probe" })).rejects.toThrow("No timed row is chosen"));
