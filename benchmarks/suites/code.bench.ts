@@ -150,21 +150,21 @@ const coldStart = (isolation: Isolation): Declared => {
 };
 
 const trusted = [
-  asked("simple arithmetic", executions(arithmetic), 3.3, 2),
+  asked("simple arithmetic", executions(arithmetic), 4.6, 2),
   anew("simple arithmetic", "trusted", 200),
-  asked("array operation", executions(sample.array), 4.5, 3),
-  asked("string manipulation", executions(sample.text), 6, 4),
-  asked("JSON processing", executions(sample.json), 7.3, 4),
+  asked("array operation", executions(sample.array), 5.2, 3),
+  asked("string manipulation", executions(sample.text), 6.8, 4),
+  asked("JSON processing", executions(sample.json), 7.7, 4),
   asked("loop, 100 iterations", executions(sample.loop), 4.1, 3),
-  asked("with console output", executions(sample.output), 5.8, 4),
+  asked("with console output", executions(sample.output), 6.2, 4),
   asked("10 concurrent executions", tenAtOnce(arithmetic), 4.3, 3, 10),
   beside("trusted", "code, then file write", thenWrite),
   beside("trusted", "file read, code, file write", readThenWrite),
   ...(
     [
-      ["run of a compiled program", (all: number) => compiledRuns("trusted", arithmetic, all), 3.9, 2.5],
+      ["run of a compiled program", (all: number) => compiledRuns("trusted", arithmetic, all), 5.4, 2.5],
       ["an execution in a session", (all: number) => inSession("trusted", all), 29, 10],
-      ["an ask of a program actor", (all: number) => programAsks("trusted", all), 5.1, 3],
+      ["an ask of a program actor", (all: number) => programAsks("trusted", all), 6.6, 3],
     ] as const
   ).map(([name, work, most, aim]) => timed(name, echoAsk(1), work, [most, aim, TRUSTED], { operations: 200 })),
   coldStart("trusted"),
@@ -252,7 +252,7 @@ const inProcess = [
     apart(MODULE, "handOver", HANDED),
     [
       ["one that is ready", "atMost", 1_400, 100, "the process is there, confined, and waits"],
-      ["that of a session", "atMost", 100, 50, "what runs in a session reuses its process"],
+      ["that of a session", "atMost", 135, 50, "what runs in a session reuses its process"],
     ],
   ),
 ];

@@ -127,7 +127,7 @@ const pooled = (
 
 export const suite = suiteOf("flow", "Warm: senders that wait for room, topics, and pools of four workers.", [
   timed("offer: 8 senders wait for room among 16, a message", rawOffers(16, 8), (all) => offers(all, 16, 8), [
-    3.3,
+    4.6,
     2,
     OFFER,
   ]),

@@ -67,7 +67,7 @@ export const suite = suiteOf(
       20,
       "a hundred operations at once, as published",
     ]),
-    each("read of 100 B", "reads", "µs", 10_000, [8, 3]),
+    each("read of 100 B", "reads", "µs", 10_000, [10, 3]),
     each("write of 100 B", "writes", "µs", 10_000, [
       420,
       100,

@@ -198,7 +198,7 @@ export const suite = suiteOf(
   [
     // Programs are read by a parser that not everybody installs.
     ...needing(await whyNot("trusted"), [
-      timed("router.tell() to echo program", asBaseline(rawTell), toldProgram, [260, 60, PROGRAM]),
+      timed("router.tell() to echo program", asBaseline(rawTell), toldProgram, [215, 60, PROGRAM]),
       programmed("router.ask() to echo program", "(n) => n", (payload) => payload, [19, 8, PROGRAM]),
       programmed("router.ask() to noop program", "() => {}", () => undefined, [17, 8, PROGRAM]),
       // The sum of 1 to n.
@@ -206,11 +206,11 @@ export const suite = suiteOf(
     ]),
     timed("router.tell() to echo handler", rawTell, (all) => tellThrough(createRouter(), all), [15.5, 6, ROUTED]),
     timed("ask round trip (echo)", rawAsk, (all) => askThrough(createRouter(), all), [4.2, 2, ROUTED]),
-    timed("sequential: 10 asks", rawAsk, (all) => askThrough(createRouter(), all), [3, 2, ROUTED], { per: 10 }),
+    timed("sequential: 10 asks", rawAsk, (all) => askThrough(createRouter(), all), [3.8, 2, ROUTED], { per: 10 }),
     timed("concurrent: 10 asks", rawAsks(10), (all) => askThrough(createRouter(), all, 10), [3.5, 2, ROUTED], {
       per: 10,
     }),
-    timed("ref.tell of two operations in turn, 100,000 to completion", rawTell, tellsOfTwo, [15, 4, TELL], TELLS),
+    timed("ref.tell of two operations in turn, 100,000 to completion", rawTell, tellsOfTwo, [4, 2, TELL], TELLS),
     timed("ref.tell, 100,000 to completion", rawTell, tells, [2.8, 1.3, TELL], TELLS),
     timed("ref.tell from inside an actor, 100,000 in a turn", rawInside, tellsFromInside, [3.7, 2, TELL], TELLS),
     timed("ref.ask in sequence, sync handler, default timeout", rawAsk, asks, [2, 1.25, ASK]),
@@ -221,8 +221,8 @@ export const suite = suiteOf(
       ROUTED,
     ]),
     intercepted("router.tell through one passing interceptor", tellThrough, [2.5, 1.2, INTERCEPTED]),
-    intercepted("router.ask through one passing interceptor", askThrough, [2.6, 1.5, INTERCEPTED]),
-    ...observed("inside of system.around", (system) => system.around((_, run) => run()), {}, [5, 3.3], [1.8, 1.25]),
+    intercepted("router.ask through one passing interceptor", askThrough, [3.7, 1.5, INTERCEPTED]),
+    ...observed("inside of system.around", (system) => system.around((_, run) => run()), {}, [3.5, 2], [1.8, 1.25]),
     ...observed("with system.onSend", (system) => system.onSend(() => undefined), {}, [3.5, 2.5], [1.5, 1.2]),
     ...observed("with metrics", nothing, { metrics: true }, [3, 2.2], [1.5, 1.15]),
     ...observed("with metrics that only count", nothing, COUNTERS, [1.3, 1.1], [1.35, 1.03]),

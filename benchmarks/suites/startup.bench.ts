@@ -35,7 +35,7 @@ export const suite = suiteOf(
     "takes longer than one that runs an empty file.",
   ].join("\n"),
   [
-    started('import "envoi", to the first reply', "reply", 20, 15, "a short program, such as a command, can afford it"),
+    started('import "envoi", to the first reply', "reply", 24, 15, "a short program, such as a command, can afford it"),
     started(
       'import "envoi", to the first reply, checked by its schemas',
       "checked-reply",

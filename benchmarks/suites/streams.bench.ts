@@ -81,8 +81,8 @@ export const suite = suiteOf(
     stream("stream, an item, credit 16", 16, [2.3, 1.8, ITEM]),
     stream("stream, an item, credit 256", 256, [2.3, 1.8, ITEM]),
     stream("stream of a synchronous generator, an item, credit 1", 1, [1.5, 1, FILLED], "counts"),
-    stream("stream of a synchronous generator, an item, credit 16", 16, [0.9, 0.7, FILLED], "counts"),
-    stream("stream of a synchronous generator, an item, credit 256", 256, [0.9, 0.7, FILLED], "counts"),
-    stream("stream of one item, begun and ended", 16, [4.1, 2, ITEM], "ticks", 1),
+    stream("stream of a synchronous generator, an item, credit 16", 16, [1.25, 0.7, FILLED], "counts"),
+    stream("stream of a synchronous generator, an item, credit 256", 256, [1.1, 0.7, FILLED], "counts"),
+    stream("stream of one item, begun and ended", 16, [5.3, 2, ITEM], "ticks", 1),
   ],
 );
