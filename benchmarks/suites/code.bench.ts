@@ -252,7 +252,7 @@ const inProcess = [
     apart(MODULE, "handOver", HANDED),
     [
       ["one that is ready", "atMost", 1_400, 100, "the process is there, confined, and waits"],
-      ["that of a session", "atMost", 135, 50, "what runs in a session reuses its process"],
+      ["that of a session", "atMost", 100, 50, "what runs in a session reuses its process"],
     ],
   ),
 ];
