@@ -101,8 +101,11 @@ export class SuiteProcess {
   }
 }
 
-/** Milliseconds in which a thread without work uses less of its processor than a share; a row has some of them to come to rest. */
-const REST = { window: 20, windows: 10, share: 0.3 };
+/**
+ * Milliseconds in which a thread without work uses less of a processor than a share; a row has some of them to come to rest. The share is
+ * small, as a thread with work may get no more of a machine that is busy with others.
+ */
+const REST = { window: 20, windows: 10, share: 0.1 };
 
 /**
  * Waits until nothing of a row is at work in this thread any more.
