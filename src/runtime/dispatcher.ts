@@ -207,7 +207,7 @@ export class FairDispatcher implements Dispatcher {
     const left = TURN - (now - this.#turnStart);
     // The next actor may be the slowest recent one. As many messages of it as of a quick one would take many turns.
     const measured = (now - this.#lastLook) / this.#granted;
-    // Whoever told 100,000 messages was slow, and not the actor that gets them: one more message shows the pace.
+    // The time may be that of a sender of 100,000 messages, and not of the actor that gets them: one more message shows the pace.
     const isUnknown = this.#hasWaited && measured * MOST > left;
     const pace = isUnknown ? this.#pace : Math.max(measured, this.#pace);
     this.#hasWaited = false;

@@ -59,7 +59,7 @@ export interface Tally {
 
 /** Most messages of a burst. */
 const ROOM = 128;
-/** Most empty bursts that are kept for the next mailboxes, 1 kB each. */
+/** Most empty bursts that are kept for the next mailboxes, 1 kB each, or 2 kB with names. */
 const MOST_SPARE = 64;
 /** Messages that come behind others before a burst pays. */
 const FEW = 16;
