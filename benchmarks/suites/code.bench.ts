@@ -155,8 +155,8 @@ const trusted = [
   asked("array operation", executions(sample.array), 5.2, 3),
   asked("string manipulation", executions(sample.text), 6.8, 4),
   asked("JSON processing", executions(sample.json), 7.7, 4),
-  asked("loop, 100 iterations", executions(sample.loop), 4.1, 3),
-  asked("with console output", executions(sample.output), 6.2, 4),
+  asked("loop, 100 iterations", executions(sample.loop), 4.6, 3),
+  asked("with console output", executions(sample.output), 8, 4),
   asked("10 concurrent executions", tenAtOnce(arithmetic), 4.3, 3, 10),
   beside("trusted", "code, then file write", thenWrite),
   beside("trusted", "file read, code, file write", readThenWrite),
@@ -209,7 +209,7 @@ const sandbox = [
     figures("µs", "a call", "a run of one call"),
     "the limit is of the time itself: a tenth of what ten calls more take in one run",
     apart(MODULE, "toolCall", { smoke: 10, full: 100 }),
-    [["a call", "atMost", 60, 40, "out of the sandbox, an ask, and back"]],
+    [["a call", "atMost", 66, 40, "out of the sandbox, an ask, and back"]],
   ),
   ...needing(canSeeProcesses ? undefined : "processes are looked at in /proc of Linux", [
     probe(
@@ -252,7 +252,7 @@ const inProcess = [
     apart(MODULE, "handOver", HANDED),
     [
       ["one that is ready", "atMost", 1_400, 100, "the process is there, confined, and waits"],
-      ["that of a session", "atMost", 100, 50, "what runs in a session reuses its process"],
+      ["that of a session", "atMost", 160, 50, "what runs in a session reuses its process"],
     ],
   ),
 ];

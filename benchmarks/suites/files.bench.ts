@@ -94,7 +94,7 @@ export const suite = suiteOf(
     row("write 10 KB", 10, WHOLE, kinds.write(10 * KB), REPLACES, [1.3, 1.15]),
     row("write 100 KB", 10, WHOLE, kinds.write(100 * KB), REPLACES, [1.3, 1.15]),
     row("read file", 10, READ, kinds.read(KB), READS, [1.7, 1.2]),
-    row("list directory", 1, DETAILS, kinds.list(1_000, true), LISTS, [0.9, 0.7]),
+    row("list directory", 1, DETAILS, kinds.list(1_000, true), LISTS, [1.05, 0.7]),
     row("delete file", 10, DELETE, kinds.writeAndDelete, REPLACES, [1.7, 1.2]),
     row("write + read", 10, WRITE_READ, kinds.writeAndRead, READS, [1.7, 1.1]),
     row("10 concurrent writes", 10, TEN, kinds.tenWrites, REPLACES, [1.3, 1.1], 10),

@@ -211,7 +211,7 @@ export const suite = suiteOf(
       per: 10,
     }),
     timed("ref.tell of two operations in turn, 100,000 to completion", rawTell, tellsOfTwo, [4, 2, TELL], TELLS),
-    timed("ref.tell, 100,000 to completion", rawTell, tells, [2.8, 1.3, TELL], TELLS),
+    timed("ref.tell, 100,000 to completion", rawTell, tells, [4.1, 1.3, TELL], TELLS),
     timed("ref.tell from inside an actor, 100,000 in a turn", rawInside, tellsFromInside, [3.7, 2, TELL], TELLS),
     timed("ref.ask in sequence, sync handler, default timeout", rawAsk, asks, [2, 1.25, ASK]),
     timed("ref.ask, 100 in flight", rawAsks(100), (all) => asks(all, 100), [1.7, 1.1, ASK]),

@@ -39,14 +39,14 @@ export const suite = suiteOf(
     started(
       'import "envoi", to the first reply, checked by its schemas',
       "checked-reply",
-      30,
+      33,
       25,
       "TypeBox's compiler comes with the first schema that is checked",
     ),
     started(
       'import "envoi/tools", to the first file read',
       "file-read",
-      60,
+      66,
       45,
       "the file actor checks each request by its schema",
     ),
@@ -54,7 +54,7 @@ export const suite = suiteOf(
       started(
         'import "envoi/tools", to the first execution in the sandbox',
         "execution",
-        100,
+        112,
         80,
         "a process is started, and WebAssembly compiled in it",
         9,

@@ -163,7 +163,7 @@ const rawStash = (width: number): Floor =>
 const WHY = "a supervisor's decision, an order among siblings, and an end that is told; a stash handles twice";
 
 export const suite = suiteOf("survival", "What it costs to fail, to be told of an end, and to put messages aside.", [
-  timed("restart: an ask that fails, its actor made anew", rawRestart, restart, [3.4, 1.5, WHY]),
+  timed("restart: an ask that fails, its actor made anew", rawRestart, restart, [3.8, 1.5, WHY]),
   timed("watch: a child spawned, watched, stopped, and told of", rawWatch, watch, [6.6, 2.5, WHY]),
   timed(
     "stash: 100 messages put aside and handled later, a message",
