@@ -22,6 +22,7 @@ import type { Protocol } from "./protocol/protocol";
 import { deadLetterOfNobody } from "./router/dead-letters";
 import { createEnvironment, type SystemOptions } from "./router/environment";
 import { AddressRouter, type Router } from "./router/router";
+import type { Clock } from "./runtime/clock";
 import type { Feed } from "./runtime/feed";
 import { onSignals, type SignalName } from "./runtime/signals";
 
@@ -58,6 +59,8 @@ export interface SignalOptions extends ShutdownOptions {
 export interface System extends AsyncDisposable, Observable, Measured {
   /** The router that reaches this system's actors by address, and takes handlers of its own. */
   readonly router: Router;
+  /** Its source of time: for doors and other code beside the system, so that a test's manual clock rules them too. */
+  readonly clock: Clock;
   /**
    * Starts an actor under a name; its address is `@(name)`.
    *
@@ -182,7 +185,7 @@ export interface System extends AsyncDisposable, Observable, Measured {
  */
 export function createSystem(options: SystemOptions = {}): System {
   const { environment, deadLetters } = createEnvironment(options);
-  const { settling, events, observers, meters, directory, logger } = environment;
+  const { settling, events, observers, meters, directory, logger, clock } = environment;
   const router = new AddressRouter(environment, deadLetters.feed);
   let reported: Promise<ShutdownReport> | null = null;
   let unbind: () => void = () => undefined;
@@ -199,6 +202,7 @@ export function createSystem(options: SystemOptions = {}): System {
 
   const system: System = {
     router,
+    clock,
     events: events.feed,
     spawn: (name, protocol, factory, options) => spawnCell(environment, null, name, protocol, factory, options),
     resolve: (prefix, open, options) => resolve(environment, prefix, open, options),

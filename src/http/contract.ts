@@ -1,0 +1,221 @@
+import type { Server, WebSocketHandler } from "bun";
+import type { Address, AnyRef, Clock, Door, Metadata, Operation, OperationJsonSchema, System } from "../index";
+
+/** The sender of a request, as `authenticate` found it. */
+export interface Caller {
+  /** Names the caller for limits, streams and sessions: the same text for each request of the same caller. */
+  readonly id: string;
+  /** More data for handlers, which read it in `ctx.metadata` beside `caller`, the id. It must be JSON. Default: none. */
+  readonly metadata?: Metadata;
+}
+
+/** Bun's server. Its sockets carry what the WebSocket part needs. */
+export type BunServer = Server<unknown>;
+
+/** One request on its way through the gateway. */
+export interface Visit {
+  readonly request: Request;
+  /** Undefined where the gateway is mounted in another router. */
+  readonly server: BunServer | undefined;
+  /** The path below the gateway's base path. It begins with a slash, and is not decoded. */
+  readonly path: string;
+  /** The part of the URL after the `?`; empty if there is none. */
+  readonly query: string;
+  /** The decoded parts of the path that its route left open, in order. */
+  readonly params: readonly string[];
+  /** Undefined if the gateway does not authenticate. */
+  readonly caller: Caller | undefined;
+  /** Owns streams, sessions and limits: the caller's id, or the address of the network peer. */
+  readonly owner: string;
+  /** Goes with each message that the request sends. */
+  readonly metadata: Metadata | undefined;
+  /** Set when the request asked for `Server-Timing`. */
+  readonly timing: Timing | null;
+}
+
+/** Collects how long the parts of a request took. */
+export interface Timing {
+  /** Adds milliseconds to a part, such as `auth` or `encode`. */
+  add(part: string, duration: number): void;
+}
+
+export type Handle = (visit: Visit) => Response | Promise<Response>;
+
+/** What OpenAPI says of a route. Parts of the path are added by the document itself. */
+export interface RouteDescription {
+  readonly summary: string;
+  /** The JSON Schemas of the body and of the query's parameters. Default: none. */
+  readonly body?: object;
+  readonly isBodyRequired?: boolean;
+  readonly query?: Readonly<Record<string, object>>;
+  /** The statuses beside 200, and those that each route has (400, 401, 403, 405, 408, 413, 415, 429, 503). */
+  readonly statuses?: readonly number[];
+  /** The media type and the JSON Schema of the answer with status 200. Default: none. */
+  readonly answer?: { readonly type: string; readonly schema: object };
+}
+
+/** One method of one path. */
+export interface Route {
+  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  /** Such as `/sessions/:id/events`. A part that begins with a colon is left open, and comes as one of `params`. */
+  readonly path: string;
+  /** True for a route that needs no caller, and is not limited, such as a probe of health. Default: false. */
+  readonly isOpen?: boolean;
+  readonly handle: Handle;
+  /** Undefined for a route that OpenAPI does not list. */
+  readonly description?: RouteDescription;
+}
+
+/** A family of metrics in OpenMetrics' terms, or what makes one when it is read. */
+export interface MetricFamily {
+  /** Such as `envoi_http_requests`, without the suffix `_total`. */
+  readonly name: string;
+  readonly type: "counter" | "gauge" | "histogram";
+  readonly help: string;
+  readonly unit?: "seconds" | "bytes";
+  readonly samples: readonly Sample[];
+}
+
+/** One value of a family. */
+export interface Sample {
+  readonly labels: Readonly<Record<string, string>>;
+  /** A number, or a histogram in its own unit: counts by bucket, not added up. */
+  readonly value: number | SampledHistogram;
+}
+
+export interface SampledHistogram {
+  /** Upper bounds; the last bucket, without one, comes on top. */
+  readonly bounds: readonly number[];
+  readonly buckets: readonly number[];
+  readonly sum: number;
+  readonly count: number;
+}
+
+/** One event as it goes to clients, and into logs. */
+export interface LoggedEvent {
+  /** Counts from 1 in its log. */
+  readonly id: number;
+  /** The name of the event; undefined for an item. `error`: data is a `Problem`. `end`: the stream came to its end. */
+  readonly event?: string;
+  /** JSON, on one line. */
+  readonly data: string;
+}
+
+/** Events in order, which readers follow from any place. */
+export interface EventLog {
+  /**
+   * Gives the events that come after an id (0 for all), at most so many. `"gone"` when some of them are not kept any more. An empty
+   * array when none has come yet, or none will.
+   */
+  read(after: number, most: number): readonly LoggedEvent[] | "gone";
+  /** True once no more events will come. */
+  readonly isEnded: boolean;
+  /** Resolves once there are events after an id, the log has ended, or the signal is aborted. */
+  changed(after: number, signal: AbortSignal): Promise<void>;
+}
+
+/** A part of a gateway: its routes, and what it has to tell and to end. */
+export interface Part {
+  readonly routes: readonly Route[];
+  /** Default: none. */
+  readonly metrics?: () => readonly MetricFamily[];
+  /** Of the one part that serves sockets. */
+  readonly websocket?: WebSocketHandler<unknown>;
+  /**
+   * Called when the gateway drains: no new streams begin. It resolves when those of the part have ended. Once the signal is aborted, it
+   * ends them, and tells their clients to come back.
+   */
+  readonly drain?: (signal: AbortSignal) => Promise<void>;
+  /** Called after the actors have stopped. */
+  readonly close?: () => void | Promise<void>;
+}
+
+/** Makes a part of a gateway, once the gateway is made. */
+export type PartMaker = (site: Site) => Part;
+
+/** An operation that is exposed. */
+export interface Endpoint {
+  readonly actor: ExposedActor;
+  /** Of the actor's protocol. */
+  readonly operation: Operation;
+  readonly json: OperationJsonSchema;
+  readonly options: EndpointOptions;
+}
+
+/** How an exposed operation is served. */
+export interface EndpointOptions {
+  /**
+   * For a stream: lets a client that was cut off come back. The stream goes on into a log, until the client has been away for too long.
+   * Default: a disconnect cancels the stream.
+   */
+  readonly resume?: ResumeOptions;
+  /** For a stream: `"ai-sdk"` writes the UI message stream of the AI SDK (v1) in place of plain events. Default: `"sse"`. */
+  readonly format?: "sse" | "ai-sdk";
+}
+
+/** The log of a stream that can be resumed. */
+export interface ResumeOptions {
+  /** Milliseconds that the stream is kept after its last reader has left. Default: 30,000. */
+  readonly for?: number;
+  /** Most items in the log. A full log pauses the stream until the reader has read on. Default: 1,000. */
+  readonly items?: number;
+  /** Most bytes in the log, as JSON. Default: 1,048,576. */
+  readonly bytes?: number;
+}
+
+/** An actor that is exposed. */
+export interface ExposedActor {
+  readonly name: string;
+  readonly ref: AnyRef;
+  readonly address: Address;
+  /** Validates once (`receive`). */
+  readonly door: Door;
+  /** Those that its owner listed, by name. */
+  readonly endpoints: ReadonlyMap<string, Endpoint>;
+}
+
+/** The exposed actors by name. */
+export type Exposure = ReadonlyMap<string, ExposedActor>;
+
+/** The bounds of what comes from outside. */
+export interface Limits {
+  /** Most bytes of a body. Default: 1,048,576. */
+  readonly body: number;
+  /** Deepest nesting of a body. Default: 64. */
+  readonly depth: number;
+  /** Milliseconds in which a body must have come. Default: 10,000. */
+  readonly bodyTime: number;
+  /** Milliseconds that an ask may take; `Prefer: wait=n` (seconds) may shorten it. Default: 30,000. */
+  readonly time: number;
+  /** Most streams of one caller at one time. Default: 100. */
+  readonly streams: number;
+  /** Most sockets of one caller at one time. Default: 100. */
+  readonly sockets: number;
+}
+
+/** What the parts of a gateway share. */
+export interface Site {
+  readonly system: System;
+  readonly clock: Clock;
+  readonly exposure: Exposure;
+  readonly limits: Limits;
+  /** The name and version of the service, for its documents. */
+  readonly name: string;
+  readonly version: string;
+  /** Below which all routes are, such as `/api`; empty for none. */
+  readonly basePath: string;
+  /** All routes of all parts: for the documents. Complete once the gateway is made. */
+  readonly routes: readonly Route[];
+  /** The metrics of all parts: for the page. */
+  metrics(): readonly MetricFamily[];
+  /** True once the gateway drains. */
+  readonly isDraining: boolean;
+  /** Undefined when the caller may; else the refusal. `actor` is `/inspect` and the like for the gateway's own pages. */
+  authorize(
+    visit: Pick<Visit, "caller" | "request">,
+    actor: string,
+    operation: string,
+  ): Promise<Response | undefined> | Response | undefined;
+  /** Takes one of the streams or sockets that an owner may have. Gives the function that gives it back, or the refusal. */
+  enter(owner: string, what: "streams" | "sockets"): (() => void) | Response;
+}
