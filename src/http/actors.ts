@@ -49,16 +49,19 @@ export async function call(site: Site, visit: Visit, endpoint: Endpoint, payload
   if (endpoint.operation.isStream) return openStream(site, visit, endpoint, payload);
   const prefer = visit.request.headers.get("prefer");
   const { actor, operation } = endpoint;
+  const watched = site.disconnects.watch(visit.request);
   const options: AskOptions = {
     timeout: prefer === null ? site.limits.time : Math.min(waitOf(prefer), site.limits.time),
-    signal: visit.request.signal,
+    signal: watched.signal,
     ...(visit.metadata !== undefined && { metadata: visit.metadata }),
   };
   if (prefer !== null && /(?:^|,)\s*respond-async\s*(?:[,;]|$)/i.test(prefer)) {
     const taken = await actor.door.offer(operation.name, payload, options);
+    watched.end();
     return taken.isOk() ? new Response(null, ACCEPTED) : failed(endpoint, taken.error);
   }
   const reply = await actor.door.ask(operation.name, payload, options);
+  watched.end();
   return reply.isOk() ? respond(reply.value) : failed(endpoint, reply.error);
 }
 

@@ -1,5 +1,6 @@
 import type { Server, WebSocketHandler } from "bun";
 import type { Address, AnyRef, Clock, Door, Metadata, Operation, OperationJsonSchema, System } from "../index";
+import type { Disconnects } from "./disconnects";
 
 /** The sender of a request, as `authenticate` found it. */
 export interface Caller {
@@ -210,6 +211,8 @@ export interface Site {
   metrics(): readonly MetricFamily[];
   /** True once the gateway drains. */
   readonly isDraining: boolean;
+  /** Watches for clients that leave. */
+  readonly disconnects: Disconnects;
   /** Undefined when the caller may; else the refusal. `actor` is `/inspect` and the like for the gateway's own pages. */
   authorize(
     visit: Pick<Visit, "caller" | "request">,

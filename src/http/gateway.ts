@@ -1,6 +1,7 @@
 import { type Clock, type Metadata, quote, type System } from "../index";
 import { actorsPart } from "./actors";
 import type { BunServer, Caller, Limits, MetricFamily, Part, PartMaker, Route, Site, Timing, Visit } from "./contract";
+import { Disconnects } from "./disconnects";
 import { type Checked, type Exposing, exposureOf } from "./exposure";
 import { messagesPart } from "./messages";
 import { refuse } from "./problem";
@@ -59,6 +60,24 @@ const LIMITS: Limits = {
   sockets: 100,
 };
 
+class GatewayVisit implements Visit {
+  readonly timing: Timing | null = null;
+
+  constructor(
+    readonly request: Request,
+    readonly server: BunServer | undefined,
+    readonly path: string,
+    readonly query: string,
+    readonly params: readonly string[],
+    readonly caller: Caller | undefined,
+    readonly metadata: Metadata | undefined,
+  ) {}
+
+  get owner(): string {
+    return this.caller?.id ?? this.server?.requestIP(this.request)?.address ?? "";
+  }
+}
+
 class SystemGateway implements Site {
   readonly system: System;
   readonly clock: Clock;
@@ -68,6 +87,7 @@ class SystemGateway implements Site {
   readonly version: string;
   readonly basePath: string;
   readonly routes: Route[] = [];
+  readonly disconnects: Disconnects;
   isDraining = false;
   readonly #options: GatewayOptions;
   readonly #parts: Part[] = [];
@@ -77,6 +97,7 @@ class SystemGateway implements Site {
   constructor(system: System, options: GatewayOptions) {
     this.system = system;
     this.clock = system.clock;
+    this.disconnects = new Disconnects(this.clock);
     this.#options = options;
     this.exposure = exposureOf(options.expose);
     this.limits = { ...LIMITS, ...options.limits };
@@ -128,17 +149,9 @@ class SystemGateway implements Site {
         });
       }
     }
-    const visit: Visit = {
-      request,
-      server,
-      path,
-      query: mark < 0 ? "" : url.slice(mark + 1),
-      params,
-      caller,
-      owner: caller?.id ?? server?.requestIP(request)?.address ?? "",
-      metadata: metadataOf(request, caller),
-      timing: null as Timing | null,
-    };
+    const query = mark < 0 ? "" : url.slice(mark + 1);
+    const metadata = metadataOf(request, caller);
+    const visit = new GatewayVisit(request, server, path, query, params, caller, metadata);
     return route.handle(visit);
   }
 

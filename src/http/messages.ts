@@ -27,11 +27,10 @@ export function messagesPart(site: Site): Part {
         ? new Response(null, { status: 202 })
         : Response.json(createErrorResponse(message, taken.error));
     }
-    const reply = await actor.door.ask(message.type, message.payload, {
-      timeout: site.limits.time,
-      signal: visit.request.signal,
-      ...beside,
-    });
+    const watched = site.disconnects.watch(visit.request);
+    const { signal } = watched;
+    const reply = await actor.door.ask(message.type, message.payload, { timeout: site.limits.time, signal, ...beside });
+    watched.end();
     return Response.json(
       reply.match(
         (value) => createResponse(message, value),
