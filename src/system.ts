@@ -51,6 +51,8 @@ export interface ShutdownOptions {
 export interface SignalOptions extends ShutdownOptions {
   /** Any but `SIGKILL` and `SIGSTOP`, which no process can catch. Default: `SIGINT` and `SIGTERM`. */
   readonly signals?: readonly SignalName[];
+  /** Called and awaited before the shutdown, such as to take no new requests and let streams end. Default: none. */
+  readonly onSignal?: (signal: SignalName) => unknown;
   /** Called and awaited after the shutdown, before the process ends. Default: none. */
   readonly onShutdown?: (report: ShutdownReport, signal: SignalName) => unknown;
 }
@@ -234,22 +236,27 @@ export function createSystem(options: SystemOptions = {}): System {
         return settling.rejected(thrown);
       }
     },
-    shutdownOnSignals({ signals = ["SIGINT", "SIGTERM"], onShutdown, ...options }: SignalOptions = {}) {
+    shutdownOnSignals({ signals = ["SIGINT", "SIGTERM"], onSignal, onShutdown, ...options }: SignalOptions = {}) {
       checkTimeout(options);
       checkSignals(signals);
-      if (onShutdown !== undefined && typeof onShutdown !== "function") {
+      for (const [name, hook] of Object.entries({ onSignal, onShutdown })) {
+        if (hook === undefined || typeof hook === "function") continue;
         throw new TypeError(
-          "onShutdown is a function to call before the process ends: (report) => console.log(report).",
+          `${name} is a function to call around the shutdown: () => server.stop(); got ${quote(hook)}.`,
         );
       }
+      const attempt = async (name: string, hook: () => unknown): Promise<void> => {
+        try {
+          await hook();
+        } catch (thrown) {
+          logger.error(`${name} threw: ${sentenceOf(thrown)}`, { cause: thrown });
+        }
+      };
       unbind();
       unbind = onSignals(signals, async (signal) => {
+        await attempt("onSignal", () => onSignal?.(signal));
         const report = await system.shutdown(options);
-        try {
-          await onShutdown?.(report, signal);
-        } catch (thrown) {
-          logger.error(`onShutdown threw: ${sentenceOf(thrown)}`, { cause: thrown });
-        }
+        await attempt("onShutdown", () => onShutdown?.(report, signal));
       });
       return unbind;
     },

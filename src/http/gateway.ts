@@ -1,3 +1,4 @@
+import type { WebSocketHandler } from "bun";
 import { type Clock, type Metadata, quote, type System } from "../index";
 import { actorsPart } from "./actors";
 import type { BunServer, Caller, Limits, MetricFamily, Part, PartMaker, Route, Site, Timing, Visit } from "./contract";
@@ -44,11 +45,16 @@ export interface Gateway<E = Exposing> {
   readonly fetch: (request: Request, server?: BunServer) => Promise<Response>;
   /** For `Bun.serve`. */
   readonly routes: { readonly [path: string]: (request: Request, server: BunServer) => Promise<Response> };
+  /** For `Bun.serve`, where sockets are wanted. */
+  readonly websocket: WebSocketHandler<unknown>;
+  readonly limits: Limits;
   /**
    * Takes no new streams, sockets and sessions, lets those that run end within a time, and then tells their clients to come back. Asks
    * are answered until the system has shut down.
    */
   drain(timeout: number): Promise<void>;
+  /** Puts away what its parts have open. Call it once the system has shut down. */
+  close(): Promise<void>;
 }
 
 const LIMITS: Limits = {
@@ -190,6 +196,16 @@ class SystemGateway implements Site {
     await Promise.all(this.#parts.map((part) => part.drain?.(end.signal)));
     timer.cancel();
   }
+
+  get websocket(): WebSocketHandler<unknown> {
+    return (
+      this.#parts.find((part) => part.websocket !== undefined)?.websocket ?? { message: (socket) => socket.close() }
+    );
+  }
+
+  async close(): Promise<void> {
+    for (const part of this.#parts) await part.close?.();
+  }
 }
 
 const refusalOf = (may: boolean): Response | undefined =>
@@ -223,5 +239,12 @@ export function createGateway<const E extends Exposing>(
   }
   const gateway = new SystemGateway(system, options);
   const fetch = (request: Request, server?: BunServer): Promise<Response> => gateway.fetch(request, server);
-  return { fetch, routes: { [`${gateway.basePath}/*`]: fetch }, drain: (timeout) => gateway.drain(timeout) };
+  return {
+    fetch,
+    routes: { [`${gateway.basePath}/*`]: fetch },
+    websocket: gateway.websocket,
+    limits: gateway.limits,
+    drain: (timeout) => gateway.drain(timeout),
+    close: () => gateway.close(),
+  };
 }
