@@ -73,6 +73,7 @@ export default defineConfig([
       index: "src/index.ts",
       testing: "src/testing/index.ts",
       tools: "src/tools/index.ts",
+      http: "src/http/index.ts",
       "file-actor": "src/tools/files/file-actor.ts", // Loaded by the tools, when the first of each is spawned.
       "code-actor": "src/tools/code/code-actor.ts",
       benchmarks: "benchmarks/index.ts",

@@ -1,6 +1,6 @@
 import { type Cell, cellOf } from "./actor/cell/cell";
 import { deadLetterOf } from "./actor/envelopes/envelope";
-import type { PublishedEvent, SystemEvent } from "./actor/events";
+import type { Logger, PublishedEvent, SystemEvent } from "./actor/events";
 import { type Attachment, type AttachOptions, attach } from "./actor/face/attach";
 import { actorBehind, refAt } from "./actor/face/by-address";
 import type { Factory } from "./actor/face/context";
@@ -13,7 +13,7 @@ import { stop } from "./actor/life/lifecycle";
 import type { Measured } from "./actor/metrics";
 import type { Observable } from "./actor/observers";
 import type { ActorOptions } from "./actor/options";
-import type { Ref } from "./actor/refs/ref";
+import { logIn, type Ref } from "./actor/refs/ref";
 import type { Transport } from "./actor/transport";
 import { type Address, type AnyRef, quote } from "./message/address";
 import { type DeliveryError, isDeliveryError } from "./message/delivery-error";
@@ -63,6 +63,8 @@ export interface System extends AsyncDisposable, Observable, Measured {
   readonly router: Router;
   /** Its source of time: for doors and other code beside the system, so that a test's manual clock rules them too. */
   readonly clock: Clock;
+  /** Its log, limited in number: for doors and other code beside the system. Each line begins with the system's `name`. */
+  readonly log: Logger;
   /**
    * Starts an actor under a name; its address is `@(name)`.
    *
@@ -205,6 +207,7 @@ export function createSystem(options: SystemOptions = {}): System {
   const system: System = {
     router,
     clock,
+    log: logIn(environment),
     events: events.feed,
     spawn: (name, protocol, factory, options) => spawnCell(environment, null, name, protocol, factory, options),
     resolve: (prefix, open, options) => resolve(environment, prefix, open, options),

@@ -5,10 +5,15 @@ import { basename, dirname, join, relative } from "node:path";
 const root = join(import.meta.dir, "../src");
 
 /** From the bottom to the top: each imports only what stands before it. */
-const ROOMS = ["message", "protocol", "runtime", "actor", "router", "system.ts", "index.ts", "testing", "tools"];
+const ROOMS = ["message", "protocol", "runtime", "actor", "router", "system.ts", "index.ts", "testing", "tools", "http"];
 const LAYERS = ["", "envelopes", "refs", "cell", "life", "face"]; // Of src/actor; the files beside the folders come first.
-/** The protocol and the runtime do not know each other. */
-const APART = new Set(["protocol runtime", "runtime protocol", "testing tools", "tools testing"]);
+/** What is built on the public face, as a user's code would be. */
+const WINGS = ["testing", "tools", "http"];
+/** The protocol and the runtime do not know each other, and no wing knows another. */
+const APART = new Set([
+  ...["protocol runtime", "runtime protocol"],
+  ...WINGS.flatMap((wing) => WINGS.filter((other) => other !== wing).map((other) => `${wing} ${other}`)),
+]);
 
 const files = await Array.fromAsync(new Bun.Glob("**/*.ts").scan(root));
 const imports = await Promise.all(
@@ -35,10 +40,10 @@ test("imports run one way through the rooms of src", () => {
   expect(back.filter(([from]) => ROOMS.includes(roomOf(from)))).toEqual([]);
 });
 
-test("the testing kit and the tools stand on the public face alone", () => {
+test("the testing kit, the tools and the door to HTTP stand on the public face alone", () => {
   const past = arrows.filter(([from, to]) => {
     const room = roomOf(from);
-    return (room === "testing" || room === "tools") && roomOf(to) !== room && to !== "index.ts";
+    return WINGS.includes(room) && roomOf(to) !== room && to !== "index.ts";
   });
   expect(past).toEqual([]);
 });
@@ -51,7 +56,7 @@ test("imports run one way through the layers of the room of actors", () => {
 });
 
 test("no two files of the core have one name", () => {
-  const core = files.filter((file) => file !== "index.ts" && !/^(testing|tools)\//.test(file));
+  const core = files.filter((file) => file !== "index.ts" && !/^(testing|tools|http)\//.test(file));
   const names = core.map((file) => basename(file));
   expect(names.length).toBeGreaterThan(80);
   expect(names.filter((name, index) => names.indexOf(name) < index)).toEqual([]);

@@ -1,6 +1,7 @@
-import { type AskOptions, type DeliveryError, logOf } from "../index";
+import { type AskOptions, type AskResult, type DeliveryError, logOf, publicIssues } from "../index";
 import { parseJson, readBody } from "./body";
 import type { Endpoint, Part, Site, Visit } from "./contract";
+import { accepts, type Preferences, preferencesOf } from "./preferences";
 import { refuse, refuseError } from "./problem";
 import { openStream } from "./streams";
 
@@ -13,9 +14,10 @@ export const actorsPart = (site: Site): Part => ({
 });
 
 async function post(site: Site, visit: Visit): Promise<Response> {
-  const endpoint = await endpointOf(site, visit);
+  const found = endpointOf(site, visit);
+  const endpoint = found instanceof Promise ? await found : found;
   if (endpoint instanceof Response) return endpoint;
-  const body = await readBody(visit.request, site.limits, site.clock);
+  const body = await readBody(site, visit.request);
   return body instanceof Response ? body : call(site, visit, endpoint, body.value);
 }
 
@@ -25,67 +27,140 @@ async function get(site: Site, visit: Visit): Promise<Response> {
   const { operation } = endpoint;
   if (operation.hints?.readOnly !== true) {
     return refuse("method-not-allowed", `${operation.name} may change something: send it with POST.`, {
-      allow: "POST",
+      allow: "POST, OPTIONS",
     });
   }
-  const input = new URLSearchParams(visit.query).get("input") ?? "";
-  const payload =
-    input.length > site.limits.body
-      ? refuse("payload-too-large", "The input is too long.")
-      : parseJson(input, site.limits);
-  return payload instanceof Response ? payload : call(site, visit, endpoint, payload.value);
+  const input = inputIn(visit.query, site);
+  if (input instanceof Response) return input;
+  if (visit.request.method === "HEAD" && operation.isStream) return new Response(null, HEAD_OF_STREAM);
+  return call(site, visit, endpoint, input.value);
+}
+
+const HEAD_OF_STREAM: ResponseInit = { headers: { "content-type": "text/event-stream", "cache-control": "no-store" } };
+
+/** The payload in the query of a GET. */
+function inputIn(query: string, { limits }: Site): ReturnType<typeof parseJson> {
+  if (query.length > limits.body) {
+    return refuse("payload-too-large", `The query has more than ${limits.body} bytes, the most that is taken.`);
+  }
+  const inputs: string[] = [];
+  for (const pair of query === "" ? [] : query.split("&")) {
+    const [name = "", ...value] = pair.split("=");
+    if (name === "input") inputs.push(value.join("="));
+  }
+  const [input, another] = inputs;
+  if (another !== undefined) return refuse("bad-request", "The query has more than one input: send one.");
+  if (input === undefined) return { value: undefined };
+  try {
+    return parseJson(decodeURIComponent(input.replaceAll("+", "%20")), limits);
+  } catch {
+    return refuse("bad-request", "The input is not well encoded: write JSON by encodeURIComponent().");
+  }
 }
 
 /** The operation that a path names, if it is exposed and its caller may use it. */
-async function endpointOf(site: Site, visit: Visit): Promise<Endpoint | Response> {
+function endpointOf(site: Site, visit: Visit): Promise<Endpoint | Response> | Endpoint | Response {
   const [name = "", operation = ""] = visit.params;
   const endpoint = site.exposure.get(name)?.endpoints.get(operation);
-  if (endpoint === undefined) return refuse("not-found", "There is no such operation: /openapi.json lists them.");
-  return (await site.authorize(visit, name, operation)) ?? endpoint;
+  if (endpoint === undefined) {
+    return refuse("not-found", "There is no such operation here: check the name of the actor and that of the operation.");
+  }
+  const refusal = site.authorize(visit, name, operation);
+  if (refusal instanceof Promise) return refusal.then((refused) => refused ?? endpoint);
+  return refusal ?? endpoint;
 }
 
 /** Sends a message that came in a request, and answers it. */
 export async function call(site: Site, visit: Visit, endpoint: Endpoint, payload: unknown): Promise<Response> {
-  if (endpoint.operation.isStream) return openStream(site, visit, endpoint, payload);
-  const prefer = visit.request.headers.get("prefer");
-  const { actor, operation } = endpoint;
-  const watched = site.disconnects.watch(visit.request);
-  const options: AskOptions = {
-    timeout: prefer === null ? site.limits.time : Math.min(waitOf(prefer), site.limits.time),
-    signal: watched.signal,
-    ...(visit.metadata !== undefined && { metadata: visit.metadata }),
-  };
-  if (prefer !== null && /(?:^|,)\s*respond-async\s*(?:[,;]|$)/i.test(prefer)) {
-    const taken = await actor.door.offer(operation.name, payload, options);
-    watched.end();
-    return taken.isOk() ? new Response(null, ACCEPTED) : failed(endpoint, taken.error);
+  const { headers } = visit.request;
+  const type = endpoint.operation.isStream ? "text/event-stream" : "application/json";
+  if (!accepts(headers.get("accept"), type)) {
+    return refuse("not-acceptable", `The answer is ${type}, which the header accept leaves out: add it there.`);
   }
+  if (endpoint.operation.isStream) return openStream(site, visit, endpoint, payload);
+  const preferences = preferencesOf(headers.get("prefer"));
+  if (preferences.isAsync) return tell(site, visit, endpoint, payload);
+  const reply = await ask(site, visit, endpoint, payload, preferences);
+  const response = reply.isOk() ? respond(endpoint, reply.value) : failed(endpoint, reply.error);
+  if (preferences.wait < Number.POSITIVE_INFINITY) {
+    response.headers.set("preference-applied", `wait=${Math.ceil(preferences.wait / 1000)}`);
+  }
+  return response;
+}
+
+/** Asks for a request, until its client leaves. */
+export async function ask(
+  site: Site,
+  { request, server, metadata }: Visit,
+  { actor, operation }: Endpoint,
+  payload: unknown,
+  { wait }: Preferences,
+  more = metadata,
+): Promise<AskResult> {
+  const timeout = Math.min(wait, site.limits.time);
+  const watched = site.disconnects.watch(request, server, timeout);
+  const options: AskOptions =
+    more === undefined
+      ? { timeout, signal: watched.signal }
+      : { timeout, signal: watched.signal, metadata: more };
   const reply = await actor.door.ask(operation.name, payload, options);
   watched.end();
-  return reply.isOk() ? respond(reply.value) : failed(endpoint, reply.error);
+  return reply;
+}
+
+/** Hands a message on, and says that it was taken. */
+async function tell(site: Site, visit: Visit, endpoint: Endpoint, payload: unknown): Promise<Response> {
+  const error = await offer(site, endpoint, payload, visit.metadata);
+  return error === undefined ? new Response(null, ACCEPTED) : failed(endpoint, error);
+}
+
+/** Waits for room in the mailbox, and gives the error of a message that it did not take. */
+export async function offer(
+  { limits }: Site,
+  { actor, operation }: Endpoint,
+  payload: unknown,
+  metadata: Visit["metadata"],
+): Promise<DeliveryError | undefined> {
+  const options = { timeout: limits.time, ...(metadata !== undefined && { metadata }) };
+  const taken = await actor.door.offer(operation.name, payload, options);
+  return taken.isOk() ? undefined : taken.error;
 }
 
 const ACCEPTED: ResponseInit = { status: 202, headers: { "preference-applied": "respond-async" } };
-const JSON_HEADERS: ResponseInit = { headers: { "content-type": "application/json" } };
 
 /** The response that has a reply. */
-function respond(reply: unknown): Response {
-  // Throws for a bigint or a circle: the gateway logs that, and answers 500.
-  return reply === undefined ? new Response(null, { status: 204 }) : new Response(JSON.stringify(reply), JSON_HEADERS);
+function respond(endpoint: Endpoint, reply: unknown): Response {
+  if (reply === undefined) return new Response(null, { status: 204 });
+  try {
+    return Response.json(reply);
+  } catch (thrown) {
+    return unwritable(endpoint, thrown);
+  }
 }
 
-/** The response of a failure. What went wrong inside is logged, as the client is not told (P18). */
-export function failed({ actor, operation }: Endpoint, error: DeliveryError): Response {
-  if (error.kind === "handler-failed") {
-    logOf(actor.ref).error(`${operation.name} of "${actor.name}" failed for a request: ${error.message}`, {
-      cause: error.cause,
-    });
-  }
+/** The response to a reply that JSON cannot carry, such as a bigint or a circle: a mistake of the handler, which is logged. */
+export function unwritable({ actor, operation }: Endpoint, cause: unknown): Response {
+  logOf(actor.ref).error(`The reply of ${operation.name} of "${actor.name}" cannot be written as JSON: mend its handler.`, {
+    cause,
+  });
+  return refuse("handler-failed", `The reply of ${operation.name} cannot be written as JSON.`);
+}
+
+/** The response of a failure. */
+export function failed(endpoint: Endpoint, error: DeliveryError): Response {
+  logFailure(endpoint, error);
   return refuseError(error);
 }
 
-/** The milliseconds of `Prefer: wait=n` (RFC 7240), whose unit is seconds. */
-function waitOf(prefer: string): number {
-  const [, seconds] = /(?:^|,)\s*wait\s*=\s*"?(\d{1,9})"?/i.exec(prefer) ?? [];
-  return seconds === undefined ? Number.POSITIVE_INFINITY : Math.max(Number(seconds) * 1000, 1);
+/** Logs what went wrong inside, as the client is not told (P18). */
+export function logFailure({ actor, operation }: Endpoint, error: DeliveryError): void {
+  if (error.kind === "handler-failed" || error.kind === "unreachable") {
+    const { message, cause } = error;
+    logOf(actor.ref).error(`${operation.name} of "${actor.name}" failed for a request: ${message}`, { cause });
+  }
+  if (error.kind !== "invalid-payload") return;
+  const told = publicIssues(error.issues);
+  const issues = error.issues.filter((issue, index) => issue !== told[index]);
+  if (issues.length === 0) return;
+  logOf(actor.ref).error(`The schema of ${operation.name} of "${actor.name}" failed for a request: mend it.`, { issues });
 }

@@ -1,5 +1,5 @@
-import type { Clock } from "../index";
-import type { Limits } from "./contract";
+import type { Limits, Site } from "./contract";
+import { PAUSE, type Slow } from "./disconnects";
 import { refuse } from "./problem";
 
 /** What a body says: a JSON value, or nothing where it is empty. */
@@ -11,83 +11,149 @@ export interface Body {
  * Reads a body of JSON within the limits, or gives the refusal. It looks at the headers first, so that most of what does not fit is
  * refused before a byte of it was read.
  */
-export async function readBody(request: Request, limits: Limits, clock: Clock): Promise<Body | Response> {
+export function readBody(
+  site: Pick<Site, "limits" | "clock" | "disconnects">,
+  request: Request,
+): Promise<Body | Response> | Body | Response {
+  const { limits } = site;
   const { headers } = request;
   const length = headers.get("content-length");
   // To look at `body` makes a stream of it, which costs; a request that came over the network has one of these headers.
-  if (length === "0" || (length === null && !headers.has("transfer-encoding") && request.body === null)) {
-    return { value: undefined };
-  }
+  if (length === "0" || (length === null && !headers.has("transfer-encoding") && request.body === null)) return NOTHING;
   const type = headers.get("content-type");
   if (type === null || !isJson(type)) {
     return refuse("unsupported-media-type", 'The body must be JSON: send "content-type: application/json".');
   }
-  const encoding = headers.get("content-encoding");
-  if (encoding !== null && encoding !== "identity") {
-    return refuse("unsupported-media-type", "The body must not be compressed: leave content-encoding out.");
-  }
-  if (length !== null && Number(length) > limits.body) return tooLarge(limits);
-  const text = await within(
-    clock,
-    limits.bodyTime,
-    length === null ? readBounded(request, limits.body) : request.text(),
-  );
-  if (text === LATE) {
-    return refuse("slow-request", `The body did not come within ${limits.bodyTime} ms: send it faster.`, {
-      connection: "close",
-    });
-  }
-  if (text === CUT) return refuse("bad-request", "The body ended before its end: send the whole of it.");
-  if (text === TOO_LARGE) return tooLarge(limits);
-  return parseJson(text, limits);
-}
-
-const tooLarge = ({ body }: Limits): Response =>
-  refuse("payload-too-large", `The body has more than ${body} bytes, the most that is taken: send less.`);
-
-/** `application/json`, or another type in its syntax (RFC 6839). */
-const isJson = (type: string): boolean =>
-  type === "application/json" || /^application\/(?:json|[\w.-]+\+json)\s*(?:;|$)/i.test(type);
-
-const LATE = Symbol("late");
-const CUT = Symbol("cut");
-const TOO_LARGE = Symbol("too large");
-
-/** Waits for a body, but not for longer than a time. What comes later is dropped. */
-function within<Value>(clock: Clock, time: number, body: Promise<Value>): Promise<Value | typeof LATE | typeof CUT> {
-  return new Promise((resolve) => {
-    const timer = clock.setTimer(() => resolve(LATE), time);
-    body.then(
-      (value) => {
-        timer.cancel();
-        resolve(value);
-      },
-      () => {
-        timer.cancel();
-        resolve(CUT);
-      },
-    );
+  if (length !== null && !(Number(length) <= limits.body)) return tooLarge(limits);
+  return new Promise((resolve, reject) => {
+    const reading = new Reading(site, request, resolve, reject);
+    if (length === null) reading.readChunks();
+    else reading.readText();
   });
 }
 
-/** Reads a body whose length was not told, up to a limit. */
-async function readBounded({ body }: Request, limit: number): Promise<string | typeof TOO_LARGE> {
-  const decoder = new TextDecoder();
-  let size = 0;
-  let text = "";
-  for await (const chunk of body ?? []) {
-    size += chunk.byteLength;
-    if (size > limit) return TOO_LARGE; // Leaving the loop cancels the body.
-    text += decoder.decode(chunk, { stream: true });
+const NOTHING: Body = { value: undefined };
+
+const tooLarge = ({ body }: Pick<Limits, "body">): Response =>
+  refuse("payload-too-large", `The body has more than ${body} bytes, the most that is taken: send less.`);
+
+/** `application/json` in UTF-8, or another type in its syntax (RFC 6839). */
+const isJson = (type: string): boolean =>
+  type === "application/json" ||
+  /^application\/(?:json|[\w.-]+\+json)\s*(?:;\s*(?:charset\s*=\s*"?utf-?8"?\s*)?)?$/i.test(type);
+
+/** A body on its way. */
+class Reading implements Slow {
+  readonly #site: Pick<Site, "limits" | "clock" | "disconnects">;
+  readonly #request: Request;
+  readonly #resolve: (body: Body | Response) => void;
+  readonly #reject: (thrown: unknown) => void;
+  #timer: { cancel(): void } | null = null;
+  #reader: { cancel(): Promise<void> } | null = null;
+  #isOver = false;
+
+  constructor(
+    site: Pick<Site, "limits" | "clock" | "disconnects">,
+    request: Request,
+    resolve: (body: Body | Response) => void,
+    reject: (thrown: unknown) => void,
+  ) {
+    this.#site = site;
+    this.#request = request;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    site.disconnects.add(this);
   }
-  return text + decoder.decode();
+
+  readText(): void {
+    this.#request.text().then(
+      (text) => this.#done(text),
+      (thrown) => this.#cut(thrown),
+    );
+  }
+
+  /** Reads a body whose length was not told, up to the limit. */
+  readChunks(): void {
+    this.#chunks().then(
+      (text) => {
+        if (text === null) this.#end(tooLarge(this.#site.limits));
+        else this.#done(text);
+      },
+      (thrown) => this.#cut(thrown),
+    );
+  }
+
+  async #chunks(): Promise<string | null> {
+    const { body } = this.#request;
+    if (body === null) return "";
+    const reader = body.getReader();
+    this.#reader = reader;
+    const decoder = new TextDecoder();
+    let size = 0;
+    let text = "";
+    for (let step = await reader.read(); !step.done; step = await reader.read()) {
+      size += step.value.byteLength;
+      if (size > this.#site.limits.body) {
+        this.#leave();
+        return null;
+      }
+      text += decoder.decode(step.value, { stream: true });
+    }
+    return text + decoder.decode();
+  }
+
+  /** Takes no more of the body. */
+  #leave(): void {
+    this.#reader?.cancel().catch(() => {}); // It has failed, and nobody waits for it.
+  }
+
+  grown(): void {
+    const { limits, clock } = this.#site;
+    this.#timer = clock.setTimer(() => {
+      this.#leave();
+      this.#end(
+        refuse("slow-request", `The body did not come within ${limits.bodyTime} ms: send it faster.`, CLOSE),
+      );
+    }, Math.max(limits.bodyTime - PAUSE, 0));
+  }
+
+  #done(text: string): void {
+    const { limits } = this.#site;
+    // A header that another router made up may be wrong.
+    if (text.length > limits.body) return this.#end(tooLarge(limits));
+    const body = parseJson(text, limits);
+    const encoding = body instanceof Response ? this.#request.headers.get("content-encoding") : null;
+    if (encoding === null || encoding === "identity") return this.#end(body);
+    this.#end(refuse("unsupported-media-type", "The body must not be compressed: leave content-encoding out."));
+  }
+
+  #cut(thrown: unknown): void {
+    if (isUsed(thrown)) {
+      this.#end(null);
+      this.#reject(new TypeError("The body was read before the gateway got the request: hand it on unread."));
+    } else this.#end(refuse("bad-request", "The body was cut short: send the whole of it."));
+  }
+
+  #end(body: Body | Response | null): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#site.disconnects.drop(this);
+    this.#timer?.cancel();
+    if (body !== null) this.#resolve(body);
+  }
 }
+
+const CLOSE = { connection: "close" };
+
+/** True for the error of a body that was read already. */
+const isUsed = (thrown: unknown): boolean =>
+  thrown instanceof Error && /already (?:been )?used|locked/i.test(thrown.message);
 
 /** Parses text from outside, or gives the refusal. */
 export function parseJson(text: string, { depth }: Pick<Limits, "depth">): Body | Response {
-  if (text === "") return { value: undefined };
+  if (text === "") return NOTHING;
   // Each level takes two characters, so that a short text needs no look.
-  if (text.length > 2 * depth && depthOf(text, depth) > depth) {
+  if (text.length > 2 * depth && isDeeper(text, depth)) {
     return refuse("bad-request", `The JSON is nested more than ${depth} levels deep: send it flatter.`);
   }
   let value: unknown;
@@ -102,28 +168,35 @@ export function parseJson(text: string, { depth }: Pick<Limits, "depth">): Body 
   return { value };
 }
 
-/** The deepest nesting of a text of JSON, or the first depth that is over the limit. */
-function depthOf(text: string, limit: number): number {
+const QUOTE = 34;
+const BACKSLASH = 92;
+
+/** True if the nesting of a text of JSON goes beyond a depth. */
+function isDeeper(text: string, limit: number): boolean {
   let depth = 0;
-  let deepest = 0;
-  let isText = false;
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index);
-    if (isText) {
-      if (code === 92)
-        index++; // A backslash: the next character is not the end.
-      else if (code === 34) isText = false;
-    } else if (code === 34) isText = true;
+    if (code === QUOTE) index = endOfString(text, index);
     else if (code === 91 || code === 123) {
-      if (++depth > deepest) deepest = depth;
-      if (depth > limit) return depth;
+      if (++depth > limit) return true;
     } else if (code === 93 || code === 125) depth--;
   }
-  return deepest;
+  return false;
+}
+
+/** The index of the quote that ends the string that begins at an index; the length of the text if none does. */
+function endOfString(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
+    let first = end;
+    while (text.charCodeAt(first - 1) === BACKSLASH) first--;
+    if ((end - first) % 2 === 0) return end;
+  }
+  return text.length;
 }
 
 /** True for a text that may have the key, written plainly or with an escape. */
-const mayPollute = (text: string): boolean => text.includes("__proto__") || /\\u00(?:5f|7[024])/i.test(text);
+const mayPollute = (text: string): boolean =>
+  text.includes("__proto__") || (text.includes("\\u00") && /\\u00(?:5f|6f|7[024])/i.test(text));
 
 /** True where a part of the value has the key `__proto__`, which a careless copy would make its prototype. */
 function pollutes(value: unknown): boolean {

@@ -1,6 +1,7 @@
-import type { Server, WebSocketHandler } from "bun";
-import type { Address, AnyRef, Clock, Door, Metadata, Operation, OperationJsonSchema, System } from "../index";
+import type { WebSocketHandler } from "bun";
+import type { Address, AnyRef, Clock, Door, Logger, Metadata, Operation, OperationJsonSchema, System } from "../index";
 import type { Disconnects } from "./disconnects";
+import type { BunServer } from "./server";
 
 /** The sender of a request, as `authenticate` found it. */
 export interface Caller {
@@ -10,8 +11,7 @@ export interface Caller {
   readonly metadata?: Metadata;
 }
 
-/** Bun's server. Its sockets carry what the WebSocket part needs. */
-export type BunServer = Server<unknown>;
+export type { BunServer };
 
 /** One request on its way through the gateway. */
 export interface Visit {
@@ -198,6 +198,8 @@ export interface Limits {
 export interface Site {
   readonly system: System;
   readonly clock: Clock;
+  /** The system's log, for what a client is not told. */
+  readonly log: Logger;
   readonly exposure: Exposure;
   readonly limits: Limits;
   /** The name and version of the service, for its documents. */
@@ -211,7 +213,7 @@ export interface Site {
   metrics(): readonly MetricFamily[];
   /** True once the gateway drains. */
   readonly isDraining: boolean;
-  /** Watches for clients that leave. */
+  /** Watches for clients that leave, and for bodies that are slow. */
   readonly disconnects: Disconnects;
   /** Undefined when the caller may; else the refusal. `actor` is `/inspect` and the like for the gateway's own pages. */
   authorize(

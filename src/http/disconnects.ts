@@ -1,7 +1,20 @@
 import type { Clock } from "../index";
+import type { BunServer } from "./server";
 
-/** Milliseconds until a request is watched, and at most twice as many. */
-const PAUSE = 25;
+/** Milliseconds until a request counts as slow, and at most twice as many. */
+export const PAUSE = 25;
+
+/** Seconds by which Bun waits longer than the gateway, which refuses with a sentence. */
+const SPARE = 5;
+
+/** The longest idle time that Bun takes, in seconds. */
+const LONGEST = 255;
+
+/** A wait that is looked at only once it has taken a while. */
+export interface Slow {
+  /** Called once, after 25 to 50 ms. */
+  grown(): void;
+}
 
 /** A request whose client may leave. */
 export interface Watched {
@@ -11,21 +24,27 @@ export interface Watched {
   end(): void;
 }
 
-class Watch implements Watched {
+class Watch implements Watched, Slow {
   readonly #controller = new AbortController();
   readonly #request: Request;
-  readonly #watches: Set<Watch>;
+  readonly #server: BunServer | undefined;
+  readonly #time: number;
+  readonly #disconnects: Disconnects;
 
-  constructor(request: Request, watches: Set<Watch>) {
+  constructor(request: Request, server: BunServer | undefined, time: number, disconnects: Disconnects) {
     this.#request = request;
-    this.#watches = watches;
+    this.#server = server;
+    this.#time = time;
+    this.#disconnects = disconnects;
   }
 
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
-  begin(): void {
+  grown(): void {
+    // Else Bun ends a request after 10 seconds in which nothing was sent.
+    if (this.#server !== undefined) keepOpen(this.#server, this.#request, this.#time);
     const { signal } = this.#request;
     const leave = (): void => this.#controller.abort(signal.reason);
     if (signal.aborted) leave();
@@ -33,36 +52,64 @@ class Watch implements Watched {
   }
 
   end(): void {
-    this.#watches.delete(this);
+    this.#disconnects.drop(this);
   }
 }
 
+/** Lets a request go on for a time in milliseconds though nothing is sent. */
+export function keepOpen(server: BunServer, request: Request, time: number): void {
+  const seconds = Math.ceil(time / 1000) + SPARE;
+  server.timeout(request, seconds > LONGEST ? 0 : seconds);
+}
+
+/** The idle time of a server's connections, in seconds, that lets the gateway refuse first. */
+export const idleTimeOf = (time: number): number => Math.min(Math.ceil(time / 1000) + SPARE, LONGEST);
+
 /**
  * Watches for clients that leave. The signal of a request costs 10 µs, as much as the rest of a short one, so it is only looked at once
- * a request has taken a while.
+ * a request has taken a while. The same holds for the timer of its body.
  */
 export class Disconnects {
   readonly #clock: Clock;
-  #young = new Set<Watch>();
+  #young = new Set<Slow>();
+  #growing = new Set<Slow>();
   #isSweeping = false;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  watch(request: Request): Watched {
-    const watch = new Watch(request, this.#young);
-    this.#young.add(watch);
-    if (!this.#isSweeping) this.#sweepLater();
+  /**
+   * Watches a request until its `end()`.
+   *
+   * @param time the milliseconds that it may take at most.
+   */
+  watch(request: Request, server?: BunServer, time = 0): Watched {
+    const watch = new Watch(request, server, time, this);
+    this.add(watch);
     return watch;
+  }
+
+  /** Tells an entry once it has taken a while. */
+  add(entry: Slow): void {
+    this.#young.add(entry);
+    if (!this.#isSweeping) this.#sweepLater();
+  }
+
+  drop(entry: Slow): void {
+    if (!this.#young.delete(entry)) this.#growing.delete(entry);
   }
 
   #sweepLater(): void {
     this.#isSweeping = true;
     const grown = this.#young;
-    this.#young = new Set();
+    this.#young = this.#growing; // It is empty.
+    this.#growing = grown;
     const timer = this.#clock.setTimer(() => {
-      for (const watch of grown) watch.begin();
+      for (const entry of grown) {
+        grown.delete(entry);
+        entry.grown();
+      }
       this.#isSweeping = false;
       if (this.#young.size > 0) this.#sweepLater();
     }, PAUSE);

@@ -1,39 +1,19 @@
 import type { WebSocketHandler } from "bun";
-import { type Clock, type Metadata, quote, type System } from "../index";
+import { type Clock, type Logger, quote, type System } from "../index";
 import { actorsPart } from "./actors";
-import type { BunServer, Caller, Limits, MetricFamily, Part, PartMaker, Route, Site, Timing, Visit } from "./contract";
+import type { BunServer, Caller, Exposure, Limits, MetricFamily, Part, Route, Site, Visit } from "./contract";
+import { Cors } from "./cors";
 import { Disconnects } from "./disconnects";
+import { drainParts } from "./drain";
 import { type Checked, type Exposing, exposureOf } from "./exposure";
+import { checkGatewayOptions, type GatewayOptions, LIMITS } from "./gateway-options";
 import { messagesPart } from "./messages";
+import { WAIT } from "./options";
 import { refuse } from "./problem";
-import { RouteTable } from "./route-table";
-
-/** Says who sent a request. Undefined refuses it with 401. */
-export type Authenticate = (request: Request) => Caller | undefined | Promise<Caller | undefined>;
-
-/**
- * Says whether a caller may use an operation of an exposed actor. For pages of the gateway itself the actor is its path, such as
- * `/inspect` or `/metrics`, and the operation `read`.
- */
-export type Authorize = (caller: Caller | undefined, actor: string, operation: string) => boolean | Promise<boolean>;
-
-/** The options of a gateway. */
-export interface GatewayOptions<E extends Exposing = Exposing> {
-  /** What can be reached: actors by the name that they have outside, each with its operations. Nothing else can. */
-  readonly expose: E;
-  /** The name and the version of the service, for its documents. Default: `"envoi"` and `"0.0.0"`. */
-  readonly name?: string;
-  readonly version?: string;
-  /** Goes before all paths, such as `/api`. Default: none. */
-  readonly basePath?: string;
-  /** Default: everybody is let in, and no handler knows who it is. */
-  readonly authenticate?: Authenticate;
-  /** Default: each caller may use all that is exposed. */
-  readonly authorize?: Authorize;
-  readonly limits?: Partial<Limits>;
-  /** More parts, such as sessions or the inspector. Default: none. */
-  readonly parts?: readonly PartMaker[];
-}
+import { type Place, RouteTable } from "./route-table";
+import { serverIn } from "./server";
+import { Shares } from "./shares";
+import { GatewayVisit, metadataOf, targetOf } from "./visit";
 
 declare const exposing: unique symbol;
 
@@ -41,53 +21,32 @@ declare const exposing: unique symbol;
 export interface Gateway<E = Exposing> {
   /** For the compiler alone: what is exposed, for the client's types. */
   readonly [exposing]?: E;
-  /** Answers a request. Give it Bun's server, if there is one: without it, a WebSocket is answered with 426. Never rejects. */
-  readonly fetch: (request: Request, server?: BunServer) => Promise<Response>;
+  /**
+   * Answers a request. Never rejects. Give it Bun's server, if there is one, or what a router has of it, such as hono's `env`: without it, a
+   * WebSocket is answered with 426.
+   */
+  readonly fetch: (request: Request, server?: unknown) => Promise<Response>;
   /** For `Bun.serve`. */
   readonly routes: { readonly [path: string]: (request: Request, server: BunServer) => Promise<Response> };
   /** For `Bun.serve`, where sockets are wanted. */
   readonly websocket: WebSocketHandler<unknown>;
   readonly limits: Limits;
   /**
-   * Takes no new streams, sockets and sessions, lets those that run end within a time, and then tells their clients to come back. Asks
-   * are answered until the system has shut down.
+   * Takes no new streams, sockets and sessions, and lets those that run end within a time; their clients are then told to come back. Asks are
+   * answered meanwhile. Then it takes none either, and waits for those that run, within the same time. Later calls wait for the first one.
+   *
+   * @param timeout in milliseconds.
    */
   drain(timeout: number): Promise<void>;
   /** Puts away what its parts have open. Call it once the system has shut down. */
   close(): Promise<void>;
 }
 
-const LIMITS: Limits = {
-  body: 1_048_576,
-  depth: 64,
-  bodyTime: 10_000,
-  time: 30_000,
-  streams: 100,
-  sockets: 100,
-};
-
-class GatewayVisit implements Visit {
-  readonly timing: Timing | null = null;
-
-  constructor(
-    readonly request: Request,
-    readonly server: BunServer | undefined,
-    readonly path: string,
-    readonly query: string,
-    readonly params: readonly string[],
-    readonly caller: Caller | undefined,
-    readonly metadata: Metadata | undefined,
-  ) {}
-
-  get owner(): string {
-    return this.caller?.id ?? this.server?.requestIP(this.request)?.address ?? "";
-  }
-}
-
 class SystemGateway implements Site {
   readonly system: System;
   readonly clock: Clock;
-  readonly exposure;
+  readonly log: Logger;
+  readonly exposure: Exposure;
   readonly limits: Limits;
   readonly name: string;
   readonly version: string;
@@ -95,18 +54,32 @@ class SystemGateway implements Site {
   readonly routes: Route[] = [];
   readonly disconnects: Disconnects;
   isDraining = false;
+  /** True once no more requests are taken. */
+  #isClosed = false;
+  #running = 0;
+  /** What came beside the last request, mostly the same each time, and the server in it. */
+  #seen: unknown;
+  #server: BunServer | undefined;
+  #onIdle: (() => void) | null = null;
+  #drained: Promise<void> | null = null;
+  #closed: Promise<void> | null = null;
   readonly #options: GatewayOptions;
+  readonly #cors: Cors | null;
   readonly #parts: Part[] = [];
   readonly #table = new RouteTable();
-  readonly #taken = { streams: new Map<string, number>(), sockets: new Map<string, number>() };
+  readonly #shares: Shares;
 
   constructor(system: System, options: GatewayOptions) {
     this.system = system;
     this.clock = system.clock;
+    this.log = system.log;
     this.disconnects = new Disconnects(this.clock);
     this.#options = options;
+    this.#cors = options.cors === undefined ? null : new Cors(options.cors);
     this.exposure = exposureOf(options.expose);
-    this.limits = { ...LIMITS, ...options.limits };
+    const given = Object.entries(options.limits ?? {}).filter(([, limit]) => limit !== undefined);
+    this.limits = { ...LIMITS, ...Object.fromEntries(given) };
+    this.#shares = new Shares(this.limits);
     this.name = options.name ?? "envoi";
     this.version = options.version ?? "0.0.0";
     this.basePath = options.basePath ?? "";
@@ -118,47 +91,107 @@ class SystemGateway implements Site {
         this.#table.add(route);
       }
     }
+    for (const { name, endpoints } of this.exposure.values()) {
+      for (const operation of endpoints.keys()) this.#table.keep(`/actors/${name}/${operation}`);
+    }
   }
 
   metrics(): readonly MetricFamily[] {
     return this.#parts.flatMap((part) => part.metrics?.() ?? []);
   }
 
-  async fetch(request: Request, server?: BunServer): Promise<Response> {
+  async fetch(request: Request, server?: unknown): Promise<Response> {
+    this.#running++;
+    let response: Response;
     try {
-      return await this.#answer(request, server);
+      if (server !== this.#seen) {
+        this.#server = serverIn(server);
+        this.#seen = server;
+      }
+      const answer = this.#answer(request, this.#server);
+      response = answer instanceof Response ? answer : await answer;
     } catch (thrown) {
-      // A mistake of a part, or of a function that the owner gave. The client learns nothing of it (P18).
-      console.error("The gateway failed for a request.", thrown);
-      return refuse("internal-error", "The service failed. Its log says why.");
+      response = this.#failure(request, thrown);
     }
+    this.#running--;
+    if (this.#cors !== null || this.isDraining) this.#finish(request, response);
+    return response;
   }
 
-  async #answer(request: Request, server: BunServer | undefined): Promise<Response> {
-    const { url } = request;
-    const start = url.indexOf("/", url.indexOf("://") + 3);
-    const mark = url.indexOf("?", start);
-    const whole = mark < 0 ? url.slice(start) : url.slice(start, mark);
+  #finish(request: Request, response: Response): void {
+    try {
+      this.#cors?.mark(request, response);
+    } catch (thrown) {
+      this.#logFailure(request, thrown); // Without the marks, no page can read the answer.
+    }
+    if (!this.isDraining) return;
+    response.headers.set("connection", "close"); // So that the client asks another server next.
+    if (this.#running === 0) this.#onIdle?.();
+  }
+
+  /** The response of a mistake of a part, or of a function that the owner gave. The client learns nothing of it (P18). */
+  #failure(request: Request, thrown: unknown): Response {
+    this.#logFailure(request, thrown);
+    return refuse("internal-error", "The service failed. Its log says why.");
+  }
+
+  #logFailure({ method, url }: Request, cause: unknown): void {
+    const at = url.split("?", 1)[0] ?? "";
+    this.log.error(`The gateway failed at ${quote(`${method} ${at}`)}: its cause says where.`, { cause });
+  }
+
+  #answer(request: Request, server: BunServer | undefined): Response | Promise<Response> {
+    const { url, method } = request;
+    const { path: whole, query } = targetOf(url);
     if (!whole.startsWith(this.basePath)) return refuse("not-found", `All paths begin with ${this.basePath}.`);
     const path = whole.slice(this.basePath.length);
-    const found = this.#table.find(request.method, path);
-    if (found instanceof Response) return found;
-    const { route, params } = found;
-    const { authenticate } = this.#options;
-    let caller: Caller | undefined;
-    if (authenticate !== undefined && route.isOpen !== true) {
-      const told = authenticate(request);
-      caller = told instanceof Promise ? await told : told;
-      if (caller === undefined) {
-        return refuse("unauthenticated", "The request names no caller who is let in: send credentials.", {
-          "www-authenticate": "Bearer",
-        });
-      }
+    const place = this.#table.find(path);
+    if (place instanceof Response) return place;
+    if (method === "OPTIONS") return this.#optionsOf(request, place);
+    const route = place.methods.get(method === "HEAD" ? "GET" : method);
+    if (route === undefined) {
+      const said = /^[A-Z]{1,20}$/.test(method) ? method : "that method"; // A stranger may send any text.
+      return refuse("method-not-allowed", `This path takes ${place.allow}, and not ${said}.`, { allow: place.allow });
     }
-    const query = mark < 0 ? "" : url.slice(mark + 1);
-    const metadata = metadataOf(request, caller);
-    const visit = new GatewayVisit(request, server, path, query, params, caller, metadata);
+    const answer = this.#admit(new GatewayVisit(request, server, path, query, place.params), route);
+    return method === "HEAD" ? withoutBody(answer) : answer;
+  }
+
+  /** Finds the caller of a request, and lets it in or refuses it. */
+  #admit(visit: GatewayVisit, route: Route): Response | Promise<Response> {
+    const { authenticate } = this.#options;
+    if (route.isOpen === true) return route.handle(visit);
+    if (this.#isClosed) return refuse("unavailable", "The service is stopping: try again later.");
+    if (authenticate === undefined) return this.#enter(visit, route);
+    const told = authenticate(visit.request);
+    return told instanceof Promise
+      ? told.then((caller) => this.#enterAs(caller, visit, route))
+      : this.#enterAs(told, visit, route);
+  }
+
+  #enterAs(caller: Caller | undefined, visit: GatewayVisit, route: Route): Response | Promise<Response> {
+    if (caller === undefined) {
+      return refuse("unauthenticated", "The request names no caller who is let in: send credentials.", {
+        "www-authenticate": "Bearer",
+      });
+    }
+    if (typeof caller?.id !== "string" || caller.id === "") {
+      throw new TypeError(`authenticate gives a caller such as { id: "ada" }, or undefined; it gave ${quote(caller)}.`);
+    }
+    visit.caller = caller;
+    return this.#enter(visit, route);
+  }
+
+  #enter(visit: GatewayVisit, route: Route): Response | Promise<Response> {
+    visit.metadata = metadataOf(visit.request, visit.caller);
     return route.handle(visit);
+  }
+
+  /** Says which methods a path takes, to a browser that asks for leave too. */
+  #optionsOf(request: Request, place: Place): Response {
+    const headers = new Headers({ allow: place.allow });
+    this.#cors?.preflight(request, place, headers);
+    return new Response(null, { status: 204, headers });
   }
 
   authorize(
@@ -173,28 +206,26 @@ class SystemGateway implements Site {
   }
 
   enter(owner: string, what: "streams" | "sockets"): (() => void) | Response {
-    const taken = this.#taken[what];
-    const count = taken.get(owner) ?? 0;
-    if (count >= this.limits[what]) {
-      return refuse("too-many-requests", `There are ${count} ${what} of this caller: end one of them first.`);
-    }
-    taken.set(owner, count + 1);
-    let isHeld = true;
-    return () => {
-      if (!isHeld) return;
-      isHeld = false;
-      const left = (taken.get(owner) ?? 1) - 1;
-      if (left > 0) taken.set(owner, left);
-      else taken.delete(owner);
-    };
+    if (this.isDraining) return refuse("unavailable", "The service is stopping: come back in a while.");
+    return this.#shares.take(owner, what);
   }
 
-  async drain(timeout: number): Promise<void> {
-    this.isDraining = true;
-    const end = new AbortController();
-    const timer = this.clock.setTimer(() => end.abort(), timeout);
-    await Promise.all(this.#parts.map((part) => part.drain?.(end.signal)));
-    timer.cancel();
+  drain(timeout: number): Promise<void> {
+    WAIT(timeout, "timeout", "drain");
+    if (this.#drained === null) {
+      this.isDraining = true;
+      this.#drained = drainParts(this.#parts, this, timeout, () => this.#finishAsks());
+    }
+    return this.#drained;
+  }
+
+  /** Takes no more requests, and waits for those that run. */
+  #finishAsks(): Promise<void> {
+    this.#isClosed = true;
+    return new Promise((resolve) => {
+      if (this.#running === 0) resolve();
+      else this.#onIdle = resolve;
+    });
   }
 
   get websocket(): WebSocketHandler<unknown> {
@@ -203,29 +234,36 @@ class SystemGateway implements Site {
     );
   }
 
-  async close(): Promise<void> {
-    for (const part of this.#parts) await part.close?.();
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    for (const part of this.#parts.toReversed()) {
+      try {
+        await part.close?.();
+      } catch (thrown) {
+        this.log.error("A part of the gateway could not be closed.", { cause: thrown });
+      }
+    }
   }
 }
 
-const refusalOf = (may: boolean): Response | undefined =>
-  may ? undefined : refuse("forbidden", "This caller may not do that.");
-
-/** The metadata of what a request sends: who its caller is, and the trace that it belongs to. */
-function metadataOf({ headers }: Request, caller: Caller | undefined): Metadata | undefined {
-  const traceparent = headers.get("traceparent");
-  if (traceparent === null && caller === undefined) return undefined;
-  return {
-    ...caller?.metadata,
-    ...(caller !== undefined && { caller: caller.id }),
-    ...(traceparent !== null && { traceparent }),
-  };
+/** The response to a HEAD: that of a GET, without its body. */
+async function withoutBody(answer: Response | Promise<Response>): Promise<Response> {
+  const { status, headers, body } = await answer;
+  await body?.cancel();
+  return new Response(null, { status, headers });
 }
+
+const refusalOf = (may: boolean): Response | undefined =>
+  may === true ? undefined : refuse("forbidden", "This caller may not do that.");
 
 /**
  * Makes a gateway: it answers HTTP requests with the exposed operations of actors, and with nothing else.
  *
- * @throws TypeError when an option is invalid.
+ * @throws TypeError or RangeError when an option is invalid.
  * @example
  * const gateway = createGateway(system, { expose: { counter: { ref: counter, operations: ["add", "total"] } } });
  * Bun.serve({ port: 3000, fetch: gateway.fetch });
@@ -234,11 +272,17 @@ export function createGateway<const E extends Exposing>(
   system: System,
   options: GatewayOptions<E> & { readonly expose: Checked<E> },
 ): Gateway<E> {
-  if (typeof options !== "object" || options === null) {
-    throw new TypeError(`The options of a gateway are an object with expose; got ${quote(options)}.`);
+  checkGatewayOptions(options, {}, "a gateway");
+  return gatewayOf(system, options);
+}
+
+/** Makes a gateway of options that were checked. */
+export function gatewayOf<E extends Exposing>(system: System, options: GatewayOptions<E>): Gateway<E> {
+  if (typeof system?.inspect !== "function") {
+    throw new TypeError(`A gateway belongs to a system: createGateway(system, options); got ${quote(system)}.`);
   }
   const gateway = new SystemGateway(system, options);
-  const fetch = (request: Request, server?: BunServer): Promise<Response> => gateway.fetch(request, server);
+  const fetch = (request: Request, server?: unknown): Promise<Response> => gateway.fetch(request, server);
   return {
     fetch,
     routes: { [`${gateway.basePath}/*`]: fetch },

@@ -1,3 +1,7 @@
 export type { Caller, EndpointOptions, Limits, ResumeOptions } from "./contract";
-export { type Authenticate, type Authorize, createGateway, type Gateway, type GatewayOptions } from "./gateway";
+export type { CorsOptions } from "./cors";
+export type { Exposing } from "./exposure";
+export { createGateway, type Gateway } from "./gateway";
+export type { Authenticate, Authorize, GatewayOptions } from "./gateway-options";
+export type { Problem } from "./problem";
 export { type ServeOptions, type Serving, type StopOptions, serve } from "./serve";

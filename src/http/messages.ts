@@ -1,42 +1,52 @@
-import { createErrorResponse, createResponse, type Metadata, parseMessage } from "../index";
+import { type AskError, createErrorResponse, createResponse, type Message, type Metadata, parseMessage } from "../index";
+import { ask, logFailure, offer, unwritable } from "./actors";
 import { readBody } from "./body";
-import type { ExposedActor, Part, Site, Visit } from "./contract";
-import { refuse } from "./problem";
+import type { Endpoint, Part, Site, Visit } from "./contract";
+import { preferencesOf } from "./preferences";
+import { refuse, STATUSES } from "./problem";
 
 /** `POST /messages`: takes a message in its wire form, and answers with its response in the wire form. */
 export function messagesPart(site: Site): Part {
-  const byAddress = new Map<string, ExposedActor>([...site.exposure.values()].map((actor) => [actor.address, actor]));
+  const byAddress = Map.groupBy(site.exposure.values(), ({ address }) => address as string);
+
+  /** The operation that a message asks for: an actor may be exposed by several names, each with other operations. */
+  async function endpointOf(visit: Visit, { to, type }: Message): Promise<Endpoint | Response> {
+    let refusal = refuse("not-found", "No such actor or operation takes messages here: check to and type.");
+    for (const { name, endpoints } of byAddress.get(to) ?? []) {
+      const endpoint = endpoints.get(type);
+      if (endpoint === undefined) continue;
+      const refused = await site.authorize(visit, name, type);
+      if (refused === undefined) return endpoint;
+      refusal = refused;
+    }
+    return refusal;
+  }
 
   async function post(visit: Visit): Promise<Response> {
-    const body = await readBody(visit.request, site.limits, site.clock);
+    const body = await readBody(site, visit.request);
     if (body instanceof Response) return body;
     const parsed = parseMessage(body.value);
     if (parsed.isErr()) return refuse("bad-request", parsed.error.message);
     const message = parsed.value;
-    const actor = byAddress.get(message.to);
-    const endpoint = actor?.endpoints.get(message.type);
-    if (actor === undefined || endpoint === undefined || message.pattern === "stream") {
-      return refuse("not-found", "There is no such actor or operation for messages: /openapi.json lists them.");
+    const endpoint = await endpointOf(visit, message);
+    if (endpoint instanceof Response) return endpoint;
+    const { actor, operation } = endpoint;
+    if (operation.isStream || message.pattern === "stream") {
+      return refuse("bad-request", `A message opens no stream: POST /actors/${actor.name}/${operation.name} does.`);
     }
-    const refusal = await site.authorize(visit, actor.name, message.type);
-    if (refusal !== undefined) return refusal;
-    const beside: { metadata?: Metadata } = visit.metadata === undefined ? {} : { metadata: visit.metadata };
+    const metadata = withTrace(visit.metadata, message.metadata);
     if (message.pattern === "tell") {
-      const taken = await actor.door.offer(message.type, message.payload, { timeout: site.limits.time, ...beside });
-      return taken.isOk()
-        ? new Response(null, { status: 202 })
-        : Response.json(createErrorResponse(message, taken.error));
+      const error = await offer(site, endpoint, message.payload, metadata);
+      return error === undefined ? new Response(null, { status: 202 }) : failed(endpoint, message, error);
     }
-    const watched = site.disconnects.watch(visit.request);
-    const { signal } = watched;
-    const reply = await actor.door.ask(message.type, message.payload, { timeout: site.limits.time, signal, ...beside });
-    watched.end();
-    return Response.json(
-      reply.match(
-        (value) => createResponse(message, value),
-        (error) => createErrorResponse(message, error),
-      ),
-    );
+    const preferences = preferencesOf(visit.request.headers.get("prefer"));
+    const reply = await ask(site, visit, endpoint, message.payload, preferences, metadata);
+    if (reply.isErr()) return failed(endpoint, message, reply.error);
+    try {
+      return Response.json(createResponse(message, reply.value));
+    } catch (thrown) {
+      return unwritable(endpoint, thrown);
+    }
   }
 
   return {
@@ -49,10 +59,30 @@ export function messagesPart(site: Site): Part {
           summary: "Takes a message in envoi's wire form, and answers with its response",
           body: { type: "object" },
           isBodyRequired: true,
-          statuses: [202],
+          statuses: [202, 500, 504],
           answer: { type: "application/json", schema: { type: "object" } },
         },
       },
     ],
   };
+}
+
+/** The response in the wire form to a message that failed, with the status that any request with this failure has. */
+function failed(endpoint: Endpoint, message: Message, error: AskError): Response {
+  logFailure(endpoint, error);
+  const status = STATUSES[error.kind];
+  const headers: Record<string, string> = status === 503 ? { "retry-after": "1" } : {};
+  return Response.json(createErrorResponse(message, error), { status, headers });
+}
+
+const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
+const LONGEST_STATE = 512; // Of a tracestate (W3C Trace Context, section 3.3.1.5).
+
+/** The metadata of a message from outside: that of its request, with the trace context that the message itself has. The rest is dropped. */
+function withTrace(metadata: Metadata | undefined, given: Metadata | undefined): Metadata | undefined {
+  const traceparent = given?.["traceparent"];
+  if (typeof traceparent !== "string" || !TRACEPARENT.test(traceparent)) return metadata;
+  const tracestate = given?.["tracestate"];
+  const hasState = typeof tracestate === "string" && tracestate.length <= LONGEST_STATE;
+  return { ...metadata, traceparent, tracestate: hasState ? tracestate : undefined };
 }

@@ -5,11 +5,14 @@ import { refuse } from "./problem";
 interface Shape {
   readonly parts: readonly string[];
   readonly methods: Map<string, Route>;
+  /** Those that a client may use, as the header `allow` has them. */
+  allow: string;
 }
 
-/** A route that fits a request, with the parts of the path that it left open. */
-export interface Found {
-  readonly route: Route;
+/** The shape that a path has, and the decoded parts that it leaves open. */
+export interface Place {
+  readonly methods: ReadonlyMap<string, Route>;
+  readonly allow: string;
   readonly params: readonly string[];
 }
 
@@ -17,51 +20,57 @@ export interface Found {
 export class RouteTable {
   /** By the number of parts and the first part, which no route leaves open. */
   readonly #shapes = new Map<string, Shape[]>();
+  /** Paths that need not be taken apart any more. */
+  readonly #known = new Map<string, Place>();
 
   /** @throws Error when a method of a path has a route already. */
   add(route: Route): void {
     const parts = route.path.split("/").slice(1);
     const key = `${parts.length} ${parts[0]}`;
     const shapes = this.#shapes.get(key) ?? [];
-    let shape = shapes.find((each) => each.parts.join("/") === parts.join("/"));
+    const pattern = patternOf(parts);
+    let shape = shapes.find((each) => patternOf(each.parts) === pattern);
     if (shape === undefined) {
-      shape = { parts, methods: new Map() };
-      shapes.push(shape);
-      this.#shapes.set(key, shapes);
+      shape = { parts, methods: new Map(), allow: "" };
+      // A path that is written out goes before one that leaves the same part open.
+      this.#shapes.set(key, [...shapes, shape].sort((a, b) => opened(a.parts) - opened(b.parts)));
     }
     if (shape.methods.has(route.method)) throw new Error(`${route.method} ${route.path} has two routes.`);
     shape.methods.set(route.method, route);
+    const names = [...shape.methods.keys()];
+    shape.allow = [...names, ...(names.includes("GET") ? ["HEAD"] : []), "OPTIONS"].join(", ");
   }
 
-  /** Gives the route of a path, or the refusal: 404, or 405 where the path has other methods. */
-  find(method: string, path: string): Found | Response {
+  /** Keeps the place of a path that many requests will have: those of the exposed operations, which their owner listed. */
+  keep(path: string): void {
+    const place = this.#find(path);
+    if (!(place instanceof Response)) this.#known.set(path, place);
+  }
+
+  /** Gives the place of a path, or the refusal. */
+  find(path: string): Place | Response {
+    return this.#known.get(path) ?? this.#find(path);
+  }
+
+  #find(path: string): Place | Response {
     const parts = path.split("/");
-    const shapes = this.#shapes.get(`${parts.length - 1} ${parts[1]}`) ?? [];
-    for (const shape of shapes) {
-      const params: string[] = [];
-      const fits = shape.parts.every((part, index) => {
-        const given = parts[index + 1] ?? "";
-        if (!part.startsWith(":")) return part === given;
-        params.push(given);
-        return given !== "";
-      });
-      if (!fits) continue;
-      const route = shape.methods.get(method === "HEAD" ? "GET" : method);
-      if (route === undefined) {
-        const allowed = [...shape.methods.keys()].join(", ");
-        return refuse("method-not-allowed", `This path takes ${allowed}, and not ${name(method)}.`, { allow: allowed });
-      }
+    if (path.includes("%")) {
       try {
-        return { route, params: params.some(isEncoded) ? params.map(decodeURIComponent) : params };
+        for (const [index, part] of parts.entries()) parts[index] = decodeURIComponent(part);
       } catch {
-        return refuse("bad-request", "The path is not well encoded: write bytes as %41.");
+        return refuse("bad-request", "The path is not well encoded: write the bytes of UTF-8 as %C3%A9.");
       }
     }
-    return refuse("not-found", "There is nothing at this path: check the spelling.");
+    for (const { parts: wanted, methods, allow } of this.#shapes.get(`${parts.length - 1} ${parts[1]}`) ?? []) {
+      const isFit = wanted.every((part, index) => (isOpen(part) ? parts[index + 1] !== "" : part === parts[index + 1]));
+      if (!isFit) continue;
+      const params = parts.slice(1).filter((_, index) => isOpen(wanted[index] ?? ""));
+      return { methods, allow, params };
+    }
+    return refuse("not-found", "There is nothing at this path: check its spelling.");
   }
 }
 
-const isEncoded = (part: string): boolean => part.includes("%");
-
-/** A method as a sentence can hold it: a stranger may send any text. */
-const name = (method: string): string => (/^[A-Z]{1,20}$/.test(method) ? method : "that method");
+const isOpen = (part: string): boolean => part.startsWith(":");
+const opened = (parts: readonly string[]): number => parts.filter(isOpen).length;
+const patternOf = (parts: readonly string[]): string => parts.map((part) => (isOpen(part) ? ":" : part)).join("/");

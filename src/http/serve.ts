@@ -1,26 +1,32 @@
-import type { ShutdownOptions, ShutdownReport, SignalName, System } from "../index";
+import { type ShutdownOptions, type ShutdownReport, type SignalName, type System } from "../index";
 import type { BunServer } from "./contract";
+import { idleTimeOf } from "./disconnects";
 import type { Checked, Exposing } from "./exposure";
-import { createGateway, type Gateway, type GatewayOptions } from "./gateway";
+import { type Gateway, gatewayOf } from "./gateway";
+import { checkGatewayOptions, type GatewayOptions } from "./gateway-options";
+import { type Check, type Checks, checkOptions, FLAG, group, must, TEXT, WAIT } from "./options";
 
-/** The options of a server. */
-export interface ServeOptions<E extends Exposing = Exposing> extends GatewayOptions<E> {
+/** The options of a server, beside those of its gateway. */
+export interface ServerOptions {
   /** Default: `$PORT`, or 3000. 0 takes any free port. */
   readonly port?: number;
   /** The address to listen at. Default: all (`0.0.0.0`). */
   readonly hostname?: string;
   /**
-   * Signals that end the server, its actors, and the process. Default: `SIGINT` and `SIGTERM`. An empty array for none: then call
-   * `stop` yourself.
+   * Signals that end the server, its actors, and the process. Default: `SIGINT` and `SIGTERM`. An empty array for none: then call `stop`
+   * yourself, as for two servers of one system. They take the place of `system.shutdownOnSignals`.
    */
   readonly signals?: readonly SignalName[];
   /** How a signal ends the server. */
   readonly shutdown?: StopOptions;
 }
 
+/** The options of a server and its gateway. */
+export interface ServeOptions<E extends Exposing = Exposing> extends GatewayOptions<E>, ServerOptions {}
+
 /** How a server ends. */
 export interface StopOptions extends ShutdownOptions {
-  /** Milliseconds that streams and sockets have to end by themselves, before the actors are stopped. Default: 5,000. */
+  /** Milliseconds that streams, sockets and running requests have to end by themselves, before the actors are stopped. Default: 5,000. */
   readonly streams?: number;
 }
 
@@ -32,21 +38,39 @@ export interface Serving<E = Exposing> {
   /** Bun's server. */
   readonly server: BunServer;
   /**
-   * Ends it in order: no new streams, and those that run may end; sockets and the clients of streams are told to come back; then the actors
-   * stop, phase by phase; then the port is closed. Later calls get the report of the first one.
+   * Ends it in order: no new streams, and those that run may end; sockets and the clients of streams are told to come back; requests that
+   * run are answered; then the actors stop, phase by phase; then the port is closed. Later calls get the report of the first one.
+   *
+   * @throws TypeError or RangeError at once when an option is invalid.
    */
   stop(options?: StopOptions): Promise<ShutdownReport>;
 }
 
+/** Milliseconds for streams. */
 const STREAMS = 5_000;
 
-/** Requests are refused by the gateway, with a sentence, before Bun cuts them off. */
-const BEYOND = 65_536;
+/** Milliseconds in which the last answers leave for their clients. */
+const LAST = 1_000;
+
+const STOP: Checks<StopOptions> = { streams: WAIT, timeout: WAIT, drain: FLAG };
+
+const looksLater: Check = () => {}; // The system looks at it.
+
+const SERVER: Checks<ServerOptions> = {
+  port: must(
+    "is a whole number from 0 to 65535",
+    (value) => Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 65_535, // An integer is a number.
+    RangeError,
+  ),
+  hostname: TEXT,
+  signals: looksLater,
+  shutdown: group(STOP, "{ timeout: 8_000 }"),
+};
 
 /**
  * Serves a system over HTTP.
  *
- * @throws TypeError when an option is invalid; Error when the port is in use.
+ * @throws TypeError or RangeError when an option is invalid; Error when the port is in use.
  * @example
  * const { url } = serve(system, { port: 0, expose: { counter: { ref: counter, operations: ["add", "total"] } } });
  */
@@ -54,36 +78,70 @@ export function serve<const E extends Exposing>(
   system: System,
   options: ServeOptions<E> & { readonly expose: Checked<E> },
 ): Serving<E> {
-  const gateway: Gateway<E> = createGateway<E>(system, options);
+  checkGatewayOptions(options, SERVER, "a server");
   const { port, hostname, signals = ["SIGINT", "SIGTERM"], shutdown = {} } = options;
-  const server: BunServer = Bun.serve({
-    ...(port !== undefined && { port }),
-    ...(hostname !== undefined && { hostname }),
-    maxRequestBodySize: gateway.limits.body + BEYOND,
-    fetch: gateway.fetch,
-    websocket: gateway.websocket,
-  });
+  const gateway = gatewayOf<E>(system, options);
+  let server: BunServer | undefined;
   let stopped: Promise<ShutdownReport> | undefined;
 
   const drain = ({ streams = STREAMS }: StopOptions): Promise<void> => gateway.drain(streams);
   const close = async (): Promise<void> => {
     await gateway.close();
-    await server.stop(true);
+    if (server !== undefined) await closePort(server, system);
   };
   const stopOnce = async (given: StopOptions): Promise<ShutdownReport> => {
     await drain(given);
-    const report = await system.shutdown(given);
+    const { streams: _, ...rest } = given;
+    const report = await system.shutdown(rest);
     await close();
     return report;
   };
-  if (signals.length > 0) {
-    const { streams: _, ...rest } = shutdown;
-    system.shutdownOnSignals({ signals, ...rest, onSignal: () => drain(shutdown), onShutdown: close });
+  const { streams: _, ...rest } = shutdown;
+  // Bound first: it looks at the names.
+  const onSignal = (): Promise<void> => drain(shutdown);
+  const unbind = signals.length > 0 ? system.shutdownOnSignals({ signals, ...rest, onSignal, onShutdown: close }) : null;
+  try {
+    server = listen(gateway, port, hostname);
+  } catch (thrown) {
+    unbind?.();
+    void gateway.close(); // It logs what fails.
+    throw thrown;
   }
   return {
     url: server.url,
     gateway,
     server,
-    stop: (given = shutdown) => (stopped ??= stopOnce(given)),
+    stop(given = shutdown) {
+      checkOptions(given, STOP, "stop", "{ timeout: 8_000 }");
+      stopped ??= stopOnce(given);
+      return stopped;
+    },
   };
 }
+
+function listen({ limits, fetch, websocket }: Gateway<unknown>, port?: number, hostname?: string): BunServer {
+  try {
+    return Bun.serve({
+      ...(port !== undefined && { port }),
+      ...(hostname !== undefined && { hostname }),
+      idleTimeout: idleTimeOf(Math.max(limits.bodyTime, limits.time)),
+      maxRequestBodySize: Number.MAX_SAFE_INTEGER, // The gateway refuses by itself, with a sentence.
+      fetch,
+      websocket,
+    });
+  } catch (thrown) {
+    const code: unknown = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
+    if (code !== "EADDRINUSE") throw thrown;
+    throw new Error(`Port ${port ?? process.env["PORT"] ?? 3000} is in use: end its server, or give another port.`, {
+      cause: thrown,
+    });
+  }
+}
+
+/** Lets the last answers out, and closes all connections. */
+async function closePort(server: BunServer, { clock }: System): Promise<void> {
+  const late = new Promise<void>((resolve) => clock.setTimer(resolve, LAST).unref());
+  await Promise.race([server.stop(), late]);
+  await server.stop(true);
+}
+

@@ -80,6 +80,24 @@ test(
 );
 
 test(
+  "P13: onSignal is awaited before the actors stop, onShutdown after; one that fails is logged, and the shutdown goes on",
+  async () => {
+    const result = await run("hooks", { ready: "SIGTERM" });
+    const order = ["ready", "onSignal SIGTERM", "0 stopping", "0 stopped", "onShutdown SIGTERM"];
+    expect(result).toMatchObject({ lines: order, signal: "SIGTERM" });
+    expect(result.errors).toContain("system 0: onSignal threw: Error: an onSignal that fails");
+  },
+  LIMIT,
+);
+
+test.each(["onSignal", "onShutdown"])("P13: an %s that is no function is refused when it is bound", (name) => {
+  const { system } = createTestSystem();
+  const before = process.listenerCount("SIGINT");
+  expect(() => system.shutdownOnSignals({ [name]: "drain" })).toThrow(`${name} is a function to call around the shutdown`);
+  expect(process.listenerCount("SIGINT")).toBe(before);
+});
+
+test(
   "P13: what shutdownOnSignals returned ends it: the signal does what it would",
   async () => {
     expect(await run("unbound", { ready: "SIGINT" })).toMatchObject({ lines: ["ready"], signal: "SIGINT" });

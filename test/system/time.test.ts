@@ -1,5 +1,5 @@
 import { expect, spyOn, test } from "bun:test";
-import { createSystem, defineProtocol, type Message, Type } from "../../src/index";
+import { createSystem, defineProtocol, type Message, systemClock, Type } from "../../src/index";
 import { createManualClock } from "../../src/testing/index";
 import { testSystems } from "../actor/test-system";
 
@@ -76,4 +76,11 @@ test("P15: timeouts come in the order in which they are due, whatever the order 
   await clock.advance(300_000);
   expect(expired).toEqual(delays.toSorted((a, b) => a - b));
   expect(clock.monotonicTime()).toBe(300_000);
+});
+
+test("P15: system.clock is the clock that the system was made with, or the machine's", async () => {
+  const clock = createManualClock();
+  const systems = [createSystem({ clock }), createSystem()];
+  expect(systems.map((system) => system.clock)).toEqual([clock, systemClock]);
+  await Promise.all(systems.map((system) => system.shutdown()));
 });

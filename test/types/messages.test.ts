@@ -104,6 +104,14 @@ const WRONG: Readonly<Record<string, readonly string[]>> = {
   'spawnCodeExecution(system, { tools: { files: { ref: files, operations: ["reed"] } } });': ['"reed"', ...GRANTS],
   'spawnProgram(system, "p", "1", { tools: { files: { ref: files, operations: ["read", "reed"] } } });': GRANTS,
   'typesFor({ files: { ref: files, operations: ["reed"] } });': ['"reed"', ...GRANTS],
+  // What a gateway exposes.
+  'createGateway(system, { expose: { files: { ref: files, operations: ["reed"] } } });': ['"reed"', ...GRANTS],
+  'createGateway(system, { expose: { desk: { ref: desk, operations: ["find", "totl"] } } });': ['"totl"', '"total"'],
+  'createGateway(system, { expose: { desk: { ref: desk, operations: { totl: true } } } });': ["'true' is not assignable"],
+  'createGateway(system, { expose: { desk: { ref: desk, operations: { find: { format: "sse" } } } } });': ["'true'"],
+  'createGateway(system, { expose: { desk: { ref: desk, operations: { chars: { fromat: "sse" } } } } });': ["'fromat'"],
+  "createGateway(system, { expose: { desk } });": ["operations"],
+  "createGateway(system, { expos: {} });": ["'expos'"],
 };
 const programs = Object.keys(WRONG);
 
@@ -123,6 +131,7 @@ describe("what the compiler says of a wrong program", () => {
     const head = [
       `import { ${names.join(", ")} } from "./given";`,
       'import { defineProtocol, type Ref, Type } from "envoi";',
+      'import { createGateway } from "envoi/http";',
       'import { spawnCodeExecution, spawnProgram, typesFor } from "envoi/tools";',
     ];
     for (const [i, program] of programs.entries()) {

@@ -12,7 +12,7 @@ import type {
   StreamArgs,
   Streamed,
 } from "../../protocol/signatures";
-import type { Recipient } from "../contract";
+import type { Environment, Recipient } from "../contract";
 import type { AskResult } from "../envelopes/ask";
 import type { AskOptions, OfferOptions, StreamOptions, TellOptions } from "../envelopes/call-options";
 import type { Logger } from "../events";
@@ -244,14 +244,14 @@ export function refTo<Signatures>(recipient: Recipient): Ref<Signatures> {
  * @example
  * logOf(counter).error("The door of the counter failed.", { cause });
  */
-export function logOf(ref: AnyRef): Logger {
-  const { logger, logLimit } = recipientOf(ref).environment;
-  return {
-    warn(message, details) {
-      if (logLimit.admit()) logger.warn(message, details);
-    },
-    error(message, details) {
-      if (logLimit.admit()) logger.error(message, details);
-    },
-  };
-}
+export const logOf = (ref: AnyRef): Logger => logIn(recipientOf(ref).environment);
+
+/** The log of an environment, limited in number. */
+export const logIn = ({ logger, logLimit }: Environment): Logger => ({
+  warn(message, details) {
+    if (logLimit.admit()) logger.warn(message, details);
+  },
+  error(message, details) {
+    if (logLimit.admit()) logger.error(message, details);
+  },
+});

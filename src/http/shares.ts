@@ -1,0 +1,30 @@
+import type { Limits } from "./contract";
+import { refuse } from "./problem";
+
+/** Counts the streams and sockets that each owner has. */
+export class Shares {
+  readonly #limits: Limits;
+  readonly #taken = { streams: new Map<string, number>(), sockets: new Map<string, number>() };
+
+  constructor(limits: Limits) {
+    this.#limits = limits;
+  }
+
+  /** Takes one for an owner. Gives the function that gives it back, or the refusal. */
+  take(owner: string, what: "streams" | "sockets"): (() => void) | Response {
+    const taken = this.#taken[what];
+    const count = taken.get(owner) ?? 0;
+    if (count >= this.#limits[what]) {
+      return refuse("too-many-requests", `There are ${count} ${what} of this caller: end one of them first.`);
+    }
+    taken.set(owner, count + 1);
+    let isHeld = true;
+    return () => {
+      if (!isHeld) return;
+      isHeld = false;
+      const left = (taken.get(owner) ?? 1) - 1;
+      if (left > 0) taken.set(owner, left);
+      else taken.delete(owner);
+    };
+  }
+}

@@ -1,0 +1,56 @@
+import type { Metadata } from "../index";
+import type { BunServer, Caller, Timing, Visit } from "./contract";
+
+/** A request on its way. Its caller and its metadata are set once the gateway knows them. */
+export class GatewayVisit implements Visit {
+  readonly request: Request;
+  readonly server: BunServer | undefined;
+  readonly path: string;
+  readonly query: string;
+  readonly params: readonly string[];
+  caller: Caller | undefined;
+  metadata: Metadata | undefined;
+  timing: Timing | null = null;
+
+  constructor(
+    request: Request,
+    server: BunServer | undefined,
+    path: string,
+    query: string,
+    params: readonly string[],
+  ) {
+    this.request = request;
+    this.server = server;
+    this.path = path;
+    this.query = query;
+    this.params = params;
+    this.caller = undefined;
+    this.metadata = undefined;
+  }
+
+  get owner(): string {
+    return this.caller?.id ?? this.server?.requestIP(this.request)?.address ?? "";
+  }
+}
+
+/** The path and the query of a URL, neither of them decoded. */
+export function targetOf(url: string): { readonly path: string; readonly query: string } {
+  const scheme = url.indexOf("://");
+  const start = scheme < 0 ? 0 : url.indexOf("/", scheme + 3);
+  if (start < 0) return ROOT;
+  const mark = url.indexOf("?", start);
+  return mark < 0 ? { path: url.slice(start), query: "" } : { path: url.slice(start, mark), query: url.slice(mark + 1) };
+}
+
+const ROOT = { path: "/", query: "" };
+
+/** The metadata of what a request sends: who its caller is, and the trace that it belongs to. */
+export function metadataOf({ headers }: Request, caller: Caller | undefined): Metadata | undefined {
+  const traceparent = headers.get("traceparent");
+  if (traceparent === null && caller === undefined) return undefined;
+  return {
+    ...caller?.metadata,
+    ...(caller !== undefined && { caller: caller.id }),
+    ...(traceparent !== null && { traceparent }),
+  };
+}

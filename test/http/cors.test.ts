@@ -1,0 +1,97 @@
+import { describe, expect, test } from "bun:test";
+import { type CorsOptions, createGateway } from "../../src/http/index";
+import { testSystems } from "../actor/test-system";
+import { Counter, createCounter, expectProblem, post } from "./counter";
+
+const { createTestSystem } = testSystems();
+const SHOP = "https://shop.example";
+const EVIL = "https://evil.example";
+
+function createService(cors: CorsOptions) {
+  const test = createTestSystem();
+  const ref = test.system.spawn("counter", Counter, createCounter);
+  const expose = { counter: { ref, operations: ["add", "total"] } } as const;
+  const gateway = createGateway(test.system, { expose, cors, authenticate: ({ headers }) => (headers.has("x-no") ? undefined : { id: "ada" }) });
+  const preflight = (origin: string, path = "/actors/counter/add"): Promise<Response> =>
+    gateway.fetch(
+      new Request(`http://service${path}`, {
+        method: "OPTIONS",
+        headers: { origin, "access-control-request-method": "POST", "access-control-request-headers": "content-type,x-own" },
+      }),
+    );
+  return { ...test, gateway, preflight };
+}
+
+const marks = ({ headers }: Response): Record<string, string> =>
+  Object.fromEntries([...headers].filter(([name]) => name.startsWith("access-control-") || name === "vary"));
+
+describe("P18: pages of other origins", () => {
+  test("that are listed may send and read", async () => {
+    const { gateway, preflight } = createService({ origins: [SHOP], credentials: true, maxAge: 60, headers: ["x-own"] });
+    const asked = await preflight(SHOP);
+    expect(asked.status).toBe(204);
+    expect(marks(asked)).toEqual({
+      "access-control-allow-origin": SHOP,
+      "access-control-allow-credentials": "true",
+      "access-control-allow-methods": "POST, GET",
+      "access-control-allow-headers": expect.stringMatching(/content-type.*, x-own$/),
+      "access-control-max-age": "60",
+      vary: "Access-Control-Request-Method, Access-Control-Request-Headers, Origin",
+    });
+    const answer = await post(gateway, "/actors/counter/add", 1, { origin: SHOP });
+    expect(marks(answer)).toEqual({
+      "access-control-allow-origin": SHOP,
+      "access-control-allow-credentials": "true",
+      "access-control-expose-headers": expect.stringContaining("retry-after"),
+      vary: "Origin",
+    });
+  });
+
+  test("that are not listed learn nothing, and caches keep answers apart", async () => {
+    const { gateway, preflight } = createService({ origins: [SHOP] });
+    expect(marks(await preflight(EVIL))).toEqual({ vary: "Access-Control-Request-Method, Access-Control-Request-Headers, Origin" });
+    for (const origin of [EVIL, "null", `${SHOP}.evil.example`, SHOP.toUpperCase(), ""]) {
+      expect(marks(await post(gateway, "/actors/counter/add", 1, { origin }))).toEqual({ vary: "Origin" });
+    }
+  });
+
+  test("read refusals too", async () => {
+    const { gateway } = createService({ origins: [SHOP] });
+    const response = await post(gateway, "/nothing", 1, { origin: SHOP });
+    expect(marks(response)).toMatchObject({ "access-control-allow-origin": SHOP });
+    await expectProblem(response, 404, "not-found");
+    expect(marks(await post(gateway, "/actors/counter/add", 1, { origin: SHOP, "x-no": "1" }))).toMatchObject({ "access-control-allow-origin": SHOP });
+  });
+
+  test("may all be let in, without credentials", async () => {
+    const { gateway } = createService({ origins: "*" });
+    const answer = await post(gateway, "/actors/counter/add", 1, { origin: EVIL });
+    expect(marks(answer)).toMatchObject({ "access-control-allow-origin": "*" });
+    expect(answer.headers.get("vary")).toBeNull();
+  });
+
+  test("may be known by a function, whose failure lets nobody in and is logged", async () => {
+    const { gateway } = createService({ origins: (origin) => origin.endsWith(".shop.example") });
+    expect(marks(await post(gateway, "/actors/counter/add", 1, { origin: "https://de.shop.example" }))).toMatchObject({
+      "access-control-allow-origin": "https://de.shop.example",
+    });
+    const failing = createService({ origins: () => { throw new Error("dns"); } });
+    expect(marks(await post(failing.gateway, "/actors/counter/add", 1, { origin: SHOP }))).toEqual({ vary: "Origin" });
+    expect(failing.takeLog()).toHaveLength(1);
+  });
+
+  test.each([
+    [{ origins: "*", credentials: true }, /Browsers refuse credentials/],
+    [{}, /cors needs origins/],
+    [{ origins: [] , maxAg: 1 }, /no option "maxAg" for the cors of a gateway/],
+    [{ origins: ["shop.example"] }, /such as "https:\/\/shop.example", without a path; got "shop.example"/],
+    [{ origins: ["*"] }, /got "\*"/],
+    [{ origins: SHOP }, /are "\*", a function, or an array/],
+    [{ origins: [SHOP], credentials: "yes" }, /is true or false/],
+    [{ origins: [SHOP], maxAge: -1 }, /whole number of seconds/],
+    [{ origins: [SHOP], headers: ["a b"] }, /array of names/],
+  ])("options that cannot be are refused: %p", (cors, sentence) => {
+    // These are what the compiler refuses, and JavaScript does not.
+    expect(() => createService(cors as unknown as CorsOptions)).toThrow(sentence);
+  });
+});

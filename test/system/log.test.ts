@@ -1,0 +1,25 @@
+import { expect, test } from "bun:test";
+import { createSystem } from "../../src/index";
+import { testSystems } from "../actor/test-system";
+
+const { createTestSystem } = testSystems();
+
+test("system.log writes into the system's log, with its name", async () => {
+  const lines: unknown[] = [];
+  const logger = { warn: (...line: unknown[]) => void lines.push(line), error: (...line: unknown[]) => void lines.push(line) };
+  const system = createSystem({ name: "shop", logger });
+  system.log.warn("The door is half open.");
+  system.log.error("The door fell off.", { cause: 1 });
+  expect(lines).toEqual([["shop: The door is half open."], ["shop: The door fell off.", { cause: 1 }]]);
+  await system.shutdown();
+});
+
+test("P18: system.log writes ten lines a second, so that a stranger who causes errors cannot flood it", async () => {
+  const { system, takeLog, advance } = createTestSystem();
+  for (let n = 0; n < 100; n++) system.log.error(`failure ${n}`);
+  await advance(1_000);
+  system.log.error("after a second");
+  const lines = takeLog().map(({ message }) => message.replace(/^\S+ /, ""));
+  expect(lines).toHaveLength(12);
+  expect(lines.slice(-2)).toEqual(["90 more errors of these kinds in this second.", "after a second"]);
+});
