@@ -115,6 +115,23 @@ const WRONG: Readonly<Record<string, readonly string[]>> = {
 };
 const programs = Object.keys(WRONG);
 
+/** A protocol of 300 operations, exposed as a list and as a record: the compiler must not tire of it. */
+const names = Array.from({ length: 300 }, (_, n) => `operation${n}`);
+const LARGE = `import { createSystem, defineProtocol, type RefTo, Type } from "envoi";
+import { createGateway } from "envoi/http";
+const Payload = Type.Object({ id: Type.String(), count: Type.Number(), tags: Type.Array(Type.String()) });
+const Large = defineProtocol("large", {
+  ${names.map((name, n) => `${name}: { payload: Payload, ${n % 10 === 0 ? "stream" : "reply"}: Payload }`).join(",\n  ")}
+});
+declare const ref: RefTo<typeof Large>;
+export const gateway = createGateway(createSystem(), {
+  expose: {
+    list: { ref, operations: ${JSON.stringify(names)} },
+    record: { ref, operations: { ${names.map((name, n) => `${name}: ${n % 10 === 0 ? "{ resume: {} }" : "true"}`).join(", ")} } },
+  },
+});
+`;
+
 describe("what the compiler says of a wrong program", () => {
   let folder = "";
   beforeAll(async () => {
@@ -134,6 +151,7 @@ describe("what the compiler says of a wrong program", () => {
       'import { createGateway } from "envoi/http";',
       'import { spawnCodeExecution, spawnProgram, typesFor } from "envoi/tools";',
     ];
+    await Bun.write(join(folder, "large.ts"), LARGE);
     for (const [i, program] of programs.entries()) {
       await Bun.write(join(folder, `p${i}.ts`), [...head, program, "export {};"].join("\n"));
     }
