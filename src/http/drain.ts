@@ -13,8 +13,8 @@ export async function drainParts(
 ): Promise<void> {
   const end = new AbortController();
   let giveUp = (): void => {};
-  const late = new Promise<void>((resolve) => {
-    giveUp = resolve;
+  const late = new Promise<undefined>((resolve) => {
+    giveUp = () => resolve(undefined);
   });
   let timer = clock.setTimer(() => {
     end.abort();

@@ -9,7 +9,7 @@ import {
   type StreamName,
 } from "../index";
 import type { Endpoint, EndpointOptions, ExposedActor, Exposure, ResumeOptions } from "./contract";
-import { COUNT, type Checks, checkOptions, DURATION, oneOf, group } from "./options";
+import { COUNT, type Checks, checkOptions, DURATION, group, oneOf } from "./options";
 
 /** The operations of one actor that can be reached: their names, or a record of them where some have options. */
 export type ExposedOperations = readonly string[] | Readonly<Record<string, true | EndpointOptions>>;
@@ -110,9 +110,11 @@ function operationsAt(name: string, ref: AnyRef): NonNullable<ReturnType<typeof 
   );
 }
 
+const isList = (operations: ExposedOperations): operations is readonly string[] => Array.isArray(operations);
+
 /** The operations as they were listed, each with its options. */
 function listedIn(name: string, operations: ExposedOperations): readonly (readonly [string, true | EndpointOptions])[] {
-  if (Array.isArray(operations)) {
+  if (isList(operations)) {
     const twice = operations.find((operation, index) => operations.indexOf(operation) < index);
     if (twice === undefined) return operations.map((operation) => [operation, true]);
     throw new TypeError(`"${name}" exposes ${quote(twice)} twice: write it once.`);

@@ -11,7 +11,7 @@ export function messagesPart(site: Site): Part {
 
   /** The operation that a message asks for: an actor may be exposed by several names, each with other operations. */
   async function endpointOf(visit: Visit, { to, type }: Message): Promise<Endpoint | Response> {
-    let refusal = refuse("not-found", "No such actor or operation takes messages here: check to and type.");
+    let refusal: Response | undefined;
     for (const { name, endpoints } of byAddress.get(to) ?? []) {
       const endpoint = endpoints.get(type);
       if (endpoint === undefined) continue;
@@ -19,7 +19,7 @@ export function messagesPart(site: Site): Part {
       if (refused === undefined) return endpoint;
       refusal = refused;
     }
-    return refusal;
+    return refusal ?? refuse("not-found", "No such actor or operation takes messages here: check to and type.");
   }
 
   async function post(visit: Visit): Promise<Response> {
