@@ -140,8 +140,11 @@ function listen({ limits, fetch, websocket }: Gateway<unknown>, port?: number, h
 
 /** Lets the last answers out, and closes all connections. */
 async function closePort(server: BunServer, { clock }: System): Promise<void> {
-  const late = new Promise<void>((resolve) => clock.setTimer(resolve, LAST).unref());
+  let timer: { cancel(): void } | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = clock.setTimer(resolve, LAST);
+  });
   await Promise.race([server.stop(), late]);
+  timer?.cancel();
   await server.stop(true);
 }
-
