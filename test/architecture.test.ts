@@ -5,7 +5,18 @@ import { basename, dirname, join, relative } from "node:path";
 const root = join(import.meta.dir, "../src");
 
 /** From the bottom to the top: each imports only what stands before it. */
-const ROOMS = ["message", "protocol", "runtime", "actor", "router", "system.ts", "index.ts", "testing", "tools", "http"];
+const ROOMS = [
+  "message",
+  "protocol",
+  "runtime",
+  "actor",
+  "router",
+  "system.ts",
+  "index.ts",
+  "testing",
+  "tools",
+  "http",
+];
 const LAYERS = ["", "envelopes", "refs", "cell", "life", "face"]; // Of src/actor; the files beside the folders come first.
 /** What is built on the public face, as a user's code would be. */
 const WINGS = ["testing", "tools", "http"];

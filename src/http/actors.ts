@@ -63,7 +63,10 @@ function endpointOf(site: Site, visit: Visit): Promise<Endpoint | Response> | En
   const [name = "", operation = ""] = visit.params;
   const endpoint = site.exposure.get(name)?.endpoints.get(operation);
   if (endpoint === undefined) {
-    return refuse("not-found", "There is no such operation here: check the name of the actor and that of the operation.");
+    return refuse(
+      "not-found",
+      "There is no such operation here: check the name of the actor and that of the operation.",
+    );
   }
   const refusal = site.authorize(visit, name, operation);
   if (refusal instanceof Promise) return refusal.then((refused) => refused ?? endpoint);
@@ -100,9 +103,7 @@ export async function ask(
   const timeout = Math.min(wait, site.limits.time);
   const watched = site.disconnects.watch(request, server, timeout);
   const options: AskOptions =
-    more === undefined
-      ? { timeout, signal: watched.signal }
-      : { timeout, signal: watched.signal, metadata: more };
+    more === undefined ? { timeout, signal: watched.signal } : { timeout, signal: watched.signal, metadata: more };
   const reply = await actor.door.ask(operation.name, payload, options);
   watched.end();
   return reply;
@@ -140,9 +141,12 @@ function respond(endpoint: Endpoint, reply: unknown): Response {
 
 /** The response to a reply that JSON cannot carry, such as a bigint or a circle: a mistake of the handler, which is logged. */
 export function unwritable({ actor, operation }: Endpoint, cause: unknown): Response {
-  logOf(actor.ref).error(`The reply of ${operation.name} of "${actor.name}" cannot be written as JSON: mend its handler.`, {
-    cause,
-  });
+  logOf(actor.ref).error(
+    `The reply of ${operation.name} of "${actor.name}" cannot be written as JSON: mend its handler.`,
+    {
+      cause,
+    },
+  );
   return refuse("handler-failed", `The reply of ${operation.name} cannot be written as JSON.`);
 }
 
@@ -162,5 +166,7 @@ export function logFailure({ actor, operation }: Endpoint, error: DeliveryError)
   const told = publicIssues(error.issues);
   const issues = error.issues.filter((issue, index) => issue !== told[index]);
   if (issues.length === 0) return;
-  logOf(actor.ref).error(`The schema of ${operation.name} of "${actor.name}" failed for a request: mend it.`, { issues });
+  logOf(actor.ref).error(`The schema of ${operation.name} of "${actor.name}" failed for a request: mend it.`, {
+    issues,
+  });
 }

@@ -109,22 +109,21 @@ class Reading implements Slow {
 
   grown(): void {
     const { limits, clock } = this.#site;
-    this.#timer = clock.setTimer(() => {
-      this.#leave();
-      this.#end(
-        refuse("slow-request", `The body did not come within ${limits.bodyTime} ms: send it faster.`, CLOSE),
-      );
-    }, Math.max(limits.bodyTime - PAUSE, 0));
+    this.#timer = clock.setTimer(
+      () => {
+        this.#leave();
+        this.#end(refuse("slow-request", `The body did not come within ${limits.bodyTime} ms: send it faster.`, CLOSE));
+      },
+      Math.max(limits.bodyTime - PAUSE, 0),
+    );
   }
 
   #done(text: string): void {
     const { limits } = this.#site;
     // A header that another router made up may be wrong.
-    if (text.length > limits.body) return this.#end(tooLarge(limits));
-    const body = parseJson(text, limits);
-    const encoding = body instanceof Response ? this.#request.headers.get("content-encoding") : null;
-    if (encoding === null || encoding === "identity") return this.#end(body);
-    this.#end(refuse("unsupported-media-type", "The body must not be compressed: leave content-encoding out."));
+    const body = text.length > limits.body ? tooLarge(limits) : parseJson(text, limits);
+    const isCompressed = body instanceof Response && isEncoded(this.#request);
+    this.#end(isCompressed ? refuse("unsupported-media-type", COMPRESSED) : body);
   }
 
   #cut(thrown: unknown): void {
@@ -144,6 +143,9 @@ class Reading implements Slow {
 }
 
 const CLOSE = { connection: "close" };
+const COMPRESSED = "The body must not be compressed: leave content-encoding out.";
+
+const isEncoded = ({ headers }: Request): boolean => !["", "identity"].includes(headers.get("content-encoding") ?? "");
 
 /** True for the error of a body that was read already. */
 const isUsed = (thrown: unknown): boolean =>

@@ -1,5 +1,5 @@
-import type { Place } from "./route-table";
 import { type Checks, checkOptions, FLAG, must } from "./options";
+import type { Place } from "./route-table";
 
 /** Which pages of other origins may use the gateway (the fetch standard's CORS). */
 export interface CorsOptions {
@@ -40,7 +40,11 @@ const CHECKS: Checks<CorsOptions> = {
     }
   },
   credentials: FLAG,
-  maxAge: must("is a whole number of seconds from 0", (value) => Number.isSafeInteger(value) && (value as number) >= 0, RangeError),
+  maxAge: must(
+    "is a whole number of seconds from 0",
+    (value) => Number.isSafeInteger(value) && (value as number) >= 0,
+    RangeError,
+  ),
   headers: must("is an array of names", (value) => Array.isArray(value) && value.every(isName)),
 };
 

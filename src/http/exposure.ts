@@ -9,7 +9,7 @@ import {
   type StreamName,
 } from "../index";
 import type { Endpoint, EndpointOptions, ExposedActor, Exposure, ResumeOptions } from "./contract";
-import { COUNT, type Checks, checkOptions, DURATION, group, oneOf } from "./options";
+import { type Checks, COUNT, checkOptions, DURATION, group, oneOf } from "./options";
 
 /** The operations of one actor that can be reached: their names, or a record of them where some have options. */
 export type ExposedOperations = readonly string[] | Readonly<Record<string, true | EndpointOptions>>;

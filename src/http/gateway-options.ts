@@ -1,7 +1,7 @@
 import type { Caller, Limits, PartMaker } from "./contract";
 import type { CorsOptions } from "./cors";
 import type { Exposing } from "./exposure";
-import { aFunction, COUNT, type Check, type Checks, checkOptions, DURATION, group, must, TEXT } from "./options";
+import { aFunction, type Check, type Checks, COUNT, checkOptions, DURATION, group, must, TEXT } from "./options";
 
 /** Says who sent a request. Undefined refuses it with 401. */
 export type Authenticate = (request: Request) => Caller | undefined | Promise<Caller | undefined>;

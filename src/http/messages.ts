@@ -1,4 +1,11 @@
-import { type AskError, createErrorResponse, createResponse, type Message, type Metadata, parseMessage } from "../index";
+import {
+  type AskError,
+  createErrorResponse,
+  createResponse,
+  type Message,
+  type Metadata,
+  parseMessage,
+} from "../index";
 import { ask, logFailure, offer, unwritable } from "./actors";
 import { readBody } from "./body";
 import type { Endpoint, Part, Site, Visit } from "./contract";

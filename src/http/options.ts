@@ -34,11 +34,7 @@ export const DURATION = must(
 );
 
 /** A time in milliseconds that may be nothing. */
-export const WAIT = must(
-  "is a number of milliseconds from 0, or Infinity",
-  (value) => isFrom(value, 0),
-  RangeError,
-);
+export const WAIT = must("is a number of milliseconds from 0, or Infinity", (value) => isFrom(value, 0), RangeError);
 
 export const TEXT = must("is a text that is not empty", (value) => typeof value === "string" && value !== "");
 
@@ -75,9 +71,7 @@ export function checkOptions<Options extends object>(
   }
   for (const name of Object.keys(given)) {
     if (Object.hasOwn(checks, name)) continue;
-    throw new TypeError(
-      `There is no option "${name}" for ${of}; write one of ${Object.keys(checks).join(", ")}.`,
-    );
+    throw new TypeError(`There is no option "${name}" for ${of}; write one of ${Object.keys(checks).join(", ")}.`);
   }
   for (const name in checks) if (given[name] !== undefined) checks[name](given[name], name, of);
 }

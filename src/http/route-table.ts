@@ -33,7 +33,10 @@ export class RouteTable {
     if (shape === undefined) {
       shape = { parts, methods: new Map(), allow: "" };
       // A path that is written out goes before one that leaves the same part open.
-      this.#shapes.set(key, [...shapes, shape].sort((a, b) => opened(a.parts) - opened(b.parts)));
+      this.#shapes.set(
+        key,
+        [...shapes, shape].sort((a, b) => opened(a.parts) - opened(b.parts)),
+      );
     }
     if (shape.methods.has(route.method)) throw new Error(`${route.method} ${route.path} has two routes.`);
     shape.methods.set(route.method, route);

@@ -1,4 +1,4 @@
-import { type ShutdownOptions, type ShutdownReport, type SignalName, type System } from "../index";
+import type { ShutdownOptions, ShutdownReport, SignalName, System } from "../index";
 import type { BunServer } from "./contract";
 import { idleTimeOf } from "./disconnects";
 import type { Checked, Exposing } from "./exposure";
@@ -99,7 +99,8 @@ export function serve<const E extends Exposing>(
   const { streams: _, ...rest } = shutdown;
   // Bound first: it looks at the names.
   const onSignal = (): Promise<void> => drain(shutdown);
-  const unbind = signals.length > 0 ? system.shutdownOnSignals({ signals, ...rest, onSignal, onShutdown: close }) : null;
+  const unbind =
+    signals.length > 0 ? system.shutdownOnSignals({ signals, ...rest, onSignal, onShutdown: close }) : null;
   try {
     server = listen(gateway, port, hostname);
   } catch (thrown) {

@@ -12,13 +12,7 @@ export class GatewayVisit implements Visit {
   metadata: Metadata | undefined;
   timing: Timing | null = null;
 
-  constructor(
-    request: Request,
-    server: BunServer | undefined,
-    path: string,
-    query: string,
-    params: readonly string[],
-  ) {
+  constructor(request: Request, server: BunServer | undefined, path: string, query: string, params: readonly string[]) {
     this.request = request;
     this.server = server;
     this.path = path;
@@ -39,7 +33,9 @@ export function targetOf(url: string): { readonly path: string; readonly query: 
   const start = scheme < 0 ? 0 : url.indexOf("/", scheme + 3);
   if (start < 0) return ROOT;
   const mark = url.indexOf("?", start);
-  return mark < 0 ? { path: url.slice(start), query: "" } : { path: url.slice(start, mark), query: url.slice(mark + 1) };
+  return mark < 0
+    ? { path: url.slice(start), query: "" }
+    : { path: url.slice(start, mark), query: url.slice(mark + 1) };
 }
 
 const ROOT = { path: "/", query: "" };

@@ -9,8 +9,15 @@ const { createTestSystem } = testSystems();
 function createService(limits: Partial<Limits> = {}) {
   const test = createTestSystem();
   const ref = test.system.spawn("counter", Counter, createCounter);
-  const gateway = createGateway(test.system, { expose: { counter: { ref, operations: ["add", "echo", "reset"] } }, limits });
-  return { ...test, gateway, echo: (body: string, headers?: Record<string, string>) => send(gateway, "/actors/counter/echo", body, headers) };
+  const gateway = createGateway(test.system, {
+    expose: { counter: { ref, operations: ["add", "echo", "reset"] } },
+    limits,
+  });
+  return {
+    ...test,
+    gateway,
+    echo: (body: string, headers?: Record<string, string>) => send(gateway, "/actors/counter/echo", body, headers),
+  };
 }
 
 const encoder = new TextEncoder();
@@ -33,21 +40,28 @@ describe("P18: a body", () => {
     ["nothing that is a type", "json"],
   ])("of the media type of %s is refused", async (_, type) => {
     const { echo } = createService();
-    expect(await expectProblem(await echo("1", { "content-type": type }), 415, "unsupported-media-type")).toMatch(/must be JSON/);
+    expect(await expectProblem(await echo("1", { "content-type": type }), 415, "unsupported-media-type")).toMatch(
+      /must be JSON/,
+    );
   });
 
-  test.each(["application/json", "application/json; charset=utf-8", 'APPLICATION/JSON;charset="UTF-8"', "application/vnd.shop+json"])(
-    "of the media type %s is read",
-    async (type) => {
-      const { echo } = createService();
-      expect(await (await echo("[1]", { "content-type": type })).json()).toEqual([1]);
-    },
-  );
+  test.each([
+    "application/json",
+    "application/json; charset=utf-8",
+    'APPLICATION/JSON;charset="UTF-8"',
+    "application/vnd.shop+json",
+  ])("of the media type %s is read", async (type) => {
+    const { echo } = createService();
+    expect(await (await echo("[1]", { "content-type": type })).json()).toEqual([1]);
+  });
 
   test("without a media type is refused, unless it is empty", async () => {
     const { gateway } = createService();
     const bare = (body?: string) => {
-      const request = new Request("http://service/actors/counter/reset", { method: "POST", ...(body !== undefined && { body }) });
+      const request = new Request("http://service/actors/counter/reset", {
+        method: "POST",
+        ...(body !== undefined && { body }),
+      });
       request.headers.delete("content-type");
       return gateway.fetch(request);
     };
@@ -58,7 +72,9 @@ describe("P18: a body", () => {
 
   test("that is compressed is refused as such", async () => {
     const { gateway } = createService();
-    const response = await send(gateway, "/actors/counter/echo", Bun.gzipSync(encoder.encode("[1]")), { "content-encoding": "gzip" });
+    const response = await send(gateway, "/actors/counter/echo", Bun.gzipSync(encoder.encode("[1]")), {
+      "content-encoding": "gzip",
+    });
     expect(await expectProblem(response, 415, "unsupported-media-type")).toMatch(/must not be compressed/);
   });
 
@@ -66,7 +82,9 @@ describe("P18: a body", () => {
     "that is no JSON is refused: %p",
     async (body) => {
       const { echo } = createService();
-      expect(await expectProblem(await echo(body), 400, "bad-request")).toBe("This is no valid JSON: check it with a JSON parser.");
+      expect(await expectProblem(await echo(body), 400, "bad-request")).toBe(
+        "This is no valid JSON: check it with a JSON parser.",
+      );
     },
   );
 
@@ -135,7 +153,9 @@ describe("P18: a body", () => {
       },
     });
     let response: Response | undefined;
-    void send(gateway, "/actors/counter/echo", body).then((answer) => { response = answer; });
+    void send(gateway, "/actors/counter/echo", body).then((answer) => {
+      response = answer;
+    });
     await advance(1_990);
     expect(response).toBeUndefined();
     await advance(60);
@@ -149,7 +169,15 @@ describe("P18: a body", () => {
   test("that comes in time leaves no timer", async () => {
     const { gateway, advance, clock } = createService({ bodyTime: 2_000 });
     let body!: ReadableStreamDefaultController<Uint8Array>; // Set by start, which the constructor calls.
-    const response = send(gateway, "/actors/counter/echo", new ReadableStream({ start: (controller) => { body = controller; } }));
+    const response = send(
+      gateway,
+      "/actors/counter/echo",
+      new ReadableStream({
+        start: (controller) => {
+          body = controller;
+        },
+      }),
+    );
     await advance(1_000);
     body.enqueue(encoder.encode("[1]"));
     body.close();
@@ -166,7 +194,9 @@ describe("P18: a body", () => {
         controller.error(new Error("the secret of /home/socket"));
       },
     });
-    expect(await expectProblem(await send(gateway, "/actors/counter/echo", body), 400, "bad-request")).toMatch(/cut short/);
+    expect(await expectProblem(await send(gateway, "/actors/counter/echo", body), 400, "bad-request")).toMatch(
+      /cut short/,
+    );
   });
 
   test("that other code has read before is a mistake of the owner: 500, and logged", async () => {
@@ -179,7 +209,9 @@ describe("P18: a body", () => {
     await request.text();
     await expectProblem(await gateway.fetch(request), 500, "internal-error");
     const [line] = takeLog();
-    expect(String(Reflect.get(line?.details ?? {}, "cause"))).toContain("The body was read before the gateway got the request");
+    expect(String(Reflect.get(line?.details ?? {}, "cause"))).toContain(
+      "The body was read before the gateway got the request",
+    );
   });
 
   test("that is nested too deep is refused before it is parsed, and brackets in texts do not count", async () => {

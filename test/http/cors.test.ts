@@ -11,12 +11,20 @@ function createService(cors: CorsOptions) {
   const test = createTestSystem();
   const ref = test.system.spawn("counter", Counter, createCounter);
   const expose = { counter: { ref, operations: ["add", "total"] } } as const;
-  const gateway = createGateway(test.system, { expose, cors, authenticate: ({ headers }) => (headers.has("x-no") ? undefined : { id: "ada" }) });
+  const gateway = createGateway(test.system, {
+    expose,
+    cors,
+    authenticate: ({ headers }) => (headers.has("x-no") ? undefined : { id: "ada" }),
+  });
   const preflight = (origin: string, path = "/actors/counter/add"): Promise<Response> =>
     gateway.fetch(
       new Request(`http://service${path}`, {
         method: "OPTIONS",
-        headers: { origin, "access-control-request-method": "POST", "access-control-request-headers": "content-type,x-own" },
+        headers: {
+          origin,
+          "access-control-request-method": "POST",
+          "access-control-request-headers": "content-type,x-own",
+        },
       }),
     );
   return { ...test, gateway, preflight };
@@ -27,7 +35,12 @@ const marks = ({ headers }: Response): Record<string, string> =>
 
 describe("P18: pages of other origins", () => {
   test("that are listed may send and read", async () => {
-    const { gateway, preflight } = createService({ origins: [SHOP], credentials: true, maxAge: 60, headers: ["x-own"] });
+    const { gateway, preflight } = createService({
+      origins: [SHOP],
+      credentials: true,
+      maxAge: 60,
+      headers: ["x-own"],
+    });
     const asked = await preflight(SHOP);
     expect(asked.status).toBe(204);
     expect(marks(asked)).toEqual({
@@ -49,7 +62,9 @@ describe("P18: pages of other origins", () => {
 
   test("that are not listed learn nothing, and caches keep answers apart", async () => {
     const { gateway, preflight } = createService({ origins: [SHOP] });
-    expect(marks(await preflight(EVIL))).toEqual({ vary: "Access-Control-Request-Method, Access-Control-Request-Headers, Origin" });
+    expect(marks(await preflight(EVIL))).toEqual({
+      vary: "Access-Control-Request-Method, Access-Control-Request-Headers, Origin",
+    });
     for (const origin of [EVIL, "null", `${SHOP}.evil.example`, SHOP.toUpperCase(), ""]) {
       expect(marks(await post(gateway, "/actors/counter/add", 1, { origin }))).toEqual({ vary: "Origin" });
     }
@@ -60,7 +75,9 @@ describe("P18: pages of other origins", () => {
     const response = await post(gateway, "/nothing", 1, { origin: SHOP });
     expect(marks(response)).toMatchObject({ "access-control-allow-origin": SHOP });
     await expectProblem(response, 404, "not-found");
-    expect(marks(await post(gateway, "/actors/counter/add", 1, { origin: SHOP, "x-no": "1" }))).toMatchObject({ "access-control-allow-origin": SHOP });
+    expect(marks(await post(gateway, "/actors/counter/add", 1, { origin: SHOP, "x-no": "1" }))).toMatchObject({
+      "access-control-allow-origin": SHOP,
+    });
   });
 
   test("may all be let in, without credentials", async () => {
@@ -75,7 +92,11 @@ describe("P18: pages of other origins", () => {
     expect(marks(await post(gateway, "/actors/counter/add", 1, { origin: "https://de.shop.example" }))).toMatchObject({
       "access-control-allow-origin": "https://de.shop.example",
     });
-    const failing = createService({ origins: () => { throw new Error("dns"); } });
+    const failing = createService({
+      origins: () => {
+        throw new Error("dns");
+      },
+    });
     expect(marks(await post(failing.gateway, "/actors/counter/add", 1, { origin: SHOP }))).toEqual({ vary: "Origin" });
     expect(failing.takeLog()).toHaveLength(1);
   });
@@ -83,7 +104,7 @@ describe("P18: pages of other origins", () => {
   test.each([
     [{ origins: "*", credentials: true }, /Browsers refuse credentials/],
     [{}, /cors needs origins/],
-    [{ origins: [] , maxAg: 1 }, /no option "maxAg" for the cors of a gateway/],
+    [{ origins: [], maxAg: 1 }, /no option "maxAg" for the cors of a gateway/],
     [{ origins: ["shop.example"] }, /such as "https:\/\/shop.example", without a path; got "shop.example"/],
     [{ origins: ["*"] }, /got "\*"/],
     [{ origins: SHOP }, /are "\*", a function, or an array/],

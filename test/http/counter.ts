@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import type { Gateway } from "../../src/http/index";
+import type { Gateway, Problem } from "../../src/http/index";
 import { defineProtocol, type Factory, type SignaturesOf, Type } from "../../src/index";
 
 export const Counter = defineProtocol("counter", {
@@ -66,14 +66,16 @@ export const get = (gateway: Fetching, path: string, headers: Record<string, str
   gateway.fetch(new Request(`http://service${path}`, { headers }));
 
 /** Holds a response to being a refusal (RFC 9457) of a status and a kind, and gives its sentence. */
-export async function expectProblem(response: Response, status: number, kind: string): Promise<string> {
-  const problem = await response.json();
+export async function expectProblem(response: Response, status: number, kind: Problem["kind"]): Promise<string> {
+  const problem = (await response.json()) as Problem; // The next lines look whether it is one.
   expect({ status: response.status, type: response.headers.get("content-type"), problem }).toEqual({
     status,
     type: "application/problem+json",
     problem: { ...problem, status, kind },
   });
-  expect(Object.keys(problem).filter((key) => !["title", "status", "detail", "kind", "retryable", "issues"].includes(key))).toEqual([]);
+  expect(
+    Object.keys(problem).filter((key) => !["title", "status", "detail", "kind", "retryable", "issues"].includes(key)),
+  ).toEqual([]);
   expect(problem.detail).toMatch(/^\S.*\.$/);
   expect(JSON.stringify(problem)).not.toMatch(/\/home|secret|at .*:\d+|src\//);
   return problem.detail;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type Authenticate, createGateway, type GatewayOptions } from "../../src/http/index";
+import { type Authenticate, createGateway, type GatewayOptions, type Problem } from "../../src/http/index";
 import { createRouter, defineProtocol, Type } from "../../src/index";
 import { testSystems } from "../actor/test-system";
 import { Counter, createCounter, expectProblem, get, post, send } from "./counter";
@@ -52,7 +52,9 @@ describe("an ask by HTTP", () => {
     ["deep nesting", `input=${"[".repeat(100)}${"]".repeat(100)}`, /more than 64 levels/],
   ])("by GET with a malformed input (%s) is refused", async (_, query, sentence) => {
     const { gateway } = createService();
-    expect(await expectProblem(await get(gateway, `/actors/counter/echo?${query}`), 400, "bad-request")).toMatch(sentence);
+    expect(await expectProblem(await get(gateway, `/actors/counter/echo?${query}`), 400, "bad-request")).toMatch(
+      sentence,
+    );
   });
 
   test("by GET is refused for an operation that may change something", async () => {
@@ -68,10 +70,10 @@ describe("an ask by HTTP", () => {
     const ref = system.spawn("form", Form, () => ({ fill() {} }));
     const gateway = createGateway(system, { expose: { form: { ref, operations: ["fill"] } } });
     const response = await post(gateway, "/actors/form/fill", { n: Array.from({ length: 20 }, () => "a") });
-    const { issues } = await response.clone().json();
+    const { issues } = (await response.clone().json()) as Problem;
     await expectProblem(response, 400, "invalid-payload");
     expect(issues).toHaveLength(8);
-    expect(issues[0]).toEqual({ path: "/n/0", message: "must be a number" });
+    expect(issues?.[0]).toEqual({ path: "/n/0", message: "must be a number" });
   });
 
   test("P18: that fails inside is 500, and only the log knows why", async () => {
@@ -84,7 +86,11 @@ describe("an ask by HTTP", () => {
   });
 
   test("whose reply JSON cannot carry is 500, and is logged", async () => {
-    const Odd = defineProtocol("odd", { big: { reply: Type.Unknown() }, code: { reply: Type.Unknown() }, circle: { reply: Type.Unknown() } });
+    const Odd = defineProtocol("odd", {
+      big: { reply: Type.Unknown() },
+      code: { reply: Type.Unknown() },
+      circle: { reply: Type.Unknown() },
+    });
     const { system, takeLog } = createTestSystem();
     const circle: unknown[] = [];
     circle.push(circle);
@@ -101,7 +107,10 @@ describe("an ask by HTTP", () => {
 
   test("P6: takes as long as the gateway lets it, or as the client wants to wait", async () => {
     const { gateway, advance, expectUnfinished, ref } = createService({ limits: { time: 10_000 } });
-    const both = [post(gateway, "/actors/counter/never", null), post(gateway, "/actors/counter/never", null, { prefer: "wait=2" })];
+    const both = [
+      post(gateway, "/actors/counter/never", null),
+      post(gateway, "/actors/counter/never", null, { prefer: "wait=2" }),
+    ];
     await advance(2_100);
     const [late, early] = both;
     const response = await early;
@@ -116,10 +125,18 @@ describe("an ask by HTTP", () => {
   test("is told and answered at once with 202 where the client does not want to wait", async () => {
     const { gateway, settle } = createService();
     const response = await post(gateway, "/actors/counter/add", 5, { prefer: 'foo="a, b"; c, respond-async, wait=9' });
-    expect([response.status, response.headers.get("preference-applied"), await response.text()]).toEqual([202, "respond-async", ""]);
+    expect([response.status, response.headers.get("preference-applied"), await response.text()]).toEqual([
+      202,
+      "respond-async",
+      "",
+    ]);
     await settle();
     expect(await (await get(gateway, "/actors/counter/total")).json()).toBe(5);
-    await expectProblem(await post(gateway, "/actors/counter/add", "5", { prefer: "respond-async" }), 400, "invalid-payload");
+    await expectProblem(
+      await post(gateway, "/actors/counter/add", "5", { prefer: "respond-async" }),
+      400,
+      "invalid-payload",
+    );
   });
 
   test("a preference that is not well written is passed over", async () => {
@@ -139,9 +156,23 @@ describe("an ask by HTTP", () => {
 
 describe("what is not there", () => {
   test.each([
-    "/", "/actors", "/actors/", "/actors/counter", "/actors/counter/", "/actors//add", "/actors/counter/add/", "//actors/counter/add",
-    "/actors/counter/add/more", "/actors/constructor/add", "/actors/__proto__/add", "/actors/counter/__proto__",
-    "/actors/counter/constructor", "/actors/counter/onStop", "/actors/counter%2Fadd", "/Actors/counter/add", "/actors/%00/add",
+    "/",
+    "/actors",
+    "/actors/",
+    "/actors/counter",
+    "/actors/counter/",
+    "/actors//add",
+    "/actors/counter/add/",
+    "//actors/counter/add",
+    "/actors/counter/add/more",
+    "/actors/constructor/add",
+    "/actors/__proto__/add",
+    "/actors/counter/__proto__",
+    "/actors/counter/constructor",
+    "/actors/counter/onStop",
+    "/actors/counter%2Fadd",
+    "/Actors/counter/add",
+    "/actors/%00/add",
   ])("P18: %s is 404", async (path) => {
     const { gateway } = createService();
     await expectProblem(await post(gateway, path, 1), 404, "not-found");
@@ -151,7 +182,9 @@ describe("what is not there", () => {
     const { system } = createTestSystem();
     const ref = system.spawn("counter", Counter, createCounter);
     const gateway = createGateway(system, { expose: { counter: { ref, operations: ["total"] } } });
-    const refusals = await Promise.all(["add", "nothing"].map(async (name) => (await post(gateway, `/actors/counter/${name}`, 1)).text()));
+    const refusals = await Promise.all(
+      ["add", "nothing"].map(async (name) => (await post(gateway, `/actors/counter/${name}`, 1)).text()),
+    );
     expect(refusals[0]).toBe(refusals[1]);
     await expectProblem(await post(gateway, "/actors/counter/add", 1), 404, "not-found");
   });
@@ -176,13 +209,28 @@ describe("what is not there", () => {
   test("an answer in a form that the client does not take is refused before anything is done", async () => {
     const { gateway } = createService();
     const of = (accept: string) => post(gateway, "/actors/counter/add", 1, { accept });
-    for (const accept of ["text/html", "application/json;q=0, */*", "text/*", "application/xml, application/json; q=0.0"]) {
+    for (const accept of [
+      "text/html",
+      "application/json;q=0, */*",
+      "text/*",
+      "application/xml, application/json; q=0.0",
+    ]) {
       await expectProblem(await of(accept), 406, "not-acceptable");
     }
-    const taken = ["*/*", "application/json", "application/*;q=0.1, text/html", "text/html, */*;q=0.8", "APPLICATION/JSON"];
+    const taken = [
+      "*/*",
+      "application/json",
+      "application/*;q=0.1, text/html",
+      "text/html, */*;q=0.8",
+      "APPLICATION/JSON",
+    ];
     for (const accept of taken) expect((await of(accept)).status).toBe(200);
     expect(await (await get(gateway, "/actors/counter/total")).json()).toBe(taken.length);
-    await expectProblem(await post(gateway, "/actors/counter/ticks", 1, { accept: "application/json" }), 406, "not-acceptable");
+    await expectProblem(
+      await post(gateway, "/actors/counter/ticks", 1, { accept: "application/json" }),
+      406,
+      "not-acceptable",
+    );
   });
 });
 
@@ -191,7 +239,11 @@ describe("HEAD and OPTIONS", () => {
     const { gateway } = createService();
     const head = (path: string) => gateway.fetch(new Request(`http://service${path}`, { method: "HEAD" }));
     const total = await head("/actors/counter/total");
-    expect([total.status, total.headers.get("content-type"), await total.text()]).toEqual([200, "application/json;charset=utf-8", ""]);
+    expect([total.status, total.headers.get("content-type"), await total.text()]).toEqual([
+      200,
+      "application/json;charset=utf-8",
+      "",
+    ]);
     const refused = await head("/actors/counter/add");
     expect([refused.status, await refused.text()]).toEqual([405, ""]);
   });
@@ -199,8 +251,14 @@ describe("HEAD and OPTIONS", () => {
   test("HEAD does not begin a stream", async () => {
     const { gateway, router } = createService();
     const before = router.audit().accepted;
-    const response = await gateway.fetch(new Request("http://service/actors/counter/ticks?input=3", { method: "HEAD" }));
-    expect([response.status, response.headers.get("content-type"), await response.text()]).toEqual([200, "text/event-stream", ""]);
+    const response = await gateway.fetch(
+      new Request("http://service/actors/counter/ticks?input=3", { method: "HEAD" }),
+    );
+    expect([response.status, response.headers.get("content-type"), await response.text()]).toEqual([
+      200,
+      "text/event-stream",
+      "",
+    ]);
     expect(router.audit().accepted).toBe(before);
   });
 
@@ -244,12 +302,25 @@ describe("who may", () => {
     });
     await expectProblem(await post(gateway, "/actors/counter/add", 1, { "x-user": "ada" }), 403, "forbidden");
     expect((await get(gateway, "/actors/counter/total", { "x-user": "bob" })).status).toBe(200);
-    expect(asked).toEqual([["ada", "counter", "add"], ["bob", "counter", "total"]]);
+    expect(asked).toEqual([
+      ["ada", "counter", "add"],
+      ["bob", "counter", "total"],
+    ]);
   });
 
   test.each([
-    ["throws", () => { throw new Error("the secret of /home/keys"); }],
-    ["rejects", async () => { throw new Error("the secret of /home/keys"); }],
+    [
+      "throws",
+      () => {
+        throw new Error("the secret of /home/keys");
+      },
+    ],
+    [
+      "rejects",
+      async () => {
+        throw new Error("the secret of /home/keys");
+      },
+    ],
     ["gives no id", () => ({ name: "ada" })],
     ["gives null", () => null],
     ["gives true", async () => true],
@@ -280,18 +351,33 @@ describe("options", () => {
     [{ expose: { "a/b": { ref, operations: ["add"] } } }, 'No actor can be exposed as "a/b"'],
     [{ expose: { "": { ref, operations: ["add"] } } }, 'No actor can be exposed as ""'],
     [{ expose: { "..": { ref, operations: ["add"] } } }, 'No actor can be exposed as ".."'],
-    [{ expose: { counter: ref } }, 'operations, "add"' ],
+    [{ expose: { counter: ref } }, 'operations, "add"'],
     [{ expose: { counter: { ref } } }, 'The operations of the exposed actor "counter" are an array of names'],
     [{ expose: { counter: { ref, operations: "add" } } }, 'The operations of the exposed actor "counter" are an array'],
     [{ expose: { counter: { ref, operations: ["add", "add"] } } }, '"counter" exposes "add" twice'],
-    [{ expose: { counter: { ref, operations: ["ad"] } } }, '"counter" has no operation "ad" to expose; write some of add, total'],
+    [
+      { expose: { counter: { ref, operations: ["ad"] } } },
+      '"counter" has no operation "ad" to expose; write some of add, total',
+    ],
     [{ expose: { counter: { ref, operations: ["__proto__"] } } }, 'has no operation "__proto__"'],
     [{ expose: { counter: { ref, operations: { add: { format: "sse" } } } } }, "format is an option of streams"],
-    [{ expose: { counter: { ref, operations: { ticks: { fromat: "sse" } } } } }, 'no option "fromat" for the operation ticks of "counter"'],
+    [
+      { expose: { counter: { ref, operations: { ticks: { fromat: "sse" } } } } },
+      'no option "fromat" for the operation ticks of "counter"',
+    ],
     [{ expose: { counter: { ref, operations: { ticks: { format: "csv" } } } } }, 'is "sse" or "ai-sdk"; got "csv"'],
-    [{ expose: { counter: { ref, operations: { ticks: { resume: { for: 0 } } } } } }, "is a number of milliseconds above 0"],
-    [{ expose: { counter: { ref: "counter", operations: ["add"] } } }, 'The ref of the exposed actor "counter" is no reference'],
-    [{ expose: { counter: { ref, operations: ["add"], only: 1 } } }, 'no option "only" for the exposed actor "counter"'],
+    [
+      { expose: { counter: { ref, operations: { ticks: { resume: { for: 0 } } } } } },
+      "is a number of milliseconds above 0",
+    ],
+    [
+      { expose: { counter: { ref: "counter", operations: ["add"] } } },
+      'The ref of the exposed actor "counter" is no reference',
+    ],
+    [
+      { expose: { counter: { ref, operations: ["add"], only: 1 } } },
+      'no option "only" for the exposed actor "counter"',
+    ],
     [{ expose, basePath: "api" }, 'begins with a slash and has none at its end, such as "/api"; got "api"'],
     [{ expose, basePath: "/api/" }, "begins with a slash"],
     [{ expose, name: "" }, "is a text that is not empty"],
@@ -331,16 +417,19 @@ describe("options", () => {
 
 describe("draining", () => {
   test("P13: asks are answered until the streams have ended, and then refused; those that run are waited for", async () => {
-    let endStreams = (): void => {};
-    const part = () => ({ routes: [], drain: () => new Promise<void>((resolve) => void (endStreams = resolve)) });
-    const { gateway, advance, settle, expectUnfinished, ref } = createService({ parts: [part], limits: { time: 3_000 } });
+    const streams = Promise.withResolvers<void>();
+    const part = () => ({ routes: [], drain: () => streams.promise });
+    const { gateway, advance, settle, expectUnfinished, ref } = createService({
+      parts: [part],
+      limits: { time: 3_000 },
+    });
     const isOver: string[] = [];
     void gateway.drain(10_000).then(() => isOver.push("drained"));
     const during = await post(gateway, "/actors/counter/add", 1);
     expect([during.status, during.headers.get("connection")]).toEqual([200, "close"]);
     const running = post(gateway, "/actors/counter/never", null).then(() => isOver.push("answered"));
     await settle();
-    endStreams();
+    streams.resolve();
     await settle();
     const after = await post(gateway, "/actors/counter/add", 1);
     await expectProblem(after, 503, "unavailable");
@@ -362,16 +451,35 @@ describe("draining", () => {
     });
     const { gateway, advance, takeLog } = createService({ parts: [stuck] });
     let isOver = false;
-    void gateway.drain(500).then(() => { isOver = true; });
+    void gateway.drain(500).then(() => {
+      isOver = true;
+    });
     await advance(500);
     expect([told, isOver]).toEqual([["over"], false]);
     await advance(1_000);
     expect(isOver).toBe(true);
-    expect(takeLog()).toMatchObject([{ level: "warn", message: expect.stringContaining("did not end its streams in time") }]);
+    expect(takeLog()).toMatchObject([
+      { level: "warn", message: expect.stringContaining("did not end its streams in time") },
+    ]);
 
-    const failing = createService({ parts: [() => ({ routes: [], drain: async () => { throw new Error("disk"); }, close: () => { throw new Error("disk"); } })] });
+    const failing = createService({
+      parts: [
+        () => ({
+          routes: [],
+          drain: async () => {
+            throw new Error("disk");
+          },
+          close: () => {
+            throw new Error("disk");
+          },
+        }),
+      ],
+    });
     await failing.gateway.drain(500);
     await failing.gateway.close();
-    expect(failing.takeLog()).toMatchObject([{ message: expect.stringContaining("did not drain") }, { message: expect.stringContaining("could not be closed") }]);
+    expect(failing.takeLog()).toMatchObject([
+      { message: expect.stringContaining("did not drain") },
+      { message: expect.stringContaining("could not be closed") },
+    ]);
   });
 });

@@ -6,7 +6,10 @@ const { createTestSystem } = testSystems();
 
 test("system.log writes into the system's log, with its name", async () => {
   const lines: unknown[] = [];
-  const logger = { warn: (...line: unknown[]) => void lines.push(line), error: (...line: unknown[]) => void lines.push(line) };
+  const logger = {
+    warn: (...line: unknown[]) => void lines.push(line),
+    error: (...line: unknown[]) => void lines.push(line),
+  };
   const system = createSystem({ name: "shop", logger });
   system.log.warn("The door is half open.");
   system.log.error("The door fell off.", { cause: 1 });

@@ -93,7 +93,9 @@ test(
 test.each(["onSignal", "onShutdown"])("P13: an %s that is no function is refused when it is bound", (name) => {
   const { system } = createTestSystem();
   const before = process.listenerCount("SIGINT");
-  expect(() => system.shutdownOnSignals({ [name]: "drain" })).toThrow(`${name} is a function to call around the shutdown`);
+  expect(() => system.shutdownOnSignals({ [name]: "drain" })).toThrow(
+    `${name} is a function to call around the shutdown`,
+  );
   expect(process.listenerCount("SIGINT")).toBe(before);
 });
 

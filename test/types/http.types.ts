@@ -10,7 +10,9 @@ const Counter = defineProtocol("counter", {
 
 export function exposed(system: System, counter: RefTo<typeof Counter>, any: AnyRef, names: string[]): void {
   const gateway = createGateway(system, { expose: { counter: { ref: counter, operations: ["add", "ticks"] } } });
-  expectType<typeof gateway extends Gateway<{ readonly counter: { readonly ref: RefTo<typeof Counter> } }> ? true : false>();
+  expectType<
+    typeof gateway extends Gateway<{ readonly counter: { readonly ref: RefTo<typeof Counter> } }> ? true : false
+  >();
   createGateway(system, { expose: {} });
   createGateway(system, { expose: { counter: { ref: counter, operations: [] } } });
   createGateway(system, {

@@ -107,7 +107,9 @@ const WRONG: Readonly<Record<string, readonly string[]>> = {
   // What a gateway exposes.
   'createGateway(system, { expose: { files: { ref: files, operations: ["reed"] } } });': ['"reed"', ...GRANTS],
   'createGateway(system, { expose: { desk: { ref: desk, operations: ["find", "totl"] } } });': ['"totl"', '"total"'],
-  'createGateway(system, { expose: { desk: { ref: desk, operations: { totl: true } } } });': ["'true' is not assignable"],
+  "createGateway(system, { expose: { desk: { ref: desk, operations: { totl: true } } } });": [
+    "'true' is not assignable",
+  ],
   'createGateway(system, { expose: { desk: { ref: desk, operations: { find: { format: "sse" } } } } });': ["'true'"],
   'createGateway(system, { expose: { desk: { ref: desk, operations: { chars: { fromat: "sse" } } } } });': ["'fromat'"],
   "createGateway(system, { expose: { desk } });": ["operations"],

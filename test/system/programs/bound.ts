@@ -16,11 +16,13 @@ const unbinds = delays.map((delay, i) => {
     },
   }));
   ref.tell("work");
-  const hook = (name: string) => async (...given: unknown[]) => {
-    await Bun.sleep(1);
-    console.log(name, given.at(-1));
-    if (name === "onSignal") throw new Error("an onSignal that fails");
-  };
+  const hook =
+    (name: string) =>
+    async (...given: unknown[]) => {
+      await Bun.sleep(1);
+      console.log(name, given.at(-1));
+      if (name === "onSignal") throw new Error("an onSignal that fails");
+    };
   const hooks = { onSignal: hook("onSignal"), onShutdown: hook("onShutdown") };
   return system.shutdownOnSignals({ timeout: 10_000, ...(mode === "hooks" && hooks) });
 });
