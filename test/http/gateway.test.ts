@@ -392,7 +392,7 @@ describe("options", () => {
     [{ expose, parts: [{}] }, "are an array of functions that make parts"],
     [{ expose, cors: { origins: ["https://shop.example/"] } }, "without a path"],
     [null, "The options of a gateway are an object"],
-  ])("%# are refused at once, with what to write: %p", (options, sentence) => {
+  ])("that cannot be are refused at once, with what to write (%#)", (options, sentence) => {
     if (sentence === 'operations, "add"') return; // A bare reference has no operations: the next test.
     // All of these are what the compiler refuses, and JavaScript does not.
     expect(() => createGateway(system, options as never)).toThrow(sentence);
