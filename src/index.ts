@@ -104,6 +104,7 @@ export {
   type OperationHints,
   type OperationSchemas,
   type Protocol,
+  protocolOf,
   type SignaturesOf,
 } from "./protocol/protocol";
 export type { Infer, JsonSchema, Schema, StandardSchemaV1 } from "./protocol/schema";

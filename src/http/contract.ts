@@ -49,10 +49,15 @@ export interface RouteDescription {
   readonly body?: object;
   readonly isBodyRequired?: boolean;
   readonly query?: Readonly<Record<string, object>>;
-  /** The statuses beside 200, and those that each route has (400, 401, 403, 405, 408, 413, 415, 429, 503). */
+  /**
+   * The statuses that it gives beside 200 and those that follow from the rest: 400 for a query or an open part of the path; 400, 408, 413
+   * and 415 for a body; 500, 503 and the gateway's own (`Site.guards`) unless the route is open.
+   */
   readonly statuses?: readonly number[];
-  /** The media type and the JSON Schema of the answer with status 200. Default: none. */
+  /** The media type and the JSON Schema of the answer with status 200. Default: it never answers with 200. */
   readonly answer?: { readonly type: string; readonly schema: object };
+  /** Another form in which any status from 400 may come, beside problem details. Default: none. */
+  readonly failure?: { readonly type: string; readonly schema: object };
 }
 
 /** One method of one path. */
@@ -67,9 +72,9 @@ export interface Route {
   readonly description?: RouteDescription;
 }
 
-/** A family of metrics in OpenMetrics' terms, or what makes one when it is read. */
+/** A family of metrics in OpenMetrics' terms. */
 export interface MetricFamily {
-  /** Such as `envoi_http_requests`, without the suffix `_total`. */
+  /** Such as `envoi_http_requests`, without the suffix `_total`. A family with a unit has it at the end: `envoi_http_request_seconds`. */
   readonly name: string;
   readonly type: "counter" | "gauge" | "histogram";
   readonly help: string;
@@ -77,15 +82,15 @@ export interface MetricFamily {
   readonly samples: readonly Sample[];
 }
 
-/** One value of a family. */
+/** One value of a family. No label has a text of a request, or strangers could add rows without end. */
 export interface Sample {
   readonly labels: Readonly<Record<string, string>>;
-  /** A number, or a histogram in its own unit: counts by bucket, not added up. */
+  /** A number, or a histogram: counts by bucket, not added up. */
   readonly value: number | SampledHistogram;
 }
 
 export interface SampledHistogram {
-  /** Upper bounds; the last bucket, without one, comes on top. */
+  /** Upper bounds in the family's unit; the last bucket, without one, comes on top. */
   readonly bounds: readonly number[];
   readonly buckets: readonly number[];
   readonly sum: number;
@@ -120,6 +125,11 @@ export interface Part {
   readonly routes: readonly Route[];
   /** Default: none. */
   readonly metrics?: () => readonly MetricFamily[];
+  /**
+   * Called with each answer, for counting: the status, the milliseconds from the request to the response, and the route; undefined for a
+   * path or a method that no route has.
+   */
+  readonly answered?: (route: Route | undefined, status: number, duration: number) => void;
   /** Of the one part that serves sockets. */
   readonly websocket?: WebSocketHandler<unknown>;
   /**
@@ -209,6 +219,8 @@ export interface Site {
   readonly basePath: string;
   /** All routes of all parts: for the documents. Complete once the gateway is made. */
   readonly routes: readonly Route[];
+  /** The statuses that the gateway itself may give on each route that is not open, by its options: such as 401, 403 and 429. */
+  readonly guards: readonly number[];
   /** The metrics of all parts: for the page. */
   metrics(): readonly MetricFamily[];
   /** True once the gateway drains. */

@@ -1,5 +1,6 @@
 import type { Caller, Limits, PartMaker } from "./contract";
 import type { CorsOptions } from "./cors";
+import { DOCUMENT_CHECKS, type DocumentOptions } from "./documents/documents";
 import type { Exposing } from "./exposure";
 import { aFunction, type Check, type Checks, COUNT, checkOptions, DURATION, group, must, TEXT } from "./options";
 
@@ -13,7 +14,7 @@ export type Authenticate = (request: Request) => Caller | undefined | Promise<Ca
 export type Authorize = (caller: Caller | undefined, actor: string, operation: string) => boolean | Promise<boolean>;
 
 /** The options of a gateway. */
-export interface GatewayOptions<E extends Exposing = Exposing> {
+export interface GatewayOptions<E extends Exposing = Exposing> extends DocumentOptions {
   /** What can be reached: actors by the name that they have outside, each with its operations. Nothing else can. */
   readonly expose: E;
   /** The name of the service, for its documents. Default: `"envoi"`. */
@@ -70,6 +71,7 @@ const CHECKS: Checks<GatewayOptions> = {
   authenticate: aFunction(" that gives the caller of a request, or undefined"),
   authorize: aFunction(" that says true for what a caller may do"),
   cors: ELSEWHERE,
+  ...DOCUMENT_CHECKS,
   limits: group(LIMIT_CHECKS, "{ body: 65_536 }"),
   parts: must(
     "are an array of functions that make parts",

@@ -4,6 +4,7 @@ import { actorsPart } from "./actors";
 import type { BunServer, Caller, Exposure, Limits, MetricFamily, Part, Route, Site, Visit } from "./contract";
 import { Cors } from "./cors";
 import { Disconnects } from "./disconnects";
+import { documentParts } from "./documents/documents";
 import { drainParts } from "./drain";
 import { type Checked, type Exposing, exposureOf } from "./exposure";
 import { checkGatewayOptions, type GatewayOptions, LIMITS } from "./gateway-options";
@@ -66,6 +67,10 @@ class SystemGateway implements Site {
   readonly #options: GatewayOptions;
   readonly #cors: Cors | null;
   readonly #parts: Part[] = [];
+  /** Those that count answers. */
+  readonly #counting: NonNullable<Part["answered"]>[] = [];
+  /** The route of the request that `#answer` was last called with. */
+  #route: Route | undefined;
   readonly #table = new RouteTable();
   readonly #shares: Shares;
 
@@ -83,9 +88,10 @@ class SystemGateway implements Site {
     this.name = options.name ?? "envoi";
     this.version = options.version ?? "0.0.0";
     this.basePath = options.basePath ?? "";
-    for (const make of [actorsPart, messagesPart, ...(options.parts ?? [])]) {
+    for (const make of [actorsPart, messagesPart, ...documentParts(options), ...(options.parts ?? [])]) {
       const part = make(this);
       this.#parts.push(part);
+      if (part.answered !== undefined) this.#counting.push(part.answered);
       for (const route of part.routes) {
         this.routes.push(route);
         this.#table.add(route);
@@ -96,26 +102,41 @@ class SystemGateway implements Site {
     }
   }
 
+  get guards(): readonly number[] {
+    const { authenticate, authorize } = this.#options;
+    return [...(authenticate === undefined ? [] : [401]), ...(authorize === undefined ? [] : [403])];
+  }
+
   metrics(): readonly MetricFamily[] {
     return this.#parts.flatMap((part) => part.metrics?.() ?? []);
   }
 
   async fetch(request: Request, server?: unknown): Promise<Response> {
     this.#running++;
+    const begun = this.#counting.length === 0 ? 0 : this.clock.monotonicTime();
+    let route: Route | undefined;
     let response: Response;
     try {
       if (server !== this.#seen) {
         this.#server = serverIn(server);
         this.#seen = server;
       }
+      this.#route = undefined;
       const answer = this.#answer(request, this.#server);
+      route = this.#route; // No other request has come between: nothing was awaited.
       response = answer instanceof Response ? answer : await answer;
     } catch (thrown) {
       response = this.#failure(request, thrown);
     }
     this.#running--;
+    if (this.#counting.length > 0) this.#count(route, response, begun);
     if (this.#cors !== null || this.isDraining) this.#finish(request, response);
     return response;
+  }
+
+  #count(route: Route | undefined, { status }: Response, begun: number): void {
+    const duration = this.clock.monotonicTime() - begun;
+    for (const answered of this.#counting) answered(route, status, duration);
   }
 
   #finish(request: Request, response: Response): void {
@@ -153,6 +174,7 @@ class SystemGateway implements Site {
       const said = /^[A-Z]{1,20}$/.test(method) ? method : "that method"; // A stranger may send any text.
       return refuse("method-not-allowed", `This path takes ${place.allow}, and not ${said}.`, { allow: place.allow });
     }
+    this.#route = route;
     const answer = this.#admit(new GatewayVisit(request, server, path, query, place.params), route);
     return method === "HEAD" ? withoutBody(answer) : answer;
   }

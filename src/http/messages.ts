@@ -66,8 +66,9 @@ export function messagesPart(site: Site): Part {
           summary: "Takes a message in envoi's wire form, and answers with its response",
           body: { type: "object" },
           isBodyRequired: true,
-          statuses: [202, 500, 504],
+          statuses: [202, 404, 504],
           answer: { type: "application/json", schema: { type: "object" } },
+          failure: { type: "application/json", schema: { type: "object" } }, // An error response in the wire form.
         },
       },
     ],

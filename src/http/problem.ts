@@ -36,7 +36,7 @@ export const STATUSES = {
 export type ProblemKind = keyof typeof STATUSES;
 
 /** The reason phrases of RFC 9110. */
-const TITLES: Readonly<Record<number, string>> = {
+export const TITLES: Readonly<Record<number, string>> = {
   400: "Bad Request",
   401: "Unauthorized",
   403: "Forbidden",

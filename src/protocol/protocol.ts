@@ -94,8 +94,14 @@ export type Operations = Readonly<Record<string, Operation>>;
 
 const names = new WeakMap<Operations, string>();
 
-/** The name of the protocol that has these operations. */
-export const protocolOf = (operations: Operations): string | undefined => names.get(operations);
+/**
+ * The name of the protocol that has these operations, such as those that `operationsOf` gives. Undefined for an object that no protocol
+ * has.
+ *
+ * @example
+ * protocolOf(Counter.operations); // "counter"
+ */
+export const protocolOf = (operations: Protocol["operations"]): string | undefined => names.get(operations);
 
 declare const signatures: unique symbol;
 declare const shapes: unique symbol;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import Type from "typebox";
 import * as v from "valibot";
 import { z } from "zod";
-import { defineProtocol } from "../../src/protocol/protocol";
+import { defineProtocol, protocolOf } from "../../src/protocol/protocol";
 
 const define = (operations: unknown, name = "counter") => defineProtocol(name, operations as Record<string, object>);
 
@@ -14,6 +14,11 @@ const Counter = defineProtocol("counter", {
 });
 
 describe("a protocol", () => {
+  test("is known by its operations", () => {
+    expect(protocolOf(Counter.operations)).toBe("counter");
+    expect(protocolOf({ ...Counter.operations })).toBeUndefined();
+  });
+
   test("tells what each operation takes and gives", () => {
     const shape = Object.values(Counter.operations).map(({ name, hasPayload, hasReply, isStream }) => [
       name,

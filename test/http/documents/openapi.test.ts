@@ -1,0 +1,318 @@
+import { describe, expect, test } from "bun:test";
+import { Validator } from "@seriousme/openapi-schema-validator";
+import type { Route } from "../../../src/http/contract";
+import { createGateway, type Gateway, type GatewayOptions } from "../../../src/http/index";
+import { address, createSystem, defineProtocol, Type } from "../../../src/index";
+import { createManualClock } from "../../../src/testing/index";
+import { notesService } from "./service";
+
+type Json = { readonly [key: string]: Json };
+
+const documentOf = async (gateway: Gateway, base = ""): Promise<Json> =>
+  (await gateway.fetch(new Request(`http://x${base}/openapi.json`))).json() as Promise<Json>;
+
+/** Each operation of a document. */
+function operationsIn({ paths }: Json): { path: string; method: string; operation: Json }[] {
+  return Object.entries(paths ?? {}).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
+  );
+}
+
+const statusesOf = ({ paths }: Json, path: string, method: string): number[] =>
+  Object.keys(paths?.[path]?.[method]?.["responses"] ?? {}).map(Number);
+
+const at = (node: Json | undefined, ...keys: readonly string[]): Json =>
+  keys.reduce<Json | undefined>((found, key) => found?.[key], node) ?? {};
+
+/** Finds what a reference leads to. */
+const resolve = (document: Json, reference: string): unknown =>
+  reference
+    .slice(2)
+    .split("/")
+    .reduce<Json | undefined>(
+      (node, key) => node?.[decodeURIComponent(key).replaceAll("~1", "/").replaceAll("~0", "~")],
+      document,
+    );
+
+function* referencesIn(node: unknown): Generator<string> {
+  if (typeof node !== "object" || node === null) return;
+  for (const [key, value] of Object.entries(node)) {
+    if (key === "$ref" && typeof value === "string") yield value;
+    else yield* referencesIn(value);
+  }
+}
+
+const all: Omit<GatewayOptions, "expose"> = { metrics: true, authenticate: () => ({ id: "a" }), authorize: () => true };
+
+describe("GET /openapi.json", () => {
+  test.each([
+    ["with all pages and callers", all],
+    ["with no page but itself, below a base path", { basePath: "/api", manifest: false, health: false }],
+  ])("is valid OpenAPI 3.1 %s", async (_, options) => {
+    const document = await documentOf(notesService(options).gateway, "basePath" in options ? "/api" : "");
+    const { valid, errors } = await new Validator().validate(structuredClone(document));
+    expect([valid, errors]).toEqual([true, undefined]);
+    expect(document["openapi"] as unknown).toBe("3.1.0");
+    expect(document["info"] as unknown).toEqual({ title: "notes-service", version: "1.2.3" });
+    const references = [...referencesIn(document)];
+    expect(references.length).toBeGreaterThan(30);
+    expect(references.filter((reference) => resolve(document, reference) === undefined)).toEqual([]);
+    const ids = operationsIn(document).map(({ operation }) => String(operation["operationId"]));
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  test("tells of each exposed operation what it takes and gives", async () => {
+    const document = await documentOf(notesService().gateway);
+    const { post, get } = at(document, "paths", "/actors/notes/read");
+    const schemaAt = (reference: unknown): unknown => resolve(document, String((reference as Json)["$ref"]));
+    const body = post?.["requestBody"] as unknown as { required: boolean; content: Json };
+    expect(body.required).toBe(true);
+    expect(schemaAt(body.content["application/json"]?.["schema"])).toEqual({ type: "integer", minimum: 1 });
+    expect(get?.["parameters"]?.[0] as unknown).toEqual({
+      name: "input",
+      in: "query",
+      required: true,
+      description: "The payload as JSON.",
+      content: body.content,
+    });
+    const { 200: reply, 204: nothing } = at(post, "responses");
+    expect(nothing).toBeDefined(); // Its reply may be undefined.
+    expect(schemaAt(reply?.["content"]?.["application/json"]?.["schema"])).toMatchObject({ required: ["id", "text"] });
+    const stream = document["paths"]?.["/actors/notes/search"]?.["post"]?.["responses"]?.["200"];
+    expect(Object.keys(stream?.["content"] ?? {})).toEqual(["text/event-stream"]);
+    expect(document["paths"]?.["/actors/notes/write"]?.["post"]?.["description"] as unknown).toBe("Keeps a note.");
+  });
+
+  test("a schema that refers to itself does so in the document, too", async () => {
+    const document = await documentOf(notesService().gateway);
+    const tree = "#/components/schemas/notes.tree.input.Tree";
+    expect(resolve(document, "#/components/schemas/notes.tree.input")).toEqual({ $ref: tree });
+    expect(resolve(document, tree)).toMatchObject({ properties: { below: { type: "array", items: { $ref: tree } } } });
+  });
+
+  test("schemas of other libraries, and those that are given, come as they are", async () => {
+    await using system = createSystem();
+    const given = { $schema: "http://json-schema.org/draft-07/schema#", definitions: { a: { type: "string" } } };
+    const Odd = defineProtocol("odd", {
+      given: {
+        payload: Type.Any(),
+        schema: {
+          payload: {
+            ...given,
+            type: "object",
+            properties: { $ref: { $ref: "#/definitions/a" } },
+            default: { $ref: "#" },
+          },
+        },
+      },
+      "a b/c{d}": { reply: Type.Object({ ä: Type.Literal("ü") }) },
+    });
+    const odd = system.spawn("odd", Odd, () => ({ given() {}, "a b/c{d}": () => ({ ä: "ü" as const }) }));
+    const gateway = createGateway(system, { expose: { "o~dd": { ref: odd, operations: ["given", "a b/c{d}"] } } });
+    const document = await documentOf(gateway);
+    const name = "#/components/schemas/o_dd.given.input";
+    expect(resolve(document, name)).toEqual({
+      ...given,
+      type: "object",
+      properties: { $ref: { $ref: `${name}/definitions/a` } },
+      default: { $ref: "#" },
+    });
+    const response = await gateway.fetch(new Request("http://x/actors/o~dd/a%20b%2Fc%7Bd%7D", { method: "POST" }));
+    expect(await response.json()).toEqual({ ä: "ü" });
+    expect(document["paths"]).toHaveProperty(["/actors/o~dd/a%20b%2Fc%7Bd%7D"]);
+    const plain = createGateway(system, { expose: { "o~dd": { ref: odd, operations: ["a b/c{d}"] } } });
+    expect(await new Validator().validate(await documentOf(plain))).toMatchObject({ valid: true });
+  });
+});
+
+describe("what the document lists is what can be reached, and nothing else:", () => {
+  const routes: Route[] = [];
+  const { gateway } = notesService({
+    metrics: true,
+    parts: [
+      (site) => {
+        routes.length = 0;
+        // Complete once the gateway is made.
+        queueMicrotask(() => routes.push(...site.routes));
+        return { routes: [] };
+      },
+    ],
+  });
+
+  test("each path and method that is listed is there", async () => {
+    for (const { path, method } of operationsIn(await documentOf(gateway))) {
+      const response = await gateway.fetch(
+        new Request(`http://x${path.replaceAll(/\{\w+\}/g, "x")}`, { method, headers: { prefer: "wait=0" } }),
+      );
+      expect(response.status).not.toBe(405);
+      if (response.status === 404) expect(await response.text()).not.toContain("nothing at this path");
+      else await response.body?.cancel();
+    }
+  });
+
+  test("each route is listed, but those that stand for the operations", async () => {
+    const listed = operationsIn(await documentOf(gateway)).map(({ path, method }) => `${method} ${path}`);
+    const missing = routes
+      .map(({ path, method }) => `${method} ${path.replaceAll(/:(\w+)/g, "{$1}")}`)
+      .filter((route) => !listed.includes(route));
+    expect(routes.length).toBeGreaterThan(6);
+    expect(missing.sort()).toEqual(["GET /actors/{name}/{operation}", "POST /actors/{name}/{operation}"]);
+  });
+
+  test("an operation that is not exposed is neither listed nor there, nor is a method", async () => {
+    const { paths } = await documentOf(gateway);
+    const status = async (method: string, path: string): Promise<number> =>
+      (await gateway.fetch(new Request(`http://x${path}`, { method }))).status;
+    for (const path of [
+      "/actors/notes/secret",
+      "/actors/counts/write",
+      "/actors/counts/forget",
+      "/actors/nobody/write",
+    ]) {
+      expect(Object.keys(paths ?? {})).not.toContain(path);
+      expect([await status("POST", path), await status("GET", path)]).toEqual([404, 404]);
+    }
+    for (const [path, methods] of Object.entries(paths ?? {})) {
+      for (const method of ["get", "post", "put", "delete", "patch"]) {
+        if (method in methods) continue;
+        expect([path, method, await status(method.toUpperCase(), path)]).toEqual([path, method, 405]);
+      }
+    }
+  });
+});
+
+const Work = defineProtocol("work", {
+  ask: { payload: Type.String(), reply: Type.String(), hints: { readOnly: true } },
+  stream: { payload: Type.String(), stream: Type.String() },
+  tell: {},
+});
+
+describe("the document has each status that can come, and no other:", () => {
+  const clock = createManualClock();
+  const system = createSystem({ clock, logger: { warn() {}, error() {} } });
+  const worker = system.spawn(
+    "worker",
+    Work,
+    (ctx) => ({
+      ask(text) {
+        if (text === "fail") throw new Error("secret");
+        return text === "wait" ? new Promise<string>(() => ctx.onAbort(() => {})) : text;
+      },
+      async *stream(text) {
+        yield text;
+        await new Promise(() => {});
+      },
+      tell() {},
+    }),
+    { concurrency: 100 },
+  );
+  const stopped = system.spawn("stopped", Work, () => ({ ask: (text) => text, async *stream() {}, tell() {} }));
+  const nobody = system.ref(address("nobody"), Work);
+  const operations = ["ask", "stream", "tell"] as const;
+  const gateway = createGateway(system, {
+    expose: {
+      worker: { ref: worker, operations },
+      stopped: { ref: stopped, operations },
+      nobody: { ref: nobody, operations },
+    },
+    authenticate: (request) => {
+      const id = request.headers.get("x-caller") ?? "ann";
+      return id === "stranger" ? undefined : { id };
+    },
+    authorize: (caller) => {
+      if (caller?.id === "fault") throw new Error("secret");
+      return caller?.id !== "bob";
+    },
+    limits: { body: 100, streams: 1, bodyTime: 1_000, time: 2_000 },
+  });
+
+  const post = (
+    actor: string,
+    operation: string,
+    body: string | ReadableStream,
+    headers: Record<string, string> = {},
+  ): Request =>
+    new Request(`http://x/actors/${actor}/${operation}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...headers },
+      body,
+    });
+  const slow = (): ReadableStream =>
+    new ReadableStream({ start: (controller) => controller.enqueue(new Uint8Array([34])) });
+  const statusOf = async (request: Request): Promise<number> => {
+    const answer = gateway.fetch(request);
+    await clock.advance(3_000);
+    const response = await answer;
+    if (response.status >= 400) {
+      expect(response.headers.get("content-type")).toBe("application/problem+json");
+      expect(await response.text()).not.toContain("secret");
+    }
+    return response.status;
+  };
+  /** The statuses that requests to one operation can give, apart from those that are its own. */
+  const common = (operation: string, payload = '"a"'): Request[] => [
+    post("worker", operation, "{"),
+    post("worker", operation, payload, { "x-caller": "stranger" }),
+    post("worker", operation, payload, { "x-caller": "bob" }),
+    post("worker", operation, payload, { "x-caller": "fault" }),
+    post("worker", operation, payload, { accept: "image/png" }),
+    post("nobody", operation, payload),
+    post("worker", operation, slow()),
+    post("worker", operation, `"${"a".repeat(200)}"`),
+    post("worker", operation, '"a"', { "content-type": "text/plain" }),
+    post("stopped", operation, payload),
+  ];
+  const given = async (requests: readonly Request[]): Promise<number[]> => {
+    await system.stop(stopped);
+    const statuses = new Set<number>();
+    for (const request of requests) statuses.add(await statusOf(request));
+    return [...statuses].sort((a, b) => a - b);
+  };
+
+  test("of an ask by POST", async () => {
+    const statuses = await given([
+      ...common("ask"),
+      post("worker", "ask", '"a"'),
+      post("worker", "ask", '"a"', { prefer: "respond-async" }),
+      post("worker", "ask", '"wait"'),
+      post("worker", "ask", '"fail"'),
+    ]);
+    expect(statuses).toEqual(statusesOf(await documentOf(gateway), "/actors/worker/ask", "post"));
+  });
+
+  test("of an ask by GET", async () => {
+    const ask = (input: string, headers: Record<string, string> = {}, actor = "worker"): Request =>
+      new Request(`http://x/actors/${actor}/ask?input=${encodeURIComponent(input)}`, { headers });
+    const statuses = await given([
+      ask('"a"'),
+      ask('"a"', { prefer: "respond-async" }),
+      ask("{"),
+      ask('"a"', { "x-caller": "stranger" }),
+      ask('"a"', { "x-caller": "bob" }),
+      ask('"a"', { accept: "image/png" }),
+      ask('"a"', {}, "nobody"),
+      ask('"a"', {}, "stopped"),
+      ask(`"${"a".repeat(200)}"`),
+      ask('"wait"'),
+      ask('"fail"'),
+    ]);
+    expect(statuses).toEqual(statusesOf(await documentOf(gateway), "/actors/worker/ask", "get"));
+  });
+
+  test("of a tell", async () => {
+    const statuses = await given([...common("tell", ""), post("worker", "tell", "")]);
+    const documented = statusesOf(await documentOf(gateway), "/actors/worker/tell", "post");
+    expect(documented.filter((status) => !statuses.includes(status))).toEqual([202, 504]); // As of an ask.
+    expect(statuses.filter((status) => !documented.includes(status))).toEqual([]);
+  });
+
+  test("of a stream", async () => {
+    const statuses = await given([
+      ...common("stream"),
+      post("worker", "stream", '"a"'),
+      post("worker", "stream", '"a"'), // One stream is the limit.
+    ]);
+    const documented = statusesOf(await documentOf(gateway), "/actors/worker/stream", "post");
+    expect(statuses.filter((status) => !documented.includes(status))).toEqual([]);
+  });
+});
