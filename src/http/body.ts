@@ -152,21 +152,25 @@ const isUsed = (thrown: unknown): boolean =>
   thrown instanceof Error && /already (?:been )?used|locked/i.test(thrown.message);
 
 /** Parses text from outside, or gives the refusal. */
-export function parseJson(text: string, { depth }: Pick<Limits, "depth">): Body | Response {
+export function parseJson(text: string, limits: Pick<Limits, "depth">): Body | Response {
+  const read = readJson(text, limits);
+  return typeof read === "string" ? refuse("bad-request", read) : read;
+}
+
+/** Parses text from outside, or says what is wrong with it. */
+export function readJson(text: string, { depth }: Pick<Limits, "depth">): Body | string {
   if (text === "") return NOTHING;
   // Each level takes two characters, so that a short text needs no look.
   if (text.length > 2 * depth && isDeeper(text, depth)) {
-    return refuse("bad-request", `The JSON is nested more than ${depth} levels deep: send it flatter.`);
+    return `The JSON is nested more than ${depth} levels deep: send it flatter.`;
   }
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    return refuse("bad-request", "This is no valid JSON: check it with a JSON parser.");
+    return "This is no valid JSON: check it with a JSON parser.";
   }
-  if (mayPollute(text) && pollutes(value)) {
-    return refuse("bad-request", 'The JSON has a key "__proto__": leave it out.');
-  }
+  if (mayPollute(text) && pollutes(value)) return 'The JSON has a key "__proto__": leave it out.';
   return { value };
 }
 

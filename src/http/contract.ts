@@ -227,6 +227,10 @@ export interface Site {
   readonly isDraining: boolean;
   /** Watches for clients that leave, and for bodies that are slow. */
   readonly disconnects: Disconnects;
+  /** Says who sent a request, for a part whose route is open. Undefined where the gateway does not authenticate. */
+  readonly authenticate: ((request: Request) => Caller | undefined | Promise<Caller | undefined>) | undefined;
+  /** True for an origin whose pages may use the gateway (`cors`), beside its own. */
+  allows(origin: string): boolean;
   /** Undefined when the caller may; else the refusal. `actor` is `/inspect` and the like for the gateway's own pages. */
   authorize(
     visit: Pick<Visit, "caller" | "request">,

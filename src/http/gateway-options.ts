@@ -3,13 +3,15 @@ import type { CorsOptions } from "./cors";
 import { DOCUMENT_CHECKS, type DocumentOptions } from "./documents/documents";
 import type { Exposing } from "./exposure";
 import { aFunction, type Check, type Checks, COUNT, checkOptions, DURATION, group, must, TEXT } from "./options";
+import type { SocketOptions } from "./socket/options";
+import type { ExposedTopics } from "./socket/relay";
 
 /** Says who sent a request. Undefined refuses it with 401. */
 export type Authenticate = (request: Request) => Caller | undefined | Promise<Caller | undefined>;
 
 /**
  * Says whether a caller may use an operation of an exposed actor. For pages of the gateway itself the actor is its path, such as
- * `/inspect` or `/metrics`, and the operation `read`.
+ * `/inspect` or `/metrics`, and the operation `read`; for a topic it is `/topics/` and its name, and the operation `subscribe`.
  */
 export type Authorize = (caller: Caller | undefined, actor: string, operation: string) => boolean | Promise<boolean>;
 
@@ -31,6 +33,10 @@ export interface GatewayOptions<E extends Exposing = Exposing> extends DocumentO
   readonly cors?: CorsOptions;
   /** The bounds of what comes from outside. */
   readonly limits?: Partial<Limits>;
+  /** The topics that clients may subscribe to over a socket, by the name that they have outside. Default: none. */
+  readonly topics?: ExposedTopics;
+  /** The bounds of sockets. */
+  readonly socket?: SocketOptions;
   /** More parts, such as sessions or the inspector. Default: none. */
   readonly parts?: readonly PartMaker[];
 }
@@ -73,6 +79,8 @@ const CHECKS: Checks<GatewayOptions> = {
   cors: ELSEWHERE,
   ...DOCUMENT_CHECKS,
   limits: group(LIMIT_CHECKS, "{ body: 65_536 }"),
+  topics: ELSEWHERE,
+  socket: ELSEWHERE,
   parts: must(
     "are an array of functions that make parts",
     (value) => Array.isArray(value) && value.every((each) => typeof each === "function"),

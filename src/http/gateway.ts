@@ -7,13 +7,14 @@ import { Disconnects } from "./disconnects";
 import { documentParts } from "./documents/documents";
 import { drainParts } from "./drain";
 import { type Checked, type Exposing, exposureOf } from "./exposure";
-import { checkGatewayOptions, type GatewayOptions, LIMITS } from "./gateway-options";
+import { type Authenticate, checkGatewayOptions, type GatewayOptions, LIMITS } from "./gateway-options";
 import { messagesPart } from "./messages";
 import { WAIT } from "./options";
 import { refuse } from "./problem";
 import { type Place, RouteTable } from "./route-table";
 import { serverIn } from "./server";
 import { Shares } from "./shares";
+import { socketPart } from "./socket/part";
 import { GatewayVisit, metadataOf, targetOf } from "./visit";
 
 declare const exposing: unique symbol;
@@ -88,7 +89,8 @@ class SystemGateway implements Site {
     this.name = options.name ?? "envoi";
     this.version = options.version ?? "0.0.0";
     this.basePath = options.basePath ?? "";
-    for (const make of [actorsPart, messagesPart, ...documentParts(options), ...(options.parts ?? [])]) {
+    const sockets = socketPart(options.topics, options.socket);
+    for (const make of [actorsPart, messagesPart, sockets, ...documentParts(options), ...(options.parts ?? [])]) {
       const part = make(this);
       this.#parts.push(part);
       if (part.answered !== undefined) this.#counting.push(part.answered);
@@ -105,6 +107,14 @@ class SystemGateway implements Site {
   get guards(): readonly number[] {
     const { authenticate, authorize } = this.#options;
     return [...(authenticate === undefined ? [] : [401]), ...(authorize === undefined ? [] : [403])];
+  }
+
+  get authenticate(): Authenticate | undefined {
+    return this.#options.authenticate;
+  }
+
+  allows(origin: string): boolean {
+    return this.#cors?.allows(origin) === true;
   }
 
   metrics(): readonly MetricFamily[] {

@@ -82,6 +82,18 @@ const RETRYABLE: ReadonlySet<ProblemKind> = new Set([
 /** Seconds after which a client may try again what was refused for want of room. */
 const RETRY_AFTER = "1";
 
+/** A refusal, to be sent in whatever way. */
+export function problemOf(kind: ProblemKind, detail: string, more: Pick<Problem, "issues"> = {}): Problem {
+  const status = STATUSES[kind];
+  return { title: TITLES[status] ?? "", status, detail, kind, retryable: RETRYABLE.has(kind), ...more };
+}
+
+/** The problem of a message that failed: no more than `publicError` tells, and the issues of its payload. */
+export function problemOfError(error: DeliveryError): Problem {
+  const { kind, message } = publicError(error);
+  return problemOf(kind, message, error.kind === "invalid-payload" ? { issues: publicIssues(error.issues) } : {});
+}
+
 /** The response of a refusal. */
 export function refuse(
   kind: ProblemKind,
@@ -89,27 +101,18 @@ export function refuse(
   headers: Readonly<Record<string, string>> = {},
   more: Pick<Problem, "issues"> = {},
 ): Response {
-  const status = STATUSES[kind];
-  const problem: Problem = {
-    title: TITLES[status] ?? "",
-    status,
-    detail,
-    kind,
-    retryable: RETRYABLE.has(kind),
-    ...more,
-  };
-  return new Response(JSON.stringify(problem), {
-    status,
+  return refusal(problemOf(kind, detail, more), headers);
+}
+
+const refusal = (problem: Problem, headers: Readonly<Record<string, string>> = {}): Response =>
+  new Response(JSON.stringify(problem), {
+    status: problem.status,
     headers: {
       "content-type": "application/problem+json",
-      ...(status === 503 && { "retry-after": RETRY_AFTER }),
+      ...(problem.status === 503 && { "retry-after": RETRY_AFTER }),
       ...headers,
     },
   });
-}
 
-/** The response to a message that failed: no more than `publicError` tells, and the issues of its payload. */
-export function refuseError(error: DeliveryError): Response {
-  const { kind, message } = publicError(error);
-  return refuse(kind, message, {}, error.kind === "invalid-payload" ? { issues: publicIssues(error.issues) } : {});
-}
+/** The response to a message that failed. */
+export const refuseError = (error: DeliveryError): Response => refusal(problemOfError(error));

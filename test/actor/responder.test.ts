@@ -246,6 +246,32 @@ describe("it hands each message to its door, and answers", () => {
     expect(JSON.stringify(sent)).not.toContain("@(store)");
   });
 
+  test("detailOf words what the sender is told of each failure of a door, and sees the error itself", async () => {
+    const seen: string[] = [];
+    const { responder, sent, settle } = served({
+      detailOf(error, { id, type }) {
+        seen.push(`${id} ${type} ${error.kind} at ${error.address}`);
+        if (id === "3") throw new Error("a mistake of the owner");
+        return { sentence: `no ${type}` };
+      },
+    });
+    responder.take(message("1", "get", { payload: "seven" }));
+    responder.take(message("2", "get", { pattern: "stream", payload: 7, credit: 1 }));
+    responder.take(message("3", "get", { payload: "seven" }));
+    responder.take(message("4", "get", { to: address("secret"), payload: 7 })); // It has no door.
+    await settle();
+    const byId = Object.fromEntries(sent.map((frame) => [frame.id, frame]));
+    expect(byId["1"]).toMatchObject({ error: "invalid-payload", detail: { sentence: "no get" } });
+    expect(byId["2"]).toMatchObject({ error: "unknown-operation", detail: { sentence: "no get" } });
+    expect(byId["3"]).toMatchObject({ error: "handler-failed", detail: "its outcome could not be sent" });
+    expect(byId["4"]).not.toHaveProperty("detail");
+    expect(seen.sort()).toEqual([
+      "1 get invalid-payload at @(store)",
+      "2 get unknown-operation at @(store)",
+      "3 get invalid-payload at @(store)",
+    ]);
+  });
+
   test("what send() cannot carry fails its message alone, and ends its stream", async () => {
     const { responder, sent, settle } = served();
     responder.take(message("1", "big"));

@@ -37,6 +37,11 @@ export interface ResponderOptions {
    * and an `abandonedAfter` of 5 minutes.
    */
   readonly streams?: Pick<StreamOptions, "credit" | "abandonedAfter">;
+  /**
+   * Gives the detail of the failure frame of a message whose door failed it: to word it in another way, or to log what the other side is
+   * not told. It becomes known to the sender (P18). Default: what the sender can mend, such as the issues of its payload.
+   */
+  readonly detailOf?: (error: AskError, message: MessageFrame) => unknown;
 }
 
 /** The receiving end of a connection. */
@@ -206,7 +211,7 @@ class DoorResponder implements Responder {
       pattern === "ask"
         ? await door.ask(type, payload, { ...options, ...(wantsProgress === true && listening), signal })
         : await door.offer(type, payload, { ...options, signal });
-    return result.isOk() ? { kind: "reply", payload: result.value } : failureOf(result.error);
+    return result.isOk() ? { kind: "reply", payload: result.value } : this.#failureOf(result.error, call);
   }
 
   /** Reads as many items as the reader on the other side has room for. */
@@ -227,15 +232,18 @@ class DoorResponder implements Responder {
       }
     } catch (thrown) {
       if (!(thrown instanceof StreamError)) throw thrown;
-      return call.isOpen ? failureOf(thrown.error) : { kind: "reply" }; // Nothing is sent once its sender gave up.
+      return call.isOpen ? this.#failureOf(thrown.error, call) : { kind: "reply" }; // Nothing is sent once its sender gave up.
     } finally {
       void stream.return();
     }
   }
-}
 
-/** The part of a failure that the other side may know: its kind, and what its sender can mend (P18). */
-const failureOf = (error: AskError): Answer => ({ kind: "failure", error: error.kind, detail: detailOf(error) });
+  /** The part of a failure that the other side may know: its kind, and what its sender can mend (P18). */
+  #failureOf(error: AskError, { frame }: Call): Answer {
+    const detail = (this.#options.detailOf ?? detailOf)(error, frame);
+    return { kind: "failure", error: error.kind, detail };
+  }
+}
 
 function detailOf(error: AskError): unknown {
   switch (error.kind) {
@@ -283,5 +291,6 @@ const CHECKS: Checks<ResponderOptions> = {
     RangeError,
   ),
   longest: DURATION,
+  detailOf: aFunction(" of an error and its message"),
   streams: (value, part, of) => checkOptions(value as object, STREAMS, of, "{ credit: 4 }", part), // It looks whether it is one.
 };

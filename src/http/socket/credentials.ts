@@ -1,0 +1,22 @@
+import { quote } from "../../index";
+import type { Caller, Site } from "../contract";
+
+/** A request as it would be with a bearer token. Undefined for a text that can be none. */
+export function withToken(request: Request, token: string): Request | undefined {
+  if (!/^[\x21-\x7e]+$/.test(token)) return undefined;
+  const headers = new Headers(request.headers);
+  headers.set("authorization", `Bearer ${token}`);
+  return new Request(request.url, { headers });
+}
+
+/**
+ * Says who sent a request; undefined when nobody is let in by it.
+ *
+ * @throws what the owner's function throws; TypeError when it gives no caller.
+ */
+export async function callerOf(site: Site, request: Request | undefined): Promise<Caller | undefined> {
+  if (request === undefined || site.authenticate === undefined) return undefined;
+  const caller = await site.authenticate(request);
+  if (caller === undefined || (typeof caller?.id === "string" && caller.id !== "")) return caller;
+  throw new TypeError(`authenticate gives a caller such as { id: "ada" }, or undefined; it gave ${quote(caller)}.`);
+}
