@@ -69,6 +69,11 @@ function exposedActor(name: string, entry: Exposing[string]): ExposedActor {
       `No actor can be exposed as ${quote(name)}: begin with a letter, a digit or _, and go on with those, or . ~ -`,
     );
   }
+  if (typeof entry !== "object" || entry === null || !Object.hasOwn(entry, "ref")) {
+    throw new TypeError(
+      `The exposed actor "${name}" is written as { ref: counter, operations: ["add"] }; got ${quote(entry)}.`,
+    );
+  }
   checkOptions(entry, ENTRY, `the exposed actor "${name}"`, '{ ref: counter, operations: ["add"] }');
   const { ref } = entry;
   const known = operationsAt(name, ref);

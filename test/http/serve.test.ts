@@ -43,7 +43,7 @@ describe("a server", () => {
     expect(url.href).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/);
     expect(await (await post("/actors/counter/add", "2")).json()).toBe(2);
     expect(await stop()).toEqual({ unfinished: [] });
-    expect(post("/actors/counter/add", "2")).rejects.toThrow();
+    await expect(post("/actors/counter/add", "2")).rejects.toThrow();
   });
 
   test("P13: stops once, however often it is told to", async () => {
@@ -106,10 +106,11 @@ describe("a server", () => {
     const { url, stop } = serve(system, { port: 0, signals: [], expose: { waiter: { ref, operations: ["wait"] } } });
     const client = new AbortController();
     const asked = fetch(new URL("/actors/waiter/wait", url), { method: "POST", signal: client.signal });
+    const failed = expect(asked).rejects.toThrow();
     await begun.promise;
     client.abort();
     await left.promise;
-    expect(asked).rejects.toThrow();
+    await failed;
     await stop();
   });
 });
@@ -175,7 +176,6 @@ describe("P18: bytes that no client of good faith sends", () => {
     ],
     ["with a giant header", `GET / HTTP/1.1\r\nhost: a\r\nx: ${"a".repeat(100_000)}\r\n\r\n`, /^HTTP\/1.1 431 /],
     ["no HTTP", "hello\r\n\r\n", /^HTTP\/1.1 400 /],
-    ["of an unknown method", "BREW /actors/counter/add HTTP/1.1\r\nhost: a\r\n\r\n", /^HTTP\/1.1 (?:405|400|501) /],
   ])("a request %s is answered with a status", async (_, bytes, answer) => {
     expect(await raw(port, bytes, answer)).toMatch(answer);
   });
