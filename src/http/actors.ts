@@ -1,7 +1,8 @@
-import { type AskOptions, type AskResult, type DeliveryError, logOf, publicIssues } from "../index";
+import { type AskOptions, type DeliveryError, logOf, publicIssues } from "../index";
 import { parseJson, readBody } from "./body";
 import type { Endpoint, Part, Site, Visit } from "./contract";
-import { accepts, type Preferences, preferencesOf } from "./preferences";
+import type { Watched } from "./disconnects";
+import { accepts, preferencesOf } from "./preferences";
 import { refuse, refuseError } from "./problem";
 import { openStream } from "./streams";
 
@@ -18,7 +19,7 @@ async function post(site: Site, visit: Visit): Promise<Response> {
   const endpoint = found instanceof Promise ? await found : found;
   if (endpoint instanceof Response) return endpoint;
   const body = await readBody(site, visit.request);
-  return body instanceof Response ? body : call(site, visit, endpoint, body.value);
+  return body instanceof Response ? body : await call(site, visit, endpoint, body.value);
 }
 
 async function get(site: Site, visit: Visit): Promise<Response> {
@@ -74,39 +75,52 @@ function endpointOf(site: Site, visit: Visit): Promise<Endpoint | Response> | En
 }
 
 /** Sends a message that came in a request, and answers it. */
-export async function call(site: Site, visit: Visit, endpoint: Endpoint, payload: unknown): Promise<Response> {
+export function call(site: Site, visit: Visit, endpoint: Endpoint, payload: unknown): Promise<Response> | Response {
   const { headers } = visit.request;
-  const type = endpoint.operation.isStream ? "text/event-stream" : "application/json";
+  const { isStream } = endpoint.operation;
+  const type = isStream ? "text/event-stream" : "application/json";
   if (!accepts(headers.get("accept"), type)) {
     return refuse("not-acceptable", `The answer is ${type}, which the header accept leaves out: add it there.`);
   }
-  if (endpoint.operation.isStream) return openStream(site, visit, endpoint, payload);
-  const preferences = preferencesOf(headers.get("prefer"));
-  if (preferences.isAsync) return tell(site, visit, endpoint, payload);
-  const reply = await ask(site, visit, endpoint, payload, preferences);
-  const response = reply.isOk() ? respond(endpoint, reply.value) : failed(endpoint, reply.error);
-  if (preferences.wait < Number.POSITIVE_INFINITY) {
-    response.headers.set("preference-applied", `wait=${Math.ceil(preferences.wait / 1000)}`);
-  }
+  if (isStream) return openStream(site, visit, endpoint, payload);
+  const prefer = headers.get("prefer");
+  if (prefer === null) return answer(site, visit, endpoint, payload, site.limits.time);
+  const { isAsync, wait } = preferencesOf(prefer);
+  return isAsync ? tell(site, visit, endpoint, payload) : answerSoon(site, visit, endpoint, payload, wait);
+}
+
+/** Asks, and answers with the reply. */
+async function answer(
+  site: Site,
+  visit: Visit,
+  endpoint: Endpoint,
+  payload: unknown,
+  timeout: number,
+): Promise<Response> {
+  const { actor, operation } = endpoint;
+  const watched = site.disconnects.watch(visit.request, visit.server, timeout);
+  const reply = await actor.door.ask(operation.name, payload, askOptions(watched, timeout, visit.metadata));
+  watched.end();
+  return reply.isOk() ? respond(endpoint, reply.value) : failed(endpoint, reply.error);
+}
+
+/** Answers a client that said how long it would wait. */
+async function answerSoon(
+  site: Site,
+  visit: Visit,
+  endpoint: Endpoint,
+  payload: unknown,
+  wait: number,
+): Promise<Response> {
+  const response = await answer(site, visit, endpoint, payload, Math.min(wait, site.limits.time));
+  if (wait < Number.POSITIVE_INFINITY) response.headers.set("preference-applied", `wait=${Math.ceil(wait / 1000)}`);
   return response;
 }
 
-/** Asks for a request, until its client leaves. */
-export async function ask(
-  site: Site,
-  { request, server, metadata }: Visit,
-  { actor, operation }: Endpoint,
-  payload: unknown,
-  { wait }: Preferences,
-  more = metadata,
-): Promise<AskResult> {
-  const timeout = Math.min(wait, site.limits.time);
-  const watched = site.disconnects.watch(request, server, timeout);
-  const options: AskOptions =
-    more === undefined ? { timeout, signal: watched.signal } : { timeout, signal: watched.signal, metadata: more };
-  const reply = await actor.door.ask(operation.name, payload, options);
-  watched.end();
-  return reply;
+/** The options of an ask for a request: it ends when the client leaves. */
+export function askOptions(watched: Watched, timeout: number, metadata: Visit["metadata"]): AskOptions {
+  const canceller = (cancel: (reason: unknown) => void): void => watched.whenGone(cancel);
+  return metadata === undefined ? { timeout, canceller } : { timeout, canceller, metadata };
 }
 
 /** Hands a message on, and says that it was taken. */

@@ -6,7 +6,7 @@ import {
   type Metadata,
   parseMessage,
 } from "../index";
-import { ask, logFailure, offer, unwritable } from "./actors";
+import { askOptions, logFailure, offer, unwritable } from "./actors";
 import { readBody } from "./body";
 import type { Endpoint, Part, Site, Visit } from "./contract";
 import { preferencesOf } from "./preferences";
@@ -46,8 +46,11 @@ export function messagesPart(site: Site): Part {
       const error = await offer(site, endpoint, message.payload, metadata);
       return error === undefined ? new Response(null, { status: 202 }) : failed(endpoint, message, error);
     }
-    const preferences = preferencesOf(visit.request.headers.get("prefer"));
-    const reply = await ask(site, visit, endpoint, message.payload, preferences, metadata);
+    const { wait } = preferencesOf(visit.request.headers.get("prefer"));
+    const timeout = Math.min(wait, site.limits.time);
+    const watched = site.disconnects.watch(visit.request, visit.server, timeout);
+    const reply = await actor.door.ask(operation.name, message.payload, askOptions(watched, timeout, metadata));
+    watched.end();
     if (reply.isErr()) return failed(endpoint, message, reply.error);
     try {
       return Response.json(createResponse(message, reply.value));

@@ -157,6 +157,11 @@ export class PendingAsk implements Envelope, Staged, Wait {
     );
   }
 
+  /** Gives up, for a reason. */
+  cancel(reason: unknown): void {
+    if (this.#resolve !== null) this.#giveUp(deliveryError("cancelled", this.#source(), reason), false);
+  }
+
   #source(): EnvelopeSource {
     return new EnvelopeSource(this, this.cell);
   }

@@ -3,7 +3,7 @@ import type { Operation } from "../../protocol/protocol";
 import type { Validator } from "../../protocol/validator";
 import type { Envelope, Exposure, Recipient } from "../contract";
 import { EnvelopeSource, routes } from "./envelope";
-import { isFromOutside, isSent, messageIn, sentAs } from "./origin";
+import { fittingOrigin, isFromOutside, isSent, messageIn } from "./origin";
 
 /**
  * Checks a payload against its schema, if it came from outside, or if the system or the actor validates always. The
@@ -25,7 +25,7 @@ export function checkPayload(envelope: Envelope, operation: Operation, cell: Rec
     messageIn(envelope, cell); // Keeps the sent payload: an error hands it back.
     envelope.payload = parsed.value;
   }
-  if (isOutside) envelope.origin = sentAs(envelope.origin, { isFromOutside: true, fits: operation });
+  if (isOutside) envelope.origin = fittingOrigin(envelope.origin, operation);
   return null;
 }
 

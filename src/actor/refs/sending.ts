@@ -130,6 +130,7 @@ export function ask(
   const pending = new PendingAsk(cell, type, payload, from, delay, captured);
   if (options?.onProgress !== undefined) listen(pending, options.onProgress, null);
   if (options?.signal !== undefined) pending.listenTo(options.signal);
+  if (options?.canceller !== undefined) options.canceller((reason) => pending.cancel(reason));
   if (pending.isWaiting && !(pending.origin === null && cell.takes(pending, operation)))
     send(cell, pending, operation, null);
   setTimer(pending, environment);
@@ -167,6 +168,7 @@ export function askFor(
   const pending = new PendingAsk(to, type, payload, origin, delay, captured);
   if (options?.onProgress !== undefined) listen(pending, options.onProgress, handling);
   if (options?.signal !== undefined) pending.listenTo(options.signal);
+  if (options?.canceller !== undefined) options.canceller((reason) => pending.cancel(reason));
   if (!pending.isWaiting) return promise; // The signal of its options was aborted already.
   const circle = circleOf(asker, to, handling);
   const error = objectionTo(pending, handling, circle);
