@@ -30,6 +30,7 @@ class Watch implements Watched, Slow {
   #leave: ((reason: unknown) => void) | null = null;
   /** Made for those that want a signal. */
   #controller: AbortController | null = null;
+  #isGone = false;
   readonly #request: Request;
   readonly #server: BunServer | undefined;
   readonly #time: number;
@@ -48,6 +49,7 @@ class Watch implements Watched, Slow {
 
   get signal(): AbortSignal {
     this.#controller ??= new AbortController();
+    if (this.#isGone) this.#controller.abort(this.#request.signal.reason);
     return this.#controller.signal;
   }
 
@@ -56,6 +58,7 @@ class Watch implements Watched, Slow {
     if (this.#server !== undefined) keepOpen(this.#server, this.#request, this.#time);
     const { signal } = this.#request;
     const leave = (): void => {
+      this.#isGone = true;
       this.#leave?.(signal.reason);
       this.#controller?.abort(signal.reason);
     };
