@@ -11,53 +11,91 @@ export class NotCanonical extends Error {}
  * @throws NotCanonical for anything that JSON cannot hold or that several readers would read differently: a lone surrogate, a number
  * without a value, `undefined`, an object with a prototype of its own, or nesting deeper than 200 levels.
  */
-export const canonicalJson = (value: unknown): string => write(value, DEEPEST);
+export function canonicalJson(value: unknown): string {
+  const ordered = order(value, DEEPEST);
+  // To bring the keys in order and write all at once takes 3.4 µs for 1.2 kB; to write part by part took 8.5.
+  const text = ordered === UNORDERABLE ? write(value) : JSON.stringify(ordered);
+  if (text.includes("\\ud")) checkTexts(value); // It may be half of a character: those that are whole are written as they are.
+  return text;
+}
 
-function write(value: unknown, depth: number): string {
+/** Stands for an object whose keys come in another order than that in which they are set, such as `{ b: 1, 10: 2, 9: 3 }`. */
+const UNORDERABLE = Symbol("unorderable");
+
+/** The same value with the keys of its objects in order: itself if they are already. Looks at each part. */
+function order(value: unknown, depth: number): unknown {
   switch (typeof value) {
     case "string":
-      return writeText(value);
-    case "number":
-      if (Number.isFinite(value)) return String(value); // -0 becomes 0.
-      throw new NotCanonical("has a number that is not finite");
     case "boolean":
-      return value ? "true" : "false";
+      return value;
+    case "number":
+      if (Number.isFinite(value)) return value;
+      throw new NotCanonical("has a number that is not finite");
     case "object":
-      if (value === null) return "null";
+      if (value === null) return value;
       if (depth === 0) throw new NotCanonical(`is nested more than ${DEEPEST} levels deep`);
-      return Array.isArray(value) ? writeArray(value, depth - 1) : writeObject(value, depth - 1);
+      return Array.isArray(value) ? orderArray(value, depth - 1) : orderObject(value, depth - 1);
     default:
       throw new NotCanonical(`has a value of type ${typeof value}`);
   }
 }
 
-/** Texts that are written as they are: printable ASCII without quotes and backslashes. */
-const PLAIN = /^[ !#-[\]-~]*$/;
-
-function writeText(text: string): string {
-  if (PLAIN.test(text)) return `"${text}"`;
-  if (text.isWellFormed()) return JSON.stringify(text);
-  throw new NotCanonical("has a text with half of a character (a lone surrogate)");
-}
-
-function writeArray(items: readonly unknown[], depth: number): string {
-  let text = "[";
+function orderArray(items: readonly unknown[], depth: number): unknown {
+  let copy: unknown[] | null = null;
+  let isUnorderable = false;
   for (let index = 0; index < items.length; index++) {
-    text += index === 0 ? write(items[index], depth) : `,${write(items[index], depth)}`;
+    const item = order(items[index], depth);
+    if (item === UNORDERABLE) isUnorderable = true;
+    if (item === items[index]) continue;
+    copy ??= [...items];
+    copy[index] = item;
   }
-  return `${text}]`;
+  return isUnorderable ? UNORDERABLE : (copy ?? items);
 }
 
-function writeObject(object: object, depth: number): string {
-  const prototype: unknown = Object.getPrototypeOf(object);
+function orderObject(given: object, depth: number): unknown {
+  const prototype: unknown = Object.getPrototypeOf(given);
   if (prototype !== Object.prototype && prototype !== null) throw new NotCanonical("has an object that is not plain");
-  let text = "";
-  for (const key of Object.keys(object).sort()) {
-    // Its own key, as Object.keys gave it.
-    const value = write((object as Record<string, unknown>)[key], depth);
-    text += `${text === "" ? "{" : ","}${writeText(key)}:${value}`;
+  const object = given as Readonly<Record<string, unknown>>; // Its keys are texts.
+  const keys = Object.keys(object);
+  const isOrdered = areOrdered(keys);
+  let copy: Record<string, unknown> | null = isOrdered ? null : {};
+  let isUnorderable = false;
+  for (const key of isOrdered ? keys : keys.sort()) {
+    const value = order(object[key], depth);
+    if (value === UNORDERABLE) isUnorderable = true;
+    if (isOrdered && value === object[key]) continue;
+    if (!isOrdered && /^(?:\d|__proto__$)/.test(key)) isUnorderable = true;
+    copy ??= { ...object };
+    copy[key] = value;
   }
-  return text === "" ? "{}" : `${text}}`;
+  return isUnorderable ? UNORDERABLE : (copy ?? object);
+}
+
+function areOrdered(keys: readonly string[]): boolean {
+  for (let index = 1; index < keys.length; index++) if ((keys[index - 1] ?? "") > (keys[index] ?? "")) return false;
+  return true;
+}
+
+/** Writes a value that was looked at. */
+function write(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(write).join(",")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const object = value as Readonly<Record<string, unknown>>; // Its keys are texts.
+  const members = Object.keys(object).sort();
+  return `{${members.map((key) => `${JSON.stringify(key)}:${write(object[key])}`).join(",")}}`;
+}
+
+/** Throws for half of a character in a text or in a key. */
+function checkTexts(value: unknown): void {
+  if (typeof value === "string") {
+    if (!value.isWellFormed()) throw new NotCanonical("has a text with half of a character (a lone surrogate)");
+  } else if (typeof value === "object" && value !== null) {
+    for (const [key, each] of Object.entries(value)) {
+      checkTexts(key);
+      checkTexts(each);
+    }
+  }
 }
 
 /**

@@ -87,6 +87,30 @@ describe("the canonical form is that of RFC 8785", () => {
     );
   });
 
+  test("keys that are numbers go by their text, too", () => {
+    expect(canonicalJson({ b: 1, 10: 2, 9: { c: [{ z: 1, 1: 2 }] } })).toBe('{"10":2,"9":{"c":[{"1":2,"z":1}]},"b":1}');
+    const key = fc.oneof(
+      fc.nat(200).map(String),
+      fc.constantFrom("__proto__", "toJSON", "a", "", "-1", "01", "\u20ac"),
+    );
+    fc.assert(
+      fc.property(
+        fc.dictionary(key, fc.dictionary(key, fc.nat(3), { noNullPrototype: true }), { noNullPrototype: true }),
+        (value) => {
+          const keys = (object: object): string[] => Object.keys(object).sort();
+          const expected = keys(value).map((name) => {
+            const below = value[name] ?? {};
+            return `${JSON.stringify(name)}:{${keys(below)
+              .map((each) => `${JSON.stringify(each)}:${below[each]}`)
+              .join(",")}}`;
+          });
+          expect(canonicalJson(value)).toBe(`{${expected.join(",")}}`);
+        },
+      ),
+      runs(300),
+    );
+  });
+
   test("the key __proto__ is a key like any other", () => {
     expect(canonicalJson(JSON.parse('{"b":1,"__proto__":{"a":2}}'))).toBe('{"__proto__":{"a":2},"b":1}');
   });
