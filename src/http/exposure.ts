@@ -86,6 +86,9 @@ function exposedActor(name: string, entry: Exposing[string]): ExposedActor {
       const names = Object.keys(known).join(", ");
       throw new TypeError(`"${name}" has no operation ${quote(operation)} to expose; write some of ${names}.`);
     }
+    if (operation === "." || operation === ".." || !operation.isWellFormed()) {
+      throw new TypeError(`No path can lead to an operation named ${quote(operation)}: give it another name.`);
+    }
     const of = `the operation ${operation} of "${name}"`;
     if (given !== true) {
       checkOptions(given, ENDPOINT, of, "{ resume: { for: 30_000 } }");

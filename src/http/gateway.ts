@@ -5,6 +5,7 @@ import type { BunServer, Caller, Exposure, Limits, MetricFamily, Part, Route, Si
 import { Cors } from "./cors";
 import { Disconnects } from "./disconnects";
 import { documentParts } from "./documents/documents";
+import { endpointsOf, methodsOf, pathOf } from "./documents/reachable";
 import { drainParts } from "./drain";
 import { type Checked, type Exposing, exposureOf } from "./exposure";
 import { type Authenticate, checkGatewayOptions, type GatewayOptions, LIMITS } from "./gateway-options";
@@ -99,8 +100,9 @@ class SystemGateway implements Site {
         this.#table.add(route);
       }
     }
-    for (const { name, endpoints } of this.exposure.values()) {
-      for (const operation of endpoints.keys()) this.#table.keep(`/actors/${name}/${operation}`);
+    for (const endpoint of endpointsOf(this)) {
+      // Where callers are asked who they are, a stranger must not learn by a 405 or by OPTIONS which operations there are.
+      this.#table.keep(pathOf(endpoint), options.authenticate === undefined ? methodsOf(endpoint) : undefined);
     }
   }
 
@@ -182,7 +184,9 @@ class SystemGateway implements Site {
     const route = place.methods.get(method === "HEAD" ? "GET" : method);
     if (route === undefined) {
       const said = /^[A-Z]{1,20}$/.test(method) ? method : "that method"; // A stranger may send any text.
-      return refuse("method-not-allowed", `This path takes ${place.allow}, and not ${said}.`, { allow: place.allow });
+      const sentence = `This path takes ${place.allow}, and not ${said}.`;
+      const refusal = refuse("method-not-allowed", sentence, { allow: place.allow });
+      return method === "HEAD" ? withoutBody(refusal) : refusal;
     }
     this.#route = route;
     const answer = this.#admit(new GatewayVisit(request, server, path, query, place.params), route);

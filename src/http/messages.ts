@@ -67,16 +67,58 @@ export function messagesPart(site: Site): Part {
         handle: post,
         description: {
           summary: "Takes a message in envoi's wire form, and answers with its response",
-          body: { type: "object" },
+          body: MESSAGE,
           isBodyRequired: true,
           statuses: [202, 404, 504],
-          answer: { type: "application/json", schema: { type: "object" } },
-          failure: { type: "application/json", schema: { type: "object" } }, // An error response in the wire form.
+          answer: { type: "application/json", schema: RESPONSE },
+          failure: { type: "application/json", schema: RESPONSE },
         },
       },
     ],
   };
 }
+
+const TEXT = { type: "string", minLength: 1 };
+/** As most are. Letters of other alphabets may be in it, too. */
+const ADDRESS = { type: "string", pattern: "^@\\([!-'*-.0-~]+(/[!-'*-.0-~]+)*\\)$", maxLength: 500 };
+
+/** A message in the wire form. */
+const MESSAGE = {
+  type: "object",
+  required: ["id", "pattern", "to", "type", "timestamp"],
+  properties: {
+    id: TEXT,
+    pattern: { type: "string", enum: ["tell", "ask"] },
+    to: ADDRESS,
+    from: ADDRESS,
+    type: TEXT,
+    payload: {},
+    correlationId: TEXT,
+    timestamp: { type: "number", description: "Milliseconds since 1970." },
+    metadata: { type: "object" },
+  },
+};
+
+/** A response in the wire form: with a payload, or with an error. */
+const RESPONSE = {
+  type: "object",
+  required: ["id", "pattern", "from", "type", "timestamp", "ok"],
+  properties: {
+    id: TEXT,
+    pattern: { type: "string", const: "reply" },
+    from: TEXT,
+    type: TEXT,
+    correlationId: TEXT,
+    timestamp: { type: "number" },
+    ok: { type: "boolean" },
+    payload: {},
+    error: {
+      type: "object",
+      required: ["kind", "message", "retryable"],
+      properties: { kind: TEXT, message: TEXT, retryable: { type: "boolean" } },
+    },
+  },
+};
 
 /** The response in the wire form to a message that failed, with the status that any request with this failure has. */
 function failed(endpoint: Endpoint, message: Message, error: AskError): Response {

@@ -40,14 +40,19 @@ export class RouteTable {
     }
     if (shape.methods.has(route.method)) throw new Error(`${route.method} ${route.path} has two routes.`);
     shape.methods.set(route.method, route);
-    const names = [...shape.methods.keys()];
-    shape.allow = [...names, ...(names.includes("GET") ? ["HEAD"] : []), "OPTIONS"].join(", ");
+    shape.allow = allowOf(shape.methods);
   }
 
-  /** Keeps the place of a path that many requests will have: those of the exposed operations, which their owner listed. */
-  keep(path: string): void {
+  /**
+   * Keeps the place of a path that many requests will have: those of the exposed operations, which their owner listed.
+   *
+   * @param only the methods that it has, where it has fewer than its route.
+   */
+  keep(path: string, only?: readonly string[]): void {
     const place = this.#find(path);
-    if (!(place instanceof Response)) this.#known.set(path, place);
+    if (place instanceof Response) return;
+    const methods = new Map([...place.methods].filter(([method]) => only?.includes(method) ?? true));
+    this.#known.set(path, { methods, allow: allowOf(methods), params: place.params });
   }
 
   /** Gives the place of a path, or the refusal. */
@@ -73,6 +78,10 @@ export class RouteTable {
     return refuse("not-found", "There is nothing at this path: check its spelling.");
   }
 }
+
+/** The header `allow`. */
+const allowOf = (methods: ReadonlyMap<string, Route>): string =>
+  [...methods.keys(), ...(methods.has("GET") ? ["HEAD"] : []), "OPTIONS"].join(", ");
 
 const isOpen = (part: string): boolean => part.startsWith(":");
 const opened = (parts: readonly string[]): number => parts.filter(isOpen).length;

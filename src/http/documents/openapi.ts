@@ -115,16 +115,30 @@ const eventStream = ({ options }: Endpoint, { items }: Parts): Json => ({
   200: {
     description:
       options.format === "ai-sdk"
-        ? "The UI message stream of the AI SDK (v1), as server-sent events."
-        : "Server-sent events: the data of each is an item as JSON; an event `error` has a problem, and `end` is the last one.",
-    content: {
-      "text/event-stream": {
-        schema: { type: "string" },
-        ...(options.format !== "ai-sdk" && items !== undefined && { "x-item-schema": items }),
-      },
-    },
+        ? "The UI message stream of the AI SDK (v1), as server-sent events. The schema is that of one event."
+        : "Server-sent events: an item each; an event `error` or `end` is the last one. The schema is that of one event.",
+    content: { "text/event-stream": { schema: options.format === "ai-sdk" ? EVENT : eventOf(items) } },
   },
 });
+
+const EVENT = { type: "object", required: ["data"], properties: { data: { type: "string" } } };
+
+/** An event of a stream. `message` is the name of one that has none. */
+const eventOf = (items: Json | undefined): Json => ({
+  type: "object",
+  required: ["data"],
+  properties: { id: { type: "string" } },
+  oneOf: [
+    { properties: { event: { const: "message" }, data: dataOf(items ?? {}) } },
+    {
+      properties: { event: { const: "error" }, data: dataOf({ $ref: "#/components/schemas/Problem" }) },
+      required: ["event"],
+    },
+    { properties: { event: { const: "end" }, data: dataOf({}) }, required: ["event"] },
+  ],
+});
+
+const dataOf = (contentSchema: Json): Json => ({ type: "string", contentMediaType: "application/json", contentSchema });
 
 function ofRoute({ guards }: Site, { method, path, isOpen }: Route, description: RouteDescription): Json {
   const { summary, body, isBodyRequired = false, query = {}, statuses = [], answer, failure } = description;

@@ -1,7 +1,7 @@
 import type { Endpoint, Route, RouteDescription, Site } from "../contract";
 
 /** All exposed operations. */
-export const endpointsOf = ({ exposure }: Site): readonly Endpoint[] =>
+export const endpointsOf = ({ exposure }: Pick<Site, "exposure">): readonly Endpoint[] =>
   [...exposure.values()].flatMap(({ endpoints }) => [...endpoints.values()]);
 
 /** The path of an operation, below the base path. */

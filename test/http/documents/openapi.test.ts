@@ -80,6 +80,8 @@ describe("GET /openapi.json", () => {
     expect(schemaAt(reply?.["content"]?.["application/json"]?.["schema"])).toMatchObject({ required: ["id", "text"] });
     const stream = document["paths"]?.["/actors/notes/search"]?.["post"]?.["responses"]?.["200"];
     expect(Object.keys(stream?.["content"] ?? {})).toEqual(["text/event-stream"]);
+    const item = stream?.["content"]?.["text/event-stream"]?.["schema"]?.["oneOf"]?.[0]?.["properties"]?.["data"];
+    expect(schemaAt(item?.["contentSchema"])).toMatchObject({ required: ["id", "text"] });
     expect(document["paths"]?.["/actors/notes/write"]?.["post"]?.["description"] as unknown).toBe("Keeps a note.");
   });
 
@@ -150,13 +152,17 @@ describe("what the document lists is what can be reached, and nothing else:", ()
     }
   });
 
-  test("each route is listed, but those that stand for the operations", async () => {
+  test("each route is listed, but those that stand for the operations, and that of sockets, which OpenAPI cannot describe", async () => {
     const listed = operationsIn(await documentOf(gateway)).map(({ path, method }) => `${method} ${path}`);
     const missing = routes
       .map(({ path, method }) => `${method} ${path.replaceAll(/:(\w+)/g, "{$1}")}`)
       .filter((route) => !listed.includes(route));
     expect(routes.length).toBeGreaterThan(6);
-    expect(missing.sort()).toEqual(["GET /actors/{name}/{operation}", "POST /actors/{name}/{operation}"]);
+    expect(missing.sort()).toEqual([
+      "GET /actors/{name}/{operation}",
+      "GET /socket",
+      "POST /actors/{name}/{operation}",
+    ]);
   });
 
   test("an operation that is not exposed is neither listed nor there, nor is a method", async () => {
@@ -173,6 +179,10 @@ describe("what the document lists is what can be reached, and nothing else:", ()
       expect([await status("POST", path), await status("GET", path)]).toEqual([404, 404]);
     }
     for (const [path, methods] of Object.entries(paths ?? {})) {
+      const names = Object.keys(methods).map((method) => method.toUpperCase());
+      const allowed = [...names, ...(names.includes("GET") ? ["HEAD"] : []), "OPTIONS"].sort();
+      const options = await gateway.fetch(new Request(`http://x${path}`, { method: "OPTIONS" }));
+      expect([path, options.headers.get("allow")?.split(", ").sort()]).toEqual([path, allowed]);
       for (const method of ["get", "post", "put", "delete", "patch"]) {
         if (method in methods) continue;
         expect([path, method, await status(method.toUpperCase(), path)]).toEqual([path, method, 405]);
@@ -185,6 +195,17 @@ const Work = defineProtocol("work", {
   ask: { payload: Type.String(), reply: Type.String(), hints: { readOnly: true } },
   stream: { payload: Type.String(), stream: Type.String() },
   tell: {},
+});
+
+test("P18: a stranger learns neither by OPTIONS nor by another method which operations there are", async () => {
+  const { gateway } = notesService({ authenticate: () => undefined });
+  const told = async (path: string): Promise<unknown> => {
+    const answers = ["OPTIONS", "GET", "POST", "PUT"].map((method) =>
+      gateway.fetch(new Request(`http://x${path}`, { method })),
+    );
+    return (await Promise.all(answers)).map(({ status, headers }) => [status, headers.get("allow")]);
+  };
+  expect(await told("/actors/notes/write")).toEqual(await told("/actors/nobody/nothing"));
 });
 
 describe("the document has each status that can come, and no other:", () => {
