@@ -4,7 +4,6 @@ import type { Endpoint, Part, Site, Visit } from "./contract";
 import type { Watched } from "./disconnects";
 import { accepts, preferencesOf } from "./preferences";
 import { refuse, refuseError } from "./problem";
-import { openStream } from "./streams";
 
 /** `POST /actors/:name/:operation`, and `GET` for operations that change nothing. */
 export const actorsPart = (site: Site): Part => ({
@@ -82,7 +81,7 @@ export function call(site: Site, visit: Visit, endpoint: Endpoint, payload: unkn
   if (!accepts(headers.get("accept"), type)) {
     return refuse("not-acceptable", `The answer is ${type}, which the header accept leaves out: add it there.`);
   }
-  if (isStream) return openStream(site, visit, endpoint, payload);
+  if (isStream) return site.streams.open(visit, endpoint, payload);
   const prefer = headers.get("prefer");
   if (prefer === null) return answer(site, visit, endpoint, payload, site.limits.time);
   const { isAsync, wait } = preferencesOf(prefer);

@@ -1,6 +1,7 @@
 import type { WebSocketHandler } from "bun";
 import type { Address, AnyRef, Clock, Door, Logger, Metadata, Operation, OperationJsonSchema, System } from "../index";
 import type { Disconnects } from "./disconnects";
+import type { EventBodies } from "./event-body";
 import type { BunServer } from "./server";
 
 /** The sender of a request, as `authenticate` found it. */
@@ -114,6 +115,8 @@ export interface EventLog {
    * array when none has come yet, or none will.
    */
   read(after: number, most: number): readonly LoggedEvent[] | "gone";
+  /** The id of the newest event; 0 if none has come. */
+  readonly last: number;
   /** True once no more events will come. */
   readonly isEnded: boolean;
   /** Resolves once there are events after an id, the log has ended, or the signal is aborted. */
@@ -231,6 +234,10 @@ export interface Site {
   readonly authenticate: ((request: Request) => Caller | undefined | Promise<Caller | undefined>) | undefined;
   /** True for an origin whose pages may use the gateway (`cors`), beside its own. */
   allows(origin: string): boolean;
+  /** The event streams that are being written. `eventResponse` writes one from a log. */
+  readonly bodies: EventBodies;
+  /** Answers with the stream of an exposed operation, or resumes one where the request has a `Last-Event-ID`. */
+  readonly streams: { open(visit: Visit, endpoint: Endpoint, payload: unknown): Promise<Response> };
   /** Undefined when the caller may; else the refusal. `actor` is `/inspect` and the like for the gateway's own pages. */
   authorize(
     visit: Pick<Visit, "caller" | "request">,

@@ -37,6 +37,8 @@ export interface GatewayOptions<E extends Exposing = Exposing> extends DocumentO
   readonly topics?: ExposedTopics;
   /** The bounds of sockets. */
   readonly socket?: SocketOptions;
+  /** Longest time, in milliseconds, that an event stream is quiet: then it gets a comment. Default: 15,000. */
+  readonly keepAlive?: number;
   /** More parts, such as sessions or the inspector. Default: none. */
   readonly parts?: readonly PartMaker[];
 }
@@ -50,6 +52,8 @@ export const LIMITS: Limits = {
   streams: 100,
   sockets: 100,
 };
+
+export const KEEP_ALIVE = 15_000;
 
 const LIMIT_CHECKS: Checks<Partial<Limits>> = {
   body: COUNT,
@@ -81,6 +85,7 @@ const CHECKS: Checks<GatewayOptions> = {
   limits: group(LIMIT_CHECKS, "{ body: 65_536 }"),
   topics: ELSEWHERE,
   socket: ELSEWHERE,
+  keepAlive: DURATION,
   parts: must(
     "are an array of functions that make parts",
     (value) => Array.isArray(value) && value.every((each) => typeof each === "function"),

@@ -7,8 +7,9 @@ import { Disconnects } from "./disconnects";
 import { documentParts } from "./documents/documents";
 import { endpointsOf, methodsOf, pathOf } from "./documents/reachable";
 import { drainParts } from "./drain";
+import { EventBodies } from "./event-body";
 import { type Checked, type Exposing, exposureOf } from "./exposure";
-import { type Authenticate, checkGatewayOptions, type GatewayOptions, LIMITS } from "./gateway-options";
+import { type Authenticate, checkGatewayOptions, type GatewayOptions, KEEP_ALIVE, LIMITS } from "./gateway-options";
 import { messagesPart } from "./messages";
 import { WAIT } from "./options";
 import { refuse } from "./problem";
@@ -16,6 +17,7 @@ import { type Place, RouteTable } from "./route-table";
 import { serverIn } from "./server";
 import { Shares } from "./shares";
 import { socketPart } from "./socket/part";
+import { OpenStreams } from "./streams";
 import { GatewayVisit, metadataOf, targetOf } from "./visit";
 
 declare const exposing: unique symbol;
@@ -56,6 +58,8 @@ class SystemGateway implements Site {
   readonly basePath: string;
   readonly routes: Route[] = [];
   readonly disconnects: Disconnects;
+  readonly bodies: EventBodies;
+  readonly streams: OpenStreams;
   isDraining = false;
   /** True once no more requests are taken. */
   #isClosed = false;
@@ -91,7 +95,10 @@ class SystemGateway implements Site {
     this.version = options.version ?? "0.0.0";
     this.basePath = options.basePath ?? "";
     const sockets = socketPart(options.topics, options.socket);
-    for (const make of [actorsPart, messagesPart, sockets, ...documentParts(options), ...(options.parts ?? [])]) {
+    this.bodies = new EventBodies(this.clock, options.keepAlive ?? KEEP_ALIVE);
+    this.streams = new OpenStreams(this);
+    const own = [actorsPart, messagesPart, () => this.streams.part, sockets, ...documentParts(options)];
+    for (const make of [...own, ...(options.parts ?? [])]) {
       const part = make(this);
       this.#parts.push(part);
       if (part.answered !== undefined) this.#counting.push(part.answered);

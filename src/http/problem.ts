@@ -101,10 +101,11 @@ export function refuse(
   headers: Readonly<Record<string, string>> = {},
   more: Pick<Problem, "issues"> = {},
 ): Response {
-  return refusal(problemOf(kind, detail, more), headers);
+  return refuseProblem(problemOf(kind, detail, more), headers);
 }
 
-const refusal = (problem: Problem, headers: Readonly<Record<string, string>> = {}): Response =>
+/** The response of a refusal that is made already. */
+export const refuseProblem = (problem: Problem, headers: Readonly<Record<string, string>> = {}): Response =>
   new Response(JSON.stringify(problem), {
     status: problem.status,
     headers: {
@@ -115,4 +116,4 @@ const refusal = (problem: Problem, headers: Readonly<Record<string, string>> = {
   });
 
 /** The response to a message that failed. */
-export const refuseError = (error: DeliveryError): Response => refusal(problemOfError(error));
+export const refuseError = (error: DeliveryError): Response => refuseProblem(problemOfError(error));

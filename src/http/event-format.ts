@@ -1,0 +1,114 @@
+import type { LoggedEvent } from "./contract";
+import type { Problem } from "./problem";
+
+/** Takes one event: its data, and its name where it has one. */
+export type AddEvent = (data: string, event?: string) => void;
+
+/** Makes the events of one stream. */
+export interface Encoder {
+  /** @throws TypeError when the item cannot be written as JSON. */
+  item(item: unknown, add: AddEvent): void;
+  end(add: AddEvent): void;
+  /** The end of a stream that failed. */
+  error(problem: Problem, add: AddEvent): void;
+}
+
+/** How a stream is written. */
+export interface EventFormat {
+  readonly headers: Readonly<Record<string, string>>;
+  /** The data of an `end` event that is not named in this format; null where it is written like any other. */
+  readonly end: string | null;
+  /** The text that ends the stream where the server goes away. It has no id, so that its reader resumes behind the last event. */
+  readonly goodbye: string;
+  encoder(): Encoder;
+}
+
+/** Milliseconds after which a reader comes back. */
+const COME_BACK = 1_000;
+
+export const EVENT_STREAM = {
+  "content-type": "text/event-stream",
+  "cache-control": "no-cache, no-store",
+  "x-accel-buffering": "no", // nginx would hold the events back.
+  "x-content-type-options": "nosniff",
+};
+
+/** An event as it is on the wire; `prefix` goes before the number of its id. */
+export const textOf = ({ id, event, data }: LoggedEvent, prefix: string, format: EventFormat): string =>
+  `id: ${prefix}${id}\n${event === "end" && format.end !== null ? `data: ${format.end}\n\n` : unnumbered(data, event)}`;
+
+/** An event without an id. */
+export const unnumbered = (data: string, event?: string): string =>
+  event === undefined ? `data: ${data}\n\n` : `event: ${event}\ndata: ${data}\n\n`;
+
+/** JSON without `undefined`, which has no form in it. */
+const jsonOf = (item: unknown): string => JSON.stringify(item) ?? "null";
+
+const plain: Encoder = {
+  item: (item, add) => add(jsonOf(item)),
+  end: (add) => add("{}", "end"),
+  error: (problem, add) => add(JSON.stringify(problem), "error"),
+};
+
+/** Items as they are; `event: error` and `event: end` are named. */
+export const SSE: EventFormat = {
+  headers: EVENT_STREAM,
+  end: null,
+  goodbye: `retry: ${COME_BACK}\n${unnumbered(`{"after":${COME_BACK}}`, "reconnect")}`,
+  encoder: () => plain,
+};
+
+/** The id of the text that is made of plain strings. */
+const TEXT = "text";
+
+/** Makes the chunks of the AI SDK's UI message stream (v1), which the handler yields, or of plain strings. */
+class AiSdkEncoder implements Encoder {
+  #isStarted = false;
+  #isFinished = false;
+  #texts = 0;
+  #text: string | null = null;
+
+  item(item: unknown, add: AddEvent): void {
+    const type = typeof item === "object" && item !== null && "type" in item ? item.type : undefined;
+    if (!this.#isStarted && type !== "start") add('{"type":"start"}');
+    this.#isStarted = true;
+    if (typeof item !== "string") {
+      this.#endText(add);
+      this.#isFinished = type === "finish" || type === "abort" || type === "error";
+      add(jsonOf(item));
+      return;
+    }
+    if (this.#text === null) {
+      this.#text = `${TEXT}-${++this.#texts}`;
+      add(JSON.stringify({ type: "text-start", id: this.#text }));
+    }
+    add(JSON.stringify({ type: "text-delta", id: this.#text, delta: item }));
+  }
+
+  end(add: AddEvent): void {
+    this.#endText(add);
+    if (!this.#isFinished) add('{"type":"finish"}');
+    add("{}", "end");
+  }
+
+  error({ kind, detail }: Problem, add: AddEvent): void {
+    this.#endText(add);
+    add(
+      JSON.stringify(kind === "cancelled" ? { type: "abort", reason: detail } : { type: "error", errorText: detail }),
+    );
+    add("{}", "end");
+  }
+
+  #endText(add: AddEvent): void {
+    if (this.#text !== null) add(JSON.stringify({ type: "text-end", id: this.#text }));
+    this.#text = null;
+  }
+}
+
+/** The AI SDK's UI message stream, version 1. */
+export const AI_SDK: EventFormat = {
+  headers: { ...EVENT_STREAM, "x-vercel-ai-ui-message-stream": "v1" },
+  end: "[DONE]",
+  goodbye: `retry: ${COME_BACK}\n${unnumbered('{"type":"error","errorText":"The server goes away: come back in a moment."}')}`,
+  encoder: () => new AiSdkEncoder(),
+};
