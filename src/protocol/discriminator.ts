@@ -134,7 +134,7 @@ export function isEntangled(schema: unknown): boolean {
 const keepIfSame = (before: readonly unknown[], after: readonly unknown[]): readonly unknown[] =>
   before.length === after.length && before.every((item, index) => item === after[index]) ? before : after;
 
-function copyWith(schema: SchemaNode, changes: SchemaNode): SchemaNode {
+export function copyWith(schema: SchemaNode, changes: SchemaNode): SchemaNode {
   const properties: PropertyDescriptorMap = Object.getOwnPropertyDescriptors(schema);
   for (const [key, value] of Object.entries(changes)) properties[key] = { value, enumerable: true };
   return Object.defineProperties({}, properties);

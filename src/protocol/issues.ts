@@ -3,7 +3,7 @@ import type { Issue } from "../message/delivery-error";
 import type { StandardIssue } from "./schema";
 
 /** Most issues that are told of one payload. */
-const MAX_ISSUES = 8;
+export const MAX_ISSUES = 8;
 const MAX_CHOICES = 12;
 const MAX_TEXT = 200; // Keys and library messages may hold parts of the payload: an error must not carry it all.
 

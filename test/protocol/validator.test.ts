@@ -381,3 +381,50 @@ test("issues of a Standard Schema that are none are told as such, and never thro
     expect(parsed.isErr() && parsed.error().length > 0).toBe(true);
   }
 });
+
+describe("P18: the issues of a large value, which is looked through part by part", () => {
+  const Line = Type.Object({
+    item: Type.String(),
+    count: Type.Integer(),
+    tags: Type.Optional(Type.Array(Type.String())),
+  });
+  const Order = Type.Object(
+    { id: Type.String(), lines: Type.Array(Line, { maxItems: 1_000 }), more: Type.Optional(Type.Array(Line)) },
+    { additionalProperties: false },
+  );
+  const lines = (count: number, wrong: Readonly<Record<number, object>> = {}): object[] =>
+    Array.from({ length: count }, (_, n) => ({ item: "tea", count: 1, ...wrong[n] }));
+  const issuesOf = (value: unknown) =>
+    new Validator(Order).parse(value).match(
+      () => [],
+      (issues) => issues(),
+    );
+
+  test("are those of the items that do not fit, wherever they are", () => {
+    expect(issuesOf({ id: "1", lines: lines(900, { 899: { count: "x" } }) })).toEqual([
+      { path: "/lines/899/count", message: "must be an integer" },
+    ]);
+    expect(issuesOf({ id: "1", lines: lines(900, { 5: { tags: ["a", 1] }, 6: { item: 2 } }) })).toEqual([
+      { path: "/lines/5/tags/1", message: "must be a string" },
+      { path: "/lines/6/item", message: "must be a string" },
+    ]);
+  });
+
+  test("are eight at most", () => {
+    const wrong = Object.fromEntries(lines(900).map((_, n) => [n, { count: "x" }]));
+    expect(issuesOf({ id: "1", lines: lines(900, wrong) }).map(({ path }) => path)).toEqual(
+      Array.from({ length: 8 }, (_, n) => `/lines/${n}/count`),
+    );
+  });
+
+  test("begin with those of the whole: its own keys, and the length of an array", () => {
+    const value = { lines: lines(1_001, { 3: { count: 1.5 } }), other: 1, more: lines(1, { 0: { item: 1 } }) };
+    expect(issuesOf(value)).toEqual([
+      { path: "/id", message: "is required" },
+      { path: "/other", message: "is not allowed" },
+      { path: "/lines", message: "must not have more than 1000 items" },
+      { path: "/lines/3/count", message: "must be an integer" },
+      { path: "/more/0/item", message: "must be a string" },
+    ]);
+  });
+});
