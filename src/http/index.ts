@@ -17,5 +17,7 @@ export { createGateway, type Gateway } from "./gateway";
 export type { Authenticate, Authorize, GatewayOptions } from "./gateway-options";
 export type { Problem } from "./problem";
 export { type ServeOptions, type Serving, type StopOptions, serve } from "./serve";
+export type { KeepOptions, Session, SessionEvent, SessionsOptions } from "./sessions/options";
+export { sessions } from "./sessions/sessions";
 export type { SocketOptions } from "./socket/options";
 export type { AnyTopic, ExposedTopics } from "./socket/relay";

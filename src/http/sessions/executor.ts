@@ -1,0 +1,78 @@
+import type { Database } from "bun:sqlite";
+
+// The functions of this file are also the program of a thread, by their text: so they name nothing outside of themselves. A file of
+// their own would have to be found beside each bundle, and in each compiled application; a text goes wherever the code goes.
+
+/** Runs a batch, which is JSON: an array of [the number of a statement, its values …]. Gives "", or the failure in words. */
+export type Execute = (batch: string) => string;
+
+/** Makes what runs each batch as one transaction. */
+export function createExecutor(database: Database, statements: readonly string[]): Execute {
+  const prepared = statements.map((statement) => database.prepare(statement));
+  const begin = database.prepare("BEGIN IMMEDIATE");
+  const commit = database.prepare("COMMIT");
+  const rollback = database.prepare("ROLLBACK");
+  return (batch) => {
+    try {
+      begin.run();
+      for (const [statement, ...values] of JSON.parse(batch)) prepared[statement]?.run(...values);
+      commit.run();
+      return "";
+    } catch (thrown) {
+      if (database.inTransaction) rollback.run();
+      const { code, message } = thrown as { code?: string; message?: string };
+      return `${code ?? "ERROR"}: ${message ?? thrown}`;
+    }
+  };
+}
+
+/** What the thread is told first, as JSON. */
+export interface Setup {
+  readonly path: string;
+  readonly pragmas: readonly string[];
+  readonly statements: readonly string[];
+}
+
+/** The part of a thread's global scope that the program uses. */
+export interface ThreadScope {
+  onmessage: ((event: { readonly data: string }) => void) | null;
+  postMessage(text: string): void;
+}
+
+/** The program of the thread. An empty message ends it. */
+export function runThread(
+  scope: ThreadScope,
+  Connection: typeof Database,
+  makeExecutor: typeof createExecutor,
+  end: () => void,
+): void {
+  let database: Database | null = null;
+  let execute: Execute | null = null;
+  scope.onmessage = ({ data }) => {
+    if (data === "") {
+      database?.close();
+      end();
+      return;
+    }
+    if (execute !== null) return scope.postMessage(execute(data));
+    // Until it could be opened, each message is the setup.
+    try {
+      const { path, pragmas, statements }: Setup = JSON.parse(data);
+      database = new Connection(path, { readwrite: true, create: false });
+      for (const pragma of pragmas) database.run(pragma);
+      execute = makeExecutor(database, statements);
+      scope.postMessage("");
+    } catch (thrown) {
+      database?.close();
+      database = null;
+      scope.postMessage(`The thread could not open the file: ${thrown}`);
+    }
+  };
+}
+
+/** The text of the program, as a module. */
+export const threadProgram = (): string => `
+  import { Database } from "bun:sqlite";
+  const __name = (target) => target; // Some bundlers put calls of it into functions.
+  (${runThread})(self, Database, ${createExecutor}, () => process.exit(0)); // In a thread this ends the thread alone.
+`;

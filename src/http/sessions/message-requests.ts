@@ -1,0 +1,256 @@
+import { logOf, type Operation, publicIssues, quote, receive } from "../../index";
+import { readBody } from "../body";
+import type { Site, Visit } from "../contract";
+import { eventResponse } from "../event-response";
+import { type Problem, problemOf, refuse, refuseError } from "../problem";
+import type { LiveSession } from "./live-session";
+import { MessageRun } from "./message-run";
+import { fieldsOf, keyOf, numberIn, placeOf } from "./request-fields";
+import type { SessionBook } from "./session-book";
+import { NOT_FOUND, otherRequest, unavailable } from "./session-requests";
+import type { MessageRow } from "./store";
+
+const STOPPED = problemOf("cancelled", "A client ended this message.");
+
+/** Answers the requests about the messages of a session, and their events. */
+export class MessageRequests {
+  /** The number of messages so far. */
+  count = 0;
+  readonly #site: Site;
+  readonly #book: SessionBook;
+  readonly #operations: ReadonlyMap<string, Operation>;
+  /** Most messages of one session at one time. */
+  readonly #most: number;
+  /** The number of messages that are being answered, by owner. */
+  readonly #busy = new Map<string, number>();
+
+  constructor(site: Site, book: SessionBook, operations: ReadonlyMap<string, Operation>, most: number) {
+    this.#site = site;
+    this.#book = book;
+    this.#operations = operations;
+    this.#most = most;
+  }
+
+  async send(visit: Visit): Promise<Response> {
+    if (this.#site.isDraining) return unavailable();
+    const row = this.#book.find(visit.owner, visit.params[0] ?? "");
+    if (row === null) return refuse("not-found", NOT_FOUND);
+    const { request } = visit;
+    const key = keyOf(request);
+    if (key instanceof Response) return key;
+    const after = placeOf(request, null);
+    if (after instanceof Response) return after;
+    const body = await readBody(this.#site, request);
+    if (body instanceof Response) return body;
+    const fields = fieldsOf(body.value, ["operation", "payload"]);
+    if (fields instanceof Response) return fields;
+    const { operation: name, payload } = fields;
+    const operation = typeof name === "string" ? this.#operations.get(name) : undefined;
+    if (operation === undefined) {
+      return refuse(
+        "not-found",
+        `Sessions have no such operation: write one of ${[...this.#operations.keys()].join(", ")}.`,
+      );
+    }
+    const refusal = await this.#site.authorize(visit, this.#book.name, operation.name);
+    if (refusal !== undefined) return refusal;
+    if (operation.hints?.readOnly === true && !operation.isStream) return this.#ask(row.id, visit, operation, payload);
+    const live = this.#book.enter(visit.owner, row.id);
+    if (live === null) return refuse("not-found", NOT_FOUND); // Deleted meanwhile.
+    try {
+      return await this.#sendTo(live, visit, operation, payload, key, after);
+    } finally {
+      live.leave();
+    }
+  }
+
+  async #sendTo(
+    live: LiveSession,
+    visit: Visit,
+    operation: Operation,
+    payload: unknown,
+    key: string | null,
+    after: number | null,
+  ): Promise<Response> {
+    const text = JSON.stringify({ operation: operation.name, payload });
+
+    if (key !== null && live.beginning.has(key)) await live.beginning.get(key);
+    // Nothing is awaited from here on until the message is among those that begin: a key begins one message.
+    const known = key === null ? null : this.#book.store.messageByKey(live.row.number, key);
+    if (known !== null) {
+      const [first] = this.#book.store.events(live.row.number, known.firstEvent - 1, 1);
+      if (first?.id === known.firstEvent && first.data !== text) return otherRequest();
+      return this.#answer(live, visit, operation, known, after);
+    }
+    // Before it is stored: what does not fit must not fill the disk.
+    const parsed = operation.payload.parse(payload);
+    if (parsed.isErr()) {
+      const issues = publicIssues(parsed.error());
+      return refuse("invalid-payload", `${quote(operation.name)} has a payload that is refused.`, {}, { issues });
+    }
+    if (live.running.size + live.beginning.size >= this.#most) {
+      return refuse("too-many-requests", `The session answers ${this.#most} messages already: wait for one of them.`);
+    }
+    const { owner } = live.row;
+    const busy = this.#busy.get(owner) ?? 0;
+    if (busy >= this.#site.limits.streams) {
+      return refuse("too-many-requests", `The sessions of this caller answer ${busy} messages: wait for one of them.`);
+    }
+    this.#busy.set(owner, busy + 1);
+    const beginning = this.#begin(live, visit, operation, payload, text, key);
+    const entry = key ?? Symbol();
+    live.beginning.set(entry, beginning);
+    try {
+      return await this.#answer(live, visit, operation, await beginning, after);
+    } finally {
+      live.beginning.delete(entry);
+    }
+  }
+
+  /** An ask that changes nothing: it leaves no trace in the log, and ends with its client. */
+  async #ask(id: string, visit: Visit, { name, hasReply }: Operation, payload: unknown): Promise<Response> {
+    const ref = this.#book.refOf(id);
+    const { metadata, request } = visit;
+    const { limits, disconnects } = this.#site;
+    const watched = disconnects.watch(request);
+    const { signal } = watched;
+    const options = { timeout: limits.time, signal, ...(metadata !== undefined && { metadata }) };
+    const reply = await receive(ref).ask(name, payload, options);
+    watched.end();
+    if (reply.isOk()) return answered(hasReply ? (JSON.stringify(reply.value) ?? "null") : null);
+    if (reply.error.kind === "handler-failed") {
+      logOf(ref).error(`${name} of ${ref.address} failed for a request: ${reply.error.message}`, reply.error);
+    }
+    return refuseError(reply.error);
+  }
+
+  /** Stores a message, and then sends it: a client that repeats its key never has it handled twice. */
+  async #begin(
+    live: LiveSession,
+    visit: Visit,
+    { name: operation, isStream }: Operation,
+    payload: unknown,
+    text: string,
+    key: string | null,
+  ): Promise<MessageRow> {
+    let done: Promise<void> | undefined;
+    try {
+      const message = await live.begin(text, key);
+      this.count++;
+      if (live.isDeleted) return message;
+      const ref = this.#book.refOf(live.row.id);
+      const { time: timeout } = this.#site.limits;
+      const sending = { ref, door: receive(ref), operation, payload, metadata: visit.metadata, timeout, isStream };
+      ({ done } = new MessageRun(live, message.number, this.#book, sending));
+      return message;
+    } finally {
+      void (done ?? Promise.resolve()).finally(() => this.#leave(live.row.owner));
+    }
+  }
+
+  #leave(owner: string): void {
+    const left = (this.#busy.get(owner) ?? 1) - 1;
+    if (left > 0) this.#busy.set(owner, left);
+    else this.#busy.delete(owner);
+  }
+
+  async #answer(
+    live: LiveSession,
+    visit: Visit,
+    operation: Operation,
+    message: MessageRow,
+    after: number | null,
+  ): Promise<Response> {
+    if (live.isDeleted) return refuse("not-found", NOT_FOUND);
+    const { request } = visit;
+    const { basePath } = this.#site;
+    const location = `${basePath}/${this.#book.name}/${live.row.id}/events?message=${message.number}`;
+    if (/(?:^|,)\s*respond-async\s*(?:[,;]|$)/i.test(request.headers.get("prefer") ?? "")) {
+      return new Response(null, { status: 202, headers: { location, "preference-applied": "respond-async" } });
+    }
+    if (operation.isStream) return this.#follow(live, visit, message, after ?? 0, { location });
+    await this.#endOf(live.running.get(message.number));
+    const [event] = live.isDeleted
+      ? []
+      : this.#book.store.eventsOf(live.row.number, message.number, message.firstEvent, 1);
+    if (event === undefined) return unavailable();
+    if (event.event === "error") return refuseAgain(JSON.parse(event.data));
+    return answered(operation.hasReply ? event.data : null, { location });
+  }
+
+  #follow(
+    live: LiveSession,
+    visit: Visit,
+    message: MessageRow | null,
+    given: number,
+    headers: Readonly<Record<string, string>> = {},
+  ): Response {
+    const view = live.view(message);
+    const after = Math.max(given, message?.firstEvent ?? 0);
+    return eventResponse(this.#site, visit, view, { after, headers, follow: (at) => live.follow(view, at) });
+  }
+
+  /** Resolves when a message has ended, or takes too long: an ask may wait for a disk that is full. */
+  #endOf(running: { readonly done: Promise<void> } | undefined): Promise<void> | undefined {
+    if (running === undefined) return undefined;
+    return new Promise((resolve) => {
+      const timer = this.#site.clock.setTimer(resolve, this.#site.limits.time + 1_000);
+      void running.done.then(() => {
+        timer.cancel();
+        resolve();
+      });
+    });
+  }
+
+  async stop(visit: Visit): Promise<Response> {
+    const refusal = await this.#site.authorize(visit, `/${this.#book.name}`, "stop");
+    if (refusal !== undefined) return refusal;
+    const live = this.#book.enter(visit.owner, visit.params[0] ?? "");
+    if (live === null) return refuse("not-found", NOT_FOUND);
+    try {
+      const number = numberIn(visit.params[1] ?? "", "message");
+      const message = typeof number === "number" ? this.#book.store.message(live.row.number, number) : null;
+      if (message === null) return refuse("not-found", "The session has no such message: check its number.");
+      const running = live.running.get(message.number);
+      running?.stop(STOPPED);
+      await this.#endOf(running);
+      return new Response(null, { status: 204 });
+    } finally {
+      live.leave();
+    }
+  }
+
+  async read(visit: Visit): Promise<Response> {
+    const refusal = await this.#site.authorize(visit, `/${this.#book.name}`, "read");
+    if (refusal !== undefined) return refusal;
+    const live = this.#book.enter(visit.owner, visit.params[0] ?? "");
+    if (live === null) return refuse("not-found", NOT_FOUND);
+    try {
+      const query = new URLSearchParams(visit.query);
+      const after = placeOf(visit.request, query.get("after"));
+      if (after instanceof Response) return after;
+      const number = numberIn(query.get("message"), "message");
+      if (number instanceof Response) return number;
+      if (number === null) return this.#follow(live, visit, null, after ?? live.first - 1);
+      const message = this.#book.store.message(live.row.number, number);
+      if (message === null) {
+        return number > 0 && number <= live.lastMessage
+          ? refuse("gone", "The events of this message are not kept any more.")
+          : refuse("not-found", "The session has no such message: check its number.");
+      }
+      return this.#follow(live, visit, message, after ?? 0);
+    } finally {
+      live.leave();
+    }
+  }
+}
+
+/** The response to an ask: its reply as JSON, or null where it gives none. */
+const answered = (reply: string | null, headers: Readonly<Record<string, string>> = {}): Response =>
+  reply === null
+    ? new Response(null, { status: 204, headers })
+    : new Response(reply, { headers: { "content-type": "application/json", ...headers } });
+
+/** The refusal that a message ended with. */
+const refuseAgain = ({ kind, detail, issues }: Problem): Response =>
+  refuse(kind, detail, {}, issues === undefined ? {} : { issues });

@@ -1,0 +1,164 @@
+import { type AnyRef, type Clock, type Door, isDeliveryError, logOf, type Metadata, StreamError } from "../../index";
+import { type Problem, problemOf, problemOfError } from "../problem";
+import type { LiveSession, NewEvent, Running } from "./live-session";
+import { WriteError } from "./writer";
+
+/** Most items that are written at once. */
+const TOGETHER = 64;
+/** Milliseconds until a write that failed is tried again. */
+const PAUSE = 1_000;
+
+/** What the messages of all sessions share. */
+export interface Runtime {
+  readonly clock: Clock;
+  /** True once the process is about to end: nothing is tried again. */
+  readonly isClosing: boolean;
+}
+
+/** What a message is sent with. */
+export interface Sending {
+  readonly ref: AnyRef;
+  readonly door: Door;
+  readonly operation: string;
+  readonly payload: unknown;
+  readonly metadata: Metadata | undefined;
+  /** Milliseconds that an ask may take. */
+  readonly timeout: number;
+  readonly isStream: boolean;
+}
+
+/** A message of a session that is being answered: what its actor gives goes into the log, whether its client is there or not. */
+export class MessageRun implements Running {
+  readonly done: Promise<void>;
+  readonly #session: LiveSession;
+  readonly #message: number;
+  readonly #runtime: Runtime;
+  readonly #sending: Sending;
+  #problem: Problem | null = null;
+  #onStop: (() => void) | null = null;
+
+  constructor(session: LiveSession, message: number, runtime: Runtime, sending: Sending) {
+    this.#session = session;
+    this.#message = message;
+    this.#runtime = runtime;
+    this.#sending = sending;
+    session.add(message, this);
+    this.done = this.#run();
+  }
+
+  stop(problem: Problem): void {
+    this.#problem ??= problem;
+    this.#onStop?.();
+    this.#session.letGo();
+  }
+
+  async #run(): Promise<void> {
+    try {
+      const last = this.#sending.isStream ? await this.#stream() : [await this.#ask()];
+      await this.#store(last, true);
+    } catch (thrown) {
+      const { ref, operation } = this.#sending;
+      logOf(ref).error(`${operation} of ${ref.address} could not be ended.`, { cause: thrown });
+    } finally {
+      this.#session.remove(this.#message);
+    }
+  }
+
+  async #ask(): Promise<NewEvent> {
+    const { door, operation, payload, timeout, metadata } = this.#sending;
+    const control = new AbortController();
+    this.#onStop = () => control.abort();
+    const options = { timeout, signal: control.signal, ...(metadata !== undefined && { metadata }) };
+    const reply = await door.ask(operation, payload, options);
+    if (reply.isErr()) return this.#failed(reply.error);
+    try {
+      return { event: "reply", data: jsonOf(reply.value) };
+    } catch (thrown) {
+      return this.#failed(thrown);
+    }
+  }
+
+  /** Stores the items of the stream as they come. Gives the last ones, with the event that ends it. */
+  async #stream(): Promise<NewEvent[]> {
+    const { door, operation, payload, metadata } = this.#sending;
+    const beside = metadata === undefined ? {} : { metadata };
+    const options = { credit: TOGETHER, abandonedAfter: Number.POSITIVE_INFINITY, ...beside };
+    const items = door.stream(operation, payload, options);
+    this.#onStop = () => void items.return();
+    let events: NewEvent[] = [];
+    try {
+      let next = items.next();
+      for (;;) {
+        const step = await next;
+        if (this.#problem !== null) break;
+        if (step.done === true) return [...events, END];
+        events.push(itemOf(step.value));
+        for (const item of items.ready(TOGETHER)) events.push(itemOf(item));
+        next = items.next();
+        // The end mostly comes right after the last item, and is stored with it then: each time takes 40 µs and more.
+        if ((await isSettledSoon(next)) && events.length < TOGETHER) continue;
+        const isStored = await this.#store(events, false);
+        events = [];
+        if (!isStored) break;
+        await this.#session.room(() => this.#problem !== null);
+      }
+    } catch (thrown) {
+      if (this.#problem === null) return [...events, this.#failed(thrown)];
+    } finally {
+      void items.return(); // It goes on where an item could not be written.
+    }
+    return [...events, error(this.#problem ?? INTERNAL)];
+  }
+
+  /** The last event of a message that failed. What went wrong inside is logged, as the client is not told (P18). */
+  #failed(thrown: unknown): NewEvent {
+    if (this.#problem !== null) return error(this.#problem);
+    const { ref, operation } = this.#sending;
+    const failure = thrown instanceof StreamError ? thrown.error : thrown;
+    const problem = isDeliveryError(failure) ? problemOfError(failure) : INTERNAL;
+    if (problem.status === 500) {
+      logOf(ref).error(`${operation} of ${ref.address} failed for a message of its session.`, { cause: failure });
+    }
+    return error(problem);
+  }
+
+  /** Writes events. While that fails, as on a full disk, the message stands still. False once it was given up. */
+  async #store(events: readonly NewEvent[], isEnd: boolean): Promise<boolean> {
+    for (;;) {
+      try {
+        await this.#session.append(this.#message, events, isEnd);
+        return true;
+      } catch (thrown) {
+        if (!(thrown instanceof WriteError)) throw thrown;
+        const { ref } = this.#sending;
+        logOf(ref).error(`An event of ${ref.address} could not be stored: ${thrown.message}`, { cause: thrown });
+      }
+      if (this.#runtime.isClosing || (this.#problem !== null && !isEnd)) return false;
+      await new Promise<void>((resolve) => this.#runtime.clock.setTimer(resolve, PAUSE).unref());
+    }
+  }
+}
+
+const INTERNAL = problemOf("internal-error", "The service failed. Its log says why.");
+
+const END: NewEvent = { event: "end", data: "{}" };
+
+/** Microtasks that a step of a stream has to settle. A generator takes three for an item. */
+const SOON = 8;
+
+async function isSettledSoon(step: Promise<unknown>): Promise<boolean> {
+  let isSettled = false;
+  const settle = (): void => {
+    isSettled = true;
+  };
+  step.then(settle, settle);
+  for (let turn = 0; turn < SOON && !isSettled; turn++) await null;
+  return isSettled;
+}
+
+const itemOf = (item: unknown): NewEvent => ({ data: jsonOf(item) });
+
+const error = (problem: Problem): NewEvent => ({ event: "error", data: JSON.stringify(problem) });
+
+/** JSON without `undefined`, which has no form in it. */
+const jsonOf = (value: unknown): string => JSON.stringify(value) ?? "null";
