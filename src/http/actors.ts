@@ -1,6 +1,6 @@
 import { type AskOptions, type DeliveryError, logOf, publicIssues } from "../index";
 import { parseJson, readBody } from "./body";
-import type { Endpoint, Part, Site, Visit } from "./contract";
+import type { Endpoint, Part, Site, Timing, Visit } from "./contract";
 import type { Watched } from "./disconnects";
 import { accepts, preferencesOf } from "./preferences";
 import { refuse, refuseError } from "./problem";
@@ -111,9 +111,32 @@ async function answerSoon(
   payload: unknown,
   wait: number,
 ): Promise<Response> {
-  const response = await answer(site, visit, endpoint, payload, Math.min(wait, site.limits.time));
+  const { timing } = visit;
+  const timeout = Math.min(wait, site.limits.time);
+  const response = await (timing === null
+    ? answer(site, visit, endpoint, payload, timeout)
+    : answerTimed(site, visit, endpoint, payload, timeout, timing));
   if (wait < Number.POSITIVE_INFINITY) response.headers.set("preference-applied", `wait=${Math.ceil(wait / 1000)}`);
   return response;
+}
+
+/** Answers, and measures how long the parts of that take. */
+async function answerTimed(
+  site: Site,
+  visit: Visit,
+  endpoint: Endpoint,
+  payload: unknown,
+  timeout: number,
+  timing: Timing,
+): Promise<Response> {
+  const { actor, operation } = endpoint;
+  const watched = site.disconnects.watch(visit.request, visit.server, timeout);
+  const options = askOptions(watched, timeout, timing.mark(visit.metadata));
+  const reply = await timing.send(() => actor.door.ask(operation.name, payload, options));
+  watched.end();
+  return timing.measure("encode", () =>
+    reply.isOk() ? respond(endpoint, reply.value) : failed(endpoint, reply.error),
+  );
 }
 
 /** The options of an ask for a request: it ends when the client leaves. */

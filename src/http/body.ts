@@ -38,7 +38,7 @@ const tooLarge = ({ body }: Pick<Limits, "body">): Response =>
   refuse("payload-too-large", `The body has more than ${body} bytes, the most that is taken: send less.`);
 
 /** `application/json` in UTF-8, or another type in its syntax (RFC 6839). */
-const isJson = (type: string): boolean =>
+export const isJson = (type: string): boolean =>
   type === "application/json" ||
   /^application\/(?:json|[\w.-]+\+json)\s*(?:;\s*(?:charset\s*=\s*"?utf-?8"?\s*)?)?$/i.test(type);
 

@@ -39,6 +39,12 @@ export interface Visit {
 export interface Timing {
   /** Adds milliseconds to a part, such as `auth` or `encode`. */
   add(part: string, duration: number): void;
+  /** Adds the time of what does not wait to a part. */
+  measure<Value>(part: string, run: () => Value): Value;
+  /** Sends a message: measures how long its validation takes, and then how long it waits and how long its handler takes. */
+  send<Value>(run: () => Value): Value;
+  /** The metadata of a message that is measured. */
+  mark(metadata: Metadata | undefined): Metadata;
 }
 
 export type Handle = (visit: Visit) => Response | Promise<Response>;
@@ -205,6 +211,8 @@ export interface Limits {
   readonly streams: number;
   /** Most sockets of one caller at one time. Default: 100. */
   readonly sockets: number;
+  /** Most requests of one caller that wait for their answer at one time. Default: Infinity. */
+  readonly requests: number;
 }
 
 /** What the parts of a gateway share. */
@@ -230,17 +238,25 @@ export interface Site {
   readonly isDraining: boolean;
   /** Watches for clients that leave, and for bodies that are slow. */
   readonly disconnects: Disconnects;
-  /** Says who sent a request, for a part whose route is open. Undefined where the gateway does not authenticate. */
-  readonly authenticate: ((request: Request) => Caller | undefined | Promise<Caller | undefined>) | undefined;
+  /**
+   * Says who sent a request, for a part whose route is open: the caller, undefined, or the refusal. Undefined where the gateway does not
+   * authenticate.
+   */
+  readonly authenticate:
+    | ((request: Request) => Caller | Response | undefined | Promise<Caller | Response | undefined>)
+    | undefined;
   /** True for an origin whose pages may use the gateway (`cors`), beside its own. */
   allows(origin: string): boolean;
   /** The event streams that are being written. `eventResponse` writes one from a log. */
   readonly bodies: EventBodies;
   /** Answers with the stream of an exposed operation, or resumes one where the request has a `Last-Event-ID`. */
   readonly streams: { open(visit: Visit, endpoint: Endpoint, payload: unknown): Promise<Response> };
-  /** Undefined when the caller may; else the refusal. `actor` is `/inspect` and the like for the gateway's own pages. */
+  /**
+   * Undefined when the caller may; else the refusal. It takes from the caller's rate limits, too: call it once for each message. `actor` is
+   * `/inspect` and the like for the gateway's own pages.
+   */
   authorize(
-    visit: Pick<Visit, "caller" | "request">,
+    visit: Pick<Visit, "caller" | "request" | "owner">,
     actor: string,
     operation: string,
   ): Promise<Response | undefined> | Response | undefined;

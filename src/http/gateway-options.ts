@@ -1,19 +1,12 @@
-import type { Caller, Limits, PartMaker } from "./contract";
+import type { Authenticate, Authorize } from "./border/authenticate";
+import type { RateLimitOptions } from "./border/rate-limit";
+import type { Limits, PartMaker } from "./contract";
 import type { CorsOptions } from "./cors";
 import { DOCUMENT_CHECKS, type DocumentOptions } from "./documents/documents";
 import type { Exposing } from "./exposure";
-import { aFunction, type Check, type Checks, COUNT, checkOptions, DURATION, group, must, TEXT } from "./options";
+import { aFunction, type Check, type Checks, COUNT, checkOptions, DURATION, FLAG, group, must, TEXT } from "./options";
 import type { SocketOptions } from "./socket/options";
 import type { ExposedTopics } from "./socket/relay";
-
-/** Says who sent a request. Undefined refuses it with 401. */
-export type Authenticate = (request: Request) => Caller | undefined | Promise<Caller | undefined>;
-
-/**
- * Says whether a caller may use an operation of an exposed actor. For pages of the gateway itself the actor is its path, such as
- * `/inspect` or `/metrics`, and the operation `read`; for a topic it is `/topics/` and its name, and the operation `subscribe`.
- */
-export type Authorize = (caller: Caller | undefined, actor: string, operation: string) => boolean | Promise<boolean>;
 
 /** The options of a gateway. */
 export interface GatewayOptions<E extends Exposing = Exposing> extends DocumentOptions {
@@ -29,6 +22,15 @@ export interface GatewayOptions<E extends Exposing = Exposing> extends DocumentO
   readonly authenticate?: Authenticate;
   /** Default: each caller may use all that is exposed. */
   readonly authorize?: Authorize;
+  /**
+   * The address of a request's sender behind a proxy that you trust, such as `({ headers }) => headers.get("x-real-ip")`: the owner of what is not
+   * authenticated. Default: the address of the network peer.
+   */
+  readonly addressOf?: (request: Request) => string | null | undefined;
+  /** How often each caller may ask, such as `"10/s;100/min"`. Default: as often as it likes. */
+  readonly rateLimit?: string | RateLimitOptions;
+  /** True to tell clients that prefer it (`Prefer: server-timing`) how long the parts of their request took. Default: false. */
+  readonly serverTiming?: boolean;
   /** The pages of other origins that may use the gateway. Default: none. */
   readonly cors?: CorsOptions;
   /** The bounds of what comes from outside. */
@@ -44,18 +46,26 @@ export interface GatewayOptions<E extends Exposing = Exposing> extends DocumentO
 }
 
 /** The limits of a gateway whose owner sets none. */
-export const LIMITS: Limits = {
+const LIMITS: Limits = {
   body: 1_048_576,
   depth: 64,
   bodyTime: 10_000,
   time: 30_000,
   streams: 100,
   sockets: 100,
+  requests: Number.POSITIVE_INFINITY,
 };
 
 export const KEEP_ALIVE = 15_000;
 
-const LIMIT_CHECKS: Checks<Partial<Limits>> = {
+/** The limits that an owner sets, and the others as they are. */
+export function limitsOf(given: Partial<Limits> = {}): Limits {
+  const set = Object.entries(given).filter(([, limit]) => limit !== undefined);
+  return { ...LIMITS, ...Object.fromEntries(set) };
+}
+
+/** The checks of limits. */
+export const LIMIT_CHECKS: Checks<Partial<Limits>> = {
   body: COUNT,
   depth: must(
     "is a whole number from 1 to 512, the deepest that a message may be",
@@ -66,6 +76,11 @@ const LIMIT_CHECKS: Checks<Partial<Limits>> = {
   time: DURATION,
   streams: COUNT,
   sockets: COUNT,
+  requests: must(
+    "is a whole number from 1, or Infinity",
+    (value) => value === Number.POSITIVE_INFINITY || (Number.isSafeInteger(value) && (value as number) >= 1), // An integer is a number.
+    RangeError,
+  ),
 };
 
 const ELSEWHERE: Check = () => {}; // Its own part looks at it.
@@ -80,6 +95,9 @@ const CHECKS: Checks<GatewayOptions> = {
   ),
   authenticate: aFunction(" that gives the caller of a request, or undefined"),
   authorize: aFunction(" that says true for what a caller may do"),
+  addressOf: aFunction(" that gives the address of a request's sender"),
+  rateLimit: ELSEWHERE,
+  serverTiming: FLAG,
   cors: ELSEWHERE,
   ...DOCUMENT_CHECKS,
   limits: group(LIMIT_CHECKS, "{ body: 65_536 }"),

@@ -1,6 +1,9 @@
 import type { WebSocketHandler } from "bun";
 import { type Clock, type Logger, quote, type System } from "../index";
 import { actorsPart } from "./actors";
+import { refuseUnknown } from "./border/authenticate";
+import { type Entrance, entranceOf } from "./border/entrance";
+import { ServerTimings } from "./border/server-timing";
 import type { BunServer, Caller, Exposure, Limits, MetricFamily, Part, Route, Site, Visit } from "./contract";
 import { Cors } from "./cors";
 import { Disconnects } from "./disconnects";
@@ -9,7 +12,7 @@ import { endpointsOf, methodsOf, pathOf } from "./documents/reachable";
 import { drainParts } from "./drain";
 import { EventBodies } from "./event-body";
 import { type Checked, type Exposing, exposureOf } from "./exposure";
-import { type Authenticate, checkGatewayOptions, type GatewayOptions, KEEP_ALIVE, LIMITS } from "./gateway-options";
+import { checkGatewayOptions, type GatewayOptions, KEEP_ALIVE, limitsOf } from "./gateway-options";
 import { messagesPart } from "./messages";
 import { WAIT } from "./options";
 import { refuse } from "./problem";
@@ -79,6 +82,8 @@ class SystemGateway implements Site {
   #route: Route | undefined;
   readonly #table = new RouteTable();
   readonly #shares: Shares;
+  readonly #entrance: Entrance | null;
+  readonly #timings: ServerTimings | null;
 
   constructor(system: System, options: GatewayOptions) {
     this.system = system;
@@ -88,9 +93,10 @@ class SystemGateway implements Site {
     this.#options = options;
     this.#cors = options.cors === undefined ? null : new Cors(options.cors);
     this.exposure = exposureOf(options.expose);
-    const given = Object.entries(options.limits ?? {}).filter(([, limit]) => limit !== undefined);
-    this.limits = { ...LIMITS, ...Object.fromEntries(given) };
+    this.limits = limitsOf(options.limits);
     this.#shares = new Shares(this.limits);
+    this.#entrance = entranceOf(this, options.rateLimit, this.#shares);
+    this.#timings = options.serverTiming === true ? new ServerTimings(system) : null;
     this.name = options.name ?? "envoi";
     this.version = options.version ?? "0.0.0";
     this.basePath = options.basePath ?? "";
@@ -115,11 +121,13 @@ class SystemGateway implements Site {
 
   get guards(): readonly number[] {
     const { authenticate, authorize } = this.#options;
-    return [...(authenticate === undefined ? [] : [401]), ...(authorize === undefined ? [] : [403])];
+    const guards = { 401: authenticate, 403: authorize, 429: this.#entrance };
+    return Object.entries(guards).flatMap(([status, guard]) => (guard == null ? [] : [Number(status)]));
   }
 
-  get authenticate(): Authenticate | undefined {
-    return this.#options.authenticate;
+  get authenticate(): Site["authenticate"] {
+    const { authenticate } = this.#options;
+    return authenticate && ((request) => authenticate(request, this));
   }
 
   allows(origin: string): boolean {
@@ -202,22 +210,31 @@ class SystemGateway implements Site {
 
   /** Finds the caller of a request, and lets it in or refuses it. */
   #admit(visit: GatewayVisit, route: Route): Response | Promise<Response> {
-    const { authenticate } = this.#options;
+    const { addressOf } = this.#options;
+    if (addressOf !== undefined) visit.address = addressOf(visit.request);
     if (route.isOpen === true) return route.handle(visit);
     if (this.#isClosed) return refuse("unavailable", "The service is stopping: try again later.");
-    if (authenticate === undefined) return this.#enter(visit, route);
-    const told = authenticate(visit.request);
-    return told instanceof Promise
-      ? told.then((caller) => this.#enterAs(caller, visit, route))
-      : this.#enterAs(told, visit, route);
+    return this.#timings?.time(visit, () => this.#identify(visit, route)) ?? this.#identify(visit, route);
   }
 
-  #enterAs(caller: Caller | undefined, visit: GatewayVisit, route: Route): Response | Promise<Response> {
-    if (caller === undefined) {
-      return refuse("unauthenticated", "The request names no caller who is let in: send credentials.", {
-        "www-authenticate": "Bearer",
-      });
-    }
+  #identify(visit: GatewayVisit, route: Route): Response | Promise<Response> {
+    const { authenticate } = this.#options;
+    if (authenticate === undefined) return this.#enter(visit, route);
+    const start = visit.timing === null ? 0 : this.clock.monotonicTime();
+    const told = authenticate(visit.request, this);
+    if (told instanceof Promise) return told.then((caller) => this.#enterAs(caller, visit, route, start));
+    return this.#enterAs(told, visit, route, start);
+  }
+
+  #enterAs(
+    caller: Caller | Response | undefined,
+    visit: GatewayVisit,
+    route: Route,
+    start: number,
+  ): Response | Promise<Response> {
+    visit.timing?.add("auth", this.clock.monotonicTime() - start);
+    if (caller === undefined) return refuseUnknown();
+    if (caller instanceof Response) return caller;
     if (typeof caller?.id !== "string" || caller.id === "") {
       throw new TypeError(`authenticate gives a caller such as { id: "ada" }, or undefined; it gave ${quote(caller)}.`);
     }
@@ -227,7 +244,7 @@ class SystemGateway implements Site {
 
   #enter(visit: GatewayVisit, route: Route): Response | Promise<Response> {
     visit.metadata = metadataOf(visit.request, visit.caller);
-    return route.handle(visit);
+    return this.#entrance === null ? route.handle(visit) : this.#entrance.pass(visit, route);
   }
 
   /** Says which methods a path takes, to a browser that asks for leave too. */
@@ -238,14 +255,21 @@ class SystemGateway implements Site {
   }
 
   authorize(
-    { caller }: Pick<Visit, "caller">,
+    visitor: Pick<Visit, "caller" | "request" | "owner">,
     actor: string,
     operation: string,
   ): Promise<Response | undefined> | Response | undefined {
     const { authorize } = this.#options;
-    if (authorize === undefined) return undefined;
-    const told = authorize(caller, actor, operation);
-    return told instanceof Promise ? told.then(refusalOf) : refusalOf(told);
+    const visit = visitor instanceof GatewayVisit ? visitor : null;
+    if (authorize === undefined) return this.#entrance?.rate(visitor, `${actor}.${operation}`, visit);
+    const start = visit?.timing == null ? 0 : this.clock.monotonicTime();
+    const decide = (may: boolean): Promise<Response | undefined> | Response | undefined => {
+      visit?.timing?.add("auth", this.clock.monotonicTime() - start);
+      if (may !== true) return refuse("forbidden", "This caller may not do that.");
+      return this.#entrance?.rate(visitor, `${actor}.${operation}`, visit);
+    };
+    const told = authorize(visitor.caller, actor, operation);
+    return told instanceof Promise ? told.then(decide) : decide(told);
   }
 
   enter(owner: string, what: "streams" | "sockets"): (() => void) | Response {
@@ -299,9 +323,6 @@ async function withoutBody(answer: Response | Promise<Response>): Promise<Respon
   await body?.cancel();
   return new Response(null, { status, headers });
 }
-
-const refusalOf = (may: boolean): Response | undefined =>
-  may === true ? undefined : refuse("forbidden", "This caller may not do that.");
 
 /**
  * Makes a gateway: it answers HTTP requests with the exposed operations of actors, and with nothing else.

@@ -1,3 +1,11 @@
+export { type ApiKeyOptions, type ApiKeys, apiKeys } from "./border/api-keys";
+export { type Authenticate, type Authorize, anyOf, type Border } from "./border/authenticate";
+export { type BearerTokens, bearerTokens, type VerifyOptions } from "./border/bearer-tokens";
+export { type Guarded, type GuardOptions, guard } from "./border/guard";
+export type { Callers } from "./border/known-secrets";
+export type { RateLimitOptions } from "./border/rate-limit";
+export type { RateLeft, RateLimitStore, RateTaken } from "./border/rate-store";
+export type { RateWindow } from "./border/rate-windows";
 export type { Caller, EndpointOptions, Limits, ResumeOptions } from "./contract";
 export type { CorsOptions } from "./cors";
 export type { DocumentOptions } from "./documents/documents";
@@ -14,7 +22,7 @@ export {
 export type { MetricsPageOptions } from "./documents/metrics";
 export type { Exposing } from "./exposure";
 export { createGateway, type Gateway } from "./gateway";
-export type { Authenticate, Authorize, GatewayOptions } from "./gateway-options";
+export type { GatewayOptions } from "./gateway-options";
 export type { Problem } from "./problem";
 export { type ServeOptions, type Serving, type StopOptions, serve } from "./serve";
 export type { KeepOptions, Session, SessionEvent, SessionsOptions } from "./sessions/options";

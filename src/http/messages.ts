@@ -1,5 +1,6 @@
 import {
   type AskError,
+  type AskResult,
   createErrorResponse,
   createResponse,
   type Message,
@@ -8,6 +9,7 @@ import {
 } from "../index";
 import { askOptions, logFailure, offer, unwritable } from "./actors";
 import { readBody } from "./body";
+import { traceContext } from "./border/trace-context";
 import type { Endpoint, Part, Site, Visit } from "./contract";
 import { preferencesOf } from "./preferences";
 import { refuse, STATUSES } from "./problem";
@@ -49,7 +51,10 @@ export function messagesPart(site: Site): Part {
     const { wait } = preferencesOf(visit.request.headers.get("prefer"));
     const timeout = Math.min(wait, site.limits.time);
     const watched = site.disconnects.watch(visit.request, visit.server, timeout);
-    const reply = await actor.door.ask(operation.name, message.payload, askOptions(watched, timeout, metadata));
+    const { timing } = visit;
+    const options = askOptions(watched, timeout, timing === null ? metadata : timing.mark(metadata));
+    const ask = (): Promise<AskResult> => actor.door.ask(operation.name, message.payload, options);
+    const reply = await (timing === null ? ask() : timing.send(ask));
     watched.end();
     if (reply.isErr()) return failed(endpoint, message, reply.error);
     try {
@@ -128,14 +133,8 @@ function failed(endpoint: Endpoint, message: Message, error: AskError): Response
   return Response.json(createErrorResponse(message, error), { status, headers });
 }
 
-const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
-const LONGEST_STATE = 512; // Of a tracestate (W3C Trace Context, section 3.3.1.5).
-
 /** The metadata of a message from outside: that of its request, with the trace context that the message itself has. The rest is dropped. */
 function withTrace(metadata: Metadata | undefined, given: Metadata | undefined): Metadata | undefined {
-  const traceparent = given?.["traceparent"];
-  if (typeof traceparent !== "string" || !TRACEPARENT.test(traceparent)) return metadata;
-  const tracestate = given?.["tracestate"];
-  const hasState = typeof tracestate === "string" && tracestate.length <= LONGEST_STATE;
-  return { ...metadata, traceparent, tracestate: hasState ? tracestate : undefined };
+  const trace = traceContext(given?.["traceparent"], given?.["tracestate"]);
+  return trace === undefined ? metadata : { ...metadata, tracestate: undefined, ...trace };
 }

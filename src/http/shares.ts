@@ -1,21 +1,25 @@
 import type { Limits } from "./contract";
 import { refuse } from "./problem";
 
-/** Counts the streams and sockets that each owner has. */
+/** Counts the streams, sockets and requests that each owner has at one time. */
 export class Shares {
-  readonly #limits: Limits;
-  readonly #taken = { streams: new Map<string, number>(), sockets: new Map<string, number>() };
+  readonly #limits: Pick<Limits, "streams" | "sockets" | "requests">;
+  readonly #taken = {
+    streams: new Map<string, number>(),
+    sockets: new Map<string, number>(),
+    requests: new Map<string, number>(),
+  };
 
-  constructor(limits: Limits) {
+  constructor(limits: Pick<Limits, "streams" | "sockets" | "requests">) {
     this.#limits = limits;
   }
 
   /** Takes one for an owner. Gives the function that gives it back, or the refusal. */
-  take(owner: string, what: "streams" | "sockets"): (() => void) | Response {
+  take(owner: string, what: "streams" | "sockets" | "requests"): (() => void) | Response {
     const taken = this.#taken[what];
     const count = taken.get(owner) ?? 0;
     if (count >= this.#limits[what]) {
-      return refuse("too-many-requests", `There are ${count} ${what} of this caller: end one of them first.`);
+      return refuse("too-many-requests", `There are ${count} ${what} of this caller: end one of them first.`, AGAIN);
     }
     taken.set(owner, count + 1);
     let isHeld = true;
@@ -28,3 +32,5 @@ export class Shares {
     };
   }
 }
+
+const AGAIN = { "retry-after": "1" };

@@ -1,4 +1,6 @@
 import type { Metadata } from "../index";
+import type { Rated } from "./border/rate-limit";
+import { traceContextOf } from "./border/trace-context";
 import type { BunServer, Caller, Timing, Visit } from "./contract";
 
 /** A request on its way. Its caller and its metadata are set once the gateway knows them. */
@@ -11,6 +13,9 @@ export class GatewayVisit implements Visit {
   caller: Caller | undefined;
   metadata: Metadata | undefined;
   timing: Timing | null = null;
+  /** What its rate limits said of it. */
+  rated: Rated[] | null = null;
+  #address: string | undefined;
 
   constructor(request: Request, server: BunServer | undefined, path: string, query: string, params: readonly string[]) {
     this.request = request;
@@ -23,7 +28,14 @@ export class GatewayVisit implements Visit {
   }
 
   get owner(): string {
-    return this.caller?.id ?? this.server?.requestIP(this.request)?.address ?? "";
+    if (this.caller !== undefined) return this.caller.id;
+    this.#address ??= this.server?.requestIP(this.request)?.address ?? "";
+    return this.#address;
+  }
+
+  /** It came by a proxy, which says whose it is. */
+  set address(address: string | null | undefined) {
+    this.#address = address || undefined;
   }
 }
 
@@ -42,11 +54,7 @@ const ROOT = { path: "/", query: "" };
 
 /** The metadata of what a request sends: who its caller is, and the trace that it belongs to. */
 export function metadataOf({ headers }: Request, caller: Caller | undefined): Metadata | undefined {
-  const traceparent = headers.get("traceparent");
-  if (traceparent === null && caller === undefined) return undefined;
-  return {
-    ...caller?.metadata,
-    ...(caller !== undefined && { caller: caller.id }),
-    ...(traceparent !== null && { traceparent }),
-  };
+  const trace = traceContextOf(headers);
+  if (caller === undefined) return trace && { ...trace };
+  return { ...caller.metadata, caller: caller.id, ...trace };
 }

@@ -285,7 +285,7 @@ describe("who may", () => {
   });
 
   test("handlers read the caller, and what authenticate says of it; nothing that it sends can be taken for that", async () => {
-    const { gateway } = createService({ authenticate: async (request) => authenticate(request) });
+    const { gateway } = createService({ authenticate: async (...given) => authenticate(...given) });
     const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
     const response = await post(gateway, "/actors/counter/told", null, { "x-user": "ada", traceparent, role: "admin" });
     expect(await response.json()).toEqual({ caller: "ada", role: "guest", traceparent });

@@ -150,8 +150,12 @@ export class Connection implements Taker {
     );
   }
 
-  #admit(caller: Caller | undefined): void {
+  #admit(caller: Caller | Response | undefined): void {
     if (this.#isEnding || this.#output === null) return;
+    if (caller instanceof Response) {
+      this.end(1013, "The token could not be verified: try again later.");
+      return;
+    }
     if (caller === undefined) {
       this.end(1008, "The token names no caller who is let in.");
       return;

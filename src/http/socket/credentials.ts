@@ -10,13 +10,14 @@ export function withToken(request: Request, token: string): Request | undefined 
 }
 
 /**
- * Says who sent a request; undefined when nobody is let in by it.
+ * Says who sent a request; undefined when nobody is let in by it. A response is a refusal that has nothing to do with the caller, such as 503.
  *
  * @throws what the owner's function throws; TypeError when it gives no caller.
  */
-export async function callerOf(site: Site, request: Request | undefined): Promise<Caller | undefined> {
+export async function callerOf(site: Site, request: Request | undefined): Promise<Caller | Response | undefined> {
   if (request === undefined || site.authenticate === undefined) return undefined;
   const caller = await site.authenticate(request);
+  if (caller instanceof Response) return caller.status === 401 ? undefined : caller;
   if (caller === undefined || (typeof caller?.id === "string" && caller.id !== "")) return caller;
   throw new TypeError(`authenticate gives a caller such as { id: "ada" }, or undefined; it gave ${quote(caller)}.`);
 }

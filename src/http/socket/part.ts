@@ -110,6 +110,7 @@ class SocketPart implements Part {
     }
     const token = offered.find((each) => each.startsWith(BEARER))?.slice(BEARER.length);
     const caller = await callerOf(this.#site, token === undefined ? request : withToken(request, token));
+    if (caller instanceof Response) return caller;
     const isKnown = caller !== undefined || this.#site.authenticate === undefined;
     if (!isKnown && (token !== undefined || headers.has("authorization"))) {
       const sentence = "The request names no caller who is let in: send credentials.";

@@ -1,0 +1,54 @@
+import type { Clock, Logger } from "../../index";
+import type { Caller } from "../contract";
+import { refuse } from "../problem";
+
+/** What a function that finds callers may use. */
+export interface Border {
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/**
+ * Says who sent a request. Undefined refuses it with 401; a response is the refusal itself, such as one with another `WWW-Authenticate`. What it
+ * throws is logged, and answered with 500.
+ */
+export type Authenticate = (
+  request: Request,
+  border: Border,
+) => Caller | Response | undefined | Promise<Caller | Response | undefined>;
+
+/**
+ * Says whether a caller may use an operation of an exposed actor. For pages of the gateway itself the actor is its path, such as
+ * `/inspect` or `/metrics`, and the operation `read`; for a topic it is `/topics/` and its name, and the operation `subscribe`.
+ */
+export type Authorize = (caller: Caller | undefined, actor: string, operation: string) => boolean | Promise<boolean>;
+
+/** The refusal of a request whose caller is not known. */
+export const refuseUnknown = (
+  challenge = "Bearer",
+  detail = "The request names no caller who is let in: send credentials.",
+): Response => refuse("unauthenticated", detail, { "www-authenticate": challenge });
+
+/**
+ * Takes any of several kinds of credentials: the first that knows the caller decides. A request that none of them knows is refused with the
+ * challenges of all.
+ *
+ * @example
+ * authenticate: anyOf(bearerTokens({ "s3cr3t": "ada" }), apiKeys({ keys: { "k3y": "robot" } }))
+ */
+export function anyOf(...ways: readonly [Authenticate, ...Authenticate[]]): Authenticate {
+  if (ways.length === 0 || ways.some((way) => typeof way !== "function")) {
+    throw new TypeError("anyOf takes functions that give the caller of a request: anyOf(bearerTokens(…), apiKeys(…)).");
+  }
+  return async (request, border) => {
+    const challenges: string[] = [];
+    for (const way of ways) {
+      const told = await way(request, border);
+      if (told === undefined) challenges.push("Bearer");
+      else if (!(told instanceof Response) || told.status !== 401)
+        return told; // Such as 503: another way might let in whom this one bars.
+      else challenges.push(told.headers.get("www-authenticate") ?? "Bearer");
+    }
+    return refuseUnknown([...new Set(challenges)].join(", "));
+  };
+}

@@ -1,0 +1,250 @@
+import { type Clock, quote, type System, systemClock } from "../../index";
+import { isJson, parseJson } from "../body";
+import type { BunServer, Caller, Limits } from "../contract";
+import { LIMIT_CHECKS, limitsOf } from "../gateway-options";
+import { aFunction, type Check, type Checks, checkOptions, group } from "../options";
+import { refuse } from "../problem";
+import { serverIn } from "../server";
+import { Shares } from "../shares";
+import { type Authenticate, type Border, refuseUnknown } from "./authenticate";
+import { isCaller } from "./known-secrets";
+import { markRated, type Rated, RateLimiter, type RateLimitOptions } from "./rate-limit";
+
+/** The bounds of what a guarded handler gets, as those of a gateway. */
+export type GuardLimits = Pick<Limits, "body" | "depth" | "bodyTime" | "time" | "requests">;
+
+/** What a guard lets through to its handler. */
+export interface GuardOptions {
+  /** Default: everybody is let in. */
+  readonly authenticate?: Authenticate;
+  /** Says whether a caller may send this request. Its body has not been read. Default: each caller may. */
+  readonly authorize?: (caller: Caller | undefined, request: Request) => boolean | Promise<boolean>;
+  /** The address of a request's sender behind a proxy that you trust. Default: the address of the network peer. */
+  readonly addressOf?: (request: Request) => string | null | undefined;
+  /** How often each caller may ask, such as `"10/s;100/min"`. Default: as often as it likes. */
+  readonly rateLimit?: string | Omit<RateLimitOptions, "operations">;
+  readonly limits?: Partial<GuardLimits>;
+  /** A system whose clock and log it uses. Default: the machine's clock, and the console. */
+  readonly system?: Pick<System, "clock" | "log">;
+}
+
+/** What a guard knows of a request beside it. */
+export interface Guarded {
+  /** Undefined if the guard does not authenticate. */
+  readonly caller: Caller | undefined;
+  /** The caller's id, or the address of the sender. */
+  readonly owner: string;
+  /** What came beside the request: Bun's server, or the environment of a router. */
+  readonly server: unknown;
+}
+
+const ELSEWHERE: Check = () => {}; // Its own part looks at it.
+
+const { streams: _, sockets: __, ...REQUEST_CHECKS } = LIMIT_CHECKS;
+
+const CHECKS: Checks<GuardOptions> = {
+  authenticate: aFunction(" that gives the caller of a request, or undefined"),
+  authorize: aFunction(" that says true for a request that a caller may send"),
+  addressOf: aFunction(" that gives the address of a request's sender"),
+  rateLimit: ELSEWHERE,
+  limits: group<Partial<GuardLimits>>(REQUEST_CHECKS, "{ body: 65_536 }"),
+  system: (value, name, of) => {
+    if (typeof value === "object" && value !== null && "clock" in value && "log" in value) return;
+    throw new TypeError(`The ${name} of ${of} is a system, with a clock and a log; got ${quote(value)}.`);
+  },
+};
+
+/**
+ * Puts the border of a gateway around another handler: who may call it, how often, and how large, deep and slow a request may be. What does not
+ * fit is refused with the same problems (RFC 9457), before the handler knows of it. The handler gets a request whose body has come whole. If it throws,
+ * the answer is 500, and the log has the error.
+ *
+ * @throws TypeError or RangeError when an option is invalid.
+ * @example
+ * const upload = guard(async (request, { caller }) => Response.json(await store(caller.id, await request.bytes())), {
+ *   authenticate: bearerTokens(tokens),
+ *   rateLimit: "5/s",
+ *   limits: { body: 10_000_000 },
+ * });
+ * Bun.serve({ routes: { "/upload": upload } });
+ */
+export function guard(
+  handler: (request: Request, guarded: Guarded) => Response | Promise<Response>,
+  options: GuardOptions = {},
+): (request: Request, server?: unknown) => Promise<Response> {
+  if (typeof handler !== "function") {
+    throw new TypeError(`A guard stands before a handler: guard((request) => new Response(…)); got ${quote(handler)}.`);
+  }
+  checkOptions(options, CHECKS, "a guard", '{ rateLimit: "10/s" }');
+  const guarding = new Guard(handler, options);
+  return (request, server) => guarding.fetch(request, server);
+}
+
+class Guard {
+  readonly #handler: (request: Request, guarded: Guarded) => Response | Promise<Response>;
+  readonly #options: GuardOptions;
+  readonly #border: Border;
+  readonly #limits: GuardLimits;
+  readonly #rates: RateLimiter | null;
+  readonly #shares: Shares;
+
+  constructor(handler: (request: Request, guarded: Guarded) => Response | Promise<Response>, options: GuardOptions) {
+    const { rateLimit, system = { clock: systemClock, log: console } } = options;
+    this.#handler = handler;
+    this.#options = options;
+    this.#border = { clock: system.clock, log: system.log };
+    const limits = limitsOf(options.limits);
+    this.#limits = limits;
+    this.#rates = rateLimit === undefined ? null : new RateLimiter(rateLimit, system.clock, system.log, "a guard");
+    this.#shares = new Shares(limits);
+  }
+
+  async fetch(request: Request, server: unknown): Promise<Response> {
+    try {
+      return await this.#answer(request, server);
+    } catch (cause) {
+      this.#border.log.error(
+        `A guarded handler failed at ${quote(`${request.method} ${new URL(request.url).pathname}`)}.`,
+        {
+          cause,
+        },
+      );
+      return refuse("internal-error", "The service failed. Its log says why.");
+    }
+  }
+
+  async #answer(request: Request, server: unknown): Promise<Response> {
+    const { authenticate, authorize, addressOf } = this.#options;
+    const caller = authenticate === undefined ? undefined : await authenticate(request, this.#border);
+    if (caller instanceof Response) return caller;
+    if (authenticate !== undefined && caller === undefined) return refuseUnknown();
+    if (caller !== undefined && !isCaller(caller)) {
+      throw new TypeError(`authenticate gives a caller such as { id: "ada" }, or undefined; it gave ${quote(caller)}.`);
+    }
+    const owner = caller?.id ?? (addressOf?.(request) || addressIn(serverIn(server), request));
+    const guarded: Guarded = { caller, owner, server };
+    const rated = await this.#rates?.take(guarded);
+    if (rated?.refusal !== undefined) return told(rated.refusal, rated);
+    if (authorize !== undefined && (await authorize(caller, request)) !== true) {
+      return told(refuse("forbidden", "This caller may not do that."), rated);
+    }
+    return told(await this.#share(request, guarded), rated);
+  }
+
+  async #share(request: Request, guarded: Guarded): Promise<Response> {
+    const isBounded = this.#limits.requests < Number.POSITIVE_INFINITY;
+    const release = isBounded ? this.#shares.take(guarded.owner, "requests") : null;
+    if (release instanceof Response) return release;
+    try {
+      const whole = await this.#wholeOf(request);
+      return whole instanceof Response ? whole : await this.#handle(whole, guarded);
+    } finally {
+      release?.();
+    }
+  }
+
+  /** A request whose body has come, within the limits, or the refusal. */
+  async #wholeOf(request: Request): Promise<Request | Response> {
+    const { headers } = request;
+    const length = headers.get("content-length");
+    if (length === "0" || (length === null && !headers.has("transfer-encoding") && request.body === null))
+      return request;
+    if (length !== null && !(Number(length) <= this.#limits.body)) return tooLarge(this.#limits);
+    const bytes = await this.#bytesOf(request);
+    if (bytes instanceof Response) return bytes;
+    const type = headers.get("content-type");
+    if (type !== null && isJson(type)) {
+      const encoding = headers.get("content-encoding");
+      if (encoding !== null && encoding !== "identity") {
+        return refuse("unsupported-media-type", "The body must not be compressed: leave content-encoding out.");
+      }
+      const parsed = parseJson(new TextDecoder().decode(bytes), this.#limits);
+      if (parsed instanceof Response) return parsed;
+    }
+    const { url, method, signal } = request;
+    return new Request(url, { method, headers, body: bytes, signal });
+  }
+
+  async #bytesOf(request: Request): Promise<Uint8Array<ArrayBuffer> | Response> {
+    const { body, bodyTime } = this.#limits;
+    const reader = request.body?.getReader();
+    if (reader === undefined) return new Uint8Array();
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    const read = async (): Promise<Response | undefined> => {
+      for (let step = await reader.read(); !step.done; step = await reader.read()) {
+        size += step.value.byteLength;
+        if (size > body) return tooLarge(this.#limits);
+        chunks.push(step.value);
+      }
+      return undefined;
+    };
+    try {
+      const refusal = await within(this.#border.clock, bodyTime, read(), () =>
+        refuse("slow-request", `The body did not come within ${bodyTime} ms: send it faster.`, { connection: "close" }),
+      );
+      if (refusal === undefined) return joined(chunks, size);
+      reader.cancel().catch(() => {}); // It has failed, and nobody waits for it.
+      return refusal;
+    } catch {
+      return refuse("bad-request", "The body was cut short: send the whole of it.");
+    }
+  }
+
+  async #handle(request: Request, guarded: Guarded): Promise<Response> {
+    const { time } = this.#limits;
+    const answer = Promise.try(() => this.#handler(request, guarded));
+    let isLate = false;
+    const response = await within(this.#border.clock, time, answer, () => {
+      isLate = true;
+      return refuse("timeout", `There was no answer within ${time} ms.`);
+    });
+    if (isLate) answer.then((late) => late.body?.cancel()).catch((cause: unknown) => this.#logLate(cause));
+    return response;
+  }
+
+  #logLate(cause: unknown): void {
+    this.#border.log.error("A guarded handler failed after its time was over.", { cause });
+  }
+}
+
+const tooLarge = ({ body }: GuardLimits): Response =>
+  refuse("payload-too-large", `The body has more than ${body} bytes, the most that is taken: send less.`);
+
+const addressIn = (server: BunServer | undefined, request: Request): string =>
+  server?.requestIP(request)?.address ?? "";
+
+/** Waits for a value, and after a time for another one. */
+async function within<Value>(clock: Clock, time: number, value: Promise<Value>, late: () => Value): Promise<Value> {
+  if (time === Number.POSITIVE_INFINITY) return value;
+  const { promise, resolve } = Promise.withResolvers<Value>();
+  const timer = clock.setTimer(() => resolve(late()), time);
+  try {
+    return await Promise.race([value, promise]);
+  } finally {
+    timer.cancel();
+  }
+}
+
+function joined(chunks: readonly Uint8Array[], size: number): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(size);
+  let at = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.byteLength;
+  }
+  return whole;
+}
+
+/** A response with what its limits say. One that came from elsewhere (`fetch`) may have headers that cannot be changed. */
+function told(response: Response, rated: Rated | undefined): Response {
+  if (rated === undefined) return response;
+  try {
+    markRated(response, rated);
+    return response;
+  } catch {
+    const copy = new Response(response.body, response);
+    markRated(copy, rated);
+    return copy;
+  }
+}
