@@ -199,8 +199,8 @@ class SystemGateway implements Site {
     const route = place.methods.get(method === "HEAD" ? "GET" : method);
     if (route === undefined) {
       const said = /^[A-Z]{1,20}$/.test(method) ? method : "that method"; // A stranger may send any text.
-      const sentence = `This path takes ${place.allow}, and not ${said}.`;
-      const refusal = refuse("method-not-allowed", sentence, { allow: place.allow });
+      const { allow } = place;
+      const refusal = refuse("method-not-allowed", `This path takes ${allow}, and not ${said}.`, { allow });
       return method === "HEAD" ? withoutBody(refusal) : refusal;
     }
     this.#route = route;
@@ -233,8 +233,7 @@ class SystemGateway implements Site {
     start: number,
   ): Response | Promise<Response> {
     visit.timing?.add("auth", this.clock.monotonicTime() - start);
-    if (caller === undefined) return refuseUnknown();
-    if (caller instanceof Response) return caller;
+    if (caller === undefined || caller instanceof Response) return caller ?? refuseUnknown();
     if (typeof caller?.id !== "string" || caller.id === "") {
       throw new TypeError(`authenticate gives a caller such as { id: "ada" }, or undefined; it gave ${quote(caller)}.`);
     }
