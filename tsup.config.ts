@@ -74,6 +74,7 @@ export default defineConfig([
       testing: "src/testing/index.ts",
       tools: "src/tools/index.ts",
       http: "src/http/index.ts",
+      "http-client": "src/http/client/index.ts", // Shares no code with the others: it goes into browsers.
       "file-actor": "src/tools/files/file-actor.ts", // Loaded by the tools, when the first of each is spawned.
       "code-actor": "src/tools/code/code-actor.ts",
       benchmarks: "benchmarks/index.ts",

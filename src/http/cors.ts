@@ -17,9 +17,10 @@ export interface CorsOptions {
 }
 
 const SENT =
-  "authorization, content-type, last-event-id, prefer, traceparent, tracestate, x-api-key, accept, cache-control";
+  "authorization, content-type, last-event-id, prefer, traceparent, tracestate, x-api-key, accept, cache-control, " +
+  "idempotency-key";
 const READ =
-  "location, preference-applied, ratelimit, ratelimit-policy, retry-after, server-timing, traceparent, www-authenticate, " +
+  "content-location, location, preference-applied, ratelimit, ratelimit-policy, retry-after, server-timing, traceparent, www-authenticate, " +
   "stream-next-offset, stream-up-to-date, stream-cursor, stream-closed";
 const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^/?#\s]+$/;
 

@@ -11,6 +11,7 @@ import { documentParts } from "./documents/documents";
 import { endpointsOf, methodsOf, pathOf } from "./documents/reachable";
 import { drainParts } from "./drain";
 import { EventBodies } from "./event-body";
+import type { Exposes } from "./exposes";
 import { type Checked, type Exposing, exposureOf } from "./exposure";
 import { checkGatewayOptions, type GatewayOptions, KEEP_ALIVE, limitsOf } from "./gateway-options";
 import { messagesPart } from "./messages";
@@ -23,12 +24,8 @@ import { socketPart } from "./socket/part";
 import { OpenStreams } from "./streams";
 import { GatewayVisit, metadataOf, targetOf } from "./visit";
 
-declare const exposing: unique symbol;
-
 /** The door of a system to HTTP. */
-export interface Gateway<E = Exposing> {
-  /** For the compiler alone: what is exposed, for the client's types. */
-  readonly [exposing]?: E;
+export interface Gateway<E = Exposing> extends Exposes<E> {
   /**
    * Answers a request. Never rejects. Give it Bun's server, if there is one, or what a router has of it, such as hono's `env`: without it, a
    * WebSocket is answered with 426.

@@ -1,0 +1,166 @@
+import type { Problem, ProblemKind, STATUSES } from "../problem";
+
+/**
+ * What went wrong. Most are kinds of the gateway's refusals; these come of the client itself, too, without a status:
+ * - `unreachable`: the request was not sent, for sure.
+ * - `unknown`: it was sent, and its answer was lost. Nobody knows whether it was handled (P17). It is not sent again.
+ * - `timeout`: no answer came in time. Nobody knows whether it was handled, or still will be.
+ * - `cancelled`: its signal was aborted, or the client was closed.
+ * - `invalid-payload`: the payload cannot be written as JSON.
+ * - `payload-too-large`, `too-many-requests`: it is more than the socket takes.
+ * - `invalid-response`: the answer is not what a gateway sends.
+ */
+export type ClientErrorKind = ProblemKind | "unknown" | "invalid-response";
+
+/** Why there is no reply. */
+export interface ClientError {
+  readonly kind: ClientErrorKind;
+  /** A sentence: what happened, to which operation, and what to do. */
+  readonly message: string;
+  /**
+   * True when the same request, sent again, may succeed. After `unknown` and `timeout` the operation may then be handled twice: send it
+   * again only if that does no harm.
+   */
+  readonly retryable: boolean;
+  /** The status of the response; null when there was none. */
+  readonly status: number | null;
+  /** For `invalid-payload`: at most eight faults of the payload, each with its place as a JSON Pointer. */
+  readonly issues: NonNullable<Problem["issues"]>;
+  /** The milliseconds after which the service would be asked again; null where it did not say. */
+  readonly retryAfter: number | null;
+  /** What the runtime threw; undefined for a refusal. */
+  readonly cause?: unknown;
+}
+
+/** Thrown by a loop over a stream that ends before its end. */
+export class ClientStreamError extends Error {
+  override readonly name = "ClientStreamError";
+  /** Told apart as an ask's errors are. */
+  readonly kind: ClientErrorKind;
+  readonly error: ClientError;
+
+  constructor(error: ClientError) {
+    super(error.message, error.cause === undefined ? undefined : { cause: error.cause });
+    this.kind = error.kind;
+    this.error = error;
+  }
+}
+
+/** The kinds that a gateway sends. The first one of a status is also that of a response of a proxy, without problem details. */
+const KINDS = {
+  "bad-request": 400,
+  "invalid-payload": 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  "not-found": 404,
+  "no-recipient": 404,
+  "unknown-operation": 404,
+  "method-not-allowed": 405,
+  "not-acceptable": 406,
+  "slow-request": 408,
+  conflict: 409,
+  gone: 410,
+  "payload-too-large": 413,
+  "unsupported-media-type": 415,
+  "upgrade-required": 426,
+  "too-many-requests": 429,
+  "internal-error": 500,
+  "handler-failed": 500,
+  "ask-cycle": 500,
+  unavailable: 503,
+  cancelled: 503,
+  "mailbox-full": 503,
+  stopped: 503,
+  unreachable: 503,
+  timeout: 504,
+} as const satisfies typeof STATUSES;
+
+/** True when the same request may succeed later. */
+const isRetryable = (kind: ClientErrorKind): boolean =>
+  kind === "unknown" || (isKind(kind) && kind !== "cancelled" && [408, 429, 503, 504].includes(KINDS[kind]));
+
+const isKind = (kind: unknown): kind is ProblemKind => typeof kind === "string" && Object.hasOwn(KINDS, kind);
+
+/** Makes an error. */
+export const failure = (kind: ClientErrorKind, message: string, more: Partial<ClientError> = {}): ClientError => ({
+  kind,
+  message,
+  retryable: isRetryable(kind),
+  status: null,
+  issues: [],
+  retryAfter: null,
+  ...more,
+});
+
+/** An object from outside, of which nothing is known. */
+export type Unknown = { readonly [name: string]: unknown };
+
+export const isObject = (value: unknown): value is Unknown =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The value of a JSON text; undefined if it is none. */
+export function jsonIn(text: string): { readonly value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** The error that problem details tell; undefined for anything else. */
+export function errorOfProblem(problem: unknown, retryAfter: number | null = null): ClientError | undefined {
+  if (!isObject(problem)) return undefined;
+  const { kind, detail, status, retryable, issues } = problem;
+  if (typeof detail !== "string" || typeof status !== "number") return undefined;
+  const known = isKind(kind) ? kind : kindOf(status);
+  return failure(known, detail, {
+    status,
+    retryAfter,
+    issues: Array.isArray(issues) ? issues.filter(isIssue) : [],
+    ...(typeof retryable === "boolean" && { retryable }),
+  });
+}
+
+const isIssue = (issue: unknown): issue is ClientError["issues"][number] =>
+  isObject(issue) && typeof issue["path"] === "string" && typeof issue["message"] === "string";
+
+function kindOf(status: number): ClientErrorKind {
+  if (status === 502) return "unknown"; // The proxy does not say whether the service had the request.
+  const [kind] = Object.entries(KINDS).find((entry) => entry[1] === status) ?? [];
+  if (isKind(kind)) return kind;
+  return status >= 500 ? "unavailable" : status >= 400 ? "bad-request" : "invalid-response";
+}
+
+/** The error of a response that is a refusal, with the text of its body. */
+export function errorOfResponse(response: Response, text: string, what: string): ClientError {
+  const { status, headers } = response;
+  const retryAfter = retryAfterOf(headers.get("retry-after"));
+  const isProblem = headers.get("content-type")?.startsWith("application/problem+json") === true;
+  const told = isProblem ? errorOfProblem(jsonIn(text)?.value, retryAfter) : undefined;
+  if (told !== undefined) return told;
+  const sentence = `${what} was answered with status ${status}, and without problem details: something before the gateway did that.`;
+  return failure(kindOf(status), sentence, { status, retryAfter });
+}
+
+/** The milliseconds of a header `retry-after` in seconds. A date is passed over: clocks differ. */
+function retryAfterOf(header: string | null): number | null {
+  return header !== null && /^\d{1,9}$/.test(header) ? Number(header) * 1000 : null;
+}
+
+/** What runtimes call a connection that was never made: then nothing was sent. A browser does not tell. */
+const NEVER_SENT =
+  /^(?:ConnectionRefused|FailedToOpenSocket|ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|DNS\w*|ERR_INVALID_URL)$/;
+
+/** Thrown where a request could not be made: its cause says why. */
+export class NotSent extends Error {}
+
+/** The error of a request whose response did not come, or not to its end. */
+export function errorOfNetwork(thrown: unknown, what: string): ClientError {
+  if (thrown instanceof NotSent) {
+    return failure("unreachable", `${what} was not sent: its headers could not be made.`, { cause: thrown.cause });
+  }
+  const codes = [thrown, isObject(thrown) ? thrown["cause"] : undefined].map((each) => isObject(each) && each["code"]);
+  return codes.some((code) => typeof code === "string" && NEVER_SENT.test(code))
+    ? failure("unreachable", `${what} was not sent: the service cannot be reached.`, { cause: thrown })
+    : failure("unknown", `The answer to ${what} was lost: nobody knows whether it was handled.`, { cause: thrown });
+}

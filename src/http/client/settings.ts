@@ -1,0 +1,185 @@
+import type { Clock } from "../../index";
+import { type ClientError, errorOfNetwork, failure, NotSent } from "./client-error";
+
+/** Headers, or what makes them for each request. */
+export type ClientHeaders = Readonly<Record<string, string>>;
+
+/** How a client comes back. The pause doubles each time, up to `longest`; some of it is left to chance. */
+export interface RetryOptions {
+  /** Milliseconds before the first attempt, unless the service asks for others. Default: 1,000. */
+  readonly first?: number;
+  /** Most milliseconds before an attempt. Default: 30,000. */
+  readonly longest?: number;
+  /** Most attempts in a row that bring nothing; then it gives up. Default: 10. */
+  readonly attempts?: number;
+}
+
+/** The options of a client. */
+export interface ClientOptions {
+  /** Where the gateway is, with its base path, such as `https://service.example/api`. In a browser it may be a path. */
+  readonly url: string | URL;
+  /** Goes with each request as a bearer token. A function is called for each, so that it can renew the token. Default: none. */
+  readonly token?: string | (() => string | Promise<string>);
+  /** Go with each request, but not with a socket. Default: none. */
+  readonly headers?: ClientHeaders | (() => ClientHeaders | Promise<ClientHeaders>);
+  /** Default: the runtime's. */
+  readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
+  /** True to use one WebSocket for all asks, tells and streams of actors. Default: false. */
+  readonly socket?: boolean;
+  /** Milliseconds that an ask waits for its reply. Default: 30,000. */
+  readonly timeout?: number;
+  /** Milliseconds without a byte after which the connection of a stream counts as lost. Default: 60,000. */
+  readonly idle?: number;
+  /** How streams and the socket come back. Default: after a second, and then ever later, ten times. */
+  readonly retry?: RetryOptions;
+  /** For tests. Default: the runtime's timers. */
+  readonly clock?: Pick<Clock, "setTimer">;
+}
+
+/** The options of an ask. */
+export interface CallOptions {
+  /** Gives up when it is aborted. Default: none. */
+  readonly signal?: AbortSignal;
+  /** Milliseconds to wait; the gateway is told (`Prefer: wait`). Default: that of the client. */
+  readonly timeout?: number;
+  /** Go with this request alone; not with a socket. Default: none. */
+  readonly headers?: ClientHeaders;
+  /** The trace that it belongs to (W3C Trace Context). Default: none. */
+  readonly traceparent?: string;
+}
+
+/** The options of a stream. */
+export interface StreamCallOptions extends Omit<CallOptions, "timeout"> {
+  /**
+   * True when the operation may be begun twice: a stream is then begun again as long as it has not shown an item, also where nobody
+   * knows whether it was begun. Default: false.
+   */
+  readonly repeatable?: boolean;
+}
+
+export interface Timer {
+  cancel(): void;
+}
+
+const LONGEST_DELAY = 2 ** 31 - 1; // setTimeout fires at once beyond this.
+
+/** The timers of the runtime, as browsers have them. */
+const timers: NonNullable<ClientOptions["clock"]> = {
+  setTimer(callback, delay) {
+    const timer = setTimeout(callback, Math.min(delay, LONGEST_DELAY));
+    return { cancel: () => clearTimeout(timer), unref: () => {} };
+  },
+};
+
+/** The options of a client, complete. */
+export class Settings {
+  /** Without a slash at the end. */
+  readonly url: string;
+  readonly timeout: number;
+  readonly idle: number;
+  readonly retry: Required<RetryOptions>;
+  readonly #options: ClientOptions;
+
+  /** @throws TypeError or RangeError when an option cannot be one. */
+  constructor(options: ClientOptions) {
+    if (typeof options?.url !== "string" && !(options?.url instanceof URL)) {
+      throw new TypeError('A client needs the url of a gateway: createClient({ url: "https://service.example" }).');
+    }
+    const { first = 1_000, longest = 30_000, attempts = 10 } = options.retry ?? {};
+    this.#options = options;
+    this.url = String(options.url).replace(/\/+$/, "");
+    this.timeout = positive(options.timeout ?? 30_000, "timeout");
+    this.idle = positive(options.idle ?? 60_000, "idle");
+    this.retry = {
+      first: positive(first, "retry.first"),
+      longest: positive(longest, "retry.longest"),
+      attempts: positive(attempts, "retry.attempts"),
+    };
+  }
+
+  /** The token of this moment; undefined if there is none. */
+  async token(): Promise<string | undefined> {
+    const { token } = this.#options;
+    return typeof token === "function" ? token() : token;
+  }
+
+  setTimer(callback: () => void, delay: number): Timer {
+    return (this.#options.clock ?? timers).setTimer(callback, delay);
+  }
+
+  /** Sends a request. It rejects as the runtime's fetch does. */
+  async fetch(path: string, init: RequestInit & { readonly headers: ClientHeaders }): Promise<Response> {
+    const { headers: given } = this.#options;
+    let headers: Headers;
+    try {
+      headers = new Headers(typeof given === "function" ? await given() : given);
+      const token = await this.token();
+      if (token !== undefined) headers.set("authorization", `Bearer ${token}`);
+      for (const [name, value] of Object.entries(init.headers)) headers.set(name, value);
+    } catch (thrown) {
+      throw new NotSent("", { cause: thrown });
+    }
+    return (this.#options.fetch ?? fetch)(this.url + path, { ...init, headers });
+  }
+
+  /** The milliseconds before an attempt, after so many that brought nothing. */
+  pauseAfter(failures: number, asked: number | null, retryAfter: number | null): number {
+    const { first, longest } = this.retry;
+    const pause = Math.min((asked ?? first) * 2 ** Math.min(failures, 30), longest);
+    // Half of it at random ("equal jitter"), so that clients that were cut off together come back one by one.
+    return Math.max(pause / 2 + (Math.random() * pause) / 2, Math.min(retryAfter ?? 0, longest));
+  }
+}
+
+export function positive(value: number, name: string): number {
+  if (typeof value === "number" && value > 0) return value;
+  throw new RangeError(`${name} is a number above 0; got ${String(value)}.`);
+}
+
+/** The end of a wait: its time is up, its caller has aborted it, or it was left. */
+export class Limit {
+  readonly signal: AbortSignal;
+  readonly #ending = new AbortController();
+  readonly #given: AbortSignal | undefined;
+  readonly #timer: Timer | undefined;
+  readonly #timeout: number | undefined;
+  #isLate = false;
+  readonly #abort = (): void => this.#ending.abort(this.#given?.reason);
+
+  constructor(settings: Settings, { signal }: Pick<CallOptions, "signal">, timeout?: number) {
+    this.signal = this.#ending.signal;
+    this.#given = signal;
+    this.#timeout = timeout;
+    if (signal?.aborted === true) this.#abort();
+    signal?.addEventListener("abort", this.#abort, { once: true });
+    if (timeout !== undefined) {
+      this.#timer = settings.setTimer(() => {
+        this.#isLate = true;
+        this.#ending.abort();
+      }, timeout);
+    }
+  }
+
+  /** Gives up. */
+  abort(): void {
+    this.#ending.abort();
+  }
+
+  end(): void {
+    this.#timer?.cancel();
+    this.#given?.removeEventListener("abort", this.#abort);
+  }
+
+  /** The error of what was sent, and did not come to its end. */
+  errorOf(thrown: unknown, what: string): ClientError {
+    if (this.#isLate) {
+      const sentence = `No answer to ${what} came within ${this.#timeout} ms: nobody knows whether it was handled.`;
+      return failure("timeout", sentence);
+    }
+    return this.signal.aborted ? this.cancelled(what) : errorOfNetwork(thrown, what);
+  }
+
+  cancelled(what: string): ClientError {
+    return failure("cancelled", `${what} was cancelled by its caller.`, { cause: this.signal.reason });
+  }
+}

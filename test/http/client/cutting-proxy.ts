@@ -1,0 +1,64 @@
+import { connect, createServer, type Server, type Socket } from "node:net";
+
+/** A proxy that cuts connections. */
+export interface CuttingProxy {
+  readonly url: string;
+  /** The connections so far. */
+  readonly connections: number;
+  /** Most bytes of response that went through one connection. */
+  readonly longest: number;
+  close(): void;
+}
+
+/**
+ * Makes a proxy that cuts a connection once so many bytes of its response went through.
+ *
+ * @param bytes of the connection with this number, which counts from 0; infinite for a connection that stays.
+ */
+export async function cuttingProxy(target: URL, bytes: (connection: number) => number): Promise<CuttingProxy> {
+  const open = new Set<Socket>();
+  let connections = 0;
+  let longest = 0;
+  const server: Server = createServer((client) => {
+    const most = bytes(connections++);
+    let sent = 0;
+    const service = connect(Number(target.port), target.hostname);
+    const end = (): void => {
+      client.destroy();
+      service.destroy();
+      open.delete(client);
+      open.delete(service);
+    };
+    for (const socket of [client, service]) {
+      open.add(socket);
+      socket.on("error", end);
+      socket.on("close", end);
+    }
+    client.on("data", (data) => service.write(data));
+    service.on("data", (data) => {
+      const part = data.subarray(0, Math.max(most - sent, 0));
+      sent += part.length;
+      longest = Math.max(longest, sent);
+      if (sent < most) client.write(part);
+      else if (part.length === 0) end();
+      else client.write(part, () => setTimeout(end, 2)); // Else the client's stream would drop what it has not read yet.
+    });
+    if (most === 0) end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  if (typeof address !== "object" || address === null) throw new Error("The proxy has no port.");
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    get connections() {
+      return connections;
+    },
+    get longest() {
+      return longest;
+    },
+    close() {
+      server.close();
+      for (const socket of open) socket.destroy();
+    },
+  };
+}
