@@ -22,7 +22,7 @@ const service = serve(system, {
       ? { id: "ada", metadata: { app: headers.get("x-app") ?? "" } }
       : undefined,
 });
-afterAll(() => service.stop({ streams: 0 }));
+afterAll(() => service.stop({ streams: 0, timeout: 1 }));
 const url = new URL("/api", service.url);
 const client = createClient<typeof service>({ url, token: "of-ada", headers: { "x-app": "tests" } });
 

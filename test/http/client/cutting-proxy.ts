@@ -35,7 +35,7 @@ export async function cuttingProxy(target: URL, bytes: (connection: number) => n
       socket.on("close", end);
     }
     client.on("data", (data) => service.write(data));
-    service.on("data", (data) => {
+    service.on("data", (data: Buffer) => {
       const part = data.subarray(0, Math.max(most - sent, 0));
       sent += part.length;
       longest = Math.max(longest, sent);

@@ -69,7 +69,7 @@ const clientOf = (url: URL | string, more: Partial<ClientOptions> = {}) =>
 const client = clientOf(service.url);
 afterAll(async () => {
   client.close();
-  await service.stop({ streams: 0 });
+  await service.stop({ streams: 0, timeout: 1 });
 });
 
 describe("a client with a socket", () => {
@@ -105,7 +105,7 @@ describe("a client with a socket", () => {
       status: null,
     });
     stranger.close();
-    await odd.stop({ streams: 0 });
+    await odd.stop({ streams: 0, timeout: 1 });
   });
 
   test("tells errors as by HTTP", async () => {

@@ -58,7 +58,7 @@ const service = serve(system, {
     },
   },
 });
-afterAll(() => service.stop({ streams: 0 }));
+afterAll(() => service.stop({ streams: 0, timeout: 1 }));
 
 const clientOf = (url: string | URL, more: Partial<ClientOptions> = {}) =>
   createClient<typeof service>({ url, retry: { first: 1, longest: 5, attempts: 5 }, ...more });
