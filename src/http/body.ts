@@ -24,7 +24,10 @@ export function readBody(
   if (type === null || !isJson(type)) {
     return refuse("unsupported-media-type", 'The body must be JSON: send "content-type: application/json".');
   }
-  if (length !== null && !(Number(length) <= limits.body)) return tooLarge(limits);
+  if (length !== null && !(Number(length) <= limits.body)) {
+    // A client that still sends may not hear the answer if the connection ends, so a body that is not giant is passed over.
+    return tooLarge(limits, Number(length) <= PASSED_OVER * limits.body ? {} : CLOSE);
+  }
   return new Promise((resolve, reject) => {
     const reading = new Reading(site, request, resolve, reject);
     if (length === null) reading.readChunks();
@@ -34,8 +37,11 @@ export function readBody(
 
 const NOTHING: Body = { value: undefined };
 
-const tooLarge = ({ body }: Pick<Limits, "body">): Response =>
-  refuse("payload-too-large", `The body has more than ${body} bytes, the most that is taken: send less.`);
+/** A body of as many times the limit still comes to its end, and is dropped. */
+const PASSED_OVER = 16;
+
+const tooLarge = ({ body }: Pick<Limits, "body">, headers: Readonly<Record<string, string>>): Response =>
+  refuse("payload-too-large", `The body has more than ${body} bytes, the most that is taken: send less.`, headers);
 
 /** `application/json` in UTF-8, or another type in its syntax (RFC 6839). */
 export const isJson = (type: string): boolean =>
@@ -76,7 +82,7 @@ class Reading implements Slow {
   readChunks(): void {
     this.#chunks().then(
       (text) => {
-        if (text === null) this.#end(tooLarge(this.#site.limits));
+        if (text === null) this.#end(tooLarge(this.#site.limits, CLOSE));
         else this.#done(text);
       },
       (thrown) => this.#cut(thrown),
@@ -121,7 +127,7 @@ class Reading implements Slow {
   #done(text: string): void {
     const { limits } = this.#site;
     // A header that another router made up may be wrong.
-    const body = text.length > limits.body ? tooLarge(limits) : parseJson(text, limits);
+    const body = text.length > limits.body ? tooLarge(limits, {}) : parseJson(text, limits);
     const isCompressed = body instanceof Response && isEncoded(this.#request);
     this.#end(isCompressed ? refuse("unsupported-media-type", COMPRESSED) : body);
   }
@@ -142,6 +148,7 @@ class Reading implements Slow {
   }
 }
 
+/** Ends the connection: nothing more of the body is taken. */
 const CLOSE = { connection: "close" };
 const COMPRESSED = "The body must not be compressed: leave content-encoding out.";
 

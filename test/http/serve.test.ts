@@ -180,6 +180,13 @@ describe("P18: bytes that no client of good faith sends", () => {
     expect(await raw(port, bytes, answer)).toMatch(answer);
   });
 
+  test("a body that goes on beyond the limit, or is giant by its header, ends the connection; one that is not is passed over", async () => {
+    const chunked = `${head(0).replace(/content-length.*\r\n/, "transfer-encoding: chunked\r\n")}7d0\r\n${"1".repeat(2_000)}\r\n`;
+    for (const bytes of [chunked, head(1_000_000)]) expect(await raw(port, bytes)).toMatch(/^HTTP\/1.1 413 /);
+    const next = `${head(2_000)}${"1".repeat(2_000)}${head(1)}0`;
+    expect(await raw(port, next, /413[\s\S]*200 OK/)).toMatch(/^HTTP\/1.1 413 [\s\S]*200 OK/);
+  });
+
   test("two types of media in two headers are refused", async () => {
     expect(await raw(port, `${head(1, "content-type: text/plain\r\n")}1`, "}")).toMatch(/^HTTP\/1.1 415 /);
   });
