@@ -81,7 +81,8 @@ export interface Door {
   stream(operation: string, payload: unknown, options?: StreamOptions): ActorStream<unknown>;
 }
 
-class ActorDoor implements Door {
+/** The door of an actor, as `receive` opens it. */
+export class ActorDoor implements Door {
   readonly metadata: Metadata | undefined;
   readonly #cell: Recipient;
   readonly #origin: Origin;

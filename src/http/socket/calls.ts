@@ -209,8 +209,9 @@ export class Calls {
 
   #sayReply(id: string, payload: unknown): void {
     const text = this.#written({ kind: "reply", id, payload });
-    if (this.#fits(text)) this.#output.say(text);
-    else this.#fail(id, this.#tooLarge());
+    if (!this.#fits(text)) this.#fail(id, this.#tooLarge());
+    else if (this.#responder.size > 1) this.#output.say(text);
+    else this.#output.sayLast(text); // A microtask for it would cost 0.5 µs.
   }
 
   #sayItems(id: string, items: readonly unknown[]): Promise<void> | undefined {

@@ -8,6 +8,8 @@ export const FRAMES = 1_000;
 /** The characters as which a text counts at least, because it takes as much memory. */
 const LEAST = 64;
 
+const NONE: readonly unknown[] = [];
+
 /** What an intake needs of its socket. */
 export interface Taker {
   /** Parses a text, or says what is wrong with it. */
@@ -29,7 +31,7 @@ export class Intake {
   #isClosed = false;
   #isRunning = false;
   /** The frames of the text that is being handled, and the place of the next one. */
-  #frames: readonly unknown[] = [];
+  #frames: readonly unknown[] = NONE;
   #at = 0;
   /** Texts that wait, the place of the next one, and their size. */
   #texts: string[] = [];
@@ -53,6 +55,12 @@ export class Intake {
       this.#taker.end(1009, `A text has at most ${this.most} bytes: send less.`);
       return;
     }
+    if (this.isEmpty && !this.#isPaused && !this.#isRunning) {
+      this.#spent++;
+      this.#read(text);
+      this.#run();
+      return;
+    }
     this.#size += Math.max(text.length, LEAST);
     if (this.#size > this.most + LEAST && !this.isEmpty) {
       this.#taker.end(1008, "Too much was sent at once: wait for answers before you send more.");
@@ -74,7 +82,7 @@ export class Intake {
 
   close(): void {
     this.#isClosed = true;
-    this.#frames = [];
+    this.#frames = NONE;
     this.#texts = [];
     this.#at = this.#next = 0;
   }
@@ -84,7 +92,11 @@ export class Intake {
     while (!this.#isPaused && !this.isEmpty && this.#spent < PER_TURN) {
       this.#spent++;
       if (this.#at < this.#frames.length) this.#taker.take(this.#nextFrame());
-      else this.#read(this.#nextText());
+      else {
+        const text = this.#nextText();
+        this.#size -= Math.max(text.length, LEAST);
+        this.#read(text);
+      }
     }
     this.#isRunning = false;
     if (this.#spent < PER_TURN || this.#isClosed) return;
@@ -98,7 +110,6 @@ export class Intake {
   /** Makes frames of a text. */
   #read(text: string): void {
     this.#spent += text.length >> 12;
-    this.#size -= Math.max(text.length, LEAST);
     const parsed = this.#taker.parse(text);
     if (typeof parsed === "string") this.#taker.end(1007, parsed);
     else if (!Array.isArray(parsed.value)) this.#taker.end(1007, "A text is an array of frames.");
@@ -112,7 +123,7 @@ export class Intake {
   #nextFrame(): unknown {
     const frame: unknown = this.#frames[this.#at++];
     if (this.#at === this.#frames.length) {
-      this.#frames = [];
+      this.#frames = NONE;
       this.#at = 0;
     }
     return frame;

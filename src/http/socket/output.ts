@@ -49,6 +49,13 @@ export class Output {
     if (this.#text.length >= LONG) this.flush();
   }
 
+  /** Sends a frame at once, with what was to leave in this turn: for a frame after which no other one is due. */
+  sayLast(frame: string): void {
+    if (this.#isClosed) return;
+    this.#text = this.#text === "" ? `[${frame}` : `${this.#text},${frame}`;
+    this.flush();
+  }
+
   /** Sends what has been said. */
   readonly flush = (): void => {
     if (this.#text === "" || this.#isClosed) return;
