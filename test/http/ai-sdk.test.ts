@@ -1,0 +1,127 @@
+import { describe, expect, test } from "bun:test";
+import { AbstractChat, type ChatState, type ChatStatus, DefaultChatTransport, type UIMessage } from "ai";
+import { serve } from "../../src/http/index";
+import { createSystem, defineProtocol, Type } from "../../src/index";
+import { Pushed } from "./feeds";
+
+/** What the hooks of each framework stand on, with plain fields in place of the framework's state. */
+class Chat extends AbstractChat<UIMessage> {
+  constructor(id: string, messages: UIMessage[], api: string) {
+    const state: ChatState<UIMessage> = {
+      status: "ready" as ChatStatus,
+      error: undefined,
+      messages,
+      pushMessage: (message) => {
+        state.messages = state.messages.concat(message);
+      },
+      popMessage: () => {
+        state.messages = state.messages.slice(0, -1);
+      },
+      replaceMessage: (index, message) => {
+        state.messages = state.messages.with(index, message);
+      },
+      snapshot: (thing) => structuredClone(thing),
+    };
+    super({ id, state, transport: new DefaultChatTransport({ api }) });
+  }
+}
+
+const Assistant = defineProtocol("assistant", {
+  /** The payload is what `useChat` sends. */
+  chat: {
+    payload: Type.Object({ id: Type.String(), messages: Type.Array(Type.Unknown()) }),
+    stream: Type.Unknown(),
+  },
+});
+
+function assistant() {
+  const replies = new Map<string, Pushed>();
+  const replyTo = (id: string): Pushed => {
+    const reply = replies.get(id) ?? new Pushed();
+    replies.set(id, reply);
+    return reply;
+  };
+  const system = createSystem();
+  const ref = system.spawn("assistant", Assistant, (ctx) => ({ chat: ({ id }) => replyTo(id).items(ctx.signal) }), {
+    concurrency: 100,
+  });
+  const { url, stop } = serve(system, {
+    port: 0,
+    signals: [],
+    expose: { assistant: { ref, operations: { chat: { format: "ai-sdk", resume: {} } } } },
+  });
+  const api = `${url.origin}/actors/assistant/chat`;
+  const chat = (id: string, messages: UIMessage[] = []): Chat => new Chat(id, messages, api);
+  return { replyTo, chat, api, stop: () => stop({ streams: 0 }) };
+}
+
+const partsOf = (chat: Chat): unknown[] =>
+  (chat.lastMessage?.parts ?? []).map((part) => ("text" in part ? part.text : part.type));
+
+describe("A stream in the AI SDK's form", () => {
+  test("shows strings as text to its hooks", async () => {
+    const { replyTo, chat, stop } = assistant();
+    replyTo("one").push("Hello, ", "world");
+    replyTo("one").end();
+    const first = chat("one");
+    await first.sendMessage({ text: "Say hello" });
+    expect(first.error).toBeUndefined();
+    expect(first.lastMessage?.role).toBe("assistant");
+    expect(partsOf(first)).toEqual(["Hello, world"]);
+    await stop();
+  });
+
+  test("passes on the chunks of its protocol, between texts, too", async () => {
+    const { replyTo, chat, stop } = assistant();
+    replyTo("two").push(
+      { type: "start", messageId: "m1" },
+      "Looking it up. ",
+      { type: "tool-input-available", toolCallId: "t1", toolName: "search", input: { q: "envoi" } },
+      { type: "tool-output-available", toolCallId: "t1", output: ["found"] },
+      "Found.",
+    );
+    replyTo("two").end();
+    const second = chat("two");
+    await second.sendMessage({ text: "Search" });
+    expect(second.error).toBeUndefined();
+    expect(second.lastMessage?.id).toBe("m1");
+    expect(partsOf(second)).toEqual(["Looking it up. ", "tool-search", "Found."]);
+    await stop();
+  });
+
+  test("is resumed by another hook of the same chat; where nothing runs, there is nothing to resume", async () => {
+    const { replyTo, chat, stop } = assistant();
+    const reply = replyTo("three");
+    reply.push("Once ", "upon ");
+    const first = chat("three");
+    const sent = first.sendMessage({ text: "Tell a story" });
+    while (partsOf(first)[0] !== "Once upon ") await new Promise<void>((resolve) => setImmediate(resolve));
+    await first.stop(); // Leaves, as a page does that is loaded anew.
+    await sent;
+    const again = chat("three", first.messages.slice(0, 1));
+    const resumed = again.resumeStream();
+    while (partsOf(again)[0] !== "Once upon ") await new Promise<void>((resolve) => setImmediate(resolve));
+    reply.push("a time");
+    reply.end();
+    await resumed;
+    expect(again.error).toBeUndefined();
+    expect(partsOf(again)).toEqual(["Once upon a time"]);
+    const idle = chat("three");
+    await idle.resumeStream();
+    expect([idle.error, idle.status]).toEqual([undefined, "ready"]);
+    await stop();
+  });
+
+  test("refuses what it cannot take, and tells its hooks when the server goes away", async () => {
+    const { replyTo, chat, api, stop } = assistant();
+    const wrong = await fetch(api, { method: "POST", headers: { "content-type": "application/json" }, body: "{}" });
+    expect(wrong.status).toBe(400);
+    const left = chat("four");
+    replyTo("four").push("Hel");
+    const sent = left.sendMessage({ text: "Hello" });
+    while (partsOf(left)[0] !== "Hel") await new Promise<void>((resolve) => setImmediate(resolve));
+    await stop();
+    await sent;
+    expect(left.error?.message).toBe("The server goes away: come back in a moment.");
+  });
+});
