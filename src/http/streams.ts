@@ -3,14 +3,14 @@ import type { Endpoint, MetricFamily, Part, ResumeOptions, Route, Site, Visit } 
 import { durableResponse } from "./durable-streams";
 import type { EventFeed } from "./event-body";
 import { type AddEvent, AI_SDK, type Encoder, type EventFormat, SSE, unnumbered } from "./event-format";
-import { eventResponse, lastEventId } from "./event-response";
+import { eventResponse, LONG, lastEventId, ticks } from "./event-response";
 import { type Problem, problemOf, problemOfError, refuse, refuseProblem } from "./problem";
 import { type LogLimits, StreamLog } from "./stream-log";
 
 const RESUME: LogLimits = { for: 30_000, items: 1_000, bytes: 1_048_576 };
 
-/** Most items that are written at once: as many as the producer may be ahead. */
-const BATCH = 16;
+/** Most items that the producer may be ahead, and that are written at once. */
+const CREDIT = 64;
 
 /** In milliseconds; longer where a log is kept for longer. */
 const ABANDONED_AFTER = 300_000;
@@ -64,23 +64,25 @@ export class OpenStreams {
     const limits = { ...RESUME, ...options.resume };
     const items = actor.door.stream(operation.name, payload, {
       ...(visit.metadata !== undefined && { metadata: visit.metadata }),
-      ...(options.resume !== undefined && { abandonedAfter: Math.max(limits.for, ABANDONED_AFTER) }),
+      ...(options.resume === undefined
+        ? { credit: CREDIT }
+        : { abandonedAfter: Math.max(limits.for, ABANDONED_AFTER) }),
     });
     // A stream that fails at once gets a status of its own, and the first events go out with the headers.
-    const first = items.next();
-    const begun = await settledInTurn(site, first);
-    if (typeof begun !== "boolean") {
+    const first = new Ahead(items);
+    for (let wait = 0; wait < 4 && first.isPending; wait++) await ticks();
+    if (first.failure !== null) {
       release();
-      return refuseProblem(problemOfThrown(endpoint, begun.thrown));
+      return refuseProblem(problemOfThrown(endpoint, first.failure.thrown));
     }
     const format = options.format === "ai-sdk" ? AI_SDK : SSE;
     if (options.resume !== undefined) {
       const kept = this.#keep(visit, endpoint, payload, items, limits, format, release);
-      void kept.log.run(first);
+      void kept.log.run(first.step());
       return this.#follow(visit, kept, 0);
     }
     const feed = new ItemFeed(endpoint, items, first, format, release);
-    const ahead = begun ? await feed.read() : "";
+    const ahead = first.isPending ? "" : await feed.read();
     visit.server?.timeout(visit.request, 0); // Else Bun ends a stream that is quiet for 10 seconds.
     return new Response(site.bodies.open(feed, visit.request, ahead), { headers: format.headers });
   }
@@ -305,15 +307,28 @@ function chatOf(owner: string, { actor, operation, options }: Endpoint, payload:
   return JSON.stringify([owner, actor.name, operation.name, id]);
 }
 
-/** Gives a stream one turn of the event loop to begin. True once it has, and false if it has not. */
-function settledInTurn({ clock }: Site, first: Promise<unknown>): Promise<boolean | { readonly thrown: unknown }> {
-  return new Promise((resolve) => {
-    first.then(
-      () => resolve(true),
-      (thrown: unknown) => resolve({ thrown }),
+/** A read of a stream, which says whether it is answered. */
+class Ahead {
+  isPending = true;
+  failure: { readonly thrown: unknown } | null = null;
+  readonly #step: Promise<IteratorResult<unknown, undefined>>;
+
+  constructor(items: ActorStream<unknown>) {
+    this.#step = items.next();
+    this.#step.then(
+      () => {
+        this.isPending = false;
+      },
+      (thrown: unknown) => {
+        this.isPending = false;
+        this.failure = { thrown };
+      },
     );
-    clock.macrotask(() => resolve(false));
-  });
+  }
+
+  step(): Promise<IteratorResult<unknown, undefined>> {
+    return this.#step;
+  }
 }
 
 /** A failure as clients may know it. The rest is logged. */
@@ -338,7 +353,7 @@ class ItemFeed implements EventFeed {
   readonly #items: ActorStream<unknown>;
   readonly #encoder: Encoder;
   readonly #release: () => void;
-  #first: Promise<IteratorResult<unknown, undefined>> | null;
+  #ahead: Ahead;
   #text = "";
   readonly #add: AddEvent = (data, event) => {
     this.#text += unnumbered(data, event);
@@ -347,29 +362,38 @@ class ItemFeed implements EventFeed {
   constructor(
     endpoint: Endpoint,
     items: ActorStream<unknown>,
-    first: Promise<IteratorResult<unknown, undefined>>,
+    first: Ahead,
     { goodbye, encoder }: EventFormat,
     release: () => void,
   ) {
     this.goodbye = goodbye;
     this.#endpoint = endpoint;
     this.#items = items;
-    this.#first = first;
+    this.#ahead = first;
     this.#encoder = encoder();
     this.#release = release;
   }
 
   async read(): Promise<string> {
     const add = this.#add;
+    let count = 0;
     try {
-      const step = await (this.#first ?? this.#items.next());
-      this.#first = null;
-      if (step.done === true) {
-        this.isEnded = true;
-        this.#encoder.end(add);
-      } else {
-        this.#encoder.item(step.value, add);
-        for (const item of this.#items.ready(BATCH)) this.#encoder.item(item, add);
+      while (!this.isEnded && count < CREDIT && this.#text.length < LONG) {
+        if (count > 0 && this.#ahead.isPending) {
+          await ticks(); // What comes at once goes out at once, in one chunk.
+          if (this.#ahead.isPending) break;
+        }
+        const step = await this.#ahead.step();
+        if (step.done === true) {
+          this.isEnded = true;
+          this.#encoder.end(add);
+        } else {
+          const ready = this.#items.ready(CREDIT);
+          this.#encoder.item(step.value, add);
+          for (const item of ready) this.#encoder.item(item, add);
+          count += 1 + ready.length;
+          this.#ahead = new Ahead(this.#items);
+        }
       }
     } catch (thrown) {
       this.isEnded = true;
