@@ -232,6 +232,8 @@ export interface Site {
   readonly routes: readonly Route[];
   /** The statuses that the gateway itself may give on each route that is not open, by its options: such as 401, 403 and 429. */
   readonly guards: readonly number[];
+  /** The headers in which callers send their credentials, for OpenAPI. Empty if nobody is asked. */
+  readonly credentials: readonly string[];
   /** The metrics of all parts: for the page. */
   metrics(): readonly MetricFamily[];
   /** True once the gateway drains. */

@@ -1,7 +1,7 @@
 import type { WebSocketHandler } from "bun";
 import { type Clock, type Logger, quote, type System } from "../index";
 import { actorsPart } from "./actors";
-import { refuseUnknown } from "./border/authenticate";
+import { headersOf, refuseUnknown } from "./border/authenticate";
 import { type Entrance, entranceOf } from "./border/entrance";
 import { ServerTimings } from "./border/server-timing";
 import type { BunServer, Caller, Exposure, Limits, MetricFamily, Part, Route, Site, Visit } from "./contract";
@@ -56,6 +56,7 @@ class SystemGateway implements Site {
   readonly name: string;
   readonly version: string;
   readonly basePath: string;
+  readonly credentials: readonly string[];
   readonly routes: Route[] = [];
   readonly disconnects: Disconnects;
   readonly bodies: EventBodies;
@@ -97,6 +98,7 @@ class SystemGateway implements Site {
     this.name = options.name ?? "envoi";
     this.version = options.version ?? "0.0.0";
     this.basePath = options.basePath ?? "";
+    this.credentials = headersOf(options.authenticate);
     const sockets = socketPart(options.topics, options.socket);
     this.bodies = new EventBodies(this.clock, options.keepAlive ?? KEEP_ALIVE);
     this.streams = new OpenStreams(this);

@@ -1,6 +1,6 @@
 import { quote } from "../../index";
 import { checkOptions, must } from "../options";
-import { type Authenticate, refuseUnknown } from "./authenticate";
+import { type Authenticate, readsFrom, refuseUnknown } from "./authenticate";
 import { type Callers, KnownSecrets } from "./known-secrets";
 
 /** Where callers send their keys, and whose they are. */
@@ -41,7 +41,9 @@ export function apiKeys(options: ApiKeyOptions): ApiKeys {
     const caller = KEY.test(key) ? known.callerOf(key) : undefined;
     return caller ?? refuseUnknown(challenge, "The key names no caller who is let in: send another one.");
   };
-  return Object.assign(authenticate, { replace: (keys: Callers) => known.replace(keys) });
+  return Object.assign(readsFrom(authenticate, [header.toLowerCase()]), {
+    replace: (keys: Callers) => known.replace(keys),
+  });
 }
 
 const CHECKS = {

@@ -23,6 +23,18 @@ export type Authenticate = (
  */
 export type Authorize = (caller: Caller | undefined, actor: string, operation: string) => boolean | Promise<boolean>;
 
+const headers = new WeakMap<Authenticate, readonly string[]>();
+
+/** Says which headers of its own a function reads credentials from, for OpenAPI. Others read `authorization`. */
+export function readsFrom<Way extends Authenticate>(way: Way, names: readonly string[]): Way {
+  headers.set(way, names);
+  return way;
+}
+
+/** The headers from which a function reads credentials. */
+export const headersOf = (way: Authenticate | undefined): readonly string[] =>
+  way === undefined ? [] : (headers.get(way) ?? ["authorization"]);
+
 /** The refusal of a request whose caller is not known. */
 export const refuseUnknown = (
   challenge = "Bearer",
@@ -40,7 +52,7 @@ export function anyOf(...ways: readonly [Authenticate, ...Authenticate[]]): Auth
   if (ways.length === 0 || ways.some((way) => typeof way !== "function")) {
     throw new TypeError("anyOf takes functions that give the caller of a request: anyOf(bearerTokens(…), apiKeys(…)).");
   }
-  return async (request, border) => {
+  const authenticate: Authenticate = async (request, border) => {
     const challenges: string[] = [];
     for (const way of ways) {
       const told = await way(request, border);
@@ -51,4 +63,5 @@ export function anyOf(...ways: readonly [Authenticate, ...Authenticate[]]): Auth
     }
     return refuseUnknown([...new Set(challenges)].join(", "));
   };
+  return readsFrom(authenticate, [...new Set(ways.flatMap(headersOf))]);
 }

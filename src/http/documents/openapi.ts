@@ -25,20 +25,23 @@ export function openApiOf(site: Site): Json {
     const path = at(route.path.replaceAll(/:(\w+)/g, "{$1}"));
     path[route.method.toLowerCase()] = ofRoute(site, route, route.description);
   }
-  const isGuarded = site.guards.includes(401);
+  const schemes = site.credentials.map((header) => [header, schemeOf(header)] as const);
   return {
     openapi: "3.1.0",
     info: { title: site.name, version: site.version },
     ...(site.basePath !== "" && { servers: [{ url: site.basePath }] }),
-    ...(isGuarded && { security: [{ credentials: [] }] }),
+    ...(schemes.length > 0 && { security: schemes.map(([name]) => ({ [name]: [] })) }),
     paths: Object.fromEntries(paths),
     components: {
       schemas: schemas.all,
       responses: problemResponses(paths),
-      ...(isGuarded && { securitySchemes: { credentials: { type: "http", scheme: "bearer" } } }),
+      ...(schemes.length > 0 && { securitySchemes: Object.fromEntries(schemes) }),
     },
   };
 }
+
+const schemeOf = (header: string): Json =>
+  header === "authorization" ? { type: "http", scheme: "bearer" } : { type: "apiKey", in: "header", name: header };
 
 /** The schemas of an operation, as the document refers to them. */
 interface Parts {

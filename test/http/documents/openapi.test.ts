@@ -1,7 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import type { Route } from "../../../src/http/contract";
-import { createGateway, type Gateway, type GatewayOptions } from "../../../src/http/index";
+import {
+  anyOf,
+  apiKeys,
+  bearerTokens,
+  createGateway,
+  type Gateway,
+  type GatewayOptions,
+} from "../../../src/http/index";
 import { address, createSystem, defineProtocol, Type } from "../../../src/index";
 import { createManualClock } from "../../../src/testing/index";
 import { notesService } from "./service";
@@ -83,6 +90,22 @@ describe("GET /openapi.json", () => {
     const item = stream?.["content"]?.["text/event-stream"]?.["schema"]?.["oneOf"]?.[0]?.["properties"]?.["data"];
     expect(schemaAt(item?.["contentSchema"])).toMatchObject({ required: ["id", "text"] });
     expect(document["paths"]?.["/actors/notes/write"]?.["post"]?.["description"] as unknown).toBe("Keeps a note.");
+  });
+
+  test("says how callers send their credentials, and which pages need none", async () => {
+    const keys = apiKeys({ header: "X-Key", keys: { "a-key-of-some-length": "ann" } });
+    const authenticate = anyOf(bearerTokens({ "a-token-of-some-length": "bob" }), keys);
+    const { gateway } = notesService({ authenticate });
+    const request = new Request("http://x/openapi.json", { headers: { "x-key": "a-key-of-some-length" } });
+    const document = (await (await gateway.fetch(request)).json()) as Json;
+    expect(await new Validator().validate(structuredClone(document))).toMatchObject({ valid: true });
+    expect(document["security"] as unknown).toEqual([{ authorization: [] }, { "x-key": [] }]);
+    expect(document["components"]?.["securitySchemes"] as unknown).toEqual({
+      authorization: { type: "http", scheme: "bearer" },
+      "x-key": { type: "apiKey", in: "header", name: "x-key" },
+    });
+    expect(at(document, "paths", "/health/live", "get")["security"] as unknown).toEqual([]);
+    expect(statusesOf(document, "/health/live", "get")).toEqual([200]);
   });
 
   test("a schema that refers to itself does so in the document, too", async () => {
