@@ -50,6 +50,8 @@ export const isJson = (type: string): boolean =>
 
 /** A body on its way. */
 class Reading implements Slow {
+  before: Slow | null = null;
+  after: Slow | null = null;
   readonly #site: Pick<Site, "limits" | "clock" | "disconnects">;
   readonly #request: Request;
   readonly #resolve: (body: Body | Response) => void;

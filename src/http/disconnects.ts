@@ -10,8 +10,10 @@ const SPARE = 5;
 /** The longest idle time that Bun takes, in seconds. */
 const LONGEST = 255;
 
-/** A wait that is looked at only once it has taken a while. */
+/** A wait that is looked at only once it has taken a while. It is a link of a list: a Set cost each request 0.6 µs. */
 export interface Slow {
+  before: Slow | null;
+  after: Slow | null;
   /** Called once, after 25 to 50 ms. */
   grown(): void;
 }
@@ -26,7 +28,20 @@ export interface Watched {
   end(): void;
 }
 
+/** A list of waits; it is before its first and after its last one. */
+class Waits implements Slow {
+  before: Slow = this;
+  after: Slow = this;
+  grown(): void {}
+
+  get isEmpty(): boolean {
+    return this.after === this;
+  }
+}
+
 class Watch implements Watched, Slow {
+  before: Slow | null = null;
+  after: Slow | null = null;
   #leave: ((reason: unknown) => void) | null = null;
   /** Made for those that want a signal. */
   #controller: AbortController | null = null;
@@ -86,8 +101,8 @@ export const idleTimeOf = (time: number): number => Math.min(Math.ceil(time / 10
  */
 export class Disconnects {
   readonly #clock: Clock;
-  #young = new Set<Slow>();
-  #growing = new Set<Slow>();
+  #young = new Waits();
+  #growing = new Waits();
   #isSweeping = false;
 
   constructor(clock: Clock) {
@@ -107,12 +122,22 @@ export class Disconnects {
 
   /** Tells an entry once it has taken a while. */
   add(entry: Slow): void {
-    this.#young.add(entry);
+    const young = this.#young;
+    const last = young.before;
+    entry.before = last;
+    entry.after = young;
+    last.after = entry;
+    young.before = entry;
     if (!this.#isSweeping) this.#sweepLater();
   }
 
   drop(entry: Slow): void {
-    if (!this.#young.delete(entry)) this.#growing.delete(entry);
+    const { before, after } = entry;
+    if (before === null || after === null) return;
+    before.after = after;
+    after.before = before;
+    entry.before = null;
+    entry.after = null;
   }
 
   #sweepLater(): void {
@@ -121,12 +146,13 @@ export class Disconnects {
     this.#young = this.#growing; // It is empty.
     this.#growing = grown;
     const timer = this.#clock.setTimer(() => {
-      for (const entry of grown) {
-        grown.delete(entry);
+      while (!grown.isEmpty) {
+        const entry = grown.after;
+        this.drop(entry);
         entry.grown();
       }
       this.#isSweeping = false;
-      if (this.#young.size > 0) this.#sweepLater();
+      if (!this.#young.isEmpty) this.#sweepLater();
     }, PAUSE);
     timer.unref();
   }

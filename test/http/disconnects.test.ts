@@ -47,7 +47,8 @@ test("P6: a request that was answered is not looked at, and leaves no timer", as
 test("requests that begin while others are watched have their own time", async () => {
   const { clock, disconnects } = createWatching();
   const grown: string[] = [];
-  const add = (name: string): void => disconnects.add({ grown: () => void grown.push(name) });
+  const add = (name: string): void =>
+    disconnects.add({ before: null, after: null, grown: () => void grown.push(name) });
   add("first");
   await clock.advance(20);
   add("second");
