@@ -17,7 +17,11 @@ test.skipIf(Bun.which("prlimit") === null)(
   async () => {
     const program = [process.execPath, join(import.meta.dir, "serve-sessions.ts"), join(folder, "sessions.sqlite")];
     const script = `trap '' XFSZ; ulimit -S -f ${LIMIT}; exec "$@"`;
-    const child = Bun.spawn(["bash", "-c", script, "bash", ...program], { stdout: "pipe", stderr: "ignore" });
+    const child = Bun.spawn(["bash", "-c", script, "bash", ...program], {
+      stdin: "pipe",
+      stdout: "pipe",
+      stderr: "ignore",
+    });
     const { value } = await child.stdout.getReader().read();
     const url = `http://127.0.0.1:${new TextDecoder().decode(value).trim()}`;
     const headers = { "content-type": "application/json" };

@@ -30,6 +30,7 @@ class Victim {
 
   start(): void {
     const child = Bun.spawn([process.execPath, join(import.meta.dir, "serve-sessions.ts"), this.#path], {
+      stdin: "pipe",
       stdout: "pipe",
       stderr: "inherit",
     });

@@ -33,3 +33,5 @@ const gateway = createGateway(system, {
 });
 const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: gateway.fetch });
 process.stdout.write(`${server.port}\n`);
+// Ends with the test, however that ends.
+process.stdin.on("end", () => process.exit()).resume();
