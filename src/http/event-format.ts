@@ -34,12 +34,14 @@ export const EVENT_STREAM = {
 };
 
 /** An event as it is on the wire; `prefix` goes before the number of its id. */
-export const textOf = ({ id, event, data }: LoggedEvent, prefix: string, format: EventFormat): string =>
-  `id: ${prefix}${id}\n${event === "end" && format.end !== null ? `data: ${format.end}\n\n` : unnumbered(data, event)}`;
+export const textOf = ({ id, event, data }: LoggedEvent, prefix: string, { end }: EventFormat): string =>
+  `id: ${prefix}${id}\n${unnumbered(data, event, end)}`;
 
 /** An event without an id. */
-export const unnumbered = (data: string, event?: string): string =>
-  event === undefined ? `data: ${data}\n\n` : `event: ${event}\ndata: ${data}\n\n`;
+export const unnumbered = (data: string, event?: string, end: string | null = null): string => {
+  if (event === undefined) return `data: ${data}\n\n`;
+  return event === "end" && end !== null ? `data: ${end}\n\n` : `event: ${event}\ndata: ${data}\n\n`;
+};
 
 /** JSON without `undefined`, which has no form in it. */
 const jsonOf = (item: unknown): string => JSON.stringify(item) ?? "null";

@@ -349,6 +349,7 @@ function tell({ actor, operation }: Endpoint, thrown: unknown): void {
 class ItemFeed implements EventFeed {
   isEnded = false;
   readonly goodbye: string;
+  readonly #end: string | null;
   readonly #endpoint: Endpoint;
   readonly #items: ActorStream<unknown>;
   readonly #encoder: Encoder;
@@ -356,17 +357,18 @@ class ItemFeed implements EventFeed {
   #ahead: Ahead;
   #text = "";
   readonly #add: AddEvent = (data, event) => {
-    this.#text += unnumbered(data, event);
+    this.#text += unnumbered(data, event, this.#end);
   };
 
   constructor(
     endpoint: Endpoint,
     items: ActorStream<unknown>,
     first: Ahead,
-    { goodbye, encoder }: EventFormat,
+    { goodbye, end, encoder }: EventFormat,
     release: () => void,
   ) {
     this.goodbye = goodbye;
+    this.#end = end;
     this.#endpoint = endpoint;
     this.#items = items;
     this.#ahead = first;

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { AbstractChat, type ChatState, type ChatStatus, DefaultChatTransport, type UIMessage } from "ai";
 import { serve } from "../../src/http/index";
 import { createSystem, defineProtocol, Type } from "../../src/index";
+import { post } from "./event-reader";
 import { Pushed } from "./feeds";
 
 /** What the hooks of each framework stand on, with plain fields in place of the framework's state. */
@@ -34,7 +35,7 @@ const Assistant = defineProtocol("assistant", {
   },
 });
 
-function assistant() {
+function assistant(isKept = true) {
   const replies = new Map<string, Pushed>();
   const replyTo = (id: string): Pushed => {
     const reply = replies.get(id) ?? new Pushed();
@@ -48,7 +49,7 @@ function assistant() {
   const { url, stop } = serve(system, {
     port: 0,
     signals: [],
-    expose: { assistant: { ref, operations: { chat: { format: "ai-sdk", resume: {} } } } },
+    expose: { assistant: { ref, operations: { chat: { format: "ai-sdk", ...(isKept && { resume: {} }) } } } },
   });
   const api = `${url.origin}/actors/assistant/chat`;
   const chat = (id: string, messages: UIMessage[] = []): Chat => new Chat(id, messages, api);
@@ -59,8 +60,8 @@ const partsOf = (chat: Chat): unknown[] =>
   (chat.lastMessage?.parts ?? []).map((part) => ("text" in part ? part.text : part.type));
 
 describe("A stream in the AI SDK's form", () => {
-  test("shows strings as text to its hooks", async () => {
-    const { replyTo, chat, stop } = assistant();
+  test.each([true, false])("shows strings as text to its hooks (kept for resumption: %p)", async (isKept) => {
+    const { replyTo, chat, stop, api } = assistant(isKept);
     replyTo("one").push("Hello, ", "world");
     replyTo("one").end();
     const first = chat("one");
@@ -68,6 +69,9 @@ describe("A stream in the AI SDK's form", () => {
     expect(first.error).toBeUndefined();
     expect(first.lastMessage?.role).toBe("assistant");
     expect(partsOf(first)).toEqual(["Hello, world"]);
+    const raw = await fetch(post(api, { id: "one", messages: [] }));
+    expect(raw.headers.get("x-vercel-ai-ui-message-stream")).toBe("v1");
+    expect(await raw.text()).toEndWith("data: [DONE]\n\n");
     await stop();
   });
 
