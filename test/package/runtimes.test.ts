@@ -4,6 +4,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { installation } from "../../benchmarks/subjects/installation";
+import { serve } from "../../src/http/index";
+import { createSystem, defineProtocol, Type } from "../../src/index";
 import { blocksOf, runScript } from "./page";
 
 const root = join(import.meta.dir, "../..");
@@ -96,6 +98,45 @@ describe("the core outside of Bun, as docs/runtimes.md says", () => {
     expect(run("kit.mjs")).toEqual({ exitCode: 0, stderr: "", stdout: "timeout\n3" });
   }, 60_000);
 
+  test("on Node: the client of a gateway asks, streams and speaks by a socket", async () => {
+    const Counter = defineProtocol("counter", {
+      add: { payload: Type.Number(), reply: Type.Number() },
+      ticks: { payload: Type.Number(), stream: Type.Number() },
+    });
+    const system = createSystem();
+    let total = 0;
+    const ref = system.spawn("counter", Counter, () => ({
+      add: (n) => (total += n),
+      *ticks(most) {
+        for (let n = 1; n <= most; n++) yield n;
+      },
+    }));
+    const service = serve(system, {
+      port: 0,
+      hostname: "127.0.0.1",
+      signals: [],
+      expose: { counter: { ref, operations: { add: true, ticks: { resume: {} } } } },
+    });
+    const code = `
+      import { createClient } from "envoi/http/client";
+      const url = ${JSON.stringify(service.url)};
+      for (const socket of [false, true]) {
+        const client = createClient({ url, socket });
+        console.log((await client.counter.ask("add", 2)).unwrapOr("none"));
+        for await (const tick of client.counter.stream("ticks", 3)) console.log(tick);
+        console.log((await client.counter.ask("add", "two")).match(String, ({ kind }) => kind));
+        client.close();
+      }
+      console.log((await createClient({ url: "http://127.0.0.1:1" }).counter.ask("add", 1)).match(String, ({ kind }) => kind));
+    `;
+    await Bun.write(join(folder, "client.mjs"), code);
+    const child = Bun.spawn([node, "client.mjs"], { cwd: folder, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+    const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+    await service.stop({ streams: 0, timeout: 1 });
+    const lines = [2, 1, 2, 3, "invalid-payload", 4, 1, 2, 3, "invalid-payload", "unreachable"];
+    expect({ stderr, lines: stdout.trim().split("\n") }).toEqual({ stderr: "", lines: lines.map(String) });
+  }, 60_000);
+
   test("with the globals of a web worker: the program of the page runs, in a bundle", async () => {
     const { code, output } = blockUnder("A worker of a browser");
     await Bun.write(join(folder, "worker.ts"), code);
@@ -121,7 +162,7 @@ describe("the core outside of Bun, as docs/runtimes.md says", () => {
       skipLibCheck: false,
       noEmit: true,
     };
-    await Bun.write(join(folder, "all.ts"), 'export * as core from "envoi";\nexport * as kit from "envoi/testing";\n');
+    await Bun.write(join(folder, "all.ts"), 'export * as core from "envoi";\nexport * as kit from "envoi/testing";\nexport * as client from "envoi/http/client";\n');
     await Bun.write(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["all.ts"] }));
     const tsc = join(root, "node_modules/typescript/bin/tsc");
     expect((await runScript(folder, tsc, "-p", "tsconfig.json")).stdout).toBe("");
