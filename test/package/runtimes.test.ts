@@ -117,6 +117,8 @@ describe("the core outside of Bun, as docs/runtimes.md says", () => {
       signals: [],
       expose: { counter: { ref, operations: { add: true, ticks: { resume: {} } } } },
     });
+    const gone = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+    await gone.stop(true);
     const code = `
       import { createClient } from "envoi/http/client";
       const url = ${JSON.stringify(service.url)};
@@ -127,7 +129,7 @@ describe("the core outside of Bun, as docs/runtimes.md says", () => {
         console.log((await client.counter.ask("add", "two")).match(String, ({ kind }) => kind));
         client.close();
       }
-      console.log((await createClient({ url: "http://127.0.0.1:1" }).counter.ask("add", 1)).match(String, ({ kind }) => kind));
+      console.log((await createClient({ url: ${JSON.stringify(gone.url)} }).counter.ask("add", 1)).match(String, ({ kind }) => kind));
     `;
     await Bun.write(join(folder, "client.mjs"), code);
     const child = Bun.spawn([node, "client.mjs"], { cwd: folder, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
