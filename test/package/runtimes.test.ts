@@ -164,7 +164,10 @@ describe("the core outside of Bun, as docs/runtimes.md says", () => {
       skipLibCheck: false,
       noEmit: true,
     };
-    await Bun.write(join(folder, "all.ts"), 'export * as core from "envoi";\nexport * as kit from "envoi/testing";\nexport * as client from "envoi/http/client";\n');
+    await Bun.write(
+      join(folder, "all.ts"),
+      'export * as core from "envoi";\nexport * as kit from "envoi/testing";\nexport * as client from "envoi/http/client";\n',
+    );
     await Bun.write(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["all.ts"] }));
     const tsc = join(root, "node_modules/typescript/bin/tsc");
     expect((await runScript(folder, tsc, "-p", "tsconfig.json")).stdout).toBe("");

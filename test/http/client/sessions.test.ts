@@ -60,7 +60,9 @@ test("a message whose connection is cut after N bytes, for each N: it is handled
   const { id } = (await client.create())._unsafeUnwrap();
   const whole = 900;
   for (let bytes = 0; bytes <= whole; bytes += isLong ? 1 : 37) {
-    const proxy = await cuttingProxy(service.url, (connection) => (connection === 0 ? bytes : Number.POSITIVE_INFINITY));
+    const proxy = await cuttingProxy(service.url, (connection) =>
+      connection === 0 ? bytes : Number.POSITIVE_INFINITY,
+    );
     const before = said;
     const items = await Array.fromAsync(clientOf(proxy.url).send(id, "say", "one two three four"));
     expect({ bytes, items, said: said - before }).toEqual({ bytes, items: ["one", "two", "three", "four"], said: 1 });
