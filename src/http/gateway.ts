@@ -1,7 +1,7 @@
 import type { WebSocketHandler } from "bun";
 import { type Clock, type Logger, quote, type System } from "../index";
 import { actorsPart } from "./actors";
-import { headersOf, refuseUnknown } from "./border/authenticate";
+import { callerIn, headersOf } from "./border/authenticate";
 import { type Entrance, entranceOf } from "./border/entrance";
 import { ServerTimings } from "./border/server-timing";
 import type { BunServer, Caller, Exposure, Limits, MetricFamily, Part, Route, Site, Visit } from "./contract";
@@ -226,16 +226,14 @@ class SystemGateway implements Site {
   }
 
   #enterAs(
-    caller: Caller | Response | undefined,
+    told: Caller | Response | undefined,
     visit: GatewayVisit,
     route: Route,
     start: number,
   ): Response | Promise<Response> {
     visit.timing?.add("auth", this.clock.monotonicTime() - start);
-    if (caller === undefined || caller instanceof Response) return caller ?? refuseUnknown();
-    if (typeof caller?.id !== "string" || caller.id === "") {
-      throw new TypeError(`authenticate gives a caller such as { id: "ada" }, or undefined; it gave ${quote(caller)}.`);
-    }
+    const caller = callerIn(told);
+    if (caller instanceof Response) return caller;
     visit.caller = caller;
     return this.#enter(visit, route);
   }

@@ -1,6 +1,7 @@
-import type { Clock, Logger } from "../../index";
+import { type Clock, type Logger, quote } from "../../index";
 import type { Caller } from "../contract";
 import { refuse } from "../problem";
+import { isCaller } from "./known-secrets";
 
 /** What a function that finds callers may use. */
 export interface Border {
@@ -40,6 +41,17 @@ export const refuseUnknown = (
   challenge = "Bearer",
   detail = "The request names no caller who is let in: send credentials.",
 ): Response => refuse("unauthenticated", detail, { "www-authenticate": challenge });
+
+/**
+ * The caller that the owner's function found, or the refusal.
+ *
+ * @throws TypeError when it gave something else.
+ */
+export function callerIn(told: Caller | Response | undefined): Caller | Response {
+  if (told === undefined) return refuseUnknown();
+  if (told instanceof Response || isCaller(told)) return told;
+  throw new TypeError(`authenticate gives a caller such as { id: "ada" }, or undefined; it gave ${quote(told)}.`);
+}
 
 /**
  * Takes any of several kinds of credentials: the first that knows the caller decides. A request that none of them knows is refused with the

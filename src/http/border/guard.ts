@@ -6,8 +6,7 @@ import { aFunction, type Check, type Checks, checkOptions, group } from "../opti
 import { refuse } from "../problem";
 import { serverIn } from "../server";
 import { Shares } from "../shares";
-import { type Authenticate, type Border, refuseUnknown } from "./authenticate";
-import { isCaller } from "./known-secrets";
+import { type Authenticate, type Border, callerIn } from "./authenticate";
 import { markRated, type Rated, RateLimiter, type RateLimitOptions } from "./rate-limit";
 
 /** The bounds of what a guarded handler gets, as those of a gateway. */
@@ -115,12 +114,8 @@ class Guard {
 
   async #answer(request: Request, server: unknown): Promise<Response> {
     const { authenticate, authorize, addressOf } = this.#options;
-    const caller = authenticate === undefined ? undefined : await authenticate(request, this.#border);
+    const caller = authenticate && callerIn(await authenticate(request, this.#border));
     if (caller instanceof Response) return caller;
-    if (authenticate !== undefined && caller === undefined) return refuseUnknown();
-    if (caller !== undefined && !isCaller(caller)) {
-      throw new TypeError(`authenticate gives a caller such as { id: "ada" }, or undefined; it gave ${quote(caller)}.`);
-    }
     const owner = caller?.id ?? (addressOf?.(request) || addressIn(serverIn(server), request));
     const guarded: Guarded = { caller, owner, server };
     const rated = await this.#rates?.take(guarded);

@@ -108,7 +108,8 @@ export class RequestTiming implements Timing {
   /** The value of the header `Server-Timing` (W3C): durations in milliseconds, and nothing else. */
   toString(): string {
     let text = "";
-    for (const [index, name] of this.#names.entries()) text += `${name};dur=${(this.#durations[index] ?? 0).toFixed(2)}, `;
+    for (const [index, name] of this.#names.entries())
+      text += `${name};dur=${(this.#durations[index] ?? 0).toFixed(2)}, `;
     return `${text}total;dur=${(this.#clock.monotonicTime() - this.#begun).toFixed(2)}`;
   }
 }

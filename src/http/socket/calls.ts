@@ -8,6 +8,7 @@ import {
   type Responder,
 } from "../../index";
 import { logFailure } from "../actors";
+import { traceContext } from "../border/trace-context";
 import type { Caller } from "../contract";
 import { type Problem, problemOf, problemOfError } from "../problem";
 import { Admission, type Decision, type Refusal } from "./admission";
@@ -171,6 +172,7 @@ export class Calls {
   /** Hands a message to its actor. */
   #send(frame: MessageOfClient | TellOfClient, id: string, credit: number, wantsProgress = false): void {
     const { kind, to, type, payload, timeLeft = Number.POSITIVE_INFINITY, traceparent } = frame;
+    const trace = traceContext(traceparent, undefined);
     const { addresses, site } = this.#hub;
     const isBounded = kind === "ask" || kind === "offer";
     this.#responder.take({
@@ -181,7 +183,7 @@ export class Calls {
       isAwaited: kind !== "tell",
       type,
       payload,
-      metadata: isTrace(traceparent) ? { ...this.#metadata, traceparent } : this.#metadata,
+      metadata: trace === undefined ? this.#metadata : { ...this.#metadata, ...trace },
       timeLeft: isBounded ? Math.min(timeLeft, site.limits.time) : timeLeft,
       credit,
       wantsProgress,
@@ -298,10 +300,6 @@ const NO_OPERATION = problemOf(
 );
 const NO_TOPIC = problemOf("not-found", "There is no such topic: check the spelling.");
 const GOING = problemOf("unavailable", AGAIN);
-
-/** True for a well-formed trace context (W3C). Another one is dropped, as that standard says. */
-const isTrace = (traceparent: string | undefined): boolean =>
-  traceparent !== undefined && /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/.test(traceparent);
 
 /** The metadata of what a caller sends. */
 const metadataOf = (caller: Caller | undefined): Metadata | undefined =>

@@ -31,7 +31,10 @@ export interface Service extends AsyncDisposable {
   readonly logged: string[];
 }
 
-type Options = Pick<GatewayOptions, "authenticate" | "authorize" | "cors" | "limits" | "socket" | "topics">;
+type Options = Pick<
+  GatewayOptions,
+  "authenticate" | "authorize" | "cors" | "limits" | "rateLimit" | "socket" | "topics"
+>;
 
 /** Starts a service with a desk, which does what the tests of sockets need. */
 export function startService(options: Options = {}, systemOptions: SystemOptions = {}): Service {
