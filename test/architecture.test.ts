@@ -20,6 +20,26 @@ const ROOMS = [
 const LAYERS = ["", "envelopes", "refs", "cell", "life", "face"]; // Of src/actor; the files beside the folders come first.
 /** What is built on the public face, as a user's code would be. */
 const WINGS = ["testing", "tools", "http"];
+/** The door to HTTP, from the bottom to the top: its folders, and the files beside them. What stands on one line does not know each other. */
+const DOOR = [
+  [
+    "exposes",
+    "server",
+    "options",
+    "problem",
+    "disconnects",
+    "contract",
+    "limits",
+    "preferences",
+    "body",
+    "route-table",
+    "drain",
+  ],
+  ["border", "streams"],
+  ["exposure", "actors", "messages"],
+  ["documents", "sessions", "socket"],
+  ["gateway-options", "gateway", "serve", "index"],
+];
 /** The protocol and the runtime do not know each other, and no wing knows another. */
 const APART = new Set([
   ...["protocol runtime", "runtime protocol"],
@@ -64,6 +84,26 @@ test("imports run one way through the layers of the room of actors", () => {
   expect(within.length).toBeGreaterThan(100);
   expect(new Set(within.map(([from]) => layerOf(from)))).toEqual(new Set(LAYERS));
   expect(within.filter(([from, to]) => LAYERS.indexOf(layerOf(from)) < LAYERS.indexOf(layerOf(to)))).toEqual([]);
+});
+
+test("imports run one way through the door to HTTP, and its client shares types alone with it", async () => {
+  const within = arrows.filter(([from, to]) => roomOf(from) === "http" && roomOf(to) === "http");
+  const pieceOf = (file: string): string => (file.split("/")[1] ?? "").replace(".ts", "");
+  const rankOf = (file: string): number => DOOR.findIndex((row) => row.includes(pieceOf(file)));
+  const server = within.filter(([from]) => pieceOf(from) !== "client");
+  expect(server.length).toBeGreaterThan(150);
+  const isBack = ([from, to]: readonly [string, string]): boolean => {
+    if (rankOf(from) < 0 || rankOf(to) < 0 || rankOf(from) < rankOf(to)) return true;
+    const areFolders = layerOf(from) !== "" && layerOf(to) !== "";
+    return rankOf(from) === rankOf(to) && areFolders && layerOf(from) !== layerOf(to);
+  };
+  expect(server.filter(isBack)).toEqual([]);
+  const shared = within.filter(([from, to]) => pieceOf(from) === "client" && pieceOf(to) !== "client");
+  expect(new Set(shared.map(([, to]) => pieceOf(to)))).toEqual(new Set(["exposes", "problem"]));
+  for (const [from] of shared) {
+    const text = await Bun.file(join(root, from)).text();
+    expect(text.match(/^import (?!type ).*"\.\.\/.*/gm)).toBeNull();
+  }
 });
 
 test("no two files of the core have one name", () => {

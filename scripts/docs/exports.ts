@@ -7,6 +7,8 @@ export const ENTRIES: Readonly<Record<string, string>> = {
   envoi: "src/index.ts",
   "envoi/testing": "src/testing/index.ts",
   "envoi/tools": "src/tools/index.ts",
+  "envoi/http": "src/http/index.ts",
+  "envoi/http/client": "src/http/client/index.ts",
   "envoi/benchmarks": "benchmarks/index.ts",
 };
 

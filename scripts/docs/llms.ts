@@ -64,7 +64,7 @@ function shortOf(readme: Page, guides: readonly Page[], exports: readonly Export
   }
   lines.push("", "## Optional", "");
   lines.push(
-    "- [Security](SECURITY.md): what the core and the tools protect against, and the test that holds each line",
+    "- [Security](SECURITY.md): what the core, the tools and the door to HTTP protect against, and the test that holds each line",
   );
   lines.push("- [Benchmarks](BENCHMARKS.md): every figure, beside its floor");
   lines.push("- [Architecture](ARCHITECTURE.md): the rooms, the life of an actor, and where to change what");

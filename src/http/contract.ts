@@ -1,7 +1,6 @@
 import type { WebSocketHandler } from "bun";
 import type { Address, AnyRef, Clock, Door, Logger, Metadata, Operation, OperationJsonSchema, System } from "../index";
 import type { Disconnects } from "./disconnects";
-import type { EventBodies } from "./event-body";
 import type { BunServer } from "./server";
 
 /** The sender of a request, as `authenticate` found it. */
@@ -129,6 +128,27 @@ export interface EventLog {
   changed(after: number, signal: AbortSignal): Promise<void>;
 }
 
+/** What an event stream is written from. */
+export interface EventFeed {
+  /** True once `read` has given the last text. */
+  readonly isEnded: boolean;
+  /** The text that ends the stream where the server goes away, and tells its reader to come back. */
+  readonly goodbye: string;
+  /** Waits for events, and gives the text of all that are there. It is called again only when that text was taken. */
+  read(): Promise<string>;
+  /** Called once: all is written, or the reader has gone. */
+  leave(): void;
+}
+
+/** The event streams that are being written. */
+export interface Bodies {
+  readonly size: number;
+  /** Makes a body. `ahead` is the text of events that are there already. The request is that which the body answers. */
+  open(feed: EventFeed, request: Request, ahead?: string): ReadableStream<Uint8Array>;
+  /** Resolves when all have ended. Once the signal is aborted, their clients are told to come back. */
+  drain(signal: AbortSignal): Promise<void>;
+}
+
 /** A part of a gateway: its routes, and what it has to tell and to end. */
 export interface Part {
   readonly routes: readonly Route[];
@@ -250,7 +270,7 @@ export interface Site {
   /** True for an origin whose pages may use the gateway (`cors`), beside its own. */
   allows(origin: string): boolean;
   /** The event streams that are being written. `eventResponse` writes one from a log. */
-  readonly bodies: EventBodies;
+  readonly bodies: Bodies;
   /** Answers with the stream of an exposed operation, or resumes one where the request has a `Last-Event-ID`. */
   readonly streams: { open(visit: Visit, endpoint: Endpoint, payload: unknown): Promise<Response> };
   /**

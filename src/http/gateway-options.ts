@@ -1,10 +1,11 @@
 import type { Authenticate, Authorize } from "./border/authenticate";
+import type { CorsOptions } from "./border/cors";
 import type { RateLimitOptions } from "./border/rate-limit";
 import type { Limits, PartMaker } from "./contract";
-import type { CorsOptions } from "./cors";
 import { DOCUMENT_CHECKS, type DocumentOptions } from "./documents/documents";
 import type { Exposing } from "./exposure";
-import { aFunction, type Check, type Checks, COUNT, checkOptions, DURATION, FLAG, group, must, TEXT } from "./options";
+import { LIMIT_CHECKS } from "./limits";
+import { aFunction, type Check, type Checks, checkOptions, DURATION, FLAG, group, must, TEXT } from "./options";
 import type { SocketOptions } from "./socket/options";
 import type { ExposedTopics } from "./socket/relay";
 
@@ -33,11 +34,11 @@ export interface GatewayOptions<E extends Exposing = Exposing> extends DocumentO
   readonly serverTiming?: boolean;
   /** The pages of other origins that may use the gateway. Default: none. */
   readonly cors?: CorsOptions;
-  /** The bounds of what comes from outside. */
+  /** The bounds of what comes from outside. Default: each has its own, which `Limits` says. */
   readonly limits?: Partial<Limits>;
   /** The topics that clients may subscribe to over a socket, by the name that they have outside. Default: none. */
   readonly topics?: ExposedTopics;
-  /** The bounds of sockets. */
+  /** The bounds of sockets. Default: each has its own, which `SocketOptions` says. */
   readonly socket?: SocketOptions;
   /** Longest time, in milliseconds, that an event stream is quiet: then it gets a comment. Default: 15,000. */
   readonly keepAlive?: number;
@@ -45,43 +46,7 @@ export interface GatewayOptions<E extends Exposing = Exposing> extends DocumentO
   readonly parts?: readonly PartMaker[];
 }
 
-/** The limits of a gateway whose owner sets none. */
-const LIMITS: Limits = {
-  body: 1_048_576,
-  depth: 64,
-  bodyTime: 10_000,
-  time: 30_000,
-  streams: 100,
-  sockets: 100,
-  requests: Number.POSITIVE_INFINITY,
-};
-
 export const KEEP_ALIVE = 15_000;
-
-/** The limits that an owner sets, and the others as they are. */
-export function limitsOf(given: Partial<Limits> = {}): Limits {
-  const set = Object.entries(given).filter(([, limit]) => limit !== undefined);
-  return { ...LIMITS, ...Object.fromEntries(set) };
-}
-
-/** The checks of limits. */
-export const LIMIT_CHECKS: Checks<Partial<Limits>> = {
-  body: COUNT,
-  depth: must(
-    "is a whole number from 1 to 512, the deepest that a message may be",
-    (value) => Number.isInteger(value) && (value as number) >= 1 && (value as number) <= 512, // An integer is a number.
-    RangeError,
-  ),
-  bodyTime: DURATION,
-  time: DURATION,
-  streams: COUNT,
-  sockets: COUNT,
-  requests: must(
-    "is a whole number from 1, or Infinity",
-    (value) => value === Number.POSITIVE_INFINITY || (Number.isSafeInteger(value) && (value as number) >= 1), // An integer is a number.
-    RangeError,
-  ),
-};
 
 const ELSEWHERE: Check = () => {}; // Its own part looks at it.
 

@@ -1,28 +1,29 @@
 import type { WebSocketHandler } from "bun";
 import { type Clock, type Logger, quote, type System } from "../index";
 import { actorsPart } from "./actors";
-import { callerIn, headersOf } from "./border/authenticate";
-import { type Entrance, entranceOf } from "./border/entrance";
-import { ServerTimings } from "./border/server-timing";
-import type { BunServer, Caller, Exposure, Limits, MetricFamily, Part, Route, Site, Visit } from "./contract";
-import { Cors } from "./cors";
+import { Access } from "./border/access";
+import { headersOf } from "./border/authenticate";
+import { Cors } from "./border/cors";
+import { entranceOf } from "./border/entrance";
+import { Shares } from "./border/shares";
+import { GatewayVisit, targetOf } from "./border/visit";
+import type { BunServer, Exposure, Limits, MetricFamily, Part, Route, Site, Visit } from "./contract";
 import { Disconnects } from "./disconnects";
 import { documentParts } from "./documents/documents";
 import { endpointsOf, methodsOf, pathOf } from "./documents/reachable";
 import { drainParts } from "./drain";
-import { EventBodies } from "./event-body";
 import type { Exposes } from "./exposes";
 import { type Checked, type Exposing, exposureOf } from "./exposure";
-import { checkGatewayOptions, type GatewayOptions, KEEP_ALIVE, limitsOf } from "./gateway-options";
+import { checkGatewayOptions, type GatewayOptions, KEEP_ALIVE } from "./gateway-options";
+import { limitsOf } from "./limits";
 import { messagesPart } from "./messages";
 import { WAIT } from "./options";
 import { refuse } from "./problem";
 import { type Place, RouteTable } from "./route-table";
 import { serverIn } from "./server";
-import { Shares } from "./shares";
 import { socketPart } from "./socket/part";
-import { OpenStreams } from "./streams";
-import { GatewayVisit, metadataOf, targetOf } from "./visit";
+import { EventBodies } from "./streams/event-body";
+import { OpenStreams } from "./streams/streams";
 
 /** The door of a system to HTTP. */
 export interface Gateway<E = Exposing> extends Exposes<E> {
@@ -80,8 +81,7 @@ class SystemGateway implements Site {
   #route: Route | undefined;
   readonly #table = new RouteTable();
   readonly #shares: Shares;
-  readonly #entrance: Entrance | null;
-  readonly #timings: ServerTimings | null;
+  readonly #access: Access;
 
   constructor(system: System, options: GatewayOptions) {
     this.system = system;
@@ -93,8 +93,7 @@ class SystemGateway implements Site {
     this.exposure = exposureOf(options.expose);
     this.limits = limitsOf(options.limits);
     this.#shares = new Shares(this.limits);
-    this.#entrance = entranceOf(this, options.rateLimit, this.#shares);
-    this.#timings = options.serverTiming === true ? new ServerTimings(system) : null;
+    this.#access = new Access(this, options, entranceOf(this, options.rateLimit, this.#shares));
     this.name = options.name ?? "envoi";
     this.version = options.version ?? "0.0.0";
     this.basePath = options.basePath ?? "";
@@ -119,9 +118,7 @@ class SystemGateway implements Site {
   }
 
   get guards(): readonly number[] {
-    const { authenticate, authorize } = this.#options;
-    const guards = { 401: authenticate, 403: authorize, 429: this.#entrance };
-    return Object.entries(guards).flatMap(([status, guard]) => (guard == null ? [] : [Number(status)]));
+    return this.#access.statuses;
   }
 
   get authenticate(): Site["authenticate"] {
@@ -203,44 +200,11 @@ class SystemGateway implements Site {
       return method === "HEAD" ? withoutBody(refusal) : refusal;
     }
     this.#route = route;
-    const answer = this.#admit(new GatewayVisit(request, server, path, query, place.params), route);
+    const answer =
+      this.#isClosed && route.isOpen !== true
+        ? refuse("unavailable", "The service is stopping: try again later.")
+        : this.#access.admit(new GatewayVisit(request, server, path, query, place.params), route);
     return method === "HEAD" ? withoutBody(answer) : answer;
-  }
-
-  /** Finds the caller of a request, and lets it in or refuses it. */
-  #admit(visit: GatewayVisit, route: Route): Response | Promise<Response> {
-    const { addressOf } = this.#options;
-    if (addressOf !== undefined) visit.address = addressOf(visit.request);
-    if (route.isOpen === true) return route.handle(visit);
-    if (this.#isClosed) return refuse("unavailable", "The service is stopping: try again later.");
-    return this.#timings?.time(visit, () => this.#identify(visit, route)) ?? this.#identify(visit, route);
-  }
-
-  #identify(visit: GatewayVisit, route: Route): Response | Promise<Response> {
-    const { authenticate } = this.#options;
-    if (authenticate === undefined) return this.#enter(visit, route);
-    const start = visit.timing === null ? 0 : this.clock.monotonicTime();
-    const told = authenticate(visit.request, this);
-    if (told instanceof Promise) return told.then((caller) => this.#enterAs(caller, visit, route, start));
-    return this.#enterAs(told, visit, route, start);
-  }
-
-  #enterAs(
-    told: Caller | Response | undefined,
-    visit: GatewayVisit,
-    route: Route,
-    start: number,
-  ): Response | Promise<Response> {
-    visit.timing?.add("auth", this.clock.monotonicTime() - start);
-    const caller = callerIn(told);
-    if (caller instanceof Response) return caller;
-    visit.caller = caller;
-    return this.#enter(visit, route);
-  }
-
-  #enter(visit: GatewayVisit, route: Route): Response | Promise<Response> {
-    visit.metadata = metadataOf(visit.request, visit.caller);
-    return this.#entrance === null ? route.handle(visit) : this.#entrance.pass(visit, route);
   }
 
   /** Says which methods a path takes, to a browser that asks for leave too. */
@@ -255,17 +219,7 @@ class SystemGateway implements Site {
     actor: string,
     operation: string,
   ): Promise<Response | undefined> | Response | undefined {
-    const { authorize } = this.#options;
-    const visit = visitor instanceof GatewayVisit ? visitor : null;
-    if (authorize === undefined) return this.#entrance?.rate(visitor, `${actor}.${operation}`, visit);
-    const start = visit?.timing == null ? 0 : this.clock.monotonicTime();
-    const decide = (may: boolean): Promise<Response | undefined> | Response | undefined => {
-      visit?.timing?.add("auth", this.clock.monotonicTime() - start);
-      if (may !== true) return refuse("forbidden", "This caller may not do that.");
-      return this.#entrance?.rate(visitor, `${actor}.${operation}`, visit);
-    };
-    const told = authorize(visitor.caller, actor, operation);
-    return told instanceof Promise ? told.then(decide) : decide(told);
+    return this.#access.authorize(visitor, actor, operation);
   }
 
   enter(owner: string, what: "streams" | "sockets"): (() => void) | Response {

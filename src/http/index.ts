@@ -1,13 +1,13 @@
 export { type ApiKeyOptions, type ApiKeys, apiKeys } from "./border/api-keys";
 export { type Authenticate, type Authorize, anyOf, type Border } from "./border/authenticate";
 export { type BearerTokens, bearerTokens, type VerifyOptions } from "./border/bearer-tokens";
+export type { CorsOptions } from "./border/cors";
 export { type Guarded, type GuardOptions, guard } from "./border/guard";
 export type { Callers } from "./border/known-secrets";
 export type { RateLimitOptions } from "./border/rate-limit";
 export type { RateLeft, RateLimitStore, RateTaken } from "./border/rate-store";
 export type { RateWindow } from "./border/rate-windows";
 export type { Caller, EndpointOptions, Limits, ResumeOptions } from "./contract";
-export type { CorsOptions } from "./cors";
 export type { DocumentOptions } from "./documents/documents";
 export type { HealthOptions } from "./documents/health";
 export {

@@ -17,7 +17,7 @@ export interface ServerOptions {
    * yourself, as for two servers of one system. They take the place of `system.shutdownOnSignals`.
    */
   readonly signals?: readonly SignalName[];
-  /** How a signal ends the server. */
+  /** How a signal ends the server. Default: streams have 5 seconds, and each phase of the system as long as `system.shutdown()` gives it. */
   readonly shutdown?: StopOptions;
 }
 

@@ -9,7 +9,8 @@ const silent = { warn() {}, error() {} };
 function start(options: Partial<ServeOptions> = {}) {
   const system = createSystem({ logger: silent });
   const ref = system.spawn("counter", Counter, createCounter, { concurrency: 4 });
-  const expose = { counter: { ref, operations: ["add", "total", "never", "echo"] } } as const;
+  const operations = { add: true, total: true, never: true, echo: true, ticks: { resume: {} } } as const;
+  const expose = { counter: { ref, operations } };
   const serving = serve(system, { port: 0, hostname: "127.0.0.1", signals: [], ...options, expose });
   const post = (path: string, body: string) =>
     fetch(new URL(path, serving.url), { method: "POST", body, headers: { "content-type": "application/json" } });
@@ -187,8 +188,14 @@ describe("P18: bytes that no client of good faith sends", () => {
     expect(await raw(port, next, /413[\s\S]*200 OK/)).toMatch(/^HTTP\/1.1 413 [\s\S]*200 OK/);
   });
 
-  test("two types of media in two headers are refused", async () => {
+  test("a header that comes twice is refused where one of the two would have to be chosen", async () => {
     expect(await raw(port, `${head(1, "content-type: text/plain\r\n")}1`, "}")).toMatch(/^HTTP\/1.1 415 /);
+    const open = "GET /actors/counter/ticks?input=1 HTTP/1.1\r\nhost: a\r\n";
+    const stream = await raw(port, `${open}\r\n`, "event: end\ndata: {}");
+    const [, id = ""] = /^id: (.*):1$/m.exec(stream) ?? [];
+    const from = (...numbers: number[]) => numbers.map((number) => `last-event-id: ${id}:${number}\r\n`).join("");
+    expect(await raw(port, `${open}${from(1)}\r\n`, "event: end\ndata: {}")).toMatch(/^HTTP\/1.1 200 /);
+    expect(await raw(port, `${open}${from(1, 0)}\r\n`, "}")).toMatch(/^HTTP\/1.1 400 /);
   });
 
   test("a body that comes late and whole is read; and the connection serves the next request", async () => {

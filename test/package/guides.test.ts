@@ -41,6 +41,14 @@ test.each(pages)("each link of %s leads to a file, and to a heading of it", asyn
   expect(broken).toEqual([]);
 });
 
+test("each test that SECURITY.md names for the door to HTTP is there", async () => {
+  const tests = [...new Bun.Glob("**/*.test.ts").scanSync({ cwd: join(root, "test/http") })];
+  const [, ofDoor = ""] = (await textOf("SECURITY.md")).split("## What the door to HTTP protects against");
+  const named = [...ofDoor.matchAll(/`([\w./-]+\.test\.ts)`/g)].map(([, name = ""]) => name);
+  expect(named.length).toBeGreaterThan(30);
+  expect(named.filter((name) => !tests.some((file) => `test/http/${file}`.endsWith(name)))).toEqual([]);
+});
+
 test("each promise that a test names is on the page of promises", async () => {
   const listed = new Set((await textOf("docs/promises.md")).match(/(?<=^## )P\d+(?=: )/gm));
   const named = new Set<string>();

@@ -63,6 +63,50 @@ if (written.isOk() && read.isOk() && missing.isErr()) {
 }
 `;
 
+/** A service with sessions, whose file a thread writes, and its client, types inferred. */
+const OWN_SERVICE = `import { createSystem, defineProtocol, Type } from "envoi";
+import { serve, sessions } from "envoi/http";
+import { createClient } from "envoi/http/client";
+const Chat = defineProtocol("chat", { say: { payload: Type.String(), stream: Type.String() } });
+const Counter = defineProtocol("counter", {
+  add: { payload: Type.Number(), reply: Type.Number() },
+  ticks: { payload: Type.Number(), stream: Type.Number() },
+});
+const system = createSystem();
+let total = 0;
+const counter = system.spawn("counter", Counter, () => ({
+  add: (n) => (total += n),
+  *ticks(most) { for (let tick = 1; tick <= most; tick++) yield tick; },
+}));
+const factory = () => ({ *say(text: string) { yield* text.split(" "); } });
+export const service = serve(system, {
+  port: 0,
+  hostname: "127.0.0.1",
+  signals: [],
+  expose: { counter: { ref: counter, operations: { add: true, ticks: { resume: {} } } } },
+  parts: [sessions({ protocol: Chat, operations: ["say"], path: "chat.sqlite", factory })],
+});
+for (const socket of [false, true]) {
+  const client = createClient<typeof service>({ url: service.url, socket });
+  const sum: number = (await client.counter.ask("add", 2)).unwrapOr(0);
+  const ticks: number[] = [];
+  for await (const tick of client.counter.stream("ticks", 3)) ticks.push(tick);
+  console.log(sum, ...ticks);
+  client.close();
+}
+const client = createClient<typeof service>({ url: service.url });
+const session = await client.sessions.create();
+if (session.isErr()) throw new Error(session.error.message);
+for await (const word of client.sessions.send(session.value.id, "say", "good morning")) console.log(word);
+await service.stop();
+`;
+
+/** A page: the client alone, with the type of the service. */
+const OWN_PAGE = `import { createClient } from "envoi/http/client";
+import type { service } from "./service";
+export const client = createClient<typeof service>({ url: "https://service.example" });
+`;
+
 describe("the tarball, installed into an empty project", () => {
   let folder = "";
   beforeAll(async () => {
@@ -74,6 +118,8 @@ describe("the tarball, installed into an empty project", () => {
     if (exitCode !== 0) throw new Error(stderr);
     await Bun.write(join(folder, "tests.ts"), OWN_TESTS);
     await Bun.write(join(folder, "tools.ts"), OWN_TOOLS);
+    await Bun.write(join(folder, "service.ts"), OWN_SERVICE);
+    await Bun.write(join(folder, "page.ts"), OWN_PAGE);
     for (const { line, code } of quickStart) await Bun.write(join(folder, `line-${line}.ts`), code);
   }, 120_000);
   afterAll(() => rm(folder, { recursive: true, force: true }));
@@ -160,6 +206,20 @@ describe("the tarball, installed into an empty project", () => {
     expect({ exitCode, stderr, stdout }).toEqual({ exitCode: 0, stderr: "", stdout: "tea\n true not-found\n" });
   }, 240_000);
 
+  test("its door to HTTP runs: asks, streams and a socket by its client, and a session in a file", async () => {
+    const { exitCode, stdout, stderr } = await runScript(folder, "service.ts");
+    const lines = "2 1 2 3\n4 1 2 3\ngood\nmorning\n";
+    expect({ exitCode, stderr, stdout }).toEqual({ exitCode: 0, stderr: "", stdout: lines });
+  }, 240_000);
+
+  test("its client goes into a page, without anything of the service", async () => {
+    const built = await runScript(folder, "build", "--target=browser", "--minify", "page.ts", "--outfile=page.js");
+    expect({ exitCode: built.exitCode, stderr: built.stderr }).toEqual({ exitCode: 0, stderr: "" });
+    const text = await Bun.file(join(folder, "page.js")).text();
+    expect(Bun.gzipSync(text, { level: 9 }).length).toBeLessThan(11_000); // 8 kB, and neverthrow.
+    expect(text).not.toMatch(/\bBun\.|\bprocess\.|bun:sqlite|node:/);
+  }, 60_000);
+
   for (const [moduleResolution, module] of [
     ["NodeNext", "NodeNext"],
     ["Bundler", "Preserve"],
@@ -188,8 +248,10 @@ describe("the tarball, installed into an empty project", () => {
       };
       await Bun.write(
         join(folder, "all.ts"),
-        ["core", "testing", "tools", "benchmarks"]
-          .map((wing) => `export * as ${wing} from "${wing === "core" ? "envoi" : `envoi/${wing}`}";\n`)
+        ["core", "testing", "tools", "http", "http/client", "benchmarks"]
+          .map(
+            (wing) => `export * as ${wing.replace("/", "_")} from "${wing === "core" ? "envoi" : `envoi/${wing}`}";\n`,
+          )
           .join(""),
       );
       await Bun.write(join(folder, "own.ts"), OWN_PACKAGE);

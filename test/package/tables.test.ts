@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { problemOf, STATUSES } from "../../src/http/problem";
 
 const root = join(import.meta.dir, "../..");
 
@@ -28,3 +29,23 @@ for (const [guide, heading, file] of [
     expect(await tableIn(file, heading)).toEqual(page);
   });
 }
+
+test("the table of statuses in docs/http.md has each kind of refusal, with its status", async () => {
+  const [, ...rows] = await tableIn("docs/http.md", "status");
+  const listed = rows.flatMap(([status, kinds = ""]) =>
+    [...kinds.matchAll(/`([\w-]+)`/g)].map(([, kind = ""]) => [kind, Number(status)] as const),
+  );
+  expect(listed.length).toBe(Object.keys(STATUSES).length);
+  expect<Record<string, number>>(Object.fromEntries(listed)).toEqual(STATUSES);
+});
+
+test("docs/http.md says which refusals may be tried again", async () => {
+  // The names of STATUSES are its keys.
+  const kinds = Object.keys(STATUSES) as (keyof typeof STATUSES)[];
+  const retryable = kinds.filter((kind) => problemOf(kind, "").retryable);
+  const told = kinds.filter((kind) => [408, 429, 503, 504].includes(STATUSES[kind]) && kind !== "cancelled");
+  expect(retryable.toSorted()).toEqual(told.toSorted());
+  expect(await Bun.file(join(root, "docs/http.md")).text()).toContain(
+    "`retryable` is true for 408, 429, 504, and for 503 but for `cancelled`.",
+  );
+});

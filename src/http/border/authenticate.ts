@@ -57,6 +57,7 @@ export function callerIn(told: Caller | Response | undefined): Caller | Response
  * Takes any of several kinds of credentials: the first that knows the caller decides. A request that none of them knows is refused with the
  * challenges of all.
  *
+ * @throws TypeError when one of them is no function.
  * @example
  * authenticate: anyOf(bearerTokens({ "s3cr3t": "ada" }), apiKeys({ keys: { "k3y": "robot" } }))
  */

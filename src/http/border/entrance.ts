@@ -1,7 +1,7 @@
 import type { Route, Site } from "../contract";
-import type { Shares } from "../shares";
-import type { GatewayVisit } from "../visit";
 import { markRated, type Rated, RateLimiter, type RateLimitOptions, type Visitor } from "./rate-limit";
+import type { Shares } from "./shares";
+import type { GatewayVisit } from "./visit";
 
 /** Counts what each caller sends, where its owner set limits: requests in a time, and at one time. */
 export class Entrance {

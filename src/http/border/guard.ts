@@ -1,13 +1,13 @@
 import { type Clock, quote, type System, systemClock } from "../../index";
 import { isJson, parseJson } from "../body";
 import type { BunServer, Caller, Limits } from "../contract";
-import { LIMIT_CHECKS, limitsOf } from "../gateway-options";
+import { LIMIT_CHECKS, limitsOf } from "../limits";
 import { aFunction, type Check, type Checks, checkOptions, group } from "../options";
 import { refuse } from "../problem";
 import { serverIn } from "../server";
-import { Shares } from "../shares";
 import { type Authenticate, type Border, callerIn } from "./authenticate";
 import { markRated, type Rated, RateLimiter, type RateLimitOptions } from "./rate-limit";
+import { Shares } from "./shares";
 
 /** The bounds of what a guarded handler gets, as those of a gateway. */
 export type GuardLimits = Pick<Limits, "body" | "depth" | "bodyTime" | "time" | "requests">;

@@ -18,6 +18,7 @@ export interface RateTaken {
   readonly windows: readonly RateLeft[];
 }
 
+/** What one window leaves to a caller. */
 export interface RateLeft {
   /** Whole tokens that are left. */
   readonly remaining: number;

@@ -1,6 +1,6 @@
 import type { Clock, Metadata, System } from "../../index";
 import type { Timing } from "../contract";
-import type { GatewayVisit } from "../visit";
+import type { GatewayVisit } from "./visit";
 
 /** In the metadata of a message whose times are taken. No name of a stranger's metadata can be it, and JSON leaves it out. */
 const MARK = Symbol("timing");

@@ -32,7 +32,16 @@ export interface ClientError {
   readonly cause?: unknown;
 }
 
-/** Thrown by a loop over a stream that ends before its end. */
+/**
+ * Thrown by a loop over a stream that ends before its end.
+ *
+ * @example
+ * try {
+ *   for await (const tick of client.counter.stream("ticks", 3)) console.log(tick);
+ * } catch (thrown) {
+ *   if (thrown instanceof ClientStreamError && thrown.error.retryable) await later();
+ * }
+ */
 export class ClientStreamError extends Error {
   override readonly name = "ClientStreamError";
   /** Told apart as an ask's errors are. */

@@ -74,7 +74,7 @@ function ofEndpoint(site: Site, endpoint: Endpoint, method: "GET" | "POST", part
   const statuses = [
     ...(isGet ? QUERY_STATUSES : BODY_STATUSES),
     ...(isStream ? STREAM_STATUSES : ASK_STATUSES),
-    ...(options.resume === undefined ? [] : [410]),
+    ...(options.resume === undefined ? [] : [204, 410]),
     ...site.guards,
   ];
   const input = { "application/json": { schema: parts.input } };

@@ -1,8 +1,8 @@
 import { logOf, type Operation, publicIssues, quote, receive } from "../../index";
 import { readBody } from "../body";
 import type { Site, Visit } from "../contract";
-import { eventResponse } from "../event-response";
 import { type Problem, problemOf, refuse, refuseError } from "../problem";
+import { eventResponse } from "../streams/event-response";
 import type { LiveSession } from "./live-session";
 import { MessageRun } from "./message-run";
 import { fieldsOf, keyOf, numberIn, placeOf } from "./request-fields";

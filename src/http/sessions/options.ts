@@ -51,7 +51,7 @@ export interface SessionsOptions<Signatures, Metadata extends Schema = Schema> {
    * last moments, and never damages the file. `"power"`: it survives a power cut, too, and each event waits for the disk. Default: `"process"`.
    */
   readonly durability?: "process" | "power";
-  /** What is kept, and for how long. */
+  /** What is kept, and for how long. Default: each bound has its own, which `KeepOptions` says. */
   readonly keep?: KeepOptions;
   /** Milliseconds after which an idle actor is stopped; the next message makes it again. Default: 60,000. */
   readonly idle?: number;

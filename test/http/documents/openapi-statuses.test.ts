@@ -137,4 +137,25 @@ describe("the document has each status that can come, and no other:", () => {
     ]);
     expect(statuses).toEqual(statusesOf(await documentOf(gateway), "/actors/worker/stream", "post"));
   });
+
+  test("of a stream that is resumed", async () => {
+    const Few = defineProtocol("few", { few: { stream: Type.Number() } });
+    const ref = system.spawn("few", Few, () => ({ few: () => [1] }));
+    const few = createGateway(system, { expose: { few: { ref, operations: { few: { resume: {} } } } } });
+    const open = async (headers: Record<string, string> = {}): Promise<Response> => {
+      const answer = few.fetch(new Request("http://x/actors/few/few", { method: "POST", headers }));
+      await clock.settle();
+      return answer;
+    };
+    const first = await open();
+    const id = first.headers.get("content-location")?.slice("/streams/".length);
+    const events = first.text();
+    await clock.settle();
+    expect(await events).toContain(`id: ${id}:2\nevent: end\n`);
+    const statuses: number[] = [];
+    for (const at of [`${id}:2`, `${id}:9`, "nothing"]) statuses.push((await open({ "last-event-id": at })).status);
+    expect(statuses).toEqual([204, 410, 400]);
+    const documented = statusesOf(await documentOf(few), "/actors/few/few", "post");
+    expect(documented).toEqual(expect.arrayContaining(statuses));
+  });
 });

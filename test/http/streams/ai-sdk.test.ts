@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { AbstractChat, type ChatState, type ChatStatus, DefaultChatTransport, type UIMessage } from "ai";
-import { serve } from "../../src/http/index";
-import { createSystem, defineProtocol, Type } from "../../src/index";
+import { serve } from "../../../src/http/index";
+import { createSystem, defineProtocol, Type } from "../../../src/index";
 import { post } from "./event-reader";
 import { Pushed } from "./feeds";
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { connect, createServer, type Socket } from "node:net";
-import { createGateway, type ResumeOptions, serve } from "../../src/http/index";
-import { createTestSystem } from "../../src/testing/index";
-import { isLong } from "../property/runs";
+import { createGateway, type ResumeOptions, serve } from "../../../src/http/index";
+import { createTestSystem } from "../../../src/testing/index";
+import { isLong } from "../../property/runs";
 import { createEventParser, dataOf, eventsOf, post, type ShownEvent, take, takeAndLeave } from "./event-reader";
 import { spawnFeed } from "./feeds";
 

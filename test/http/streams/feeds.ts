@@ -1,4 +1,4 @@
-import { createSystem, defineProtocol, type System, Type } from "../../src/index";
+import { createSystem, defineProtocol, type System, Type } from "../../../src/index";
 
 /** An actor whose streams tests can steer. */
 export const Feed = defineProtocol("feed", {

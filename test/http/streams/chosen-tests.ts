@@ -1,5 +1,5 @@
 import * as bun from "bun:test";
-import { isLong } from "../property/runs";
+import { isLong } from "../../property/runs";
 
 // Takes the place of vitest for the published tests of the Durable Streams protocol, and runs those that are about reads.
 

@@ -1,16 +1,5 @@
-import { type Clock, quote } from "../index";
-
-/** What an event stream is written from. */
-export interface EventFeed {
-  /** True once `read` has given the last text. */
-  readonly isEnded: boolean;
-  /** The text that ends the stream where the server goes away, and tells its reader to come back. */
-  readonly goodbye: string;
-  /** Waits for events, and gives the text of all that are there. It is called again only when that text was taken. */
-  read(): Promise<string>;
-  /** Called once: all is written, or the reader has gone. */
-  leave(): void;
-}
+import { type Clock, quote } from "../../index";
+import type { Bodies, EventFeed } from "../contract";
 
 /** Bun sends the headers with the first chunk, so that one comes before the first event. */
 const OPEN = ": open\n\n";
@@ -108,7 +97,7 @@ class EventBody {
 }
 
 /** The event streams that are being written: it keeps them alive, and ends them when the gateway drains. */
-export class EventBodies {
+export class EventBodies implements Bodies {
   readonly #clock: Clock;
   readonly #keepAlive: number;
   readonly #bodies = new Set<EventBody>();

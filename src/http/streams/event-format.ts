@@ -1,5 +1,5 @@
-import type { LoggedEvent } from "./contract";
-import type { Problem } from "./problem";
+import type { EndpointOptions, LoggedEvent } from "../contract";
+import type { Problem } from "../problem";
 
 /** Takes one event: its data, and its name where it has one. */
 export type AddEvent = (data: string, event?: string) => void;
@@ -108,9 +108,12 @@ class AiSdkEncoder implements Encoder {
 }
 
 /** The AI SDK's UI message stream, version 1. */
-export const AI_SDK: EventFormat = {
+const AI_SDK: EventFormat = {
   headers: { ...EVENT_STREAM, "x-vercel-ai-ui-message-stream": "v1" },
   end: "[DONE]",
   goodbye: `retry: ${COME_BACK}\n${unnumbered('{"type":"error","errorText":"The server goes away: come back in a moment."}')}`,
   encoder: () => new AiSdkEncoder(),
 };
+
+/** The format in which an endpoint writes its streams. */
+export const formatOf = ({ format }: EndpointOptions): EventFormat => (format === "ai-sdk" ? AI_SDK : SSE);

@@ -1,5 +1,5 @@
-import { type Checks, checkOptions, FLAG, must } from "./options";
-import type { Place } from "./route-table";
+import { type Checks, checkOptions, FLAG, must } from "../options";
+import type { Place } from "../route-table";
 
 /** Which pages of other origins may use the gateway (the fetch standard's CORS). */
 export interface CorsOptions {
@@ -18,10 +18,11 @@ export interface CorsOptions {
 
 const SENT =
   "authorization, content-type, last-event-id, prefer, traceparent, tracestate, x-api-key, accept, cache-control, " +
-  "idempotency-key";
+  "idempotency-key, if-none-match";
 const READ =
-  "content-location, location, preference-applied, ratelimit, ratelimit-policy, retry-after, server-timing, traceparent, www-authenticate, " +
-  "stream-next-offset, stream-up-to-date, stream-cursor, stream-closed";
+  "allow, content-location, etag, location, preference-applied, ratelimit, ratelimit-policy, retry-after, server-timing, www-authenticate, " +
+  "stream-next-offset, stream-up-to-date, stream-cursor, stream-closed, stream-error, stream-sse-data-encoding, " +
+  "x-vercel-ai-ui-message-stream";
 const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^/?#\s]+$/;
 
 const isName = (value: unknown): boolean => typeof value === "string" && /^[\w!#$%&'*+.^`|~-]+$/.test(value);

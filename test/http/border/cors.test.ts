@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { type CorsOptions, createGateway } from "../../src/http/index";
-import { testSystems } from "../actor/test-system";
-import { Counter, createCounter, expectProblem, post } from "./counter";
+import { type CorsOptions, createGateway } from "../../../src/http/index";
+import { testSystems } from "../../actor/test-system";
+import { Counter, createCounter, expectProblem, post } from "../counter";
 
 const { createTestSystem } = testSystems();
 const SHOP = "https://shop.example";
@@ -68,6 +68,44 @@ describe("P18: pages of other origins", () => {
     for (const origin of [EVIL, "null", `${SHOP}.evil.example`, SHOP.toUpperCase(), ""]) {
       expect(marks(await post(gateway, "/actors/counter/add", 1, { origin }))).toEqual({ vary: "Origin" });
     }
+  });
+
+  test("may read each header that the gateway sends to them", async () => {
+    const test = createTestSystem();
+    const ref = test.system.spawn("counter", Counter, createCounter);
+    const gateway = createGateway(test.system, {
+      expose: { counter: { ref, operations: { add: true, ticks: { resume: {} } } } },
+      authenticate: ({ headers }) => (headers.has("x-no") ? undefined : { id: "ada" }),
+      cors: { origins: [SHOP] },
+      rateLimit: "4/min",
+      serverTiming: true,
+    });
+    const sent = new Set<string>();
+    const ask = async (method: string, path: string, body?: string, more = {}): Promise<Response> => {
+      const headers = { origin: SHOP, "content-type": "application/json", ...more };
+      const answer = gateway.fetch(new Request(`http://service${path}`, { method, headers, body: body ?? null }));
+      await test.settle();
+      const response = await answer;
+      const text = response.text();
+      await test.settle();
+      await text;
+      for (const name of response.headers.keys()) sent.add(name);
+      return response;
+    };
+    await ask("POST", "/actors/counter/add", "1", { prefer: "server-timing, wait=5" });
+    await ask("PUT", "/actors/counter/add");
+    await ask("POST", "/actors/counter/add", "1", { "x-no": "1" });
+    const stream = (await ask("POST", "/actors/counter/ticks", "2")).headers.get("content-location");
+    await ask("GET", `${stream}?offset=-1`);
+    await ask("GET", `${stream}?offset=-1&live=long-poll`);
+    const { status, headers } = await ask("POST", "/actors/counter/add", "1");
+    expect(status).toBe(429);
+    expect([...sent]).toEqual(expect.arrayContaining(["allow", "etag", "stream-cursor", "server-timing", "ratelimit"]));
+    const exposed = headers.get("access-control-expose-headers")?.split(", ") ?? [];
+    // Pages may read these two anyway; the others are for browsers, caches and proxies.
+    const others =
+      /^(?:content-type|cache-control|vary|access-control-.*|x-content-type-options|x-accel-buffering|cross-origin-resource-policy)$/;
+    expect([...sent].filter((name) => !exposed.includes(name) && !others.test(name))).toEqual([]);
   });
 
   test("read refusals too", async () => {

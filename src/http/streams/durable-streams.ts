@@ -1,8 +1,6 @@
-import type { EventLog, LoggedEvent, Site, Visit } from "./contract";
-import type { EventFeed } from "./event-body";
+import type { EventFeed, EventLog, LoggedEvent, Site, Visit } from "../contract";
+import { type Problem, refuse } from "../problem";
 import { EVENT_STREAM } from "./event-format";
-import type { Problem } from "./problem";
-import { refuse } from "./problem";
 
 // Reads of the Durable Streams protocol (github.com/durable-streams/durable-streams, PROTOCOL.md). An offset is the id of the last
 // event that the reader has, as 16 digits.

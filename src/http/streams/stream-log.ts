@@ -1,7 +1,7 @@
-import type { ActorStream, Clock, ClockTimer } from "../index";
-import type { EventLog, LoggedEvent } from "./contract";
+import type { ActorStream, Clock, ClockTimer } from "../../index";
+import type { EventLog, LoggedEvent } from "../contract";
+import type { Problem } from "../problem";
 import type { Encoder } from "./event-format";
-import type { Problem } from "./problem";
 
 /** The bounds of a log. */
 export interface LogLimits {

@@ -1,7 +1,7 @@
-import type { Metadata } from "../index";
-import type { Rated } from "./border/rate-limit";
-import { traceContextOf } from "./border/trace-context";
-import type { BunServer, Caller, Timing, Visit } from "./contract";
+import type { Metadata } from "../../index";
+import type { BunServer, Caller, Timing, Visit } from "../contract";
+import type { Rated } from "./rate-limit";
+import { traceContextOf } from "./trace-context";
 
 /** A request on its way. Its caller and its metadata are set once the gateway knows them. */
 export class GatewayVisit implements Visit {

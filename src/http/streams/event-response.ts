@@ -1,7 +1,6 @@
-import type { EventLog, Site, Visit } from "./contract";
-import type { EventFeed } from "./event-body";
+import type { EventFeed, EventLog, Site, Visit } from "../contract";
+import { problemOf, refuse } from "../problem";
 import { type EventFormat, SSE, textOf, unnumbered } from "./event-format";
-import { problemOf, refuse } from "./problem";
 
 /** How a log is written into a response. */
 export interface EventResponseOptions {

@@ -1,6 +1,6 @@
-import type { EventLog, LoggedEvent, PartMaker, Visit } from "../../src/http/contract";
-import { type DurableContent, durableResponse, JSON_CONTENT } from "../../src/http/durable-streams";
-import { refuse } from "../../src/http/problem";
+import type { EventLog, LoggedEvent, PartMaker, Visit } from "../../../src/http/contract";
+import { refuse } from "../../../src/http/problem";
+import { type DurableContent, durableResponse, JSON_CONTENT } from "../../../src/http/streams/durable-streams";
 
 // The writes of the Durable Streams protocol, in as far as its tests of reads need them. The reads are envoi's own.
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
-import { createGateway, serve } from "../../src/http/index";
-import { createTestSystem } from "../../src/testing/index";
+import { createGateway, serve } from "../../../src/http/index";
+import { createTestSystem } from "../../../src/testing/index";
 import { dataOf, eventsOf, post, take } from "./event-reader";
 import { spawnFeed } from "./feeds";
 

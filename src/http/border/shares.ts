@@ -1,5 +1,5 @@
-import type { Limits } from "./contract";
-import { refuse } from "./problem";
+import type { Limits } from "../contract";
+import { refuse } from "../problem";
 
 /** Counts the streams, sockets and requests that each owner has at one time. */
 export class Shares {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { createGateway, serve } from "../../src/http/index";
-import { createSystem } from "../../src/index";
-import { createTestSystem } from "../../src/testing/index";
+import { createGateway, serve } from "../../../src/http/index";
+import { createSystem } from "../../../src/index";
+import { createTestSystem } from "../../../src/testing/index";
 import { durableShim } from "./durable-shim";
 import { eventsOf, post, take } from "./event-reader";
 import { spawnFeed } from "./feeds";
