@@ -39,7 +39,7 @@ class Waits implements Slow {
   }
 }
 
-class Watch implements Watched, Slow {
+class RequestWatch implements Watched, Slow {
   before: Slow | null = null;
   after: Slow | null = null;
   #leave: ((reason: unknown) => void) | null = null;
@@ -115,7 +115,7 @@ export class Disconnects {
    * @param time the milliseconds that it may take at most.
    */
   watch(request: Request, server?: BunServer, time = 0): Watched {
-    const watch = new Watch(request, server, time, this);
+    const watch = new RequestWatch(request, server, time, this);
     this.add(watch);
     return watch;
   }

@@ -22,6 +22,7 @@ export interface GuardOptions {
   readonly addressOf?: (request: Request) => string | null | undefined;
   /** How often each caller may ask, such as `"10/s;100/min"`. Default: as often as it likes. */
   readonly rateLimit?: string | Omit<RateLimitOptions, "operations">;
+  /** The bounds of a request. Default: those of a gateway, which `Limits` says. */
   readonly limits?: Partial<GuardLimits>;
   /** A system whose clock and log it uses. Default: the machine's clock, and the console. */
   readonly system?: Pick<System, "clock" | "log">;
@@ -75,11 +76,11 @@ export function guard(
     throw new TypeError(`A guard stands before a handler: guard((request) => new Response(…)); got ${quote(handler)}.`);
   }
   checkOptions(options, CHECKS, "a guard", '{ rateLimit: "10/s" }');
-  const guarding = new Guard(handler, options);
+  const guarding = new RequestGuard(handler, options);
   return (request, server) => guarding.fetch(request, server);
 }
 
-class Guard {
+class RequestGuard {
   readonly #handler: (request: Request, guarded: Guarded) => Response | Promise<Response>;
   readonly #options: GuardOptions;
   readonly #border: Border;

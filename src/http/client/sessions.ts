@@ -37,7 +37,15 @@ export interface SessionEventsOptions extends Omit<CallOptions, "timeout"> {
   readonly message?: number;
 }
 
-/** The sessions of a gateway. */
+/**
+ * The sessions of a gateway.
+ *
+ * @throws ClientStreamError in a loop over a stream that ends before its end. Nothing else throws: it gives a `Result`.
+ * @example
+ * const made = await client.sessions.create({ title: "A trip" });
+ * if (made.isErr()) throw new Error(made.error.message);
+ * for await (const word of client.sessions.send(made.value.id, "say", "good morning")) console.log(word);
+ */
 export class ClientSessions {
   readonly #settings: Settings;
 
