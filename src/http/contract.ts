@@ -282,6 +282,8 @@ export interface Site {
     actor: string,
     operation: string,
   ): Promise<Response | undefined> | Response | undefined;
+  /** Takes a handshake from the rate limits of its caller: of its address, while the caller is not known. Undefined when it may; else the refusal. */
+  handshake(visit: Pick<Visit, "caller" | "owner">): Promise<Response | undefined> | Response | undefined;
   /** Takes one of the streams or sockets that an owner may have. Gives the function that gives it back, or the refusal. */
   enter(owner: string, what: "streams" | "sockets"): (() => void) | Response;
 }

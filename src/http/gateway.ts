@@ -222,6 +222,10 @@ class SystemGateway implements Site {
     return this.#access.authorize(visitor, actor, operation);
   }
 
+  handshake(visitor: Pick<Visit, "caller" | "owner">): Promise<Response | undefined> | Response | undefined {
+    return this.#access.handshake(visitor);
+  }
+
   enter(owner: string, what: "streams" | "sockets"): (() => void) | Response {
     if (this.isDraining) return refuse("unavailable", "The service is stopping: come back in a while.");
     return this.#shares.take(owner, what);

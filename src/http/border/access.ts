@@ -68,6 +68,10 @@ export class Access {
     return this.#entrance === null ? route.handle(visit) : this.#entrance.pass(visit, route);
   }
 
+  handshake(visitor: Pick<Visit, "caller" | "owner">): Promise<Response | undefined> | Response | undefined {
+    return this.#entrance?.handshake(visitor);
+  }
+
   /** Undefined when the caller may, and has not done it too often; else the refusal. */
   authorize(
     visitor: Pick<Visit, "caller" | "request" | "owner">,

@@ -28,6 +28,12 @@ export class Entrance {
     }
   }
 
+  /** Takes from the limits of a request that is not passed on as one: the handshake of a socket. */
+  handshake(visitor: Visitor): Response | undefined | Promise<Response | undefined> {
+    const rated = this.#rates?.take(visitor);
+    return rated instanceof Promise ? rated.then(refusalIn) : rated && refusalIn(rated);
+  }
+
   /** Takes from the limits of a message: those of its operation, and of one that came over a socket those of a request too. */
   rate(
     visitor: Visitor,
@@ -67,6 +73,11 @@ export function entranceOf(
   const rates = rateLimit === undefined ? null : new RateLimiter(rateLimit, clock, log, "a gateway");
   const isBounded = limits.requests < Number.POSITIVE_INFINITY;
   return rates === null && !isBounded ? null : new Entrance(rates, isBounded ? shares : null);
+}
+
+function refusalIn(rated: Rated): Response | undefined {
+  if (rated.refusal !== undefined) markRated(rated.refusal, rated);
+  return rated.refusal;
 }
 
 function marked(visit: GatewayVisit, response: Response): Response {

@@ -116,7 +116,8 @@ class SocketPart implements Part {
       const sentence = "The request names no caller who is let in: send credentials.";
       return refuse("unauthenticated", sentence, { "www-authenticate": "Bearer" });
     }
-    return this.#upgrade(server, { request, caller, owner: caller?.id ?? owner }, isKnown);
+    const visitor = { request, caller, owner: caller?.id ?? owner };
+    return (await this.#site.handshake(visitor)) ?? this.#upgrade(server, visitor, isKnown);
   }
 
   /** False for a page of another origin that `cors` does not allow: a browser opens a socket for any page, with the user's cookies. */

@@ -2,11 +2,15 @@ import { expect, test } from "bun:test";
 import { createGateway } from "../../../src/http/index";
 import { createSystem } from "../../../src/index";
 import { createManualClock } from "../../../src/testing/index";
+import { isLong } from "../../property/runs";
 import { Client, type Frame, openRaw } from "./client";
 import { startService } from "./service";
 
-/** The response to a handshake that is refused. */
-async function handshake(url: URL, headers: Record<string, string> = {}): Promise<{ status: number; detail: string }> {
+/** The response to a handshake. */
+async function handshake(
+  url: URL,
+  headers: Record<string, string> = {},
+): Promise<{ status: number; detail: string; head: Headers }> {
   const { promise, resolve } = Promise.withResolvers<string>();
   const upgrade = {
     connection: "Upgrade",
@@ -31,7 +35,12 @@ async function handshake(url: URL, headers: Record<string, string> = {}): Promis
     },
   });
   const [head = "", body = ""] = (await promise).split("\r\n\r\n");
-  return { status: Number(head.split(" ")[1]), detail: body.startsWith("{") ? JSON.parse(body).detail : "" };
+  const [first = "", ...fields] = head.split("\r\n");
+  return {
+    status: Number(first.split(" ")[1]),
+    detail: body.startsWith("{") ? JSON.parse(body).detail : "",
+    head: new Headers(fields.map((each): [string, string] => [each.split(":")[0] ?? "", each.split(": ")[1] ?? ""])),
+  };
 }
 
 const ofAda = (request: Request) =>
@@ -189,6 +198,57 @@ test("a caller has at most so many sockets, and a place is given back in each wa
     code: 1008,
     reason: "This caller has the most sockets: close one of them first.",
   });
+});
+
+test("P18: a handshake counts as a request: beyond the rate it is refused before the upgrade, and says when to come back", async () => {
+  const clock = createManualClock();
+  await using service = startService({ rateLimit: "3/min", authenticate: ofAda }, { clock });
+  const headers = { authorization: "Bearer of-ada" };
+  const statuses: number[] = [];
+  for (let n = 0; n < 4; n++) statuses.push((await handshake(service.url, headers)).status);
+  expect(statuses).toEqual([101, 101, 101, 429]);
+  const { detail, head } = await handshake(service.url, { "sec-websocket-protocol": "envoi.v1, bearer.of-ada" });
+  expect(detail).toBe("This caller has sent too many requests: 3 are taken in 60 s. Try again in 20 s.");
+  expect([head.get("retry-after"), head.get("ratelimit-policy")]).toEqual(["20", '"3/min";q=3;w=60']);
+  const { status } = await fetch(new URL("/actors/desk/total", service.url), { method: "POST", headers });
+  expect(status).toBe(429); // The limit is the same one.
+  expect((await handshake(service.url)).status).toBe(101); // A stranger, whose limit is that of its address.
+  await clock.advance(20_000);
+  expect((await handshake(service.url, headers)).status).toBe(101);
+});
+
+test("P18: handshakes that come slowly, or never whole, hold up nobody; one that is whole at last is taken", async () => {
+  await using service = startService();
+  const begin = `GET /socket HTTP/1.1\r\nhost: ${service.url.host}\r\nupgrade: websocket\r\nconnection: Upgrade\r\n`;
+  const rest = "sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
+  let told = "";
+  const { promise: taken, resolve } = Promise.withResolvers<void>();
+  const slow = await Promise.all(
+    Array.from({ length: isLong ? 5_000 : 300 }, () =>
+      Bun.connect({
+        hostname: service.url.hostname,
+        port: Number(service.url.port),
+        socket: {
+          open: (socket) => void socket.write(begin),
+          data(_, bytes) {
+            told += bytes.toString("latin1");
+            if (told.includes("welcome")) resolve();
+          },
+        },
+      }),
+    ),
+  );
+  const other = await new Client(service.url).welcome();
+  expect((await other.ask("1", "desk", "total")).payload).toBe(0);
+  expect(service.serving.server.pendingWebSockets).toBe(1);
+  for (const byte of `${rest}sec-websocket-protocol: envoi.v1\r\n\r\n`) {
+    slow[0]?.write(byte);
+    slow[0]?.flush();
+    await new Promise((next) => setImmediate(next));
+  }
+  await taken;
+  expect(told).toStartWith("HTTP/1.1 101 ");
+  for (const socket of slow) socket.terminate();
 });
 
 /** Resolves once a socket can be opened: its own is closed at once. */
