@@ -8,11 +8,16 @@ import { pack } from "../../scripts/pack";
 const root = join(import.meta.dir, "../..");
 const templates = join(root, "examples/templates");
 
-/** A way to start a template, and what comes of it, its lines in alphabetical order. */
+/** A way to start a template, and what comes of it. */
 interface Start {
-  readonly words: readonly string[];
-  readonly lines: readonly string[];
+  readonly words?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** What it prints, in alphabetical order: texts, or matchers of them. */
+  readonly lines: readonly unknown[];
+  /** Called with its first line, where it is a service: it is then ended by SIGTERM. */
+  readonly use?: (line: string) => Promise<void>;
   readonly status: number;
+  /** A part of what it writes to standard error. */
   readonly says: string;
 }
 
@@ -36,20 +41,52 @@ const STARTS: Readonly<Record<string, readonly Start[]>> = {
       says: "The jobs cannot be read: ENOENT: no such file or directory, open 'no-such.jsonl'. 0 done, 0 failed.",
     },
   ],
+  service: [
+    {
+      env: { PORT: "0", TOKENS: "ada=0123456789abcdef0123456789abcdef" },
+      lines: [expect.stringMatching(/^It listens at http:\/\/localhost:\d+\/$/)],
+      use: async (line) => {
+        const url = line.slice(line.indexOf("http"));
+        const response = await fetch(`${url}actors/stock/add`, {
+          method: "POST",
+          headers: { authorization: "Bearer 0123456789abcdef0123456789abcdef", "content-type": "application/json" },
+          body: JSON.stringify({ item: "tea", count: 3 }),
+        });
+        expect([response.status, await response.json()]).toEqual([200, { item: "tea", left: 3 }]);
+      },
+      status: 143, // It ends by SIGTERM.
+      says: "",
+    },
+    { env: { TOKENS: "" }, lines: [""], status: 2, says: 'Say who may call: TOKENS="ada=TOKEN".' },
+  ],
 };
 
 /** Runs Bun in a folder, as a user would who has no checkout of envoi. */
-async function bun(cwd: string, ...args: string[]) {
+const bun = (cwd: string, ...args: string[]) => start(cwd, args, { lines: [], status: 0, says: "" });
+
+async function start(cwd: string, args: readonly string[], { env, use }: Start) {
   const child = Bun.spawn([process.execPath, ...args], {
     cwd,
-    env: { ...process.env, BUN_CREATE_DIR: templates, NO_COLOR: "1", FORCE_COLOR: undefined },
+    env: { ...process.env, BUN_CREATE_DIR: templates, NO_COLOR: "1", FORCE_COLOR: undefined, ...env },
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",
     timeout: 120_000,
     killSignal: "SIGKILL",
   });
-  const [stdout, stderr, exitCode] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  const printed = async (): Promise<string> => {
+    let text = "";
+    let isUsed = use === undefined;
+    const decoder = new TextDecoder();
+    for await (const bytes of child.stdout) {
+      text += decoder.decode(bytes, { stream: true });
+      if (isUsed || !text.includes("\n")) continue;
+      isUsed = true;
+      await use?.(text.slice(0, text.indexOf("\n"))).finally(() => child.kill("SIGTERM"));
+    }
+    return text;
+  };
+  const [stdout, stderr, exitCode] = await Promise.all([printed(), child.stderr.text(), child.exited]);
   return { exitCode, stdout, stderr };
 }
 
@@ -92,11 +129,11 @@ for (const name of new Bun.Glob("*/package.json").scanSync({ cwd: templates })) 
     const starts = STARTS[template] ?? [];
     test("it starts, as its README says", async () => {
       if (starts.length === 0) throw new Error(`Say in STARTS how ${template} is started, and what it prints.`);
-      for (const { words, lines, status, says } of starts) {
-        const { exitCode, stdout, stderr } = await bun(project, "start", ...words);
-        expect(stdout.trim().split("\n").sort()).toEqual([...lines]);
-        expect(stderr).toContain(says);
-        expect(exitCode).toBe(status);
+      for (const each of starts) {
+        const { exitCode, stdout, stderr } = await start(project, ["start", ...(each.words ?? [])], each);
+        expect<unknown[]>(stdout.trim().split("\n").sort()).toEqual([...each.lines]);
+        expect(stderr).toContain(each.says);
+        expect(exitCode).toBe(each.status);
       }
     }, 60_000);
   });
