@@ -122,7 +122,18 @@ export class OpenStreams {
     return kept === undefined || kept.log.isEnded ? new Response(null, { status: 204 }) : this.#follow(visit, kept, 0);
   }
 
+  /** Those that the exposed operations need: nothing is there to be read where none of them can be resumed. */
   get #routes(): readonly Route[] {
+    const resumed = [...this.#site.exposure.values()]
+      .flatMap(({ endpoints }) => [...endpoints.values()])
+      .filter(({ options }) => options.resume !== undefined);
+    return [
+      ...(resumed.length > 0 ? this.#streamRoutes : []),
+      ...(resumed.some(({ options }) => options.format === "ai-sdk") ? [this.#chatRoute] : []),
+    ];
+  }
+
+  get #streamRoutes(): readonly Route[] {
     return [
       {
         method: "GET",
@@ -146,17 +157,20 @@ export class OpenStreams {
         handle: (visit) => this.#stop(visit),
         description: { summary: "Stops a stream that can be resumed", statuses: [204, 404, 410] },
       },
-      {
-        method: "GET",
-        path: "/actors/:name/:operation/:chat/stream",
-        handle: (visit) => this.#readChat(visit),
-        description: {
-          summary: "Gives the AI SDK's hooks the stream that a chat waits for; 204 if there is none",
-          statuses: [204, 404, 410],
-          answer: { type: "text/event-stream", schema: { type: "string" } },
-        },
-      },
     ];
+  }
+
+  get #chatRoute(): Route {
+    return {
+      method: "GET",
+      path: "/actors/:name/:operation/:chat/stream",
+      handle: (visit) => this.#readChat(visit),
+      description: {
+        summary: "Gives the AI SDK's hooks the stream that a chat waits for; 204 if there is none",
+        statuses: [204, 404, 410],
+        answer: { type: "text/event-stream", schema: { type: "string" } },
+      },
+    };
   }
 
   #metrics(): readonly MetricFamily[] {

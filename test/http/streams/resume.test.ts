@@ -209,6 +209,23 @@ describe("A stream that can be resumed", () => {
   });
 });
 
+test("there are no paths of streams where none can be resumed, and none of chats without the AI SDK's form", () => {
+  const { system } = createTestSystem();
+  const { ref } = spawnFeed(system);
+  const pathsOf = (ticks: true | { resume: ResumeOptions; format?: "ai-sdk" }): string[] => {
+    const paths: string[] = [];
+    createGateway(system, {
+      expose: { feed: { ref, operations: { ticks } } },
+      parts: [(site) => ({ routes: [], close: () => void paths.push(...site.routes.map(({ path }) => path)) })],
+    }).close();
+    return paths.filter((path) => path.includes("stream"));
+  };
+  expect(pathsOf(true)).toEqual([]);
+  expect(pathsOf({ resume: {} })).toEqual(["/streams/:id", "/streams/:id"]);
+  const chats = "/actors/:name/:operation/:chat/stream";
+  expect(pathsOf({ resume: {}, format: "ai-sdk" })).toEqual(["/streams/:id", "/streams/:id", chats]);
+});
+
 describe("A proxy that cuts each connection after N bytes", () => {
   /** Passes on so many bytes of each answer. `null`: all. */
   async function cutting(port: number) {
