@@ -14,13 +14,11 @@ export interface Theme {
   /** Expected behind the chart, which has no background of its own. */
   readonly page: string;
   readonly text: string;
-  /** Text that is read second. */
   readonly muted: string;
   readonly grid: string;
   /** What the chart is about, and what that stands beside. */
   readonly accent: string;
   readonly other: string;
-  /** A limit, and what missed it. */
   readonly limit: string;
 }
 
@@ -34,18 +32,13 @@ export const dark: Theme = {
   ...{ accent: "#4493f8", other: "#8b949e", limit: "#f85149" },
 };
 
-/** A picture as it stands on a page: twice, for a light and for a dark one. */
 export interface Picture {
-  /** Its files are `NAME.light.svg` and `NAME.dark.svg`. */
   readonly name: string;
-  /** What it shows, for readers who do not see it. */
   readonly alt: string;
-  /** The question that it answers. */
   readonly question: string;
   readonly draw: (theme: Theme) => string;
 }
 
-/** A plot and where it stands in the picture; its width and height are those of its options. */
 export interface Panel {
   readonly x: number;
   readonly y: number;
@@ -55,10 +48,8 @@ export interface Panel {
 /** Pixels of a letter on average in a wide font, at the size that all text has: nothing here can measure it. */
 const LETTER = 7;
 export const FONT_SIZE = 12;
-/** Of a picture of one plot: a page of a code host has as much for it. */
 export const WIDTH = 860;
 
-/** About how wide a text is. */
 export const widthOf = (text: string): number => Math.ceil(text.length * LETTER);
 
 const { document } = parseHTML("<!doctype html><html></html>");
@@ -86,7 +77,6 @@ export function compose(size: { readonly width: number; readonly height: number 
 
 const SIGNS = { dot: "●", ring: "○", bar: "┃", span: "━" } as const;
 
-/** What a sign of the key looks like. */
 export type Sign = keyof typeof SIGNS;
 
 /** The key of a picture: each sign with what it stands for, in one line from `x` on. */
@@ -124,7 +114,6 @@ const DENSITIES = [
   ...[1, 2, 3, 4, 6].map((powers) => ({ steps: [1], powers })),
 ];
 
-/** Pixels of the name of a tick, with some space beside it. */
 const WIDEST = 58;
 
 /** A logarithmic axis from the tick before the values to the one after them, with as many ticks as can be named in its length. */

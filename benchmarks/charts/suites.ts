@@ -6,7 +6,6 @@ import type { Target } from "../harness/target";
 import { charts, partsOf } from "../pages/shown";
 import { compose, drawing, FONT_SIZE, logTicks, type Picture, Plot, type Theme, WIDTH, widthOf } from "./picture";
 
-/** The pictures of a suite: one for each of its parts. */
 export function picturesOf(result: SuiteResult, targets: readonly Target[]): Picture[] {
   const [question = "How many times its floor does each row take?", ...figures] = charts[result.suite] ?? [];
   return partsOf(result).flatMap(({ name, rows }) => {
@@ -19,10 +18,8 @@ export function picturesOf(result: SuiteResult, targets: readonly Target[]): Pic
 const HEIGHT = 22;
 const AXIS = 44;
 const PART = 100;
-/** For the text that stands right of a row. */
-const VALUE = 130;
+const VALUE = 130; // For the text that stands right of a row.
 
-/** A row of a chart: its dots, and the line through them. */
 interface Row {
   readonly row: string;
   readonly dots: readonly number[];
@@ -46,7 +43,6 @@ function drawRatios(lines: readonly Line[]) {
   return drawRows(rows, "times the floor or the baseline: ● median, ━ its rounds, ┃ limit", (ratio) => `${ratio} ×`, 1);
 }
 
-/** These times of each row that has one of them, with its limit; undefined where there is none. */
 function drawTimes(lines: readonly Line[], figures: readonly string[]) {
   const shown = lines.filter(({ figure }) => figures.includes(figure));
   const rows = Object.entries(Object.groupBy(shown, ({ row }) => row)).map(([row, [...all] = []]): Row => {
@@ -60,7 +56,6 @@ function drawTimes(lines: readonly Line[], figures: readonly string[]) {
   return drawRows(rows, `time: ● ${figures.join(" ● ")}, ┃ limit`, duration);
 }
 
-/** @param base A value that has a line of its own. */
 function drawRows(rows: readonly Row[], label: string, say: (value: number) => string, base?: number) {
   if (rows.length === 0) return undefined;
   const labels = Math.max(...rows.map(({ row }) => widthOf(row))) + 12;

@@ -1,5 +1,5 @@
 import { UsageError } from "../harness/arguments";
-import { counted } from "../harness/estimate";
+import { counted } from "../harness/bench";
 import { align, digits, duration, table } from "../harness/format";
 import { disk, makeFolder } from "../harness/places";
 import type { Suite } from "../harness/suite";
@@ -8,23 +8,14 @@ import { buildBoth, commitOf } from "./builds";
 import { blindness, CONFIDENCE, type Comparison, FULL, judge, QUICK, suspectRows, type Thoroughness } from "./judge";
 import { type Looked, lookAt } from "./measure";
 
-/** A whole comparison. */
 export interface Report extends ReturnType<typeof judge> {
-  /** The revision, and its commit. */
   readonly base: string;
   readonly how: Thoroughness;
-  /** How long it took. */
   readonly minutes: number;
   readonly isInterrupted: boolean;
 }
 
-/**
- * Builds a revision and the working tree, and measures the timed rows of suites with both.
- *
- * @returns 0; 1 when something got slower or no longer runs; 3 when the machine was too noisy to tell, or no row could be compared; 130
- * when the signal was aborted.
- * @throws UsageError when there is nothing to compare, or one of the two does not build.
- */
+/** Status 1: something is slower or broken; 3: too noisy, or nothing compared; 130: aborted. */
 export async function compare(
   revision: string,
   suites: readonly Suite[],
@@ -66,14 +57,12 @@ const isNoisy = ({ comparisons }: Report): boolean => blindness(comparisons, 0.5
 const has = ({ comparisons }: Report, verdict: Comparison["verdict"]): boolean =>
   comparisons.some((each) => each.verdict === verdict);
 
-/** The status that a comparison ends with. */
 export function statusOf(report: Report): 0 | 1 | 3 | 130 {
   if (report.isInterrupted) return 130;
   if (has(report, "slower") || report.notCompared.some(({ isBroken }) => isBroken)) return 1;
   return has(report, "seen once") || report.comparisons.length === 0 || isNoisy(report) ? 3 : 0;
 }
 
-/** The report for a terminal. */
 export function render(report: Report): string {
   const parts = [`base: ${report.base}`];
   for (const [suite, rows] of Map.groupBy(report.comparisons, (each) => each.suite))

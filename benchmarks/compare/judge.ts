@@ -2,7 +2,6 @@ import { ascending, chanceOf, quantile, rankInterval } from "../harness/statisti
 import type { Side } from "./builds";
 import type { Look, Looked, RowName } from "./measure";
 
-/** How thorough a comparison is. */
 export interface Thoroughness {
   readonly first: Look;
   readonly second: Look;
@@ -10,10 +9,7 @@ export interface Thoroughness {
   readonly resolution: Readonly<Record<Figure, number>>;
 }
 
-/**
- * Another pair tells more than a longer turn, since processes differ by more than samples do. With 12 pairs in the second look, one
- * disturbed process in twenty hid every fourth row that took 20 % longer; with 20 pairs, one row in twenty.
- */
+/** Another pair tells more than a longer turn: with 12 pairs in the second look, every fourth row that took 20 % longer was missed. */
 export const FULL: Thoroughness = {
   first: { name: "first look", pairs: 8, fewest: 4, minutes: 10 },
   second: { name: "second look", pairs: 20, fewest: 12, minutes: 5 },
@@ -33,10 +29,8 @@ const SUSPICIOUS = 1 / 8;
 const FIGURES = ["time", "p99"] as const;
 type Figure = (typeof FIGURES)[number];
 
-/** A figure of a row, compared; times in nanoseconds. */
 export interface Comparison extends RowName {
   readonly figure: Figure;
-  /** Geometric means over the processes. */
   readonly base: number;
   readonly present: number;
   /** How many times the present figure is that of the base, and what it lies between. */
@@ -49,14 +43,11 @@ export interface Comparison extends RowName {
   readonly verdict: "slower" | "faster" | "no difference" | "seen once";
 }
 
-/** A row that is not compared. */
 export interface NotCompared extends RowName {
   readonly why: string;
-  /** Whether the present build is the one that cannot run it. */
   readonly isBroken: boolean;
 }
 
-/** A figure as one look saw it. */
 interface Reading {
   readonly name: RowName;
   readonly isSuspect: boolean;
@@ -86,7 +77,6 @@ const readingsOf = (looked: Looked, { fewest }: Look, { resolution }: Thoroughne
     }),
   );
 
-/** Rows with a figure that is to be looked at again. */
 export function suspectRows(first: Looked, how: Thoroughness): RowName[] {
   const suspects = readingsOf(first, how.first, how).filter(({ isSuspect }) => isSuspect);
   return [...new Set(suspects.map(({ name }) => name))];
@@ -116,20 +106,14 @@ export function judge(first: Looked, second: Looked, how: Thoroughness) {
   return { comparisons, notCompared: [...whyNot.values()] };
 }
 
-/**
- * The chance below which a second look is believed: of all differences that are told, one in twenty is none, and of two like builds
- * one run in twenty tells any (Y. Benjamini and Y. Hochberg, "Controlling the false discovery rate", 1995).
- */
+/** Of all differences that are told, one in twenty is none (Y. Benjamini and Y. Hochberg, 1995). */
 function believedBelow(chances: readonly number[]): number {
   const sorted = ascending(chances);
   const believed = sorted.filter((chance, index) => chance <= ((index + 1) / sorted.length) * (1 - CONFIDENCE));
   return believed.at(-1) ?? -1;
 }
 
-/**
- * The factor by which a share of the times could have changed without being noticed: half the width of their intervals. Of a p99 more
- * is expected, and it tells nothing of the machine.
- */
+/** The factor by which a share of the times could have changed unnoticed: half the width of their intervals. */
 export function blindness(comparisons: readonly Comparison[], share: number): number {
   const widths = comparisons.filter(({ figure }) => figure !== "p99").map(({ low, high }) => Math.sqrt(high / low));
   return widths.length === 0 ? 1 : quantile(ascending(widths), share);

@@ -1,14 +1,14 @@
+import { join } from "node:path";
 import type { Readings } from "../harness/suite";
+import { faultOf, WorkerProcess } from "../harness/worker";
 import type { Builds, Side } from "./builds";
-import { BuildProcess } from "./worker";
+import type { Order } from "./worker";
 
-/** A timed row, by its name and its suite's. */
 export interface RowName {
   readonly suite: string;
   readonly row: string;
 }
 
-/** How much is measured of each row, and for how long altogether. */
 export interface Look {
   readonly name: string;
   /** Pairs of processes, one of each build, that a row is measured in at most. */
@@ -18,27 +18,22 @@ export interface Look {
   readonly minutes: number;
 }
 
-/** The turns of a row in each process. Many short ones tell more, since the quickest is taken. */
-const TURNS = 6;
+const TURNS = 6; // The turns of a row in each process. Many short ones tell more, since the quickest is taken.
 /** Milliseconds of a turn for each of warm-up, and the fewest: the more time there is, the more rows have the samples for a p99. */
 const TURN = { share: 1 / 12, least: 8 };
 /** Milliseconds of warm-up. On a busy machine, a row got twice as fast between the 50th and the 300th. */
 const WARM_UP = { least: 50, most: 400 };
 
-/** The readings of a row so far, pair by pair. */
 export interface Seen {
   readonly pairs: Readonly<Record<Side, Readings>>[];
-  /** Milliseconds that its pairs took. */
   took: number;
-  /** Why it was given up, and which build is to blame. */
   failed?: { readonly why: string; readonly by: Side };
 }
 export type Looked = Map<RowName, Seen>;
 
 /**
- * Measures rows with both builds, pair by pair: each pass over the suites has a fresh process of each build for each suite. Within a
- * pair the builds take turns (base, this, this, base; the next time the other way round), so that a machine that gets slower is held
- * against neither. What was measured before the signal was aborted is in `seen`.
+ * Each pass over the suites has a fresh process of each build for each suite. Within a pair the builds take turns (base, this, this, base;
+ * then the other way round), so that a machine that gets slower is held against neither.
  */
 export async function lookAt(
   rows: readonly RowName[],
@@ -83,9 +78,19 @@ export function affordable(seen: Looked, pair: number, fewest: number, time: num
   return healthy.filter((each) => kept.includes(each));
 }
 
-/** A process of each build with a suite. */
+const PATIENCE = 60_000;
+
+/** A process of a build with a suite. The signal ends it once aborted. */
+export const startBuild = (build: string, suite: string, signal: AbortSignal) =>
+  new WorkerProcess<Order, Readings>([join(build, "benchmarks/compare/worker.ts"), suite], {
+    cwd: build,
+    env: { ...process.env, TMPDIR: build }, // The build is removed.
+    detached: true, // A terminal's Ctrl-C reaches it by the signal alone.
+    signal,
+  });
+
 class Team {
-  readonly #processes = new Map<Side, BuildProcess>();
+  readonly #processes = new Map<Side, ReturnType<typeof startBuild>>();
 
   constructor(
     private readonly builds: Builds,
@@ -98,31 +103,29 @@ class Team {
     const start = performance.now();
     const readings: Record<Side, Readings> = { base: {}, present: {} };
     let by: Side = "base";
-    const processOf = (side: Side): BuildProcess => {
+    const ask = (side: Side, given: Order): Promise<Readings> => {
       by = side;
-      const process = this.#processes.get(side) ?? new BuildProcess(this.builds[side], this.suite, this.signal);
-      this.#processes.set(side, process);
-      return process;
+      const starting = () => startBuild(this.builds[side], this.suite, this.signal);
+      return this.#processes.getOrInsertComputed(side, starting).ask(given, PATIENCE);
     };
     try {
-      for (const side of order) await processOf(side).ask({ order: "begin", row, warmUp });
+      for (const side of order) await ask(side, { order: "begin", row, warmUp });
       for (let i = 0; i < TURNS; i++) {
-        const turns = i % 2 === 0 ? order : order.toReversed();
-        for (const side of turns)
-          await processOf(side).ask({ order: "turn", length: Math.max(TURN.least, warmUp * TURN.share) });
+        const length = Math.max(TURN.least, warmUp * TURN.share);
+        for (const side of i % 2 === 0 ? order : order.toReversed()) await ask(side, { order: "turn", length });
       }
-      for (const side of order) readings[side] = await processOf(side).ask({ order: "end" });
+      for (const side of order) readings[side] = await ask(side, { order: "end" });
       seen.pairs.push(readings);
       seen.took += performance.now() - start;
     } catch (error) {
       this.signal.throwIfAborted();
-      seen.failed = { why: error instanceof Error ? error.message : String(error), by };
+      seen.failed = { why: faultOf(error).why, by };
       await this.stop();
     }
   }
 
   async stop(): Promise<void> {
-    await Promise.all([...this.#processes.values()].map((process) => process.stop()));
+    await Promise.all([...this.#processes.values()].map((process) => process.end()));
     this.#processes.clear();
   }
 }

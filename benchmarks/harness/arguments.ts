@@ -1,14 +1,11 @@
 import { mkdir, mkdtemp, rmdir } from "node:fs/promises";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
+import { type ParseArgsConfig, parseArgs } from "node:util";
 
-/** What the command line asks for. */
 export type Arguments = ReturnType<typeof parseArguments>;
 
-/** A command line that cannot be followed; the program ends with status 2. */
 export class UsageError extends Error {}
 
-/** What `--help` prints; `command` is what was typed. */
 export const usage = (command: string): string => `${command} [suite…] [options]
 
   --quick         3 rounds instead of 9, and one of rows that are no loops; a fifth of the time; writes nothing
@@ -31,24 +28,16 @@ A full run in a checkout writes benchmarks/results/<suite>.json, BENCHMARKS.md a
 Ctrl-C gives up the row that runs and tells what is finished (status 130); once more ends at once.
 `;
 
-const flag = { type: "boolean", default: false } as const;
-const text = { type: "string" } as const;
-const options = {
-  ...{ quick: flag, check: flag, smoke: flag, json: flag, page: flag, help: flag },
-  ...{ filter: text, out: text, compare: text, soak: text },
-} as const;
+export const flag = { type: "boolean", default: false } as const;
+export const text = { type: "string" } as const;
 
 /** What does another thing than measuring suites, with the options that it takes. */
-const MODES = {
-  smoke: ["suites", "filter"],
-  compare: ["suites", "filter", "quick"],
-  soak: [],
-  page: [],
-} as const;
+const MODES = { smoke: ["suites", "filter"], compare: ["suites", "filter", "quick"], soak: [], page: [] } as const;
 
-/** @throws UsageError that says what does not fit. */
 export function parseArguments(argv: readonly string[]) {
-  const { values, positionals } = parse(argv);
+  const flags = { quick: flag, check: flag, smoke: flag, json: flag, page: flag, help: flag };
+  const options = { ...flags, filter: text, out: text, compare: text, soak: text };
+  const { values, positionals } = readOptions({ args: [...argv], options, allowPositionals: true });
   const given = Object.keys(values).filter((name) => values[name as keyof typeof values]);
   if (positionals.length > 0) given.push("suites");
   for (const [mode, taken] of Object.entries<readonly string[]>(MODES)) {
@@ -59,25 +48,23 @@ export function parseArguments(argv: readonly string[]) {
   return { ...values, suites: positionals };
 }
 
-function parse(argv: readonly string[]) {
+/** @throws UsageError that says what does not fit, and which options there are. */
+export function readOptions<Config extends ParseArgsConfig>(config: Config): ReturnType<typeof parseArgs<Config>> {
   try {
-    return parseArgs({ args: [...argv], options, allowPositionals: true });
+    return parseArgs(config);
   } catch (thrown) {
     const [sentence] = (thrown instanceof Error ? thrown.message : String(thrown)).split(/\. |\n/);
-    const all = Object.entries(options).map(([name, { type }]) => `--${name}${type === "string" ? " …" : ""}`);
+    const all = Object.entries(config.options ?? {}).map(
+      ([name, { type }]) => `--${name}${type === "string" ? " …" : ""}`,
+    );
     throw new UsageError(`${sentence?.replace(/\.$/, "")}. There are ${all.join(", ")}.`);
   }
 }
 
-/** The sentence about a name that there is not: `suite`, `command`. */
 export const thereIsNo = (what: string, name: string, names: readonly string[]): string =>
   `There is no ${what} "${name}". There are ${names.join(", ")}.`;
 
-/**
- * Makes the folder of `--out`, before anything is measured: to find at the end that nothing can be written there would be late.
- *
- * @throws UsageError where it takes no files.
- */
+/** Makes the folder of `--out` before anything is measured. @throws UsageError where it takes no files. */
 export async function expectFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true });

@@ -1,25 +1,27 @@
 import { join } from "node:path";
 import { type Arguments, expectFolder } from "./arguments";
-import { Progress, type Times, timesIn } from "./estimate";
-import { align } from "./format";
+import { align, span } from "./format";
 import { describeMachine, revisionOf } from "./machine";
-import { type Effort, FULL, failureOf, measureRow, QUICK } from "./measure";
+import { type Effort, FULL, measureRow, QUICK, smokeRow } from "./measure";
 import { Interrupted, unlessInterrupted } from "./processes";
-import { type RowResult, type RunResult, type SuiteResult, serialise, writeResult } from "./results";
+import { type RowResult, type RunResult, readResults, type SuiteResult, serialise, writeResult } from "./results";
 import { commandFor, missingPeers } from "./shipped";
-import type { Suite } from "./suite";
+import type { Probe, Row, Suite } from "./suite";
 import { SuiteProcess } from "./suite-process";
 import { suiteTable } from "./tables";
 import { checkTargets, describeLeftOut, describeMiss, describeNoise, describeUnjudged, noiseOf } from "./target";
-import type { Status, Surroundings } from "./terminal";
+import type { Status, Surroundings, Terminal } from "./terminal";
+import { faultOf } from "./worker";
 
-/** Where results are kept, in the project. */
 export const RESULTS = "benchmarks/results";
 
 /** How often a row is measured again that misses a target, or cannot be judged: a target is missed by a row that misses each time. */
 const AGAIN = 2;
 
-/** Measures suites, tells what came of it, and keeps it where that was asked for. */
+const PATIENCE = 60;
+
+type Failed = RunResult["failed"][number];
+
 export async function bench(suites: readonly Suite[], options: Arguments, around: Surroundings): Promise<Status> {
   if (options.out !== undefined) await expectFolder(options.out);
   const run = await new Bench(options, around, await timesIn(join(around.root, RESULTS))).measure(suites);
@@ -42,8 +44,58 @@ export async function bench(suites: readonly Suite[], options: Arguments, around
   return options.check ? check(run, around) : run.failed.length > 0 ? 1 : 0;
 }
 
+export async function smoke(suites: readonly Suite[], around: Surroundings): Promise<Status> {
+  const failed: Failed[] = [];
+  let rows = 0;
+  for (const suite of suites) {
+    await runRows(suite, suite.rows, undefined, failed, around, (row) => {
+      rows++;
+      around.progress(`${suite.name}: ${row.name}`);
+      return PATIENCE;
+    });
+    if (around.signal.aborted) return 130;
+  }
+  const ran = rows - failed.length;
+  around.out(ran === 1 ? "1 row ran and did its work\n" : `${ran} rows ran and did their work\n`);
+  return failed.length > 0 ? 1 : 0;
+}
+
+/**
+ * Runs rows of a suite, in a process of their own where it has a file. One that fails is told, and the others go on. Without an effort,
+ * a few calls of each are enough, of which there are no results. `begin` returns how many seconds a row may take.
+ */
+async function runRows(
+  { name: suite, file }: Suite,
+  rows: Suite["rows"],
+  effort: Effort | undefined,
+  failed: Failed[],
+  { signal, progress, err }: Surroundings,
+  begin: (row: Suite["rows"][number]) => number,
+): Promise<readonly RowResult[]> {
+  const measured: RowResult[] = [];
+  const apart = file === undefined ? undefined : new SuiteProcess(file);
+  for (const row of rows) {
+    if (signal.aborted) break;
+    const patience = begin(row);
+    try {
+      const here = async () => (effort === undefined ? smokeRow(row) : measureRow(row, effort, signal));
+      const result = await unlessInterrupted(apart?.run(row.name, effort, patience) ?? here(), signal);
+      if (result) measured.push(result);
+    } catch (error) {
+      if (error instanceof Interrupted) break;
+      const { kind, why, told } = faultOf(error);
+      failed.push({ suite, row: row.name, why });
+      progress("");
+      err(kind === "RefusedRow" ? `${why}\n` : `Row "${row.name}" failed: ${told}\n`);
+    }
+    progress("");
+  }
+  await apart?.end();
+  return measured;
+}
+
 class Bench {
-  readonly #failed: { suite: string; row: string; why: string }[] = [];
+  readonly #failed: Failed[] = [];
 
   constructor(
     private readonly options: Arguments,
@@ -80,25 +132,8 @@ class Bench {
     };
   }
 
-  /** Measures rows of a suite, in a process of their own where it has a file; one that fails is told, and the others go on. */
-  async #rows(suite: Suite, rows: Suite["rows"], effort: Effort, progress: Progress): Promise<readonly RowResult[]> {
-    const { around } = this;
-    const measured: RowResult[] = [];
-    const apart = suite.file === undefined ? undefined : new SuiteProcess(suite.file);
-    for (const row of rows) {
-      if (around.signal.aborted) break;
-      const patience = progress.row(suite, row);
-      try {
-        const work = apart?.measure(row.name, effort, patience) ?? measureRow(row, effort, around.signal);
-        measured.push(await unlessInterrupted(work, around.signal));
-      } catch (error) {
-        if (error instanceof Interrupted) break;
-        this.#failed.push({ suite: suite.name, row: row.name, why: tellFailure(row.name, error, around) });
-      }
-      progress.over(suite, row);
-    }
-    await apart?.end();
-    return measured;
+  #rows(suite: Suite, rows: Suite["rows"], effort: Effort, progress: Progress): Promise<readonly RowResult[]> {
+    return runRows(suite, rows, effort, this.#failed, this.around, (row) => progress.row(suite, row));
   }
 
   /** Measures the rows again that do not surely keep their targets, with more effort, and gives the last figures of each. */
@@ -129,22 +164,11 @@ function resultOf(suite: Suite, rows: readonly RowResult[], effort: Effort, root
   };
 }
 
-/** Tells of a row that failed, and gives what is kept of it; the others are run all the same. */
-export function tellFailure(row: string, error: unknown, around: Surroundings): string {
-  const { why, told } = failureOf(row, error);
-  around.progress("");
-  around.err(`${told}\n`);
-  return why;
-}
-
 function tell(result: SuiteResult, { targets }: Surroundings): string {
   const parts = [`\n${result.suite}, ${revisionOf(result.machine)}\n`];
   if (result.rows.length > 0) parts.push(align(suiteTable(result, targets)));
-  const reasons = Object.groupBy(result.leftOut ?? [], ({ why }) => why);
-  for (const [why, rows = []] of Object.entries(reasons)) {
-    const what = rows.length === 1 ? `"${rows[0]?.row}" is` : `${rows.length} rows are`;
-    parts.push(`${what} left out, because ${why}.`);
-  }
+  for (const [why, [first, ...more] = []] of Object.entries(Object.groupBy(result.leftOut ?? [], ({ why }) => why)))
+    parts.push(`${more.length === 0 ? `"${first?.row}" is` : `${more.length + 1} rows are`} left out, because ${why}.`);
   return `${parts.join("\n")}\n`;
 }
 
@@ -171,4 +195,55 @@ function check(run: RunResult, { targets, err }: Surroundings): Status {
   err(`${kept} of ${all} limits kept${open} (${targets.length} in all)\n`);
   if (run.missed.length > 0 || run.failed.length > 0) return 1;
   return run.undecided.length > 0 ? 3 : 0;
+}
+
+/** How many seconds a row takes that was never measured: a timed one at full effort, and a round of a probe. */
+const UNKNOWN = { timed: 1.6, probe: 1.5 };
+
+export type Times = (suite: string, row: Row | Probe, effort: Effort) => number;
+
+/** By how long rows took when they were measured last; results that cannot be read are as good as none. */
+export async function timesIn(folder: string): Promise<Times> {
+  const known = new Map<string, number>();
+  for (const { suite, rounds, probeRounds = rounds, rows } of await readResults(folder).catch(() => [])) {
+    for (const { row, kind, seconds } of rows) {
+      known.set(`${suite}\n${row}`, kind === "probe" ? seconds / probeRounds : (seconds * FULL.rounds) / rounds);
+    }
+  }
+  return (suite, row, effort) => {
+    const last = known.get(`${suite}\n${row.name}`) ?? UNKNOWN[row.kind];
+    if (row.kind === "probe") return last * (row.rounds ?? effort.probeRounds);
+    return (last * effort.rounds * effort.turn) / (FULL.rounds * FULL.turn);
+  };
+}
+
+export const counted = (rows: number): string => `${rows} ${rows === 1 ? "row" : "rows"}`;
+
+/** Tells where a run is: a line that changes on a terminal, else a line for each suite. */
+export class Progress {
+  #left: number;
+
+  constructor(
+    private readonly around: Terminal,
+    suites: readonly Suite[],
+    private readonly effort: Effort,
+    private readonly times: Times,
+  ) {
+    const each = suites.flatMap((suite) => suite.rows.map((row) => times(suite.name, row, effort)));
+    this.#left = each.reduce((sum, seconds) => sum + seconds, 0);
+    const of = suites.length === 1 ? "" : ` of ${suites.length} suites`;
+    around.err(`${counted(each.length)}${of}: about ${span(this.#left)}.\n`);
+  }
+
+  suite({ name, rows }: Suite): void {
+    if (!this.around.isTerminal) this.around.err(`${name}: ${counted(rows.length)}; ${span(this.#left)} left\n`);
+  }
+
+  /** A row begins; returns how many seconds it may take: so many more than expected, that it will never end. */
+  row({ name, rows }: Suite, row: Row | Probe): number {
+    const seconds = this.times(name, row, this.effort);
+    this.around.progress(`${name} ${rows.indexOf(row) + 1}/${rows.length}, ${span(this.#left)} left: ${row.name}`);
+    this.#left = Math.max(0, this.#left - seconds);
+    return 60 + 20 * seconds;
+  }
 }

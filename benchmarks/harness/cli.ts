@@ -1,13 +1,9 @@
 import { type Arguments, parseArguments, thereIsNo, UsageError, usage } from "./arguments";
-import { bench, tellFailure } from "./bench";
-import { smokeRow } from "./measure";
+import { bench, smoke } from "./bench";
 import { Interrupted, unlessInterrupted } from "./processes";
 import type { Suite } from "./suite";
-import { SuiteProcess } from "./suite-process";
-import { expectTargetsExist } from "./target";
 import type { Status, Surroundings } from "./terminal";
 
-/** Runs the benchmarks as the command line says. */
 export async function main(argv: readonly string[], around: Surroundings): Promise<Status> {
   try {
     return await follow(parseArguments(argv), around);
@@ -34,9 +30,7 @@ async function follow(options: Arguments, around: Surroundings): Promise<Status>
     await around.writePages(around.root);
     return 0;
   }
-  const all = await unlessInterrupted(around.suites(), around.signal);
-  expectTargetsExist(around.targets, all);
-  const chosen = choose(all, options, around);
+  const chosen = choose(await unlessInterrupted(around.suites(), around.signal), options, around);
   if (compare !== undefined) return around.compare(compare, chosen, options.quick, around);
   return options.smoke ? smoke(chosen, around) : bench(chosen, options, around);
 }
@@ -65,31 +59,4 @@ function choose(
   if (found.length > 0) return found;
   const which = [...(check ? ["has a limit"] : []), ...(filter === undefined ? [] : [`contains "${filter}"`])];
   throw new UsageError(`No row of ${named.map(({ name }) => name).join(", ")} ${which.join(" and ")}.`);
-}
-
-/** Seconds that a few calls of a row may take. */
-const PATIENCE = 60;
-
-async function smoke(suites: readonly Suite[], around: Surroundings): Promise<0 | 1> {
-  let [ran, failed] = [0, 0];
-  for (const suite of suites) {
-    const apart = suite.file === undefined ? undefined : new SuiteProcess(suite.file);
-    await using opened = new AsyncDisposableStack();
-    opened.defer(async () => apart?.end());
-    for (const row of suite.rows) {
-      around.progress(`${suite.name}: ${row.name}`);
-      try {
-        await unlessInterrupted(apart?.smoke(row.name, PATIENCE) ?? smokeRow(row), around.signal);
-        ran++;
-      } catch (error) {
-        if (error instanceof Interrupted) throw error;
-        tellFailure(row.name, error, around);
-        failed++;
-      }
-      if (around.signal.aborted) throw new Interrupted();
-    }
-  }
-  around.progress("");
-  around.out(ran === 1 ? "1 row ran and did its work\n" : `${ran} rows ran and did their work\n`);
-  return failed > 0 ? 1 : 0;
 }

@@ -2,11 +2,9 @@ import type { Socket } from "bun";
 import { slowSteps } from "./rows";
 import type { Floor } from "./suite";
 
-/** A piece of code, and what must come of it. */
 export interface Sample {
   readonly code: string;
   readonly value: number | string;
-  /** How many lines it writes to its console. */
   readonly logs: number;
 }
 
@@ -32,7 +30,6 @@ export const output = sample('console.log("Hello");\n42', 42, 1);
 
 const BUN = [process.execPath, "--no-install", "--no-env-file"];
 
-/** Starts a process that runs code and prints its value; gives whether it did. */
 export async function runInBareProcess(): Promise<boolean> {
   const child = Bun.spawn({
     cmd: [...BUN, "-e", `console.log(${arithmetic.code})`],
@@ -44,7 +41,6 @@ export async function runInBareProcess(): Promise<boolean> {
   return status === 0 && Number(printed) === arithmetic.value;
 }
 
-/** A process of its own for each run. */
 export const spawnEach: Floor = {
   name: "a process started for each",
   about:
@@ -52,7 +48,6 @@ export const spawnEach: Floor = {
   setup: (operations) => slowSteps(operations, runInBareProcess),
 };
 
-/** As long as an order of a short program. */
 const LINE = `${"order ".repeat(40)}\n`;
 
 /** A process that waits on a pair of sockets and writes back what it reads. */
@@ -64,7 +59,7 @@ export function startEcho() {
   let hear = (_back: string) => {};
   let back = "";
   const connected = Bun.connect({
-    fd: (child.stdio as readonly unknown[])[3] as number, // The host's descriptor; Bun's types say so of none.
+    fd: (child.stdio as readonly unknown[])[3] as number, // The host's descriptor, of which Bun's types do not tell.
     socket: {
       data: (_: Socket, bytes: Buffer) => {
         back += bytes.toString("utf8");
@@ -74,11 +69,9 @@ export function startEcho() {
         hear(whole);
       },
     },
-    // Bun connects to a descriptor, which its types do not say.
   } as unknown as Parameters<typeof Bun.connect>[0]);
   let socket: Awaited<typeof connected> | undefined;
   return {
-    /** Whether the line came back. */
     async echo(): Promise<boolean> {
       socket ??= await connected;
       const { promise, resolve } = Promise.withResolvers<string>();
@@ -92,14 +85,3 @@ export function startEcho() {
     },
   };
 }
-
-/** A line to another process and back, over a pair of sockets. */
-export const lineThereAndBack: Floor = {
-  name: "a line there and back",
-  about: "240 bytes over a pair of sockets to a process that waits in `readSync` and writes them back",
-  varies: true, // By where the kernel lets the process run.
-  setup: (operations) => {
-    const { echo, end } = startEcho();
-    return slowSteps(operations, echo, { teardown: end });
-  },
-};

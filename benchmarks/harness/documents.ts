@@ -1,8 +1,7 @@
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { peersPicture } from "../charts/peers";
+import { laddersPicture, peersPicture } from "../charts/columns";
 import { dark, light } from "../charts/picture";
-import { laddersPicture } from "../charts/stress";
 import { picturesOf } from "../charts/suites";
 import { FOLDER, fillReadme, render } from "../pages/page";
 import { publishedPage } from "../pages/published";
@@ -32,7 +31,6 @@ export async function stalePages(root: string, targets: readonly Target[] = ownT
   return stale.sort();
 }
 
-/** What each document must say, by its path from `root`. */
 async function documentsOf(root: string, targets: readonly Target[]): Promise<Map<string, string>> {
   const results = inOrder(await readResults(join(root, FOLDER)), ({ suite }) => suite);
   const peers = await readPeers(join(root, FOLDER));
@@ -44,24 +42,18 @@ async function documentsOf(root: string, targets: readonly Target[]): Promise<Ma
   const ladders = stress && laddersPicture(stress);
   const shown = (of: typeof ladders) => (of === undefined ? "" : picture(of));
 
+  const peersAbout = "other libraries and tools beside envoi";
+  const stressAbout = "load raised until something breaks, and faults under load";
   const pages: (readonly [name: string, about: string, text: string])[] = [
+    ...(stress === undefined ? [] : [["stress", stressAbout, renderStress(stress, shown(ladders))] as const]),
+    ...(peers.length === 0
+      ? []
+      : [["peers", peersAbout, renderPeers(peers, (room) => shown(rivals.get(room)))] as const]),
     ["published", "what was published for an earlier layer, on another machine", publishedPage(results)],
     ["limits", "each limit with its aim and its reason", limitsPage(results, targets)],
     ["floors", "what each floor does, and which rows have none", floorsPage(results)],
     ["method", "how the figures come about, and how two revisions are compared", methodPage()],
   ];
-  if (peers.length > 0)
-    pages.unshift([
-      "peers",
-      "other libraries and tools beside envoi",
-      renderPeers(peers, (room) => shown(rivals.get(room))),
-    ]);
-  if (stress !== undefined)
-    pages.unshift([
-      "stress",
-      "load raised until something breaks, and faults under load",
-      renderStress(stress, shown(ladders)),
-    ]);
   const due = new Map(pages.map(([name, , text]) => [`${FOLDER}/${name}.md`, text]));
   for (const result of results)
     due.set(`${FOLDER}/${result.suite}.md`, suitePage(result, targets, pictures.get(result.suite) ?? []));
@@ -76,7 +68,6 @@ async function documentsOf(root: string, targets: readonly Target[]): Promise<Ma
   return due;
 }
 
-/** The charts and pages in the folder of results. */
 async function madeIn(root: string): Promise<string[]> {
   const names = await readdir(join(root, FOLDER), { recursive: true }).catch(() => []);
   return names.filter((name) => /\.(svg|md)$/.test(name)).map((name) => `${FOLDER}/${name}`);

@@ -9,7 +9,7 @@ export function letters(bytes: number, turn: number): string {
   return line.repeat(Math.ceil(bytes / line.length)).slice(0, bytes);
 }
 
-/** A text with one word that occurs once, and that an edit replaces by another, there and back. */
+/** A text with one word that an edit replaces by another, there and back. */
 export const EDIT = {
   text: (bytes: number): string => {
     const half = letters(Math.floor(bytes / 2), 0);
@@ -20,7 +20,6 @@ export const EDIT = {
     index % 2 === 0 ? ["NORTHWARD", "SOUTHWARD"] : ["SOUTHWARD", "NORTHWARD"],
 };
 
-/** A file that has its name once it is whole. */
 export function writeWhole(temporary: string, path: string, content: Buffer): boolean {
   const file = openSync(temporary, "wx");
   const written = writeSync(file, content);
@@ -29,12 +28,10 @@ export function writeWhole(temporary: string, path: string, content: Buffer): bo
   return written === content.length;
 }
 
-/** Makes so many empty files, whose names are in their order. */
 export function fillDirectory(folder: string, count: number): void {
   for (let i = 0; i < count; i++) writeFileSync(join(folder, `entry-${String(i).padStart(5, "0")}.txt`), "");
 }
 
-/** What is searched for: one line in one file of a hundred. */
 export const NEEDLE = "a needle in the hay";
 
 /** Makes so many files of some 2 KB, a hundred in each directory, and returns their paths below the folder. */

@@ -5,7 +5,6 @@ import type { Floor } from "./suite";
 
 // Floors that several suites have; one of a single row stands beside it.
 
-/** The same expression again and again, which `make` evaluates. */
 export const making = (name: string, about: string, make: (index: number) => unknown): Floor => ({
   name,
   about,
@@ -35,7 +34,6 @@ export const literal = making(
   }),
 );
 
-/** What work comes down to with the bare mailbox, by hand. */
 export const bare = (name: string, about: string, setup: Floor["setup"]): Floor => ({
   name,
   about: `the bare mailbox: ${about}`,
@@ -50,12 +48,10 @@ const inBatches = (operations: number, width: number) =>
     };
   });
 
-/** Tells to one raw mailbox, timed until the last is handled. */
 export const rawTell = bare("raw tell", "all tells at once, until the last is handled", (operations) =>
   inBatches(operations, operations),
 );
 
-/** Tells to one raw mailbox, `width` at once, until the last is handled; then the next `width`. */
 export const rawTells = (width: number): Floor =>
   bare(
     `raw tell, ${width} at once`,
@@ -63,7 +59,6 @@ export const rawTells = (width: number): Floor =>
     (operations) => inBatches(operations, width),
   );
 
-/** Asks of one raw mailbox, each awaited before the next. */
 export const rawAsk = bare("raw ask", "asks, each awaited before the next", (operations) => {
   const mailbox = new RawMailbox<number>((payload) => payload);
   return counted(async () => {
@@ -73,7 +68,6 @@ export const rawAsk = bare("raw ask", "asks, each awaited before the next", (ope
   });
 });
 
-/** Asks of one raw mailbox, `width` of them in flight; then the next `width`. */
 export const rawAsks = (width: number): Floor =>
   bare(
     `raw ask, ${width} in flight`,
@@ -93,7 +87,6 @@ export const rawAsks = (width: number): Floor =>
     },
   );
 
-/** One raw mailbox tells each of `width` others, until the last has handled it; then again. */
 export const rawFanOut = (width: number): Floor =>
   bare(`raw fan-out to ${width}`, `one tells ${width} others, until the last has handled it`, (operations) =>
     batches(operations, width, (arrive) => {

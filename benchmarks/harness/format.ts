@@ -1,6 +1,5 @@
 import type { Spread } from "./statistics";
 
-/** How many nanoseconds a unit of time has. */
 export const NANOSECONDS: Readonly<Record<string, number>> = { ns: 1, µs: 1e3, ms: 1e6, s: 1e9 };
 
 /** Three digits that mean something: `0.0123`, `98.4`, `12,300`. */
@@ -17,20 +16,23 @@ function scaled(value: number, units: readonly string[]): string {
   return `${digits(rounded / 1000 ** unit)} ${units[unit]}`;
 }
 
-/** Nanoseconds in the unit that suits them: `98.4 ns`, `1.2 ms`. */
 export const duration = (nanoseconds: number): string => scaled(nanoseconds, ["ns", "µs", "ms", "s"]);
 
-/** Operations a second: `10.4 M/s`. */
 export const rate = (perSecond: number): string => scaled(perSecond, ["/s", "k/s", "M/s", "G/s"]);
 
-/** A value with its unit, if it has one: `350 B`, `40`. */
+/** A time in seconds as one says it: `45 s`, `2 min 10 s`, `1 h 5 min`. */
+export function span(seconds: number): string {
+  const whole = seconds < 60 ? Math.max(1, Math.round(seconds)) : Math.round(seconds / 5) * 5;
+  const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor((whole % 3600) / 60), whole % 60];
+  const parts = [hours > 0 && `${hours} h`, minutes > 0 && `${minutes} min`, rest > 0 && hours === 0 && `${rest} s`];
+  return parts.filter(Boolean).join(" ");
+}
+
 export const quantity = (value: number, unit: string): string =>
   unit === "" ? digits(value) : `${digits(value)} ${unit}`;
 
-/** A median with its lowest and highest: `1.31 (1.22–1.5)`. */
 export const range = ({ median, min, max }: Spread): string => `${digits(median)} (${digits(min)}–${digits(max)})`;
 
-/** A Markdown table; the first column to the left, the others to the right. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
   const rule = line(head.map((_, column) => (column === 0 ? "---" : "---:")));

@@ -2,12 +2,7 @@ import type { Charted, Readings } from "./suite";
 
 /**
  * Calls an exported function in a process of its own and returns what it read: what other rows left on the heap, or made the
- * compiler believe, has no part in it.
- *
- * @param module URL of the module, such as `new URL("../subjects/idle.ts", import.meta.url)`.
- * @param name The exported function; it takes one number and gives `Readings`, or `Charted`.
- * @param environment Variables that it is started with, beside those of this process.
- * @throws Error with the process's own words when it fails.
+ * compiler believe, has no part in it. The function takes one number and gives `Readings`, or `Charted`.
  */
 export async function inFreshProcess<Read extends Readings | Charted = Readings>(
   module: URL,

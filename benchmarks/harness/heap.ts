@@ -8,13 +8,9 @@ export function liveHeap(): number {
   return heapStats().heapSize;
 }
 
-/** Does so many pieces of work, and throws when they were not done. */
 export type Work = (count: number) => Promise<void>;
 
-/**
- * Bytes of heap that each of `count` things keeps alive. `create` makes that many and returns what holds them; it runs once on a
- * hundred before, so that code and shapes are not counted as theirs.
- */
+/** Bytes of heap that each of `count` things keeps alive. `create` runs once on a hundred before, for code and shapes. */
 export async function heapOfEach(
   count: number,
   create: (count: number) => object | Promise<object>,
@@ -34,16 +30,12 @@ export async function growth(count: number, work: Work): Promise<Readings> {
   return { "heap growth": (liveHeap() - heap) / 1e6, "RSS growth": (process.memoryUsage.rss() - rss) / 1e6 };
 }
 
-/** How often memory is read on the way. */
 const READINGS = 100;
-/** The share of the way after which the compiler has seen what there is to see, and heap and RSS have found their size. */
-const SETTLED = 0.5;
+const SETTLED = 0.5; // The share of the way after which the compiler is done, and heap and RSS have found their size.
 
 /**
- * How heap and RSS go on growing with each piece of work, in bytes, over `count` of them: read 100 times on the way, each time
- * after a forced collection; the trend is that of the second half.
- *
- * @param along What the work is counted in: `messages`.
+ * How heap and RSS go on growing with each piece of work, in bytes, over `count` of them (`along` names them): read 100 times on the
+ * way, each time after a forced collection; the trend is that of the second half.
  */
 export async function slopes(along: string, count: number, work: Work): Promise<Charted> {
   // Of a fixed size: what keeps the readings would otherwise grow by 130 bytes with each, and be found.
@@ -73,21 +65,14 @@ export async function slopes(along: string, count: number, work: Work): Promise<
   };
 }
 
-/** What a process is started with that is never to collect: an option of the engine. */
 export const NO_COLLECTION: Readonly<Record<string, string>> = { BUN_JSC_useGC: "0" };
 
-/** How often the heap's size is read on the way. */
 const STEPS = 20;
-/** Milliseconds that the compiler is given on a busy machine, ten times: it works beside the process. */
-const PAUSE = 10;
+const PAUSE = 10; // Milliseconds for the compiler, which works beside the process; ten times.
 
 /**
- * Bytes that each of `count` pieces of work allocates, in a process that never collects: all that is allocated makes the heap
- * grow. It grows by blocks of 16 kB, each for one kind of cell, so the trend is taken over many pieces; fresh processes agree
- * to half a percent. As many pieces before are not counted: the compiler does away with some allocations once it knows the
- * code.
- *
- * @throws Error when something was collected all the same.
+ * Bytes that each of `count` pieces of work allocates, in a process that never collects. The heap grows by blocks of 16 kB, each for one
+ * kind of cell, so the trend is taken over many pieces. As many before are not counted: the compiler does away with some allocations.
  */
 export async function allocationOfEach(count: number, work: Work): Promise<Readings> {
   for (let i = 0; i < 10; i++) {

@@ -23,13 +23,11 @@ export class Latencies {
     this.#histogram.record(Math.max(1, Math.round(nanoseconds))); // It takes no 0, which a coarse clock may read.
   }
 
-  /** The time in nanoseconds that so many percent of the operations took at most. */
   percentile(percent: number): number {
     if (percent === 0) return this.#histogram.min;
     return percent === 100 ? this.#histogram.max : this.#histogram.percentile(percent);
   }
 
-  /** The figures, in this unit. */
   told(unit: Unit): Readings {
     const size = NANOSECONDS[unit] ?? 1;
     const read = Object.entries(FIGURES).map(([name, percent]) => [name, this.percentile(percent) / size]);
@@ -37,17 +35,14 @@ export class Latencies {
   }
 }
 
-/** Operations that are timed one by one. */
 export interface Timed<Answer> {
   /** Does one operation. What it gives is awaited if it is a promise, and the time ends then. */
   readonly operation: (index: number) => Answer | Promise<Answer>;
-  /** Whether the answer is the right one; asked outside the time. */
   readonly isDone: (answer: Answer, index: number) => boolean;
 }
 
 /**
- * Times so many operations, each by itself and one after the other, after half as many that are not counted and a forced
- * collection.
+ * Times so many operations, each by itself and one after the other, after half as many that are not counted and a forced collection.
  *
  * @throws Error when an operation did not do its work.
  */
@@ -71,43 +66,4 @@ export async function timeEach<Answer>(
   }
   if (wrong > 0) throw new Error(`${wrong} of ${rehearsals + count} operations did not do their work`);
   return latencies;
-}
-
-/** Milliseconds of one slice of the time. */
-const SLICE = 100;
-
-/** The figures of a probe that keeps something busy for a while. */
-export const sustainedFigures: readonly ProbeFigure[] = [
-  { name: "rate", unit: "/s", ratio: true },
-  { name: "slowest tenth of a second", unit: "/s", ratio: true },
-  { name: "messages", unit: "", ratio: false },
-];
-
-/**
- * Has `work` do one batch after the other for so many milliseconds, and tells how many messages a second that were: over the
- * whole time, and in the worst of its slices of 100 ms, which shows a pause that a mean hides. A batch that ends late ends its slice
- * late. `work` resolves once its batch is complete, with how many messages were handled since it was called. What it does in the first
- * slice is not counted, since it is compiled then.
- */
-export async function sustain(
-  milliseconds: number,
-  work: () => Promise<number>,
-  clock: () => number = () => performance.now(),
-): Promise<Readings> {
-  const slice = async () => {
-    const start = clock();
-    let [messages, taken] = [0, 0];
-    while (taken < SLICE) {
-      messages += await work();
-      taken = clock() - start;
-    }
-    return { messages, taken, rate: (messages / taken) * 1_000 };
-  };
-  await slice();
-  const slices = [];
-  for (const end = clock() + milliseconds; clock() < end; ) slices.push(await slice());
-  const [messages, taken] = slices.reduce(([sum, time], each) => [sum + each.messages, time + each.taken], [0, 0]);
-  if (messages === 0) throw new Error("no message was handled");
-  const slowest = Math.min(...slices.map(({ rate }) => rate));
-  return { rate: (messages / taken) * 1_000, "slowest tenth of a second": slowest, messages };
 }

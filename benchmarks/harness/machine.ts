@@ -17,7 +17,6 @@ export const machineSchema = Type.Object({
 /** Where and when figures were measured. */
 export type Machine = Described<typeof machineSchema>;
 
-/** Describes this machine, with the commit checked out in `root`, or the version of the package that `root` holds. */
 export function describeMachine(root: string): Machine {
   const processors = cpus();
   const commit = commitOf(root);

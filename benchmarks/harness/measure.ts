@@ -3,13 +3,10 @@ import { RefusedRow, type Round, Sampler } from "./sampling";
 import { median, ratios, spread, summarise } from "./statistics";
 import type { Charted, Probe, Readings, Row } from "./suite";
 
-/** How long to measure. */
 export interface Effort {
-  /** Rounds of floor and row in turn. */
   readonly rounds: number;
   /** Nanoseconds a round gives to each of the two; a shorter turn of one would favour the other, whose code warms up longer. */
   readonly turn: number;
-  /** Nanoseconds of warm-up, for each. */
   readonly warmUp: number;
   /** The share of the calls that a row asks for to warm up. */
   readonly calls: number;
@@ -22,11 +19,7 @@ export const FULL: Effort = { rounds: 9, turn: 60e6, warmUp: 60e6, calls: 1, pro
 /** About a quarter of a second for a row and its floor. */
 export const QUICK: Effort = { rounds: 3, turn: 30e6, warmUp: 30e6, calls: 0.1, probeRounds: 1 };
 
-/**
- * Measures a row and its floor in turns: floor, row, floor, row …
- *
- * @param signal The row is given up between two rounds once it is aborted.
- */
+/** Measures a row and its floor in turns; given up between two rounds once the signal is aborted. */
 export async function measureRow(row: Row | Probe, effort: Effort, signal?: AbortSignal): Promise<RowResult> {
   const start = performance.now();
   const result =
@@ -34,7 +27,6 @@ export async function measureRow(row: Row | Probe, effort: Effort, signal?: Abor
   return { ...result, seconds: (performance.now() - start) / 1_000 };
 }
 
-/** Runs a row and its floor a few times, to see that they do their work. */
 export async function smokeRow(row: Row | Probe): Promise<void> {
   if (row.kind === "timed") {
     return withSamplers(row, async (samplers) => {
@@ -45,7 +37,6 @@ export async function smokeRow(row: Row | Probe): Promise<void> {
   if (!("none" in row.floor)) readFloor(row, await row.floor.measure("smoke"));
 }
 
-/** Gives the samplers of a floor, where there is one, and of its row. */
 async function withSamplers<T>(row: Row, use: (samplers: readonly Sampler[]) => Promise<T>): Promise<T> {
   const { name, operations, floor } = row;
   const prepared = await row.setup();
@@ -58,7 +49,6 @@ async function withSamplers<T>(row: Row, use: (samplers: readonly Sampler[]) => 
   return await use([new Sampler(`${name}, its floor`, operations, under), sampler]);
 }
 
-/** A result that does not know yet how long it took. */
 type Untimed<Result> = Omit<Result, "seconds">;
 
 async function measureTimed(row: Row, effort: Effort, signal?: AbortSignal): Promise<Untimed<TimedResult>> {
@@ -81,14 +71,12 @@ async function measureTimed(row: Row, effort: Effort, signal?: AbortSignal): Pro
   });
 }
 
-/** A round in one, of its pieces. */
 const joined = (pieces: readonly Round[]): Round => ({
   samples: pieces.flatMap(({ samples }) => samples),
   operations: pieces.reduce((sum, { operations }) => sum + operations, 0),
   wall: pieces.reduce((sum, { wall }) => sum + wall, 0),
 });
 
-/** What the rounds of a row, and those of its floor, add up to. */
 export function reportRow(
   row: Row,
   operationsPerSample: number,
@@ -141,10 +129,8 @@ async function measureProbe(probe: Probe, effort: Effort, signal?: AbortSignal):
   };
 }
 
-/** Units of times, rates and counts; memory may shrink. */
 const NEVER_NEGATIVE = ["ns", "µs", "ms", "s", "/s", ""];
 
-/** What a probe read: a number for each of its figures, and the lines behind them. */
 function read({ name, figures }: Probe, measured: Readings | Charted): Charted {
   // The values of readings are numbers, so only what is charted has an object there.
   const charted = typeof measured["readings"] === "object" ? (measured as Charted) : undefined;
@@ -163,27 +149,4 @@ function readFloor(probe: Probe, measured: Readings): Readings {
   const idle = probe.figures.find(({ name, ratio }) => ratio && (readings[name] ?? 0) <= 0);
   if (idle === undefined) return readings;
   throw new RefusedRow(probe.name, `its floor gave ${readings[idle.name]} for "${idle.name}", which has no multiples`);
-}
-
-/** Why a row has no figures. */
-export interface Failure {
-  /** The reason, in a sentence. */
-  readonly why: string;
-  /** What is told of it: with its stack where it is a fault of the row, or of envoi. */
-  readonly told: string;
-}
-
-/** A row that failed in another process, which told why. */
-export class FailedRow extends Error {
-  constructor(readonly failure: Failure) {
-    super(failure.why);
-    this.name = "FailedRow";
-  }
-}
-
-export function failureOf(row: string, error: unknown): Failure {
-  if (error instanceof FailedRow) return error.failure;
-  if (error instanceof RefusedRow) return { why: error.message, told: error.message };
-  const why = error instanceof Error ? error.message : String(error);
-  return { why, told: `Row "${row}" failed: ${Bun.inspect(error)}` };
 }

@@ -1,9 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Bytes of a page of memory, on the machines that this is for. */
-const PAGE = 4096;
-/** Ticks of the kernel's accounts in a second, which are the same on all machines (`sysconf(_SC_CLK_TCK)`). */
-const TICKS = 100;
+const PAGE = 4096; // Bytes, on the machines that this is for.
 
 /** Whether the kernel tells of processes as Linux does. */
 export const canSeeProcesses = process.platform === "linux";
@@ -31,41 +28,28 @@ export function signalAll(pids: readonly number[], signal: NodeJS.Signals): void
   for (const pid of pids) {
     try {
       process.kill(pid, signal);
-    } catch {
-      // It ended meanwhile.
-    }
+    } catch {}
   }
 }
 
 /** Bytes of memory that a process holds (RSS); 0 once it has ended. */
-export const residentBytes = (pid: number): number => statOf(pid, 21) * PAGE;
-
-/** Milliseconds of a processor that a process has used; 0 once it has ended. */
-export const processorTime = (pid: number): number => ((statOf(pid, 11) + statOf(pid, 12)) * 1_000) / TICKS;
-
-/** A number of what the kernel tells of a process, counted after its name: utime and stime are 11 and 12, RSS 21 (proc_pid_stat(5)). */
-function statOf(pid: number, field: number): number {
+export function residentBytes(pid: number): number {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[field]); // The name, in parentheses, may hold anything.
+    // RSS is number 21 after the name, in parentheses, which may hold anything (proc_pid_stat(5)).
+    return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[21]) * PAGE;
   } catch {
     return 0;
   }
 }
 
-/** Milliseconds that work which was given up has to clear up by itself. */
-const GRACE = 2_000;
+const GRACE = 2_000; // Milliseconds that work which was given up has to clear up by itself.
 /** Milliseconds by which a process may be seen to have ended of a Ctrl-C before the signal is heard here. */
 const LATE = 20;
 
-/** The run was ended before its end. */
 export class Interrupted extends Error {}
 
-/**
- * Waits for work, and gives it up when the run is to end: its processes are ended, and it gets two seconds to clear up.
- *
- * @throws Interrupted when it was given up, whatever became of it.
- */
+/** Waits for work; when the run is to end, ends its processes, gives it two seconds, and throws Interrupted. */
 export async function unlessInterrupted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const late = Promise.withResolvers<never>();
   let timer: Timer | undefined;

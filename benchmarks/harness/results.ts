@@ -127,21 +127,14 @@ export const parseResults = (text: string, name = "The text"): SuiteResult =>
 export const parseRun = (text: string, name = "The text"): RunResult =>
   parseJson(runResultSchema, text, name, "what `envoi bench --json` of this version prints");
 
-/** A result's JSON text. */
 export const serialise = (result: SuiteResult | RunResult): string => jsonText(result);
 
-/** Writes one suite's results. */
 export async function writeResult(folder: string, result: SuiteResult): Promise<void> {
   await mkdir(folder, { recursive: true });
   await writeWhole(join(folder, `${result.suite}.json`), serialise(result));
 }
 
-/**
- * Reads all results of a folder, in the order of their names; none when there is no such folder. Other systems beside envoi, and load,
- * have shapes of their own.
- *
- * @throws Error that names a file which does not fit, and says to run its suite again.
- */
+/** Reads all results of suites in a folder, none where there is no such folder. @throws Error that names a file which does not fit. */
 export async function readResults(folder: string): Promise<SuiteResult[]> {
   const names = await readdir(folder).catch(() => []);
   const own = names.filter((name) => name.endsWith(".json") && !/^peers-|^stress\./.test(name)).sort();

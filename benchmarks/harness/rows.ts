@@ -42,10 +42,8 @@ export function timed(
 
 type Bound = "atMost" | "atLeast";
 
-/** What a figure of a probe must keep. */
 export type Kept = readonly [figure: string, bound: Bound, limit: number, aim: number, reason: string];
 
-/** A row that measures itself. */
 export function probe(
   name: string,
   figures: readonly ProbeFigure[],

@@ -5,14 +5,12 @@ import type { Prepared } from "./suite";
 
 /** Shortest sample, in nanoseconds: reading the clock twice, some 60 ns, is then a third of a percent of it. */
 const SHORTEST_SAMPLE = 20_000;
-/** mitata unrolls a batch by four, so a batch is a multiple of it. */
-const UNROLL = 4;
+const UNROLL = 4; // mitata unrolls a batch by four, so a batch is a multiple of it.
 const LARGEST_BATCH = 16_384;
 
 /** Nanoseconds: the quickest of processors take more for an instruction, so an operation that takes less was not done. */
 const INSTRUCTION = 0.01;
 
-/** The samples of one round, in nanoseconds per operation. */
 export interface Round {
   readonly samples: readonly number[];
   readonly operations: number;
@@ -33,15 +31,11 @@ export class Sampler {
     this.proof = new Proof(name, operations, prepared);
   }
 
-  /** How many operations one sample covers, so how many it averages. */
   get operationsPerSample(): number {
     return this.batch * this.operations;
   }
 
-  /**
-   * Runs for about `budget` nanoseconds, and for `fewest` calls, so that the code is compiled, and chooses how many calls make a
-   * sample.
-   */
+  /** Runs for about `budget` nanoseconds, and `fewest` calls, and chooses how many calls make a sample. */
   async warmUp(budget: number, fewest = 3): Promise<void> {
     const end = Bun.nanoseconds() + budget;
     let taken = 0;
@@ -62,7 +56,6 @@ export class Sampler {
     }
   }
 
-  /** Samples for about `budget` nanoseconds; its work is checked before it counts. */
   turn(budget: number, fewest = 3): Promise<Round> {
     return this.sample(this.batch, fewest, budget);
   }
@@ -100,7 +93,6 @@ export class Sampler {
     };
   }
 
-  /** Calls a few times and checks the work; times nothing. */
   async smoke(): Promise<void> {
     for (let i = 0; i < 3; i++) await this.proof.call();
   }
@@ -136,7 +128,6 @@ export class Proof {
     this.expect(1);
   }
 
-  /** Checks the account after `calls` more calls of `run`. */
   expect(calls: number): void {
     this.calls += calls;
     const completed = this.prepared.completed();

@@ -1,18 +1,11 @@
 import { defineProtocol, type Static, type Type } from "envoi";
 
-/** A type with all that is in it made readonly. */
 type Immutable<Value> = { readonly [Key in keyof Value]: Immutable<Value[Key]> };
 
 /** What a schema describes, to be read and not changed. */
 export type Described<Schema extends Type.TSchema> = Immutable<Static<Schema>>;
 
-/**
- * Reads JSON that a schema describes.
- *
- * @param name What the error calls it: its file.
- * @param wanted What it should be, and what to do where it is not, as the end of a sentence.
- * @throws Error that says where it does not fit, and what is wanted.
- */
+/** @param name The file, for errors. @param wanted What it should be, and what to do where it is not. @throws Error that says both. */
 export function parseJson<Schema extends Type.TSchema>(
   schema: Schema,
   text: string,

@@ -1,47 +1,67 @@
 import { cpSync, existsSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
+import { UsageError } from "./arguments";
 import { disk, sharedFolder } from "./places";
 
-/** What no row needs: what was measured, and what draws it. */
-const LEFT_OUT = ["results", "charts"];
+/** What no row needs: what was measured, what draws it, and the other systems. */
+const LEFT_OUT = ["results", "charts", "peers"];
 /** Of the other systems: what would lead to other packages of the name, and all that is installed, which is linked to. */
-const LEFT_OUT_OF_PEERS = ["peers/tsconfig.json", "peers/package.json", "peers/node_modules"];
+const LEFT_OUT_OF_PEERS = [
+  "results",
+  "charts",
+  ...["tsconfig.json", "package.json", "node_modules"].map((name) => `peers/${name}`),
+];
 
 /**
- * Builds a checkout where that is due, and lays its package and its benchmarks out as they are when installed: what is imported from
- * there by the name of the package is what users get, and not the sources. The folder is removed when the process ends.
- *
- * @param options `withPeers`: whether the other systems are to be there too. Default: false.
- * @throws Error with the compiler's words when it cannot be built.
+ * Builds a checkout where that is due, and lays it out as it is when installed: what is imported from there by the name of the package
+ * is what users get, and not the sources. The folder is removed when the process ends.
  */
 export async function layOut(
   root: string,
   { withPeers = false }: { readonly withPeers?: boolean } = {},
 ): Promise<string> {
   await ensureBuilt(root);
-  const unwanted = [...LEFT_OUT, ...(withPeers ? LEFT_OUT_OF_PEERS : ["peers"])];
-  const leftOut = unwanted.map((name) => join(root, "benchmarks", name));
   return sharedFolder(disk, withPeers ? "shipped with peers" : "shipped", (folder) => {
-    for (const part of ["package.json", "dist", "benchmarks"]) {
-      cpSync(join(root, part), join(folder, part), { recursive: true, filter: (path) => !leftOut.includes(path) });
-    }
-    for (const installed of ["node_modules", ...(withPeers ? ["benchmarks/peers/node_modules"] : [])]) {
-      if (existsSync(join(root, installed))) symlinkSync(join(root, installed), join(folder, installed));
-    }
+    copyPackage(root, folder, root, withPeers ? LEFT_OUT_OF_PEERS : LEFT_OUT);
+    const installed = "benchmarks/peers/node_modules";
+    if (withPeers && existsSync(join(root, installed))) symlinkSync(join(root, installed), join(folder, installed));
   });
 }
 
-/**
- * Builds the checkout in `root` where its build is missing or older than its sources; an installed package is built.
- *
- * @throws Error with the compiler's words when it cannot be built.
- */
-export async function ensureBuilt(root: string): Promise<void> {
+/** Lays out a package that is built, with the benchmarks of a checkout. */
+export function copyPackage(
+  from: string,
+  folder: string,
+  checkout: string,
+  leftOut: readonly string[] = LEFT_OUT,
+): void {
+  const unwanted = leftOut.map((name) => join(checkout, "benchmarks", name));
+  for (const part of ["package.json", "dist"]) cpSync(join(from, part), join(folder, part), { recursive: true });
+  const filter = (path: string) => !unwanted.includes(path);
+  cpSync(join(checkout, "benchmarks"), join(folder, "benchmarks"), { recursive: true, filter });
+  if (existsSync(join(from, "node_modules"))) symlinkSync(join(from, "node_modules"), join(folder, "node_modules"));
+}
+
+/** Builds a checkout whose build is missing or stale. @throws UsageError with the compiler's words. */
+export async function ensureBuilt(root: string, signal?: AbortSignal): Promise<void> {
   const script = join(root, "scripts/build.ts");
-  if (!existsSync(script)) return;
-  const build = Bun.spawn([process.execPath, script, "--if-stale"], { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
-  const [out, complaint, status] = await Promise.all([build.stdout.text(), build.stderr.text(), build.exited]);
-  if (status !== 0) throw new Error(`The package could not be built:\n${out}${complaint}`);
+  if (existsSync(script)) await run([process.execPath, script, "--if-stale"], root, signal);
+}
+
+/**
+ * Runs a program to its end, and gives what it printed. With a signal it leads a group of its own, so that Ctrl-C reaches it by that alone.
+ * Where its status is not 0, UsageError has `failure`, or what it said.
+ */
+export async function run(command: string[], cwd: string, signal?: AbortSignal, failure?: string): Promise<string> {
+  signal?.throwIfAborted();
+  const env = { ...process.env, NO_COLOR: "1" };
+  const ended = signal && { signal, detached: true };
+  const child = Bun.spawn(command, { cwd, env, stdio: ["ignore", "pipe", "pipe"], ...ended });
+  const [out, complaint, status] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  signal?.throwIfAborted();
+  if (status === 0) return out.trim();
+  const what = `\`${command.join(" ")}\` ended with ${status} in ${cwd}`;
+  throw new UsageError(failure ?? `The package could not be built: ${what}:\n${out}${complaint}`.trim());
 }
 
 /** The optional peers of the package in `root` that are not installed, each with the version that it takes: `mitata@1.0.34`. */
@@ -60,5 +80,4 @@ function isInstalled(name: string, root: string): boolean {
   }
 }
 
-/** What to type to have packages. */
 export const commandFor = (packages: readonly string[]): string => `bun add -d ${packages.join(" ")}`;

@@ -7,13 +7,10 @@ export function quantile(sorted: readonly number[], share: number): number {
   return below + (above - below) * (position - Math.floor(position));
 }
 
-/** The samples in ascending order, as a new array. */
 export const ascending = (samples: readonly number[]): number[] => [...samples].sort((a, b) => a - b);
 
-/** The middle one of unsorted samples, or the mean of the middle two. */
 export const median = (samples: readonly number[]): number => quantile(ascending(samples), 0.5);
 
-/** The median of some rounds, with the lowest and the highest. */
 export interface Spread {
   readonly median: number;
   readonly min: number;
@@ -35,7 +32,6 @@ export function ratios(figures: readonly number[], floors: readonly number[]): S
   );
 }
 
-/** A p99 of fewer samples than this is an anecdote. */
 export const SAMPLES_FOR_P99 = 1000;
 
 /** What is told about a row's samples, all rounds together; no p99 of fewer than a thousand. */
@@ -52,19 +48,8 @@ export function summarise(samples: readonly number[]) {
   };
 }
 
-/** A middle, and the limits that it lies between with a stated confidence. */
-export interface Interval {
-  readonly middle: number;
-  readonly low: number;
-  readonly high: number;
-}
-
-/**
- * Where the middle of some differences lies: the median of the means of all two of them (J. Hodges and E. Lehmann, 1963), with the
- * interval of those middles that Wilcoxon's test of signed ranks does not refuse. Fewer than six differences give no 95 %: the interval
- * is then the range of them, which holds the middle with 87 % for four and 94 % for five.
- */
-export function rankInterval(differences: readonly number[], confidence = 0.95): Interval {
+/** The middle of differences (J. Hodges and E. Lehmann, 1963), with the interval that Wilcoxon's test of signed ranks does not refuse. */
+export function rankInterval(differences: readonly number[], confidence = 0.95) {
   const means: number[] = [];
   for (const [index, one] of differences.entries()) {
     for (const other of differences.slice(index)) means.push((one + other) / 2);
@@ -77,10 +62,7 @@ export function rankInterval(differences: readonly number[], confidence = 0.95):
   return { middle: quantile(sorted, 0.5), low, high };
 }
 
-/**
- * How likely differences of so high ranks are, or of higher ones, where nothing but chance makes them positive: the one-sided p of
- * Wilcoxon's test of signed ranks (F. Wilcoxon, "Individual comparisons by ranking methods", 1945), exact but for ties.
- */
+/** The one-sided p of Wilcoxon's test of signed ranks (1945), exact but for ties: that chance alone gives ranks as high. */
 export function chanceOf(differences: readonly number[]): number {
   const ranks = ranksOf(differences.map(Math.abs));
   const sum = differences.reduce((all, each, i) => all + (each < 0 ? 0 : (ranks[i] ?? 0) / (each > 0 ? 1 : 2)), 0);
@@ -99,32 +81,18 @@ function tailsOf(size: number): Float64Array {
   return tails.map((ways) => ways / 2 ** size);
 }
 
-/** What each step along adds, and between which two slopes the true one lies, with 99 % confidence. */
-export interface Trend {
-  readonly slope: number;
-  readonly least: number;
-  readonly most: number;
-}
-
 export type Point = readonly [along: number, value: number];
 
 /** The normal deviate of a two-sided interval of 99 %: of 10 figures that are flat, one in 20 runs is called a growth. */
 const DEVIATE = 2.576;
-/** Of fewer points, no interval is worth the name. */
-const FEWEST = 10;
+const FEWEST = 10; // Of fewer points, no interval is worth the name.
 
 /**
- * The trend of points by Theil and Sen: the median of the slopes between each two of them, which a step here and there
- * moves little, as memory makes when a page is taken or given back. The interval is that of P. K. Sen, "Estimates of the
- * regression coefficient based on Kendall's tau" (JASA 63, 1968), by the normal approximation and without its correction
- * for ties, so wider where values repeat. That one takes the points for independent of each other, which readings of memory
- * are not: one step makes all readings after it higher. So its variance is multiplied as K. H. Hamed and A. R. Rao show in "A
- * modified Mann–Kendall trend test for autocorrelated data" (J. Hydrology 204, 1998), here by the lags from the first one on
- * whose correlation is surely positive.
- *
- * @throws RangeError with fewer than 10 points.
+ * The median of the slopes between each two points (Theil and Sen), which a step here and there moves little, with the interval of
+ * P. K. Sen (JASA 63, 1968). Readings of memory depend on each other, so its variance is multiplied as K. H. Hamed and A. R. Rao show
+ * (J. Hydrology 204, 1998), by the lags from the first one on whose correlation is surely positive. The confidence is 99 %.
  */
-export function trend(points: readonly Point[]): Trend {
+export function trend(points: readonly Point[]) {
   const count = points.length;
   if (count < FEWEST) throw new RangeError(`A trend needs ${FEWEST} points or more; got ${count}.`);
   const slopes = slopesOf(points);
@@ -139,7 +107,6 @@ export function trend(points: readonly Point[]): Trend {
 export const medianSlope = (values: readonly number[]): number =>
   quantile(slopesOf(values.map((value, index) => [index, value])), 0.5);
 
-/** Those between each two points, in ascending order. */
 const slopesOf = (points: readonly Point[]): number[] =>
   ascending(
     points.flatMap(([along, value], i) => points.slice(i + 1).map(([later, next]) => (next - value) / (later - along))),

@@ -4,7 +4,6 @@ import type { ProbeReading, ProbeResult, SuiteResult } from "./results";
 export interface Suite {
   /** The name that the command line, the targets and the results use; the file is `NAME.bench.ts`. */
   readonly name: string;
-  /** One sentence for the page: what this suite is about. */
   readonly about: string;
   readonly rows: readonly (Row | Probe)[];
   /** The module to load for a process of its own. Default: it is measured in this one. */
@@ -59,12 +58,10 @@ export interface NoFloor {
 /** A row that mitata times. */
 export interface Row {
   readonly kind: "timed";
-  /** What the row does; the published name where there is one. */
   readonly name: string;
   /**
-   * How many operations one call of `run` completes. Where one takes less than a microsecond, do a thousand a call: mitata's
-   * `await` of each call costs some 50 ns, and its generated loop around a shorter synchronous call is compiled now well,
-   * now badly (a floor measured against itself stood at 0.6 once in six runs; with a hundred a call, at 0.96 to 1.04).
+   * How many operations one call of `run` completes: a thousand of those that take less than a microsecond. mitata's `await` of each
+   * call costs some 50 ns, and its loop around a shorter call is compiled now well, now badly.
    */
   readonly operations: number;
   /** How many of those operations one figure covers: 1 for a figure by the message, 10 for "concurrent: 10 asks". */
@@ -80,10 +77,8 @@ export interface Row {
 /** How large a probe works: `smoke` proves that it works, `full` is what is reported. */
 export type Scale = "smoke" | "full";
 
-/** What a probe read in one round, by the name of the figure. */
 export type Readings = Readonly<Record<string, number>>;
 
-/** A figure that a probe reads. */
 export interface ProbeFigure {
   readonly name: string;
   /** Empty for a count, `/s` for a rate. */
@@ -92,10 +87,8 @@ export interface ProbeFigure {
   readonly ratio: boolean;
 }
 
-/** A line of a chart: what was read along the way. */
 export type Series = NonNullable<ProbeResult["series"]>[number];
 
-/** Readings, with the lines behind them. */
 export interface Charted {
   readonly readings: Readings;
   readonly series: readonly Series[];

@@ -13,18 +13,13 @@ export function inOrder<Named>(items: readonly Named[], nameOf: (item: Named) =>
   return [...items].sort((a, b) => rank(nameOf(a)) - rank(nameOf(b)) || (nameOf(a) < nameOf(b) ? -1 : 1));
 }
 
-/** A figure as it stands in a line of a table: the time of a timed row, or one reading of a probe. */
 export interface Line extends FigureName {
-  /** The row, with the figure where it is a probe's: `timer: ticks`. */
   readonly name: string;
   readonly value: number;
   readonly unit: string;
-  /** The value as text: `4.68 µs for 100`, or with its rounds: `38 (37 to 39)`. */
   readonly here: string;
   readonly p99: string;
-  /** The floor's name and its value. */
   readonly floor: string;
-  /** How many times its floor it is. */
   readonly ratio: Spread | null;
   readonly target: Target | undefined;
   readonly limit: string;
@@ -32,7 +27,6 @@ export interface Line extends FigureName {
   readonly isAimMissed: boolean;
 }
 
-/** The figures of a suite, a line each, in the order of its rows. */
 export const linesOf = ({ suite, rows }: SuiteResult, targets: readonly Target[]): Line[] =>
   rows.flatMap((row) =>
     readings(row).map((reading) => {
@@ -66,7 +60,6 @@ function readings(row: RowResult): Omit<Line, "suite" | "row" | "target" | "limi
   });
 }
 
-/** A value with its unit; a time or a rate in the unit that suits it. */
 export function measured(value: number, unit: string): string {
   const size = NANOSECONDS[unit];
   if (size !== undefined) return duration(value * size);
@@ -81,7 +74,6 @@ const share = ({ median, min, max }: Spread): string => {
   return `${own} % (${least}–${most})`;
 };
 
-/** An aim as text; it is in the unit of its figure. */
 export const aimOf = ({ aim }: Target): string => aim.toLocaleString("en", { maximumSignificantDigits: 6 });
 
 const CELLS = {
@@ -98,17 +90,14 @@ const CELLS = {
 
 type Column = keyof typeof CELLS;
 
-/** The columns of a short table. */
 export const SHORT: readonly Column[] = ["row", "here", "floor", "times the floor (min–max)", "limit"];
 const ALL: readonly Column[] = ["row", "here", "p99", "floor", "times the floor (min–max)", "limit"];
 
-/** A table with a line for each figure. */
 export const lineTable = (lines: readonly Line[], columns: readonly Column[] = ALL): string =>
   table(
     columns,
     lines.map((line) => columns.map((column) => CELLS[column](line))),
   );
 
-/** The table of a suite, as it is told after a run. */
 export const suiteTable = (result: SuiteResult, targets: readonly Target[]): string =>
   lineTable(linesOf(result, targets));

@@ -1,8 +1,7 @@
 import type { Noise, RowResult, SuiteResult } from "./results";
 import { median } from "./statistics";
-import type { Limit, Suite } from "./suite";
+import type { Limit } from "./suite";
 
-/** A figure, by its suite and row. */
 export interface FigureName {
   readonly suite: string;
   readonly row: string;
@@ -10,66 +9,39 @@ export interface FigureName {
   readonly figure: string;
 }
 
-/** A figure and the limit that it must keep. */
 export type Target = Limit & { readonly suite: string };
 
-/** A target that was missed, or cannot be judged, with what was measured. */
 interface Miss {
   readonly target: Target;
   readonly measured: number;
 }
 
-/** The sentence that tells of a miss: row, target and figure. */
 export function describeMiss({ target, measured }: Miss): string {
   const [sign, limit] = "atMost" in target ? ["≤", target.atMost] : ["≥", target.atLeast];
   const shown = limit.toLocaleString("en", { maximumFractionDigits: 20 });
   return `${target.suite}: "${target.row}" has ${target.figure} ${Number(measured.toPrecision(4))}; its limit is ${sign} ${shown}`;
 }
 
-/** The sentence that tells of a target that nobody can judge. */
 export const describeUnjudged = (miss: Miss): string =>
   `${describeMiss(miss)}, but the floors of its row, or of the run, lie far apart`;
 
-/** The sentence that tells of a target whose row was left out. */
 export const describeLeftOut = ({ suite, row, figure }: Target): string =>
   `${suite}: "${row}" was left out, and with it its ${figure}`;
 
-/** Throws when a target names a suite, row or figure that does not exist: it would never be checked. */
-export function expectTargetsExist(targets: readonly Target[], suites: readonly Suite[]): void {
-  for (const target of targets) expectExists(target, suites, "target");
-}
-
-/** Throws when there is no such suite, row or figure; `what` is what names it: `target`. */
-export function expectExists({ suite, row, figure }: FigureName, suites: readonly Suite[], what: string): void {
-  const from = suites.find(({ name }) => name === suite);
-  if (from?.leftOut?.some((each) => each.row === row)) return; // The page says why.
-  const found = from?.rows.find(({ name }) => name === row);
-  const has = found?.kind === "timed" ? ["none" in found.floor ? "" : "ratio"] : found?.figures.map(({ name }) => name);
-  if (has?.includes(figure)) return;
-  const lack = from === undefined ? "suite" : found === undefined ? "row" : "figure";
-  const known = { suite: suites.map(({ name }) => name), row: from?.rows.map(({ name }) => name), figure: has }[lack];
-  const named = `The ${what} "${figure}" of row "${row}" in suite "${suite}"`;
-  throw new Error(`${named} names no ${lack}; there are: ${known?.filter(Boolean).join(", ") || "none"}.`);
-}
-
-/** Whether two names are of one figure. */
 export const isSame = (one: FigureName, other: FigureName): boolean =>
   one.suite === other.suite && one.row === other.row && one.figure === other.figure;
 
-/** Of results, what targets are checked by. */
 type Checkable = Pick<SuiteResult, "suite" | "rows" | "leftOut">;
 
 const rowOf = ({ suite, row }: FigureName, results: readonly Checkable[]): RowResult | undefined =>
   results.find((each) => each.suite === suite)?.rows.find((each) => each.row === row);
 
-/** The figure that a target is about, or undefined when these results do not hold it. */
 export function figureOf(name: FigureName, results: readonly Checkable[]): number | undefined {
   const found = rowOf(name, results);
   if (found?.kind === "timed") return name.figure === "ratio" ? found.ratio?.median : undefined;
   return found?.figures.find(({ figure }) => figure === name.figure)?.median;
 }
 
-/** Whether a figure is within its limit. */
 export const isKept = (target: Target, measured: number): boolean =>
   "atMost" in target ? measured <= target.atMost : measured >= target.atLeast;
 
@@ -78,8 +50,7 @@ export const isAimMet = (target: Target, measured: number): boolean =>
   "atMost" in target ? measured <= target.aim : measured >= target.aim;
 
 /**
- * What the results say of the targets that they hold a figure for (`unjudged`: whether they seem kept or missed), and which they hold
- * none for, as their row was left out.
+ * What the results say of the targets that they hold a figure for, and which they hold none for, as their row was left out.
  *
  * @param noise That of the run; by default that of these results.
  */
@@ -104,22 +75,15 @@ export function checkTargets(
   return { checked, misses, unjudged, leftOut };
 }
 
-/**
- * What a floor's rounds may differ by on a machine that is quiet, as a share: twice what they did there in full runs (0.03, by
- * the range of their ratios), and less than beside six busy processes on two cores (0.07 to 0.26).
- */
+/** What a quiet machine's floors may differ by, as a share: full runs had 0.03 there, and 0.07 to 0.26 beside six busy processes. */
 export const QUIET = 0.06;
 
-/** The same of one row, whose few rounds may differ by more than those in the middle of all rows. */
 export const QUIET_ROW = 2 * QUIET;
 
-/** Units of figures that another process changes; bytes and counts are what they are. */
+// What other processes change; bytes and counts are what they are.
 const DISTURBED = ["ns", "µs", "ms", "s", "/s"];
 
-/**
- * How much the machine was disturbed: how far the floors lie from their middle, over the rounds of each row and over the run,
- * whichever is more. Undefined where no row tells.
- */
+/** How far the floors lie from their middle, over the rounds of each row or over the run. Undefined where no row tells. */
 export function noiseOf(rows: readonly RowResult[]): Noise | undefined {
   const floors = rows.flatMap(floorOf);
   if (floors.length === 0) return undefined;
@@ -141,20 +105,14 @@ function floorOf(row: RowResult) {
   return [{ ...row.floor, work: `${row.floor.name}, ${row.per}, ${row.operationsPerSample}` }];
 }
 
-/**
- * The standard deviation of values whose extremes are not trusted, as a share of their median: the median absolute deviation
- * (Hampel 1974), made larger for few values, of which the one in the middle deviates by nothing.
- */
+/** A standard deviation as a share of the median, extremes not trusted: the median absolute deviation (Hampel 1974). */
 export function deviation(values: readonly number[]): number {
   const middle = median(values);
   const away = median(values.map((value) => Math.abs(value - middle)));
   return (1.4826 * away) / (1 - 1.3 / values.length) / middle;
 }
 
-/**
- * Whether nobody can tell if a target is kept or missed, whichever it seems: the rounds of its row's floor lie far apart, or, of a time
- * that has no floor, those of the run.
- */
+/** Whether nobody can tell: the rounds of its row's floor lie far apart, or, of a time without a floor, those of the run. */
 export function isUnjudged(figure: string, row: RowResult, noise: Noise | undefined): boolean {
   if (row.kind === "timed") return floorOf(row).some(({ rounds }) => deviation(rounds) > QUIET_ROW);
   const unit = row.figures.find((each) => each.figure === figure)?.unit ?? "";

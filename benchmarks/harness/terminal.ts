@@ -4,9 +4,7 @@ import { endDescendants, onEnding } from "./processes";
 import type { Suite } from "./suite";
 import type { Target } from "./target";
 
-/** Everything that a part of the command touches. */
 export interface Terminal {
-  /** The package's folder, in a checkout or installed. */
   readonly root: string;
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
@@ -18,26 +16,18 @@ export interface Terminal {
   readonly signal: AbortSignal;
 }
 
-/** What the benchmarks touch beside. */
 export interface Surroundings extends Terminal {
-  /** What was typed to come here: `bun run bench`. */
   readonly command: string;
   readonly suites: () => Promise<readonly Suite[]>;
   readonly targets: readonly Target[];
   /** Whether `root` is a checkout of envoi, into which results may be written; not a package that somebody installed. */
   readonly isCheckout: boolean;
-  /** Makes the pages of a checkout anew from the results that are there. */
   readonly writePages: (root: string) => Promise<void>;
-  /** Compares a revision with this tree, by the timed rows of suites. */
   readonly compare: (revision: string, suites: readonly Suite[], quick: boolean, around: Terminal) => Promise<Status>;
-  /** Puts envoi under mixed load for some minutes. */
-  readonly soak: (minutes: number, around: Terminal) => Promise<Status>;
+  readonly soak: (minutes: number, around: Surroundings) => Promise<Status>;
 }
 
-/**
- * How a command ended: 1 when a row failed or a target was missed, 2 for a wrong command line, 3 when a target could not be
- * judged, 130 when it was interrupted.
- */
+/** 1: a row failed or a target was missed; 2: a wrong command line; 3: a target could not be judged; 130: interrupted. */
 export type Status = 0 | 1 | 2 | 3 | 130;
 
 /** Whether a folder is a checkout of envoi: a package has no sources of the library. */
@@ -80,7 +70,6 @@ export async function runInTerminal(root: string, command: (around: Terminal) =>
   process.exitCode = status;
 }
 
-/** Ends this process and all that it started; folders go with it. */
 function leave(status: Status): never {
   endDescendants("SIGKILL");
   process.exit(status);

@@ -7,7 +7,6 @@ import { actorsTable, beside, type Peers, RIVALS, rivalsTable } from "./rivals";
 import { charts, inReadme, peersInReadme } from "./shown";
 import { image, type Shown, whereOf } from "./suite";
 
-/** Everything that BENCHMARKS.md is made of. */
 export interface Measured {
   readonly results: readonly SuiteResult[];
   readonly targets: readonly Target[];
@@ -21,14 +20,11 @@ export interface Measured {
 /** Where the pages beside BENCHMARKS.md, and the charts, are. */
 export const FOLDER = "benchmarks/results";
 const WORST = 10;
-/** How many figures the part of a suite shows: those nearest to their limits. */
-const NEAREST = 3;
-/** A limit that is more than so many times the figure holds little. */
-const LOOSE = 2;
+const NEAREST = 3; // How many figures the part of a suite shows: those nearest to their limits.
+const LOOSE = 2; // A limit that is more than so many times the figure holds little.
 
 type Checked = ReturnType<typeof checkTargets>;
 
-/** The whole of BENCHMARKS.md: the same results give the same text. */
 export function render({ results, targets, peers = [], pictures, others = new Map() }: Measured): string {
   const lines = results.flatMap((result) => linesOf(result, targets));
   const checked = checkTargets(targets, results);
@@ -70,14 +66,12 @@ const READING = `## How to read it
 - The table of a suite has the ${NEAREST} figures that are nearest to their limits. Its own page has all rows.
 - [How the figures come about](${FOLDER}/method.md) tells the rest.`;
 
-/** The lines of these figures, in their order; what was not measured is left out. */
 const choose = (lines: readonly Line[], figures: readonly FigureName[]): Line[] =>
   figures.flatMap((figure) => lines.find((line) => isSame(line, figure)) ?? []);
 
 const withSuite = (lines: readonly Line[]): Line[] =>
   lines.map((line) => ({ ...line, name: `${line.suite}: ${line.name}` }));
 
-/** What was kept, what was missed, what cannot be judged, and how many limits have no figure yet. */
 function limits({ checked, misses, unjudged }: Checked, without: number, lines: readonly Line[]): string {
   const of = (all: typeof misses) =>
     withSuite(lines.filter((line) => all.some(({ target }) => target === line.target)));
@@ -107,7 +101,6 @@ function worst(lines: readonly Line[]): string {
   return lineTable(withSuite(far.slice(0, WORST)), SHORT);
 }
 
-/** Where the figures are from, and how quiet it was there. */
 function trust(results: readonly SuiteResult[], peers: Peers): string {
   const places = Object.entries(Object.groupBy(results, whereOf)).map(([where, [...suites] = []]) => {
     const noisy = suites.filter(({ noise }) => noise?.isNoisy).map(({ suite }) => suite);
@@ -127,7 +120,6 @@ function trust(results: readonly SuiteResult[], peers: Peers): string {
 ${places.join("\n")}`;
 }
 
-/** Of a suite: its question, what was kept, its chart, and the figures that are nearest to their limits. */
 function section({ suite, rows }: SuiteResult, { misses, unjudged }: Checked, all: readonly Line[], shown?: Shown) {
   const lines = all.filter((line) => line.suite === suite);
   const limits = lines.filter(({ target }) => target !== undefined).length;
@@ -144,7 +136,6 @@ function section({ suite, rows }: SuiteResult, { misses, unjudged }: Checked, al
   ].join("\n\n");
 }
 
-/** How much of its limit a figure uses up: more than 1 where it is missed. */
 function used({ figure, ratio, value, target }: Line): number {
   const judged = figure === "ratio" ? (ratio?.median ?? 0) : value;
   if (target === undefined || !("atMost" in target)) return target === undefined ? 0 : target.atLeast / judged;

@@ -19,18 +19,14 @@ const P95: Readonly<Record<string, number>> = {
   "execution, sandbox": published["code p95"] / 1e3,
 };
 
-/** Our targets whose figures were published as targets, too, with the limits that were. */
 export const publishedTargets: readonly Target[] = targets.flatMap((target): Target[] => {
   const { suite, row, figure, reason } = target;
   const p95 = suite === "latency" && figure === "p95" ? P95[row] : undefined;
   if (p95 !== undefined) return [{ ...target, atMost: p95 }];
-  if (figure === "rate" && row.includes("router.tell"))
-    return [{ ...target, atLeast: published["throughput per second"] }];
   if (reason.startsWith("the actors' share")) return [{ ...target, atMost: 1 / (1 - share) }];
   return suite === "memory" && figure.endsWith("slope, least") ? [{ ...target, atMost: stress.heapGrowthMB }] : [];
 });
 
-/** The page of figures that were published for an earlier layer, on another machine. */
 export function publishedPage(results: readonly SuiteResult[]): string {
   const rows = results
     .flatMap((result) => linesOf(result, []))

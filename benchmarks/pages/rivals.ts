@@ -4,7 +4,6 @@ import { told } from "../peers/page";
 import type { PeerResults } from "../peers/results";
 import { RESOLUTION, rivalsOf, type Standing, standingsOf } from "../peers/standing";
 
-/** What was measured of envoi and its peers, room by room. */
 export type Peers = readonly PeerResults[];
 
 /** Two digits: the rounds of peers lie further apart than the third one. */
@@ -29,7 +28,6 @@ export function beside(peers: Peers): string {
     : `${won} It loses ${lost.join("; ")}. Differences of less than ${digits(RESOLUTION * 100)} % count as none.`;
 }
 
-/** A line for each row: envoi, the best of the others, and the best of those that do less. */
 export function rivalsTable(peers: Peers): string {
   const cell = ({ row, own }: Standing, best: Standing["peer"]): string => {
     if (best === undefined) return NONE;
@@ -46,7 +44,6 @@ export function rivalsTable(peers: Peers): string {
   );
 }
 
-/** A table of some rows, with a column for each of some libraries of actors; a row that was not measured is left out. */
 export function actorsTable(peers: Peers, names: readonly string[], rows: readonly string[]): string {
   const all = peers.find(({ room }) => room === "actors")?.rows ?? [];
   return table(

@@ -7,10 +7,8 @@ import { aimOf, linesOf, lineTable, NONE, suiteTable } from "../harness/tables";
 import { figureOf, type Target } from "../harness/target";
 import { partsOf } from "./shown";
 
-/** A picture that a page shows, in a light and in a dark file. */
 export type Shown = Omit<Picture, "draw">;
 
-/** The text of a page with this title. */
 export const written = (title: string, ...parts: readonly string[]): string =>
   `${[`# ${title}`, "Written by `bun run bench` from the results beside it; no figure here is typed by hand.", ...parts].join("\n\n")}\n`;
 
@@ -21,17 +19,14 @@ export function image({ name, alt }: Shown, charts: string): string {
   return `<picture>${dark}<img alt="${Bun.escapeHTML(alt)}" src="${file("light")}"></picture>`;
 }
 
-/** An image below its question, for a page beside the charts. */
 export const picture = (shown: Shown): string => `**${shown.question}**\n\n${image(shown, "charts")}`;
 
-/** On which machine, of which commit, when, and how often. */
 export function whereOf(of: Pick<SuiteResult, "machine" | "rounds" | "probeRounds">): string {
   const { cpu, cores, system, bun, date } = of.machine;
   const ofProbes = of.probeRounds === undefined ? "" : `, ${of.probeRounds} of probes`;
   return `${cpu}, ${cores} cores, ${system}; Bun ${bun}; ${revisionOf(of.machine)}; ${date}; ${of.rounds} rounds${ofProbes}`;
 }
 
-/** The page of a suite: all its rows, with a chart for each part. */
 export function suitePage(result: SuiteResult, targets: readonly Target[], pictures: readonly Shown[]): string {
   const parts = partsOf(result).flatMap(({ name, title, rows }) => [
     ...(title === "" ? [] : [`## ${title}`]),
@@ -42,7 +37,6 @@ export function suitePage(result: SuiteResult, targets: readonly Target[], pictu
   return written(result.suite, result.about, `${whereOf(result)}.`, ...parts, ...leftOut);
 }
 
-/** The page of floors: what each does, which rows have none, and why. */
 export function floorsPage(results: readonly SuiteResult[]): string {
   const all = results.flatMap(({ suite, rows }) =>
     rows.map(({ row, floor }) => ({ floor, name: `*${suite}: ${row}*` })),
@@ -59,7 +53,6 @@ export function floorsPage(results: readonly SuiteResult[]): string {
   );
 }
 
-/** The page of limits: each with its aim, its reason, and what was measured. */
 export function limitsPage(results: readonly SuiteResult[], targets: readonly Target[]): string {
   const parts = results.flatMap((result) => {
     const lines = linesOf(result, targets).filter(({ target }) => target !== undefined);
@@ -86,7 +79,6 @@ export function limitsPage(results: readonly SuiteResult[], targets: readonly Ta
   );
 }
 
-/** How the figures come about, and how two revisions are compared. */
 export const methodPage = (): string =>
   written(
     "How the figures come about",

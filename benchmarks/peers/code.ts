@@ -1,18 +1,14 @@
 import type { Outcome } from "./results";
 import { type Candidate, type Room, type Task, timed } from "./room";
 
-/** The limits that each candidate is given, where it has them: milliseconds, and bytes. */
+/** In milliseconds, and bytes. */
 export const LIMITS = { timeout: 500, memory: 64_000_000 } as const;
 
 /** A tool that runs code, as its users call it, opened within `LIMITS`. */
 export interface CodePeer {
-  /**
-   * Runs the body of an async function of `tools` and `console`; what it throws, or what ends it, is thrown. `logs` counts the
-   * entries of its log that came with the value; undefined where they go elsewhere.
-   */
+  /** Runs the body of an async function; what it throws, or what ends it, is thrown. `logs`: entries that came with the value. */
   run(code: string): Promise<{ readonly value: unknown; readonly logs?: number }>;
-  /** How code calls a tool that adds 1 to the `n` of its argument. */
-  readonly call: string;
+  readonly call: string; // How code calls a tool that adds 1 to the `n` of its argument.
 }
 
 const candidates: readonly Candidate[] = [
@@ -48,7 +44,6 @@ async function expectRun(peer: CodePeer, code: string, due: unknown, logged = 0)
   if (logs !== logged) throw new Error(`${logs} entries were logged, where ${logged} were`);
 }
 
-/** Runs the least that there is. */
 const runTrivial = (peer: CodePeer): Promise<void> => expectRun(peer, "return 6 * 7", 42);
 
 const operation = (row: string, run: (peer: CodePeer) => Promise<void>): Task<CodePeer> =>
@@ -80,7 +75,6 @@ const cold: Task<CodePeer> = {
   },
 };
 
-/** Code that is not meant to end, or to end well. */
 export const attacks: Readonly<Record<string, string>> = {
   "an endless loop": "for (;;);",
   "one native string search that takes hours": 'return "a".repeat(4_000_000).indexOf("a".repeat(2_000_000) + "b")',
@@ -93,11 +87,9 @@ export const attacks: Readonly<Record<string, string>> = {
   "a value of 40 MB": 'return "x".repeat(40_000_000)',
 };
 
-/** An attack that is not over by then is not waited for, in milliseconds. */
-const OVER = 10_000;
+const OVER = 10_000; // An attack that is not over by then is not waited for, in milliseconds.
 const NOT_OVER = { says: `not in ${OVER / 1_000} s` };
 
-/** Runs code that is not meant to end, beside a timer. */
 const attack = (row: string, code: string): Task<CodePeer> => ({
   name: row,
   heads: [
@@ -131,7 +123,6 @@ const attack = (row: string, code: string): Task<CodePeer> => ({
   late: { after: OVER + 2_000, readings: [NOT_OVER, { says: "all the time" }] },
 });
 
-/** Tools that run code beside each other. */
 export const code: Room<CodePeer> = {
   candidates,
   tasks: [

@@ -3,13 +3,11 @@ import { join } from "node:path";
 import { EDIT, fillDirectory, fillTree, letters, NEEDLE } from "../harness/file-samples";
 import { type Candidate, Lacks, type Room, type Task, type Timed, timed } from "./room";
 
-/** A file tool over one directory, as its users call it. What cannot be done is thrown. */
 export interface FilePeer {
   read(path: string): Promise<string>;
   write(path: string, content: string): Promise<void>;
   /** Replaces a text that occurs once. */
   edit(path: string, oldText: string, newText: string): Promise<void>;
-  /** How many names a directory has. */
   list(path: string): Promise<number>;
   /** How many lines below the root hold a text; left out where it cannot be looked for. */
   search?(text: string): Promise<number>;
@@ -104,10 +102,8 @@ const operations: readonly Task<FilePeer>[] = [
   ),
 ];
 
-/** How long a file is read while its directory is swapped, in milliseconds. */
-const RACE = 5_000;
-/** A FIFO that was not refused by then never will be, in milliseconds. */
-const HANGS = 3_000;
+const RACE = 5_000; // Milliseconds.
+const HANGS = 3_000; // Milliseconds: a FIFO that was not refused by then never will be.
 
 /** Reads a file again and again while another process swaps its directory for a link out of the root. */
 const race: Task<FilePeer> = {
@@ -147,7 +143,6 @@ const race: Task<FilePeer> = {
   },
 };
 
-/** Reads a pipe that nobody writes to. */
 const fifo: Task<FilePeer> = {
   name: "fifo",
   kind: "tried",
@@ -155,14 +150,8 @@ const fifo: Task<FilePeer> = {
   prepare: (peer, root) => async () => {
     await expectPlainRead(peer, root);
     if (!Bun.spawnSync(["mkfifo", join(root, "pipe")]).success) throw new Error("mkfifo failed");
-    return [
-      {
-        says: await peer.read("pipe").then(
-          () => "reads",
-          () => "refuses",
-        ),
-      },
-    ];
+    const answer = peer.read("pipe").then(() => "reads");
+    return [{ says: await answer.catch(() => "refuses") }];
   },
   late: { after: HANGS, readings: [{ says: "hangs" }] },
 };
@@ -173,5 +162,4 @@ async function expectPlainRead(peer: FilePeer, root: string): Promise<void> {
   expect((await peer.read("first.txt")).trim(), "first", "the text of a plain file");
 }
 
-/** Tools for files beside each other. */
 export const files: Room<FilePeer> = { candidates, tasks: [...operations, race, fifo] };

@@ -2,9 +2,10 @@ import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { describeMachine } from "../harness/machine";
 import { ascending, median, quantile } from "../harness/statistics";
-import { HostProcess } from "./processes";
+import type { Terminal } from "../harness/terminal";
+import { faultOf, WorkerProcess } from "../harness/worker";
 import type { Outcome, PeerResults, PeerRow, RoomName } from "./results";
-import type { Candidate, Reading, Task } from "./room";
+import type { Candidate, Reading, Task, Turn } from "./room";
 import { rooms, versionsOf } from "./rooms";
 import { FLOOR, SELF } from "./standing";
 
@@ -12,23 +13,18 @@ import { FLOOR, SELF } from "./standing";
 const TURN = { time: 40, fewest: 3 };
 /** Before the first round of a process: akkajs and effect need 600 ms until their code is compiled for good. */
 const WARM_UP = { time: 1_000, fewest: 3 };
-/** How many processes each candidate has for a timed row: a compiler makes other code of it in each. */
 const PROCESSES = 3;
 
-/** What the command asks for. */
 export interface Asked {
-  readonly root: string;
   /** The `host.ts` to run, beside the build that is measured. */
   readonly host: string;
-  /** An empty one, removed at the end. */
   readonly folder: string;
   readonly rounds: number;
   /** Why the candidates' packages are not there, if they are not. */
   readonly missing?: string;
-  readonly say: (text: string) => void;
+  readonly around: Terminal;
 }
 
-/** Measures what is in a room beside each other, each in processes of its own. */
 export async function measureRoom(room: RoomName, asked: Asked): Promise<PeerResults> {
   // Some libraries come as a build for development otherwise, which is slower.
   process.env["NODE_ENV"] = "production";
@@ -39,14 +35,13 @@ export async function measureRoom(room: RoomName, asked: Asked): Promise<PeerRes
     const { name, how, isFloor = false } = candidate;
     return { name, how, packages: await versionsOf(candidate), isFloor };
   });
-  const { root, rounds } = asked;
-  return { room, machine: describeMachine(root), rounds, peers: await Promise.all(peers), rows };
+  const { around, rounds } = asked;
+  return { room, machine: describeMachine(around.root), rounds, peers: await Promise.all(peers), rows };
 }
 
 /** The bare mailbox right after envoi, which is compared with it: what the machine does changes from one moment to the next. */
 const order = ({ name }: Candidate): number => (name === SELF ? 0 : name === FLOOR ? 1 : 2);
 
-/** The rows of a task, of all candidates in turn. */
 async function measureTask(room: RoomName, task: Task<unknown>, asked: Asked): Promise<PeerRow[]> {
   const { candidates } = rooms[room];
   const readings = new Map(candidates.map((candidate) => [candidate, [] as (readonly Reading[])[]]));
@@ -56,29 +51,31 @@ async function measureTask(room: RoomName, task: Task<unknown>, asked: Asked): P
       instead.set(candidate, failed(asked, candidate, "was not installed", asked.missing));
   }
   for (const rounds of batchesOf(task, asked.rounds)) {
-    const hosts = new Map<Candidate, HostProcess>();
-    for (let round = task.kind === "timed" ? -1 : 0; round < rounds; round++) {
-      for (const candidate of candidates.toSorted((a, b) => order(a) - order(b))) {
-        if (instead.has(candidate)) continue;
-        asked.say(`${task.name}: ${candidate.name}`);
-        const args = () => [room, candidate.name, mkdtempSync(join(asked.folder, "root-")), task.name];
-        const host = hosts.get(candidate) ?? new HostProcess([asked.host, ...args()]);
-        const told = await host.ask(round < 0 ? WARM_UP : TURN, task.late?.after);
-        if (told?.kind === "readings" && round >= 0) readings.get(candidate)?.push(told.readings);
-        else if (told === undefined && task.late !== undefined) readings.get(candidate)?.push(task.late.readings);
-        else if (told?.kind === "lacks") instead.set(candidate, { none: told.reason });
-        else if (told?.kind !== "readings") {
-          const reason = told?.kind === "failed" ? told.reason : "it took longer than a minute";
-          instead.set(candidate, failed(asked, candidate, `failed at "${task.name}"`, reason));
-        }
-        if (task.kind === "timed" && told?.kind === "readings") hosts.set(candidate, host);
-        else {
+    const hosts = new Map<Candidate, Host>();
+    try {
+      for (let round = task.kind === "timed" ? -1 : 0; round < rounds; round++) {
+        for (const candidate of candidates.toSorted((a, b) => order(a) - order(b))) {
+          if (instead.has(candidate)) continue;
+          asked.around.progress(`${task.name}: ${candidate.name}`);
+          const host = hosts.getOrInsertComputed(candidate, () => startHost(room, candidate, task, asked));
+          try {
+            const told = await takeTurn(host, round < 0 ? WARM_UP : TURN, task.late);
+            if (round >= 0) readings.get(candidate)?.push(told);
+            if (task.kind === "timed") continue; // Its process takes the next turn, too.
+          } catch (error) {
+            asked.around.signal.throwIfAborted();
+            const { kind, why } = faultOf(error);
+            const outcome =
+              kind === "Lacks" ? { none: why } : failed(asked, candidate, `failed at "${task.name}"`, why);
+            instead.set(candidate, outcome);
+          }
           hosts.delete(candidate);
-          await host.end();
+          await host.kill();
         }
       }
+    } finally {
+      for (const host of hosts.values()) await host.kill();
     }
-    for (const host of hosts.values()) await host.end();
   }
   return task.heads.map((head, index) => ({
     ...head,
@@ -87,6 +84,25 @@ async function measureTask(room: RoomName, task: Task<unknown>, asked: Asked): P
       return { peer: candidate.name, ...(instead.get(candidate) ?? figureOf(all)) };
     }),
   }));
+}
+
+const PATIENCE = 60_000; // Milliseconds for a process to open its peer, or to take a turn.
+
+type Host = WorkerProcess<Turn | null, readonly Reading[]>;
+
+function startHost(room: RoomName, { name }: Candidate, task: Task<unknown>, { host, folder, around }: Asked): Host {
+  const command = [host, room, name, mkdtempSync(join(folder, "root-")), task.name];
+  // A group of its own: what a candidate started ends with it.
+  return new WorkerProcess(command, { detached: true, stderr: "ignore", signal: around.signal });
+}
+
+/** Takes a turn in the process of a candidate, once that is open. */
+async function takeTurn(host: Host, turn: Turn, late: Task<unknown>["late"]): Promise<readonly Reading[]> {
+  await host.ask(null, PATIENCE);
+  return host.ask(turn, late?.after ?? PATIENCE).catch((error) => {
+    if (late === undefined || faultOf(error).kind !== "late") throw error;
+    return late.readings;
+  });
 }
 
 /** How many rounds each of its processes has, or all that come one after the other. */
@@ -108,10 +124,10 @@ function figureOf(readings: readonly Reading[]): Outcome {
 }
 
 /** Tells of a failure without an address, or a folder of this machine. */
-function failed({ folder, host, root }: Asked, { name }: Candidate, what: string, reason: string): Outcome {
+function failed({ folder, host, around }: Asked, { name }: Candidate, what: string, reason: string): Outcome {
   const lines = reason.split("\n").filter((line) => line.trim());
   const line = lines.find((each) => /error/i.test(each)) ?? lines[0] ?? "no reason given";
   const shown = line.trim().replace(/\w+:\/\/\S+|\.$/g, (found) => (found === "." ? "" : "…"));
-  const places = [folder, join(host, "../../.."), root];
+  const places = [folder, join(host, "../../.."), around.root];
   return { failed: `${name} ${what}: ${places.reduce((text, place) => text.replaceAll(place, "…"), shown)}` };
 }

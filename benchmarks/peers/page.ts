@@ -19,7 +19,6 @@ const TABLES: Readonly<Record<string, string>> = {
 
 const list = (lines: readonly string[]): string => lines.map((line) => `- ${line}`).join("\n");
 
-/** The page of peers, from the results alone; `picture` gives the picture of a room. */
 export const renderPeers = (all: readonly PeerResults[], picture: (room: RoomName) => string = () => ""): string =>
   `${[HEAD, ...all.map((results) => roomPart(results, picture(results.room)))].join("\n\n")}\n`;
 
@@ -50,7 +49,6 @@ function roomPart(results: PeerResults, picture: string): string {
     .join("\n\n");
 }
 
-/** What a cell says of a peer; `isShort` leaves the shortest time out. */
 export function told({ figures, unit }: PeerRow, name: string, isShort = false): string {
   const figure = figures.find(({ peer }) => peer === name);
   if (figure === undefined || "none" in figure) return NONE;
@@ -63,7 +61,6 @@ export function told({ figures, unit }: PeerRow, name: string, isShort = false):
   return `${say(median)}${least}${note === undefined ? "" : `, ${note}`}`;
 }
 
-/** Why there is no figure: each reason once, with the rows that it is of. */
 function absentIn(rows: readonly PeerRow[]): string[] {
   const reasons = new Map<string, string[]>();
   for (const { row, figures } of rows) {

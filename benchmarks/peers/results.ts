@@ -27,7 +27,6 @@ const figure = Type.Union([
 export type PeerFigure = Described<typeof figure>;
 
 type WithoutPeer<Figure> = Figure extends unknown ? Omit<Figure, "peer"> : never;
-/** A figure before it is known whose it is. */
 export type Outcome = WithoutPeer<PeerFigure>;
 
 const row = Type.Object({
@@ -59,20 +58,13 @@ export const peerResults = Type.Object({
 export type PeerResults = Described<typeof peerResults>;
 
 const root = join(import.meta.dir, "../..");
-/** Where results are kept. */
 export const RESULTS = join(root, "benchmarks/results");
 const fileOf = (folder: string, room: RoomName): string => join(folder, `peers-${room}.json`);
 
-/** Writes a room's results. */
 export async function keep(folder: string, results: PeerResults): Promise<void> {
   await writeWhole(fileOf(folder, results.room), jsonText(results));
 }
 
-/**
- * What was measured last, room by room.
- *
- * @throws Error when a file is not what the room writes.
- */
 export async function readPeers(folder: string = RESULTS): Promise<PeerResults[]> {
   const read = ROOMS.map(async (room) => {
     const path = fileOf(folder, room);

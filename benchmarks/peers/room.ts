@@ -3,15 +3,12 @@ import type { Outcome, PeerRow } from "./results";
 /** A library or a tool, or a floor. A module of its name in `subjects/ROOM/` exports `open(folder)`, which gives its `Peer`. */
 export interface Candidate {
   readonly name: string;
-  /** The packages it is made of. Default: none. */
   readonly packages?: readonly string[];
   /** What is called of it, and what it lacks that no row shows. */
   readonly how: string;
-  /** True for what one could do without a library. Default: false. */
-  readonly isFloor?: boolean;
+  readonly isFloor?: boolean; // What one could do without a library.
 }
 
-/** What envoi and its peers are measured at. */
 export interface Room<Peer> {
   readonly candidates: readonly Candidate[];
   readonly tasks: readonly Task<Peer>[];
@@ -21,23 +18,14 @@ export interface Room<Peer> {
 export interface Task<Peer> {
   readonly name: string;
   readonly heads: readonly Pick<PeerRow, "table" | "row" | "unit">[];
-  /**
-   * How often: `timed` rows have rounds of all peers in turn, some in one process; what is `read` has a process for each round;
-   * what is `tried` is done once.
-   */
+  /** `timed`: rounds of all peers in turn, some in one process. `read`: a process for each round. `tried`: once. */
   readonly kind: "timed" | "read" | "tried";
-  /**
-   * Makes what it works on, and gives what takes a turn: a reading for each of `heads`.
-   *
-   * @param root A folder of the peer's own.
-   * @param opening How long it took to load and open the peer, in milliseconds.
-   */
+  /** Gives what takes a turn: a reading for each of `heads`. `opening` is how many milliseconds it took to load and open the peer. */
   readonly prepare: (peer: Peer, root: string, opening: number) => Take | Promise<Take>;
   /** What is told of a peer that gave nothing `after` so many milliseconds. Default: it failed, after a minute. */
   readonly late?: { readonly after: number; readonly readings: readonly Outcome[] };
 }
 type Take = (turn: Turn) => Promise<readonly Reading[]>;
-/** Samples, or what stands in their place. */
 export type Reading = readonly number[] | Outcome;
 
 /** How long a turn of a timed row takes, in milliseconds, and how many samples it has at least. */
@@ -47,16 +35,15 @@ export interface Turn {
 }
 
 /** Thrown by a task, or by a peer, where the peer has no such operation. Its message says why, as the end of a sentence. */
-export class Lacks extends Error {}
+export class Lacks extends Error {
+  override readonly name = "Lacks"; // By which the parent knows it.
+}
 
-/** Does work `count` times, and tells how many of them are complete. */
 export type Work = (count: number) => number | Promise<number>;
 
-/** Work that is timed, in nanoseconds an operation. */
 export interface Timed<Peer> {
   readonly row: string;
-  /** How many operations a sample has. Default: 1. */
-  readonly operations?: number;
+  readonly operations?: number; // Of a sample. Default: 1.
   /** Makes what it works on, in a folder of the peer's own. */
   readonly prepare: (peer: Peer, root: string) => Work | Promise<Work>;
   /** Looks at the disk after `done` operations, and throws unless it is as it should be. */

@@ -18,7 +18,6 @@ export async function openPeer(room: RoomName, name: string, root = ""): Promise
   return loaded.open(root);
 }
 
-/** A candidate's packages with their versions. */
 export const versionsOf = ({ packages = [] }: Candidate): Promise<string[]> =>
   Promise.all(
     packages.map(async (name) => {

@@ -1,77 +1,57 @@
-/**
- * Measures envoi beside its peers: actors, tools for files and for code. Writes `benchmarks/results/peers-*.json` and the pages
- * that are made from them; or, with `--out`, `peers-*.json` and `peers.md` to a folder.
- */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+/** Measures envoi beside its peers: writes `benchmarks/results/peers-*.json` and pages, or, with `--out`, to a folder. */
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { installIn } from "../../scripts/ensure-installed";
-import { expectFolder } from "../harness/arguments";
+import { expectFolder, readOptions, text, UsageError } from "../harness/arguments";
 import { writePages } from "../harness/documents";
-import { onEnding } from "../harness/processes";
+import { disk, makeFolder } from "../harness/places";
+import { unlessInterrupted } from "../harness/processes";
 import { layOut } from "../harness/shipped";
+import { runInTerminal, type Status, type Terminal } from "../harness/terminal";
 import { measureRoom } from "./measure";
 import { renderPeers } from "./page";
-import { endAll } from "./processes";
 import { keep, RESULTS, ROOMS, readPeers } from "./results";
 
-const root = join(import.meta.dir, "../..");
-const usage = `bench:peers takes --only ${ROOMS.join(", ")}; --rounds, a number above 0; and --out, a folder.`;
+function readArguments(argv: readonly string[]) {
+  const options = { only: text, rounds: text, out: text };
+  const { only, rounds = "9", out } = readOptions({ args: [...argv], options }).values;
+  const rooms = ROOMS.filter((room) => only === undefined || room === only);
+  if (rooms.length > 0 && /^[1-9]\d*$/.test(rounds)) return { rooms, rounds: Number(rounds), out };
+  throw new UsageError(`--only takes ${ROOMS.join(", ")}; --rounds a number above 0.`);
+}
 
-const fail = (text: string): never => {
-  console.error(text);
-  process.exit(2);
-};
-
-function readArguments() {
+async function main(argv: readonly string[], around: Terminal): Promise<Status> {
+  const { root, signal } = around;
   try {
-    const options = { only: { type: "string" }, rounds: { type: "string" }, out: { type: "string" } } as const;
-    const { only, rounds = "9", out } = parseArgs({ options }).values;
-    const rooms = ROOMS.filter((room) => only === undefined || room === only);
-    return rooms.length > 0 && /^[1-9]\d*$/.test(rounds) ? { rooms, rounds: Number(rounds), out } : fail(usage);
-  } catch {
-    return fail(usage);
+    const { rooms, rounds, out } = readArguments(argv);
+    if (out !== undefined) await expectFolder(out);
+    const folder = makeFolder(disk, "envoi-peers-").path;
+    // Why the packages are not there: a test says so without trying.
+    const missing = process.env["ENVOI_PEERS_MISSING"] ?? (await unlessInterrupted(installIn(import.meta.dir), signal));
+    // The hosts run where envoi is the built one: what is measured is what is shipped.
+    const laidOut = await unlessInterrupted(layOut(root, { withPeers: true }), signal);
+    const host = join(laidOut, "benchmarks/peers/host.ts");
+    for (const room of rooms) {
+      const results = await measureRoom(room, {
+        around,
+        host,
+        folder,
+        rounds,
+        ...(missing !== undefined && { missing }),
+      });
+      await keep(out ?? RESULTS, results);
+    }
+    around.progress("");
+    const page = renderPeers(await readPeers(out));
+    if (out === undefined) await writePages(root);
+    else await Bun.write(join(out, "peers.md"), page);
+    around.out(`${page}\n`);
+    return 0;
+  } catch (error) {
+    if (signal.aborted) return 130;
+    if (!(error instanceof UsageError)) throw error;
+    around.err(`${error.message}\n`);
+    return 2;
   }
 }
 
-const say = (text: string): void => void (process.stderr.isTTY && process.stderr.write(`\r\x1b[K${text}`));
-
-const { rooms, rounds, out } = readArguments();
-if (out !== undefined) await expectFolder(out).catch((error: Error) => fail(error.message));
-
-const folder = mkdtempSync(join(tmpdir(), "envoi-peers-"));
-let isInterrupted = false;
-const leave = async (): Promise<void> => {
-  await endAll();
-  rmSync(folder, { recursive: true, force: true });
-};
-onEnding(
-  () => {
-    isInterrupted = true;
-    void leave().finally(() => process.exit(130));
-  },
-  () => {}, // To end all by force takes a moment, and whoever is impatient waits for that.
-);
-try {
-  // Why the packages are not there: a test says so without trying.
-  const missing = process.env["ENVOI_PEERS_MISSING"] ?? (await installIn(import.meta.dir));
-  // The hosts run where envoi is the built one: what is measured is what is shipped.
-  const host = join(await layOut(root, { withPeers: true }), "benchmarks/peers/host.ts");
-  for (const room of rooms) {
-    const asked = { root, host, folder, rounds, say, ...(missing !== undefined && { missing }) };
-    const results = await measureRoom(room, asked);
-    if (isInterrupted) throw new Error("interrupted"); // Its last figures are of processes that were ended.
-    await keep(out ?? RESULTS, results);
-    say("");
-  }
-} catch (error) {
-  if (isInterrupted) await new Promise(() => {}); // Whoever was told of it ends the process.
-  throw error;
-} finally {
-  await leave();
-}
-const page = renderPeers(await readPeers(out));
-if (out === undefined) await writePages(root);
-else await Bun.write(join(out, "peers.md"), page);
-console.log(page);
+await runInTerminal(join(import.meta.dir, "../.."), (around) => main(process.argv.slice(2), around));

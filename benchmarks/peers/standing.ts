@@ -1,7 +1,6 @@
 import { ratios } from "../harness/statistics";
 import type { PeerFigure, PeerResults, PeerRow } from "./results";
 
-/** How many times the bare mailbox envoi is to take at most. */
 export const AIM = 1.6;
 /** Figures that differ by less than this share are not told apart. */
 export const RESOLUTION = 0.03;
@@ -17,7 +16,6 @@ export const hasFigure = (figure: PeerFigure): figure is Measured => "median" in
 
 const figureOf = ({ figures }: PeerRow, name: string) => figures.filter(hasFigure).find(({ peer }) => peer === name);
 
-/** The libraries and tools that envoi stands beside. */
 export const rivalsOf = ({ peers }: PeerResults): string[] =>
   peers.filter(({ name, isFloor }) => !isFloor && !name.startsWith(SELF)).map(({ name }) => name);
 
@@ -27,7 +25,6 @@ export function keepsPromises({ rows }: PeerResults, name: string): boolean {
   return checks.every(({ figures }) => figures.some((each) => each.peer === name && "holds" in each && each.holds));
 }
 
-/** envoi in a row, beside the best of the others. */
 export interface Standing {
   readonly room: string;
   readonly row: PeerRow;
@@ -42,7 +39,6 @@ export interface Standing {
   readonly ahead: readonly string[];
 }
 
-/** How envoi stands in each row that is compared. */
 export function standingsOf(results: PeerResults): Standing[] {
   return results.rows.flatMap((row) => {
     const own = figureOf(row, SELF)?.median;
@@ -55,8 +51,8 @@ export function standingsOf(results: PeerResults): Standing[] {
       other !== undefined && own - other.median > own * RESOLUTION;
     const [peer, less] = [best(true), best(false)];
     const ahead = sorted.filter(isAhead).map((other) => other.peer);
-    const behind = { isBehind: isAhead(peer), less: isAhead(less) ? less : undefined, ahead };
-    return [{ room: results.room, row, own, peer, ...behind }];
+    const isBehind = isAhead(peer);
+    return [{ room: results.room, row, own, peer, isBehind, less: isAhead(less) ? less : undefined, ahead }];
   });
 }
 

@@ -1,49 +1,29 @@
-import { createSystem, defineProtocol, type System, Type } from "envoi";
-import { arithmetic } from "../harness/code-floors";
+import { createSystem, defineProtocol, Type } from "envoi";
 import { Proof } from "../harness/sampling";
-import type { Prepared } from "../harness/suite";
-import { executions, openActors, whyNot } from "../subjects/code";
-import { byActor, write, writeAndDelete, writeAndRead } from "../subjects/file-kinds";
-import { offers, pool, topic } from "../suites/flow.bench";
-import { chain, fanOut, mixed, pingPong, spawnStop } from "../suites/patterns.bench";
-import { items } from "../suites/streams.bench";
-import { restart, stash, watch } from "../suites/survival.bench";
+import type { Prepared, Suite } from "../harness/suite";
 
-const MANY = 200;
-const FEW = 10;
-
-/** All that envoi does, some of each in turn; code as far as this machine can confine it. */
-export async function openMixed() {
-  const kinds: Record<string, [operations: number, prepared: Prepared]> = {
-    ...{ "ping-pong": [MANY, pingPong(MANY)], chain: [MANY, chain(MANY, 10)], "fan-out": [MANY, fanOut(MANY, 10)] },
-    ...{ "tells and asks": [MANY, mixed(MANY, 100)], "spawn and stop": [MANY, spawnStop(MANY)] },
-    ...{ restart: [MANY, restart(MANY)], watch: [MANY, watch(MANY)], stash: [MANY, stash(MANY, 100)] },
-    ...{ offers: [MANY, offers(MANY, 16, 8)], topic: [MANY, topic(MANY, 10)], "what fails": [MANY, failing(MANY)] },
-    pool: [MANY, pool(MANY, 100, { size: 4, routing: "least-busy" })],
-    stream: [MANY, items(MANY, 100, "ticks", 16)],
-    write: [FEW, byActor(write(10_000), FEW)],
-    "write and read": [FEW, byActor(writeAndRead, FEW)],
-    "write and delete": [FEW, byActor(writeAndDelete, FEW)],
-  };
-  if ((await whyNot("sandbox")) === undefined)
-    kinds["code"] = [FEW, executions(arithmetic)(await openActors("sandbox"), FEW)];
-  const proofs = Object.entries(kinds).map(([name, [operations, prepared]]) => new Proof(name, operations, prepared));
-  const operations = Object.values(kinds).reduce((sum, [each]) => sum + each, 0);
+/** All that envoi does: a call of each timed row of the suites in turn, and of what fails. */
+export async function openMixed(suites: readonly Suite[]) {
+  const kinds: [name: string, operations: number, prepared: Prepared][] = [["what fails", FAILING, failing(FAILING)]];
+  for (const { rows } of suites) {
+    for (const row of rows) if (row.kind === "timed") kinds.push([row.name, row.operations, await row.setup()]);
+  }
+  const proofs = kinds.map((kind) => new Proof(...kind));
+  const operations = kinds.reduce((sum, [, each]) => sum + each, 0);
   return {
     round: async () => {
       for (const proof of proofs) await proof.call();
       return operations;
     },
     stop: async () => {
-      for (const [, prepared] of Object.values(kinds)) await prepared.teardown?.();
+      for (const [, , prepared] of kinds) await prepared.teardown?.();
     },
   };
 }
 
-const Trouble = defineProtocol("trouble", {
-  silence: { reply: Type.Unknown() },
-  endless: { stream: Type.Number() },
-});
+const FAILING = 200;
+
+const Trouble = defineProtocol("trouble", { silence: { reply: Type.Unknown() }, endless: { stream: Type.Number() } });
 
 /** Asks that time out, asks that are cancelled, tells that find the mailbox full, and streams that are left early: a quarter each. */
 function failing(operations: number): Prepared {
@@ -66,22 +46,14 @@ function failing(operations: number): Prepared {
     const cancelled = Array.from({ length: quarter }, () => trouble.ask("silence", { signal: ending.signal }));
     for (let i = 0; i < quarter; i++) trouble.tell("silence");
     ending.abort();
-    for (const [asks, kind] of [
-      [late, "timeout"],
-      [cancelled, "cancelled"],
-    ] as const)
-      for (const ask of await Promise.all(asks)) if (ask.isErr() && ask.error.kind === kind) completed++;
+    for (const ask of await Promise.all(late)) if (ask.isErr() && ask.error.kind === "timeout") completed++;
+    for (const ask of await Promise.all(cancelled)) if (ask.isErr() && ask.error.kind === "cancelled") completed++;
     for (let i = 0; i < quarter; i++) {
       for await (const item of trouble.stream("endless")) if (item === 1) break;
       completed++;
     }
-    expectBalance(system);
+    const { accepted, handled, failed, dead, queued, running } = system.router.audit();
+    if (accepted !== handled + failed + dead + queued + running) throw new Error("the audit does not balance");
   };
   return { run, completed: () => completed, teardown: () => system.shutdown() };
-}
-
-function expectBalance({ router }: System): void {
-  const { accepted, handled, failed, dead, queued, running } = router.audit();
-  if (accepted !== handled + failed + dead + queued + running)
-    throw new Error(`the audit does not balance: ${JSON.stringify(router.audit())}`);
 }

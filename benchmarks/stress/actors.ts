@@ -12,15 +12,11 @@ const Source = defineProtocol("source", { count: { payload: Type.Number(), strea
 const BOUND = { capacity: 5_000, overflow: "reject" } as const;
 /** … and for a tool: no more than it does in the time that its askers wait, or it would refuse nobody and answer nobody. */
 const TOOL_BOUND = { capacity: 250, overflow: "reject" } as const;
-/** Items of a stream. */
 const ITEMS = 10;
-/** So many files are written and read in turn. */
 const FILES = 64;
 const content = "a line of a file that is written whole, and read\n".repeat(3).slice(0, 100);
-/** A client gives up as soon, in milliseconds. */
 const asked = { timeout: 1_000 };
 
-/** What a tool's reply says: its value, or the kind of its refusal. */
 type Reply =
   | { readonly ok: true; readonly value: Readonly<Record<string, unknown>> }
   | { readonly ok: false; readonly error: { readonly kind: string } };

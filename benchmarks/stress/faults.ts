@@ -8,20 +8,15 @@ import { descendants } from "../harness/processes";
 import type { Mix } from "./generator";
 import { startLoad } from "./load";
 import type { Trouble, Window } from "./results";
-import { errorsOf } from "./steps";
 import { type Open, type Operation, outcomeOf } from "./subject";
-import { trouble } from "./trouble";
+import { errorsOf, trouble } from "./trouble";
 
-/** Something that goes wrong under load. */
 export interface FaultPlan {
   readonly name: string;
-  /** A sentence: what happens. */
   readonly about: string;
-  /** Requests a second. */
   readonly rate: number;
   /** `ask` in it is of an actor that has nothing to do with the fault. */
   readonly mix: Mix;
-  /** The errors that may come of it, by operation and kind. */
   readonly allowed: readonly string[];
   /** Makes, in the process under load, the operations that it happens to, and tells counts that must be equal in the end. */
   readonly make: (fault: Fault) => {
@@ -30,22 +25,17 @@ export interface FaultPlan {
   };
 }
 
-/** The fault of the process under load. */
 interface Fault {
   readonly system: System;
-  /** An empty one. */
   readonly folder: string;
-  /** How often what has happened. */
   readonly happened: Record<string, number>;
   isOn: boolean;
 }
 
-/** Does some work every so many milliseconds while the fault is on. */
 const every = (fault: Fault, milliseconds: number, work: () => void) =>
   setInterval(() => fault.isOn && work(), milliseconds);
 
-/** A client gives up as soon, in milliseconds. */
-const asked = { timeout: 1_000 };
+const asked = { timeout: 1_000 }; // Milliseconds.
 const Say = defineProtocol("say", { say: { payload: Type.Number(), reply: Type.Number() } });
 type Bound = { readonly capacity?: number; readonly overflow?: Overflow };
 
@@ -98,9 +88,7 @@ const crashes: FaultPlan = {
     const { system, happened } = fault;
     const random = createRandom(1);
     const counts = Object.assign(happened, { crashes: 0, restarts: 0 });
-    system.events.subscribe(({ kind }) => {
-      if (kind === "restarted") counts.restarts++;
-    });
+    system.events.subscribe(({ kind }) => void (kind === "restarted" && counts.restarts++));
     const frail = spawnSay(system, "frail", async (number) => {
       if (!fault.isOn || !random.chance(0.01)) return number;
       counts.crashes++;
@@ -177,13 +165,9 @@ export const open: Open = (name, folder) => {
   const plan = FAULTS.find((each) => each.name === name);
   if (plan === undefined) throw new Error(`There is no fault ${name}.`);
   const happened = { "dead letters": 0, "lines logged": 0 };
-  const log = () => {
-    happened["lines logged"]++;
-  };
+  const log = () => void happened["lines logged"]++;
   const system = createSystem({ logger: { warn: log, error: log }, supervision: { limit: Number.POSITIVE_INFINITY } });
-  system.router.deadLetters.subscribe(() => {
-    happened["dead letters"]++;
-  });
+  system.router.deadLetters.subscribe(() => void happened["dead letters"]++);
   const fault: Fault = { system, folder, happened, isOn: false };
   const { operations, equal } = plan.make(fault);
   const commands = {
@@ -211,12 +195,6 @@ export async function measureFault(plan: FaultPlan, window: number, signal: Abor
     const errors = during.flatMap(errorsOf).filter(([kind]) => !allowed.includes(kind));
     return { happened, failed: [...failed, ...errors.map(([kind, times]) => `${times} × ${kind}.`)] };
   };
-  return await trouble(load, {
-    name,
-    about,
-    window,
-    told,
-    begin: () => load.call("begin"),
-    end: () => load.call("end"),
-  });
+  const [begin, end] = [() => load.call("begin"), () => load.call("end")];
+  return await trouble(load, { name, about, window, told, begin, end });
 }

@@ -2,10 +2,8 @@ import { createRandom } from "envoi/testing";
 import { Latencies } from "../harness/latency";
 import type { Window } from "./results";
 
-/** The operations that are asked for, and how often beside the others: `{ ask: 3, code: 1 }`. */
 export type Mix = Readonly<Record<string, number>>;
 
-/** A request: its number, and the operation that it asks for. */
 export type Request = readonly [id: number, operation: string];
 
 export interface GeneratorOptions {
@@ -13,32 +11,16 @@ export interface GeneratorOptions {
   readonly send: (requests: readonly Request[]) => void;
   /** Milliseconds until a request without an answer is given up, as its client would, and counted as `unanswered`. */
   readonly patience: number;
-  /** Default: `performance.now`. */
-  readonly now?: () => number;
+  readonly now?: () => number; // Default: `performance.now`.
 }
 
 /** Most requests that may be open, a power of two. Above that, requests are sent late, which windows tell. */
 const ROOM = 2 ** 21;
-/** Most requests that are sent at once, so that answers are read in between. */
-const AT_ONCE = 10_000;
+const AT_ONCE = 10_000; // Most requests that are sent at once, so that answers are read in between.
 
 /**
  * Load on an open schedule: when a request is due is laid down beforehand, whatever becomes of those before it, and its time counts
  * from then. Arrivals are independent of each other, as those of many clients are (a Poisson process).
- *
- * It knows nothing of what is under load. For users of a service behind HTTP, `send` fetches, and `climb` raises the load:
- *
- * @example
- * const fetchOne = async ([id, path]: Request) => {
- *   const { ok, status } = await fetch(server + path);
- *   generator.settle(id, ok ? undefined : String(status));
- * };
- * const generator = new Generator({ patience: 1_000, send: (requests) => requests.forEach(fetchOne) });
- * setInterval(() => generator.tick(), 1);
- * const { held, broke, why } = await climb({ from: 100, factor: 1.5 }, (rate) => {
- *   generator.change(rate, { "/users": 9, "/orders": 1 });
- *   return generator.window(3_000);
- * });
  */
 export class Generator {
   readonly #options: GeneratorOptions;
@@ -60,17 +42,14 @@ export class Generator {
     this.#now = options.now ?? (() => performance.now());
   }
 
-  /** Whether some request may have no answer yet. */
   get isBusy(): boolean {
     return this.#oldest < this.#next;
   }
 
-  /** Whether a request is neither answered nor given up. */
   isOpen(id: number): boolean {
     return id >= this.#oldest && id < this.#next && this.#windows[id % ROOM] !== undefined;
   }
 
-  /** Goes on with another rate, in requests a second; by default with the same mix, whose parts are whole numbers. */
   change(rate: number, mix?: Mix): void {
     this.tick();
     if (mix !== undefined) {
@@ -80,10 +59,7 @@ export class Generator {
     this.#due = this.#now() + this.#gap();
   }
 
-  /**
-   * The figures of the requests that are due in the next so many milliseconds, once each of them is answered or given up. A
-   * window that is still open ends here.
-   */
+  /** The figures of the requests due in the next so many milliseconds, once all are settled. It ends a window that is open. */
   async window(milliseconds: number): Promise<Window> {
     this.tick();
     this.#beginWindow(this.#now() + milliseconds);
@@ -125,13 +101,11 @@ export class Generator {
     this.#windows[place] = undefined;
   }
 
-  /** Without an end, it is one that nobody looks at. */
   #beginWindow(end?: number): void {
     this.#window.close();
     this.#window = new OpenWindow(end);
   }
 
-  /** The gaps of a Poisson process are exponentially distributed. */
   #gap(): number {
     return this.#rate === 0 ? Number.POSITIVE_INFINITY : (-Math.log(1 - this.#random.next()) * 1_000) / this.#rate;
   }
@@ -182,6 +156,5 @@ class OpenWindow {
   }
 }
 
-/** In milliseconds; 0 of no times at all. */
 const percentile = (times: Latencies, percent: number): number =>
   times.count === 0 ? 0 : times.percentile(percent) / 1e6;

@@ -6,26 +6,20 @@ import type { Said } from "./subject";
 interface LoadOptions {
   /** The module that opens what is to bear the load; it exports an `Open` as `open`. */
   readonly subject: URL;
-  /** Which one the module opens. */
   readonly name?: string;
   /** Milliseconds until a request without an answer is given up. Default: 1,000. */
   readonly patience?: number;
-  /** Ends the load when aborted: all that waits for it rejects. */
   readonly signal: AbortSignal;
 }
 
 /** Load on an open schedule, from this process on a subject in a process of its own. */
 export type Load = Awaited<ReturnType<typeof startLoad>>;
 
-/**
- * So many requests may be on their way to the process under load, about as many as it handles in a turn of its event loop. Others
- * wait here, where they can be given up: a process that takes in more than it handles does nothing else, and answers nobody.
- */
+/** Requests on their way to the process under load; others wait here, where they can be given up, or it would answer nobody. */
 const ON_THE_WAY = 1_000;
 /** For messages whose askers gave up to be done with, and for a process to end, in milliseconds. */
 const PATIENCE = 10_000;
 
-/** Starts the process under load. @throws Error in the words of the subject when it cannot be opened. */
 export async function startLoad({ subject, name = "", patience = 1_000, signal }: LoadOptions) {
   signal.throwIfAborted();
   const { path } = makeFolder(disk, "envoi-stress-"); // The process removes it.
@@ -69,13 +63,11 @@ export async function startLoad({ subject, name = "", patience = 1_000, signal }
     ipc: hear,
     onExit: hangUp,
   });
-  const generator = new Generator({
-    patience,
-    send(requests) {
-      waiting.push(requests);
-      send();
-    },
-  });
+  const enqueue = (requests: readonly Request[]) => {
+    waiting.push(requests);
+    send();
+  };
+  const generator = new Generator({ patience, send: enqueue });
   const timer = setInterval(() => generator.tick(), 1);
   const stop = async () => {
     if (!hasEnded) child.disconnect();
@@ -95,7 +87,6 @@ export async function startLoad({ subject, name = "", patience = 1_000, signal }
   };
   const load = {
     call,
-    /** Goes on at once with another rate, in requests a second, and by default with the same mix. */
     change: (rate: number, mix?: Mix) => generator.change(rate, mix),
     /** The requests that are due in the next so many milliseconds, once all of these are answered or given up. */
     window: (milliseconds: number) => Promise.race([generator.window(milliseconds), gone.promise]),

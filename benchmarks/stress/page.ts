@@ -1,7 +1,7 @@
 import { digits, duration, table } from "../harness/format";
 import { revisionOf } from "../harness/machine";
 import type { StressResults, Trouble, Window } from "./results";
-import { errorShare, errorsOf, judge, MOST_ERRORS, MOST_LAG, MOST_P99 } from "./steps";
+import { errorShare, errorsOf, judge, MOST_ERRORS, MOST_LAG, MOST_P99 } from "./trouble";
 
 const time = (milliseconds: number | null): string => (milliseconds === null ? "–" : duration(milliseconds * 1e6));
 const percent = (share: number): string => `${digits(share * 100)} %`;
@@ -10,7 +10,6 @@ const perSecond = (requests: number): string => `${digits(requests)}/s`;
 const count = (value: number): string => value.toLocaleString("en");
 const heading = (name: string): string => `### ${name[0]?.toUpperCase()}${name.slice(1)}`;
 
-/** The page of stress: Markdown, from the results alone; `picture` is that of the ladders. */
 export function renderStress({ machine, ladders, faults }: StressResults, picture = ""): string {
   const { cpu, cores, system, bun, date } = machine;
   const parts = [

@@ -40,7 +40,6 @@ const Trouble = Type.Object({
   ),
   failed: Type.Array(Type.String(), { description: "What should have held and did not; a sentence each." }),
 });
-/** Something that goes wrong under load, and the time after it. */
 export type Trouble = Described<typeof Trouble>;
 
 const Ladder = Type.Object({
@@ -53,7 +52,6 @@ const Ladder = Type.Object({
   floor: Type.Object(window.properties, { description: "As much load or more, answered without any actor." }),
   overload: Trouble,
 });
-/** A load that was raised by fixed steps until it broke something, and then further. */
 export type Ladder = Described<typeof Ladder>;
 
 /** One run of `bun run stress`. */
@@ -64,9 +62,8 @@ export const StressResults = Type.Object({
 });
 export type StressResults = Described<typeof StressResults>;
 
-/** Reads what `serialiseStress` wrote. @throws Error that says what does not fit, and to run it again. @param name Its file. */
+/** Reads what `bun run stress --json` prints. @throws Error that says what does not fit, and to run it again. @param name Its file. */
 export const parseStress = (text: string, name = "The text"): StressResults =>
   parseJson(StressResults, text, name, "results of stress: run `bun run stress` again, which writes them anew");
 
-/** The JSON text of results. */
 export const serialiseStress = (results: StressResults): string => jsonText(results);

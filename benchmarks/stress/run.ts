@@ -1,7 +1,6 @@
 /** `bun run stress`: see `--help`. */
 import { join } from "node:path";
-import { parseArgs } from "node:util";
-import { UsageError } from "../harness/arguments";
+import { flag, readOptions, UsageError } from "../harness/arguments";
 import { align } from "../harness/format";
 import { writeWhole } from "../harness/places";
 import { commandFor, missingPeers } from "../harness/shipped";
@@ -10,10 +9,9 @@ import { isCheckout, runInTerminal, type Status, type Terminal } from "../harnes
 import { stressTargets } from "../targets/stress";
 import { renderStress } from "./page";
 import { type StressResults, serialiseStress } from "./results";
-import { NotFound } from "./steps";
 import { FULL, measureStress, QUICK } from "./stress";
+import { NotFound } from "./trouble";
 
-/** What `--help` prints; `command` is what was typed. */
 const usage = (command: string): string => `${command} [options]
 
   --quick   windows of one second and larger steps; writes nothing
@@ -25,10 +23,6 @@ Raises load on actors until something breaks. In a checkout of envoi, a full run
 pages made from it. The status is 1, too, when no breaking point is found or something does not hold past it.
 `;
 
-/**
- * Runs the command on a terminal. Its exit status is 1 when no breaking point is found, something does not hold past it or a target is
- * missed, 2 for a wrong command line, and 130 when it was ended.
- */
 export async function main(argv: readonly string[], around: Terminal, measure = measureStress): Promise<Status> {
   const { err, root, signal } = around;
   try {
@@ -52,15 +46,8 @@ export async function main(argv: readonly string[], around: Terminal, measure = 
   }
 }
 
-function parseArguments(argv: readonly string[]) {
-  const flag = { type: "boolean", default: false } as const;
-  try {
-    return parseArgs({ args: [...argv], options: { quick: flag, check: flag, json: flag, help: flag } }).values;
-  } catch (thrown) {
-    const [sentence] = String((thrown as Error).message).split(". "); // It throws errors.
-    throw new UsageError(`${sentence?.replace(/\.$/, "")}. There are --quick, --check, --json, --help.`);
-  }
-}
+const parseArguments = (argv: readonly string[]) =>
+  readOptions({ args: [...argv], options: { quick: flag, check: flag, json: flag, help: flag } }).values;
 
 async function stress(options: ReturnType<typeof parseArguments>, around: Terminal, measure: typeof measureStress) {
   const { quick, check, json } = options;
@@ -86,7 +73,6 @@ async function stress(options: ReturnType<typeof parseArguments>, around: Termin
   return said.length > 0 ? 1 : 0;
 }
 
-/** The targets that were missed. */
 export const missedBy = ({ ladders, faults }: StressResults, targets: readonly Target[]): string[] =>
   targets.flatMap((target) => {
     const ladder = ladders.find(({ name }) => name === target.row);

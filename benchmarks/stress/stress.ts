@@ -5,8 +5,7 @@ import { FAULTS, measureFault } from "./faults";
 import type { Mix } from "./generator";
 import { startLoad } from "./load";
 import type { Ladder, StressResults, Trouble } from "./results";
-import { climb, errorsOf, judge, NotFound } from "./steps";
-import { trouble } from "./trouble";
+import { climb, errorsOf, judge, NotFound, trouble } from "./trouble";
 
 /** The length of a window, in milliseconds, and how many times as much load each step has as the one before. */
 export const FULL = { window: 3_000, factor: 1.5 };
@@ -24,13 +23,11 @@ const LADDERS = [
 ];
 /** Where all processors are busy, the generator goes before what is under load, if it may: it needs little, but in time. */
 const URGENT = -10;
-/** A share of a window passes before it, so that it begins with a load that is borne or not. */
-const SETTLE = 0.25;
+const SETTLE = 0.25; // Of a window, before it begins.
 /** What held is offered before and after the overload, in such a share; in between, what broke so many times. */
 const CALM = 0.5;
 const OVER = 2;
-/** The share of a window that a fault goes on, and the times before and after it. */
-const FAULT = 0.6;
+const FAULT = 0.6; // Of a window, which a fault goes on, and the times before and after it.
 
 /** Does the whole run. Rejects with `NotFound` when there is no breaking point, and when aborted. */
 export async function measureStress(effort: typeof FULL, around: Terminal): Promise<StressResults> {

@@ -5,17 +5,14 @@ import type { AskResult, System } from "envoi";
 import { liveHeap } from "../harness/heap";
 import type { Request } from "./generator";
 
-/** What came of a request: the number that it was made with, or the kind of an error. */
 export type Outcome = number | string;
 
 /** Does one operation and gives back the number once it has seen that the work was done, or the kind of the error. */
 export type Operation = (number: number) => Promise<Outcome>;
 
-/** What is under load: a module exports `open`, which makes it. */
 export interface Subject {
   /** What can be asked of it. `bare` is answered without it: what the channel and promises cost. */
   readonly operations: Readonly<Record<string, Operation>>;
-  /** What can be done to it meanwhile; see `Load.call`. */
   readonly commands?: Readonly<Record<string, () => unknown>>;
   readonly system: System;
 }
@@ -23,7 +20,6 @@ export interface Subject {
 /** Makes a subject. @param folder An empty folder for what it keeps, which is removed in the end. */
 export type Open = (name: string, folder: string) => Subject | Promise<Subject>;
 
-/** What became of an ask: the number when its value is right. */
 export function outcomeOf<Value>(answer: AskResult<Value>, number: number, isRight: (value: Value) => boolean) {
   if (answer.isErr()) return answer.error.kind;
   return isRight(answer.value) ? number : "wrong";
@@ -37,7 +33,6 @@ export type Said =
 
 const say = (said: Said) => process.send?.(said);
 
-/** What is told at the end of this turn of the event loop. */
 let turn: { taken: number; answers: Outcome[] } | undefined;
 
 function thisTurn() {

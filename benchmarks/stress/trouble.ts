@@ -1,11 +1,57 @@
 import type { Load } from "./load";
 import type { Trouble, Window } from "./results";
-import { errorShare } from "./steps";
 
-/** Windows before and after a trouble, of which one must be as it should: the machine may falter. */
-const TRIES = 5;
-/** Length of the stretches that are looked at after the trouble, in milliseconds, and for how long. */
-const STRETCH = 200;
+/** A load has broken something when so large a share of its requests went wrong … */
+export const MOST_ERRORS = 0.05;
+/** … or when one in a hundred took longer than this, in milliseconds. */
+export const MOST_P99 = 500;
+/** The generator is the limit when it sends one in a hundred requests later than this, in milliseconds. */
+export const MOST_LAG = MOST_P99 / 10;
+
+export const errorShare = ({ due, ok }: Pick<Window, "due" | "ok">): number => (due === 0 ? 0 : (due - ok) / due);
+
+export const errorsOf = ({ errors }: Pick<Window, "errors">) =>
+  Object.entries(errors).toSorted(([, a], [, b]) => b - a);
+
+/** What a window says of the load in it: nothing (`void`) where the generator was the limit. `why` ends a sentence. */
+export function judge(window: Window): { readonly kind: "held" | "broke" | "void"; readonly why: string } {
+  const { lag, p95, p99 } = window;
+  if (lag > MOST_LAG) return { kind: "void", why: `the generator sent one in 100 requests ${lag.toFixed(0)} ms late` };
+  const errors = errorShare(window);
+  if (errors >= MOST_ERRORS) {
+    const [most = "none"] = errorsOf(window)[0] ?? [];
+    return { kind: "broke", why: `${(errors * 100).toFixed(0)} % of the requests went wrong, most of them: ${most}` };
+  }
+  const slow = p99 ?? p95; // With fewer than a thousand requests there is no p99.
+  if (slow <= MOST_P99) return { kind: "held", why: "" };
+  return { kind: "broke", why: `one in ${p99 === null ? 20 : 100} requests took ${slow.toFixed(0)} ms` };
+}
+
+const TRIES = 2; // Of a step: a machine may falter once.
+
+/** Raises the load by fixed steps until one is not borne, twice. */
+export async function climb(
+  { from, factor }: { readonly from: number; readonly factor: number },
+  take: (rate: number) => Promise<Window>,
+) {
+  const steps: Window[] = [];
+  let held = 0;
+  for (let rate = from, tries = 0; ; ) {
+    const step = await take(rate);
+    const verdict = judge(step);
+    steps.push(step);
+    if (verdict.kind === "held") {
+      held = rate;
+      rate = Number((rate * factor).toPrecision(2));
+      tries = 0;
+    } else if (++tries === TRIES) return { steps, held, broke: rate, ...verdict };
+  }
+}
+
+export class NotFound extends Error {}
+
+const FALTERS = 5; // Windows before and after a trouble, of which one must be as it should: the machine may falter.
+const STRETCH = 200; // Length of the stretches that are looked at after the trouble, in milliseconds, and for how long.
 const LONGEST = 10_000;
 /** Bytes by which the live heap may be larger than before, for code that was compiled and tables that grew meanwhile. */
 const SLACK = 16e6;
@@ -15,10 +61,8 @@ export const isAsBefore = (window: Window, before: Window): boolean =>
   errorShare(window) <= 0.01 && window.p95 <= before.p95 * 2 + 5;
 
 export interface TroublePlan extends Pick<Trouble, "name" | "about"> {
-  /** Length of each window, in milliseconds. */
-  readonly window: number;
-  /** Windows of the trouble. Default: 1. */
-  readonly windows?: number;
+  readonly window: number; // Its length, in milliseconds.
+  readonly windows?: number; // Of the trouble. Default: 1.
   readonly begin: () => unknown;
   readonly end: () => unknown;
   /** What happened in it, and what of that should not have. */
@@ -53,7 +97,7 @@ export async function trouble(load: Load, plan: TroublePlan): Promise<Trouble> {
 async function until(load: Load, length: number, isRight: (seen: Window) => boolean): Promise<Window> {
   for (let tries = 1; ; tries++) {
     const seen = await load.window(length);
-    if (isRight(seen) || tries === TRIES) return seen;
+    if (isRight(seen) || tries === FALTERS) return seen;
   }
 }
 

@@ -9,30 +9,23 @@ import { CODE, execute, openSession, ran } from "./code";
 
 // What the suite code runs in a process of its own.
 
-/** Runs a sample once, and throws unless what must come of it came. */
 async function once({ router }: System, { code, value, logs }: Sample, session?: string): Promise<void> {
   const asked = session && router.ask(createMessage(CODE, "execute", { code, session }));
   const told = ran(await (asked || execute(router, code)));
   if (told.value !== value || told.logs !== logs) throw new Error(`${String(told.value)} came of ${code}`);
 }
 
-/** Microseconds of some work. */
 async function timeOf(work: () => Promise<unknown>): Promise<number> {
   const start = Bun.nanoseconds();
   await work();
   return (Bun.nanoseconds() - start) / 1_000;
 }
 
-/** Works with a code actor that has run something, which ends with it. */
 async function withCode(isolation: Isolation, work: (system: System) => Promise<Readings>): Promise<Readings> {
   const system = createSystem();
-  try {
-    spawnCodeExecution(system, { isolation });
-    await once(system, arithmetic);
-    return await work(system);
-  } finally {
-    await system.shutdown();
-  }
+  spawnCodeExecution(system, { isolation });
+  await once(system, arithmetic);
+  return work(system).finally(() => system.shutdown());
 }
 
 const coldStart = async (isolation: Isolation): Promise<Readings> => {
@@ -62,11 +55,7 @@ export async function startOfProcess(times: number): Promise<Readings> {
   return { time: median(taken) };
 }
 
-/**
- * How many executions go before each that is counted. What is asked for is how long they take warm, and the engines of both
- * processes compile for some 550 executions, in which they take twice as much of a processor; a cold start has rows of its own.
- */
-const WARMING = 2;
+const WARMING = 2; // As many executions go before each that is counted: engines compile for some 550 of them.
 
 const Adder = defineProtocol("adder", { add: { payload: Type.Object({ n: Type.Number() }), reply: Type.Number() } });
 
@@ -93,7 +82,6 @@ export const toolCall = async (runs: number): Promise<Readings> => {
   return { "a call": (eleven - one) / 10, "a run of one call": one };
 };
 
-/** Resolves once as many processes of the actor are idle as it keeps. */
 async function isReady({ router }: System): Promise<void> {
   for (let waited = 0; waited < 5_000; waited++) {
     const answer = await router.ask(createMessage(CODE, "inspect", undefined));
@@ -105,11 +93,9 @@ async function isReady({ router }: System): Promise<void> {
   throw new Error("its processes do not come to rest");
 }
 
-/** Milliseconds in which a process that is ready has rehearsed, and its host has not yet gone cold. */
-const REST = 20;
+const REST = 20; // Milliseconds in which a process that is ready has rehearsed, and its host has not yet gone cold.
 
-/** Milliseconds that a bare process has to start, on a machine that is slow. */
-const START = 60;
+const START = 60; // Milliseconds that a bare process has to start, on a machine that is slow.
 
 /** Executions in a session, whose process is its own; then each in a process that is ready, which runs nothing else. */
 export const handOver = (executions: number): Promise<Readings> =>
@@ -148,7 +134,6 @@ export async function lineHandedOver(times: number): Promise<Readings> {
   return { "one that is ready": median(first), "that of a session": median(later) };
 }
 
-/** Executions between two looks at the memory. */
 const STRETCH = 50;
 
 /** How memory grows with each of so many executions, after as many that are not counted: the host's heap takes that long to settle. */

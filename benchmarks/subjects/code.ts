@@ -1,15 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import {
-  type AskResult,
-  address,
-  createMessage,
-  createSystem,
-  type Message,
-  type Router,
-  type System,
-  systemClock,
-} from "envoi";
+import type { AskResult, Message, Router, System } from "envoi";
+import { address, createMessage, createSystem, systemClock } from "envoi";
 import { type Isolation, spawnCodeExecution, spawnFileSystem, spawnProgram } from "envoi/tools";
 import { CodeRefusal, type Ended, openTier, Sources, spawnCodeOver } from "#internals";
 import type { Sample } from "../harness/code-floors";
@@ -22,13 +14,11 @@ import { FILES, replied as repliedByFiles } from "./files";
 /** The address that a code actor has unless it is given a name. */
 export const CODE = address("code");
 
-/** What came of an execution. */
 interface Ran {
   readonly value: unknown;
   readonly logs: number;
 }
 
-/** The value of a reply of the code actor. */
 function replied<Value>(answer: AskResult): Value {
   if (answer.isErr()) throw new Error(answer.error.message, { cause: answer.error });
   // The router knows no types; the protocol says that a reply is one of these two.
@@ -37,32 +27,26 @@ function replied<Value>(answer: AskResult): Value {
   return reply.value;
 }
 
-/** The value of a reply to `execute`. */
 export function ran(answer: AskResult): Ran {
   const { value, logs } = replied<{ value: unknown; logs: readonly unknown[] }>(answer);
   return { value, logs: logs.length };
 }
 
-/** Asks a code actor to run something. */
 export const execute = (router: Router, code: string, input?: unknown): Promise<AskResult> =>
   router.ask(createMessage(CODE, "execute", input === undefined ? { code } : { code, input }));
 
-/** Has a code actor keep a program. */
 const compile = async (router: Router, code: string): Promise<string> =>
   replied<{ program: string }>(await router.ask(createMessage(CODE, "compile", { code }))).program;
 
-/** Opens a session of a code actor. */
 export const openSession = async (router: Router): Promise<string> =>
   replied<{ session: string }>(await router.ask(createMessage(CODE, "session", {}))).session;
 
 /** Code that is run and files that are written, in one way or another. */
 export interface Workbench<Answer> {
   run(code: string, input?: unknown): Promise<Answer>;
-  /** What an answer says; one that says no value is thrown. */
   told(answer: Answer): Ran;
   read(path: string): string | Promise<string>;
   write(path: string, content: string): void | Promise<void>;
-  /** Where the files are. */
   readonly folder: string;
 }
 
@@ -76,10 +60,7 @@ function once<Bench>(open: (isolation: Isolation) => Bench): (isolation: Isolati
   };
 }
 
-/**
- * A tier as a code actor opens it by default. Both ways of running code go to the same processes: of two pools, one may be a tenth
- * slower than the other for as long as it lives, and more rarely a third.
- */
+/** A tier as a code actor opens it. Both ways of running code share its processes: of two pools, one may be a tenth slower. */
 const tierOf = once((isolation) =>
   openTier(isolation, { size: navigator.hardwareConcurrency, maxWaiting: 1_000, clock: systemClock }),
 );
@@ -165,7 +146,6 @@ export const executions =
       return done;
     });
 
-/** Executions, ten at once. */
 export const tenAtOnce =
   ({ code, value, logs }: Sample): Job =>
   (bench, operations) =>
@@ -182,11 +162,9 @@ export const tenAtOnce =
       return done;
     });
 
-/** Makes a text of a number, which is written to a file. */
 const REPORT = '"report " + (input % 2) + "\\n" + "-".repeat(90)';
 const reportOf = (input: number): string => `report ${input % 2}\n${"-".repeat(90)}`;
 
-/** An execution whose value is written to a file. */
 export const thenWrite: Job = (bench, operations) => {
   let last = "";
   const step = async (index: number) => {
@@ -197,11 +175,9 @@ export const thenWrite: Job = (bench, operations) => {
   return slowSteps(operations, step, { verify: () => expectText(bench.folder, "report.txt", last) });
 };
 
-/** Adds up the numbers of a file's text. */
 const NUMBERS = Array.from({ length: 100 }, (_, index) => index + 1).join("\n");
 const TOTAL = 'const numbers = input.split("\\n").map(Number);\n"total " + numbers.reduce((sum, n) => sum + n, 0)';
 
-/** A file's text that code is given, whose value is written to another one. */
 export const readThenWrite: Job = (bench, operations) => {
   writeFileSync(join(bench.folder, "numbers.txt"), NUMBERS);
   const step = async () => {
@@ -216,7 +192,6 @@ function expectText(folder: string, name: string, text: string): void {
   if (readFileSync(join(folder, name), "utf8") !== text) throw new Error(`${name} does not hold what was written last`);
 }
 
-/** Asks of one operation, each awaited before the next. */
 function asks(
   router: Router,
   operations: number,
@@ -233,7 +208,6 @@ function asks(
   return counted(work, teardown && { teardown });
 }
 
-/** Runs of a program that the code actor was given once. */
 export async function compiledRuns(isolation: Isolation, sample: Sample, operations: number): Promise<Prepared> {
   const { router } = await openActors(isolation);
   const program = await compile(router, sample.code);
@@ -255,7 +229,6 @@ export async function inSession(isolation: Isolation, operations: number): Promi
   );
 }
 
-/** Asks of a program actor, which counts them. */
 export async function programAsks(isolation: Isolation, operations: number): Promise<Prepared> {
   const system = createSystem();
   spawnProgram(system, "program", "let count = 0; ({ run: (by) => (count += by) })", { isolation });

@@ -1,14 +1,5 @@
-import {
-  type Address,
-  type AskResult,
-  createMessage,
-  createSystem,
-  defineProtocol,
-  type RefTo,
-  type Router,
-  type System,
-  Type,
-} from "envoi";
+import type { Address, AskResult, RefTo, Router, System } from "envoi";
+import { createMessage, createSystem, defineProtocol, Type } from "envoi";
 import { batches, counted } from "../harness/rows";
 import type { Prepared } from "../harness/suite";
 
@@ -21,9 +12,28 @@ export const Sink = defineProtocol("sink", { take: { payload: Type.Number() } })
 export const spawnEcho = (system: System, name = "echo"): RefTo<typeof Echo> =>
   system.spawn(name, Echo, () => ({ say: (payload) => payload }));
 
+/** `batches` in a system of their own. */
+export function batchesIn(
+  operations: number,
+  width: number,
+  open: (arrive: () => boolean, system: System) => (first: number) => void,
+  system = createSystem(),
+): Prepared {
+  return batches(
+    operations,
+    width,
+    (arrive) => open(arrive, system),
+    () => system.shutdown(),
+  );
+}
+
+/** Work as of `counted`, in a system of its own. */
+export const countedIn = (open: (system: System) => () => Promise<number>, system = createSystem()): Prepared =>
+  counted(open(system), { teardown: () => system.shutdown() });
+
 /** Tells to one actor, `width` at once, until the last is handled; then the next `width`. */
 export const tells = (operations: number, width = operations, system = createSystem()): Prepared =>
-  batches(
+  batchesIn(
     operations,
     width,
     (arrive) => {
@@ -32,7 +42,7 @@ export const tells = (operations: number, width = operations, system = createSys
         for (let i = 0; i < width; i++) sink.tell("take", i);
       };
     },
-    () => system.shutdown(),
+    system,
   );
 
 // Loops of asks are those of their floors, with the reference or the router in the mailbox's place: a closure for each ask, as a loop

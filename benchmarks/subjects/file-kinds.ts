@@ -1,17 +1,4 @@
-import {
-  closeSync,
-  fsync,
-  ftruncateSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readSync,
-  renameSync,
-  statSync,
-  unlinkSync,
-  writeFileSync,
-  writeSync,
-} from "node:fs";
+import * as fs from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { type AskResult, createMessage } from "envoi";
@@ -19,7 +6,7 @@ import { EDIT, fillDirectory, letters, writeWhole } from "../harness/file-sample
 import { disk, makeFolder } from "../harness/places";
 import { counted, slowSteps, steps } from "../harness/rows";
 import type { Prepared } from "../harness/suite";
-import { FILES, replied, type Served, serve, streamedBytes, type Value } from "./files";
+import { FILES, replied, type Served, serve, told, type Value } from "./files";
 
 const KB = 1024;
 const FILE = "file.txt";
@@ -27,7 +14,6 @@ const FILE = "file.txt";
 /** Work in a folder, step by step: by the bare calls of `node:fs`, and by asks of the file actor. A step tells whether it was done right. */
 interface Kind {
   readonly bare: ((index: number) => boolean) | { readonly awaited: (index: number) => Promise<boolean> };
-  /** One ask, or more of them. */
   readonly asked: OneAsk | ((served: Served) => (index: number) => Promise<boolean>);
   /** Throws unless what is there after so many steps is as it should be. */
   readonly verify?: (done: number) => void;
@@ -39,7 +25,6 @@ interface OneAsk {
   readonly isDone: (value: Value, index: number) => boolean;
 }
 
-/** Prepares a folder for work of a kind. */
 export type Open = (folder: string) => Kind;
 
 /** The bare calls of `node:fs`, in a folder of their own; `width` operations are a step. */
@@ -74,58 +59,52 @@ export function byActor(open: Open, operations: number, width = 1): Prepared {
 const verified = (verify: Kind["verify"], steps: number) =>
   verify && { verify: (calls: number) => verify(calls * steps) };
 
-/** Two texts, written in turn. */
 function inTurn(bytes: number) {
   const texts = [letters(bytes, 0), letters(bytes, 1)] as const;
   const contents = [Buffer.from(texts[0]), Buffer.from(texts[1])] as const;
-  return {
-    text: (index: number) => texts[index & 1 ? 1 : 0],
-    content: (index: number) => contents[index & 1 ? 1 : 0],
-  };
+  return { text: (index: number) => texts[index & 1 ? 1 : 0], content: (index: number) => contents[index & 1 ? 1 : 0] };
 }
 
 const expect = (isSo: boolean): void => {
   if (!isSo) throw new Error("the folder does not hold what was written last");
 };
 
-/** The same file read again and again. */
 export const read =
   (bytes: number): Open =>
   (folder) => {
     const path = join(folder, FILE);
     const text = letters(bytes, 0);
-    writeFileSync(path, text);
+    fs.writeFileSync(path, text);
     return {
-      bare: () => readFileSync(path, "utf8") === text,
+      bare: () => fs.readFileSync(path, "utf8") === text,
       asked: { type: "read", payload: () => ({ path: FILE }), isDone: ({ content }) => content === text },
     };
   };
 
-const synced = promisify(fsync);
+const synced = promisify(fs.fsync);
 
-/** Two contents in turn, written to the same file. */
 export const write =
   (bytes: number, how: { readonly inPlace?: true; readonly durable?: true } = {}): Open =>
   (folder) => {
     const [temporary, path] = [join(folder, "temporary"), join(folder, FILE)];
     const { text, content } = inTurn(bytes);
-    writeFileSync(path, letters(bytes + 1, 0)); // Something to cut off, once.
+    fs.writeFileSync(path, letters(bytes + 1, 0)); // Something to cut off, once.
     const inPlace = (index: number) => {
-      const file = openSync(path, "r+");
-      const written = writeSync(file, content(index));
-      ftruncateSync(file, bytes);
-      closeSync(file);
+      const file = fs.openSync(path, "r+");
+      const written = fs.writeSync(file, content(index));
+      fs.ftruncateSync(file, bytes);
+      fs.closeSync(file);
       return written === bytes;
     };
     const durable = async (index: number) => {
-      const file = openSync(temporary, "wx");
-      const written = writeSync(file, content(index));
+      const file = fs.openSync(temporary, "wx");
+      const written = fs.writeSync(file, content(index));
       await synced(file);
-      closeSync(file);
-      renameSync(temporary, path);
-      const directory = openSync(folder, "r");
+      fs.closeSync(file);
+      fs.renameSync(temporary, path);
+      const directory = fs.openSync(folder, "r");
       await synced(directory);
-      closeSync(directory);
+      fs.closeSync(directory);
       return written === bytes;
     };
     const whole = (index: number) => writeWhole(temporary, path, content(index));
@@ -136,11 +115,10 @@ export const write =
         payload: (index) => ({ path: FILE, content: text(index), ...how }),
         isDone: ({ size }) => size === bytes,
       },
-      verify: (done) => expect(readFileSync(path, "utf8") === text(done - 1)),
+      verify: (done) => expect(fs.readFileSync(path, "utf8") === text(done - 1)),
     };
   };
 
-/** Ten files written, those of the actor at once. */
 export const tenWrites: Open = (folder) => {
   const { text, content } = inTurn(100);
   const temporary = join(folder, "temporary");
@@ -161,17 +139,16 @@ export const tenWrites: Open = (folder) => {
         return written === 10;
       },
     verify: (done) => {
-      for (const name of names) expect(readFileSync(join(folder, name), "utf8") === text(done - 1));
+      for (const name of names) expect(fs.readFileSync(join(folder, name), "utf8") === text(done - 1));
     },
   };
 };
 
-/** A file written as a whole, and read. */
 export const writeAndRead: Open = (folder) => {
   const [temporary, path] = [join(folder, "temporary"), join(folder, FILE)];
   const { text, content } = inTurn(100);
   return {
-    bare: (index) => writeWhole(temporary, path, content(index)) && readFileSync(path, "utf8") === text(index),
+    bare: (index) => writeWhole(temporary, path, content(index)) && fs.readFileSync(path, "utf8") === text(index),
     asked:
       ({ router }) =>
       async (index) => {
@@ -182,7 +159,6 @@ export const writeAndRead: Open = (folder) => {
   };
 };
 
-/** A file written as a whole, and deleted. */
 export const writeAndDelete: Open = (folder) => {
   const [temporary, path] = [join(folder, "temporary"), join(folder, FILE)];
   const text = letters(100, 0);
@@ -190,7 +166,7 @@ export const writeAndDelete: Open = (folder) => {
   return {
     bare() {
       const isWritten = writeWhole(temporary, path, content);
-      unlinkSync(path);
+      fs.unlinkSync(path);
       return isWritten;
     },
     asked:
@@ -199,20 +175,19 @@ export const writeAndDelete: Open = (folder) => {
         replied(await router.ask(createMessage(FILES, "write", { path: FILE, content: text })));
         return replied(await router.ask(createMessage(FILES, "delete", { path: FILE }))).deleted === 1;
       },
-    verify: () => expect(readdirSync(folder).every((name) => name === ".envoi")),
+    verify: () => expect(fs.readdirSync(folder).every((name) => name === ".envoi")),
   };
 };
 
-/** A file added to. */
 export const append: Open = (folder) => {
   const path = join(folder, FILE);
   const text = letters(100, 0);
   const content = Buffer.from(text);
   return {
     bare() {
-      const file = openSync(path, "a");
-      const written = writeSync(file, content);
-      closeSync(file);
+      const file = fs.openSync(path, "a");
+      const written = fs.writeSync(file, content);
+      fs.closeSync(file);
       return written === 100;
     },
     asked: {
@@ -220,21 +195,20 @@ export const append: Open = (folder) => {
       payload: () => ({ path: FILE, content: text }),
       isDone: ({ size }, index) => size === (index + 1) * 100,
     },
-    verify: (done) => expect(statSync(path).size === done * 100),
+    verify: (done) => expect(fs.statSync(path).size === done * 100),
   };
 };
 
-/** One word of a file replaced by another, there and back. */
 export const edit =
   (bytes: number): Open =>
   (folder) => {
     const [temporary, path] = [join(folder, "temporary"), join(folder, FILE)];
     const whole = EDIT.text(bytes);
-    writeFileSync(path, whole);
+    fs.writeFileSync(path, whole);
     return {
       bare(index) {
         const [oldText, newText] = EDIT.words(index);
-        const text = readFileSync(path, "utf8");
+        const text = fs.readFileSync(path, "utf8");
         const at = text.indexOf(oldText);
         if (at < 0 || text.indexOf(oldText, at + 1) >= 0) return false;
         const edited = `${text.slice(0, at)}${newText}${text.slice(at + oldText.length)}`;
@@ -248,35 +222,25 @@ export const edit =
         },
         isDone: ({ size }) => size === whole.length,
       },
-      verify: (done) => expect(readFileSync(path, "utf8").includes(EDIT.words(done)[0])),
+      verify: (done) => expect(fs.readFileSync(path, "utf8").includes(EDIT.words(done)[0])),
     };
   };
-
-/** What is known of a file. */
-export const stat: Open = (folder) => {
-  const path = join(folder, FILE);
-  writeFileSync(path, letters(100, 0));
-  return {
-    bare: () => statSync(path).size === 100,
-    asked: { type: "stat", payload: () => ({ path: FILE }), isDone: ({ size }) => size === 100 },
-  };
-};
 
 /** The names in a directory, sorted and in one page by the actor; with sizes and times where details are asked for. */
 export const list =
   (count: number, details = false): Open =>
   (folder) => {
     fillDirectory(folder, count);
-    const last = readdirSync(folder).sort().at(-1);
+    const last = fs.readdirSync(folder).sort().at(-1);
     const isRight = ({ entries = [], cursor }: Value) => {
       const end = entries[count - 1];
       return entries.length === count && cursor === undefined && end?.path === last && (!details || end?.size === 0);
     };
-    const namesOnly = () => readdirSync(folder, { withFileTypes: true }).length === count;
+    const namesOnly = () => fs.readdirSync(folder, { withFileTypes: true }).length === count;
     const withDetails = () => {
       let found = 0;
-      for (const { name } of readdirSync(folder, { withFileTypes: true })) {
-        if (statSync(join(folder, name)).size === 0) found++;
+      for (const { name } of fs.readdirSync(folder, { withFileTypes: true })) {
+        if (fs.statSync(join(folder, name)).size === 0) found++;
       }
       return found === count;
     };
@@ -286,21 +250,20 @@ export const list =
     };
   };
 
-/** How much of a large file is written at a time, in bytes. */
-const PIECE = 256 * KB;
+const PIECE = 256 * KB; // Of a large file, written at a time.
 /** The pieces of a stream, and how many of them are on their way, where its reader says nothing. */
 const STREAMED = 128 * KB;
 const CREDIT = 16;
 
 /** Writes a file of so many bytes, no two pieces of which are the same. */
 function writeLarge(path: string, bytes: number): void {
-  const file = openSync(path, "w");
+  const file = fs.openSync(path, "w");
   const piece = Buffer.from(letters(PIECE, 0));
   for (let at = 0; at < bytes; at += PIECE) {
     piece.writeUInt32LE(at / PIECE);
-    writeSync(file, piece, 0, Math.min(PIECE, bytes - at));
+    fs.writeSync(file, piece, 0, Math.min(PIECE, bytes - at));
   }
-  closeSync(file);
+  fs.closeSync(file);
 }
 
 /** A large file, read piece by piece, each into a Buffer of its own: whoever gets it may keep it. */
@@ -311,17 +274,24 @@ export const readLarge =
     writeLarge(path, bytes);
     return {
       bare() {
-        const file = openSync(path, "r");
+        const file = fs.openSync(path, "r");
         const kept: Buffer[] = [];
         let total = 0;
         for (let count = 1; count > 0; total += count) {
           const piece = Buffer.allocUnsafeSlow(STREAMED);
-          count = readSync(file, piece, 0, STREAMED, null);
+          count = fs.readSync(file, piece, 0, STREAMED, null);
           kept[(total / STREAMED) % CREDIT] = piece;
         }
-        closeSync(file);
+        fs.closeSync(file);
         return total === bytes;
       },
-      asked: (served) => async () => (await streamedBytes(served, "large")) === bytes,
+      asked:
+        ({ router }) =>
+        async () => {
+          let read = 0;
+          for await (const item of router.stream(createMessage(FILES, "readStream", { path: "large" })))
+            read += (told(item) as Uint8Array).length; // Bytes are what the stream gives where no encoding is named.
+          return read === bytes;
+        },
     };
   };

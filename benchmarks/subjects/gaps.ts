@@ -1,11 +1,11 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createMessage, createSystem } from "envoi";
+import { createSystem } from "envoi";
 import { type FileSystemRef, itemsOf, resultOf, spawnCodeExecution } from "envoi/tools";
 import { fillDirectory } from "../harness/file-samples";
 import type { Readings } from "../harness/suite";
 import { gapBeside } from "../harness/timer";
-import { CODE, ran } from "./code";
+import { execute, ran } from "./code";
 import { fast, withFiles } from "./files";
 
 // Requests at the limits of the tools, as their defaults are, each in a process of its own. Each takes what part of the limit it works
@@ -23,13 +23,6 @@ function expectCount(found: number | undefined, due: number): void {
   if (found !== due) throw new Error(`${found} were done or found, where ${due} were due`);
 }
 
-/** What a file actor replies. Its errors, and those of the ask, all have a kind and a message. */
-function done(answer: Parameters<typeof resultOf>[0]): unknown {
-  const told = resultOf(answer);
-  if (told.isErr()) throw new Error((told.error as { message: string }).message);
-  return told.value;
-}
-
 type Work = (files: FileSystemRef) => Promise<void>;
 
 const beside = (work: Work, prepare: (folder: string) => void = () => {}): Promise<Readings> =>
@@ -43,7 +36,7 @@ const beside = (work: Work, prepare: (folder: string) => void = () => {}): Promi
 export function write(percent: number): Promise<Readings> {
   const content = "\u65e5".repeat(partOf(LIMIT / 3, percent) - 1);
   return beside(async (files) => {
-    const { size } = done(await files.ask("write", { path: "a", content })) as { size: number };
+    const { size } = resultOf(await files.ask("write", { path: "a", content }))._unsafeUnwrap();
     expectCount(size, content.length * 3);
   });
 }
@@ -52,7 +45,7 @@ export function edit(percent: number): Promise<Readings> {
   const lines = flat("\n".repeat(partOf(4 * MB, percent)));
   const edits = [{ oldText: flat(`x\n${lines}y`), newText: flat(`${lines}z${lines}`) }];
   return beside(
-    async (files) => void done(await files.ask("edit", { path: "a", edits })),
+    async (files) => void resultOf(await files.ask("edit", { path: "a", edits }))._unsafeUnwrap(),
     (folder) => writeFileSync(join(folder, "a"), `x\r\n${lines}y`),
   );
 }
@@ -74,8 +67,8 @@ export function remove(percent: number): Promise<Readings> {
   const count = partOf(30_000, percent);
   return beside(
     async (files) => {
-      const reply = done(await files.ask("delete", { path: "many", recursive: true })) as { deleted: number };
-      expectCount(reply.deleted, count + 1);
+      const deleted = resultOf(await files.ask("delete", { path: "many", recursive: true }));
+      expectCount(deleted._unsafeUnwrap().deleted, count + 1);
     },
     (folder) => {
       mkdirSync(join(folder, "many"));
@@ -84,20 +77,39 @@ export function remove(percent: number): Promise<Readings> {
   );
 }
 
+export function list(percent: number): Promise<Readings> {
+  const count = partOf(10_000, percent);
+  return beside(
+    async (files) => {
+      const listed = resultOf(await files.ask("list", { path: "" }));
+      expectCount(listed._unsafeUnwrap().entries.length, count);
+    },
+    (folder) => fillDirectory(folder, count),
+  );
+}
+
+/** A file that is a hole. */
+export function readStream(percent: number): Promise<Readings> {
+  const bytes = partOf(1e9, percent);
+  return beside(
+    async (files) => {
+      let read = 0;
+      for await (const piece of itemsOf(files.stream("readStream", { path: "a" }))) read += piece.length;
+      expectCount(read, bytes);
+    },
+    (folder) => {
+      writeFileSync(join(folder, "a"), "");
+      truncateSync(join(folder, "a"), bytes);
+    },
+  );
+}
+
 /** Runs code in the default tier, and expects its value to have so many letters, or so many lines of logs. */
 async function running(code: string, input: unknown, expected: number): Promise<Readings> {
   const system = createSystem();
-  try {
-    spawnCodeExecution(system, {});
-    const work = async () => {
-      const payload = input === undefined ? { code } : { code, input };
-      const { value } = ran(await system.router.ask(createMessage(CODE, "execute", payload)));
-      expectCount(Number(value), expected);
-    };
-    return await gapBeside(() => {}, work);
-  } finally {
-    await system.shutdown();
-  }
+  spawnCodeExecution(system, {});
+  const work = async () => expectCount(Number(ran(await execute(system.router, code, input)).value), expected);
+  return gapBeside(() => {}, work).finally(() => system.shutdown());
 }
 
 export function codeInput(percent: number): Promise<Readings> {

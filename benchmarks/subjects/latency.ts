@@ -1,23 +1,14 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import {
-  type AskResult,
-  address,
-  createMessage,
-  createSystem,
-  defineProtocol,
-  isAddress,
-  type System,
-  Type,
-} from "envoi";
+import type { AskResult, System } from "envoi";
+import { address, createMessage, createSystem, defineProtocol, isAddress, Type } from "envoi";
 import { arithmetic } from "../harness/code-floors";
 import { liveHeap } from "../harness/heap";
-import { Latencies, sustain, timeEach } from "../harness/latency";
+import { Latencies, timeEach } from "../harness/latency";
 import { disk } from "../harness/places";
-import { RawMailbox } from "../harness/raw-mailbox";
 import type { Readings } from "../harness/suite";
 import { execute, openActors, openByHand, ran, type Workbench } from "./code";
-import { Sink, spawnEcho } from "./echo";
+import { spawnEcho } from "./echo";
 import { FILES, replied, withFiles } from "./files";
 
 // What the suite latency runs, each in a process of its own: so many operations, or so many milliseconds.
@@ -29,16 +20,11 @@ const times = async <Answer>(
   isDone: (answer: Answer, index: number) => boolean,
 ): Promise<Readings> => (await timeEach(count, { operation, isDone })).told(unit);
 
+const isSame = (answer: number, index: number): boolean => answer === index;
+
 /** What a time holds that is none of the operation's: a call that does nothing, between two readings of the clock. */
-const nothing = (unit: "ns" | "µs", count: number) =>
-  times(
-    unit,
-    count,
-    (index) => index,
-    (answer, index) => answer === index,
-  );
-export const clock = (count: number) => nothing("ns", count);
-export const clockInMicroseconds = (count: number) => nothing("µs", count);
+export const clock = (count: number) => times("ns", count, (index) => index, isSame);
+export const clockInMicroseconds = (count: number) => times("µs", count, (index) => index, isSame);
 
 const echoTo = address("echo");
 
@@ -71,7 +57,6 @@ export const refAsks = (count: number) =>
     return times("ns", count, (index) => echo.ask("say", index), echoed);
   });
 
-/** How many operations of one row are under way at the same time. */
 const WIDTH = 100;
 
 export const hundredAsks = (count: number) =>
@@ -104,60 +89,14 @@ export const writes = (count: number) =>
     return times("µs", count, operation, (answer) => replied(answer).size === SIZE);
   });
 
-async function executions(isolation: "sandbox" | "trusted", count: number): Promise<Readings> {
-  const { router } = await openActors(isolation);
-  const { code, value } = arithmetic;
-  return times(
-    "µs",
-    count,
-    () => execute(router, code),
-    (answer) => ran(answer).value === value,
-  );
+export async function sandboxExecutions(count: number): Promise<Readings> {
+  const { router } = await openActors("sandbox");
+  const isDone = (answer: AskResult) => ran(answer).value === arithmetic.value;
+  return times("µs", count, () => execute(router, arithmetic.code), isDone);
 }
-export const sandboxExecutions = (count: number) => executions("sandbox", count);
-export const trustedExecutions = (count: number) => executions("trusted", count);
-
-/** How many messages are sent before the last of them is awaited. */
-const BATCH = 1_000;
-
-/** Sends batches for so long; what hears of each message is told by `arrive`. */
-function sustained(milliseconds: number, open: (arrive: () => void) => (index: number) => void): Promise<Readings> {
-  let handled = 0;
-  let finish = (_handled: number) => {};
-  const send = open(() => {
-    if (++handled === BATCH) finish(handled);
-  });
-  return sustain(milliseconds, () => {
-    handled = 0;
-    const { promise, resolve } = Promise.withResolvers<number>();
-    finish = resolve;
-    for (let index = 0; index < BATCH; index++) send(index);
-    return promise;
-  });
-}
-
-export const byRouter = (milliseconds: number) =>
-  withSystem(async (system) => {
-    const { router } = system;
-    const readings = await sustained(milliseconds, (arrive) => {
-      const { address } = system.spawn("sink", Sink, () => ({ take: () => arrive() }));
-      return (index) => router.tell(createMessage(address, "take", index));
-    });
-    const { accepted, handled } = router.audit();
-    if (accepted !== handled) throw new Error(`${accepted} messages were accepted and ${handled} handled`);
-    return readings;
-  });
-
-/** The least of it: the bare mailbox. */
-export const raw = (milliseconds: number) =>
-  sustained(milliseconds, (arrive) => {
-    const mailbox = new RawMailbox<number>(arrive);
-    return (index) => mailbox.tell(index);
-  });
 
 const [ITEMS, AT_ONCE, REHEARSED] = [10, 50, 200];
-/** Messages that have a file each; the next ones write those files again. */
-const PATHS = 120;
+const PATHS = 120; // Messages that have a file each; the next ones write those files again.
 /** A read is of what was written so many messages before: in an earlier batch, by a message that writes. */
 const BEFORE = 57;
 

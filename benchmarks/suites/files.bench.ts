@@ -1,5 +1,5 @@
 import { disk } from "../harness/places";
-import { apart, type Declared, figures, probe, suiteOf, timed, withRatio } from "../harness/rows";
+import { apart, type Declared, probe, suiteOf, timed, withRatio } from "../harness/rows";
 import * as kinds from "../subjects/file-kinds";
 
 const KB = 1024;
@@ -8,7 +8,6 @@ const MB = 1024 * KB;
 type Bare = readonly [name: string, about: string];
 type Limits = readonly [atMost: number, aim: number];
 
-/** A row of some operations a call, beside the bare calls of `node:fs`. */
 const row = (
   name: string,
   operations: number,
@@ -64,19 +63,6 @@ const REPLACES = "the file system does the most of it; the actor adds the lock, 
 const LISTS = "the names come in the same calls, and are sorted and checked";
 const STREAMS = "90 % of a bare loop's throughput, with back-pressure";
 
-/** What a 5 ms timer gets beside work of 200 ms. */
-const timer = (work: string, counted: string, subject: string): Declared =>
-  probe(
-    `5 ms timer while ${work}`,
-    [...figures("", "ticks"), ...figures("ms", "gap"), ...figures("", counted, "ticks when idle")],
-    "bare calls do not let a timer run at all",
-    apart(MODULE, subject, { smoke: 20, full: 200 }),
-    [
-      ["ticks", "atLeast", 36, 40, "large work starves no timers (P5)"],
-      ["gap", "atMost", 10, 8, "no input of a tool, however large, holds the event loop for more than 10 ms"],
-    ],
-  );
-
 const MODULE = new URL("../subjects/files.ts", import.meta.url).href;
 const TREE = { smoke: 100, full: 2_000 };
 
@@ -86,7 +72,7 @@ export const suite = suiteOf(
     "The file actor, warm, asked through the router, beside the bare calls of `node:fs`.",
     `Rows are on the machine's temporary folder (${disk.kind}), its contents cached; *write* is whole or not`,
     "at all unless a row says in place. *read file* reads 1 KB, *list directory* lists 1,000 entries with size and time of each,",
-    "*delete file* writes a file of 100 B and deletes it, *write + read* and *10 concurrent writes* write 100 B each. The file of 1 GB is a hole, on tmpfs where there is one.",
+    "*delete file* writes a file of 100 B and deletes it, *write + read* and *10 concurrent writes* write 100 B each.",
     "What other file tools take, and what they let out of their root, is in benchmarks/results/peers.md.",
   ].join("\n"),
   [
@@ -100,12 +86,9 @@ export const suite = suiteOf(
     row("10 concurrent writes", 10, TEN, kinds.tenWrites, REPLACES, [1.3, 1.1], 10),
     row("read 100 B", 20, READ, kinds.read(100), READS, [2, 1.6]),
     row("write 100 B in place", 20, IN_PLACE, kinds.write(100, { inPlace: true }), CHANGES, [2, 1.5]),
-    row("write 100 KB in place", 10, IN_PLACE, kinds.write(100 * KB, { inPlace: true }), CHANGES, [2.4, 1.5]),
     row("write 100 B, durable", 1, DURABLE, kinds.write(100, { durable: true }), REPLACES, [2.3, 1.1]),
     row("append 100 B", 20, APPEND, kinds.append, CHANGES, [3.4, 1.5]),
     row("edit of a file of 10 KB", 10, EDIT, kinds.edit(10 * KB), REPLACES, [1.4, 1.1]),
-    row("stat", 20, ["raw stat", "`statSync`"], kinds.stat, READS, [1.7, 1.2]),
-    row("list of 50 entries", 10, LIST, kinds.list(50), LISTS, [1.7, 1.2]),
     row("list of 1,000 entries", 1, LIST, kinds.list(1_000), LISTS, [1.5, 1]),
     row("read of a large file, 32 MB", 1, READ_LARGE, kinds.readLarge(32 * MB), STREAMS, [1.11, 1]),
     probe(
@@ -115,7 +98,5 @@ export const suite = suiteOf(
       apart(MODULE, "searchFiles", TREE),
       [["time", "atMost", 20, 15, "as fast as those that start ripgrep, in milliseconds"]],
     ),
-    timer("a file of 1 GB is read, for 200 ms or to its end", "MB read", "timerBesideLargeRead"),
-    timer("10,000 entries are listed for 200 ms", "lists", "timerBesideLists"),
   ],
 );

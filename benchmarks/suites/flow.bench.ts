@@ -1,9 +1,9 @@
 import { createSystem, createTopic, type PoolOptions, spawnPool } from "envoi";
 import { rawFanOut } from "../harness/floors";
 import { RawMailbox } from "../harness/raw-mailbox";
-import { batches, counted, suiteOf, timed } from "../harness/rows";
+import { counted, suiteOf, timed } from "../harness/rows";
 import { Completion, type Floor, type Prepared } from "../harness/suite";
-import { asks, Echo, Sink } from "../subjects/echo";
+import { asks, batchesIn, Echo, Sink } from "../subjects/echo";
 
 /** So many senders, each of which awaits the offer before; an operation is a message handled. */
 function offered(
@@ -25,8 +25,7 @@ function offered(
   return { run, completed: completion.completed, ...(teardown && { teardown }) };
 }
 
-/** Offers to one actor with a bounded mailbox, which is mostly full. */
-export function offers(operations: number, capacity: number, senders: number): Prepared {
+function offers(operations: number, capacity: number, senders: number): Prepared {
   const system = createSystem();
   const open = (arrive: () => boolean) => {
     const take = () => void arrive();
@@ -39,7 +38,6 @@ export function offers(operations: number, capacity: number, senders: number): P
   return offered(operations, senders, open, () => system.shutdown());
 }
 
-/** A queue with a bound, and senders that wait for room in it. */
 const rawOffers = (capacity: number, senders: number): Floor => ({
   name: `raw offer, ${senders} senders`,
   about: `an array of at most ${capacity}, drained in a microtask; ${senders} senders, each of which awaits a promise while it is full`,
@@ -67,23 +65,18 @@ const rawOffers = (capacity: number, senders: number): Floor => ({
 });
 
 /** A topic with `width` subscribers; an operation is an item that one of them handled. */
-export function topic(operations: number, width: number): Prepared {
-  const system = createSystem();
-  const open = (arrive: () => boolean) => {
+const topic = (operations: number, width: number): Prepared =>
+  batchesIn(operations, width, (arrive, system) => {
     const take = () => void arrive();
     const news = createTopic<number>("news");
-    for (let i = 0; i < width; i++)
-      news.subscribe(
-        system.spawn(`reader-${i}`, Sink, () => ({ take })),
-        "take",
-      );
-    return (first: number) => void news.publish(first);
-  };
-  return batches(operations, width, open, () => system.shutdown());
-}
+    for (let i = 0; i < width; i++) {
+      const reader = system.spawn(`reader-${i}`, Sink, () => ({ take }));
+      news.subscribe(reader, "take");
+    }
+    return (first) => void news.publish(first);
+  });
 
-/** Asks through a pool, `width` in flight; an operation is one of them. */
-export function pool(operations: number, width: number, options: PoolOptions): Prepared {
+function pool(operations: number, width: number, options: PoolOptions): Prepared {
   const system = createSystem();
   const echo = spawnPool(system, "echo", Echo, () => ({ say: (payload) => payload }), options);
   return asks(operations, width, system, echo);
@@ -91,7 +84,6 @@ export function pool(operations: number, width: number, options: PoolOptions): P
 
 const workersOf = (size: number) => Array.from({ length: size }, () => new RawMailbox<number>((payload) => payload));
 
-/** Asks spread over several raw mailboxes in turn, `width` in flight. */
 const rawPool = (size: number, width: number): Floor => ({
   name: `raw pool of ${size}, ${width} in flight`,
   about: `${size} bare mailboxes in an array, ${width} asks in turn, awaited with \`Promise.all\`, then the next ${width}`,

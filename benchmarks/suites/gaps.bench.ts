@@ -30,6 +30,8 @@ export const suite = suiteOf(
     gap("edit of a text of 4 million line ends", "edit"),
     gap("search of 10 MB: 10,000 matches, 40 lines around each", "searchWithLinesAround"),
     gap("delete of a directory of 30,000 files", "remove"),
+    gap("list of 10,000 entries", "list"),
+    gap("read of 1 GB as a stream", "readStream"),
     ...needing(await whyNot("sandbox"), [
       gap("run with an input of 130,000 values, 1 MB", "codeInput"),
       gap("run of a source of 8,000 lines, 64 KB", "codeSource"),

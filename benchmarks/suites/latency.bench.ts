@@ -1,4 +1,4 @@
-import { latencyFigures, sustainedFigures } from "../harness/latency";
+import { latencyFigures } from "../harness/latency";
 import { disk } from "../harness/places";
 import { apart, type Declared, figures, type Kept, needing, probe, suiteOf, withRatio } from "../harness/rows";
 import { stress as published } from "../published-figures.json";
@@ -22,19 +22,6 @@ function each(
   return probe(name, latencyFigures(unit), floor, apart(MODULE, subject, sizes), kept);
 }
 
-const sustained = (name: string, subject: string, rate: number, slowest: number, aim: number): Declared =>
-  probe(
-    `sustained for 2 s: ${name}`,
-    sustainedFigures,
-    { name: "raw", measure: apart(MODULE, "raw", { smoke: 5, full: 500 }) },
-    apart(MODULE, subject, { smoke: 20, full: 2_000 }),
-    [
-      ["rate", "atLeast", rate, aim, "half of what was reached; 10,000 a second are published"],
-      ["slowest tenth of a second", "atLeast", slowest, aim, "no pause of the collector halves it"],
-    ],
-  );
-
-/** What was published as a stress test, of streams, files and code together. */
 const mixed = (tier: "sandbox" | "trusted"): Declared =>
   probe(
     `${published.row}, ${tier}`,
@@ -51,7 +38,7 @@ export const suite = suiteOf(
   "latency",
   [
     "Single operations, each timed by itself and one after the other, none of them left out: what *the clock* takes is in each time.",
-    "Percentiles are of 100,000 messages or asks, 20,000 trusted executions, and 10,000 of what takes longer: requests of files,",
+    "Percentiles are of 100,000 messages or asks, and 10,000 of what takes longer: requests of files,",
     "batches of 100 asks, executions in the sandbox; in a process of their own each round. What the slowest ones wait for is mostly",
     `the collector, the turn that an actor gives to timers and I/O, and the machine; on the disk (${disk.kind} here), the disk.`,
     `*${published.row}* is no single operation: batches of ${published.batch} messages, a third of each kind, each batch asked at once`,
@@ -77,10 +64,6 @@ export const suite = suiteOf(
       each("execution, sandbox", "sandboxExecutions", "µs", 10_000, [270, 80]),
       mixed("sandbox"),
     ]),
-    ...needing(await whyNot("trusted"), [
-      each("execution, trusted", "trustedExecutions", "µs", 20_000),
-      mixed("trusted"),
-    ]),
-    sustained("router.tell(createMessage(…))", "byRouter", 6_000_000, 4_000_000, 12_000_000),
+    ...needing(await whyNot("trusted"), [mixed("trusted")]),
   ],
 );

@@ -1,4 +1,4 @@
-import { type AskResult, address, createMessage, createSystem, type RefTo, type System } from "envoi";
+import { type AskResult, createSystem, type RefTo, type System } from "envoi";
 import { createManualClock } from "envoi/testing";
 import { allocationOfEach, growth, heapOfEach, NO_COLLECTION, slopes, type Work } from "../harness/heap";
 import { MEMORY_ROW } from "../harness/published";
@@ -56,12 +56,6 @@ const toldRaw = (): Work =>
     };
   });
 
-const answered =
-  (ask: (index: number) => Promise<AskResult>): Work =>
-  async (count) => {
-    for (let i = 0; i < count; i++) expectReply(await ask(i), i);
-  };
-
 function expectReply(reply: AskResult, value: number): void {
   if (reply.isErr()) throw new Error(reply.error.message);
   if (reply.value !== value) throw new Error(`the reply to ${value} was ${String(reply.value)}`);
@@ -74,21 +68,9 @@ export const rawTellAllocation = (messages: number) => allocationOfEach(messages
 
 export const askAllocation = (asks: number) => {
   const echo = spawnEcho(createSystem());
-  return allocationOfEach(
-    asks,
-    answered((i) => echo.ask("say", i)),
-  );
-};
-
-/** An ask by message through the router, the message included. */
-export const routedAllocation = (asks: number) => {
-  const { router } = createSystem();
-  const to = address("program");
-  router.register(to, (message) => message.payload);
-  return allocationOfEach(
-    asks,
-    answered((i) => router.ask(createMessage(to, "run", i))),
-  );
+  return allocationOfEach(asks, async (count) => {
+    for (let i = 0; i < count; i++) expectReply(await echo.ask("say", i), i);
+  });
 };
 
 export const rawAskAllocation = (asks: number) => {
@@ -100,7 +82,6 @@ export const rawAskAllocation = (asks: number) => {
 
 // What is left for good.
 
-/** Messages, half of them told and half of them asked, a hundred at once. */
 export const messages = (count: number): Promise<Charted> => {
   const system = createSystem();
   const tell = toldIn(system);
@@ -138,12 +119,9 @@ export const spawned = (count: number): Promise<Charted> => {
   });
 };
 
-/** Actors with timers of each kind, and one that is set anew again and again. */
-const CLOCKS = 20;
-/** Milliseconds until a timer is due. */
+const CLOCKS = 20; // Actors with timers of each kind, and one that is set anew again and again.
 const PERIOD = 5_000;
 
-/** The calls of timers, along seconds of virtual time. */
 export const timers = (seconds: number): Promise<Charted> => {
   const clock = createManualClock();
   const system = createSystem({ clock });
@@ -180,29 +158,24 @@ export const timers = (seconds: number): Promise<Charted> => {
 
 type Sizes = Readonly<Record<Scale, number>>;
 
-/** Bytes of a subject and of its floor, of which so many are at most fine. */
 function bytes(
   name: string,
   subject: string,
   floor: string,
   sizes: Sizes,
-  kept?: readonly [most: number, aim: number, reason: string],
+  kept: readonly [most: number, aim: number, reason: string],
   environment?: Readonly<Record<string, string>>,
 ): Declared {
   const at = (exported: string) => apart(import.meta.url, exported, sizes, environment);
   const under = { name: "raw", measure: at(floor) };
-  return probe(name, withRatio("B", "bytes"), under, at(subject), kept && [["bytes", "atMost", ...kept]]);
+  return probe(name, withRatio("B", "bytes"), under, at(subject), [["bytes", "atMost", ...kept]]);
 }
 
 const PIECES = { smoke: 20_000, full: 200_000 };
-const allocated = (name: string, subject: string, floor: string, kept?: readonly [number, number, string]) =>
+const allocated = (name: string, subject: string, floor: string, kept: readonly [number, number, string]) =>
   bytes(`allocated by ${name}`, subject, floor, PIECES, kept, NO_COLLECTION);
 
-/**
- * What each piece of work leaves on the heap and in RSS, with the ends of an interval of 99 % in which the true slope lies. By chance,
- * 3 in a hundred flat ones had a least one above 0, so three processes are measured, whatever the first one says, and the
- * middle one counts.
- */
+/** Three processes, and the middle one counts: by chance, 3 in a hundred flat slopes had a least one above 0. */
 export const lasting = (name: string, subject: string, sizes: Sizes, module = import.meta.url) =>
   probe(
     name,
@@ -245,7 +218,6 @@ export const suite = suiteOf(
       200,
       "one envelope, the promise that must be made, and its result",
     ]),
-    allocated("router.ask(createMessage(…)) and its reply", "routedAllocation", "rawAskAllocation"),
     lasting("10,000,000 messages, told and asked", "messages", { smoke: 10_000, full: 10_000_000 }),
     lasting("5,000,000 actors spawned and stopped", "spawned", { smoke: 1_000, full: 5_000_000 }),
     lasting("a day of timers, 60 of 5 s each", "timers", { smoke: 500, full: 86_400 }),

@@ -62,7 +62,6 @@ function ids(name: string, generate: () => string, most: Most): Declared {
   return made(name, uuid, generate, isNew, most);
 }
 
-/** So many messages that are alive at once, and are not sent. */
 export const unsent = (operations: number, width: number) =>
   counted(() => {
     let done = 0;

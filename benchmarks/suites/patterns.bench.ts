@@ -4,30 +4,29 @@ import { RawMailbox } from "../harness/raw-mailbox";
 import { apart, batches, counted, figures, probe, suiteOf, timed } from "../harness/rows";
 import type { Floor, Prepared, Readings } from "../harness/suite";
 import { watchTimer } from "../harness/timer";
-import { asks, Echo, Sink, tells } from "../subjects/echo";
+import { asks, batchesIn, countedIn, Echo, Sink, tells } from "../subjects/echo";
 import { unsent } from "./message-creation.bench";
 
 /** Half tells and half asks, `width` at once, until all are handled and answered. */
-export function mixed(operations: number, width: number): Prepared {
-  const system = createSystem();
-  let told = 0;
-  const echo = system.spawn("echo", Echo, () => ({ say: (payload) => (payload < 0 ? told++ : payload) }));
-  const work = async () => {
-    const before = told;
-    let answered = 0;
-    for (let sent = 0; sent < operations; sent += width) {
-      const replies = [];
-      for (let i = 0; i < width / 2; i++) {
-        echo.tell("say", -1);
-        replies.push(echo.ask("say", i));
+const mixed = (operations: number, width: number): Prepared =>
+  countedIn((system) => {
+    let told = 0;
+    const echo = system.spawn("echo", Echo, () => ({ say: (payload) => (payload < 0 ? told++ : payload) }));
+    return async () => {
+      const before = told;
+      let answered = 0;
+      for (let sent = 0; sent < operations; sent += width) {
+        const replies = [];
+        for (let i = 0; i < width / 2; i++) {
+          echo.tell("say", -1);
+          replies.push(echo.ask("say", i));
+        }
+        let index = 0;
+        for (const reply of await Promise.all(replies)) if (reply.isOk() && reply.value === index++) answered++;
       }
-      let index = 0;
-      for (const reply of await Promise.all(replies)) if (reply.isOk() && reply.value === index++) answered++;
-    }
-    return told - before + answered;
-  };
-  return counted(work, { teardown: () => system.shutdown() });
-}
+      return told - before + answered;
+    };
+  });
 
 const rawMixed = (width: number): Floor =>
   bare(
@@ -54,9 +53,8 @@ const rawMixed = (width: number): Floor =>
   );
 
 /** A message handed on along `length` actors; an operation is one of its hops. */
-export function chain(operations: number, length: number): Prepared {
-  const system = createSystem();
-  const open = (arrive: () => boolean) => {
+const chain = (operations: number, length: number): Prepared =>
+  batchesIn(operations, length, (arrive, system) => {
     let first: RefTo<typeof Sink> | undefined;
     for (let i = 0; i < length; i++) {
       const next = first;
@@ -67,10 +65,8 @@ export function chain(operations: number, length: number): Prepared {
         },
       }));
     }
-    return (sent: number) => first?.tell("take", sent);
-  };
-  return batches(operations, length, open, () => system.shutdown());
-}
+    return (sent) => first?.tell("take", sent);
+  });
 
 const rawChain = (length: number): Floor =>
   bare(`raw chain of ${length}`, `a message handed on along ${length} of them`, (operations) =>
@@ -88,9 +84,8 @@ const rawChain = (length: number): Floor =>
   );
 
 /** One actor tells `width` others; an operation is a message that one of them handled. */
-export function fanOut(operations: number, width: number): Prepared {
-  const system = createSystem();
-  const open = (arrive: () => boolean) => {
+const fanOut = (operations: number, width: number): Prepared =>
+  batchesIn(operations, width, (arrive, system) => {
     const take = () => void arrive();
     const leaves = Array.from({ length: width }, (_, i) => system.spawn(`leaf-${i}`, Sink, () => ({ take })));
     const root = system.spawn("root", Sink, () => ({
@@ -98,12 +93,9 @@ export function fanOut(operations: number, width: number): Prepared {
         for (const leaf of leaves) leaf.tell("take", payload);
       },
     }));
-    return (sent: number) => root.tell("take", sent);
-  };
-  return batches(operations, width, open, () => system.shutdown());
-}
+    return (sent) => root.tell("take", sent);
+  });
 
-/** Adds up what it is told; a number below 0 asks for the sum, and begins anew. */
 function adder(): (payload: number) => number {
   let sum = 0;
   return (payload) => {
@@ -114,20 +106,19 @@ function adder(): (payload: number) => number {
 }
 
 /** `width` tells that an actor adds up, and an ask for the sum, which must be right; an operation is a tell. */
-function aggregation(operations: number, width: number): Prepared {
-  const system = createSystem();
-  const aggregator = system.spawn("aggregator", Echo, () => ({ say: adder() }));
-  const work = async () => {
-    let done = 0;
-    for (let sent = 0; sent < operations; sent += width) {
-      for (let i = 0; i < width; i++) aggregator.tell("say", 1);
-      const total = await aggregator.ask("say", -1);
-      if (total.isOk() && total.value === width) done += width;
-    }
-    return done;
-  };
-  return counted(work, { teardown: () => system.shutdown() });
-}
+const aggregation = (operations: number, width: number): Prepared =>
+  countedIn((system) => {
+    const aggregator = system.spawn("aggregator", Echo, () => ({ say: adder() }));
+    return async () => {
+      let done = 0;
+      for (let sent = 0; sent < operations; sent += width) {
+        for (let i = 0; i < width; i++) aggregator.tell("say", 1);
+        const total = await aggregator.ask("say", -1);
+        if (total.isOk() && total.value === width) done += width;
+      }
+      return done;
+    };
+  });
 
 const rawAggregation = (width: number): Floor =>
   bare(`raw aggregation of ${width}`, `${width} tells that it adds up, then an ask for the sum`, (operations) => {
@@ -165,23 +156,13 @@ function rawPlayers(goesOn: () => boolean): () => void {
   return () => pong.tell(1);
 }
 
-/** A ball between two actors; an operation is a round trip. */
-export function pingPong(operations: number): Prepared {
-  const system = createSystem();
-  return batches(
-    operations,
-    operations,
-    (arrive) => players(system, arrive),
-    () => system.shutdown(),
-  );
-}
+const pingPong = (operations: number): Prepared =>
+  batchesIn(operations, operations, (arrive, system) => players(system, arrive));
 
-/** The same of bare mailboxes. */
 export const rawPingPong = bare("raw ping-pong", "round trips between two, one after the other", (operations) =>
   batches(operations, operations, rawPlayers),
 );
 
-/** Two play beside a timer. */
 const volley = (milliseconds: number, open: (goesOn: () => boolean) => () => void): Promise<Readings> =>
   watchTimer(milliseconds, (isOver) => {
     const { promise, resolve } = Promise.withResolvers<number>();
@@ -201,23 +182,22 @@ export const fairness = (milliseconds: number): Promise<Readings> =>
 export const rawFairness = (milliseconds: number): Promise<Readings> => volley(milliseconds, rawPlayers);
 
 /** An actor spawned under a new name, found at its address, stopped, the stop awaited, and its address free again. */
-export function spawnStop(operations: number): Prepared {
-  const system = createSystem();
-  const { router } = system;
-  let made = 0;
-  const work = async () => {
-    let done = 0;
-    for (let i = 0; i < operations; i++) {
-      const actor = system.spawn(`actor-${made++}`, Echo, () => ({ say: (payload) => payload }));
-      const { address } = actor;
-      const wasThere = router.has(address);
-      await system.stop(actor);
-      if (wasThere && !router.has(address)) done++;
-    }
-    return done;
-  };
-  return counted(work, { teardown: () => system.shutdown() });
-}
+const spawnStop = (operations: number): Prepared =>
+  countedIn((system) => {
+    const { router } = system;
+    let made = 0;
+    return async () => {
+      let done = 0;
+      for (let i = 0; i < operations; i++) {
+        const actor = system.spawn(`actor-${made++}`, Echo, () => ({ say: (payload) => payload }));
+        const { address } = actor;
+        const wasThere = router.has(address);
+        await system.stop(actor);
+        if (wasThere && !router.has(address)) done++;
+      }
+      return done;
+    };
+  });
 
 const rawSpawnStop = bare(
   "raw spawn and stop",

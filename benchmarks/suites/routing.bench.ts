@@ -1,21 +1,12 @@
-import {
-  address,
-  createMessage,
-  createRouter,
-  createSystem,
-  defineProtocol,
-  type Router,
-  type System,
-  type SystemOptions,
-  Type,
-} from "envoi";
+import type { Router, System, SystemOptions } from "envoi";
+import { address, createMessage, createRouter, createSystem, defineProtocol, Type } from "envoi";
 import { spawnProgram } from "envoi/tools";
 import { bare, rawAsk, rawAsks, rawTell } from "../harness/floors";
 import { RawMailbox } from "../harness/raw-mailbox";
-import { batches, counted, type Declared, type Most, needing, suiteOf, timed } from "../harness/rows";
+import { batches, type Declared, type Most, needing, suiteOf, timed } from "../harness/rows";
 import type { Floor, Prepared } from "../harness/suite";
 import { whyNot } from "../subjects/code";
-import { asks, routerAsks, Sink, tells } from "../subjects/echo";
+import { asks, batchesIn, countedIn, routerAsks, Sink, tells } from "../subjects/echo";
 
 const to = address("program");
 const TELLS = { operations: 100_000 };
@@ -28,9 +19,8 @@ const ASK = "an ask costs the promise that it must create, and a deadline in the
 const Two = defineProtocol("two", { take: { payload: Type.Number() }, put: { payload: Type.Number() } });
 
 /** Tells of two operations in turn: what goes straight into the mailbox for one operation does not for these. */
-function tellsOfTwo(operations: number): Prepared {
-  const system = createSystem();
-  const open = (arrive: () => boolean) => {
+const tellsOfTwo = (operations: number): Prepared =>
+  batchesIn(operations, operations, (arrive, system) => {
     const heard = (): void => void arrive();
     const two = system.spawn("two", Two, () => ({ take: heard, put: heard }));
     return () => {
@@ -39,14 +29,10 @@ function tellsOfTwo(operations: number): Prepared {
         two.tell("put", i);
       }
     };
-  };
-  return batches(operations, operations, open, () => system.shutdown());
-}
+  });
 
-/** Tells out of a turn of another actor. */
-function tellsFromInside(operations: number): Prepared {
-  const system = createSystem();
-  const open = (arrive: () => boolean) => {
+const tellsFromInside = (operations: number): Prepared =>
+  batchesIn(operations, operations, (arrive, system) => {
     const sink = system.spawn("sink", Sink, () => ({ take: () => void arrive() }));
     const teller = system.spawn("teller", Sink, () => ({
       take(count) {
@@ -54,9 +40,7 @@ function tellsFromInside(operations: number): Prepared {
       },
     }));
     return () => teller.tell("take", operations);
-  };
-  return batches(operations, operations, open, () => system.shutdown());
-}
+  });
 
 const rawInside = bare("raw tell from inside", "one tells another so often in one turn", (operations) =>
   batches(operations, operations, (arrive) => {
@@ -99,7 +83,6 @@ const PROGRAM = "a program's handler is run behind the checks of its protocol, i
 const SUM = "(n) => { let total = 0; for (let i = 1; i <= (n & 15); i++) total += i; return total }";
 const Program = defineProtocol("program", {
   run: { payload: Type.Number(), reply: Type.Unknown() },
-  /** How many it has run. */
   count: { reply: Type.Number() },
 });
 
@@ -125,19 +108,17 @@ const programmed = (name: string, source: string, reply: (payload: number) => un
   );
 
 /** Tells to a program, until it says that it has run them all. */
-function toldProgram(operations: number): Prepared {
-  const system = withProgram("(n) => n");
-  const { router } = system;
-  let before = 0;
-  const work = async () => {
-    for (let i = 0; i < operations; i++) router.tell(createMessage(to, "run", i));
-    const count = Number((await router.ask(createMessage(to, "count", undefined))).unwrapOr(before));
-    const done = count - before;
-    before = count;
-    return done;
-  };
-  return counted(work, { teardown: () => system.shutdown() });
-}
+const toldProgram = (operations: number): Prepared =>
+  countedIn(({ router }) => {
+    let before = 0;
+    return async () => {
+      for (let i = 0; i < operations; i++) router.tell(createMessage(to, "run", i));
+      const count = Number((await router.ask(createMessage(to, "count", undefined))).unwrapOr(before));
+      const done = count - before;
+      before = count;
+      return done;
+    };
+  }, withProgram("(n) => n"));
 
 // What looks at each message, and does nothing; the baseline is the same without it.
 

@@ -1,10 +1,7 @@
 import { type Declared, figures, type Kept, needing, probe, suiteOf } from "../harness/rows";
 import { commandFor, missingPeers } from "../harness/shipped";
-import { home } from "../subjects/installation";
-import { sizeOf } from "../subjects/size";
-import { startsOf } from "../subjects/starts";
+import { home, sizeOf, startsOf } from "../subjects/installation";
 
-/** A program of `subjects/starts`, started again and again. */
 const started = (name: string, program: string, most: number, aim: number, reason: string, full = 15): Declared =>
   probe(
     name,
@@ -14,7 +11,6 @@ const started = (name: string, program: string, most: number, aim: number, reaso
     [["over bare Bun", "atMost", most, aim, reason]],
   );
 
-/** Kilobytes; a test holds them, too. */
 const sized = (name: string, entry: "index" | "tools", minified: number, gzip: number, reason: string): Declared =>
   probe(
     name,

@@ -25,8 +25,7 @@ const inOrder = (
     return done;
   }, teardown && { teardown });
 
-/** Items of a handler that is an asynchronous generator (`ticks`), or a synchronous one (`counts`). */
-export function items(operations: number, length: number, handler: "ticks" | "counts", credit: number): Prepared {
+function items(operations: number, length: number, handler: "ticks" | "counts", credit: number): Prepared {
   const system = createSystem();
   const source = system.spawn("source", Source, () => ({
     async *ticks(count) {
@@ -51,7 +50,6 @@ function* counts(count: number) {
   for (let i = 0; i < count; i++) yield i;
 }
 
-/** A loop over a bare generator, one for every `length` items. */
 const generator = (length: number, generate: typeof ticks | typeof counts): Floor => {
   const isAsync = generate === ticks;
   return {

@@ -3,12 +3,11 @@ import { bare } from "../harness/floors";
 import { RawMailbox } from "../harness/raw-mailbox";
 import { batches, counted, suiteOf, timed } from "../harness/rows";
 import type { Floor, Prepared } from "../harness/suite";
-import { Echo, Sink } from "../subjects/echo";
+import { batchesIn, Echo, Sink } from "../subjects/echo";
 
 const silent = { warn: () => {}, error: () => {} };
 
-/** An ask whose handler throws, so that its actor begins anew; an operation is that, the asker told. */
-export function restart(operations: number): Prepared {
+function restart(operations: number): Prepared {
   const system = createSystem({ logger: silent, supervision: { limit: Number.POSITIVE_INFINITY } });
   let made = 0;
   const actor = system.spawn("actor", Echo, () => {
@@ -31,7 +30,6 @@ export function restart(operations: number): Prepared {
   return counted(work, { teardown: () => system.shutdown() });
 }
 
-/** A handler that throws, is caught, tells its asker, and is made anew. */
 const rawRestart = bare(
   "raw restart",
   "an `Error` thrown and caught in the handler, which is replaced by a new closure, and the ask awaited",
@@ -62,9 +60,8 @@ const rawRestart = bare(
 );
 
 /** A child spawned, watched and stopped; an operation is that, until its parent has handled `terminated`. */
-export function watch(operations: number): Prepared {
-  const system = createSystem();
-  const open = (arrive: () => boolean) => {
+const watch = (operations: number): Prepared =>
+  batchesIn(operations, 1, (arrive, system) => {
     const parent = system.spawn("parent", Sink, (ctx) => ({
       take(index) {
         const child = ctx.spawn(`child-${index}`, Echo, () => ({ say: (payload) => payload }));
@@ -76,11 +73,8 @@ export function watch(operations: number): Prepared {
     }));
     let made = 0;
     return () => parent.tell("take", made++);
-  };
-  return batches(operations, 1, open, () => system.shutdown());
-}
+  });
 
-/** A mailbox made under a name, and stopped, which tells another one. */
 const rawWatch = bare(
   "raw watch",
   "one is made and put in a `Map` by name, told to stop, taken out, and another one told of it",
@@ -106,9 +100,8 @@ const rawWatch = bare(
 const Door = defineProtocol("door", { pass: { payload: Type.Number() }, open: {}, close: {} });
 
 /** `width` messages that are stashed, then unstashed and handled in their order; an operation is one of them. */
-export function stash(operations: number, width: number): Prepared {
-  const system = createSystem();
-  const open = (arrive: () => boolean) => {
+const stash = (operations: number, width: number): Prepared =>
+  batchesIn(operations, width, (arrive, system) => {
     const door: RefTo<typeof Door> = system.spawn("door", Door, (ctx) => {
       let isOpen = false;
       let expected = 0;
@@ -132,11 +125,8 @@ export function stash(operations: number, width: number): Prepared {
       for (let i = 0; i < width; i++) door.tell("pass", i);
       door.tell("open");
     };
-  };
-  return batches(operations, width, open, () => system.shutdown());
-}
+  });
 
-/** Messages that are put aside in an array, and handled when they are taken back. */
 const rawStash = (width: number): Floor =>
   bare(
     `raw stash of ${width}`,
@@ -165,10 +155,9 @@ const WHY = "a supervisor's decision, an order among siblings, and an end that i
 export const suite = suiteOf("survival", "What it costs to fail, to be told of an end, and to put messages aside.", [
   timed("restart: an ask that fails, its actor made anew", rawRestart, restart, [3.8, 1.5, WHY]),
   timed("watch: a child spawned, watched, stopped, and told of", rawWatch, watch, [6.6, 2.5, WHY]),
-  timed(
-    "stash: 100 messages put aside and handled later, a message",
-    rawStash(100),
-    (operations) => stash(operations, 100),
-    [7.6, 3, WHY],
-  ),
+  timed("stash: 100 messages put aside and handled later, a message", rawStash(100), (all) => stash(all, 100), [
+    7.6,
+    3,
+    WHY,
+  ]),
 ]);

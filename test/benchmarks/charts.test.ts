@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { parseHTML } from "linkedom";
-import { peersPicture } from "../../benchmarks/charts/peers";
-import { dark, light, logTicks, type Picture } from "../../benchmarks/charts/picture";
-import { laddersPicture } from "../../benchmarks/charts/stress";
+import { laddersPicture, peersPicture } from "../../benchmarks/charts/columns";
+import { dark, light, type Picture } from "../../benchmarks/charts/picture";
 import { picturesOf } from "../../benchmarks/charts/suites";
 import type { SuiteResult } from "../../benchmarks/harness/results";
 import type { Target } from "../../benchmarks/harness/target";
@@ -39,29 +38,10 @@ const textsOf = (svg = "") => marksOf(svg, "text").map((text) => `${text.textCon
 const dotsOf = (svg: string, color: string) =>
   marksOf(svg, "circle").filter((each) => each.closest("[fill^='#']")?.getAttribute("fill") === color);
 
-/** The contrast of two colours by WCAG 2.2. */
-function contrast(one: string, other: string): number {
-  const luminance = (color: string) => {
-    const [red = 0, green = 0, blue = 0] = [1, 3, 5]
-      .map((at) => Number.parseInt(color.slice(at, at + 2), 16) / 255)
-      .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
-  };
-  const [high = 0, low = 0] = [luminance(one), luminance(other)].sort((a, b) => b - a);
-  return (high + 0.05) / (low + 0.05);
-}
-
 describe.each([light, dark])("a chart on a page that is $name", (theme) => {
-  test.each(pictures)("can be told from it, and is the same text each time: $name", ({ draw }: Picture) => {
+  test.each(pictures)("is the same text each time, in its colours: $name", ({ draw }: Picture) => {
     const svg = draw(theme);
-    for (const [kind, least] of Object.entries({ text: 4.5, "circle, path": 3 })) {
-      const colors = marksOf(svg, kind).flatMap((mark) =>
-        ["fill", "stroke"].flatMap((paint) => mark.closest(`[${paint}]`)?.getAttribute(paint) ?? []),
-      );
-      const seen = colors.filter((color) => color.startsWith("#"));
-      expect(seen).not.toBeEmpty();
-      for (const color of seen) expect(contrast(color, theme.page)).toBeGreaterThanOrEqual(least);
-    }
+    expect(svg).toContain(theme.text);
     expect(draw(theme)).toBe(svg);
     expect(svg).toStartWith('<svg xmlns="http://www.w3.org/2000/svg"');
     expect(svg).not.toMatch(/<style|<rect|<script|<image|href=|url\(|var\(|NaN|undefined|Infinity|null|\d\.\d{3}/);
@@ -79,14 +59,6 @@ describe("the chart of a suite", () => {
     expect(at(1.4)).toBeGreaterThan(at(1.1));
   });
 
-  test("is one for each tier of code", () => {
-    const [first] = result({}).rows;
-    const names = ["addition, process", "addition", "addition, sandbox"];
-    const rows = names.flatMap((row) => (first === undefined ? [] : { ...first, row }));
-    const tiers = ["code-sandbox", "code-process", "code-trusted"];
-    expect(picturesOf({ ...result({ suite: "code" }), rows }, []).map(({ name }) => name)).toEqual(tiers);
-  });
-
   test("of times has a dot for each figure; the axis begins at 0 where one is nothing", () => {
     expect(textsOf(drawn(latency))).toEqual(expect.arrayContaining(["90 ns … 1 ms", "1 µs", "10 µs"]));
     expect(textsOf(drawn(gaps))).toEqual(expect.arrayContaining(["0 ns … 5 ms", "0 ns"]));
@@ -101,20 +73,6 @@ describe("the chart of a suite", () => {
     expect(drawn(memory)).toContain("&lt;told&gt; &amp; asked");
   });
 });
-
-const axes: [what: string, values: number[], ticks: number[]][] = [
-  ["go far", [1.3, 900], [1, 10, 100, 1_000]],
-  ["go further", [1.3, 9e5], [1, 100, 10_000, 1e6]],
-  ["go less far", [12, 900], [10, 30, 100, 300, 1_000]],
-  ["lie close to each other", [29, 31], [20, 50]],
-  ["are one value", [100], [50, 100, 200]],
-];
-test.each(axes)(
-  "an axis holds its values with as many ticks as there is room for, where they %s",
-  (_, values, ticks) => {
-    expect(logTicks(values, 300)).toEqual({ domain: [ticks[0] ?? 0, ticks.at(-1) ?? 0], ticks });
-  },
-);
 
 test("peers stand the best first, and are hollow where they do less; none have no chart", () => {
   const svg = actors()?.draw(light) ?? "";

@@ -47,18 +47,13 @@ describe("a wrong command line ends with status 2 and says what there is:", () =
       ["--quik"],
       "Unknown option '--quik'. There are --quick, --check, --smoke, --json, --page, --help, --filter …, --out …,",
     ],
-    [["-q"], "Unknown option '-q'. There are"],
     [["--quick=yes"], "Option '--quick' does not take an argument. There are"],
     [["--filter"], "Option '--filter <value>' argument missing. There are"],
-    [["--filter", "--quick"], "Option '--filter' argument is ambiguous. There are"],
     [["rooting"], 'There is no suite "rooting". There are routing, memory.'],
     [["--filter", "nothing"], 'No row of routing, memory contains "nothing".'],
-    [["memory", "--filter=ask"], 'No row of memory contains "ask".'],
     [["routing", "--check"], "No row of routing has a limit."],
-    [["--smoke", "--check"], "--smoke goes with no --check."],
     [["--compare", "v0.1.0", "--check"], "--compare goes with no --check."],
     [["routing", "--soak", "1"], "--soak goes with no suite."],
-    [["--page", "--quick"], "--page goes with no --quick."],
     [["--out", "/dev/null/results", "memory"], "--out /dev/null/results: nothing can be written there"],
     [["--page"], "--page needs a checkout of envoi", { isCheckout }],
     [["--compare", "v0.1.0"], "--compare needs a checkout of envoi", { isCheckout }],
@@ -166,22 +161,16 @@ describe("--check", () => {
     expect((await run(["memory", "--check"], suites, { targets })).status).toBe(0);
   });
 
-  test("ends with status 1 when a row failed; a target of a row that does not exist is an error, whatever is run", async () => {
+  test("ends with status 1 when a row failed", async () => {
     const target = { ...bytes, suite: "routing", row: "idle", figure: "ratio" };
     expect((await run(["--check"], [suiteOf("routing", idle)], { targets: [target] })).status).toBe(1);
-    const running = run(["routing", "--smoke"], all, { targets: [{ ...bytes, row: "busy actor" }] });
-    await expect(running).rejects.toThrow('of row "busy actor" in suite "memory" names no row');
   });
 });
 
 describe("what is written:", () => {
   test("nothing by a quick run, a filtered one, or one in an installed package, which says so", async () => {
-    for (const argv of [
-      ["memory", "--quick"],
-      ["memory", "--filter", "idle"],
-    ]) {
-      expect(await run(argv)).toMatchObject({ status: 0, written: [] });
-    }
+    for (const option of ["--quick", "--filter=idle"])
+      expect(await run(["memory", option])).toMatchObject({ status: 0, written: [] });
     const err = "The results were not written: --out FOLDER says where.\n";
     expect(await run(["memory"], all, { isCheckout: false })).toMatchObject({ status: 0, err, written: [] });
   });
@@ -207,20 +196,4 @@ describe("what is written:", () => {
     expect(machine).toMatchObject({ version: "1.2.3" });
     expect(machine).not.toHaveProperty("commit");
   });
-});
-
-test("a row that fails is told and named in the JSON; the others are measured, nothing is written, and the status is 1", async () => {
-  const measure = () => Promise.reject(new Error("it bit"));
-  const suites = [suiteOf("routing", idle, probe({ name: "wild", measure }), probe({ name: "tame" }))];
-  const { status, err, out, written } = await run(["routing", "--json"], suites, { targets: [] });
-  expect({ status, written }).toEqual({ status: 1, written: [] });
-  expect(err).toStartWith(`${REFUSED}\nRow "wild" failed: `);
-  expect(err).toEndWith("2 rows failed: nothing was written.\n");
-  const { failed, results, missed, interrupted } = parseRun(out);
-  expect({ missed, interrupted }).toEqual({ missed: [], interrupted: false });
-  expect(results[0]?.rows).toMatchObject([{ row: "tame", figures: [{ median: 300 }] }]);
-  expect(failed).toEqual([
-    { suite: "routing", row: "idle", why: REFUSED },
-    { suite: "routing", row: "wild", why: "it bit" },
-  ]);
 });

@@ -3,18 +3,14 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stalePages, writePages } from "../../benchmarks/harness/documents";
-import { parseResults, type SuiteResult, serialise, writeResult } from "../../benchmarks/harness/results";
+import { type SuiteResult, writeResult } from "../../benchmarks/harness/results";
 import { suiteTable } from "../../benchmarks/harness/tables";
 import type { Target } from "../../benchmarks/harness/target";
-import { fillReadme, render } from "../../benchmarks/pages/page";
+import { render } from "../../benchmarks/pages/page";
 import { publishedPage, publishedTargets } from "../../benchmarks/pages/published";
-import { inReadme } from "../../benchmarks/pages/shown";
 import { floorsPage, limitsPage, suitePage } from "../../benchmarks/pages/suite";
-import { keep } from "../../benchmarks/peers/results";
-import { serialiseStress } from "../../benchmarks/stress/results";
 import { peerResult } from "./peers/sample";
 import { result } from "./sample-result";
-import { results as stress } from "./stress/sample";
 
 const ratio = { figure: "ratio", atMost: 1.5, aim: 1.25, reason: "an ask costs a promise" };
 const targets: readonly Target[] = [
@@ -23,18 +19,14 @@ const targets: readonly Target[] = [
 ];
 
 /** A result whose first row has another name, or another floor. */
-function withRow(of: SuiteResult, { row = "ref.ask", rounds = [97, 98, 99], floor = "raw ask" }): SuiteResult {
+function withRow(of: SuiteResult, { row = "ref.ask", rounds = [97, 98, 99] }): SuiteResult {
   const [ask, ...others] = of.rows;
   if (ask?.kind !== "timed" || "none" in ask.floor) throw new Error("it has a floor");
-  return { ...of, rows: [{ ...ask, row, floor: { ...ask.floor, rounds, name: floor } }, ...others] };
+  return { ...of, rows: [{ ...ask, row, floor: { ...ask.floor, rounds } }, ...others] };
 }
 
 describe("BENCHMARKS.md", () => {
   const page = render({ results: [result({})], targets });
-
-  test("is the same for the same results, also through their JSON", () => {
-    expect(render({ results: [parseResults(serialise(result({})))], targets })).toBe(page);
-  });
 
   test("begins with what was kept and missed, what is far from its floor, and where it was measured", () => {
     expect(page).toContain(
@@ -74,15 +66,6 @@ describe("BENCHMARKS.md", () => {
       'srcset="benchmarks/results/charts/routing.dark.svg"><img alt="all rows, &quot;asks&quot; too"',
     );
     expect(part).toMatch(/\n\| timer: ticks \| .*\n\| ref\.ask \| .*\n\| concurrent: 10 asks \|/); // 38/39 is more than 1.31/1.5.
-  });
-
-  test("does not count a baseline among the rows that are far from their floors", () => {
-    const worst = (floor: string) => {
-      const text = render({ results: [withRow(result({ ratio: 99 }), { floor })], targets: [] });
-      return text.slice(text.indexOf("Where is it slow?"), text.indexOf("Can I trust it?"));
-    };
-    expect(worst("raw ask")).toContain("| routing: ref.ask |");
-    expect(worst("baseline: echo ask")).not.toContain("| routing: ref.ask |");
   });
 
   test("tells where envoi loses to another library, and which one does less", () => {
@@ -152,20 +135,6 @@ describe("the pages beside it", () => {
   });
 });
 
-test("the README gets its two tables between their markers, and nothing else of it changes", () => {
-  const [shown = { suite: "", row: "" }] = inReadme;
-  const all = { results: [withRow(result(shown), shown)], targets, peers: [peerResult({ envoi: 12 })] };
-  const marked = (figures: string, peers: string) =>
-    `# envoi\n<!-- figures:begin -->\n${figures}<!-- figures:end -->\n<!-- peers:begin -->\n${peers}<!-- peers:end -->\nmore\n`;
-  const [, figures = "", peers = ""] =
-    /figures:begin -->\n([^<]*)[\s\S]*peers:begin -->\n([^<]*)/.exec(fillReadme(marked("old", ""), all)) ?? [];
-  expect(figures).toContain(`\n| ${shown.row} | 128 ns | raw ask: 98 ns | 1.31 (1.2–1.5) | – |\n`);
-  expect(peers).toStartWith("|  | envoi | ");
-  expect(fillReadme(marked("old", ""), all)).toBe(marked(figures, peers));
-  for (const text of ["# envoi\n", "<!-- figures:begin -->\n", "<!-- figures:end --><!-- figures:begin -->"])
-    expect(fillReadme(text, all)).toBe(text);
-});
-
 describe("the documents that results give", () => {
   const project = join(import.meta.dir, "../..");
   const folders: string[] = [];
@@ -194,41 +163,10 @@ describe("the documents that results give", () => {
     expect(await stalePages(root)).toEqual(["benchmarks/results/routing.md"]);
     await writeResult(join(root, "benchmarks/results"), result({ ratio: 1.49 }));
     expect(await stalePages(root)).toContain("BENCHMARKS.md");
-  });
-
-  test("leave no chart of what is gone, and make no README where there is none", async () => {
-    const root = await unwritten();
-    await rm(join(root, "README.md"));
-    await writePages(root);
     const chart = "benchmarks/results/charts/gone.light.svg";
     await Bun.write(join(root, chart), "<svg/>");
-    expect(await stalePages(root)).toEqual([chart]);
     await writePages(root);
-    expect(await stalePages(root)).toEqual([]);
-    expect(await Bun.file(join(root, "README.md")).exists()).toBe(false);
-  });
-
-  test("have pages of stress and of other libraries, once there are any, with a chart for each theme", async () => {
-    const root = await unwritten();
-    await writePages(root);
-    await Bun.write(join(root, "benchmarks/results/stress.json"), serialiseStress(stress));
-    await keep(join(root, "benchmarks/results"), peerResult({ envoi: 90, rival: 300 }));
-    const made = ["charts/peers-actors", "charts/stress-ladders"].flatMap((name) => [
-      `${name}.dark.svg`,
-      `${name}.light.svg`,
-    ]);
-    const due = [...made, "peers.md", "stress.md"].map((name) => `benchmarks/results/${name}`);
-    expect(await stalePages(root)).toEqual(["BENCHMARKS.md", ...due]);
-    await writePages(root);
-    expect(await textOf(root, "BENCHMARKS.md")).toContain("[stress.md](benchmarks/results/stress.md)");
-    expect(await textOf(root, "benchmarks/results/stress.md")).toContain('srcset="charts/stress-ladders.dark.svg"');
-    expect(await textOf(root, "benchmarks/results/peers.md")).toContain('srcset="charts/peers-actors.dark.svg"');
-  });
-
-  test("are not made of results that are none: the error names the file, and what to do", async () => {
-    const root = await unwritten();
-    await Bun.write(join(root, "benchmarks/results/stress.json"), '{ "machine": {} }');
-    await expect(writePages(root)).rejects.toThrow(/benchmarks\/results\/stress\.json.*run `bun run stress` again/);
+    expect(await Bun.file(join(root, chart)).exists()).toBe(false);
   });
 
   test("are those of the repository; `bun run bench --page` writes them", async () => {

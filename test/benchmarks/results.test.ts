@@ -37,8 +37,6 @@ const wrong: [string, string][] = [
     text.replace('"median":39', '"median":"39"'),
     "routing.json does not fit: /rows/2/figures/0/median must be a number",
   ],
-  [text.replace('"unit":""', '"unit":"lb"'), 'routing.json does not fit: /rows/2/figures/0/unit must be "B", "kB"'],
-  [text.replace(/"rounds":\[[^\]]+\]/, '"r":[]'), "routing.json does not fit: /rows/0/floor/rounds is required"],
   ["[]", "routing.json does not fit: it must be an object"],
   [text.slice(0, 100), "routing.json is no JSON"],
 ];
@@ -62,34 +60,21 @@ test("each file of benchmarks/results is as the published schema says, and no sc
   }
 });
 
-test("a folder with a file of another version is not read: the error says which file, and what to do", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "envoi-results-"));
-  try {
-    await Bun.write(join(folder, "routing.json"), without);
-    await expect(readResults(folder)).rejects.toThrow(
-      `${join(folder, "routing.json")} does not fit: /rows/0/mean is required`,
-    );
-    await Bun.write(join(folder, "routing.json"), text);
-    for (const other of ["stress.json", "peers-actors.json"]) await Bun.write(join(folder, other), "{}");
-    expect(await readResults(folder)).toEqual([whole]);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-});
-
 test("results are written whole or not at all: what was there before is replaced, and nothing is left where that fails", async () => {
   const folder = mkdtempSync(join(tmpdir(), "envoi-results-"));
   const [file, before] = [join(folder, "routing.json"), join(folder, "before")];
   try {
     await Bun.write(file, "before");
     linkSync(file, before);
+    await expect(readResults(folder)).rejects.toThrow(`${file} is no JSON`);
     await writeResult(folder, whole);
+    for (const other of ["stress.json", "peers-actors.json"]) await Bun.write(join(folder, other), "{}");
     expect(await readResults(folder)).toEqual([whole]);
     expect(readFileSync(before, "utf8")).toBe("before"); // The file itself was not touched.
     rmSync(file);
     mkdirSync(file);
     await expect(writeResult(folder, whole)).rejects.toThrow("EISDIR");
-    expect(readdirSync(folder).sort()).toEqual(["before", "routing.json"]);
+    expect(readdirSync(folder).filter((name) => name.includes("tmp"))).toEqual([]);
   } finally {
     rmSync(folder, { recursive: true });
   }

@@ -3,7 +3,6 @@ import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { isLong } from "../property/runs";
 
 const project = join(import.meta.dir, "../..");
 
@@ -29,15 +28,4 @@ test("a package is laid out as when it is installed, with what the benchmarks ne
   expect(files.sort()).toEqual(kept.toSorted());
   expect(existsSync(folder)).toBe(false);
   await rm(made, { recursive: true });
-});
-
-test.if(isLong)("a checkout is measured as it is shipped: its benchmarks import what was built", () => {
-  const suite = "benchmarks/suites/routing.bench.ts";
-  const look = `{
-    resolved: Bun.resolveSync("envoi", folder + "/benchmarks/suites"),
-    rows: (await import(folder + "/${suite}")).suite.rows.length,
-  }`;
-  const { folder, resolved, rows } = laidOut<{ readonly resolved: string; readonly rows: number }>(project, look);
-  expect(resolved).toBe(join(folder, "dist/index.js"));
-  expect(rows).toBeGreaterThan(0);
 });

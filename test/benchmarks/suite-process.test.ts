@@ -24,8 +24,8 @@ function start(): void {
 }
 
 async function processOf(row: string): Promise<number> {
-  const result = await suite.measure(row, effort, PATIENCE);
-  return result.kind === "probe" ? (result.figures[0]?.median ?? 0) : 0;
+  const result = await suite.run(row, effort, PATIENCE);
+  return result?.kind === "probe" ? (result.figures[0]?.median ?? 0) : 0;
 }
 
 test("a suite that was loaded is measured in a process of its own, and its rows that fail are told beside those that do not", async () => {
@@ -55,18 +55,17 @@ describe("the process of a suite", () => {
     const first = await processOf("first");
     expect(first).not.toBe(process.pid);
     expect(await processOf("second")).toBe(first);
-    await expect(suite.measure("dies", effort, PATIENCE)).rejects.toThrow("its process ended (7)");
+    await expect(processOf("dies")).rejects.toThrow("its process ended (7)");
     expect([0, first]).not.toContain(await processOf("second"));
   });
 
-  test("has a row given up that never ends, with its name, and is followed by another", async () => {
+  test("has a row given up that never ends, also in a smoke, and is followed by another", async () => {
     start();
-    const failure = {
-      why: "it was given up after 1 s",
-      told: 'Row "hears nothing" failed: it was given up after 1 s.',
-    };
-    await expect(suite.measure("hears nothing", effort, 1)).rejects.toMatchObject({ failure });
-    expect(await processOf("second")).toBeGreaterThan(0);
+    for (const how of [effort, undefined]) {
+      await expect(suite.run("hears nothing", how, 1)).rejects.toThrow("it was given up after 1 s");
+      await suite.run("second", how, PATIENCE);
+    }
+    await expect(suite.run("idle", undefined, PATIENCE)).rejects.toThrow("it did nothing");
   });
 
   test("refuses a row whose work goes on beside the next one, which has another process", async () => {
@@ -74,13 +73,6 @@ describe("the process of a suite", () => {
     const first = await processOf("first");
     await expect(processOf("leaves work behind")).rejects.toThrow("it left work behind");
     expect([0, first]).not.toContain(await processOf("second"));
-  });
-
-  test("has a row given up that never ends in a smoke, too, and is followed by another", async () => {
-    start();
-    await expect(suite.smoke("hears nothing", 1)).rejects.toThrow("it was given up after 1 s");
-    await suite.smoke("second", PATIENCE);
-    await expect(suite.smoke("idle", PATIENCE)).rejects.toThrow("it did nothing");
   });
 
   test("puts away what it made when it is over", async () => {
@@ -95,7 +87,7 @@ describe("the process of a suite", () => {
   test.skipIf(!canSeeProcesses)("is ended where it hears nothing, and nothing waits for its row", async () => {
     start();
     const pid = await processOf("first");
-    const failed = suite.measure("hears nothing", effort, PATIENCE).catch((error: Error) => error.message);
+    const failed = processOf("hears nothing").catch((error: Error) => error.message);
     await suite.end();
     expect(await failed).toBe("its process ended (SIGKILL)");
     expect(descendants(process.pid)).not.toContain(pid);

@@ -1,21 +1,26 @@
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { duration } from "../../benchmarks/harness/format";
 import { loadSuites } from "../../benchmarks/harness/load";
-import { MEMORY_ROW, publishedReading, publishedRows } from "../../benchmarks/harness/published";
+import { publishedRows } from "../../benchmarks/harness/published";
 import { needing, steps, suiteOf, timed } from "../../benchmarks/harness/rows";
-import { expectExists, expectTargetsExist, isKept, isSame } from "../../benchmarks/harness/target";
-import { publishedPage, publishedTargets } from "../../benchmarks/pages/published";
+import { type FigureName, isKept, isSame } from "../../benchmarks/harness/target";
+import { publishedTargets } from "../../benchmarks/pages/published";
 import { inReadme, peersInReadme } from "../../benchmarks/pages/shown";
 import { readPeers } from "../../benchmarks/peers/results";
-import figures from "../../benchmarks/published-figures.json";
 import { targets } from "../../benchmarks/targets";
-import { result } from "./sample-result";
 
 const suites = await loadSuites(join(import.meta.dir, "../../benchmarks/suites"));
 
-test("each target names a row and a figure that exist", () => {
-  expect(() => expectTargetsExist(targets, suites)).not.toThrow();
+/** Whether a suite has this figure, or leaves its row out on this machine. */
+function exists({ suite, row, figure }: FigureName): boolean {
+  const { rows = [], leftOut = [] } = suites.find(({ name }) => name === suite) ?? {};
+  const found = rows.find(({ name }) => name === row);
+  if (found === undefined) return leftOut.some((each) => each.row === row);
+  return found.kind === "probe" ? found.figures.some(({ name }) => name === figure) : !("none" in found.floor);
+}
+
+test("each target, and each figure that the README or the table of published targets shows, is of a row that exists", () => {
+  expect([...targets, ...inReadme, ...publishedTargets].filter((name) => !exists(name))).toEqual([]);
 });
 
 test("a row that lacks something is left out with its reason, and its limits are still named", () => {
@@ -23,11 +28,6 @@ test("a row that lacks something is left out with its reason, and its limits are
   const { rows, leftOut, limits } = suiteOf("some", "", needing("there is no sandbox", [row]));
   expect({ rows, leftOut }).toEqual({ rows: [], leftOut: [{ row: "one", why: "there is no sandbox" }] });
   expect(limits).toEqual([{ row: "one", figure: "ratio", atMost: 2, aim: 1, reason: "why" }]);
-});
-
-test("each figure that the README or the table of published targets shows exists", () => {
-  const named = [...inReadme, ...publishedTargets];
-  for (const figure of named) expect(() => expectExists(figure, suites, "shown figure")).not.toThrow();
 });
 
 test("who keeps the targets meets all that was published as one", () => {
@@ -53,45 +53,14 @@ test("each library and each row of them that the README shows was measured", asy
   expect(actors?.rows.map(({ row }) => row)).toEqual(expect.arrayContaining([...peersInReadme.rows]));
 });
 
-test("the README shows each suite's own kind of row, in a table that one can take in at a glance", () => {
-  expect(inReadme.length).toBeLessThan(15);
-  expect(new Set(inReadme.map(({ suite }) => suite)).size).toBeGreaterThanOrEqual(9);
-});
-
 /** What was published for timed rows, by the suite that has them. */
 const TIMED = ["message-creation", "routing", "patterns", "files", "code"];
 
-test("each published group of rows has its suite", () => {
-  expect(Object.entries(figures).flatMap(([name, rows]) => (Array.isArray(rows) ? name : []))).toEqual(TIMED);
-});
-
-describe("each published row is in its suite, and the page shows what was published beside it:", () => {
-  for (const name of TIMED) {
-    test(name, () => {
-      const suite = suites.find((each) => each.name === name);
-      const rows = [...(suite?.rows ?? []), ...(suite?.leftOut ?? []).map(({ row }) => ({ name: row }))];
-      const names = rows.map((row) => row.name);
-      expect(publishedRows(name)).not.toBeEmpty();
-      for (const { row, avg, p75, p99 } of publishedRows(name)) {
-        expect(names).toContain(row);
-        const timed = result({ suite: name }).rows.flatMap((each) => (each.kind === "timed" ? [{ ...each, row }] : []));
-        const text = publishedPage([{ ...result({ suite: name }), rows: timed }]);
-        expect(text).toContain(`| ${[avg, p75, p99].map(duration).join(" / ")} |`);
-      }
-    });
-  }
-
-  const { memory, stress } = figures;
-  const { heapGrowthMB, throughputPerSecond, p95ms } = stress;
-  const mixed = [throughputPerSecond, heapGrowthMB, ...Object.values(p95ms)];
-  test.each([
-    ["memory", MEMORY_ROW, [memory.heapGrowthMB, memory.rssGrowthMB]],
-    ["latency", `${stress.row}, trusted`, mixed],
-    ["latency", `${stress.row}, sandbox`, mixed],
-  ])("%s: %s", (name, of, published) => {
-    const row = suites.find((each) => each.name === name)?.rows.find((each) => each.name === of);
-    const names = row?.kind === "probe" ? row.figures.map((figure) => figure.name) : [];
-    const shown = names.map((figure) => publishedReading(name, of, figure)).filter((each) => each !== undefined);
-    expect(shown).toEqual(published);
-  });
+test("each published row is in its suite", () => {
+  const named = suites.flatMap(({ name, rows, leftOut = [] }) =>
+    [...rows.map((row) => row.name), ...leftOut.map(({ row }) => row)].map((row) => `${name}: ${row}`),
+  );
+  const published = TIMED.flatMap((name) => publishedRows(name).map(({ row }) => `${name}: ${row}`));
+  expect(published.filter((each) => !named.includes(each))).toEqual([]);
+  expect(published.length).toBeGreaterThan(40);
 });

@@ -6,15 +6,12 @@ import {
   checkTargets,
   describeLeftOut,
   describeMiss,
-  describeNoise,
   deviation,
-  expectTargetsExist,
   isUnjudged,
   noiseOf,
   QUIET,
   type Target,
 } from "../../benchmarks/harness/target";
-import { probe, row } from "./rows";
 import { result } from "./sample-result";
 
 const limit = { suite: "routing", row: "ref.ask", figure: "ratio", atMost: 1.5, aim: 1.25, reason: "a reason" };
@@ -37,27 +34,6 @@ describe("a target", () => {
     const { checked, leftOut } = checkTargets(targets, [left]);
     expect(checked).toBe(1);
     expect(leftOut.map(describeLeftOut)).toEqual(['routing: "other" was left out, and with it its ratio']);
-  });
-
-  const suites = [{ name: "routing", about: "", rows: [row({ name: "ref.ask" }), probe({ name: "idle" })] }];
-  const bare = [{ name: "routing", about: "", rows: [row({ name: "ref.ask", floor: { none: "why" } })] }];
-  const wrong: [object, string, typeof suites?][] = [
-    [{ suite: "rooting" }, 'in suite "rooting" names no suite; there are: routing.'],
-    [{ row: "ask" }, 'of row "ask" in suite "routing" names no row; there are: ref.ask, idle.'],
-    [{ figure: "ticks" }, "names no figure; there are: ratio."],
-    [{ row: "idle" }, "names no figure; there are: bytes."],
-    [{}, "names no figure; there are: none.", bare],
-  ];
-  for (const [changes, sentence, of = suites] of wrong) {
-    test(`that could never be checked is an error: ${sentence}`, () => {
-      expect(() => expectTargetsExist([target(changes)], of)).toThrow(sentence);
-    });
-  }
-
-  test("that can be checked is none, nor one of a row that is left out on this machine", () => {
-    const lacking = suites.map((suite) => ({ ...suite, leftOut: [{ row: "tmpfs", why: "there is no tmpfs" }] }));
-    const targets = [target(), target({ row: "idle", figure: "bytes" }), target({ row: "tmpfs" })];
-    expect(() => expectTargetsExist(targets, lacking)).not.toThrow();
   });
 });
 
@@ -92,12 +68,6 @@ describe("the spread of floors", () => {
     expect(isNoisy(() => "raw read")).toBe(true);
     expect(isNoisy(() => "raw read", true)).toBe(false);
     expect(isNoisy(String)).toBe(false);
-  });
-
-  test("is told with its figure where it is large, and not worth a word where it is not", () => {
-    const told = "the floors of 38 rows lie 12 % from their middle, and on a quiet machine 6 % at most";
-    expect(describeNoise({ spread: 0.124, floors: 38, isNoisy: true })).toContain(told);
-    expect(describeNoise({ spread: 0.02, floors: 38, isNoisy: false })).toBeUndefined();
   });
 });
 

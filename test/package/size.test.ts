@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { sizeOf } from "../../benchmarks/subjects/size";
+import { sizeOf } from "../../benchmarks/subjects/installation";
 import { targets } from "../../benchmarks/targets";
 
 const ENTRIES = { "bytes of the core": "index", "bytes of the tools, the core included": "tools" } as const;

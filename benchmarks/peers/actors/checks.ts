@@ -2,19 +2,14 @@ import { Lacks, type Task } from "../room";
 import { ONE_AT_A_TIME } from "../standing";
 import type { ActorPeer } from "./peer";
 
-/** More than a message needs anywhere, in milliseconds. */
-const LONG = 500;
+const LONG = 500; // Milliseconds: more than a message needs anywhere.
 
 /** What an ask gave within `LONG`: its value, that it failed, or nothing. */
 async function outcomeOf(peer: ActorPeer, actor: unknown, message: unknown, timeout = 10 * LONG) {
-  const asked = (async () => {
-    try {
-      const answer = await peer.ask(actor, message, timeout);
-      return { value: peer.replyIn === undefined ? answer : peer.replyIn(answer) };
-    } catch {
-      return "failed" as const;
-    }
-  })();
+  const asked = Promise.try(async () => {
+    const answer = await peer.ask(actor, message, timeout);
+    return { value: peer.replyIn === undefined ? answer : peer.replyIn(answer) };
+  }).catch(() => "failed" as const);
   return Promise.race([asked, Bun.sleep(LONG).then(() => "nothing" as const)]);
 }
 

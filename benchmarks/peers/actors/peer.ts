@@ -1,6 +1,5 @@
 import type { Candidate, Work } from "../room";
 
-/** What an actor does with a message; what it returns, or resolves to, answers an ask. */
 export type Handler = (message: unknown) => unknown;
 
 /** A library of actors, as its users call it. Nothing stands between a row and the library but what its users would write. */
@@ -13,7 +12,6 @@ export interface ActorPeer<Actor = unknown> {
   replyIn?(answer: unknown): unknown;
   /** True where `ask` is written by hand, so that checks of asks say nothing of the library. */
   readonly hasNoAsk?: true;
-  /** Stops an actor, and tells when it is. */
   stop?(actor: Actor): void | Promise<void>;
   /** Rows that its users would write in another way, by their names. */
   readonly own?: Readonly<Record<string, () => Work | Promise<Work>>>;

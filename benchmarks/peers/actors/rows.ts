@@ -7,14 +7,12 @@ import { checks } from "./checks";
 import { type ActorPeer, candidates, type Handler } from "./peer";
 
 const FAN = 1_000;
-/** How long two actors volley, in milliseconds. */
-const VOLLEY = 1_000;
+const VOLLEY = 1_000; // Milliseconds.
 /** A peer that leaves a timer less than this share of the ticks that it gets when idle starves it: it gets one or none then. */
 const FAIR = 0.25;
 
 type Prepare = Timed<ActorPeer>["prepare"];
 
-/** Waits until `count` messages have arrived that `send` sends. */
 const completed = (completion: Completion, send: (count: number) => void): Work => {
   return async (count) => {
     const before = completion.completed();
@@ -122,7 +120,6 @@ const heap: Task<ActorPeer> = {
   },
 };
 
-/** What a 5 ms timer gets while two actors volley. */
 const fairness: Task<ActorPeer> = {
   name: "fairness",
   heads: [
@@ -152,7 +149,6 @@ const fairness: Task<ActorPeer> = {
   },
 };
 
-/** A row, but as the peer does it where it has a way of its own. */
 const timedRow = ({ prepare, ...row }: Timed<ActorPeer>): Task<ActorPeer> =>
   timed({ ...row, prepare: (peer, root) => peer.own?.[row.row]?.() ?? prepare(peer, root) });
 

@@ -3,7 +3,6 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { buildBoth } from "../../../benchmarks/compare/builds";
 import { compare } from "../../../benchmarks/compare/compare";
 import { descendants } from "../../../benchmarks/harness/processes";
 import type { Suite } from "../../../benchmarks/harness/suite";
@@ -31,7 +30,7 @@ function git(cwd: string, ...args: readonly string[]): string {
 }
 
 const SUITE = `
-  import { createSystem, defineProtocol, late, Type } from "envoi";
+  import { createSystem, defineProtocol, Type } from "envoi";
   const Echo = defineProtocol("echo", { say: { payload: Type.Number(), reply: Type.Number() } });
   const asking = () => {
     const system = createSystem();
@@ -43,16 +42,15 @@ const SUITE = `
     return { run, completed: () => completed, teardown: () => system.shutdown() };
   };
   const row = { kind: "timed", operations: 100, per: 1, floor: { none: "of a test" } };
-  const rows = [{ ...row, name: "ask", setup: asking }, { ...row, name: "late", setup: () => (late(), asking()) }];
+  const rows = [{ ...row, name: "ask", setup: asking }];
   export const suite = { name: "own", about: "", rows };
 `;
 
-/** A checkout of the last commit here, with what it depends on. Its tree has another export, and a suite with a row that needs it. */
+/** A checkout of the last commit here, with what it depends on. Its tree has a suite of its own. */
 async function checkout(): Promise<string> {
   const folder = join(makeFolder(), "tree");
   git(root, "clone", "--quiet", "--shared", root, folder);
   await symlink(join(root, "node_modules"), join(folder, "node_modules"));
-  await patch(join(folder, "src/index.ts"), "export {", "export const late = (): number => 1;\nexport {");
   await Bun.write(join(folder, "benchmarks/suites/own.bench.ts"), SUITE);
   return folder;
 }
@@ -87,14 +85,14 @@ async function compared(folder: string, revision = "HEAD", { kind = "timed", abo
   const progress = (text: string) => {
     if (text.startsWith(abortsAt)) setImmediate(() => controller.abort());
   };
-  const rows = ["ask", "late"].map((name) => ({ kind, name }) as Suite["rows"][number]); // No more of them is looked at.
+  const rows = [{ kind, name: "ask" } as Suite["rows"][number]]; // No more of it is looked at.
   const around = { root: folder, out: add, err: add, progress, signal: controller.signal };
   const status = await compare(revision, [{ name: "own", about: "", rows }], true, around);
   return { status, said: said.join("") };
 }
 
 test.if(isLong)(
-  "a build that was slowed down is slower than its commit, and a row that the commit cannot run is named: status 1",
+  "a build that was slowed down is slower than its commit: status 1",
   async () => {
     const tree = await checkout();
     // Each turn of an actor takes some thirty times as long, which no noise hides.
@@ -104,7 +102,6 @@ test.if(isLong)(
     await patch(join(tree, "src/runtime/dispatcher.ts"), turn, slow);
     const { status, said } = await compared(tree);
     expect(said).toMatch(/^ask .* slower$/m);
-    expect(said).toContain("- own: with the base: envoi has no late in this revision (late)");
     expect(status).toBe(1);
   },
   PATIENCE,
@@ -119,37 +116,22 @@ describe("nothing is compared of", () => {
   test("a tree that does not build", async () =>
     expect(compared(await tinyCheckout("throw new Error('a typing mistake')"))).rejects.toThrow("a typing mistake"));
 
-  test("a revision that does not build, which is told once the build of the tree is over, too: it would write to what is removed", async () => {
-    const tree = await tinyCheckout("throw new Error('a typing mistake')");
-    const below = makeFolder();
-    const slow = "import { mkdirSync } from 'node:fs'; mkdirSync('dist'); await Bun.sleep(300);";
-    await Bun.write(join(tree, "scripts/build.ts"), slow);
-    const { signal } = new AbortController();
-    await expect(buildBoth(tree, git(tree, "rev-parse", "HEAD"), below, signal)).rejects.toThrow("a typing mistake");
-    expect(readdirSync(join(below, "here"))).toContain("dist");
-  });
-
   test("suites without a timed row", () =>
     expect(compared(root, "HEAD", { kind: "probe" })).rejects.toThrow("No timed row is chosen"));
 });
 
-for (const [when, abortsAt, made] of [
-  ["while it builds", "building", () => tinyCheckout("await Bun.sleep(1e9)")],
-  ["while it measures", "first look, pair 2", checkout],
-] as const) {
-  test.if(made !== checkout || isLong)(
-    `a comparison that is interrupted ${when} ends with status 130, and leaves no process, folder or change`,
-    async () => {
-      const tree = await made();
-      const there = () => [
-        git(tree, "status", "--porcelain"),
-        readdirSync(tmpdir()).filter((name) => name.startsWith("envoi-compare-")),
-      ];
-      const before = there();
-      expect((await compared(tree, "HEAD", { abortsAt })).status).toBe(130);
-      expect(descendants(process.pid)).toEqual([]);
-      expect(there()).toEqual(before);
-    },
-    PATIENCE,
-  );
-}
+test(
+  "a comparison that is interrupted ends with status 130, and leaves no process, folder or change",
+  async () => {
+    const tree = await (isLong ? checkout() : tinyCheckout("await Bun.sleep(1e9)"));
+    const there = () => [
+      git(tree, "status", "--porcelain"),
+      readdirSync(tmpdir()).filter((name) => name.startsWith("envoi-compare-")),
+    ];
+    const before = there();
+    expect((await compared(tree, "HEAD", { abortsAt: isLong ? "first look, pair 2" : "building" })).status).toBe(130);
+    expect(descendants(process.pid)).toEqual([]);
+    expect(there()).toEqual(before);
+  },
+  PATIENCE,
+);

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { cp, mkdtemp, realpath, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { standIn } from "../../../benchmarks/compare/builds";
 import { affordable, type Looked, lookAt, type Seen } from "../../../benchmarks/compare/measure";
 import { residentBytes } from "../../../benchmarks/harness/processes";
 
@@ -70,10 +69,10 @@ test("where the time is too short for all rows, those that take longest are left
 
 test("a comparison that is killed leaves no process that measures", async () => {
   const code = `
-    const { BuildProcess } = await import(${JSON.stringify(join(root, "benchmarks/compare/worker.ts"))});
+    const { startBuild } = await import(${JSON.stringify(join(root, "benchmarks/compare/measure.ts"))});
     const { descendants } = await import(${JSON.stringify(join(root, "benchmarks/harness/processes.ts"))});
-    const worker = new BuildProcess(${JSON.stringify(builds.base)}, "own", new AbortController().signal);
-    await worker.ask({ order: "begin", row: "works", warmUp: 1 });
+    const worker = startBuild(${JSON.stringify(builds.base)}, "own", new AbortController().signal);
+    await worker.ask({ order: "begin", row: "works", warmUp: 1 }, 60_000);
     process.stdout.write(descendants(process.pid).join(" ") + "\\n");
     await new Promise(() => {});
   `;
@@ -85,29 +84,3 @@ test("a comparison that is killed leaves no process that measures", async () => 
   await killed.exited;
   while (pids.some((pid) => residentBytes(pid) > 0)) await new Promise((resolve) => setImmediate(resolve));
 }, 60_000);
-
-test("a build that lacks exports of the present one loads what needs them, which fails once it is used, with the reason", async () => {
-  const old = join(folder, "old");
-  const manifest = (exports: object): string => JSON.stringify({ name: "envoi", type: "module", exports });
-  const index = { ".": { types: "./x.d.ts", default: "./dist/index.js" } };
-  const files = {
-    "old/package.json": manifest(index),
-    "old/dist/index.js": `const a = () => "early"; export { a as early };`,
-    "old/early.ts": `import { early } from "envoi";\nexport const run = () => early();`,
-    "old/late.ts": `import { early, late } from "envoi";\nexport const run = () => [early(), late()];`,
-    "old/tools.ts": `import { spawn } from "envoi/tools";\nexport const run = () => new spawn();`,
-    "new/package.json": manifest({ ...index, "./tools": "./dist/tools.js" }),
-    "new/dist/index.js": "export const early = 1, late = 2;",
-    "new/dist/tools.js": "export class spawn {}",
-  };
-  for (const [name, text] of Object.entries(files)) await Bun.write(join(folder, name), text);
-  await standIn({ base: old, present: join(folder, "new") });
-  const ran = (file: string): string => {
-    const code = `console.log(String((await import("./${file}")).run()))`;
-    const { stdout, stderr } = Bun.spawnSync([process.execPath, "-e", code], { cwd: old });
-    return `${stdout}${stderr}`;
-  };
-  expect(ran("early.ts")).toBe("early\n");
-  expect(ran("late.ts")).toContain("envoi has no late in this revision");
-  expect(ran("tools.ts")).toContain("envoi/tools has no spawn in this revision");
-});

@@ -27,17 +27,11 @@ describe("a slope of memory", () => {
     expect(megabytes).toBeWithin(1, 50);
   });
 
-  for (const [subject, share, what] of [
-    ["keepsOneIn", 1e9, "nothing"],
-    ["keepsFirst", 0.4, "something in the first two fifths, as what is filled once does"],
-  ] as const) {
-    test.if(isLong)(`is not, where it keeps ${what}`, async () => {
-      const enough = 0.02; // The compiler may still be at work.
-      expect(await leastOf(() => inFreshProcess<Charted>(subjects, subject, share), enough)).toBeLessThanOrEqual(
-        enough,
-      );
-    });
-  }
+  test.if(isLong)("is not, where it keeps nothing", async () => {
+    const enough = 0.02; // The compiler may still be at work.
+    const least = await leastOf(() => inFreshProcess<Charted>(subjects, "keepsOneIn", 1e9), enough);
+    expect(least).toBeLessThanOrEqual(enough);
+  });
 });
 
 /** The rows that look for a leak. */
@@ -65,10 +59,6 @@ describe("what is allocated", () => {
       const { bytes = 0 } = await inFreshProcess(subjects, "objects", each, NO_COLLECTION);
       expect(bytes / each).toBeWithin(48, 50);
     }
-  });
-
-  test("is not told where the collector runs meanwhile", async () => {
-    await expect(inFreshProcess(subjects, "objects", 20)).rejects.toThrow("the collector ran");
   });
 });
 

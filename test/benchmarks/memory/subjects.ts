@@ -8,20 +8,14 @@ import { Sink } from "../../../benchmarks/subjects/echo";
 const MESSAGES = 500_000;
 
 /** An actor that keeps an empty object of one message in so many. */
-export const keepsOneIn = (share: number): Promise<Charted> => keeping((taken) => taken % share === 0);
-
-/** An actor that keeps an empty object of every tenth message, among the first ones: so large a share. */
-export const keepsFirst = (share: number): Promise<Charted> =>
-  keeping((taken) => taken % 10 === 0 && taken < MESSAGES * share);
-
-const keeping = (isKept: (taken: number) => boolean): Promise<Charted> => {
+export const keepsOneIn = (share: number): Promise<Charted> => {
   const system = createSystem();
   const completion = new Completion();
   const kept = new Map<number, object>();
   let taken = 0;
   const sink = system.spawn("sink", Sink, () => ({
     take() {
-      if (isKept(++taken)) kept.set(taken, {});
+      if (++taken % share === 0) kept.set(taken, {});
       completion.arrive();
     },
   }));

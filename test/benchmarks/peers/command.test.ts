@@ -26,11 +26,11 @@ async function start(...args: readonly string[]) {
 }
 
 test("a wrong command line ends with status 2 and says what there is", async () => {
-  const usage = "bench:peers takes --only actors, files, code; --rounds, a number above 0; and --out, a folder.\n";
+  const usage = "--only takes actors, files, code; --rounds a number above 0.\n";
   for (const [args, complaint] of [
     [["--only", "toys"], usage],
     [["--rounds", "0"], usage],
-    [["--quick"], usage],
+    [["--quick"], "Unknown option '--quick'. There are --only …, --rounds …, --out ….\n"],
     [["--out", "/dev/null/there"], "--out /dev/null/there: nothing can be written there"],
   ] as const) {
     const { child } = await start(...args);

@@ -1,23 +1,10 @@
 import { expect, test } from "bun:test";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { renderPeers } from "../../../benchmarks/peers/page";
-import { keep, ROOMS, readPeers } from "../../../benchmarks/peers/results";
+import { ROOMS, readPeers } from "../../../benchmarks/peers/results";
 import { rooms } from "../../../benchmarks/peers/rooms";
-import { standingsOf } from "../../../benchmarks/peers/standing";
-import { type Kind, peerResult, peerRow } from "./sample";
+import { peerResult, peerRow } from "./sample";
 
 const three = peerRow("tell", { envoi: 30, other: 400, mailbox: 20 });
-
-test("a peer is ahead by more than 3 %, and one that overlaps messages or starves timers does less; a floor is no peer", () => {
-  const standing = (other: number, kind?: Kind) => {
-    const [found] = standingsOf(peerResult({ envoi: 100, other }, kind && { other: kind }));
-    return found?.isBehind ? "ahead" : found?.less === undefined ? "equal" : "less";
-  };
-  expect([standing(98), standing(96)]).toEqual(["equal", "ahead"]);
-  expect([standing(50, "less"), standing(50, "starves"), standing(50, "floor")]).toEqual(["less", "less", "equal"]);
-});
 
 test("the page has each figure in its table, why one is missing, what each is, and how envoi stands", () => {
   const at = (peer: string, ...rounds: number[]) => ({ peer, median: Math.max(...rounds), rounds });
@@ -51,18 +38,5 @@ test("the results in the repository have the rows and the peers that there are",
     const { candidates, tasks } = rooms[room];
     expect(rows.map(({ figures: _, ...head }) => head)).toEqual(tasks.flatMap(({ heads }) => heads));
     expect(peers.map(({ name, how }) => [name, how])).toEqual(candidates.map(({ name, how }) => [name, how]));
-  }
-});
-
-test("results are read as they were kept; a file of another shape is refused with its name and what to do", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "envoi-peers-results-"));
-  try {
-    await keep(folder, peerResult({ envoi: 30 }));
-    expect(await readPeers(folder)).toEqual([peerResult({ envoi: 30 })]);
-    await Bun.write(join(folder, "peers-code.json"), '{ "machine": {} }');
-    const refusal = /peers-code\.json.*is required.*run `bun run bench:peers --only code` again/;
-    await expect(readPeers(folder)).rejects.toThrow(refusal);
-  } finally {
-    await rm(folder, { recursive: true });
   }
 });

@@ -59,31 +59,6 @@ test("a stall of 200 ms is seen in the percentiles as it is: times count from wh
   expect(p99).toBeWithin(140, 200);
 });
 
-test("a generator that is held up says so by its lag, and its requests count from when they were due", async () => {
-  const { generator, sent, jump } = virtual(1_000);
-  const seeing = generator.window(1_000);
-  for (const milliseconds of [100, 300, 600, 1]) {
-    jump(milliseconds);
-    for (const [id] of sent) generator.settle(id, undefined);
-  }
-  expect(await seeing).toMatchObject({ lag: expect.closeTo(590, -2), p99: expect.closeTo(590, -2) });
-});
-
-test("a request is in the window in which it was due, wherever its answer is, with the kind of its error", async () => {
-  const { generator, sent, pass } = virtual(100);
-  const [first, second] = [generator.window(100), Promise.resolve().then(() => generator.window(100))];
-  pass(100);
-  const early = sent.length;
-  await Promise.resolve();
-  pass(101);
-  for (const [id] of sent.slice(early)) generator.settle(id, "busy");
-  for (const [id] of sent.slice(0, early)) generator.settle(id, undefined);
-  generator.change(0);
-  expect(await first).toMatchObject({ due: early, ok: early, errors: {} });
-  const { due, errors } = await second;
-  expect(errors).toEqual({ "ask busy": due });
-});
-
 test("an answer that is not there in time is given up, and does not count when it comes late", async () => {
   const { generator, sent, pass } = virtual(100);
   const seeing = generator.window(100);

@@ -3,7 +3,6 @@ import { existsSync } from "node:fs";
 import { residentBytes } from "../../../benchmarks/harness/processes";
 import { FAULTS, measureFault } from "../../../benchmarks/stress/faults";
 import { startLoad } from "../../../benchmarks/stress/load";
-import { trouble } from "../../../benchmarks/stress/trouble";
 import { isLong } from "../../property/runs";
 
 const TIMEOUT = 60_000;
@@ -40,25 +39,6 @@ test(
     expect(Object.keys(errors).toSorted()).toEqual(["fall thrown: Error: fell", "fly unknown-operation", "lie wrong"]);
     expect(ok).toBe(due - wrongOf(errors));
     await expect(load.call("fly")).rejects.toThrow("There is no command fly.");
-  },
-  TIMEOUT,
-);
-
-// Seconds of it.
-test.if(isLong)(
-  "past the break a bounded mailbox refuses, and after it the figures return to where they were",
-  async () => {
-    await using load = await startLoad(narrow);
-    const calm = () => load.change(100, { take: 1 });
-    calm();
-    const told = async () => ({ happened: {}, failed: [] });
-    const plan = { name: "", about: "", window: 1_000, windows: 2, begin: () => load.change(2_000), end: calm, told };
-    const { during, recovery, audit, failed } = await trouble(load, plan);
-    for (const { due, errors } of during) expect(errors["take mailbox-full"]).toBeGreaterThan(due / 10);
-    expect(recovery).toBeGreaterThan(0);
-    expect(audit.dead).toBeGreaterThan(100);
-    // In windows before and after, a busy machine may falter.
-    expect(failed.filter((sentence) => !/^(After it|Something|Nothing) /.test(sentence))).toEqual([]);
   },
   TIMEOUT,
 );

@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Window } from "../../../benchmarks/stress/results";
-import { climb, errorShare, judge } from "../../../benchmarks/stress/steps";
-import { complaints, isAsBefore } from "../../../benchmarks/stress/trouble";
+import { climb, complaints, errorShare, isAsBefore, judge } from "../../../benchmarks/stress/trouble";
 import { trouble, window } from "./sample";
 
 const late = { lag: 51 };

@@ -2,7 +2,6 @@
 import akkajs from "akkajs";
 import type { ActorPeer, Handler } from "../../actors/peer";
 
-/** What one sees of it; it has no types. */
 interface AkkaRef {
   tell(message: unknown): void;
   kill(): void;
@@ -14,7 +13,6 @@ const { Actor, ActorSystem, Configuration } = akkajs as {
   Configuration: new (text: string) => { get(): unknown };
 };
 
-/** A message that is answered. */
 class Question {
   constructor(
     readonly payload: unknown,

@@ -11,8 +11,5 @@ export async function open(): Promise<CodePeer> {
     execute: async ({ n }) => n + 1,
   });
   const options = { executionPolicy: { timeoutMs: LIMITS.timeout, memoryLimitBytes: LIMITS.memory } };
-  return {
-    run: async (js) => ({ value: await runCodeMode({ js, tools: { add }, options }) }),
-    call: "tools.add",
-  };
+  return { run: async (js) => ({ value: await runCodeMode({ js, tools: { add }, options }) }), call: "tools.add" };
 }

@@ -2,9 +2,7 @@ import { createSystem, defineProtocol, Type } from "envoi";
 import { type Isolation, resultOf, spawnCodeExecution } from "envoi/tools";
 import { type CodePeer, LIMITS } from "../../code";
 
-const Adder = defineProtocol("adder", {
-  add: { payload: Type.Object({ n: Type.Number() }), reply: Type.Number() },
-});
+const Adder = defineProtocol("adder", { add: { payload: Type.Object({ n: Type.Number() }), reply: Type.Number() } });
 
 export async function open(_root = "", isolation: Isolation = "sandbox"): Promise<CodePeer> {
   const system = createSystem();
