@@ -21,7 +21,7 @@ export type {
 } from "./actor/events";
 export type { Attachment, AttachOptions } from "./actor/face/attach";
 export type { Context, Factory, Hooks } from "./actor/face/context";
-export type { ActorReport, RunningMessage } from "./actor/face/inspect";
+export type { ActorReport, ActorView, RunningMessage } from "./actor/face/inspect";
 export type { Opener } from "./actor/face/opening";
 export type { ResolveOptions } from "./actor/face/resolvers";
 export { checkBehaviour } from "./actor/handlers";

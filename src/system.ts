@@ -4,7 +4,7 @@ import type { Logger, PublishedEvent, SystemEvent } from "./actor/events";
 import { type Attachment, type AttachOptions, attach } from "./actor/face/attach";
 import { actorBehind, refAt } from "./actor/face/by-address";
 import type { Factory } from "./actor/face/context";
-import { type ActorReport, inspect } from "./actor/face/inspect";
+import { type ActorReport, type ActorView, inspect, viewsOf } from "./actor/face/inspect";
 import type { Opener } from "./actor/face/opening";
 import { type ResolveOptions, resolve } from "./actor/face/resolvers";
 import { shutDown } from "./actor/face/shutdown";
@@ -148,6 +148,15 @@ export interface System extends AsyncDisposable, Observable, Measured {
   /** A report of each actor at this moment, as a tree: those without a parent, and their children. */
   inspect(): readonly ActorReport[];
   /**
+   * Shows all actors, one by one, each before its children: for monitors that look often at many actors. It makes no report and no
+   * copy, so that a loop over 10,000 takes a millisecond or two. The loop may wait between two of them. Actors that stop meanwhile
+   * are left out, and those that start meanwhile may be.
+   *
+   * @example
+   * for (const { ref, queued } of system.actors()) if (queued > 1_000) console.log(ref.address, queued);
+   */
+  actors(): IterableIterator<ActorView>;
+  /**
    * Shuts down when the process gets a signal, and then lets the process end by that signal. A second signal ends it at once.
    * The first process of a container, which no signal ends by itself, exits with 128 plus the signal's number instead.
    *
@@ -217,6 +226,7 @@ export function createSystem(options: SystemOptions = {}): System {
     onSend: (observer) => observers.addOnSend(observer),
     publish: (event) => events.publishOwn(event),
     inspect: () => directory.roots().map(inspect),
+    actors: () => viewsOf(environment),
     deadLetter(error, { asked = false } = {}) {
       if (!isDeliveryError(error)) {
         throw new TypeError(

@@ -1,8 +1,11 @@
-import type { Address } from "../../message/address";
+import type { Address, AnyRef } from "../../message/address";
+import { protocolOf } from "../../protocol/protocol";
+import { Burst, Mailbox } from "../../runtime/mailbox";
 import type { ActorEnvironment, Cell } from "../cell/cell";
 import { AWAITING, DRAINING, HANDLING, IDLE, READY, STOPPING } from "../cell/transitions";
-import type { Audit } from "../contract";
+import type { Audit, Envelope } from "../contract";
 import { Signal } from "../envelopes/signal";
+import { ActorRef } from "../refs/ref";
 
 /** A message that is being handled, or the hook, timer or watch that runs now. */
 export interface RunningMessage {
@@ -41,6 +44,89 @@ export interface ActorReport {
   readonly current: readonly RunningMessage[];
   /** In the order in which they were spawned. */
   readonly children: readonly ActorReport[];
+}
+
+/** One actor, as `system.actors()` shows it. Each property is read when it is asked for, and none is kept. */
+export interface ActorView {
+  /** Its reference: the same object as long as the actor lives. */
+  readonly ref: AnyRef;
+  /** The reference to its parent; undefined for an actor without one. */
+  readonly parent: AnyRef | undefined;
+  /** Its own name, the end of its address. `ref.address` is written and kept when it is first read; the name costs nothing. */
+  readonly name: string;
+  /** The name of its protocol; undefined for the handlers of a router. */
+  readonly protocol: string | undefined;
+  readonly isStopped: boolean;
+  /** As in the report of `system.inspect()`; `stopping` once it has stopped. */
+  readonly state: ActorReport["state"];
+  /** Messages that wait: in the mailbox, for room in it, or stashed. They are counted now. */
+  readonly queued: number;
+  /** Messages handled so far, by all its instances. */
+  readonly handled: number;
+  /** Messages and hooks that failed so far. */
+  readonly failed: number;
+  readonly restarts: number;
+  /** The running messages: one at most, unless the actor has a `concurrency`. */
+  readonly current: readonly RunningMessage[];
+}
+
+/** Where the name begins in the address of an actor without a parent. */
+const ROOT_LENGTH = "@(".length;
+
+class CellView implements ActorView {
+  readonly #cell: Cell;
+
+  constructor(cell: Cell) {
+    this.#cell = cell;
+  }
+
+  get ref(): AnyRef {
+    return this.#cell.ref;
+  }
+  get parent(): AnyRef | undefined {
+    return this.#cell.parent?.ref;
+  }
+  get name(): string {
+    const { ref, parent } = this.#cell;
+    return ActorRef.nameBelow(ref, parent === null ? ROOT_LENGTH : parent.addressLength);
+  }
+  get protocol(): string | undefined {
+    const { operations } = this.#cell;
+    return operations === null ? undefined : protocolOf(operations);
+  }
+  get isStopped(): boolean {
+    return this.#cell.isStopped;
+  }
+  get state(): ActorReport["state"] {
+    return stateOf(this.#cell);
+  }
+  get queued(): number {
+    return queuedIn(this.#cell);
+  }
+  get handled(): number {
+    return this.#cell.queue?.handled ?? 0;
+  }
+  get failed(): number {
+    return this.#cell.extras?.failed ?? 0;
+  }
+  get restarts(): number {
+    return this.#cell.extras?.restarts ?? 0;
+  }
+  get current(): readonly RunningMessage[] {
+    return runningIn(this.#cell);
+  }
+}
+
+/** Shows all actors that have not stopped, each before its children. */
+export function* viewsOf({ directory }: ActorEnvironment): Generator<ActorView, void> {
+  const left = directory.roots().reverse();
+  for (let cell = left.pop(); cell !== undefined; cell = left.pop()) {
+    if (cell.isStopped) continue; // The loop has waited.
+    const children = cell.extras?.children?.all();
+    if (children !== undefined)
+      for (let index = children.length - 1; index >= 0; index--) left.push(children[index] as Cell); // In range.
+    yield new CellView(cell);
+  }
 }
 
 /** Reports the state of an actor and of its children. */
@@ -103,9 +189,25 @@ export function audit(environment: ActorEnvironment): Audit {
 
 /** Messages that wait: in the mailbox, for room in it, or stashed. Counted on demand. */
 function queuedIn({ queue, extras }: Cell): number {
-  let count = extras?.instance?.stash.length ?? 0;
-  for (const envelope of queue ?? []) if (!(envelope instanceof Signal)) count++;
-  for (const envelope of extras?.bound?.waiting ?? []) if (!(envelope instanceof Signal)) count++;
+  let count = queue instanceof Mailbox ? waitingIn(queue) : messagesIn(queue);
+  if (extras !== null) count += (extras.instance?.stash.length ?? 0) + messagesIn(extras.bound?.waiting);
+  return count;
+}
+
+function messagesIn(envelopes: Iterable<Envelope> | null | undefined): number {
+  let count = 0;
+  for (const envelope of envelopes ?? []) if (!(envelope instanceof Signal)) count++;
+  return count;
+}
+
+/** Counts what waits in a plain mailbox by its links, and makes no envelopes: a million tells are 8,000 links. */
+function waitingIn(mailbox: Mailbox<Envelope>): number {
+  let count = 0;
+  for (let mail = mailbox.first; mail !== null; mail = mail.next) {
+    if (mail instanceof Burst)
+      count += mail.write - mail.read; // Signals come in envelopes.
+    else if (!(mail instanceof Signal)) count++;
+  }
   return count;
 }
 
