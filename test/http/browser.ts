@@ -62,14 +62,22 @@ async function openTab(browser: Browser, url: string): Promise<Tab> {
 /** Starts Chromium as it is for its users, but for the sandbox, which root cannot have. */
 async function startBrowser(): Promise<Browser> {
   const folder = await chromiumFolder();
+  const fonts = join(folder, "fonts.conf");
+  if (!existsSync(fonts)) await Bun.write(fonts, fontsIn(folder));
   return launch({
     executablePath: join(folder, "chromium"),
     headless: "shell",
     pipe: true, // It ends with this process, however that ends.
     args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--font-render-hinting=none"],
-    env: { ...process.env, FONTCONFIG_PATH: join(folder, "fonts") },
+    env: { ...process.env, FONTCONFIG_FILE: fonts },
   });
 }
+
+/** Leads to the fonts of the package. Its own file has other folders: without any font, each field of a form ends the browser. */
+const fontsIn = (folder: string): string => `<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig><dir>${folder}/fonts/fonts</dir><cachedir>${folder}/fonts-cache</cachedir></fontconfig>
+`;
 
 /** The folder of the unpacked browser. The first one who needs it unpacks it, which takes some seconds. */
 async function chromiumFolder(): Promise<string> {
