@@ -24,6 +24,7 @@ const project = join(`${made}-project`, "tsconfig.json");
 
 const INPUTS = [
   "src/**/*.ts",
+  "src/http/inspector/page/*",
   "benchmarks/*.{ts,json}",
   "benchmarks/{harness,soak,stress,subjects,suites,targets}/**",
   "benchmarks/peers/results.ts",

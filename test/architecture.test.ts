@@ -38,6 +38,7 @@ const DOOR = [
   ["border", "streams"],
   ["exposure", "actors", "messages"],
   ["documents", "sessions", "socket"],
+  ["inspector"],
   ["gateway-options", "gateway", "serve", "index"],
 ];
 /** The protocol and the runtime do not know each other, and no wing knows another. */

@@ -4,6 +4,7 @@ import type { RateLimitOptions } from "./border/rate-limit";
 import type { Limits, PartMaker } from "./contract";
 import { DOCUMENT_CHECKS, type DocumentOptions } from "./documents/documents";
 import type { Exposing } from "./exposure";
+import { checkInspector, type InspectorOptions } from "./inspector/options";
 import { LIMIT_CHECKS } from "./limits";
 import { aFunction, type Check, type Checks, checkOptions, DURATION, FLAG, group, must, TEXT } from "./options";
 import type { SocketOptions } from "./socket/options";
@@ -42,6 +43,11 @@ export interface GatewayOptions<E extends Exposing = Exposing> extends DocumentO
   readonly socket?: SocketOptions;
   /** Longest time, in milliseconds, that an event stream is quiet: then it gets a comment. Default: 15,000. */
   readonly keepAlive?: number;
+  /**
+   * `GET /inspect`, a page for browsers that shows the actors live, for callers who may (`/inspect`, `read`). It needs `authenticate`, or
+   * `{ isOpen: true }`. Default: false.
+   */
+  readonly inspector?: boolean | InspectorOptions;
   /** More parts, such as sessions or the inspector. Default: none. */
   readonly parts?: readonly PartMaker[];
 }
@@ -69,6 +75,7 @@ const CHECKS: Checks<GatewayOptions> = {
   topics: ELSEWHERE,
   socket: ELSEWHERE,
   keepAlive: DURATION,
+  inspector: checkInspector,
   parts: must(
     "are an array of functions that make parts",
     (value) => Array.isArray(value) && value.every((each) => typeof each === "function"),

@@ -15,6 +15,7 @@ import { drainParts } from "./drain";
 import type { Exposes } from "./exposes";
 import { type Checked, type Exposing, exposureOf } from "./exposure";
 import { checkGatewayOptions, type GatewayOptions, KEEP_ALIVE } from "./gateway-options";
+import { inspectorParts } from "./inspector/part";
 import { limitsOf } from "./limits";
 import { messagesPart } from "./messages";
 import { WAIT } from "./options";
@@ -101,7 +102,14 @@ class SystemGateway implements Site {
     const sockets = socketPart(options.topics, options.socket);
     this.bodies = new EventBodies(this.clock, options.keepAlive ?? KEEP_ALIVE);
     this.streams = new OpenStreams(this);
-    const own = [actorsPart, messagesPart, () => this.streams.part, sockets, ...documentParts(options)];
+    const own = [
+      actorsPart,
+      messagesPart,
+      () => this.streams.part,
+      sockets,
+      ...documentParts(options),
+      ...inspectorParts(options),
+    ];
     for (const make of [...own, ...(options.parts ?? [])]) {
       const part = make(this);
       this.#parts.push(part);

@@ -23,6 +23,7 @@ export type { MetricsPageOptions } from "./documents/metrics";
 export type { Exposing } from "./exposure";
 export { createGateway, type Gateway } from "./gateway";
 export type { GatewayOptions } from "./gateway-options";
+export type { InspectorOptions } from "./inspector/options";
 export type { Problem } from "./problem";
 export { type ServeOptions, type Serving, type StopOptions, serve } from "./serve";
 export type { KeepOptions, Session, SessionEvent, SessionsOptions } from "./sessions/options";

@@ -1,0 +1,29 @@
+import { type Check, type Checks, COUNT, FLAG, group, must } from "../options";
+
+/** The inspector of a gateway. */
+export interface InspectorOptions {
+  /** True to show it to everybody, without a caller: for a server that only you can reach. Default: false. */
+  readonly isOpen?: boolean;
+  /**
+   * Milliseconds from one look at the actors to the next, from 100 on. Where a look takes long, the next one comes later: 300 times as long as
+   * the look took. Default: 1,000.
+   */
+  readonly every?: number;
+  /** Most entries of the log that are kept, of failures and dead letters; as many of starts and stops. Default: 500. */
+  readonly log?: number;
+}
+
+const OPTIONS: Checks<InspectorOptions> = {
+  isOpen: FLAG,
+  every: must(
+    "is a number of milliseconds from 100, and at most 60,000",
+    (value) => typeof value === "number" && value >= 100 && value <= 60_000,
+    RangeError,
+  ),
+  log: COUNT,
+};
+
+/** The check of the option. */
+export const checkInspector: Check = (value, name, of) => {
+  if (typeof value !== "boolean") group(OPTIONS, "{ every: 2_000 }")(value, name, of);
+};

@@ -1,0 +1,128 @@
+import { type Census, type Family, type Group, Known } from "./census";
+import type { Numbers, Order, TreeRow } from "./shapes";
+
+/** Siblings on one page. */
+export const PAGE = 50;
+/** Siblings of one pattern from which they are one line. */
+const MANY = 5;
+/** Most lines of a tree. */
+const MOST = 500;
+/** Most running messages that are shown of one actor. */
+const MOST_RUNNING = 10;
+
+/** What of the tree is to be seen. */
+export interface Seen {
+  /** The lines that are open, by key, each with the first sibling below it that is shown. The key of the actors without a parent is empty. */
+  readonly open: ReadonlyMap<string, number>;
+  readonly order: Order;
+}
+
+const numbersOf = ({ queued, rate, handled, failed, restarts }: Numbers): Numbers => ({
+  ...{ queued, rate: Math.round(rate * 10) / 10, handled, failed, restarts },
+});
+
+/** The lines of a tree, those that are open with what is below them. */
+export function rowsOf({ roots }: Census, seen: Seen): readonly TreeRow[] {
+  const rows: TreeRow[] = [];
+  addPage(rows, entriesOf(roots, seen.order), "", 1, seen);
+  return rows;
+}
+
+/** The lines of all actors whose path has a text, at most a page of them, and their number. */
+export function rowsFound(
+  { known }: Census,
+  text: string,
+  { open, order }: Seen,
+): { rows: readonly TreeRow[]; found: number } {
+  const wanted = text.toLowerCase();
+  const last = wanted.slice(wanted.lastIndexOf("/") + 1);
+  const found = known.filter(
+    (actor) =>
+      actor.name.toLowerCase().includes(last) && (last === wanted || actor.path.toLowerCase().includes(wanted)),
+  );
+  const rows: TreeRow[] = [];
+  addPage(rows, sorted(found, order), "", 1, { open: new Map([["", open.get("") ?? 0]]), order }, true);
+  return { rows, found: found.length };
+}
+
+/** Siblings: groups of many, and the others one by one. */
+function entriesOf({ groups }: Family, order: Order): readonly (Group | Known)[] {
+  const entries: (Group | Known)[] = [];
+  for (const group of groups.values()) {
+    if (group.members.length >= MANY) entries.push(group);
+    else entries.push(...group.members);
+  }
+  return sorted(entries, order);
+}
+
+const sorted = <Entry extends Numbers>(entries: readonly Entry[], order: Order): readonly Entry[] =>
+  order === "spawned" ? entries : entries.toSorted((a, b) => b[order] - a[order]);
+
+function addPage(
+  rows: TreeRow[],
+  entries: readonly (Group | Known)[],
+  of: string,
+  level: number,
+  seen: Seen,
+  isFlat = false,
+): void {
+  const siblings = entries.length;
+  const wanted = seen.open.get(of) ?? 0;
+  const from = wanted < siblings ? wanted : Math.max(0, Math.floor((siblings - 1) / PAGE) * PAGE); // Some have gone.
+  const end = Math.min(from + PAGE, siblings);
+  if (from > 0) rows.push(pageRow(of, level, Math.max(0, from - PAGE), siblings, "previous"));
+  for (let index = from; index < end && rows.length < MOST; index++) {
+    const entry = entries[index] as Group | Known; // The index is in range.
+    const place = { level, place: index + 1, siblings };
+    if (entry instanceof Known) addActor(rows, entry, place, seen, isFlat);
+    else addGroup(rows, entry, place, seen);
+  }
+  if (end < siblings) rows.push(pageRow(of, level, end, siblings, "next"));
+}
+
+type Place = Pick<TreeRow, "level" | "place" | "siblings">;
+
+function addActor(rows: TreeRow[], known: Known, place: Place, seen: Seen, isFlat: boolean): void {
+  const { view, family } = known;
+  const { protocol = "", state } = view;
+  const { address } = known.ref;
+  const isOpen = seen.open.has(address);
+  rows.push({
+    key: address,
+    kind: "actor",
+    ...place,
+    name: isFlat ? known.path : known.name,
+    ...(family !== null && !isFlat && { isOpen }),
+    numbers: numbersOf(known),
+    actor: { address, protocol, state, current: view.current.slice(0, MOST_RUNNING) },
+  });
+  if (isOpen && family !== null && !isFlat)
+    addPage(rows, entriesOf(family, seen.order), address, place.level + 1, seen);
+}
+
+function addGroup(rows: TreeRow[], group: Group, place: Place, seen: Seen): void {
+  const { family, pattern, members, troubled } = group;
+  const key = `*${family.parent?.ref.address ?? ""}/${pattern}`; // No address begins so.
+  const isOpen = seen.open.has(key);
+  rows.push({
+    ...{ key, kind: "group", ...place, name: pattern, isOpen },
+    numbers: numbersOf(group),
+    count: members.length,
+    troubled,
+  });
+  if (isOpen) addPage(rows, sorted(members, seen.order), key, place.level + 1, seen);
+}
+
+function pageRow(of: string, level: number, from: number, siblings: number, which: "previous" | "next"): TreeRow {
+  const last = Math.min(from + PAGE, siblings);
+  return {
+    key: `${which} ${of}`, // No address and no group begins so.
+    kind: "page",
+    level,
+    place: 0,
+    siblings: 0,
+    name: `${which === "next" ? "Next" : "Previous"}: ${from + 1}–${last} of ${siblings}`,
+    from,
+    of,
+  };
+}

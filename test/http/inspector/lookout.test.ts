@@ -1,0 +1,68 @@
+import { describe, expect, test } from "bun:test";
+import { Lookout } from "../../../src/http/inspector/lookout";
+import { type Clock, createSystem } from "../../../src/index";
+import { createManualClock } from "../../../src/testing/index";
+import { named, spawnBoss } from "./service";
+
+/** A clock on which each reading of the time takes a while, as a look at many actors does. */
+function slow(reading: number) {
+  const clock = createManualClock();
+  let spent = 0;
+  const own: Clock = {
+    ...clock,
+    monotonicTime() {
+      spent += reading;
+      return clock.monotonicTime() + spent;
+    },
+  };
+  return { clock, own };
+}
+
+describe("The next look at the actors", () => {
+  test.each([
+    [0, 1_000],
+    [1, 1_000],
+    [10, 9_000], // Two slices and the end of the look: 30 ms.
+  ])(
+    "comes so much later that looks take a third of a percent of the time (a reading of the time takes %p ms)",
+    async (reading, least) => {
+      const { clock, own } = slow(reading);
+      const system = createSystem({ clock: own });
+      spawnBoss(system, "pool", named("worker", 700));
+      await clock.settle();
+      const lookout = new Lookout(system, 1_000, 10);
+      const leave = lookout.watch();
+      await clock.settle();
+      await clock.advance(1_000); // The first look is not counted.
+      expect(lookout.looks).toBe(2);
+      await clock.advance(least - 1);
+      const looked = lookout.looks;
+      await clock.advance(1);
+      expect([looked, lookout.looks]).toEqual([2, 3]);
+      leave();
+      expect(clock.timers).toBe(0);
+    },
+  );
+
+  test("does not come once all have left, and begins anew with the next who comes", async () => {
+    const clock = createManualClock();
+    const system = createSystem({ clock });
+    spawnBoss(system, "pool", named("worker", 1_200)); // Some turns of the event loop.
+    await clock.settle();
+    const lookout = new Lookout(system, 1_000, 10);
+    const [one, two] = [lookout.watch(), lookout.watch()];
+    one();
+    one(); // Twice is once.
+    expect(lookout.watchers).toBe(1);
+    two();
+    await clock.advance(10_000);
+    expect([lookout.looks, lookout.isLooking, lookout.census]).toEqual([0, false, null]);
+    const three = lookout.watch();
+    await clock.settle();
+    expect([lookout.looks, lookout.totals.actors, lookout.period]).toEqual([1, 1_201, 0]);
+    await clock.advance(1_000);
+    expect([lookout.looks, lookout.period]).toEqual([2, 1_000]);
+    three();
+    expect(clock.timers).toBe(0);
+  });
+});
