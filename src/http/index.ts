@@ -26,7 +26,14 @@ export type { GatewayOptions } from "./gateway-options";
 export type { InspectorOptions } from "./inspector/options";
 export type { Problem } from "./problem";
 export { type ServeOptions, type Serving, type StopOptions, serve } from "./serve";
-export type { KeepOptions, Session, SessionEvent, SessionsOptions } from "./sessions/options";
+export type {
+  KeepOptions,
+  Session,
+  SessionEvent,
+  SessionOperations,
+  SessionStreamOptions,
+  SessionsOptions,
+} from "./sessions/options";
 export { sessions } from "./sessions/sessions";
 export type { SocketOptions } from "./socket/options";
 export type { AnyTopic, ExposedTopics } from "./socket/relay";

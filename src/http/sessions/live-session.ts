@@ -1,7 +1,7 @@
 import type { Clock, ClockTimer } from "../../index";
 import type { EventLog, LoggedEvent } from "../contract";
 import { type Problem, problemOf } from "../problem";
-import { type MessageRow, REQUEST, type SessionRow, type SessionStore } from "./store";
+import { type EventRow, type MessageRow, REQUEST, type SessionRow, type SessionStore } from "./store";
 
 /** An event before it has its number. */
 export type NewEvent = Omit<LoggedEvent, "id">;
@@ -10,6 +10,8 @@ export type NewEvent = Omit<LoggedEvent, "id">;
 export interface Running {
   /** Ends it before its end. Its readers get the problem as the last event. */
   stop(problem: Problem): void;
+  /** True for a message that a chat of the AI SDK's hooks waits for. */
+  answers(chat: string): boolean;
   /** Resolves once its last event is committed, or was given up. */
   readonly done: Promise<void>;
 }
@@ -288,16 +290,30 @@ export class View implements EventLog {
   }
 
   read(given: number, most: number): readonly LoggedEvent[] | "gone" {
+    const rows = this.rows(given, most);
+    if (rows === "gone") return rows;
+    return rows.map(({ id, event, data }) => (event === null ? { id, data } : { id, event, data }));
+  }
+
+  /** The same, as they are stored. */
+  rows(given: number, most: number): readonly EventRow[] | "gone" {
     const session = this.#session;
     const { number } = session.row;
     const message = this.#message;
     const after = message === null ? given : Math.max(given, message.firstEvent);
     if (session.isDeleted || after < session.first - 1) return "gone";
-    const rows =
-      message === null
-        ? this.#store.events(number, after, most)
-        : this.#store.eventsOf(number, message.number, after, most);
-    return rows.map(({ id, event, data }) => (event === null ? { id, data } : { id, event, data }));
+    return message === null
+      ? this.#store.events(number, after, most)
+      : this.#store.eventsOf(number, message.number, after, most);
+  }
+
+  /** The last event of its message up to an id; null where that would be the first one, or later. */
+  rowUpTo(id: number): EventRow | null | "gone" {
+    const session = this.#session;
+    const message = this.#message;
+    if (message === null) return null;
+    const row = this.#store.eventUpTo(session.row.number, message, id);
+    return row ?? (session.first - 1 > message.firstEvent ? "gone" : null);
   }
 
   changed(after: number, signal: AbortSignal): Promise<void> {

@@ -2,13 +2,22 @@ import { logOf, type Operation, publicIssues, quote, receive } from "../../index
 import { readBody } from "../body";
 import type { Site, Visit } from "../contract";
 import { type Problem, problemOf, refuse, refuseError } from "../problem";
+import { AI_SDK, type EventFormat, SSE } from "../streams/event-format";
 import { eventResponse } from "../streams/event-response";
+import { FormattedView } from "./formatted-view";
 import type { LiveSession } from "./live-session";
 import { MessageRun } from "./message-run";
 import { fieldsOf, keyOf, numberIn, placeOf } from "./request-fields";
 import type { SessionBook } from "./session-book";
 import { NOT_FOUND, otherRequest, unavailable } from "./session-requests";
 import type { MessageRow } from "./store";
+
+/** An operation that clients of sessions may call. */
+export interface SessionOperation {
+  readonly operation: Operation;
+  /** How its streams are written. */
+  readonly format: EventFormat;
+}
 
 const STOPPED = problemOf("cancelled", "A client ended this message.");
 
@@ -18,13 +27,13 @@ export class MessageRequests {
   count = 0;
   readonly #site: Site;
   readonly #book: SessionBook;
-  readonly #operations: ReadonlyMap<string, Operation>;
+  readonly #operations: ReadonlyMap<string, SessionOperation>;
   /** Most messages of one session at one time. */
   readonly #most: number;
   /** The number of messages that are being answered, by owner. */
   readonly #busy = new Map<string, number>();
 
-  constructor(site: Site, book: SessionBook, operations: ReadonlyMap<string, Operation>, most: number) {
+  constructor(site: Site, book: SessionBook, operations: ReadonlyMap<string, SessionOperation>, most: number) {
     this.#site = site;
     this.#book = book;
     this.#operations = operations;
@@ -45,20 +54,21 @@ export class MessageRequests {
     const fields = fieldsOf(body.value, ["operation", "payload"]);
     if (fields instanceof Response) return fields;
     const { operation: name, payload } = fields;
-    const operation = typeof name === "string" ? this.#operations.get(name) : undefined;
-    if (operation === undefined) {
+    const found = typeof name === "string" ? this.#operations.get(name) : undefined;
+    if (found === undefined) {
       return refuse(
         "not-found",
         `Sessions have no such operation: write one of ${[...this.#operations.keys()].join(", ")}.`,
       );
     }
+    const { operation } = found;
     const refusal = await this.#site.authorize(visit, this.#book.name, operation.name);
     if (refusal !== undefined) return refusal;
     if (operation.hints?.readOnly === true && !operation.isStream) return this.#ask(row.id, visit, operation, payload);
     const live = this.#book.enter(visit.owner, row.id);
     if (live === null) return refuse("not-found", NOT_FOUND); // Deleted meanwhile.
     try {
-      return await this.#sendTo(live, visit, operation, payload, key, after);
+      return await this.#sendTo(live, visit, found, payload, key, after);
     } finally {
       live.leave();
     }
@@ -67,11 +77,12 @@ export class MessageRequests {
   async #sendTo(
     live: LiveSession,
     visit: Visit,
-    operation: Operation,
+    found: SessionOperation,
     payload: unknown,
     key: string | null,
     after: number | null,
   ): Promise<Response> {
+    const { operation } = found;
     const text = JSON.stringify({ operation: operation.name, payload });
 
     if (key !== null && live.beginning.has(key)) await live.beginning.get(key);
@@ -80,7 +91,7 @@ export class MessageRequests {
     if (known !== null) {
       const [first] = this.#book.store.events(live.row.number, known.firstEvent - 1, 1);
       if (first?.id === known.firstEvent && first.data !== text) return otherRequest();
-      return this.#answer(live, visit, operation, known, after);
+      return this.#answer(live, visit, found, known, after);
     }
     // Before it is stored: what does not fit must not fill the disk.
     const parsed = operation.payload.parse(payload);
@@ -97,11 +108,11 @@ export class MessageRequests {
       return refuse("too-many-requests", `The sessions of this caller answer ${busy} messages: wait for one of them.`);
     }
     this.#busy.set(owner, busy + 1);
-    const beginning = this.#begin(live, visit, operation, payload, text, key);
+    const beginning = this.#begin(live, visit, found, payload, text, key);
     const entry = key ?? Symbol();
     live.beginning.set(entry, beginning);
     try {
-      return await this.#answer(live, visit, operation, await beginning, after);
+      return await this.#answer(live, visit, found, await beginning, after);
     } finally {
       live.beginning.delete(entry);
     }
@@ -128,7 +139,7 @@ export class MessageRequests {
   async #begin(
     live: LiveSession,
     visit: Visit,
-    { name: operation, isStream }: Operation,
+    { operation: { name: operation, isStream }, format }: SessionOperation,
     payload: unknown,
     text: string,
     key: string | null,
@@ -140,7 +151,16 @@ export class MessageRequests {
       if (live.isDeleted) return message;
       const ref = this.#book.refOf(live.row.id);
       const { time: timeout } = this.#site.limits;
-      const sending = { ref, door: receive(ref), operation, payload, metadata: visit.metadata, timeout, isStream };
+      const sending = {
+        ref,
+        door: receive(ref),
+        operation,
+        payload,
+        metadata: visit.metadata,
+        timeout,
+        isStream,
+        format,
+      };
       ({ done } = new MessageRun(live, message.number, this.#book, sending));
       return message;
     } finally {
@@ -157,18 +177,19 @@ export class MessageRequests {
   async #answer(
     live: LiveSession,
     visit: Visit,
-    operation: Operation,
+    { operation, format }: SessionOperation,
     message: MessageRow,
     after: number | null,
   ): Promise<Response> {
     if (live.isDeleted) return refuse("not-found", NOT_FOUND);
     const { request } = visit;
     const { basePath } = this.#site;
-    const location = `${basePath}/${this.#book.name}/${live.row.id}/events?message=${message.number}`;
+    const form = format === AI_SDK ? "&format=ai-sdk" : "";
+    const location = `${basePath}/${this.#book.name}/${live.row.id}/events?message=${message.number}${form}`;
     if (/(?:^|,)\s*respond-async\s*(?:[,;]|$)/i.test(request.headers.get("prefer") ?? "")) {
       return new Response(null, { status: 202, headers: { location, "preference-applied": "respond-async" } });
     }
-    if (operation.isStream) return this.#follow(live, visit, message, after ?? 0, { location });
+    if (operation.isStream) return this.#follow(live, visit, message, format, after ?? 0, { location });
     await this.#endOf(live.running.get(message.number));
     const [event] = live.isDeleted
       ? []
@@ -182,12 +203,14 @@ export class MessageRequests {
     live: LiveSession,
     visit: Visit,
     message: MessageRow | null,
+    format: EventFormat,
     given: number,
     headers: Readonly<Record<string, string>> = {},
   ): Response {
     const view = live.view(message);
+    const log = format === SSE ? view : new FormattedView(view, format);
     const after = Math.max(given, message?.firstEvent ?? 0);
-    return eventResponse(this.#site, visit, view, { after, headers, follow: (at) => live.follow(view, at) });
+    return eventResponse(this.#site, visit, log, { after, format, headers, follow: (at) => live.follow(view, at) });
   }
 
   /** Resolves when a message has ended, or takes too long: an ask may wait for a disk that is full. */
@@ -231,14 +254,36 @@ export class MessageRequests {
       if (after instanceof Response) return after;
       const number = numberIn(query.get("message"), "message");
       if (number instanceof Response) return number;
-      if (number === null) return this.#follow(live, visit, null, after ?? live.first - 1);
+      const form = query.get("format") ?? "sse";
+      if (form !== "sse" && (form !== "ai-sdk" || number === null)) {
+        return refuse("bad-request", "The format is sse, or, for the events of one message, ai-sdk.");
+      }
+      if (number === null) return this.#follow(live, visit, null, SSE, after ?? live.first - 1);
       const message = this.#book.store.message(live.row.number, number);
       if (message === null) {
         return number > 0 && number <= live.lastMessage
           ? refuse("gone", "The events of this message are not kept any more.")
           : refuse("not-found", "The session has no such message: check its number.");
       }
-      return this.#follow(live, visit, message, after ?? 0);
+      return this.#follow(live, visit, message, form === "ai-sdk" ? AI_SDK : SSE, after ?? 0);
+    } finally {
+      live.leave();
+    }
+  }
+
+  /** For the AI SDK's `useChat({ resume: true })`: the newest message that a chat waits for, from its beginning. */
+  async readChat(visit: Visit): Promise<Response> {
+    const refusal = await this.#site.authorize(visit, `/${this.#book.name}`, "read");
+    if (refusal !== undefined) return refusal;
+    const live = this.#book.enter(visit.owner, visit.params[0] ?? "");
+    if (live === null) return refuse("not-found", NOT_FOUND);
+    try {
+      await Promise.allSettled(live.beginning.values()); // A page may be loaded anew right after it has sent its message.
+      const numbers = [...live.running].flatMap(([number, run]) =>
+        run.answers(visit.params[1] ?? "") ? [number] : [],
+      );
+      const message = this.#book.store.message(live.row.number, numbers.at(-1) ?? 0);
+      return message === null ? new Response(null, { status: 204 }) : this.#follow(live, visit, message, AI_SDK, 0);
     } finally {
       live.leave();
     }

@@ -1,5 +1,6 @@
 import { type AnyRef, type Clock, type Door, isDeliveryError, logOf, type Metadata, StreamError } from "../../index";
 import { type Problem, problemOf, problemOfError } from "../problem";
+import { AI_SDK, chatIn, type EventFormat } from "../streams/event-format";
 import type { LiveSession, NewEvent, Running } from "./live-session";
 import { WriteError } from "./writer";
 
@@ -25,6 +26,7 @@ export interface Sending {
   /** Milliseconds that an ask may take. */
   readonly timeout: number;
   readonly isStream: boolean;
+  readonly format: EventFormat;
 }
 
 /** A message of a session that is being answered: what its actor gives goes into the log, whether its client is there or not. */
@@ -44,6 +46,11 @@ export class MessageRun implements Running {
     this.#sending = sending;
     session.add(message, this);
     this.done = this.#run();
+  }
+
+  answers(chat: string): boolean {
+    const { format, payload } = this.#sending;
+    return format === AI_SDK && (chatIn(payload) ?? chat) === chat;
   }
 
   stop(problem: Problem): void {

@@ -1,5 +1,6 @@
 import type { ActorOptions, AskName, Context, Handlers, Hooks, Infer, Protocol, Schema, StreamName } from "../../index";
 import { quote } from "../../index";
+import { type Checks, checkOptions, oneOf } from "../options";
 
 /** A session as its actor gets it. */
 export interface Session<Metadata = Readonly<Record<string, unknown>>> {
@@ -32,14 +33,25 @@ export interface SessionEvent {
   readonly data: unknown;
 }
 
+/** How a streamed operation of sessions is served. */
+export interface SessionStreamOptions {
+  /** `"ai-sdk"` writes the UI message stream of the AI SDK (v1) in place of plain events. Default: `"sse"`. */
+  readonly format?: "sse" | "ai-sdk";
+}
+
+/** Operations by name; streams may have options. */
+export type SessionOperations<Signatures> = { readonly [Name in AskName<Signatures>]?: true } & {
+  readonly [Name in StreamName<Signatures>]?: true | SessionStreamOptions;
+};
+
 /** The options of sessions. */
 export interface SessionsOptions<Signatures, Metadata extends Schema = Schema> {
   /** The protocol of the actor that each session has. */
   readonly protocol: Protocol<string, Signatures>;
   /** Makes the handlers of a session's actor, at its first message, and again after it was idle or failed. */
   readonly factory: (ctx: Context<Signatures>, session: Session<MetadataOf<Metadata>>) => Handlers<Signatures> & Hooks;
-  /** The operations that clients may call. */
-  readonly operations: readonly (AskName<Signatures> | StreamName<Signatures>)[];
+  /** The operations that clients may call: their names, or a record of them where some have options. */
+  readonly operations: readonly (AskName<Signatures> | StreamName<Signatures>)[] | SessionOperations<Signatures>;
   /** Checks the metadata of a new session. Default: any JSON object. */
   readonly metadata?: Metadata;
   /** The first part of the routes and of the actors' addresses. Default: `"sessions"`. */
@@ -109,13 +121,22 @@ export function checkSessionsOptions(options: SessionsOptions<unknown>): void {
   if (typeof factory !== "function") {
     throw new TypeError(`The factory of sessions is a function of a context and a session; got ${quote(factory)}.`);
   }
-  if (!Array.isArray(operations)) {
-    throw new TypeError(`The operations of sessions are an array of names; got ${quote(operations)}.`);
+  if (typeof operations !== "object" || operations === null) {
+    throw new TypeError(
+      `The operations of sessions are an array of names, or an object such as { say: true }; got ${quote(operations)}.`,
+    );
   }
-  const unknown = (operations as readonly string[]).find((operation) => protocol.operations[operation] === undefined);
-  if (unknown !== undefined) {
-    const known = Object.keys(protocol.operations).join(", ");
-    throw new TypeError(`Sessions have no operation ${quote(unknown)} to expose: write one of ${known}.`);
+  for (const [name, given] of listedIn(operations)) {
+    const operation = Object.hasOwn(protocol.operations, name) ? protocol.operations[name] : undefined;
+    if (operation === undefined) {
+      const known = Object.keys(protocol.operations).join(", ");
+      throw new TypeError(`Sessions have no operation ${quote(name)} to expose: write one of ${known}.`);
+    }
+    if (given === true) continue;
+    checkOptions(given, STREAM, `the operation ${name} of sessions`, '{ format: "ai-sdk" }');
+    if (!operation.isStream) {
+      throw new TypeError(`The operation ${name} of sessions is no stream, and has no options: write true.`);
+    }
   }
   if (typeof name !== "string" || !/^[A-Za-z0-9_][A-Za-z0-9_.~-]*$/.test(name)) {
     throw new TypeError(
@@ -131,6 +152,14 @@ export function checkSessionsOptions(options: SessionsOptions<unknown>): void {
   for (const option of NUMBERS) checkNumber(option, options[option]);
   for (const [option, value] of Object.entries(keep)) checkNumber(`keep.${option}`, value);
 }
+
+const STREAM: Checks<SessionStreamOptions> = { format: oneOf("sse", "ai-sdk") };
+
+/** The operations as they were listed, each with its options. */
+export const listedIn = (
+  operations: SessionsOptions<unknown>["operations"],
+): readonly (readonly [string, true | SessionStreamOptions])[] =>
+  Array.isArray(operations) ? operations.map((name: string) => [name, true] as const) : Object.entries(operations);
 
 function checkNumber(option: string, value: unknown): void {
   if (value === undefined || (typeof value === "number" && value >= 1)) return;

@@ -9,9 +9,13 @@ export function keyOf({ headers }: Request): string | null | Response {
   return refuse("bad-request", "An Idempotency-Key has 1 to 255 visible ASCII characters, such as a UUID.");
 }
 
-/** The place in the log from which a client resumes, null for the beginning. */
-export const placeOf = ({ headers }: Request, query: string | null): number | null | Response =>
-  numberIn(headers.get("last-event-id") || query, "id of an event");
+/** The place in the log from which a client resumes, null for the beginning. It lies between two events in the AI SDK's form. */
+export function placeOf({ headers }: Request, query: string | null): number | null | Response {
+  const text = headers.get("last-event-id") || query;
+  if (text === null) return null;
+  if (/^\d{1,15}(?:\.\d{1,3})?$/.test(text)) return Number(text);
+  return refuse("bad-request", "The place in the log is the id of an event: send that of the last one that you have.");
+}
 
 export function numberIn(text: string | null, what: string): number | null | Response {
   if (text === null) return null;

@@ -1,9 +1,10 @@
-import type { Operation, Schema } from "../../index";
+import type { Schema } from "../../index";
 import type { Handle, MetricFamily, Part, PartMaker, Route, RouteDescription, Site } from "../contract";
 import { refuse } from "../problem";
+import { formatOf } from "../streams/event-format";
 import { codeOf } from "./database";
-import { MessageRequests } from "./message-requests";
-import { checkSessionsOptions, DEFAULTS, type SessionsOptions } from "./options";
+import { MessageRequests, type SessionOperation } from "./message-requests";
+import { checkSessionsOptions, DEFAULTS, listedIn, type SessionsOptions } from "./options";
 import { RESTARTS, SessionBook } from "./session-book";
 import { MOST, SessionRequests } from "./session-requests";
 import { WriteError } from "./writer";
@@ -48,13 +49,13 @@ function sessionsPart(site: Site, options: SessionsOptions<unknown>): Part {
 }
 
 /** The exposed operations, compiled: the first message would wait for that. */
-function operationsOf({ protocol, operations }: SessionsOptions<unknown>): ReadonlyMap<string, Operation> {
-  const exposed = new Map<string, Operation>();
-  for (const name of operations) {
+function operationsOf({ protocol, operations }: SessionsOptions<unknown>): ReadonlyMap<string, SessionOperation> {
+  const exposed = new Map<string, SessionOperation>();
+  for (const [name, options] of listedIn(operations)) {
     const operation = protocol.operations[name];
     if (operation === undefined) continue; // It has been checked.
     operation.payload.parse(undefined);
-    exposed.set(name, operation);
+    exposed.set(name, { operation, format: formatOf(options === true ? {} : options) });
   }
   return exposed;
 }
@@ -63,7 +64,7 @@ function routesOf(
   book: SessionBook,
   sessions: SessionRequests,
   messages: MessageRequests,
-  operations: ReadonlyMap<string, Operation>,
+  operations: ReadonlyMap<string, SessionOperation>,
 ): readonly Route[] {
   const at = `/${book.name}`;
   const route = (method: Route["method"], path: string, handle: Handle, description: RouteDescription): Route => ({
@@ -114,9 +115,18 @@ function routesOf(
       summary: "Ends a message that is being answered",
       statuses: [204, 404],
     }),
+    route("GET", "/:id/messages/:chat/stream", (visit) => messages.readChat(visit), {
+      summary: "Gives the AI SDK's hooks the stream that a chat waits for; 204 if there is none",
+      statuses: [204, 404, 410, 429],
+      answer: { type: "text/event-stream", schema: { type: "string" } },
+    }),
     route("GET", "/:id/events", (visit) => messages.read(visit), {
       summary: "Streams the events of a session, or of one of its messages, from any place on",
-      query: { after: { type: "integer", minimum: 0 }, message: { type: "integer", minimum: 1 } },
+      query: {
+        after: { type: "number", minimum: 0 },
+        message: { type: "integer", minimum: 1 },
+        format: { enum: ["sse", "ai-sdk"] },
+      },
       statuses: [204, 404, 410, 429],
       answer: { type: "text/event-stream", schema: { type: "string" } },
     }),

@@ -100,6 +100,7 @@ export class SessionStore {
   readonly #messageByKey: Statement<MessageRow, [number, string]>;
   readonly #events: Statement<EventRow, [number, number, number]>;
   readonly #eventsOf: Statement<EventRow, [number, number, number, number]>;
+  readonly #upTo: Statement<EventRow, [number, number, number, number]>;
   readonly #ended: Statement<EventRow, [number, number, number]>;
   readonly #since: Statement<{ id: number }, [number, number]>;
   readonly #unused: Statement<SessionRow, [number, number]>;
@@ -131,6 +132,9 @@ export class SessionStore {
     this.#events = database.prepare(`${EVENT} WHERE e.session = ? AND e.id > ? ORDER BY e.id LIMIT ?`);
     this.#eventsOf = database.prepare(
       `${EVENT} WHERE e.session = ? AND e.id > ? AND e.message = ? AND e.event IS NOT '${REQUEST}' ORDER BY e.id LIMIT ?`,
+    );
+    this.#upTo = database.prepare(
+      `${EVENT} WHERE e.session = ? AND e.id > ? AND e.id <= ? AND e.message = ? ORDER BY e.id DESC LIMIT 1`,
     );
     this.#ended = database.prepare(
       `${EVENT} JOIN messages AS m ON m.session = e.session AND m.number = e.message
@@ -181,6 +185,11 @@ export class SessionStore {
   /** The events of a message but for its request. */
   eventsOf(session: number, message: number, after: number, most: number): EventRow[] {
     return this.#eventsOf.all(session, after, message, most);
+  }
+
+  /** The last event of a message up to an id, if there is one beside its request. */
+  eventUpTo(session: number, { number, firstEvent }: MessageRow, id: number): EventRow | null {
+    return this.#upTo.get(session, firstEvent, id, number);
   }
 
   /** The events of all messages that have ended. */

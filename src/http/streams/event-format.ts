@@ -60,31 +60,31 @@ export const SSE: EventFormat = {
   encoder: () => plain,
 };
 
-/** The id of the text that is made of plain strings. */
+/**
+ * The id of each text that is made of plain strings. One is open at a time, and readers forget the id at its end. So what was written before
+ * an event follows from the event before it alone, wherever a reader resumes.
+ */
 const TEXT = "text";
 
 /** Makes the chunks of the AI SDK's UI message stream (v1), which the handler yields, or of plain strings. */
 class AiSdkEncoder implements Encoder {
   #isStarted = false;
   #isFinished = false;
-  #texts = 0;
-  #text: string | null = null;
+  #isText = false;
 
   item(item: unknown, add: AddEvent): void {
     const type = typeof item === "object" && item !== null && "type" in item ? item.type : undefined;
     if (!this.#isStarted && type !== "start") add('{"type":"start"}');
     this.#isStarted = true;
+    this.#isFinished = type === "finish" || type === "abort" || type === "error";
     if (typeof item !== "string") {
       this.#endText(add);
-      this.#isFinished = type === "finish" || type === "abort" || type === "error";
       add(jsonOf(item));
       return;
     }
-    if (this.#text === null) {
-      this.#text = `${TEXT}-${++this.#texts}`;
-      add(JSON.stringify({ type: "text-start", id: this.#text }));
-    }
-    add(JSON.stringify({ type: "text-delta", id: this.#text, delta: item }));
+    if (!this.#isText) add(JSON.stringify({ type: "text-start", id: TEXT }));
+    this.#isText = true;
+    add(JSON.stringify({ type: "text-delta", id: TEXT, delta: item }));
   }
 
   end(add: AddEvent): void {
@@ -102,13 +102,13 @@ class AiSdkEncoder implements Encoder {
   }
 
   #endText(add: AddEvent): void {
-    if (this.#text !== null) add(JSON.stringify({ type: "text-end", id: this.#text }));
-    this.#text = null;
+    if (this.#isText) add(JSON.stringify({ type: "text-end", id: TEXT }));
+    this.#isText = false;
   }
 }
 
 /** The AI SDK's UI message stream, version 1. */
-const AI_SDK: EventFormat = {
+export const AI_SDK: EventFormat = {
   headers: { ...EVENT_STREAM, "x-vercel-ai-ui-message-stream": "v1" },
   end: "[DONE]",
   goodbye: `retry: ${COME_BACK}\n${unnumbered('{"type":"error","errorText":"The server goes away: come back in a moment."}')}`,
@@ -117,3 +117,18 @@ const AI_SDK: EventFormat = {
 
 /** The format in which an endpoint writes its streams. */
 export const formatOf = ({ format }: EndpointOptions): EventFormat => (format === "ai-sdk" ? AI_SDK : SSE);
+
+/** The chat that a payload names, if it is the body of a request of the AI SDK's hooks. */
+export function chatIn(payload: unknown): string | undefined {
+  if (typeof payload !== "object" || payload === null || !("id" in payload)) return undefined;
+  return typeof payload.id === "string" ? payload.id : undefined;
+}
+
+/** The text of a stream that fails before its first event. */
+export function failureOf({ encoder, end }: EventFormat, problem: Problem): string {
+  let text = "";
+  encoder().error(problem, (data, event) => {
+    text += unnumbered(data, event, end);
+  });
+  return text;
+}

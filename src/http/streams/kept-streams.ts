@@ -1,7 +1,7 @@
 import type { ActorStream } from "../../index";
 import type { Endpoint, Site } from "../contract";
 import { refuse } from "../problem";
-import { formatOf } from "./event-format";
+import { chatIn, formatOf } from "./event-format";
 import { problemOfThrown } from "./item-feed";
 import { type LogLimits, StreamLog } from "./stream-log";
 
@@ -113,9 +113,7 @@ export class KeptStreams {
 
 /** The key of the chat that a request of the AI SDK's hooks belongs to. */
 function chatOf(owner: string, { actor, operation, options }: Endpoint, payload: unknown): string | undefined {
-  if (options.format !== "ai-sdk" || typeof payload !== "object" || payload === null || !("id" in payload))
-    return undefined;
-  const { id } = payload;
-  if (typeof id !== "string" || id.length > LONGEST_CHAT) return undefined;
+  const id = options.format === "ai-sdk" ? chatIn(payload) : undefined;
+  if (id === undefined || id.length > LONGEST_CHAT) return undefined;
   return JSON.stringify([owner, actor.name, operation.name, id]);
 }

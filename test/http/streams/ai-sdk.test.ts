@@ -1,31 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { AbstractChat, type ChatState, type ChatStatus, DefaultChatTransport, type UIMessage } from "ai";
+import { DefaultChatTransport, type UIMessage } from "ai";
 import { serve } from "../../../src/http/index";
 import { createSystem, defineProtocol, Type } from "../../../src/index";
+import { Chat } from "./ai-chat";
 import { post } from "./event-reader";
 import { Pushed } from "./feeds";
-
-/** What the hooks of each framework stand on, with plain fields in place of the framework's state. */
-class Chat extends AbstractChat<UIMessage> {
-  constructor(id: string, messages: UIMessage[], api: string) {
-    const state: ChatState<UIMessage> = {
-      status: "ready" as ChatStatus,
-      error: undefined,
-      messages,
-      pushMessage: (message) => {
-        state.messages = state.messages.concat(message);
-      },
-      popMessage: () => {
-        state.messages = state.messages.slice(0, -1);
-      },
-      replaceMessage: (index, message) => {
-        state.messages = state.messages.with(index, message);
-      },
-      snapshot: (thing) => structuredClone(thing),
-    };
-    super({ id, state, transport: new DefaultChatTransport({ api }) });
-  }
-}
 
 const Assistant = defineProtocol("assistant", {
   /** The payload is what `useChat` sends. */
@@ -52,12 +31,10 @@ function assistant(isKept = true) {
     expose: { assistant: { ref, operations: { chat: { format: "ai-sdk", ...(isKept && { resume: {} }) } } } },
   });
   const api = `${url.origin}/actors/assistant/chat`;
-  const chat = (id: string, messages: UIMessage[] = []): Chat => new Chat(id, messages, api);
+  const chat = (id: string, messages: UIMessage[] = []): Chat =>
+    new Chat(id, messages, new DefaultChatTransport({ api }));
   return { replyTo, chat, api, stop: () => stop({ streams: 0 }) };
 }
-
-const partsOf = (chat: Chat): unknown[] =>
-  (chat.lastMessage?.parts ?? []).map((part) => ("text" in part ? part.text : part.type));
 
 describe("A stream in the AI SDK's form", () => {
   test.each([true, false])("shows strings as text to its hooks (kept for resumption: %p)", async (isKept) => {
@@ -68,7 +45,7 @@ describe("A stream in the AI SDK's form", () => {
     await first.sendMessage({ text: "Say hello" });
     expect(first.error).toBeUndefined();
     expect(first.lastMessage?.role).toBe("assistant");
-    expect(partsOf(first)).toEqual(["Hello, world"]);
+    expect(first.parts).toEqual(["Hello, world"]);
     const raw = await fetch(post(api, { id: "one", messages: [] }));
     expect(raw.headers.get("x-vercel-ai-ui-message-stream")).toBe("v1");
     expect(await raw.text()).toEndWith("data: [DONE]\n\n");
@@ -89,7 +66,7 @@ describe("A stream in the AI SDK's form", () => {
     await second.sendMessage({ text: "Search" });
     expect(second.error).toBeUndefined();
     expect(second.lastMessage?.id).toBe("m1");
-    expect(partsOf(second)).toEqual(["Looking it up. ", "tool-search", "Found."]);
+    expect(second.parts).toEqual(["Looking it up. ", "tool-search", "Found."]);
     await stop();
   });
 
@@ -99,17 +76,17 @@ describe("A stream in the AI SDK's form", () => {
     reply.push("Once ", "upon ");
     const first = chat("three");
     const sent = first.sendMessage({ text: "Tell a story" });
-    while (partsOf(first)[0] !== "Once upon ") await new Promise<void>((resolve) => setImmediate(resolve));
+    await first.shows("Once upon ");
     await first.stop(); // Leaves, as a page does that is loaded anew.
     await sent;
     const again = chat("three", first.messages.slice(0, 1));
     const resumed = again.resumeStream();
-    while (partsOf(again)[0] !== "Once upon ") await new Promise<void>((resolve) => setImmediate(resolve));
+    await again.shows("Once upon ");
     reply.push("a time");
     reply.end();
     await resumed;
     expect(again.error).toBeUndefined();
-    expect(partsOf(again)).toEqual(["Once upon a time"]);
+    expect(again.parts).toEqual(["Once upon a time"]);
     const idle = chat("three");
     await idle.resumeStream();
     expect([idle.error, idle.status]).toEqual([undefined, "ready"]);
@@ -123,7 +100,7 @@ describe("A stream in the AI SDK's form", () => {
     const left = chat("four");
     replyTo("four").push("Hel");
     const sent = left.sendMessage({ text: "Hello" });
-    while (partsOf(left)[0] !== "Hel") await new Promise<void>((resolve) => setImmediate(resolve));
+    await left.shows("Hel");
     await stop();
     await sent;
     expect(left.error?.message).toBe("The server goes away: come back in a moment.");
