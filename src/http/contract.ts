@@ -105,7 +105,7 @@ export interface SampledHistogram {
 
 /** One event as it goes to clients, and into logs. */
 export interface LoggedEvent {
-  /** Counts from 1 in its log. */
+  /** Grows from 1 on in its log. */
   readonly id: number;
   /** The name of the event; undefined for an item. `error`: data is a `Problem`. `end`: the stream came to its end. */
   readonly event?: string;
@@ -143,8 +143,13 @@ export interface EventFeed {
 /** The event streams that are being written. */
 export interface Bodies {
   readonly size: number;
-  /** Makes a body. `ahead` is the text of events that are there already. The request is that which the body answers. */
-  open(feed: EventFeed, request: Request, ahead?: string): ReadableStream<Uint8Array>;
+  /** Answers a request with what a feed gives. `ahead` is the text of the events that are there already. */
+  respond(
+    feed: EventFeed,
+    visit: Pick<Visit, "request" | "server">,
+    ahead: string,
+    headers: Readonly<Record<string, string>>,
+  ): Response;
   /** Resolves when all have ended. Once the signal is aborted, their clients are told to come back. */
   drain(signal: AbortSignal): Promise<void>;
 }

@@ -160,13 +160,13 @@ class DurableRead {
     if (log.read(after, 1) === "gone") return refuse("gone", NOT_KEPT);
     const release = this.#site.enter(this.#visit.owner, "streams");
     if (release instanceof Response) return release;
-    this.#visit.server?.timeout(this.#visit.request, 0);
     const feed = new DurableFeed(log, this.#content, after, () => this.#cursorAfter(cursor), {
       follower: this.#options.follow?.(after),
       release,
     });
-    return new Response(this.#site.bodies.open(feed, this.#visit.request, feed.take(true)), {
-      headers: { ...EVENT_STREAM, ...(this.#content.isBinary === true && { "stream-sse-data-encoding": "base64" }) },
+    return this.#site.bodies.respond(feed, this.#visit, feed.take(true), {
+      ...EVENT_STREAM,
+      ...(this.#content.isBinary === true && { "stream-sse-data-encoding": "base64" }),
     });
   }
 

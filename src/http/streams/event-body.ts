@@ -1,5 +1,5 @@
 import { type Clock, quote } from "../../index";
-import type { Bodies, EventFeed } from "../contract";
+import type { Bodies, EventFeed, Visit } from "../contract";
 
 /** Bun sends the headers with the first chunk, so that one comes before the first event. */
 const OPEN = ": open\n\n";
@@ -36,7 +36,6 @@ class EventBody {
   start(controller: ReadableStreamDefaultController<Uint8Array>): void {
     this.#controller = controller;
     controller.enqueue(encoder.encode(OPEN + this.#ahead));
-    if (this.#feed.isEnded) this.#close();
   }
 
   /** Called when the socket takes more: nothing is read for a socket that does not. */
@@ -121,14 +120,24 @@ export class EventBodies implements Bodies {
     return this.#bodies.size;
   }
 
-  /** Makes a body. `ahead` is the text of events that are there already. The request is that which the body answers. */
-  open(feed: EventFeed, request: Request, ahead = ""): ReadableStream<Uint8Array> {
+  /** Answers a request with what a feed gives. `ahead` is the text of the events that are there already. */
+  respond(
+    feed: EventFeed,
+    { request, server }: Pick<Visit, "request" | "server">,
+    ahead: string,
+    headers: Readonly<Record<string, string>>,
+  ): Response {
+    if (feed.isEnded) {
+      feed.leave(); // All of it is there, and needs no stream, which costs 10 µs and more.
+      return new Response(OPEN + ahead, { headers });
+    }
+    server?.timeout(request, 0); // Else Bun ends a stream that is quiet for 10 seconds.
     const onEnd = (): void => {
       if (this.#bodies.size === 0) this.#onEmpty?.();
     };
     const body = new ReadableStream(new EventBody(feed, request, ahead, this.#bodies, onEnd));
-    if (!this.#isLooking && this.#bodies.size > 0) this.#lookLater();
-    return body;
+    if (!this.#isLooking) this.#lookLater();
+    return new Response(body, { headers });
   }
 
   /** Resolves when all have ended. Once the signal is aborted, their clients are told to come back. */

@@ -1,6 +1,6 @@
 import type { EventFeed, EventLog, Site, Visit } from "../contract";
 import { problemOf, refuse } from "../problem";
-import { type EventFormat, SSE, textOf, unnumbered } from "./event-format";
+import { type EventFormat, failureOf, SSE, textOf } from "./event-format";
 
 /** How a log is written into a response. */
 export interface EventResponseOptions {
@@ -44,10 +44,7 @@ export function eventResponse(site: Site, visit: Visit, log: EventLog, options: 
     release = entered;
   }
   const feed = new LogFeed(log, after, prefix, format, options.follow?.(after), release);
-  visit.server?.timeout(visit.request, 0); // Else Bun ends a stream that is quiet for 10 seconds.
-  return new Response(site.bodies.open(feed, visit.request, feed.take()), {
-    headers: { ...format.headers, ...headers },
-  });
+  return site.bodies.respond(feed, visit, feed.take(), { ...format.headers, ...headers });
 }
 
 /**
@@ -121,16 +118,20 @@ class LogFeed implements EventFeed {
   /** Gives the text of the events that are there. */
   take(): string {
     const log = this.#log;
-    const events = log.read(this.#at, MOST);
-    if (events === "gone") {
-      this.isEnded = true;
-      return unnumbered(JSON.stringify(problemOf("gone", GONE)), "error");
-    }
     let text = "";
-    for (const event of events) {
-      text += textOf(event, this.#prefix, this.#format);
-      this.#at = event.id;
-      if (text.length > LONG) break;
+    for (let before = -1; text.length < LONG && this.#at > before; ) {
+      before = this.#at;
+      const events = log.read(before, MOST);
+      if (events === "gone") {
+        this.isEnded = true;
+        return text + failureOf(this.#format, problemOf("gone", GONE));
+      }
+      for (const event of events) {
+        text += textOf(event, this.#prefix, this.#format);
+        this.#at = event.id;
+        if (text.length >= LONG) break;
+      }
+      if (this.#at >= log.last) break;
     }
     this.isEnded = log.isEnded && this.#at >= log.last;
     return text;

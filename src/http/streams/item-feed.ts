@@ -4,8 +4,15 @@ import { type Problem, problemOf, problemOfError } from "../problem";
 import { type AddEvent, type Encoder, formatOf, unnumbered } from "./event-format";
 import { LONG, ticks } from "./event-response";
 
-/** Most items that the producer may be ahead, and that are written at once. */
+/** Most items that the producer may be ahead. */
 export const CREDIT = 64;
+
+/** Most items of one chunk. */
+const TOGETHER = 512;
+
+/** Items that are taken at once, and the length of text after which they are taken one by one: long ones end a chunk early. */
+const FEW = 16;
+const SHORT = 16_384;
 
 /** A read of a stream, which says whether it is answered. */
 export class Ahead {
@@ -75,7 +82,7 @@ export class ItemFeed implements EventFeed {
     const add = this.#add;
     let count = 0;
     try {
-      while (!this.isEnded && count < CREDIT && this.#text.length < LONG) {
+      while (!this.isEnded && count < TOGETHER && this.#text.length < LONG) {
         if (count > 0 && this.#ahead.isPending) {
           await ticks(); // What comes at once goes out at once, in one chunk.
           if (this.#ahead.isPending) break;
@@ -85,10 +92,14 @@ export class ItemFeed implements EventFeed {
           this.isEnded = true;
           this.#encoder.end(add);
         } else {
-          const ready = this.#items.ready(CREDIT);
           this.#encoder.item(step.value, add);
-          for (const item of ready) this.#encoder.item(item, add);
-          count += 1 + ready.length;
+          count++;
+          while (count < TOGETHER && this.#text.length < LONG) {
+            const ready = this.#items.ready(this.#text.length < SHORT ? FEW : 1);
+            if (ready.length === 0) break;
+            for (const item of ready) this.#encoder.item(item, add);
+            count += ready.length;
+          }
           this.#ahead = new Ahead(this.#items);
         }
       }

@@ -2,6 +2,7 @@ import type { ActorStream, Clock, ClockTimer } from "../../index";
 import type { EventLog, LoggedEvent } from "../contract";
 import type { Problem } from "../problem";
 import type { Encoder } from "./event-format";
+import { ticks } from "./event-response";
 
 /** The bounds of a log. */
 export interface LogLimits {
@@ -10,6 +11,9 @@ export interface LogLimits {
   readonly items: number;
   readonly bytes: number;
 }
+
+/** Events that are worth a chunk. */
+const MANY = 512;
 
 /** One reader of a log, who holds the events that it has not read. */
 export interface Follower {
@@ -154,6 +158,14 @@ export class StreamLog implements EventLog {
       this.#encoder.error(this.#problemOf(thrown), add);
     }
     this.#end();
+  }
+
+  /** Resolves when no more items come at once, or there are some hundred. */
+  async filled(): Promise<void> {
+    for (let before = -1; this.last > before && this.last < MANY && !this.isEnded; ) {
+      before = this.last;
+      await ticks();
+    }
   }
 
   /** Ends the stream before its end. Readers get the problem as the last event. */

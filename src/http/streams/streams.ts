@@ -45,12 +45,12 @@ export class OpenStreams {
     if (options.resume !== undefined) {
       const kept = this.#kept.keep(visit.owner, endpoint, payload, items, release);
       void kept.log.run(first.step());
+      if (!first.isPending) await kept.log.filled();
       return this.#follow(visit, kept, 0);
     }
     const feed = new ItemFeed(endpoint, items, first, release);
     const ahead = first.isPending ? "" : await feed.read();
-    visit.server?.timeout(visit.request, 0); // Else Bun ends a stream that is quiet for 10 seconds.
-    return new Response(site.bodies.open(feed, visit.request, ahead), { headers: formatOf(options).headers });
+    return site.bodies.respond(feed, visit, ahead, formatOf(options).headers);
   }
 
   /** Answers with the events of a stream after one of them. */

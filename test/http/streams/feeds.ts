@@ -4,6 +4,8 @@ import { createSystem, defineProtocol, type System, Type } from "../../../src/in
 export const Feed = defineProtocol("feed", {
   /** So many numbers, at once. */
   ticks: { payload: Type.Number(), stream: Type.Number(), hints: { readOnly: true } },
+  /** So many numbers, each in a turn of the event loop of its own. */
+  later: { payload: Type.Number(), stream: Type.Number(), hints: { readOnly: true } },
   /** What the test pushes. */
   pushed: { payload: Type.String(), stream: Type.Unknown(), hints: { readOnly: true } },
   /** Texts of a length, for ever. */
@@ -73,6 +75,12 @@ export function spawnFeed(system: System = createSystem()) {
     (ctx) => ({
       async *ticks(count) {
         for (let tick = 1; tick <= count; tick++) yield tick;
+      },
+      async *later(count) {
+        for (let tick = 1; tick <= count; tick++) {
+          yield tick;
+          await new Promise<void>((resolve) => setImmediate(resolve));
+        }
       },
       pushed: (name) => pushed(name).items(ctx.signal),
       async *texts(length) {

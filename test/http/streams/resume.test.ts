@@ -321,28 +321,32 @@ describe("A proxy that cuts each connection after N bytes", () => {
     return shown;
   }
 
-  test("loses no event, and shows none twice, for each N", async () => {
-    const { system, ref } = spawnFeed();
-    const { server, stop } = serve(system, {
-      port: 0,
-      signals: [],
-      limits: { streams: 100_000 },
-      expose: { feed: { ref, operations: { ticks: { resume: {} } } } },
-    });
-    const proxy = await cutting(server.port ?? 0);
-    const url = new URL(`${proxy.url}/actors/feed/ticks?input=5`);
-    const expected = ["1", "2", "3", "4", "5", "{}"];
-    expect((await readAll(url)).map(({ data }) => data)).toEqual(expected);
-    const { whole } = proxy.state;
-    expect(whole).toBeGreaterThan(400);
-    for (let cut = 1; cut <= whole; cut += isLong ? 1 : 5) {
-      proxy.state.connections = 0;
-      // Where not even one event fits, no reader can come to an end: then only the first connections are cut.
-      proxy.state.after = (connection) => (connection < 3 || cut > whole / 1.3 ? cut : Number.POSITIVE_INFINITY);
-      const events = await readAll(url);
-      expect([cut, ...events.map(({ data }) => data)]).toEqual([cut, ...expected]);
-    }
-    proxy.close();
-    await stop({ streams: 0 });
-  }, 60_000);
+  test.each(["ticks", "later"])(
+    "loses no event, and shows none twice, for each N (%p)",
+    async (operation) => {
+      const { system, ref } = spawnFeed();
+      const { server, stop } = serve(system, {
+        port: 0,
+        signals: [],
+        limits: { streams: 100_000 },
+        expose: { feed: { ref, operations: { ticks: { resume: {} }, later: { resume: {} } } } },
+      });
+      const proxy = await cutting(server.port ?? 0);
+      const url = new URL(`${proxy.url}/actors/feed/${operation}?input=5`);
+      const expected = ["1", "2", "3", "4", "5", "{}"];
+      expect((await readAll(url)).map(({ data }) => data)).toEqual(expected);
+      const { whole } = proxy.state;
+      expect(whole).toBeGreaterThan(400);
+      for (let cut = 1; cut <= whole; cut += isLong ? 1 : 5) {
+        proxy.state.connections = 0;
+        // Where not even one event fits, no reader can come to an end: then only the first connections are cut.
+        proxy.state.after = (connection) => (connection < 3 || cut > whole / 1.3 ? cut : Number.POSITIVE_INFINITY);
+        const events = await readAll(url);
+        expect([cut, ...events.map(({ data }) => data)]).toEqual([cut, ...expected]);
+      }
+      proxy.close();
+      await stop({ streams: 0 });
+    },
+    60_000,
+  );
 });

@@ -82,6 +82,21 @@ describe("A stream as server-sent events", () => {
     expect(Math.max(...pauses)).toBeLessThanOrEqual(15_000);
   });
 
+  test.each([
+    [1, 512 + 1 + 64],
+    [1_000, 66 + 1 + 64],
+    [65_536, 1 + 1 + 64],
+  ])(
+    "P12: an answer that nobody reads takes a bounded number of items: of %p characters, at most %p",
+    async (length, most) => {
+      const { open, state, clock } = still();
+      const response = await open("texts", length);
+      for (let turn = 0; turn < 20; turn++) await clock.settle();
+      expect(state.made).toBeLessThanOrEqual(most);
+      await response.body?.cancel();
+    },
+  );
+
   test("gives its place back at its end, when it fails, when it is refused, and when its reader leaves", async () => {
     const { open, pushed, clock } = still({ streams: 1 });
     for (let turn = 0; turn < 3; turn++) {
@@ -112,31 +127,41 @@ describe("A stream over a socket", () => {
       signals: [],
       limits: { streams: 1 },
       ...(authenticate !== undefined && { authenticate }),
-      expose: { feed: { ref: feed.ref, operations: ["ticks", "pushed", "texts"] } },
+      expose: {
+        feed: { ref: feed.ref, operations: ["ticks", "pushed", "texts"] },
+        kept: { ref: feed.ref, operations: { texts: { resume: { bytes: 1_000_000 } } } },
+      },
     });
     stops.push(() => stop({ streams: 0 }));
     return { ...feed, gateway, url: `http://127.0.0.1:${server.port}/actors/feed`, port: server.port ?? 0 };
   }
 
   const rawRequest = (operation: string, body: string): string =>
-    `POST /actors/feed/${operation} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+    `POST /actors/${operation} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
 
   const turns = async (count: number): Promise<void> => {
     for (let turn = 0; turn < count; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
   };
 
-  test("P12: stops when the socket takes nothing, so that memory stays flat", async () => {
-    const { port, state } = serving();
-    const socket = connect(port, "127.0.0.1").pause();
-    socket.write(rawRequest("texts", "65536"));
-    let before = -1;
-    while (state.made === 0 || state.made !== before) {
-      before = state.made;
-      await turns(2_000);
-    }
-    expect(state.made).toBeLessThan(400); // 25 MB: what both ends of the connection hold.
-    socket.destroy();
-  });
+  test.each(["feed", "kept"])(
+    "P12: stops when the socket of a client that never reads takes nothing, so that memory stays flat (%p)",
+    async (name) => {
+      const { port, state } = serving();
+      const socket = connect(port, "127.0.0.1").pause();
+      socket.write(rawRequest(`${name}/texts`, "65536"));
+      let before = -1;
+      while (state.made === 0 || state.made !== before) {
+        before = state.made;
+        await turns(2_000);
+      }
+      const memory = process.memoryUsage.rss();
+      await turns(10_000);
+      expect(state.made).toBe(before);
+      expect(state.made).toBeLessThan(400); // 25 MB: what both ends of the connection hold.
+      expect(process.memoryUsage.rss() - memory).toBeLessThan(16_000_000);
+      socket.destroy();
+    },
+  );
 
   test("P7: is cancelled once its client has gone", async () => {
     const { url, pushed } = serving();
@@ -159,7 +184,7 @@ describe("A stream over a socket", () => {
       return calls++ === 0 ? answer.promise : Promise.resolve({ id: "Ada" });
     });
     const socket = connect(port, "127.0.0.1");
-    socket.write(rawRequest("pushed", '"early"'));
+    socket.write(rawRequest("feed/pushed", '"early"'));
     await asked.promise;
     const closed = new Promise((resolve) => socket.once("close", resolve));
     socket.destroy();
