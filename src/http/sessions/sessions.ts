@@ -1,7 +1,7 @@
 import type { Schema } from "../../index";
 import type { Handle, MetricFamily, Part, PartMaker, Route, RouteDescription, Site } from "../contract";
 import { refuse } from "../problem";
-import { formatOf } from "../streams/event-format";
+import { AI_SDK, formatOf } from "../streams/event-format";
 import { codeOf } from "./database";
 import { MessageRequests, type SessionOperation } from "./message-requests";
 import { checkSessionsOptions, DEFAULTS, listedIn, type SessionsOptions } from "./options";
@@ -73,6 +73,12 @@ function routesOf(
     handle: guarded(book, handle),
     description,
   });
+  const hasChats = [...operations.values()].some(({ format }) => format === AI_SDK);
+  const chat = route("GET", "/:id/messages/:chat/stream", (visit) => messages.readChat(visit), {
+    summary: "Gives the AI SDK's hooks the stream that a chat waits for; 204 if there is none",
+    statuses: [204, 404, 410, 429],
+    answer: { type: "text/event-stream", schema: { type: "string" } },
+  });
   return [
     route("POST", "", (visit) => sessions.create(visit), {
       summary: "Makes a session",
@@ -115,11 +121,7 @@ function routesOf(
       summary: "Ends a message that is being answered",
       statuses: [204, 404],
     }),
-    route("GET", "/:id/messages/:chat/stream", (visit) => messages.readChat(visit), {
-      summary: "Gives the AI SDK's hooks the stream that a chat waits for; 204 if there is none",
-      statuses: [204, 404, 410, 429],
-      answer: { type: "text/event-stream", schema: { type: "string" } },
-    }),
+    ...(hasChats ? [chat] : []),
     route("GET", "/:id/events", (visit) => messages.read(visit), {
       summary: "Streams the events of a session, or of one of its messages, from any place on",
       query: {
