@@ -347,6 +347,25 @@ describe("P7: what was given up is forgotten:", () => {
     }
   });
 
+  test("replies of one turn are sent after it, in order, and none of them once send() has ended the connection", async () => {
+    const said: string[] = [];
+    for (const isEnding of [false, true]) {
+      const { store, settle } = served();
+      const responder: Responder = createResponder({
+        doorTo: () => receive(store),
+        send({ id }) {
+          said.push(id);
+          if (isEnding) responder.close();
+          else if (id === "2") throw new Error("it is too large");
+        },
+      });
+      for (const id of ["1", "2", "3"]) responder.take(message(id, "get", { payload: Number(id) }));
+      await settle();
+      expect(responder.size).toBe(0);
+    }
+    expect(said).toEqual(["1", "2", "2", "3", "1"]); // The second one failed, and that is told.
+  });
+
   test("a lost connection ends all, and later frames are ignored", async () => {
     const { responder, sent, settle, seen, router, clock } = served();
     responder.take(message("1", "wait"));

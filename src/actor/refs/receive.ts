@@ -2,6 +2,7 @@ import type { Result } from "neverthrow";
 import { type AnyRef, quote } from "../../message/address";
 import type { DeliveryError } from "../../message/delivery-error";
 import type { Metadata } from "../../message/message";
+import type { Clock } from "../../runtime/clock";
 import type { Envelope, Origin, Recipient } from "../contract";
 import { type AskResult, PendingAsk } from "../envelopes/ask";
 import {
@@ -21,7 +22,7 @@ import { metadataOf, OUTSIDE, sentAs, withMetadata } from "../envelopes/origin";
 import { PendingStream } from "../envelopes/stream";
 import { type Expose, exposureBy } from "./exposure";
 import { recipientOf } from "./ref";
-import { ask, offer, stream, tell } from "./sending";
+import { ask, askInto, offer, stream, tell } from "./sending";
 import { type ActorStream, StreamReader } from "./stream-reader";
 
 /** The options of a door: what comes through it. */
@@ -100,6 +101,11 @@ export class ActorDoor implements Door {
     return this.#cell.isStopped;
   }
 
+  /** That of its actor's system. */
+  get clock(): Clock {
+    return this.#cell.environment.clock;
+  }
+
   tell(operation: string, payload: unknown, options?: TellOptions): void {
     const cell = this.#cell;
     if (isName(operation)) {
@@ -117,6 +123,25 @@ export class ActorDoor implements Door {
     return new Promise((resolve) =>
       refuse(cell, new PendingAsk(cell, quote(operation), payload, this.#origin, Number.POSITIVE_INFINITY, resolve)),
     );
+  }
+
+  /**
+   * Asks as `ask` does, and hands the result to a function, which must not throw: the promise and its options cost a responder a quarter of
+   * each ask. The metadata and the time were checked.
+   */
+  askInto(
+    operation: string,
+    payload: unknown,
+    timeout: number,
+    metadata: Metadata | undefined,
+    resolve: (result: AskResult) => void,
+  ): PendingAsk {
+    const cell = this.#cell;
+    const origin = metadata === undefined ? this.#origin : withMetadata(this.#origin, metadata);
+    if (isName(operation)) return askInto(cell, origin, operation, payload, timeout, resolve);
+    const pending = new PendingAsk(cell, quote(operation), payload, origin, Number.POSITIVE_INFINITY, resolve);
+    refuse(cell, pending);
+    return pending;
   }
 
   offer(operation: string, payload: unknown, options: OfferOptions = {}): Promise<Result<void, DeliveryError>> {

@@ -3,8 +3,9 @@ import type { AskError } from "../../message/delivery-error";
 import { aFunction, type Checks, COUNT, checkOptions, DURATION, must } from "../../message/option";
 import { publicError } from "../../message/response";
 import { publicIssues } from "../../message/withhold";
+import type { Clock } from "../../runtime/clock";
 import { isThenable } from "../../runtime/thenable";
-import type { AskResult } from "../envelopes/ask";
+import type { AskResult, PendingAsk } from "../envelopes/ask";
 import type { AskOptions, Progress, StreamOptions, TellOptions } from "../envelopes/call-options";
 import { StreamError } from "../envelopes/stream-step";
 import { type Answer, type AnswerFrame, isFrame, type MessageFrame, type RequestFrame } from "./frames";
@@ -72,8 +73,10 @@ class Call {
   credit = 0;
   /** The number of the next outcome. */
   index = 0;
-  /** Gives up the ask, where its door is one of ours. */
-  #cancel: ((reason: unknown) => void) | null = null;
+  /** The ask, where its door is one of ours. */
+  ask: PendingAsk | null = null;
+  /** What became of that ask. */
+  result: AskResult | null = null;
   /** Made for what takes a signal: to make one and to listen to it takes longer than a short ask. */
   #controller: AbortController | null = null;
   #wake: (() => void) | null = null;
@@ -88,11 +91,6 @@ class Call {
     this.#controller ??= new AbortController();
     return this.#controller.signal;
   }
-
-  /** Takes the function that gives its ask up. */
-  readonly canceller = (cancel: (reason: unknown) => void): void => {
-    this.#cancel = cancel;
-  };
 
   /** Ignores a count that is none: it comes from outside (P18). */
   grant(count: unknown): void {
@@ -112,7 +110,7 @@ class Call {
 
   giveUp(cause: unknown): void {
     this.isOpen = false;
-    this.#cancel?.(cause);
+    this.ask?.cancel(cause);
     this.#controller?.abort(cause);
     this.#wake?.();
   }
@@ -121,6 +119,8 @@ class Call {
 class DoorResponder implements Responder {
   readonly #options: ResponderOptions;
   readonly #calls = new Map<string, Call>();
+  /** Calls whose asks have settled in this turn. */
+  readonly #settled: Call[] = [];
   #isClosed = false;
   /** The last address that a message had: mostly that of the next one, too, and to look whether a text is one takes 50 ns. */
   #known: Address | undefined;
@@ -176,11 +176,13 @@ class DoorResponder implements Responder {
       if (pattern === "stream") {
         const options = its === undefined ? { deadline: time } : { deadline: time, metadata: its };
         void this.#answer(call, this.#read(call, door, options));
-      } else {
-        const { canceller } = call;
-        const options = its === undefined ? { timeout: time, canceller } : { timeout: time, canceller, metadata: its };
-        void this.#answerAsk(call, door, options);
-      }
+      } else if (pattern === "ask" && frame.wantsProgress !== true && door instanceof ActorDoor) {
+        call.ask = door.askInto(type, payload, time, its, (result) => this.#settle(call, result, door.clock));
+      } else
+        void this.#answer(
+          call,
+          this.#ask(call, door, its === undefined ? { timeout: time } : { timeout: time, metadata: its }),
+        );
     }
   }
 
@@ -202,25 +204,46 @@ class DoorResponder implements Responder {
     try {
       const sent = this.#send(call, await answer);
       if (isThenable(sent)) await sent;
+      this.#forget(call);
     } catch {
-      await this.#sendUnsent(call);
+      await this.#giveUpSending(call);
     }
+  }
+
+  /** Sends the outcome of an ask once the actor's turn is over: to await each would cost 0.4 µs. */
+  #settle(call: Call, result: AskResult, clock: Clock): void {
+    call.result = result;
+    if (this.#settled.push(call) === 1) clock.microtask(this.#sendSettled);
+  }
+
+  readonly #sendSettled = (): void => {
+    for (let index = 0; index < this.#settled.length; index++) this.#sendResult(this.#settled[index] as Call); // There is one.
+    this.#settled.length = 0;
+  };
+
+  #sendResult(call: Call): void {
+    try {
+      const sent = this.#send(call, this.#outcomeOf(call.result as AskResult, call)); // It has settled.
+      if (!isThenable(sent)) {
+        this.#forget(call);
+        return;
+      }
+      void Promise.resolve(sent).then(
+        () => this.#forget(call),
+        () => this.#giveUpSending(call),
+      );
+    } catch {
+      void this.#giveUpSending(call);
+    }
+  }
+
+  async #giveUpSending(call: Call): Promise<void> {
+    await this.#sendUnsent(call);
     this.#forget(call);
   }
 
-  /** Asks or offers, and sends the outcome. A promise for the outcome would cost 0.3 µs. */
-  async #answerAsk(call: Call, door: Door, options: AskOptions): Promise<void> {
-    try {
-      const result = await this.#ask(call, door, options);
-      const answer: Answer = result.isOk()
-        ? { kind: "reply", payload: result.value }
-        : this.#failureOf(result.error, call);
-      const sent = this.#send(call, answer);
-      if (isThenable(sent)) await sent;
-    } catch {
-      await this.#sendUnsent(call);
-    }
-    this.#forget(call);
+  #outcomeOf(result: AskResult, call: Call): Answer {
+    return result.isOk() ? { kind: "reply", payload: result.value } : this.#failureOf(result.error, call);
   }
 
   /**
@@ -252,11 +275,13 @@ class DoorResponder implements Responder {
     return undefined;
   }
 
-  #ask(call: Call, door: Door, options: AskOptions): Promise<AskResult> {
+  /** Asks or offers, where more than an outcome is wanted, or by a door that is not ours. */
+  async #ask(call: Call, door: Door, beside: AskOptions): Promise<Answer> {
     const { type, payload, pattern, wantsProgress } = call.frame;
-    if (pattern === "tell") return door.offer(type, payload, { ...options, signal: call.signal });
+    const options = { ...beside, signal: call.signal };
+    if (pattern === "tell") return this.#outcomeOf(await door.offer(type, payload, options), call);
     const listening = wantsProgress === true ? { ...options, onProgress: this.#progressOf(call) } : options;
-    return door.ask(type, payload, door instanceof ActorDoor ? listening : { ...listening, signal: call.signal });
+    return this.#outcomeOf(await door.ask(type, payload, listening), call);
   }
 
   /** Sends how far an ask has come. */

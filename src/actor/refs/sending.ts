@@ -137,6 +137,22 @@ export function ask(
   return promise;
 }
 
+/** Asks, and hands the result to a function, which must not throw. Gives the ask, so that it can be given up. */
+export function askInto(
+  cell: Recipient,
+  origin: Origin,
+  type: string,
+  payload: unknown,
+  delay: number,
+  resolve: (result: AskResult) => void,
+): PendingAsk {
+  const operation = cell.operation(type);
+  const pending = new PendingAsk(cell, type, payload, origin, delay, resolve);
+  if (!(origin === null && cell.takes(pending, operation))) send(cell, pending, operation, null);
+  setTimer(pending, cell.environment);
+  return pending;
+}
+
 /** Sets the timer of an ask at the end of the turn: an ask that is over by then costs nothing. */
 function setTimer(pending: PendingAsk, { dispatcher, timers }: Environment): void {
   if (pending.delay === Number.POSITIVE_INFINITY) return;
