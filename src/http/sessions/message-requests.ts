@@ -1,4 +1,5 @@
 import { logOf, type Operation, publicIssues, quote, receive } from "../../index";
+import { askOptions } from "../actors";
 import { readBody } from "../body";
 import type { Site, Visit } from "../contract";
 import { type Problem, problemOf, refuse, refuseError } from "../problem";
@@ -10,7 +11,7 @@ import { MessageRun } from "./message-run";
 import { fieldsOf, keyOf, numberIn, placeOf } from "./request-fields";
 import type { SessionBook } from "./session-book";
 import { NOT_FOUND, otherRequest, unavailable } from "./session-requests";
-import type { MessageRow } from "./store";
+import type { MessageRow, SessionRow } from "./store";
 
 /** An operation that clients of sessions may call. */
 export interface SessionOperation {
@@ -42,7 +43,7 @@ export class MessageRequests {
 
   async send(visit: Visit): Promise<Response> {
     if (this.#site.isDraining) return unavailable();
-    const row = this.#book.find(visit.owner, visit.params[0] ?? "");
+    const row = this.#lookUp(visit);
     if (row === null) return refuse("not-found", NOT_FOUND);
     const { request } = visit;
     const key = keyOf(request);
@@ -72,6 +73,12 @@ export class MessageRequests {
     } finally {
       live.leave();
     }
+  }
+
+  /** The session that a request names, if it is its owner's. */
+  #lookUp({ owner, params, timing }: Visit): SessionRow | null {
+    const find = (): SessionRow | null => this.#book.find(owner, params[0] ?? "");
+    return timing === null ? find() : timing.measure("lookup", find);
   }
 
   async #sendTo(
@@ -121,12 +128,12 @@ export class MessageRequests {
   /** An ask that changes nothing: it leaves no trace in the log, and ends with its client. */
   async #ask(id: string, visit: Visit, { name, hasReply }: Operation, payload: unknown): Promise<Response> {
     const ref = this.#book.refOf(id);
-    const { metadata, request } = visit;
+    const { request, server, timing, metadata } = visit;
     const { limits, disconnects } = this.#site;
-    const watched = disconnects.watch(request);
-    const { signal } = watched;
-    const options = { timeout: limits.time, signal, ...(metadata !== undefined && { metadata }) };
-    const reply = await receive(ref).ask(name, payload, options);
+    const watched = disconnects.watch(request, server, limits.time);
+    const options = askOptions(watched, limits.time, timing === null ? metadata : timing.mark(metadata));
+    const ask = () => receive(ref).ask(name, payload, options);
+    const reply = await (timing === null ? ask() : timing.send(ask));
     watched.end();
     if (reply.isOk()) return answered(hasReply ? (JSON.stringify(reply.value) ?? "null") : null);
     if (reply.error.kind === "handler-failed") {

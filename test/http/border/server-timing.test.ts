@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createGateway } from "../../../src/http/index";
+import { createGateway, sessions } from "../../../src/http/index";
 import { defineProtocol, Type } from "../../../src/index";
 import { testSystems } from "../../actor/test-system";
 import { get, post } from "../counter";
@@ -12,6 +12,8 @@ const Slow = defineProtocol("slow", {
   work: { payload: Type.Number(), reply: Type.Number() },
   pass: { reply: Type.Number() },
 });
+
+const Looked = defineProtocol("looked", { look: { reply: Type.Number(), hints: { readOnly: true } } });
 
 /** An actor that takes its time, and one that hands on. */
 function createSlow(serverTiming = true) {
@@ -94,6 +96,24 @@ describe("Server-Timing", () => {
     const gateway = createService(createTestSystem(), { serverTiming: true });
     const response = await post(gateway, "/actors/counter/told", null, PREFER);
     expect([await response.json(), timingOf(response)]).toEqual([{}, expect.stringContaining("handler")]);
+  });
+
+  test("tells what it took to look a session up, and its actor to answer", async () => {
+    const test = createTestSystem();
+    const gateway = createGateway(test.system, {
+      expose: {},
+      serverTiming: true,
+      parts: [
+        sessions({ protocol: Looked, operations: ["look"], factory: () => ({ look: () => 1 }), path: ":memory:" }),
+      ],
+    });
+    const at = (await post(gateway, "/sessions", {})).headers.get("location");
+    const answer = await post(gateway, `${at}/messages`, { operation: "look" }, PREFER);
+    expect([await answer.json(), timingOf(answer)]).toEqual([
+      1,
+      "lookup;dur=0.00, validate;dur=0.00, queue;dur=0.00, handler;dur=0.00, total;dur=0.00",
+    ]);
+    await gateway.close();
   });
 
   test("observes nothing but while such a request is under way", async () => {
