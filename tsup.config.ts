@@ -101,7 +101,8 @@ export default defineConfig([
       "file-actor": "src/tools/files/file-actor.ts", // Loaded by the tools, when the first of each is spawned.
       "code-actor": "src/tools/code/code-actor.ts",
       benchmarks: "benchmarks/index.ts",
-      internals: "src/tools/internals.ts", // For the benchmarks that come along, as `#internals`.
+      internals: "src/tools/internals.ts", // For the benchmarks that come along, as `#internals` and `#http-internals`.
+      "http-internals": "src/http/internals.ts",
     },
     external: ["neverthrow", /^@jitl\//, /^bun(:|$)/],
     noExternal: [/^typebox/],

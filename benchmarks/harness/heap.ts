@@ -33,11 +33,19 @@ export async function growth(count: number, work: Work): Promise<Readings> {
 const READINGS = 100;
 const SETTLED = 0.5; // The share of the way after which the compiler is done, and heap and RSS have found their size.
 
+/** Bytes of the heap, after a forced collection, and of the process. */
+export const memoryHere = () => ({ heap: liveHeap(), rss: process.memoryUsage.rss() });
+
 /**
  * How heap and RSS go on growing with each piece of work, in bytes, over `count` of them (`along` names them): read 100 times on the
- * way, each time after a forced collection; the trend is that of the second half.
+ * way, each time after a forced collection; the trend is that of the second half. `read` may read another process.
  */
-export async function slopes(along: string, count: number, work: Work): Promise<Charted> {
+export async function slopes(
+  along: string,
+  count: number,
+  work: Work,
+  read: () => ReturnType<typeof memoryHere> | Promise<ReturnType<typeof memoryHere>> = memoryHere,
+): Promise<Charted> {
   // Of a fixed size: what keeps the readings would otherwise grow by 130 bytes with each, and be found.
   const [done, heap, rss] = [0, 0, 0].map(() => new Float64Array(READINGS + 1)) as [
     Float64Array,
@@ -48,8 +56,7 @@ export async function slopes(along: string, count: number, work: Work): Promise<
     const next = Math.round((count * reading) / READINGS);
     if (reading > 0) await work(next - (done[reading - 1] ?? 0));
     done[reading] = next;
-    heap[reading] = liveHeap();
-    rss[reading] = process.memoryUsage.rss();
+    ({ heap: heap[reading], rss: rss[reading] } = await read());
   }
   const lines = Object.entries({ heap, RSS: rss }).map(([name, memory]) => {
     const points = Array.from(memory, (bytes, i): Point => [done[i] ?? 0, bytes]);

@@ -20,6 +20,7 @@ const {
   memory,
   startup,
   stress,
+  http,
 } = figures;
 const timed: Readonly<Record<string, readonly PublishedRow[]>> = {
   ...{ "message-creation": messages, routing, patterns, files: fileRows, code: codeRows },
@@ -43,7 +44,9 @@ const mixed = {
   note: stress.note,
 };
 
-/** What was published for figures of probes, each in its own unit, by their suites and rows. */
+const { note, rows } = http;
+
+/** What was published for figures of probes, each in its own unit, by their suites and rows; of a timed row, `ratio` is its time. */
 const probes: Readonly<Record<string, { readonly read: Readonly<Record<string, number>>; readonly note: string }>> = {
   [`memory: ${MEMORY_ROW}`]: {
     read: { "heap growth": memory.heapGrowthMB, "RSS growth": memory.rssGrowthMB },
@@ -52,6 +55,7 @@ const probes: Readonly<Record<string, { readonly read: Readonly<Record<string, n
   [`startup: ${startup.row}`]: { read: { time: startup.timeMs }, note: startup.note },
   [`latency: ${stress.row}, sandbox`]: mixed,
   [`latency: ${stress.row}, trusted`]: mixed,
+  ...Object.fromEntries(Object.entries(rows).map(([row, read]) => [`http: ${row}`, { read, note }])),
 };
 
 export const publishedReading = (suite: string, row: string, figure: string): number | undefined =>

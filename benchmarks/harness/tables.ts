@@ -5,7 +5,18 @@ import { type FigureName, isAimMet, isKept, isSame, type Target } from "./target
 
 export const NONE = "–";
 
-const ORDER = ["message-creation", "routing", "patterns", "files", "code", "gaps", "memory", "latency", "startup"];
+const ORDER = [
+  "message-creation",
+  "routing",
+  "patterns",
+  "files",
+  "code",
+  "gaps",
+  "memory",
+  "latency",
+  "startup",
+  "http",
+];
 const rank = (suite: string): number => (ORDER.includes(suite) ? ORDER.indexOf(suite) : ORDER.length);
 
 /** The suites in the order of the page: those with published figures first, then by name. */

@@ -51,6 +51,7 @@ export const charts: Readonly<Record<string, readonly [question: string, ...figu
   startup: ["How much longer does a process take that imports envoi?", "over bare Bun"],
   flow: ["What do waiting senders, topics and pools cost over doing it by hand?"],
   streams: ["What does an item of a stream cost over a bare generator?"],
+  http: ["What does a request cost a gateway, and what a bare server?", "gateway", "bare"],
   survival: ["What does it cost to fail, to be told of an end, and to put messages aside?"],
 };
 

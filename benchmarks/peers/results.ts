@@ -6,7 +6,7 @@ import { writeWhole } from "../harness/places";
 import { type Described, parseJson } from "../harness/schema";
 
 /** What envoi is measured beside peers at, in the order of the page. */
-export const ROOMS = ["actors", "files", "code"] as const;
+export const ROOMS = ["actors", "files", "code", "http"] as const;
 export type RoomName = (typeof ROOMS)[number];
 
 const peer = Type.String();

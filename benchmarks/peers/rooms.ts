@@ -2,11 +2,12 @@ import { join } from "node:path";
 import { actors } from "./actors/rows";
 import { code } from "./code";
 import { files } from "./files";
+import { http } from "./http";
 import type { RoomName } from "./results";
 import type { Candidate, Room } from "./room";
 
 /** What is measured in each room. The peers of a room are its own, so nobody else calls them. */
-export const rooms = { actors, files, code } as unknown as Readonly<Record<RoomName, Room<unknown>>>;
+export const rooms = { actors, files, code, http } as unknown as Readonly<Record<RoomName, Room<unknown>>>;
 
 /** Opens a candidate over a folder of its own: `AI SDK` is in `subjects/code/ai-sdk.ts`. What keeps it from starting is thrown. */
 export async function openPeer(room: RoomName, name: string, root = ""): Promise<unknown> {

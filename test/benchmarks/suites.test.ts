@@ -1,12 +1,13 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { loadSuites } from "../../benchmarks/harness/load";
-import { publishedRows } from "../../benchmarks/harness/published";
+import { publishedReading, publishedRows } from "../../benchmarks/harness/published";
 import { needing, steps, suiteOf, timed } from "../../benchmarks/harness/rows";
 import { type FigureName, isKept, isSame } from "../../benchmarks/harness/target";
 import { publishedTargets } from "../../benchmarks/pages/published";
 import { inReadme, peersInReadme } from "../../benchmarks/pages/shown";
 import { readPeers } from "../../benchmarks/peers/results";
+import figures from "../../benchmarks/published-figures.json";
 import { targets } from "../../benchmarks/targets";
 
 const suites = await loadSuites(join(import.meta.dir, "../../benchmarks/suites"));
@@ -63,4 +64,13 @@ test("each published row is in its suite", () => {
   const published = TIMED.flatMap((name) => publishedRows(name).map(({ row }) => `${name}: ${row}`));
   expect(published.filter((each) => !named.includes(each))).toEqual([]);
   expect(published.length).toBeGreaterThan(40);
+});
+
+test.each(Object.entries(figures.http.rows))("what was published for http is shown beside its row: %s", (of, read) => {
+  const row = suites.find(({ name }) => name === "http")?.rows.find(({ name }) => name === of);
+  const names = row?.kind === "probe" ? row.figures.map(({ name }) => name) : [row?.kind === "timed" ? "ratio" : ""];
+  for (const [figure, value] of Object.entries(read)) {
+    expect(names).toContain(figure);
+    expect(publishedReading("http", of, figure)).toBe(value);
+  }
 });

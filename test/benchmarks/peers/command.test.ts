@@ -26,7 +26,7 @@ async function start(...args: readonly string[]) {
 }
 
 test("a wrong command line ends with status 2 and says what there is", async () => {
-  const usage = "--only takes actors, files, code; --rounds a number above 0.\n";
+  const usage = "--only takes actors, files, code, http; --rounds a number above 0.\n";
   for (const [args, complaint] of [
     [["--only", "toys"], usage],
     [["--rounds", "0"], usage],

@@ -6,8 +6,10 @@ import { checks } from "../../../benchmarks/peers/actors/checks";
 import type { ActorPeer, Handler } from "../../../benchmarks/peers/actors/peer";
 import { actors } from "../../../benchmarks/peers/actors/rows";
 import { type FilePeer, files } from "../../../benchmarks/peers/files";
+import { http } from "../../../benchmarks/peers/http";
 import { Lacks, type Room, type Task, timed } from "../../../benchmarks/peers/room";
 import { openPeer } from "../../../benchmarks/peers/rooms";
+import type { Server } from "../../../benchmarks/subjects/http-process";
 import { isLong } from "../../property/runs";
 
 // The module says which peer it opens; nothing else calls it.
@@ -36,6 +38,16 @@ test("each row of files works on envoi, and what it left on the disk is looked a
     await expect(take(tasksOf(files, /^write/)[0], wrong, root)).rejects.toThrow("the text that is there");
   } finally {
     await rm(root, { recursive: true });
+  }
+});
+
+// Of the candidates, those that need no package.
+test.each(["envoi", "Bun.serve"])("each row of http has all its requests answered, by %s", async (name) => {
+  await using server = (await openPeer("http", name)) as Server; // As the modules export it.
+  for (const task of http.tasks) {
+    const readings = take(task, server);
+    if (name !== "envoi" && task.name.includes("refused")) await expect(readings).rejects.toBeInstanceOf(Lacks);
+    else expect((await readings)?.[0]).toHaveLength(2);
   }
 });
 
