@@ -38,6 +38,11 @@ export class OpenStreams {
     // A stream that fails at once gets a status of its own, and the first events go out with the headers.
     const first = new Ahead(items);
     for (let wait = 0; wait < 4 && first.isPending; wait++) await ticks();
+    if (first.isPending) {
+      // The turn of the actors may have been over, so that the stream has not begun.
+      await new Promise<void>((go) => site.clock.macrotask(go));
+      await ticks();
+    }
     if (first.failure !== null) {
       release();
       return refuseProblem(problemOfThrown(endpoint, first.failure.thrown));
