@@ -302,9 +302,13 @@ export class View implements EventLog {
     const message = this.#message;
     const after = message === null ? given : Math.max(given, message.firstEvent);
     if (session.isDeleted || after < session.first - 1) return "gone";
-    return message === null
-      ? this.#store.events(number, after, most)
-      : this.#store.eventsOf(number, message.number, after, most);
+    const rows =
+      message === null
+        ? this.#store.events(number, after, most)
+        : this.#store.eventsOf(number, message.number, after, most);
+    // The thread that writes may have committed more than the session has heard of: `last` does not count that yet.
+    const { committed } = session;
+    return (rows.at(-1)?.id ?? 0) <= committed ? rows : rows.filter(({ id }) => id <= committed);
   }
 
   /** The last event of its message up to an id; null where that would be the first one, or later. */

@@ -109,7 +109,7 @@ class LogFeed implements EventFeed {
     let text = this.#left.signal.aborted ? "" : this.take();
     while (text !== "" && text.length < LONG && !this.isEnded) {
       await ticks(); // What comes at once goes out at once, in one chunk.
-      if (this.#log.last === this.#at || this.#left.signal.aborted) break;
+      if (this.#log.last <= this.#at || this.#left.signal.aborted) break;
       text += this.take();
     }
     return text;

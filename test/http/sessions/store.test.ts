@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openDatabase, VERSION } from "../../../src/http/sessions/database";
 import { threadProgram } from "../../../src/http/sessions/executor";
+import { LiveSession } from "../../../src/http/sessions/live-session";
 import { SessionStore } from "../../../src/http/sessions/store";
 import { ThreadRunner } from "../../../src/http/sessions/writer";
 import { systemClock } from "../../../src/index";
@@ -244,4 +245,19 @@ test("the program of the thread names nothing from outside of itself, also when 
     expect(database.query("SELECT id FROM sessions ORDER BY id").values()).toEqual([["a"], ["b"]]);
     close();
   }
+});
+
+test("events that the thread has committed are read once their session has heard of it, and not before", async () => {
+  const store = new SessionStore(freshPath(), "normal", systemClock, "{}");
+  const row = await store.create("one", "ada", null, "{}");
+  const limits = { events: 100, unread: Number.POSITIVE_INFINITY };
+  const session = new LiveSession(row, store, systemClock, limits, () => {});
+  const message = await session.begin('{"operation":"say"}', null);
+  await session.append(message.number, [{ data: "1" }], false);
+  await store.write(store.append(row.number, message.number, 1, [{ id: 3, data: "2" }]), () => false);
+  for (const view of [session.view(message), session.view(null)]) {
+    expect([view.last, view.read(1, 10)]).toEqual([2, [{ id: 2, data: "1" }]]);
+    expect(view.read(2, 10)).toEqual([]);
+  }
+  await store.close();
 });
