@@ -1,7 +1,7 @@
 /** Gateways, each as its row needs it. */
 import { join } from "node:path";
 import { type ActorOptions, type Context, createSystem, defineProtocol, type SignaturesOf, Type } from "envoi";
-import { bearerTokens, createGateway, serve, sessions } from "envoi/http";
+import { bearerTokens, createGateway, serve } from "envoi/http";
 import { disk, makeFolder } from "../harness/places";
 import { median } from "../harness/statistics";
 import type { Readings } from "../harness/suite";
@@ -82,14 +82,12 @@ export async function full(): Promise<Started> {
     rateLimit: "1000000/s;100000000/min",
     serverTiming: true,
     metrics: true,
-    parts: [
-      sessions({
-        protocol: Desk,
-        operations: ["take", "ticks"],
-        path: join(makeFolder(disk, "envoi-http-").path, "sessions.sqlite"),
-        factory: () => plain,
-      }),
-    ],
+    sessions: {
+      protocol: Desk,
+      operations: ["take", "ticks"],
+      path: join(makeFolder(disk, "envoi-http-").path, "sessions.sqlite"),
+      factory: () => plain,
+    },
   });
   const headers = { authorization: `Bearer ${TOKEN}` };
   const made = await gateway.fetch(new Request(`${url}sessions`, { method: "POST", headers }));

@@ -10,8 +10,12 @@ import { aFunction, type Check, type Checks, checkOptions, DURATION, FLAG, group
 import type { SocketOptions } from "./socket/options";
 import type { ExposedTopics } from "./socket/relay";
 
-/** The options of a gateway. */
-export interface GatewayOptions<E extends Exposing = Exposing> extends DocumentOptions {
+/** The options of a gateway. `Sessions` is a `SessionsOptions`; never for a gateway without sessions. */
+export interface GatewayOptions<
+  E extends Exposing = Exposing,
+  Sessions = never,
+  Topics extends ExposedTopics = ExposedTopics,
+> extends DocumentOptions {
   /** What can be reached: actors by the name that they have outside, each with its operations. Nothing else can. */
   readonly expose: E;
   /** The name of the service, for its documents. Default: `"envoi"`. */
@@ -38,7 +42,7 @@ export interface GatewayOptions<E extends Exposing = Exposing> extends DocumentO
   /** The bounds of what comes from outside. Default: each has its own, which `Limits` says. */
   readonly limits?: Partial<Limits>;
   /** The topics that clients may subscribe to over a socket, by the name that they have outside. Default: none. */
-  readonly topics?: ExposedTopics;
+  readonly topics?: Topics;
   /** The bounds of sockets. Default: each has its own, which `SocketOptions` says. */
   readonly socket?: SocketOptions;
   /** Longest time, in milliseconds, that an event stream is quiet: then it gets a comment. Default: 15,000. */
@@ -48,7 +52,9 @@ export interface GatewayOptions<E extends Exposing = Exposing> extends DocumentO
    * `{ isOpen: true }`. Default: false.
    */
   readonly inspector?: boolean | InspectorOptions;
-  /** More parts, such as sessions or the inspector. Default: none. */
+  /** Sessions, each an actor of its own that belongs to one caller and outlives the process. Default: none. */
+  readonly sessions?: Sessions;
+  /** More parts. Default: none. */
   readonly parts?: readonly PartMaker[];
 }
 
@@ -56,7 +62,10 @@ export const KEEP_ALIVE = 15_000;
 
 const ELSEWHERE: Check = () => {}; // Its own part looks at it.
 
-const CHECKS: Checks<GatewayOptions> = {
+/** The options of a gateway, whatever its sessions are: their part looks at those. */
+export type AnyGatewayOptions = GatewayOptions<Exposing, unknown>;
+
+const CHECKS: Checks<AnyGatewayOptions> = {
   expose: ELSEWHERE,
   name: TEXT,
   version: TEXT,
@@ -76,6 +85,7 @@ const CHECKS: Checks<GatewayOptions> = {
   socket: ELSEWHERE,
   keepAlive: DURATION,
   inspector: checkInspector,
+  sessions: ELSEWHERE,
   parts: must(
     "are an array of functions that make parts",
     (value) => Array.isArray(value) && value.every((each) => typeof each === "function"),
@@ -87,5 +97,9 @@ const CHECKS: Checks<GatewayOptions> = {
  *
  * @param more the checks of options that stand beside those of the gateway.
  */
-export const checkGatewayOptions = <More extends object>(given: GatewayOptions, more: Checks<More>, of: string): void =>
+export const checkGatewayOptions = <More extends object>(
+  given: AnyGatewayOptions,
+  more: Checks<More>,
+  of: string,
+): void =>
   checkOptions<object>(given, { ...CHECKS, ...more }, of, '{ expose: { counter: { ref, operations: ["add"] } } }');

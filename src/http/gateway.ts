@@ -1,5 +1,5 @@
 import type { WebSocketHandler } from "bun";
-import { type Clock, type Logger, quote, type System } from "../index";
+import { type Clock, type Logger, quote, type Schema, type System } from "../index";
 import { actorsPart } from "./actors";
 import { Access } from "./border/access";
 import { headersOf } from "./border/authenticate";
@@ -14,7 +14,7 @@ import { endpointsOf, methodsOf, pathOf } from "./documents/reachable";
 import { drainParts } from "./drain";
 import type { Exposes } from "./exposes";
 import { type Checked, type Exposing, exposureOf } from "./exposure";
-import { checkGatewayOptions, type GatewayOptions, KEEP_ALIVE } from "./gateway-options";
+import { type AnyGatewayOptions, checkGatewayOptions, type GatewayOptions, KEEP_ALIVE } from "./gateway-options";
 import { inspectorParts } from "./inspector/part";
 import { limitsOf } from "./limits";
 import { messagesPart } from "./messages";
@@ -22,12 +22,15 @@ import { WAIT } from "./options";
 import { refuse } from "./problem";
 import { type Place, RouteTable } from "./route-table";
 import { serverIn } from "./server";
+import type { OperationName, SessionsOf, SessionsOptions } from "./sessions/options";
+import { sessionsPart } from "./sessions/sessions";
 import { socketPart } from "./socket/part";
+import type { ExposedTopics, NoTopics } from "./socket/relay";
 import { EventBodies } from "./streams/event-body";
 import { OpenStreams } from "./streams/streams";
 
 /** The door of a system to HTTP. */
-export interface Gateway<E = Exposing> extends Exposes<E> {
+export interface Gateway<E = Exposing, Sessions = unknown, Topics = unknown> extends Exposes<E, Sessions, Topics> {
   /**
    * Answers a request. Never rejects. Give it Bun's server, if there is one, or what a router has of it, such as hono's `env`: without it, a
    * WebSocket is answered with 426.
@@ -73,7 +76,7 @@ class SystemGateway implements Site {
   #onIdle: (() => void) | null = null;
   #drained: Promise<void> | null = null;
   #closed: Promise<void> | null = null;
-  readonly #options: GatewayOptions;
+  readonly #options: AnyGatewayOptions;
   readonly #cors: Cors | null;
   readonly #parts: Part[] = [];
   /** Those that count answers. */
@@ -84,7 +87,7 @@ class SystemGateway implements Site {
   readonly #shares: Shares;
   readonly #access: Access;
 
-  constructor(system: System, options: GatewayOptions) {
+  constructor(system: System, options: AnyGatewayOptions) {
     this.system = system;
     this.clock = system.clock;
     this.log = system.log;
@@ -110,6 +113,7 @@ class SystemGateway implements Site {
       ...documentParts(options),
       ...inspectorParts(options),
     ];
+    if (options.sessions !== undefined) own.push(sessionsPart(options.sessions));
     for (const make of [...own, ...(options.parts ?? [])]) {
       const part = make(this);
       this.#parts.push(part);
@@ -294,16 +298,25 @@ async function withoutBody(answer: Response | Promise<Response>): Promise<Respon
  * const gateway = createGateway(system, { expose: { counter: { ref: counter, operations: ["add", "total"] } } });
  * Bun.serve({ port: 3000, fetch: gateway.fetch });
  */
-export function createGateway<const E extends Exposing>(
+export function createGateway<
+  const E extends Exposing,
+  Signatures = never,
+  Metadata extends Schema = Schema,
+  const Name extends OperationName<Signatures> = never,
+  const Topics extends ExposedTopics = NoTopics,
+>(
   system: System,
-  options: GatewayOptions<E> & { readonly expose: Checked<E> },
-): Gateway<E> {
+  options: GatewayOptions<E, SessionsOptions<Signatures, Metadata, Name>, Topics> & { readonly expose: Checked<E> },
+): Gateway<E, SessionsOf<Signatures, Metadata, Name>, Topics> {
   checkGatewayOptions(options, {}, "a gateway");
   return gatewayOf(system, options);
 }
 
-/** Makes a gateway of options that were checked. */
-export function gatewayOf<E extends Exposing>(system: System, options: GatewayOptions<E>): Gateway<E> {
+/** Makes a gateway of options that were checked. What it exposes, the compiler alone knows. */
+export function gatewayOf<E, Sessions, Topics>(
+  system: System,
+  options: AnyGatewayOptions,
+): Gateway<E, Sessions, Topics> {
   if (typeof system?.inspect !== "function") {
     throw new TypeError(`A gateway belongs to a system: createGateway(system, options); got ${quote(system)}.`);
   }

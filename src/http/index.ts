@@ -20,6 +20,7 @@ export {
   verifyManifest,
 } from "./documents/manifest";
 export type { MetricsPageOptions } from "./documents/metrics";
+export type { ExposedSessions } from "./exposes";
 export type { Exposing } from "./exposure";
 export { createGateway, type Gateway } from "./gateway";
 export type { GatewayOptions } from "./gateway-options";
@@ -34,6 +35,5 @@ export type {
   SessionStreamOptions,
   SessionsOptions,
 } from "./sessions/options";
-export { sessions } from "./sessions/sessions";
 export type { SocketOptions } from "./socket/options";
 export type { AnyTopic, ExposedTopics } from "./socket/relay";

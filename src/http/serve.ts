@@ -1,10 +1,12 @@
-import type { ShutdownOptions, ShutdownReport, SignalName, System } from "../index";
+import type { Schema, ShutdownOptions, ShutdownReport, SignalName, System } from "../index";
 import type { BunServer } from "./contract";
 import { idleTimeOf } from "./disconnects";
 import type { Checked, Exposing } from "./exposure";
 import { type Gateway, gatewayOf } from "./gateway";
 import { checkGatewayOptions, type GatewayOptions } from "./gateway-options";
 import { type Check, type Checks, checkOptions, FLAG, group, must, TEXT, WAIT } from "./options";
+import type { OperationName, SessionsOf, SessionsOptions } from "./sessions/options";
+import type { ExposedTopics, NoTopics } from "./socket/relay";
 
 /** The options of a server, beside those of its gateway. */
 export interface ServerOptions {
@@ -22,7 +24,12 @@ export interface ServerOptions {
 }
 
 /** The options of a server and its gateway. */
-export interface ServeOptions<E extends Exposing = Exposing> extends GatewayOptions<E>, ServerOptions {}
+export interface ServeOptions<
+  E extends Exposing = Exposing,
+  Sessions = never,
+  Topics extends ExposedTopics = ExposedTopics,
+> extends GatewayOptions<E, Sessions, Topics>,
+    ServerOptions {}
 
 /** How a server ends. */
 export interface StopOptions extends ShutdownOptions {
@@ -31,10 +38,10 @@ export interface StopOptions extends ShutdownOptions {
 }
 
 /** A server that runs. */
-export interface Serving<E = Exposing> {
+export interface Serving<E = Exposing, Sessions = unknown, Topics = unknown> {
   /** Where it listens, with a slash at the end. */
   readonly url: URL;
-  readonly gateway: Gateway<E>;
+  readonly gateway: Gateway<E, Sessions, Topics>;
   /** Bun's server. */
   readonly server: BunServer;
   /**
@@ -74,13 +81,19 @@ const SERVER: Checks<ServerOptions> = {
  * @example
  * const { url } = serve(system, { port: 0, expose: { counter: { ref: counter, operations: ["add", "total"] } } });
  */
-export function serve<const E extends Exposing>(
+export function serve<
+  const E extends Exposing,
+  Signatures = never,
+  Metadata extends Schema = Schema,
+  const Name extends OperationName<Signatures> = never,
+  const Topics extends ExposedTopics = NoTopics,
+>(
   system: System,
-  options: ServeOptions<E> & { readonly expose: Checked<E> },
-): Serving<E> {
+  options: ServeOptions<E, SessionsOptions<Signatures, Metadata, Name>, Topics> & { readonly expose: Checked<E> },
+): Serving<E, SessionsOf<Signatures, Metadata, Name>, Topics> {
   checkGatewayOptions(options, SERVER, "a server");
   const { port, hostname, signals = ["SIGINT", "SIGTERM"], shutdown = {} } = options;
-  const gateway = gatewayOf<E>(system, options);
+  const gateway = gatewayOf<E, SessionsOf<Signatures, Metadata, Name>, Topics>(system, options);
   let server: BunServer | undefined;
   let stopped: Promise<ShutdownReport> | undefined;
 

@@ -65,7 +65,7 @@ if (written.isOk() && read.isOk() && missing.isErr()) {
 
 /** A service with sessions, whose file a thread writes, and its client, types inferred. */
 const OWN_SERVICE = `import { createSystem, defineProtocol, Type } from "envoi";
-import { serve, sessions } from "envoi/http";
+import { serve } from "envoi/http";
 import { createClient } from "envoi/http/client";
 const Chat = defineProtocol("chat", { say: { payload: Type.String(), stream: Type.String() } });
 const Counter = defineProtocol("counter", {
@@ -84,7 +84,7 @@ export const service = serve(system, {
   hostname: "127.0.0.1",
   signals: [],
   expose: { counter: { ref: counter, operations: { add: true, ticks: { resume: {} } } } },
-  parts: [sessions({ protocol: Chat, operations: ["say"], path: "chat.sqlite", factory })],
+  sessions: { protocol: Chat, operations: ["say"], path: "chat.sqlite", factory },
 });
 for (const socket of [false, true]) {
   const client = createClient<typeof service>({ url: service.url, socket });
@@ -97,7 +97,7 @@ for (const socket of [false, true]) {
 const client = createClient<typeof service>({ url: service.url });
 const session = await client.sessions.create();
 if (session.isErr()) throw new Error(session.error.message);
-for await (const word of client.sessions.send(session.value.id, "say", "good morning")) console.log(word);
+for await (const word of session.value.stream("say", "good morning")) console.log(word);
 await service.stop();
 `;
 
@@ -217,10 +217,19 @@ describe("the tarball, installed into an empty project", () => {
   }, 240_000);
 
   test("its client goes into a page, without anything of the service", async () => {
-    const built = await runScript(folder, "build", "--target=browser", "--minify", "page.ts", "--outfile=page.js");
+    const options = ["--target=browser", "--minify", "--splitting", "--outdir=page"];
+    const built = await runScript(folder, "build", "page.ts", ...options);
     expect({ exitCode: built.exitCode, stderr: built.stderr }).toEqual({ exitCode: 0, stderr: "" });
-    const text = await Bun.file(join(folder, "page.js")).text();
-    expect(Bun.gzipSync(text, { level: 9 }).length).toBeLessThan(11_000); // 8 kB, and neverthrow.
+    const texts = new Map<string, string>();
+    for (const name of new Bun.Glob("*.js").scanSync(join(folder, "page"))) {
+      texts.set(name, await Bun.file(join(folder, "page", name)).text());
+    }
+    const text = [...texts.values()].join("");
+    const late = new Set([...text.matchAll(/import\("\.\/([^"]+)"\)/g)].map(([, name]) => name)); // The socket.
+    expect(late.size).toBe(1);
+    const first = [...texts].filter(([name]) => !late.has(name));
+    const sizes = first.map(([, each]) => Bun.gzipSync(each, { level: 9 }).length);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(11_000); // 8 kB, and neverthrow.
     expect(text).not.toMatch(/\bBun\.|\bprocess\.|bun:sqlite|node:/);
   }, 60_000);
 

@@ -5,11 +5,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { installation } from "../../benchmarks/subjects/installation";
 import { serve } from "../../src/http/index";
-import { createSystem, defineProtocol, Type } from "../../src/index";
+import { createSystem, createTopic, defineProtocol, Type } from "../../src/index";
+import { isLong } from "../property/runs";
 import { blocksOf, runScript } from "./page";
 
 const root = join(import.meta.dir, "../..");
 const NODE = "22.23.3";
+/** The oldest one that the client of a gateway is tested with. */
+const OLD_NODE = "20.20.0";
 const blocks = blocksOf(await Bun.file(join(root, "docs/runtimes.md")).text());
 const blockUnder = (heading: string) => {
   const block = blocks.find((each) => each.heading === heading);
@@ -40,10 +43,88 @@ async function nodeIn(folder: string): Promise<string> {
     const [major = 0, minor = 0] = said.split(".").map(Number);
     if (major > 22 || (major === 22 && minor >= 12)) return own;
   }
+  return installNode(folder, NODE);
+}
+
+async function installNode(folder: string, version: string): Promise<string> {
+  await Bun.write(join(folder, "package.json"), '{ "private": true }\n');
   const name = `node-${process.platform === "win32" ? "win" : process.platform}-${process.arch}`;
-  const { exitCode, stderr } = await runScript(folder, "add", `${name}@${NODE}`);
+  const { exitCode, stderr } = await runScript(folder, "add", `${name}@${version}`);
   if (exitCode !== 0) throw new Error(stderr);
   return join(folder, `node_modules/${name}/bin/node`);
+}
+
+const CALLED = [2, 1, 2, 3, "invalid-payload"];
+const TALKED = ["good", "morning", "2message", "3message", "4end"];
+
+/** Calls a service by the client of the package, on a Node, and gives the lines that it writes. */
+async function callFrom(folder: string, node: string): Promise<readonly string[]> {
+  const Counter = defineProtocol("counter", {
+    add: { payload: Type.Number(), reply: Type.Number() },
+    ticks: { payload: Type.Number(), stream: Type.Number() },
+  });
+  const Chat = defineProtocol("chat", { say: { payload: Type.String(), stream: Type.String() } });
+  const totals = createTopic<number>("totals");
+  const system = createSystem();
+  let total = 0;
+  const ref = system.spawn("counter", Counter, () => ({
+    add(n) {
+      total += n;
+      totals.publish(total);
+      return total;
+    },
+    *ticks(most) {
+      for (let n = 1; n <= most; n++) yield n;
+    },
+  }));
+  const service = serve(system, {
+    port: 0,
+    hostname: "127.0.0.1",
+    signals: [],
+    expose: { counter: { ref, operations: { add: true, ticks: { resume: {} } } } },
+    topics: { totals },
+    sessions: {
+      protocol: Chat,
+      operations: ["say"],
+      path: ":memory:",
+      factory: () => ({ say: (text) => text.split(" ") }),
+    },
+  });
+  const gone = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+  await gone.stop(true);
+  const code = `
+    import { createClient } from "envoi/http/client";
+    const url = ${JSON.stringify(service.url)};
+    const hasSocket = typeof WebSocket !== "undefined";
+    for (const socket of hasSocket ? [false, true] : [false]) {
+      const client = createClient({ url, socket });
+      console.log((await client.counter.ask("add", 2)).unwrapOr("none"));
+      for await (const tick of client.counter.stream("ticks", 3)) console.log(tick);
+      console.log((await client.counter.ask("add", "two")).match(String, ({ kind }) => kind));
+      client.close();
+    }
+    const client = createClient({ url });
+    const session = (await client.sessions.create({ title: "A trip" }))._unsafeUnwrap();
+    for await (const word of session.stream("say", "good morning")) console.log(word);
+    for await (const { id, event } of session.events({ message: 1 })) console.log(id + event);
+    const onGap = async () => void (await client.counter.tell("add", 1));
+    try {
+      for await (const total of client.subscribe("totals", { onGap })) {
+        console.log(total);
+        break;
+      }
+    } catch (error) {
+      console.log(error.message);
+    }
+    client.close();
+    console.log((await createClient({ url: ${JSON.stringify(gone.url)} }).counter.ask("add", 1)).match(String, ({ kind }) => kind));
+  `;
+  await Bun.write(join(folder, "client.mjs"), code);
+  const child = Bun.spawn([node, "client.mjs"], { cwd: folder, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  await service.stop({ streams: 0, timeout: 1 });
+  expect(stderr).toBe("");
+  return stdout.trim().split("\n");
 }
 
 describe("the core outside of Bun, as docs/runtimes.md says", () => {
@@ -51,7 +132,6 @@ describe("the core outside of Bun, as docs/runtimes.md says", () => {
   let node = "";
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "envoi-runtimes-"));
-    await Bun.write(join(folder, "node/package.json"), '{ "private": true }\n');
     node = await nodeIn(join(folder, "node"));
     cpSync(await installation(), folder, { recursive: true });
   }, 240_000);
@@ -98,46 +178,21 @@ describe("the core outside of Bun, as docs/runtimes.md says", () => {
     expect(run("kit.mjs")).toEqual({ exitCode: 0, stderr: "", stdout: "timeout\n3" });
   }, 60_000);
 
-  test("on Node: the client of a gateway asks, streams and speaks by a socket", async () => {
-    const Counter = defineProtocol("counter", {
-      add: { payload: Type.Number(), reply: Type.Number() },
-      ticks: { payload: Type.Number(), stream: Type.Number() },
-    });
-    const system = createSystem();
-    let total = 0;
-    const ref = system.spawn("counter", Counter, () => ({
-      add: (n) => (total += n),
-      *ticks(most) {
-        for (let n = 1; n <= most; n++) yield n;
-      },
-    }));
-    const service = serve(system, {
-      port: 0,
-      hostname: "127.0.0.1",
-      signals: [],
-      expose: { counter: { ref, operations: { add: true, ticks: { resume: {} } } } },
-    });
-    const gone = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
-    await gone.stop(true);
-    const code = `
-      import { createClient } from "envoi/http/client";
-      const url = ${JSON.stringify(service.url)};
-      for (const socket of [false, true]) {
-        const client = createClient({ url, socket });
-        console.log((await client.counter.ask("add", 2)).unwrapOr("none"));
-        for await (const tick of client.counter.stream("ticks", 3)) console.log(tick);
-        console.log((await client.counter.ask("add", "two")).match(String, ({ kind }) => kind));
-        client.close();
-      }
-      console.log((await createClient({ url: ${JSON.stringify(gone.url)} }).counter.ask("add", 1)).match(String, ({ kind }) => kind));
-    `;
-    await Bun.write(join(folder, "client.mjs"), code);
-    const child = Bun.spawn([node, "client.mjs"], { cwd: folder, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
-    const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
-    await service.stop({ streams: 0, timeout: 1 });
-    const lines = [2, 1, 2, 3, "invalid-payload", 4, 1, 2, 3, "invalid-payload", "unreachable"];
-    expect({ stderr, lines: stdout.trim().split("\n") }).toEqual({ stderr: "", lines: lines.map(String) });
+  test("on Node: the client of a gateway asks, streams, has sessions and topics, and speaks by a socket", async () => {
+    expect(await callFrom(folder, node)).toEqual(
+      [...CALLED, 4, ...CALLED.slice(1), ...TALKED, "5", "unreachable"].map(String),
+    );
   }, 60_000);
+
+  test.skipIf(!isLong)(
+    "on Node 20: the client does all of that but what needs a socket",
+    async () => {
+      const old = await installNode(join(folder, "node20"), OLD_NODE);
+      const without = "The message was not sent: this runtime has no WebSocket; Node has one from version 22 on.";
+      expect(await callFrom(folder, old)).toEqual([...CALLED, ...TALKED, without, "unreachable"].map(String));
+    },
+    240_000,
+  );
 
   test("with the globals of a web worker: the program of the page runs, in a bundle", async () => {
     const { code, output } = blockUnder("A worker of a browser");

@@ -41,6 +41,12 @@ export const gateway = createGateway(system, {
     desk: { ref: desk, operations: { find: true, total: true, chars: { resume: {} } } },
   },
 });
+export const talking = createGateway(system, {
+  expose: {},
+  topics: { topic, dates },
+  sessions: { protocol: Desk, operations: ["find", "note", "chars"], factory: () => desks },
+});
+export const session = createClient<typeof talking>({ url: "/api" }).sessions.at("7");
 export const client = createClient<typeof gateway>({ url: "/api" });
 export const kit = createBehaviourKit(Desk, () => desks);
 export const probe = createTestSystem().createProbe(Desk);
@@ -132,12 +138,23 @@ const WRONG: Readonly<Record<string, readonly string[]>> = {
   'client.files.ask("read");': ["Expected 2-3 arguments, but got 1."],
   'client.desk.ask("total", 1);': ["'1'", "'undefined'"],
   "client.fils;": ["'fils' does not exist"],
+  "client.sessions.create();": ['"this gateway has no sessions: give it the option sessions"'],
+  'client.subscribe("topic");': ['"this gateway has no topics: give it the option topics"'],
+  'session.ask("fnd", "a");': ['"fnd"', '"find" | "note"'],
+  'session.ask("chars");': ['"chars gives a stream: call stream() for it"'],
+  'session.ask("total");': ['"total"', '"find" | "note"'],
+  'session.tell("opn");': ['"opn"', '"chars" | "find" | "note"'],
+  'createClient<typeof talking>({ url: "/" }).subscribe("topc");': ['"topc"', '"dates" | "topic"'],
+  'createGateway(system, { expose: {}, sessions: { protocol: Desk, operations: ["fnd"], factory: () => desks } });': [
+    '"fnd"',
+    '"find"',
+  ],
 };
 const programs = Object.keys(WRONG);
 
-/** A protocol of 300 operations, exposed as a list and as a record: the compiler must not tire of it. */
+/** A protocol of 300 operations, exposed as a list, as a record and by sessions: the compiler must not tire of it. */
 const names = Array.from({ length: 300 }, (_, n) => `operation${n}`);
-const LARGE = `import { createSystem, defineProtocol, type RefTo, Type } from "envoi";
+const LARGE = `import { createSystem, defineProtocol, type Handlers, type RefTo, type SignaturesOf, Type } from "envoi";
 import { createGateway } from "envoi/http";
 import { createClient } from "envoi/http/client";
 const Payload = Type.Object({ id: Type.String(), count: Type.Number(), tags: Type.Array(Type.String()) });
@@ -145,14 +162,20 @@ const Large = defineProtocol("large", {
   ${names.map((name, n) => `${name}: { payload: Payload, ${n % 10 === 0 ? "stream" : "reply"}: Payload }`).join(",\n  ")}
 });
 declare const ref: RefTo<typeof Large>;
+declare const handlers: Handlers<SignaturesOf<typeof Large>>;
 export const gateway = createGateway(createSystem(), {
   expose: {
     list: { ref, operations: ${JSON.stringify(names)} },
     record: { ref, operations: { ${names.map((name, n) => `${name}: ${n % 10 === 0 ? "{ resume: {} }" : "true"}`).join(", ")} } },
   },
+  sessions: { protocol: Large, operations: ${JSON.stringify(names)}, factory: () => handlers },
 });
 const client = createClient<typeof gateway>({ url: "/api" });
 const payload = { id: "a", count: 1, tags: [] };
+const session = client.sessions.at("7");
+export const sent = [
+  ${names.map((name, n) => `session.${n % 10 === 0 ? "stream" : "ask"}("${name}", payload)`).join(",\n  ")}
+] as const;
 export const asked = [
   ${names.map((name, n) => `client.${n % 2 === 0 ? "list" : "record"}.${n % 10 === 0 ? "stream" : "ask"}("${name}", payload)`).join(",\n  ")}
 ] as const;
@@ -175,6 +198,7 @@ describe("what the compiler says of a wrong program", () => {
       `import { ${names.join(", ")} } from "./given";`,
       'import { defineProtocol, type Ref, Type } from "envoi";',
       'import { createGateway } from "envoi/http";',
+      'import { createClient } from "envoi/http/client";',
       'import { spawnCodeExecution, spawnProgram, typesFor } from "envoi/tools";',
     ];
     await Bun.write(join(folder, "large.ts"), LARGE);

@@ -1,4 +1,4 @@
-import type { Problem, ProblemKind, STATUSES } from "../problem";
+import type { Problem, ProblemKind } from "../problem";
 
 /**
  * What went wrong. Most are kinds of the gateway's refusals; these come of the client itself, too, without a status:
@@ -55,40 +55,38 @@ export class ClientStreamError extends Error {
   }
 }
 
-/** The kinds that a gateway sends. The first one of a status is also that of a response of a proxy, without problem details. */
-const KINDS = {
-  "bad-request": 400,
-  "invalid-payload": 400,
-  unauthenticated: 401,
-  forbidden: 403,
-  "not-found": 404,
-  "no-recipient": 404,
-  "unknown-operation": 404,
-  "method-not-allowed": 405,
-  "not-acceptable": 406,
-  "slow-request": 408,
-  conflict: 409,
-  gone: 410,
-  "payload-too-large": 413,
-  "unsupported-media-type": 415,
-  "upgrade-required": 426,
-  "too-many-requests": 429,
-  "internal-error": 500,
-  "handler-failed": 500,
-  "ask-cycle": 500,
-  unavailable: 503,
-  cancelled: 503,
-  "mailbox-full": 503,
-  stopped: 503,
-  unreachable: 503,
-  timeout: 504,
-} as const satisfies typeof STATUSES;
+/** The kinds that a gateway sends, by their status. The first one is also that of a response without problem details. */
+const KINDS: Readonly<Record<number, string>> = {
+  400: "bad-request invalid-payload",
+  401: "unauthenticated",
+  403: "forbidden",
+  404: "not-found no-recipient unknown-operation",
+  405: "method-not-allowed",
+  406: "not-acceptable",
+  408: "slow-request",
+  409: "conflict",
+  410: "gone",
+  413: "payload-too-large",
+  415: "unsupported-media-type",
+  426: "upgrade-required",
+  429: "too-many-requests",
+  500: "internal-error handler-failed ask-cycle",
+  502: "unknown", // The proxy does not say whether the service had the request.
+  503: "unavailable cancelled mailbox-full stopped unreachable",
+  504: "timeout",
+};
+
+/** The status of a kind; undefined for none of a gateway. */
+const statusOf = (kind: unknown): number | undefined =>
+  Object.keys(KINDS)
+    .map(Number)
+    .find((status) => typeof kind === "string" && KINDS[status]?.split(" ").includes(kind));
+
+const isKind = (kind: unknown): kind is ClientErrorKind => statusOf(kind) !== undefined;
 
 /** True when the same request may succeed later. */
 const isRetryable = (kind: ClientErrorKind): boolean =>
-  kind === "unknown" || (isKind(kind) && kind !== "cancelled" && [408, 429, 503, 504].includes(KINDS[kind]));
-
-const isKind = (kind: unknown): kind is ProblemKind => typeof kind === "string" && Object.hasOwn(KINDS, kind);
+  kind !== "cancelled" && [408, 429, 502, 503, 504].includes(statusOf(kind) ?? 0);
 
 /** Makes an error. */
 export const failure = (kind: ClientErrorKind, message: string, more: Partial<ClientError> = {}): ClientError => ({
@@ -134,11 +132,18 @@ const isIssue = (issue: unknown): issue is ClientError["issues"][number] =>
   isObject(issue) && typeof issue["path"] === "string" && typeof issue["message"] === "string";
 
 function kindOf(status: number): ClientErrorKind {
-  if (status === 502) return "unknown"; // The proxy does not say whether the service had the request.
-  const [kind] = Object.entries(KINDS).find((entry) => entry[1] === status) ?? [];
+  const kind = KINDS[status]?.split(" ")[0];
   if (isKind(kind)) return kind;
   return status >= 500 ? "unavailable" : status >= 400 ? "bad-request" : "invalid-response";
 }
+
+/** The error of an answer that no gateway gives. */
+export const strange = (what: string, status: number | null = null): ClientError =>
+  failure(
+    "invalid-response",
+    `The answer to ${what} is none of a gateway: is the url that of one, and the operation of this kind?`,
+    { status },
+  );
 
 /** The error of a response that is a refusal, with the text of its body. */
 export function errorOfResponse(response: Response, text: string, what: string): ClientError {
@@ -147,7 +152,12 @@ export function errorOfResponse(response: Response, text: string, what: string):
   const isProblem = headers.get("content-type")?.startsWith("application/problem+json") === true;
   const told = isProblem ? errorOfProblem(jsonIn(text)?.value, retryAfter) : undefined;
   if (told !== undefined) return told;
-  const sentence = `${what} was answered with status ${status}, and without problem details: something before the gateway did that.`;
+  if (response.type === "opaqueredirect" || (status >= 300 && status < 400)) {
+    const to = headers.get("location"); // A browser does not tell.
+    const sentence = `${what} was redirected${to === null ? "" : ` to ${to.slice(0, 200)}`}: write the url of the gateway itself.`;
+    return failure("invalid-response", sentence, { status: status || null });
+  }
+  const sentence = `${what} was answered with status ${status} by something before the gateway.`;
   return failure(kindOf(status), sentence, { status, retryAfter });
 }
 
@@ -158,7 +168,7 @@ function retryAfterOf(header: string | null): number | null {
 
 /** What runtimes call a connection that was never made: then nothing was sent. A browser does not tell. */
 const NEVER_SENT =
-  /^(?:ConnectionRefused|FailedToOpenSocket|ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|DNS\w*|ERR_INVALID_URL)$/;
+  /^(?:ConnectionRefused|FailedToOpenSocket|E(?:CONNREFUSED|NOTFOUND|AI_AGAIN|HOSTUNREACH|NETUNREACH)|UND_ERR_CONNECT_TIMEOUT|DNS\w*)$/;
 
 /** Thrown where a request could not be made: its cause says why. */
 export class NotSent extends Error {}

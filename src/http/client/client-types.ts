@@ -1,16 +1,11 @@
 import type { Result } from "neverthrow";
-import type { AnyRef, AnySignatures, AskArgs, Asked, ItemOf, Ref, ReplyOf, StreamArgs, Streamed } from "../../index";
-import type { Exposes } from "../exposes";
+import type { AnyRef, AnySignatures, AskArgs, Asked, Ref, ReplyOf, Topic } from "../../index";
+import type { ExposedSessions, Exposes } from "../exposes";
+import type { JsonOf, StreamedArgs, StreamedName, Streaming, WithOptions } from "./call-types";
 import type { ClientError } from "./client-error";
-import type { ClientSessions } from "./sessions";
+import type { ClientSessions } from "./session-types";
 import type { CallOptions, StreamCallOptions } from "./settings";
-
-/** What a gateway exposes, from its type, or from that of a server. */
-type ExposedBy<G> = G extends { readonly gateway: infer Inner }
-  ? ExposedBy<Inner>
-  : G extends Exposes<infer E>
-    ? E
-    : never;
+import type { SubscribeOptions } from "./subscription";
 
 /** The names that are listed, as an array or as a record. */
 type Listed<Operations> = Operations extends readonly (infer Name)[] ? Name : keyof Operations;
@@ -25,21 +20,26 @@ type ExposedSignatures<Entry> = Entry extends {
     : Pick<Signatures, Listed<Operations> & keyof Signatures>
   : AnySignatures;
 
-/** A value after it went through JSON: a Date has become a text, and what has `toJSON` what that gives. */
-export type JsonOf<T> = unknown extends T
-  ? T
-  : T extends string | number | boolean | null | undefined
-    ? T
-    : T extends { toJSON(): infer J }
-      ? JsonOf<J>
-      : T extends object
-        ? { [K in keyof T]: JsonOf<T[K]> }
-        : T;
+/** The sessions of a gateway; the sentence that the compiler shows where it has none. */
+type SessionsIn<Sessions> = [Sessions] extends [never]
+  ? "this gateway has no sessions: give it the option sessions"
+  : Sessions extends ExposedSessions<infer Signatures, infer Metadata>
+    ? ClientSessions<Signatures, Metadata>
+    : ClientSessions;
 
-/** The payload, and the options after it. An operation without a payload has undefined in its place. */
-type WithOptions<Payload extends unknown[], Options> = Payload extends []
-  ? [payload?: undefined, options?: Options]
-  : [...payload: Payload, options?: Options];
+/** The names of the topics of a gateway; the sentence that the compiler shows where it has none. */
+type TopicName<Topics> = unknown extends Topics
+  ? string
+  : [keyof Topics] extends [never]
+    ? "this gateway has no topics: give it the option topics"
+    : keyof Topics & string;
+
+/** The items of a topic, before they went through JSON. */
+type ItemIn<Topics, Name> = Name extends keyof Topics
+  ? Topics[Name] extends Topic<infer Item>
+    ? Item
+    : unknown
+  : unknown;
 
 /** An actor behind a gateway, with its exposed operations. */
 export interface RemoteActor<Signatures> {
@@ -76,30 +76,47 @@ export interface RemoteActor<Signatures> {
    * for await (const tick of client.counter.stream("ticks", 3)) console.log(tick);
    */
   stream<Name extends string>(
-    operation: Streamed<Signatures, Name>,
-    ...args: WithOptions<StreamArgs<Signatures, NoInfer<Name>>, StreamCallOptions>
-  ): AsyncIterableIterator<JsonOf<ItemOf<Signatures, Name & keyof Signatures>>, undefined>;
+    operation: StreamedName<Signatures, Name>,
+    ...args: StreamedArgs<Signatures, NoInfer<Name>, StreamCallOptions>
+  ): Streaming<Signatures, Name>;
 }
 
 /** What a client has beside its actors. An actor of such a name is reached by `actor(name)`. */
-export interface ClientTools<E> {
+export interface ClientTools<E, Sessions = unknown, Topics = unknown> {
   /** An exposed actor by its name. */
   actor<Name extends keyof E & string>(name: Name): RemoteActor<ExposedSignatures<E[Name]>>;
   /** The sessions of the gateway, where it has them. */
-  readonly sessions: ClientSessions;
-  /** Closes the socket, if there is one. Messages under way end as `cancelled`. */
+  readonly sessions: SessionsIn<Sessions>;
+  /**
+   * Gives the items of a topic from now on, by the client's socket, which is opened for it. It begins with the first read. Where the socket was
+   * lost, it subscribes again with the next one: `onGap` says where items may be missing, because a topic keeps none. Leaving the
+   * loop ends the subscription. The loop throws a `ClientStreamError`: where the topic is refused, or the service cannot be reached any more.
+   *
+   * @throws RangeError at once when an option cannot be one.
+   * @example
+   * for await (const total of client.subscribe("changes", { onGap: () => readAll() })) show(total);
+   */
+  subscribe<Name extends TopicName<Topics>>(
+    topic: Name,
+    options?: SubscribeOptions,
+  ): AsyncIterableIterator<JsonOf<ItemIn<Topics, Name>>, undefined>;
+  /** Closes the socket, if there is one. What is under way there ends as `cancelled`. */
   close(): void;
 }
 
 type Taken = keyof ClientTools<unknown> | "then";
 
-/** The client of a gateway that exposes `E`. */
-export type ClientOf<E> = {
+/** The client of a gateway that exposes these actors, sessions and topics. */
+export type ClientOf<E, Sessions, Topics> = {
   readonly [Name in keyof E as Exclude<Name, Taken>]: RemoteActor<ExposedSignatures<E[Name]>>;
-} & ClientTools<E>;
+} & ClientTools<E, Sessions, Topics>;
 
-/** The client of a gateway, by its type: `Client<typeof gateway>`. */
-export type Client<G> = ClientOf<ExposedBy<G>>;
+/** The client of a gateway, by its type or by that of a server: `Client<typeof gateway>`. */
+export type Client<G> = G extends { readonly gateway: infer Inner }
+  ? Client<Inner>
+  : G extends Exposes<infer E, infer Sessions, infer Topics>
+    ? ClientOf<E, Sessions, Topics>
+    : never;
 
 /** A gateway of which the compiler knows nothing: any name and any payload. */
 export type AnyGateway = Exposes<{

@@ -1,8 +1,9 @@
 import type { AnyGateway, Client, ClientTools } from "./client-types";
 import { type Calls, HttpCalls } from "./http-calls";
-import { ClientSessions } from "./sessions";
-import { type CallOptions, type ClientOptions, positive, Settings, type StreamCallOptions } from "./settings";
-import { SocketCalls } from "./socket-calls";
+import { LateSocket } from "./late-socket";
+import { sessionsOf } from "./sessions";
+import { type CallOptions, type ClientOptions, checkTimeout, Settings, type StreamCallOptions } from "./settings";
+import type { SubscribeOptions } from "./subscription";
 
 /** An actor behind a gateway. It knows its name alone: what it takes, the compiler knows. */
 class Remote {
@@ -15,12 +16,12 @@ class Remote {
   }
 
   ask(operation: string, payload?: unknown, options: CallOptions = {}) {
-    if (options.timeout !== undefined) positive(options.timeout, "timeout");
+    checkTimeout(options);
     return this.#calls.ask(this.#name, operation, payload, options);
   }
 
   tell(operation: string, payload?: unknown, options: CallOptions = {}) {
-    if (options.timeout !== undefined) positive(options.timeout, "timeout");
+    checkTimeout(options);
     return this.#calls.tell(this.#name, operation, payload, options);
   }
 
@@ -40,7 +41,8 @@ class Remote {
  */
 export function createClient<G = AnyGateway>(options: ClientOptions): Client<G> {
   const settings = new Settings(options);
-  const calls = options.socket === true ? new SocketCalls(settings) : new HttpCalls(settings);
+  const socket = new LateSocket(settings); // It is opened by the first message.
+  const calls = options.socket === true ? socket : new HttpCalls(settings);
   const actors = new Map<string, Remote>();
   const actor = (name: string): Remote => {
     const known = actors.get(name) ?? new Remote(calls, name);
@@ -49,8 +51,9 @@ export function createClient<G = AnyGateway>(options: ClientOptions): Client<G> 
   };
   const tools: { readonly [Name in keyof ClientTools<unknown>]: unknown } = {
     actor,
-    sessions: new ClientSessions(settings),
-    close: () => calls.close(),
+    sessions: sessionsOf(settings),
+    subscribe: (topic: string, given: SubscribeOptions = {}) => socket.subscribe(topic, given),
+    close: () => socket.close(),
   };
   const client = new Proxy(tools, {
     get(_, name) {

@@ -1,4 +1,4 @@
-import { type ClientError, ClientStreamError, errorOfNetwork, errorOfResponse, failure } from "./client-error";
+import { type ClientError, ClientStreamError, errorOfNetwork, errorOfResponse, failure, strange } from "./client-error";
 import { EventParser, type ServerEvent } from "./event-parser";
 import { Limit, type Settings, type Timer } from "./settings";
 
@@ -10,6 +10,8 @@ export interface EventSourceOf {
   readonly error: ClientError | null;
   /** True when it may be begun twice. */
   readonly isRepeatable: boolean;
+  /** The id of the event after which it begins. Default: none; it begins with the first one. */
+  readonly after?: string | null;
   /** The request that begins it, for null, or goes on after an event. */
   requestAfter(id: string | null): {
     readonly method: string;
@@ -51,6 +53,7 @@ export class EventFollower {
   constructor(settings: Settings, options: { readonly signal?: AbortSignal }, source: EventSourceOf) {
     this.#settings = settings;
     this.#source = source;
+    this.#lastId = source.after ?? null;
     this.#limit = new Limit(settings, options);
     this.#limit.signal.addEventListener("abort", () => this.#connection?.abort(), { once: true });
   }
@@ -123,22 +126,28 @@ export class EventFollower {
       });
       if (!response.ok) refusal = await response.text();
     } catch (thrown) {
-      return this.#comeBack(errorOfNetwork(thrown, what));
+      return this.#comeBack(connection.signal.aborted ? this.#quiet() : errorOfNetwork(thrown, what));
     }
     if (refusal !== null) return this.#comeBack(errorOfResponse(response, refusal, what));
-    if (response.status === 204) return this.end(); // All of it has been read.
+    if (response.status === 204 && this.#lastId !== null) return this.end(); // All of it has been read.
     const type = response.headers.get("content-type") ?? "";
     if (!type.startsWith("text/event-stream") || response.body === null) {
-      const { status } = response;
       this.#drop();
-      const sentence = `The answer to ${what} is no event stream: is the url that of a gateway, and ${what} a stream?`;
-      throw new ClientStreamError(failure("invalid-response", sentence, { status }));
+      throw new ClientStreamError(strange(what, response.status));
     }
     this.#lastId ??= this.#source.idIn(response);
     this.#decoders.text = new TextDecoder();
     this.#decoders.parser = new EventParser();
     this.#reader = response.body.getReader();
     this.#isReading = false;
+  }
+
+  /** The error of an answer that never came: none of its bytes did. */
+  #quiet(): ClientError {
+    const sentence =
+      `No answer to ${this.#source.what} came within ${this.#settings.idle} ms: nobody knows whether it was handled. ` +
+      "By HTTP/1.1 a browser has six connections, and further streams wait: use a socket for many.";
+    return failure("timeout", sentence);
   }
 
   async #read(reader: Reader): Promise<void> {
@@ -162,10 +171,8 @@ export class EventFollower {
       thrown = error;
     }
     const isFresh = !this.#hasShown && this.#lastId === null;
-    const sentence =
-      this.#lastId === null && !isFresh
-        ? `The connection of ${this.#source.what} was lost, and it cannot be resumed: expose it with resume to change that.`
-        : `The connection of ${this.#source.what} was lost before its end.`;
+    const more = this.#lastId === null && !isFresh ? ", and it cannot be resumed: expose it with resume" : "";
+    const sentence = `The connection of ${this.#source.what} was lost before its end${more}.`;
     await this.#comeBack(failure("unknown", sentence, { cause: thrown }));
   }
 
@@ -206,7 +213,7 @@ export class EventFollower {
       else this.#timer = this.#settings.setTimer(look, this.#settings.idle / 2);
       this.#isQuiet = true;
     };
-    look();
+    this.#timer = this.#settings.setTimer(look, this.#settings.idle / 2);
   }
 
   #drop(): void {

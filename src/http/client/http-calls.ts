@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
-import { type ClientError, errorOfResponse, failure, jsonIn } from "./client-error";
+import { type ClientError, errorOfResponse, failure, jsonIn, strange } from "./client-error";
 import { EventFollower } from "./event-follower";
 import { itemsOf } from "./items";
 import { type CallOptions, Limit, type Settings, type StreamCallOptions } from "./settings";
@@ -14,7 +14,6 @@ export interface Calls {
     payload: unknown,
     options: StreamCallOptions,
   ): AsyncIterableIterator<unknown, undefined>;
-  close(): void;
 }
 
 /** The headers of a request. */
@@ -36,18 +35,34 @@ export const nameOf = (actor: string, operation: string): string => `${operation
 const pathOf = (actor: string, operation: string): string =>
   `/actors/${encodeURIComponent(actor)}/${encodeURIComponent(operation)}`;
 
-const JSON_BODY = { "content-type": "application/json" };
+export const JSON_BODY = { "content-type": "application/json" };
 
-/** Sends a request of JSON, and gives the value of its response; undefined for one without a body. */
+/** What the header `prefer` says in front, for a message that is handed on. */
+export const ASYNC = "respond-async, ";
+
+/** A request of JSON. */
+export interface JsonRequest {
+  /** Names it in sentences. */
+  readonly what: string;
+  readonly method: string;
+  readonly path: string;
+  readonly payload?: unknown;
+  /** `ASYNC`, or nothing. */
+  readonly prefer?: string | undefined;
+}
+
+/** The value of an answer, undefined for one without a body, and the response that it came with. */
+export interface Answer {
+  readonly value: unknown;
+  readonly response: Response;
+}
+
+/** Sends a request of JSON, and gives its answer. */
 export async function request(
   settings: Settings,
-  what: string,
-  method: string,
-  path: string,
-  payload: unknown,
+  { what, method, path, payload, prefer = "" }: JsonRequest,
   options: CallOptions,
-  prefer = "",
-): Promise<Result<{ readonly value: unknown; readonly response: Response }, ClientError>> {
+): Promise<Result<Answer, ClientError>> {
   const { timeout = settings.timeout } = options;
   const body = bodyOf(payload, what);
   if (body.isErr()) return err(body.error);
@@ -66,7 +81,7 @@ export async function request(
       }),
       ...(body.value !== undefined && { body: body.value }),
     });
-    return answerOf(response, await response.text(), what);
+    return answerOf(response, await response.text(), what, prefer);
   } catch (thrown) {
     return err(limit.errorOf(thrown, what));
   } finally {
@@ -74,19 +89,12 @@ export async function request(
   }
 }
 
-function answerOf(
-  response: Response,
-  text: string,
-  what: string,
-): Result<{ readonly value: unknown; readonly response: Response }, ClientError> {
+function answerOf(response: Response, text: string, what: string, prefer: string): Result<Answer, ClientError> {
   const { status, ok: isOk, headers } = response;
   if (!isOk) return err(errorOfResponse(response, text, what));
-  if (status === 202 || status === 204) return ok({ value: undefined, response });
+  if (status === 204 || (status === 202 && prefer === ASYNC)) return ok({ value: undefined, response });
   const json = headers.get("content-type")?.startsWith("application/json") === true ? jsonIn(text) : undefined;
-  if (json !== undefined) return ok({ value: json.value, response });
-  return err(
-    failure("invalid-response", `The answer to ${what} is no JSON: is the url that of a gateway?`, { status }),
-  );
+  return json === undefined ? err(strange(what, status)) : ok({ value: json.value, response });
 }
 
 /** Sends messages by HTTP: a request for each. */
@@ -104,9 +112,8 @@ export class HttpCalls implements Calls {
     options: CallOptions,
     prefer?: string,
   ): Promise<Result<unknown, ClientError>> {
-    const path = pathOf(actor, operation);
-    const answer = await request(this.#settings, nameOf(actor, operation), "POST", path, payload, options, prefer);
-    return answer.map(({ value }) => value);
+    const message = { what: nameOf(actor, operation), method: "POST", path: pathOf(actor, operation), payload, prefer };
+    return (await request(this.#settings, message, options)).map(({ value }) => value);
   }
 
   async tell(
@@ -115,7 +122,7 @@ export class HttpCalls implements Calls {
     payload: unknown,
     options: CallOptions,
   ): Promise<Result<void, ClientError>> {
-    return (await this.ask(actor, operation, payload, options, "respond-async, ")).map(() => undefined);
+    return (await this.ask(actor, operation, payload, options, ASYNC)).map(() => undefined);
   }
 
   stream(
@@ -145,8 +152,6 @@ export class HttpCalls implements Calls {
       what,
     );
   }
-
-  close(): void {}
 
   /** Stops a stream that would else wait for its reader to come back. */
   #stop(id: string, options: CallOptions): void {

@@ -1,4 +1,4 @@
-import { ClientStreamError, errorOfProblem, failure, jsonIn } from "./client-error";
+import { ClientStreamError, errorOfProblem, jsonIn, strange } from "./client-error";
 import type { EventFollower } from "./event-follower";
 import type { ServerEvent } from "./event-parser";
 
@@ -61,7 +61,5 @@ export function stepOf({ event, data }: ServerEvent, what: string): IteratorResu
   const json = jsonIn(data);
   if (event === "message" && json !== undefined) return { done: false, value: json.value };
   const problem = event === "error" ? errorOfProblem(json?.value) : undefined;
-  throw new ClientStreamError(
-    problem ?? failure("invalid-response", `An event of ${what} is no JSON: is the url that of a gateway?`),
-  );
+  throw new ClientStreamError(problem ?? strange(what));
 }

@@ -1,99 +1,82 @@
 import { err, ok, type Result } from "neverthrow";
-import { type ClientError, ClientStreamError, failure, isObject, jsonIn } from "./client-error";
+import { type ClientError, ClientStreamError, isObject, jsonIn, strange } from "./client-error";
 import { EventFollower } from "./event-follower";
-import { bodyOf, headersOf, request } from "./http-calls";
+import { type Answer, ASYNC, bodyOf, headersOf, JSON_BODY, request } from "./http-calls";
 import { inOrder, itemsOf } from "./items";
-import type { CallOptions, Settings } from "./settings";
+import type {
+  ClientSessions,
+  KeyOptions,
+  RemoteSession,
+  Session,
+  SessionEvent,
+  SessionEventsOptions,
+  SessionPage,
+  SessionStreamOptions,
+} from "./session-types";
+import { type CallOptions, checkTimeout, type Settings } from "./settings";
 
-/** A session as the gateway shows it. */
-export interface Session {
+const nameOf = (operation: string): string => `${operation} of a session`;
+
+/** The members of a query that are there. */
+const queryOf = (members: Readonly<Record<string, unknown>>): string => {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(members)) if (value !== undefined) query.set(name, String(value));
+  return `${query}` === "" ? "" : `?${query}`;
+};
+
+/** The options of a request that is done once, however often it is sent. */
+const keyed = <Options extends KeyOptions & CallOptions>(options: Options): Options => ({
+  ...options,
+  headers: { ...options.headers, "idempotency-key": options.key ?? newKey() },
+});
+
+/** Random letters and digits. Pages by http have no `crypto.randomUUID`. */
+const newKey = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(20)), (byte) => (byte % 36).toString(36)).join("");
+
+/** The number of the message that a response is about. */
+const messageIn = ({ headers }: Response): number | undefined => {
+  const [, number] = /[?&]message=(\d+)$/.exec(headers.get("location") ?? "") ?? [];
+  return number === undefined ? undefined : Number(number);
+};
+
+/** A session behind a gateway. What it takes, the compiler knows. */
+class SessionCalls {
   readonly id: string;
-  readonly metadata: unknown;
-  /** Texts as in `2026-01-31T12:00:00.000Z`. */
-  readonly createdAt: string;
-  readonly usedAt: string;
-  readonly [field: string]: unknown;
-}
-
-/** An event of a session's log. */
-export interface SessionEvent {
-  readonly id: string;
-  /** `message` for an item. */
-  readonly event: string;
-  readonly data: unknown;
-}
-
-/** The options of a message to a session. */
-export interface SessionCallOptions extends Omit<CallOptions, "timeout"> {
-  /** Names the message: sent again with the same key, it is not handled again. Default: a new one for each message. */
-  readonly key?: string;
-}
-
-/** The options of a reader of a session's events. */
-export interface SessionEventsOptions extends Omit<CallOptions, "timeout"> {
-  /** The id of the last event that the reader has. Default: none; it begins with the oldest event that is kept. */
-  readonly after?: string | number;
-  /** The number of the message whose events are wanted. Default: those of all messages. */
-  readonly message?: number;
-}
-
-/**
- * The sessions of a gateway.
- *
- * @throws ClientStreamError in a loop over a stream that ends before its end. Nothing else throws: it gives a `Result`.
- * @example
- * const made = await client.sessions.create({ title: "A trip" });
- * if (made.isErr()) throw new Error(made.error.message);
- * for await (const word of client.sessions.send(made.value.id, "say", "good morning")) console.log(word);
- */
-export class ClientSessions {
   readonly #settings: Settings;
+  readonly #path: string;
 
-  constructor(settings: Settings) {
+  constructor(settings: Settings, id: string) {
+    this.id = id;
     this.#settings = settings;
+    this.#path = `/${settings.sessions}/${encodeURIComponent(id)}`;
   }
 
-  /** Begins a session. */
-  async create(
-    metadata: object = {},
-    options: CallOptions & { readonly key?: string } = {},
-  ): Promise<Result<Session, ClientError>> {
-    const made = await request(this.#settings, "a session", "POST", "/sessions", { metadata }, keyed(options));
-    return made.andThen(({ value }) =>
-      isSession(value) ? ok(value) : err(failure("invalid-response", "That is no session.")),
+  ask(operation: string, payload?: unknown, options: CallOptions & KeyOptions = {}) {
+    return this.#send(operation, payload, options).then((answer) => answer.map(({ value }) => value));
+  }
+
+  tell(operation: string, payload?: unknown, options: CallOptions & KeyOptions = {}) {
+    const told = this.#send(operation, payload, options, ASYNC);
+    return told.then((answer) =>
+      answer.andThen(({ response }) => {
+        const message = messageIn(response);
+        return message === undefined ? err(strange(nameOf(operation))) : ok(message);
+      }),
     );
   }
 
-  /** Asks an operation of a session that gives one reply. */
-  async ask(
-    id: string,
-    operation: string,
-    payload?: unknown,
-    options: SessionCallOptions & CallOptions = {},
-  ): Promise<Result<unknown, ClientError>> {
-    const what = `${operation} of a session`;
-    const body = { operation, payload };
-    const answer = await request(this.#settings, what, "POST", `${pathOf(id)}/messages`, body, keyed(options));
-    return answer.map(({ value }) => value);
+  #send(operation: string, payload: unknown, options: CallOptions & KeyOptions, prefer?: string) {
+    return this.#request(nameOf(operation), "POST", "/messages", keyed(options), { operation, payload }, prefer);
   }
 
-  /**
-   * Sends a message to a streamed operation of a session, and reads its items. Where the connection is lost it comes back: the message has a key, so that
-   * it is handled once. Leaving the loop does not end the message.
-   */
-  send(
-    id: string,
-    operation: string,
-    payload?: unknown,
-    options: SessionCallOptions = {},
-  ): AsyncIterableIterator<unknown, undefined> {
-    const what = `${operation} of a session`;
+  stream(operation: string, payload?: unknown, options: SessionStreamOptions = {}) {
+    const what = nameOf(operation);
     const body = bodyOf({ operation, payload }, what);
-    const headers = headersOf(keyed(options), { "content-type": "application/json" });
     const sent = {
       method: "POST",
-      path: `${pathOf(id)}/messages`,
-      headers,
+      path: `${this.#path}/messages`,
+      headers: headersOf(keyed(options), JSON_BODY),
       ...(body.isOk() && { body: body.value ?? "" }),
     };
     const source = {
@@ -101,24 +84,24 @@ export class ClientSessions {
       error: body.isErr() ? body.error : null,
       isRepeatable: true,
       requestAfter: () => sent, // The key says that it is the same message.
-      idIn: () => null,
+      idIn(response: Response) {
+        const message = messageIn(response);
+        if (message !== undefined) options.onMessage?.(message);
+        return null;
+      },
     };
     return itemsOf(new EventFollower(this.#settings, options, source), what);
   }
 
-  /** Reads the events of a session, and waits for more: until the reader leaves, or the messages's end where one was named. */
-  events(id: string, options: SessionEventsOptions = {}): AsyncIterableIterator<SessionEvent, undefined> {
+  events(options: SessionEventsOptions = {}): AsyncIterableIterator<SessionEvent, undefined> {
     const { after, message } = options;
-    const query = new URLSearchParams({
-      ...(message !== undefined && { message: String(message) }),
-      ...(after !== undefined && { after: String(after) }),
-    });
-    const path = `${pathOf(id)}/events?${query}`;
+    const path = `${this.#path}/events${queryOf({ message })}`;
     const what = "the events of a session";
     const follower = new EventFollower(this.#settings, options, {
       what,
       error: null,
       isRepeatable: true, // It reads.
+      after: after === undefined ? null : String(after),
       requestAfter: () => ({ method: "GET", path, headers: headersOf(options, {}) }),
       idIn: () => null,
     });
@@ -127,26 +110,63 @@ export class ClientSessions {
       if (event === undefined) return { done: true, value: undefined };
       if (event.event === "reconnect") return read();
       const data = jsonIn(event.data);
-      if (data === undefined)
-        throw new ClientStreamError(failure("invalid-response", `An event of ${what} is no JSON.`));
+      if (data === undefined) throw new ClientStreamError(strange(what));
       return { done: false, value: { id: event.id, event: event.event, data: data.value } };
     };
     return inOrder(read, () => follower.leave());
   }
 
-  /** Ends a session, and deletes all of it. */
-  async delete(id: string, options: CallOptions = {}): Promise<Result<void, ClientError>> {
-    const gone = await request(this.#settings, "a session", "DELETE", pathOf(id), undefined, options);
-    return gone.map(() => undefined);
+  show(options: CallOptions = {}) {
+    return this.#request(SESSION, "GET", "", options).then(valueIn(isSession, SESSION));
+  }
+
+  stop(message: number, options: CallOptions = {}) {
+    return this.#request("a message", "DELETE", `/messages/${message}`, options).then(withoutValue);
+  }
+
+  delete(options: CallOptions = {}) {
+    return this.#request(SESSION, "DELETE", "", options).then(withoutValue);
+  }
+
+  #request(what: string, method: string, path: string, options: CallOptions, payload?: unknown, prefer?: string) {
+    checkTimeout(options);
+    return request(this.#settings, { what, method, path: this.#path + path, payload, prefer }, options);
   }
 }
 
-/** The options of a request that is handled once, however often it is sent. */
-const keyed = <Options extends SessionCallOptions>(options: Options): Options => ({
-  ...options,
-  headers: { ...options.headers, "idempotency-key": options.key ?? crypto.randomUUID() },
-});
+/** The sessions of a gateway, whatever they take. */
+export function sessionsOf(settings: Settings): ClientSessions {
+  const path = `/${settings.sessions}`;
+  // The compiler alone knows the operations and payloads: each is sent as it is.
+  const at = (id: string) => new SessionCalls(settings, id) as unknown as RemoteSession;
+  return {
+    at,
+    create(metadata = {}, options = {}) {
+      checkTimeout(options);
+      const made = request(settings, { what: SESSION, method: "POST", path, payload: { metadata } }, keyed(options));
+      return made.then(valueIn(isSession, SESSION)).then((session) => session.map(({ id }) => at(id)));
+    },
+    list(options = {}) {
+      checkTimeout(options);
+      const { limit, after } = options;
+      const what = "a list of sessions";
+      const listed = request(settings, { what, method: "GET", path: path + queryOf({ limit, after }) }, options);
+      return listed.then(valueIn(isPage, what));
+    },
+  };
+}
 
-const pathOf = (id: string): string => `/sessions/${encodeURIComponent(id)}`;
+const SESSION = "a session";
+
+const withoutValue = (answer: Result<unknown, ClientError>): Result<void, ClientError> => answer.map(() => undefined);
 
 const isSession = (value: unknown): value is Session => isObject(value) && typeof value["id"] === "string";
+
+const isPage = (value: unknown): value is SessionPage =>
+  isObject(value) && Array.isArray(value["sessions"]) && value["sessions"].every(isSession);
+
+/** The value of an answer, if it is what it should be. */
+const valueIn =
+  <Value>(is: (value: unknown) => value is Value, what: string) =>
+  (answer: Result<Answer, ClientError>): Result<Value, ClientError> =>
+    answer.andThen(({ value }) => (is(value) ? ok(value) : err(strange(what))));

@@ -16,7 +16,7 @@ export interface RetryOptions {
 
 /** The options of a client. */
 export interface ClientOptions {
-  /** Where the gateway is, with its base path, such as `https://service.example/api`. In a browser it may be a path. */
+  /** Where the gateway is, with its base path, such as `https://service.example/api`. In a page it may be a path, such as `/api`. */
   readonly url: string | URL;
   /** Goes with each request as a bearer token. A function is called for each, so that it can renew the token. Default: none. */
   readonly token?: string | (() => string | Promise<string>);
@@ -24,8 +24,10 @@ export interface ClientOptions {
   readonly headers?: ClientHeaders | (() => ClientHeaders | Promise<ClientHeaders>);
   /** Default: the runtime's. */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
-  /** True to use one WebSocket for all asks, tells and streams of actors. Default: false. */
+  /** True to use one WebSocket for all asks, tells and streams of actors. Topics come by it in any case. Default: false. */
   readonly socket?: boolean;
+  /** The `name` of the gateway's sessions. Default: `"sessions"`. */
+  readonly sessions?: string;
   /** Milliseconds that an ask waits for its reply. Default: 30,000. */
   readonly timeout?: number;
   /** Milliseconds without a byte after which the connection of a stream counts as lost. Default: 60,000. */
@@ -71,25 +73,45 @@ const timers: NonNullable<ClientOptions["clock"]> = {
   },
 };
 
+/** The names of a client's options. */
+const NAMES = "url token headers fetch socket sessions timeout idle retry clock";
+
+/** The URL of a gateway, without a slash at its end. */
+function urlOf(given: string | URL | undefined): string {
+  try {
+    const base: unknown = Reflect.get(globalThis, "location")?.href; // Pages and their workers have one.
+    const url = new URL(String(given), typeof base === "string" ? base : undefined);
+    const isPlain = /^https?:$/.test(url.protocol) && url.username + url.password + url.search + url.hash === "";
+    if (isPlain) return url.href.replace(/\/+$/, "");
+  } catch {
+    // It is told below.
+  }
+  const said = String(given).replace(/\/\/[^/]*@/, "//…@");
+  throw new TypeError(
+    `A client needs the url of a gateway, such as "https://service.example/api", without a user, a query and a hash; only a page may give a path alone; got ${said}.`,
+  );
+}
+
 /** The options of a client, complete. */
 export class Settings {
   /** Without a slash at the end. */
   readonly url: string;
   readonly timeout: number;
   readonly idle: number;
+  readonly sessions: string;
   readonly retry: Required<RetryOptions>;
   readonly #options: ClientOptions;
 
   /** @throws TypeError or RangeError when an option cannot be one. */
   constructor(options: ClientOptions) {
-    if (typeof options?.url !== "string" && !(options?.url instanceof URL)) {
-      throw new TypeError('A client needs the url of a gateway: createClient({ url: "https://service.example" }).');
-    }
+    const unknown = Object.keys(options ?? {}).find((name) => !NAMES.split(" ").includes(name));
+    if (unknown !== undefined) throw new TypeError(`A client has no option ${unknown}; it has ${NAMES}.`);
     const { first = 1_000, longest = 30_000, attempts = 10 } = options.retry ?? {};
     this.#options = options;
-    this.url = String(options.url).replace(/\/+$/, "");
+    this.url = urlOf(options?.url);
     this.timeout = positive(options.timeout ?? 30_000, "timeout");
     this.idle = positive(options.idle ?? 60_000, "idle");
+    this.sessions = options.sessions ?? "sessions";
     this.retry = {
       first: positive(first, "retry.first"),
       longest: positive(longest, "retry.longest"),
@@ -119,7 +141,11 @@ export class Settings {
     } catch (thrown) {
       throw new NotSent("", { cause: thrown });
     }
-    return (this.#options.fetch ?? fetch)(this.url + path, { ...init, headers });
+    return (this.#options.fetch ?? fetch)(this.url + path, {
+      ...init,
+      headers,
+      redirect: "manual", // Followed, a POST would become a GET.
+    });
   }
 
   /** The milliseconds before an attempt, after so many that brought nothing. */
@@ -136,6 +162,11 @@ export function positive(value: number, name: string): number {
   throw new RangeError(`${name} is a number above 0; got ${String(value)}.`);
 }
 
+/** @throws RangeError for a timeout that cannot be one. */
+export function checkTimeout({ timeout }: CallOptions): void {
+  if (timeout !== undefined) positive(timeout, "timeout");
+}
+
 /** The end of a wait: its time is up, its caller has aborted it, or it was left. */
 export class Limit {
   readonly signal: AbortSignal;
@@ -143,6 +174,7 @@ export class Limit {
   readonly #given: AbortSignal | undefined;
   readonly #timer: Timer | undefined;
   readonly #timeout: number | undefined;
+  readonly #wasAborted: boolean;
   #isLate = false;
   readonly #abort = (): void => this.#ending.abort(this.#given?.reason);
 
@@ -150,7 +182,11 @@ export class Limit {
     this.signal = this.#ending.signal;
     this.#given = signal;
     this.#timeout = timeout;
-    if (signal?.aborted === true) this.#abort();
+    this.#wasAborted = signal?.aborted === true;
+    if (this.#wasAborted) {
+      this.#abort();
+      return; // Nothing is sent, so nothing will call `end`.
+    }
     signal?.addEventListener("abort", this.#abort, { once: true });
     if (timeout !== undefined) {
       this.#timer = settings.setTimer(() => {
@@ -179,7 +215,11 @@ export class Limit {
     return this.signal.aborted ? this.cancelled(what) : errorOfNetwork(thrown, what);
   }
 
+  /** The error of what its caller has aborted. */
   cancelled(what: string): ClientError {
-    return failure("cancelled", `${what} was cancelled by its caller.`, { cause: this.signal.reason });
+    const sentence = this.#wasAborted
+      ? `${what} was not sent: its signal had been aborted before.`
+      : `${what} was cancelled by its caller.`;
+    return failure("cancelled", sentence, { cause: this.signal.reason });
   }
 }

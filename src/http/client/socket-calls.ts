@@ -1,9 +1,10 @@
 import { err, ok, type Result } from "neverthrow";
-import { type ClientError, ClientStreamError, errorOfProblem, failure } from "./client-error";
+import { type ClientError, failure } from "./client-error";
 import { bodyOf, type Calls, nameOf } from "./http-calls";
-import { inOrder } from "./items";
 import { type CallOptions, Limit, type Settings, type StreamCallOptions, type Timer } from "./settings";
-import { type Call, type Frame, SocketLink } from "./socket-link";
+import { type Call, errorIn, PROTOCOL, SocketLink } from "./socket-link";
+import { readerOf, type SocketSource } from "./socket-reader";
+import { type SubscribeOptions, subscriptionTo } from "./subscription";
 
 /** Items that a stream may be ahead of its reader, and those after which the reader grants more. */
 const CREDIT = 16;
@@ -93,65 +94,35 @@ export class SocketCalls implements Calls {
     options: StreamCallOptions,
   ): AsyncIterableIterator<unknown, undefined> {
     const what = nameOf(actor, operation);
-    const limit = new Limit(this.#settings, options);
-    const { attempts } = this.#settings.retry;
     const body = bodyOf(payload, what);
-    let items: unknown[] = [];
-    let at = 0;
+    const head = { to: actor, type: operation, credit: CREDIT, ...traceOf(options) };
     let taken = 0;
-    let ended: ClientError | true | null = body.isErr() ? body.error : null;
-    let id: string | null = null;
-    let begun = 0;
-    let wake: (() => void) | null = null;
-    const end = (how: ClientError | true): void => {
-      ended ??= how;
-      limit.end();
-      wake?.();
+    let isShown = false;
+    const source: SocketSource = {
+      what,
+      error: body.isErr() ? body.error : null,
+      begin: (call) => this.#send("stream", what, head, body.unwrapOr(undefined), call),
+      cancel: (id) => void this.#cancel(id),
+      take(frame, waiting) {
+        if (frame.kind === "items" && Array.isArray(frame["items"])) waiting.push(...frame["items"]);
+        isShown ||= waiting.length > 0;
+        return false;
+      },
+      isRepeatable: ({ kind }) => options.repeatable === true && !isShown && kind === "unknown",
+      onItem: (id) => {
+        if (++taken % GRANT === 0) for (const link of this.#links) link.say({ kind: "credit", id, count: GRANT });
+      },
     };
-    const begin = (text: string | undefined): string => {
-      begun++;
-      return this.#send("stream", what, { to: actor, type: operation, credit: CREDIT, ...traceOf(options) }, text, {
-        take(frame) {
-          if (frame.kind === "items" && Array.isArray(frame["items"])) {
-            items = at < items.length ? items.slice(at).concat(frame["items"]) : frame["items"];
-            at = 0;
-            wake?.();
-            return false;
-          }
-          if (frame.kind !== "end" && frame.kind !== "failure") return false;
-          end(frame.kind === "end" ? true : errorIn(frame, what));
-          return true;
-        },
-        fail(error) {
-          const isFresh = taken === 0 && at === items.length && begun <= attempts;
-          if (options.repeatable === true && isFresh && error.kind === "unknown") id = begin(text);
-          else end(error);
-        },
-      });
+    return readerOf(source, this.#settings, options);
+  }
+
+  subscribe(topic: string, options: SubscribeOptions): AsyncIterableIterator<unknown, undefined> {
+    const what = `the topic "${topic}"`;
+    const socket: Pick<SocketSource, "begin" | "cancel"> = {
+      begin: (call) => this.#send("subscribe", what, { topic }, undefined, call),
+      cancel: (id) => void this.#cancel(id),
     };
-    limit.signal.addEventListener("abort", () => {
-      if (id !== null) this.#cancel(id);
-      end(limit.cancelled(what));
-    });
-    if (limit.signal.aborted) ended = limit.cancelled(what);
-    const read = async (): Promise<IteratorResult<unknown, undefined>> => {
-      if (ended === null) id ??= begin(body.unwrapOr(undefined));
-      while (at === items.length) {
-        if (ended === true) return { done: true, value: undefined };
-        if (ended !== null) throw new ClientStreamError(ended);
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-      }
-      if (++taken % GRANT === 0 && ended === null) {
-        for (const link of this.#links) link.say({ kind: "credit", id, count: GRANT });
-      }
-      return { done: false, value: items[at++] };
-    };
-    return inOrder(read, () => {
-      if (id !== null && ended === null) this.#cancel(id);
-      end(true);
-    });
+    return subscriptionTo(what, socket, this.#settings, options);
   }
 
   close(): void {
@@ -176,7 +147,7 @@ export class SocketCalls implements Calls {
     else if (this.#waiting.size >= WAITING) {
       call.fail(failure("too-many-requests", `${what} was not sent: ${WAITING} messages wait for the socket.`));
     } else {
-      this.#waiting.set(id, { id, what, text, ...call });
+      this.#waiting.set(id, { id, what, text, isMessage: kind !== "subscribe", ...call });
       this.#flushSoon();
     }
     return id;
@@ -216,12 +187,12 @@ export class SocketCalls implements Calls {
         if (this.#link === link) this.#link = null;
         this.#flushSoon();
       },
-      onLost: (reason, isRefused) => {
+      onLost: (reason, refusal) => {
         this.#links.delete(link);
         if (this.#link !== link) return;
         this.#link = null;
         this.#reason = reason;
-        if (isRefused) this.#failWaiting(failure("unauthenticated", `The message was not sent: ${reason}`));
+        if (refusal !== null) this.#failWaiting(failure(refusal, `The message was not sent: ${reason}`));
         this.#comeBack();
       },
     });
@@ -238,7 +209,7 @@ export class SocketCalls implements Calls {
       this.#failWaiting(
         failure(
           "unreachable",
-          `The message was not sent: ${this.#reason} ${retry.attempts + 1} attempts in a row failed.`,
+          `The message was not sent: ${this.#reason} ${retry.attempts + 1} attempts in a row failed. Does the service speak ${PROTOCOL}, and does each proxy before it let WebSockets through?`,
         ),
       );
     }
@@ -265,6 +236,3 @@ export class SocketCalls implements Calls {
 
 const traceOf = ({ traceparent }: CallOptions): object => (traceparent === undefined ? {} : { traceparent });
 const timeLeftOf = (timeLeft: number): object => (timeLeft < Number.POSITIVE_INFINITY ? { timeLeft } : {});
-
-const errorIn = (frame: Frame, what: string): ClientError =>
-  errorOfProblem(frame["problem"]) ?? failure("invalid-response", `${what} failed, and the service did not say why.`);

@@ -1,4 +1,12 @@
-import { type ClientError, failure, isObject, jsonIn } from "./client-error";
+import {
+  type ClientError,
+  type ClientErrorKind,
+  errorOfProblem,
+  failure,
+  isObject,
+  jsonIn,
+  strange,
+} from "./client-error";
 import type { Settings, Timer } from "./settings";
 
 /** A frame of the gateway. */
@@ -7,12 +15,14 @@ export interface Frame {
   readonly [field: string]: unknown;
 }
 
-/** A message on its way. */
+/** A message or a subscription on its way. */
 export interface Call {
   readonly id: string;
   readonly what: string;
   /** The frame as JSON. */
   readonly text: string;
+  /** False for a subscription: the gateway has another bound for those. */
+  readonly isMessage: boolean;
   /** Takes each frame about it. True when it was the last one. */
   take(frame: Frame): boolean;
   fail(error: ClientError): void;
@@ -25,11 +35,11 @@ export interface LinkEvents {
   onRoom(): void;
   /** It takes no more messages, but still answers those that it has. */
   onLeave(): void;
-  /** It has ended, and was not closed by the client. `isRefused`: the gateway does not let the client in. */
-  onLost(reason: string, isRefused: boolean): void;
+  /** It has ended, and was not closed by the client. With a kind of error where the next one would end in the same way. */
+  onLost(reason: string, refusal: ClientErrorKind | null): void;
 }
 
-const PROTOCOL = "envoi.v1";
+export const PROTOCOL = "envoi.v1";
 /** Milliseconds until the gateway must have let the client in. */
 const WELCOME = 10_000;
 /** The texts that a WebSocket takes as a sub-protocol (RFC 9110, token). */
@@ -42,7 +52,6 @@ interface Limits {
   readonly frames: number;
   readonly messages: number;
 }
-const USUAL: Limits = { text: 1_048_576, depth: 64, frames: 1_000, messages: 1_000 };
 
 interface Sent {
   readonly call: Call;
@@ -59,6 +68,8 @@ export class SocketLink {
   #socket: WebSocket | null = null;
   #limits: Limits | null = null;
   #bytes = 0;
+  /** The messages among those that were sent. */
+  #messages = 0;
   /** Frames that are no messages, and go with the next text. */
   #said: string[] = [];
   #isEnded = false;
@@ -74,14 +85,22 @@ export class SocketLink {
     try {
       const token = await this.#settings.token();
       if (this.#isEnded) return;
+      if (typeof WebSocket === "undefined") {
+        this.#lose("this runtime has no WebSocket; Node has one from version 22 on.", "unreachable");
+        return;
+      }
       const isPlain = token !== undefined && TOKEN.test(token);
-      const socket = new WebSocket(socketUrl(this.#settings.url), isPlain ? [PROTOCOL, `bearer.${token}`] : [PROTOCOL]);
+      const socket = new WebSocket(
+        `${this.#settings.url.replace(/^http/, "ws")}/socket`,
+        isPlain ? [PROTOCOL, `bearer.${token}`] : [PROTOCOL],
+      );
       this.#socket = socket;
       socket.onopen = () => {
         if (token !== undefined && !isPlain) socket.send(JSON.stringify([{ kind: "authenticate", token }]));
       };
       socket.onmessage = ({ data }) => this.#receive(data);
-      socket.onclose = ({ code, reason }) => this.#lose(sentenceOf(code, reason), code === 1008);
+      socket.onclose = ({ code, reason }) =>
+        this.#lose(sentenceOf(code, reason), code === 1008 ? "unauthenticated" : null);
     } catch (thrown) {
       this.#lose(`the socket could not be made (${String(thrown)}).`);
     }
@@ -104,8 +123,8 @@ export class SocketLink {
         continue;
       }
       // What waits at the gateway is bounded: half of that is never too much.
-      const isFull = this.#sent.size >= limits.messages || (this.#bytes > 0 && this.#bytes + bytes > limits.text / 2);
-      if (isFull) break;
+      const isFull = this.#bytes > 0 && this.#bytes + bytes > limits.text / 2;
+      if (isFull || (call.isMessage && this.#messages >= limits.messages)) break;
       if (texts.length + 1 >= limits.frames || size + bytes > limits.text) {
         socket.send(`[${texts.splice(0).join(",")}]`);
         size = 2;
@@ -115,6 +134,7 @@ export class SocketLink {
       size += bytes;
       this.#sent.set(id, { call, bytes });
       this.#bytes += bytes;
+      if (call.isMessage) this.#messages++;
     }
     if (texts.length > 0) socket.send(`[${texts.join(",")}]`);
   }
@@ -138,7 +158,7 @@ export class SocketLink {
 
   #receive(data: unknown): void {
     const frames = typeof data === "string" ? jsonIn(data)?.value : undefined;
-    if (!Array.isArray(frames)) this.#lose("the gateway sent no frames.");
+    if (!Array.isArray(frames)) this.#lose("the service sent no frames.", "invalid-response");
     else for (const frame of frames) if (isFrame(frame)) this.#take(frame);
   }
 
@@ -153,7 +173,7 @@ export class SocketLink {
 
   #welcome({ limits }: Frame): void {
     this.#timer.cancel();
-    this.#limits = { ...USUAL, ...(isObject(limits) && (limits as Partial<Limits>)) }; // As the protocol has them.
+    this.#limits = (isObject(limits) ? limits : {}) as unknown as Limits; // As the protocol has them. One that is missing bounds nothing.
     this.#events.onReady();
   }
 
@@ -161,6 +181,7 @@ export class SocketLink {
     const sent = this.#sent.get(id);
     if (sent === undefined) return;
     this.#sent.delete(id);
+    if (sent.call.isMessage) this.#messages--;
     this.#release(sent);
     this.#events.onRoom();
   }
@@ -171,7 +192,7 @@ export class SocketLink {
   }
 
   /** Nobody knows what became of the messages that were sent and not answered: they are not sent again (P17). */
-  #lose(reason: string, isPolicy = false): void {
+  #lose(reason: string, refusal: ClientErrorKind | null = null): void {
     if (this.#isEnded) return;
     for (const { call } of this.#end()) {
       call.fail(
@@ -179,7 +200,7 @@ export class SocketLink {
       );
     }
     this.#socket?.close();
-    this.#events.onLost(reason, isPolicy && this.#limits === null);
+    this.#events.onLost(reason, this.#limits === null ? refusal : null); // It was let in before: it may be again.
   }
 
   #end(): readonly Sent[] {
@@ -191,15 +212,18 @@ export class SocketLink {
   }
 }
 
+/** The error in a frame that tells one. */
+export const errorIn = (frame: Frame, what: string): ClientError => errorOfProblem(frame["problem"]) ?? strange(what);
+
 const isFrame = (frame: unknown): frame is Frame => isObject(frame) && typeof frame["kind"] === "string";
 
 /** Why a message is not sent: it would end the socket, and with it all other messages. */
 function refusalOf({ what, text }: Call, bytes: number, { text: most, depth }: Limits): ClientError | undefined {
   if (bytes + 1 > most) {
-    return failure("payload-too-large", `${what} was not sent: a text of this socket has at most ${most} bytes.`);
+    return failure("payload-too-large", `${what} was not sent: this socket takes ${most} bytes.`);
   }
   if (text.length <= depth || depthOf(text) < depth) return undefined;
-  return failure("payload-too-large", `${what} was not sent: a text of this socket is at most ${depth} levels deep.`);
+  return failure("payload-too-large", `${what} was not sent: this socket takes ${depth} levels.`);
 }
 
 /** The levels of nesting of a JSON text. */
@@ -216,12 +240,6 @@ function depthOf(text: string): number {
 const encoder = new TextEncoder();
 /** The bytes of a text, or a little more for a short one. */
 const bytesOf = (text: string): number => (text.length < 300 ? text.length * 3 : encoder.encode(text).length);
-
-/** The URL of the socket; `url` may be a path in a browser. */
-function socketUrl(url: string): string {
-  const { href } = new URL(`${url}/socket`, Reflect.get(globalThis, "location")?.href); // Pages and their workers have one.
-  return href.replace(/^http/, "ws");
-}
 
 /** What the end of a socket means. A browser does not tell why a handshake was refused. */
 const sentenceOf = (code: number, reason: string): string =>

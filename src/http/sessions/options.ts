@@ -1,6 +1,7 @@
 import type { ActorOptions, AskName, Context, Handlers, Hooks, Infer, Protocol, Schema, StreamName } from "../../index";
 import { quote } from "../../index";
-import { type Checks, checkOptions, oneOf } from "../options";
+import type { ExposedSessions } from "../exposes";
+import { aFunction, type Check, type Checks, checkOptions, group, must, oneOf, TEXT } from "../options";
 
 /** A session as its actor gets it. */
 export interface Session<Metadata = Readonly<Record<string, unknown>>> {
@@ -39,19 +40,26 @@ export interface SessionStreamOptions {
   readonly format?: "sse" | "ai-sdk";
 }
 
+/** The names of the operations of a protocol. */
+export type OperationName<Signatures> = AskName<Signatures> | StreamName<Signatures>;
+
 /** Operations by name; streams may have options. */
-export type SessionOperations<Signatures> = { readonly [Name in AskName<Signatures>]?: true } & {
-  readonly [Name in StreamName<Signatures>]?: true | SessionStreamOptions;
+export type SessionOperations<Signatures, Name extends OperationName<Signatures> = OperationName<Signatures>> = {
+  readonly [Each in Name]: Each extends StreamName<Signatures> ? true | SessionStreamOptions : true;
 };
 
 /** The options of sessions. */
-export interface SessionsOptions<Signatures, Metadata extends Schema = Schema> {
+export interface SessionsOptions<
+  Signatures,
+  Metadata extends Schema = Schema,
+  Name extends OperationName<Signatures> = OperationName<Signatures>,
+> {
   /** The protocol of the actor that each session has. */
   readonly protocol: Protocol<string, Signatures>;
   /** Makes the handlers of a session's actor, at its first message, and again after it was idle or failed. */
   readonly factory: (ctx: Context<Signatures>, session: Session<MetadataOf<Metadata>>) => Handlers<Signatures> & Hooks;
   /** The operations that clients may call: their names, or a record of them where some have options. */
-  readonly operations: readonly (AskName<Signatures> | StreamName<Signatures>)[] | SessionOperations<Signatures>;
+  readonly operations: readonly Name[] | SessionOperations<Signatures, Name>;
   /** Checks the metadata of a new session. Default: any JSON object. */
   readonly metadata?: Metadata;
   /** The first part of the routes and of the actors' addresses. Default: `"sessions"`. */
@@ -92,6 +100,11 @@ export type MetadataOf<Metadata extends Schema> = Schema extends Metadata
   ? Readonly<Record<string, unknown>>
   : Infer<Metadata>;
 
+/** What a client may know of the sessions of a gateway; never where it has none. */
+export type SessionsOf<Signatures, Metadata extends Schema, Name> = [Signatures] extends [never]
+  ? never
+  : ExposedSessions<Pick<Signatures, Name & keyof Signatures>, MetadataOf<Metadata>>;
+
 const DAY = 86_400_000;
 
 export const DEFAULTS = {
@@ -105,31 +118,55 @@ export const DEFAULTS = {
   messages: 16,
 } as const;
 
-const NUMBERS = ["idle", "unread", "sessions", "messages"] as const;
+const FROM_ONE = must(
+  "is a number from 1, or Infinity",
+  (value) => typeof value === "number" && value >= 1,
+  RangeError,
+);
+const STREAM: Checks<SessionStreamOptions> = { format: oneOf("sse", "ai-sdk") };
+const KEEP: Checks<KeepOptions> = { events: FROM_ONE, age: FROM_ONE, idle: FROM_ONE };
+const ELSEWHERE: Check = () => {}; // The validator and the actor look at it.
+
+const CHECKS: Checks<SessionsOptions<unknown>> = {
+  protocol: must(
+    "is made by defineProtocol()",
+    (value) => typeof value === "object" && value !== null && "operations" in value,
+  ),
+  factory: aFunction(" of a context and a session"),
+  operations: must(
+    "are an array of names, or an object such as { say: true }",
+    (value) => typeof value === "object" && value !== null,
+  ),
+  metadata: ELSEWHERE,
+  name: must(
+    'is made of letters, digits, and . _ ~ - between them, such as "chats"',
+    (value) => typeof value === "string" && /^[A-Za-z0-9_][A-Za-z0-9_.~-]*$/.test(value),
+  ),
+  path: TEXT,
+  durability: oneOf("process", "power"),
+  keep: group(KEEP, "{ events: 1_000 }"),
+  idle: FROM_ONE,
+  unread: FROM_ONE,
+  sessions: FROM_ONE,
+  messages: FROM_ONE,
+  actor: ELSEWHERE,
+};
+const NEEDED = ["protocol", "factory", "operations"] as const;
 
 /** @throws TypeError or RangeError when an option cannot be one. */
 export function checkSessionsOptions(options: SessionsOptions<unknown>): void {
-  if (typeof options !== "object" || options === null) {
+  checkOptions(options, CHECKS, "sessions", '{ protocol: Chat, factory: createChat, operations: ["say"] }');
+  const missing = NEEDED.find((option) => options[option] === undefined);
+  if (missing !== undefined) {
     throw new TypeError(
-      `The options of sessions are an object with protocol, factory and operations; got ${quote(options)}.`,
+      `Sessions need the option ${missing}, beside ${NEEDED.filter((each) => each !== missing).join(" and ")}.`,
     );
   }
-  const { protocol, factory, operations, name = DEFAULTS.name, path = DEFAULTS.path, durability, keep = {} } = options;
-  if (typeof protocol?.operations !== "object") {
-    throw new TypeError(`The protocol of sessions is made by defineProtocol(); got ${quote(protocol)}.`);
-  }
-  if (typeof factory !== "function") {
-    throw new TypeError(`The factory of sessions is a function of a context and a session; got ${quote(factory)}.`);
-  }
-  if (typeof operations !== "object" || operations === null) {
-    throw new TypeError(
-      `The operations of sessions are an array of names, or an object such as { say: true }; got ${quote(operations)}.`,
-    );
-  }
-  for (const [name, given] of listedIn(operations)) {
-    const operation = Object.hasOwn(protocol.operations, name) ? protocol.operations[name] : undefined;
+  const { operations } = options.protocol;
+  for (const [name, given] of listedIn(options.operations)) {
+    const operation = Object.hasOwn(operations, name) ? operations[name] : undefined;
     if (operation === undefined) {
-      const known = Object.keys(protocol.operations).join(", ");
+      const known = Object.keys(operations).join(", ");
       throw new TypeError(`Sessions have no operation ${quote(name)} to expose: write one of ${known}.`);
     }
     if (given === true) continue;
@@ -138,30 +175,10 @@ export function checkSessionsOptions(options: SessionsOptions<unknown>): void {
       throw new TypeError(`The operation ${name} of sessions is no stream, and has no options: write true.`);
     }
   }
-  if (typeof name !== "string" || !/^[A-Za-z0-9_][A-Za-z0-9_.~-]*$/.test(name)) {
-    throw new TypeError(
-      `Sessions cannot be named ${quote(name)}: write letters, digits, and . _ ~ - between them, such as "chats".`,
-    );
-  }
-  if (typeof path !== "string" || path === "") {
-    throw new TypeError(`The path of sessions is that of a file, or ":memory:"; got ${quote(path)}.`);
-  }
-  if (durability !== undefined && durability !== "process" && durability !== "power") {
-    throw new TypeError(`The durability of sessions is "process" or "power"; got ${quote(durability)}.`);
-  }
-  for (const option of NUMBERS) checkNumber(option, options[option]);
-  for (const [option, value] of Object.entries(keep)) checkNumber(`keep.${option}`, value);
 }
-
-const STREAM: Checks<SessionStreamOptions> = { format: oneOf("sse", "ai-sdk") };
 
 /** The operations as they were listed, each with its options. */
 export const listedIn = (
   operations: SessionsOptions<unknown>["operations"],
 ): readonly (readonly [string, true | SessionStreamOptions])[] =>
   Array.isArray(operations) ? operations.map((name: string) => [name, true] as const) : Object.entries(operations);
-
-function checkNumber(option: string, value: unknown): void {
-  if (value === undefined || (typeof value === "number" && value >= 1)) return;
-  throw new RangeError(`The ${option} of sessions is a number from 1; got ${quote(value)}.`);
-}

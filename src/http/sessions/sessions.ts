@@ -1,4 +1,3 @@
-import type { Schema } from "../../index";
 import type { Handle, MetricFamily, Part, PartMaker, Route, RouteDescription, Site } from "../contract";
 import { refuse } from "../problem";
 import { AI_SDK, formatOf } from "../streams/event-format";
@@ -11,26 +10,20 @@ import { WriteError } from "./writer";
 
 /**
  * Keeps sessions in a file of SQLite, each with an actor of its own: they survive the process, and a client that was cut off resumes
- * where it was. For `createGateway(system, { parts: [sessions({ … })] })`.
+ * where it was.
  *
- * @throws TypeError or RangeError when an option cannot be one; Error, when the gateway is made, if the file cannot be used: another
+ * @param given the option `sessions` of a gateway.
+ * @throws TypeError or RangeError when an option cannot be one; Error, when the part is made, if the file cannot be used: another
  * gateway has it, it is damaged, read-only, of a newer version or of another program, or the disk is full.
- * @example
- * createGateway(system, {
- *   expose: {},
- *   parts: [sessions({ protocol: Chat, factory: (ctx, session) => createChat(session), operations: ["say"] })],
- * });
  */
-export function sessions<Signatures, Metadata extends Schema = Schema>(
-  options: SessionsOptions<Signatures, Metadata>,
-): PartMaker {
-  // The compiler has checked the factory and the operations against the protocol; the rest handles them by name.
-  const untyped = options as unknown as SessionsOptions<unknown>;
-  checkSessionsOptions(untyped);
-  return (site) => sessionsPart(site, untyped);
+export function sessionsPart(given: unknown): PartMaker {
+  // The compiler has checked the factory and the operations against the protocol (createGateway); the rest handles them by name.
+  const options = given as SessionsOptions<unknown>;
+  checkSessionsOptions(options);
+  return (site) => partOf(site, options);
 }
 
-function sessionsPart(site: Site, options: SessionsOptions<unknown>): Part {
+function partOf(site: Site, options: SessionsOptions<unknown>): Part {
   const operations = operationsOf(options);
   const book = new SessionBook(site, options);
   const sessions = new SessionRequests(site, book, options.sessions ?? DEFAULTS.sessions);

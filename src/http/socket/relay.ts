@@ -10,6 +10,9 @@ export interface AnyTopic {
 /** The topics that sockets may subscribe to, by the name that they have outside. */
 export type ExposedTopics = Readonly<Record<string, AnyTopic>>;
 
+/** The topics of a gateway that has none. */
+export type NoTopics = Readonly<Record<never, never>>;
+
 const Relaying = defineProtocol("relay", { item: { payload: Type.Unknown() } });
 
 /** Gets an item as JSON. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createGateway, sessions } from "../../../src/http/index";
+import { createGateway } from "../../../src/http/index";
 import { defineProtocol, Type } from "../../../src/index";
 import { testSystems } from "../../actor/test-system";
 import { get, post } from "../counter";
@@ -103,9 +103,7 @@ describe("Server-Timing", () => {
     const gateway = createGateway(test.system, {
       expose: {},
       serverTiming: true,
-      parts: [
-        sessions({ protocol: Looked, operations: ["look"], factory: () => ({ look: () => 1 }), path: ":memory:" }),
-      ],
+      sessions: { protocol: Looked, operations: ["look"], factory: () => ({ look: () => 1 }), path: ":memory:" },
     });
     const at = (await post(gateway, "/sessions", {})).headers.get("location");
     const answer = await post(gateway, `${at}/messages`, { operation: "look" }, PREFER);

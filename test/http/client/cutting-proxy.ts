@@ -5,7 +5,7 @@ export interface CuttingProxy {
   readonly url: string;
   /** The connections so far. */
   readonly connections: number;
-  /** Most bytes of response that went through one connection. */
+  /** Most bytes that went through one connection, in the direction that is cut. */
   readonly longest: number;
   close(): void;
 }
@@ -14,8 +14,13 @@ export interface CuttingProxy {
  * Makes a proxy that cuts a connection once so many bytes of its response went through.
  *
  * @param bytes of the connection with this number, which counts from 0; infinite for a connection that stays.
+ * @param counted `"requests"` to count the bytes of the client instead.
  */
-export async function cuttingProxy(target: URL, bytes: (connection: number) => number): Promise<CuttingProxy> {
+export async function cuttingProxy(
+  target: URL,
+  bytes: (connection: number) => number,
+  counted: "responses" | "requests" = "responses",
+): Promise<CuttingProxy> {
   const open = new Set<Socket>();
   let connections = 0;
   let longest = 0;
@@ -34,14 +39,15 @@ export async function cuttingProxy(target: URL, bytes: (connection: number) => n
       socket.on("error", end);
       socket.on("close", end);
     }
-    client.on("data", (data) => service.write(data));
-    service.on("data", (data: Buffer) => {
+    const [cut, plain] = counted === "responses" ? [service, client] : [client, service];
+    plain.on("data", (data) => cut.write(data));
+    cut.on("data", (data: Buffer) => {
       const part = data.subarray(0, Math.max(most - sent, 0));
       sent += part.length;
       longest = Math.max(longest, sent);
-      if (sent < most) client.write(part);
+      if (sent < most) plain.write(part);
       else if (part.length === 0) end();
-      else client.write(part, () => setTimeout(end, 2)); // Else the client's stream would drop what it has not read yet.
+      else plain.write(part, () => setTimeout(end, 2)); // Else the client's stream would drop what it has not read yet.
     });
     if (most === 0) end();
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { DefaultChatTransport, type UIMessage } from "ai";
-import { createGateway, type Gateway, type SessionStreamOptions, sessions } from "../../../src/http/index";
+import { createGateway, type Gateway, type SessionStreamOptions } from "../../../src/http/index";
 import { defineProtocol, Type } from "../../../src/index";
 import { createTestSystem } from "../../../src/testing/index";
 import { Chat } from "../streams/ai-chat";
@@ -25,19 +25,17 @@ class Assistants implements AsyncDisposable {
     this.gateway = createGateway(this.test.system, {
       expose: {},
       authenticate: ({ headers }) => ({ id: headers.get("authorization") ?? "ada" }),
-      parts: [
-        sessions({
-          protocol: Assistant,
-          path: ":memory:",
-          operations: { chat: options, title: true },
-          keep: { events },
-          actor: { concurrency: 4 },
-          factory: (ctx) => ({
-            chat: ({ text }) => this.replyTo(text).items(ctx.signal),
-            title: () => "A chat",
-          }),
+      sessions: {
+        protocol: Assistant,
+        path: ":memory:",
+        operations: { chat: options, title: true },
+        keep: { events },
+        actor: { concurrency: 4 },
+        factory: (ctx) => ({
+          chat: ({ text }) => this.replyTo(text).items(ctx.signal),
+          title: () => "A chat",
         }),
-      ],
+      },
     });
   }
 
@@ -230,16 +228,32 @@ describe("A streamed operation of sessions in the AI SDK's form", () => {
     expect([JSON.parse(chunks[0] ?? "").type, chunks[1]]).toEqual(["error", "[DONE]"]);
   });
 
-  test("is an option of streams alone, by a name that there is", () => {
+  test("is an option of streams alone, by a name that there is", async () => {
+    await using test = createTestSystem();
+    const { system } = test;
     const factory = () => ({ chat: () => [], title: () => "" });
-    const of = (operations: unknown) => () => sessions({ protocol: Assistant, factory, operations: operations as [] }); // It is wrong.
+    const of = (operations: unknown) => () =>
+      createGateway(system, {
+        expose: {},
+        sessions: { protocol: Assistant, factory, operations: operations as [] }, // It is wrong.
+      });
     expect(of({ title: { format: "ai-sdk" } })).toThrow("no stream");
     expect(of({ chat: { format: "csv" } })).toThrow('is "sse" or "ai-sdk"; got "csv"');
     expect(of({ chat: { resume: {} } })).toThrow('There is no option "resume"');
     expect(of({ sing: true })).toThrow("sing");
-    // @ts-expect-error A reply is no stream.
-    expect(() => sessions({ protocol: Assistant, factory, operations: { title: { format: "sse" } } })).toThrow(
-      "no stream",
-    );
+    const reply = () =>
+      createGateway(system, {
+        expose: {},
+        // @ts-expect-error A reply is no stream.
+        sessions: { protocol: Assistant, factory, operations: { title: { format: "sse" } } },
+      });
+    expect(reply).toThrow("no stream");
+    const misspelt = () =>
+      createGateway(system, {
+        expose: {},
+        // @ts-expect-error A misspelt operation beside one that there is.
+        sessions: { protocol: Assistant, factory, operations: { chat: true, titel: true } },
+      });
+    expect(misspelt).toThrow("titel");
   });
 });

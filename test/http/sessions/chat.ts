@@ -1,7 +1,6 @@
 import { type Caller, createGateway, type Gateway } from "../../../src/http/index";
 import { MEMORY } from "../../../src/http/sessions/database";
 import type { SessionsOptions } from "../../../src/http/sessions/options";
-import { sessions } from "../../../src/http/sessions/sessions";
 import { defineProtocol, type SignaturesOf, type System, Type } from "../../../src/index";
 import { createTestSystem, type TestSystem } from "../../../src/testing/index";
 
@@ -52,15 +51,13 @@ export const gatewayOf = (system: System, options: Partial<ChatOptions> = {}): G
   createGateway(system, {
     expose: {},
     authenticate,
-    parts: [
-      sessions({
-        protocol: Chat,
-        factory: createChat,
-        operations: ["say", "heard", "peek", "count", "hang", "fail", "hush"],
-        path: MEMORY,
-        ...options,
-      }),
-    ],
+    sessions: {
+      protocol: Chat,
+      factory: createChat,
+      operations: ["say", "heard", "peek", "count", "hang", "fail", "hush"],
+      path: MEMORY,
+      ...options,
+    },
   });
 
 /** A session as a client sees it. */

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
-import { sessions } from "../../../src/http/index";
+import { createGateway } from "../../../src/http/index";
 import { Type } from "../../../src/index";
+import { createTestSystem } from "../../../src/testing/index";
 import { bodyOf, Chat, createChat, eventsOf, firstOf, type Page, Room, type Shown } from "./chat";
 
 const data = async (response: Response): Promise<unknown[]> =>
@@ -288,21 +289,49 @@ test("the metadata of a session fits its schema", async () => {
   expect((await room.fetch("POST", "/sessions", { metadata: { model: "small" } })).status).toBe(201);
 });
 
-test("the compiler knows the operations of the protocol", () => {
+test("the compiler knows the operations of the protocol", async () => {
+  await using test = createTestSystem();
+  const { system } = test;
   const factory = createChat;
-  // @ts-expect-error There is no such operation.
-  expect(() => sessions({ protocol: Chat, factory, operations: ["say", "sing"] })).toThrow("sing");
-  // @ts-expect-error The factory is of another protocol.
-  expect(() => sessions({ protocol: Chat, factory: () => ({ sing: () => 1 }), operations: ["sing"] })).toThrow("sing");
+  const unknown = () =>
+    createGateway(system, {
+      expose: {},
+      // @ts-expect-error There is no such operation.
+      sessions: { protocol: Chat, factory, operations: ["say", "sing"] },
+    });
+  expect(unknown).toThrow("sing");
+  const other = () =>
+    createGateway(system, {
+      expose: {},
+      // @ts-expect-error The factory is of another protocol.
+      sessions: { protocol: Chat, factory: () => ({ sing: () => 1 }), operations: ["sing"] },
+    });
+  expect(other).toThrow("sing");
 });
 
 test.each([
-  [{ path: "" }, "path"],
-  [{ name: "a/b" }, "named"],
-  [{ idle: 0 }, "idle"],
-  [{ keep: { events: -1 } }, "keep.events"],
-  [{ durability: "never" as "power" }, "durability"],
-  [{ operations: ["sing" as "say"] }, "sing"],
-])("an option that cannot be one is refused when the gateway is made: %p", (options, name) => {
-  expect(() => new Room(options)).toThrow(name);
+  [{ path: "" }, "The path of sessions is a text that is not empty"],
+  [{ name: "a/b" }, "The name of sessions is made of letters, digits"],
+  [{ idle: 0 }, "The idle of sessions is a number from 1"],
+  [{ keep: { events: -1 } }, "The events of the keep of sessions is a number from 1"],
+  [{ keep: { evnts: 1 } as object }, 'no option "evnts" for the keep of sessions; write one of events, age, idle'],
+  [{ durability: "never" as "power" }, 'The durability of sessions is "process" or "power"; got "never"'],
+  [{ operations: ["sing" as "say"] }, "write one of say, heard"],
+  [{ operations: "say" as unknown as ["say"] }, "The operations of sessions are an array of names"],
+  [{ protocol: {} as typeof Chat }, "The protocol of sessions is made by defineProtocol()"],
+  [{ factory: 7 as unknown as typeof createChat }, "The factory of sessions is a function"],
+  [{ pathe: "a" } as object, 'no option "pathe" for sessions; write one of protocol'],
+])("an option that cannot be one is refused when the gateway is made: %p", (options, sentence) => {
+  expect(() => new Room(options)).toThrow(sentence);
 });
+
+test("sessions without what they need are refused, with a sentence", async () => {
+  await using test = createTestSystem();
+  const make = (sessions: object) => () =>
+    createGateway(test.system, { expose: {}, sessions: sessions as typeof CHATS });
+  expect(make({})).toThrow("Sessions need the option protocol, beside factory and operations.");
+  expect(make({ protocol: Chat, operations: [] })).toThrow("Sessions need the option factory");
+  expect(make([])).toThrow("The options of sessions are an object, such as { protocol: Chat");
+});
+
+const CHATS = { protocol: Chat, factory: createChat, operations: ["say"] as const };

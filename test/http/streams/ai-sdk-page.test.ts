@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { createGateway, sessions } from "../../../src/http/index";
+import { createGateway } from "../../../src/http/index";
 import { createSystem, defineProtocol, Type } from "../../../src/index";
 import { hasBrowser, type Tab, testBrowser } from "../browser";
 import { Pushed } from "./feeds";
@@ -22,14 +22,12 @@ describe.skipIf(!hasBrowser)("The AI SDK's React hook in Chromium", () => {
   const ref = system.spawn("assistant", Assistant, (ctx) => chat(ctx.signal), { concurrency: 4 });
   const gateway = createGateway(system, {
     expose: { assistant: { ref, operations: { chat: { format: "ai-sdk", resume: {} } } } },
-    parts: [
-      sessions({
-        protocol: Assistant,
-        operations: { chat: { format: "ai-sdk" } },
-        path: ":memory:",
-        factory: (ctx) => chat(ctx.signal),
-      }),
-    ],
+    sessions: {
+      protocol: Assistant,
+      operations: { chat: { format: "ai-sdk" } },
+      path: ":memory:",
+      factory: (ctx) => chat(ctx.signal),
+    },
   });
   let script = "";
   const server = Bun.serve({

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createGateway, sessions } from "../../../src/http/index";
+import { createGateway } from "../../../src/http/index";
 import { createSystem, defineProtocol, Type } from "../../../src/index";
 import { hasBrowser, type Tab, testBrowser } from "../browser";
 import { cuttingProxy } from "../client/cutting-proxy";
@@ -106,14 +106,12 @@ describe.skipIf(!hasBrowser)("The EventSource of Chromium, and a server that goe
     const gateway = createGateway(system, {
       cors: { origins: [pages.url.origin] },
       expose: {},
-      parts: [
-        sessions({
-          protocol: Chat,
-          operations: ["say"],
-          path: join(folder, "sessions.sqlite"),
-          factory: (ctx) => ({ say: (text) => (text === "first" ? replies.first : replies.second).items(ctx.signal) }),
-        }),
-      ],
+      sessions: {
+        protocol: Chat,
+        operations: ["say"],
+        path: join(folder, "sessions.sqlite"),
+        factory: (ctx) => ({ say: (text) => (text === "first" ? replies.first : replies.second).items(ctx.signal) }),
+      },
     });
     const stop = async (): Promise<void> => {
       await gateway.drain(0);
