@@ -198,7 +198,7 @@ describe("a proxy cuts connections", () => {
 
   test("each of them before an event: the client gives up, and says so", async () => {
     const { head } = await lengths();
-    const proxy = await cuttingProxy(service.url, () => head - 60);
+    const proxy = await cuttingProxy(service.url, () => head - 160); // The event, the end, and their ids are longer.
     const { items, error } = await read(clientOf(proxy.url).kept.stream("count", 12, { repeatable: true }));
     expect({ items, kind: error?.kind, connections: proxy.connections }).toEqual({
       items: [],
