@@ -69,23 +69,23 @@ const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 
 await Bun.sleep(2_000); // Until all is compiled.
-const costs: number[] = [];
+const shares = { open: [] as number[], closed: [] as number[] };
 for (let turn = 0; turn < turns; turn++) {
   const isOpenFirst = turn % 2 === 1;
-  const measured = { open: { cpu: 0, rate: 0 }, closed: { cpu: 0, rate: 0 } };
   for (const isOpen of [isOpenFirst, !isOpenFirst]) {
     const close = isOpen ? await openPage() : null;
-    measured[isOpen ? "open" : "closed"] = await measure();
+    const { cpu, rate } = await measure();
     await close?.();
+    shares[isOpen ? "open" : "closed"].push(cpu);
+    console.log(
+      `${isOpen ? "open  " : "closed"}: ${cpu.toFixed(2)} % of a processor at ${Math.round(rate)} messages/s`,
+    );
   }
-  const { open, closed } = measured;
-  costs.push(open.cpu - closed.cpu);
-  console.log(
-    `turn ${turn + 1}: closed ${closed.cpu.toFixed(2)} % at ${Math.round(closed.rate)} messages/s, ` +
-      `open ${open.cpu.toFixed(2)} % at ${Math.round(open.rate)}, cost ${(open.cpu - closed.cpu).toFixed(2)} %`,
-  );
 }
+const { open, closed } = shares;
+const differences = open.map((share, turn) => share - (closed[turn] ?? Number.NaN));
 console.log(
-  `median cost of an open inspector: ${median(costs).toFixed(2)} % of a processor; least ${Math.min(...costs).toFixed(2)} %`,
+  `An open inspector takes, in percent of a processor: ${median(differences).toFixed(2)} (median of ${turns} differences), ` +
+    `${(median(open) - median(closed)).toFixed(2)} (medians), ${(Math.min(...open) - Math.min(...closed)).toFixed(2)} (least).`,
 );
 process.exit(0);

@@ -42,14 +42,14 @@ export function wantedOf(query: string): Wanted | string {
 /** What one page sees, as the log that its stream is written from. It keeps nothing: an event is the present, and a slow reader misses some. */
 export class LiveView implements EventLog {
   readonly isEnded = false;
-  readonly #site: Site;
+  readonly #site: Pick<Site, "name" | "version" | "clock">;
   readonly #lookout: Lookout;
   readonly #wanted: Wanted;
   /** The frame that was made last. It is asked for again where it was not sent. */
   #made: LoggedEvent = { id: 0, data: "" };
   #logged: number;
 
-  constructor(site: Site, lookout: Lookout, wanted: Wanted) {
+  constructor(site: Pick<Site, "name" | "version" | "clock">, lookout: Lookout, wanted: Wanted) {
     this.#site = site;
     this.#lookout = lookout;
     this.#wanted = wanted;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { bearerTokens, createGateway } from "../../../src/http/index";
+import { anyOf, apiKeys, bearerTokens, createGateway } from "../../../src/http/index";
 import { createSystem } from "../../../src/index";
 import { expectProblem } from "../counter";
 import { inspected, spawnWorker } from "./service";
@@ -77,6 +77,7 @@ describe("The inspector", () => {
     expect((await rated.get("/inspect", OWNER)).status).toBe(200);
     expect((await rated.get("/inspect", OWNER)).status).toBe(200);
     await expectProblem(await rated.get("/inspect/live", OWNER), 429, "too-many-requests");
+    await expectProblem(await rated.get("/inspect", { ...BROWSER, ...OWNER }), 429, "too-many-requests");
   });
 
   test.each([
@@ -133,7 +134,17 @@ describe("The page of the inspector", () => {
   });
 
   test("names the headers that credentials are sent in", async () => {
-    const { get } = inspected({ inspector: true, authenticate: async () => ({ id: "ada" }) });
-    expect(await (await get("/inspect")).text()).toContain('name="credentials" content="authorization"');
+    const either = anyOf(authenticate, apiKeys({ keys: { "k3y-of-robot": "robot" } }));
+    const { get } = inspected({ inspector: true, authenticate: either });
+    expect(await (await get("/inspect", BROWSER)).text()).toContain('content="authorization x-api-key"');
+  });
+
+  test("is found below the base path of its gateway, by paths that are relative to it", async () => {
+    const { get } = inspected({ inspector: { isOpen: true }, basePath: "/api" });
+    const html = await (await get("/api/inspect")).text();
+    const files = [...html.matchAll(/(?:src|href)="([^"#]+)"/g)].map(([, path = ""]) => path);
+    expect(files.length).toBe(3);
+    for (const path of files) expect((await get(new URL(path, "http://x/api/inspect").pathname)).status).toBe(200);
+    expect((await get("/inspect")).status).toBe(404);
   });
 });

@@ -102,6 +102,26 @@ describe("The stream of the inspector", () => {
     ]);
     expect(frame.totals).toMatchObject({ dead: 2, failed: 1, restarts: 1 });
     expect(rowOf(frame, "clerk").numbers).toMatchObject({ failed: 1, restarts: 1 });
+    for (const name of ["somebody", "nobody"]) system.router.tell(createMessage(address(name), "greet", undefined));
+    await clock.settle();
+    const { letters } = await page.later();
+    expect(letters.map((row) => [String(row.address), row.count])).toEqual([
+      ["@(nobody)", 3],
+      ["@(somebody)", 1],
+    ]);
+  });
+
+  test("says how many of a group are held back or restart", async () => {
+    const { system, clock, look } = inspected();
+    spawnBoss(system, "pool", named("worker", 6));
+    await using page = await look(open("@(pool)", "*@(pool)/worker-*"));
+    expect(rowOf(await page.next(), "worker-*").troubled).toBe(0);
+    await clock.advance(950);
+    system.router.tell(createMessage(address("pool/worker-3"), "fail", undefined)); // It restarts after 100 ms.
+    const frame = await page.later(50);
+    expect(rowOf(frame, "worker-*").troubled).toBe(1);
+    expect(rowOf(frame, "worker-3").actor?.state).toBe("restarting");
+    expect(rowOf(await page.later(), "worker-*").troubled).toBe(0);
   });
 
   test("sends an entry of the log once, and to a page that comes back what came meanwhile", async () => {
@@ -119,6 +139,8 @@ describe("The stream of the inspector", () => {
     await clock.settle();
     await using back = await look(`logged=${logged}`);
     expect((await back.next()).log.map(({ address: at }) => String(at))).toEqual(["@(two)"]);
+    await using stranger = await look("logged=999999"); // It was here before the service began anew.
+    expect((await stranger.next()).log.map(({ address: at }) => String(at))).toEqual(["@(one)", "@(two)"]);
   });
 
   test("finds actors by their names and paths, wherever they are in the tree", async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { LiveView, wantedOf } from "../../../src/http/inspector/live";
 import { Lookout } from "../../../src/http/inspector/lookout";
 import { type Clock, createSystem } from "../../../src/index";
 import { createManualClock } from "../../../src/testing/index";
@@ -65,4 +66,29 @@ describe("The next look at the actors", () => {
     three();
     expect(clock.timers).toBe(0);
   });
+});
+
+test("A page that comes in the midst of a look sees nothing until all actors were seen", async () => {
+  const clock = createManualClock();
+  const held: (() => void)[] = [];
+  let isHeld = false;
+  const own: Clock = { ...clock, macrotask: (run) => (isHeld ? void held.push(run) : clock.macrotask(run)) };
+  const system = createSystem({ clock: own });
+  spawnBoss(system, "pool", named("worker", 1_200));
+  await clock.settle();
+  const lookout = new Lookout(system, 1_000, 10);
+  const leave = lookout.watch();
+  await clock.settle();
+  isHeld = true;
+  await clock.advance(1_000);
+  expect([lookout.looks, lookout.isLooking]).toEqual([1, true]);
+  const wanted = wantedOf("");
+  if (typeof wanted === "string") throw new Error(wanted);
+  const view = new LiveView({ name: "shop", version: "1.0.0", clock }, lookout, wanted);
+  expect([view.last, view.read(0)]).toEqual([0, []]);
+  const changed = view.changed(0, new AbortController().signal);
+  for (let run = held.shift(); run !== undefined; run = held.shift()) run();
+  await changed;
+  expect(JSON.parse(view.read(0)[0]?.data ?? "")).toMatchObject({ look: 2, totals: { actors: 1_201 } });
+  leave();
 });

@@ -1,7 +1,8 @@
 import { setAttribute } from "./dom";
 
-/** Values in a chart: a minute, at one a second. */
+/** Values in a chart: a minute, at one a second. A chart that has few yet has room for some more. */
 const MOST = 60;
+const FEW = 20;
 const WIDTH = 120;
 const HEIGHT = 24;
 const SVG = "http://www.w3.org/2000/svg";
@@ -38,7 +39,7 @@ export class Sparkline {
   /** Draws from 0 up to the largest value. The newest one is at the right. */
   draw({ values }: Series): void {
     const top = Math.max(...values, 1e-9);
-    const step = WIDTH / (MOST - 1);
+    const step = WIDTH / (Math.max(values.length, FEW) - 1);
     const begin = WIDTH - (values.length - 1) * step;
     const points = values.map((value, index) => {
       const y = HEIGHT - 1.5 - (value / top) * (HEIGHT - 3);
