@@ -45,6 +45,9 @@ async function expectClean({ page, errors }: Tab): Promise<void> {
   expect(await run<string[]>(page, "violations")).toEqual([]);
 }
 
+/** True while the page asks for credentials. The form is put away at once when they are given. */
+const ASKS = `document.activeElement.id === "credential" && document.activeElement.checkVisibility()`;
+
 const TEXT_OF = (id: string): string => `document.getElementById("${id}").innerText`;
 
 describe.skipIf(!hasBrowser)("The page of the inspector, in Chromium", () => {
@@ -211,11 +214,11 @@ describe.skipIf(!hasBrowser)("The page of the inspector, in Chromium", () => {
     const { url } = service({ inspector: { every: 100 }, authenticate: bearerTokens({ "t0ken-of-ada": "ada" }) });
     await using tab = await browser.open(url);
     const { page } = tab;
-    await until(page, "document.activeElement.id === 'credential'");
+    await until(page, ASKS);
     expect(await run<boolean>(page, 'document.getElementById("main").checkVisibility()')).toBe(false);
     await page.keyboard.type("wrong");
     await page.keyboard.press("Enter");
-    await until(page, "document.activeElement.id === 'credential'");
+    await until(page, ASKS);
     await page.keyboard.type("t0ken-of-ada");
     await page.keyboard.press("Enter");
     await until(page, `${LINES}.length > 0`);
