@@ -211,7 +211,8 @@ function endOfString(text: string, start: number): number {
 
 /** True for a text that may have the key, written plainly or with an escape. To look for one character takes half of the time. */
 const mayPollute = (text: string): boolean =>
-  (text.includes("_") && text.includes("__proto__")) || (text.includes("\\") && /\\u00(?:5f|6f|7[024])/i.test(text));
+  (text.includes("_") && text.includes("__proto__")) ||
+  (text.includes("\\") && text.includes("\\u00") && /\\u00(?:5f|6f|7[024])/i.test(text));
 
 /** True where a part of the value has the key `__proto__`, which a careless copy would make its prototype. */
 function pollutes(value: unknown): boolean {

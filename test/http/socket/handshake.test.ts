@@ -251,6 +251,23 @@ test("P18: handshakes that come slowly, or never whole, hold up nobody; one that
   for (const socket of slow) socket.terminate();
 });
 
+test.skipIf(!isLong)(
+  "P18: a handshake that is never whole ends by itself, also where a byte of it comes now and then",
+  async () => {
+    await using service = startService();
+    const { promise: ended, resolve } = Promise.withResolvers<void>();
+    const slow = await Bun.connect({
+      hostname: service.url.hostname,
+      port: Number(service.url.port),
+      socket: { open: (socket) => void socket.write("GET /socket HTTP/1.1\r\nx: "), data() {}, close: () => resolve() },
+    });
+    const drip = setInterval(() => slow.write("x"), 500);
+    await ended; // Bun ends it after 10 to 12 seconds.
+    clearInterval(drip);
+  },
+  60_000,
+);
+
 /** Resolves once a socket can be opened: its own is closed at once. */
 async function untilFree(url: URL, headers: Record<string, string>): Promise<void> {
   while ((await handshake(url, headers)).status === 429) await new Promise((resolve) => setImmediate(resolve));
