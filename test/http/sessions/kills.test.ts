@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createRandom } from "../../../src/testing/index";
 import { isLong } from "../../property/runs";
-import { bodyOf, eventsOf, type Page } from "./chat";
+import { bodyOf, eventsOf, type Page, type Shown } from "./chat";
 
 const KILLS = isLong ? 50 : 3;
 const CLIENTS = 6;
@@ -69,10 +69,18 @@ interface Message {
   readonly events: { id: number; event: string | undefined; data: string }[];
 }
 
-/** A client that makes a session, sends messages, and comes back to each until it has its end. */
+interface Opened {
+  readonly location: string;
+  readonly messages: Message[];
+  isDeleted: boolean;
+}
+
+/** Messages of one session. Each third session is deleted after them. */
+const MESSAGES = 2;
+
+/** A client that makes sessions, sends messages, comes back to each until it has its end, and deletes some sessions. */
 class Client {
-  readonly messages: Message[] = [];
-  location = "";
+  readonly sessions: Opened[] = [];
   readonly #victim: Victim;
   readonly #owner: string;
 
@@ -99,24 +107,40 @@ class Client {
   }
 
   async run(): Promise<void> {
-    const made = await this.request("POST", "/sessions", { "idempotency-key": `${this.#owner}-session` }, {});
-    expect(made.status).toBe(201);
-    this.location = made.headers.get("location") ?? "";
-    while (this.#victim.kills < KILLS || this.messages.length < 3) {
-      const message: Message = { key: `${this.#owner}-${this.messages.length}`, events: [] };
-      this.messages.push(message);
-      await this.#follow(message);
+    while (this.#victim.kills < KILLS || this.sessions.length < 3) {
+      const session = await this.#open();
+      while (session.messages.length < MESSAGES) {
+        const message: Message = { key: `key-${session.messages.length}`, events: [] };
+        session.messages.push(message);
+        await this.#follow(session, message);
+      }
+      if (this.sessions.length % 3 === 0) await this.#delete(session);
     }
   }
 
-  async #follow({ key, events }: Message): Promise<void> {
+  async #open(): Promise<Opened> {
+    const key = `${this.#owner}-${this.sessions.length}`;
+    const made = await this.request("POST", "/sessions", { "idempotency-key": key }, {});
+    expect(made.status).toBe(201);
+    const session: Opened = { location: made.headers.get("location") ?? "", messages: [], isDeleted: false };
+    this.sessions.push(session);
+    return session;
+  }
+
+  async #delete(session: Opened): Promise<void> {
+    // 404 where the answer to the last attempt was lost.
+    expect([204, 404]).toContain((await this.request("DELETE", session.location)).status);
+    session.isDeleted = true;
+  }
+
+  async #follow({ location }: Opened, { key, events }: Message): Promise<void> {
     const isOver = (): boolean => events.at(-1)?.event !== undefined;
     while (!isOver()) {
       const last = events.at(-1)?.id;
       const resume: Record<string, string> = last === undefined ? {} : { "last-event-id": String(last) };
       const headers = { "idempotency-key": key, ...resume };
       const body = { operation: "count", payload: ITEMS };
-      const response = await this.request("POST", `${this.location}/messages`, headers, body);
+      const response = await this.request("POST", `${location}/messages`, headers, body);
       expect(response.status).toBe(200);
       try {
         for await (const { id, event, data = "" } of eventsOf(response)) {
@@ -130,8 +154,19 @@ class Client {
   }
 }
 
+/** The log of a session as the service has it, but for the requests. */
+async function logOf(client: Client, { id, lastEvent }: Shown): Promise<Message["events"]> {
+  const stored: Message["events"] = [];
+  for await (const event of eventsOf(await client.request("GET", `/sessions/${id}/events`))) {
+    const number = Number(event.id);
+    if (event.event !== "request") stored.push({ id: number, event: event.event, data: event.data ?? "" });
+    if (number === lastEvent) break;
+  }
+  return stored;
+}
+
 test(
-  `after kill -9 under load, ${KILLS} times, each client resumes: nothing is lost, and no event comes twice`,
+  `after kill -9 under load, ${KILLS} times, each client resumes: no session and nothing in it is lost, and no event comes twice`,
   async () => {
     const victim = new Victim();
     victim.start();
@@ -139,35 +174,41 @@ test(
     await Promise.all(clients.map((client) => client.run()));
     expect(victim.kills).toBe(KILLS);
 
-    let cut = 0;
+    const counted = { sessions: 0, messages: 0, events: 0, interrupted: 0 };
     for (const client of clients) {
-      const { messages, location } = client;
-      const { sessions } = await bodyOf<Page>(await client.request("GET", "/sessions"));
-      expect(sessions.map(({ id }) => `/sessions/${id}`)).toEqual([location]);
-      expect(sessions[0]?.messages).toBe(messages.length); // None was handled twice.
-      // The log has what each client got, in order, and nothing else.
-      const stored: Message["events"] = [];
-      for await (const { id, event, data = "" } of eventsOf(await client.request("GET", `${location}/events`))) {
-        if (event !== "request") stored.push({ id: Number(id), event, data });
-        if (Number(id) === sessions[0]?.lastEvent) break;
-      }
-      expect(messages.flatMap(({ events }) => events)).toEqual(stored);
-      for (const { events } of messages) {
-        const ids = events.map(({ id }) => id);
-        expect(new Set(ids).size).toBe(ids.length);
-        expect(ids.toSorted((a, b) => a - b)).toEqual(ids);
-        const last = events.at(-1);
-        const items = events.slice(0, -1).map(({ data }) => Number(data));
-        expect(items).toEqual(Array.from({ length: items.length }, (_, n) => n));
-        if (last?.event === "error") {
-          expect(JSON.parse(last.data)).toMatchObject({ retryable: true });
-          cut++;
-        } else {
-          expect([last?.event, items.length]).toEqual(["end", ITEMS]);
+      const kept = client.sessions.filter(({ isDeleted }) => !isDeleted);
+      const { sessions } = await bodyOf<Page>(await client.request("GET", "/sessions?limit=200"));
+      const byLocation = new Map(sessions.map((session) => [`/sessions/${session.id}`, session]));
+      // Those that were made, each once, and none that was deleted.
+      expect([...byLocation.keys()].sort()).toEqual(kept.map(({ location }) => location).sort());
+      expect(sessions.length).toBe(kept.length);
+      for (const { location, messages } of kept) {
+        const shown = byLocation.get(location);
+        if (shown === undefined) throw new Error("It was there before.");
+        expect(shown.messages).toBe(MESSAGES); // None was handled twice.
+        // The log has what the client got, in order, and nothing else.
+        expect(messages.flatMap(({ events }) => events)).toEqual(await logOf(client, shown));
+        counted.sessions++;
+        for (const { events } of messages) {
+          counted.messages++;
+          counted.events += events.length;
+          const ids = events.map(({ id }) => id);
+          expect(new Set(ids).size).toBe(ids.length);
+          expect(ids.toSorted((a, b) => a - b)).toEqual(ids);
+          const last = events.at(-1);
+          const items = events.slice(0, -1).map(({ data }) => Number(data));
+          expect(items).toEqual(Array.from({ length: items.length }, (_, n) => n));
+          if (last?.event === "error") {
+            expect(JSON.parse(last.data)).toMatchObject({ retryable: true });
+            counted.interrupted++;
+          } else {
+            expect([last?.event, items.length]).toEqual(["end", ITEMS]);
+          }
         }
       }
     }
-    expect(cut).toBeGreaterThan(0); // Some were in the middle when they were killed.
+    expect(counted.interrupted).toBeGreaterThan(0); // Some were in the middle when they were killed.
+    if (isLong) console.log(`${KILLS} kills: ${JSON.stringify(counted)}`);
     await victim.end();
   },
   isLong ? 300_000 : 60_000,
