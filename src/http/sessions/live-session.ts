@@ -143,12 +143,13 @@ export class LiveSession {
     this.leave();
   }
 
-  /** Deletes it with all that it has. */
-  async delete(problem: Problem): Promise<void> {
+  /** Deletes it with all that it has, once `before` has resolved. */
+  async delete(problem: Problem, before: () => Promise<void>): Promise<void> {
     this.isDeleted = true;
     for (const running of this.running.values()) running.stop(problem);
     this.#wake();
     try {
+      await before();
       await this.#store.delete(this.row.number);
     } catch (thrown) {
       this.isDeleted = false;

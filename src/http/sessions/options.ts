@@ -81,6 +81,12 @@ export interface SessionsOptions<
   readonly sessions?: number;
   /** Most messages of one session that are answered, or wait, at one time. Default: 16. */
   readonly messages?: number;
+  /**
+   * Called when a session is deleted, by its client or because it was not used for too long: to delete what its actor kept elsewhere, such as
+   * files. The actor has stopped by then. The session is gone once this has resolved: where it throws, or the process dies, it is still there, and
+   * whoever deletes it next calls this again. Default: nothing is kept elsewhere.
+   */
+  readonly onDelete?: (session: Pick<Session, "id" | "owner">) => void | Promise<void>;
   /** The options of each actor. Default: none. */
   readonly actor?: ActorOptions;
 }
@@ -149,6 +155,7 @@ const CHECKS: Checks<SessionsOptions<unknown>> = {
   unread: FROM_ONE,
   sessions: FROM_ONE,
   messages: FROM_ONE,
+  onDelete: aFunction(" of the session that is deleted"),
   actor: ELSEWHERE,
 };
 const NEEDED = ["protocol", "factory", "operations"] as const;

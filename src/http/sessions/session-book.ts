@@ -140,8 +140,14 @@ export class SessionBook implements Runtime {
 
   /** Deletes a session, and stops its actor. */
   async delete(live: LiveSession): Promise<void> {
-    await live.delete(DELETED);
-    void this.#site.system.stop(this.refOf(live.row.id)); // Not awaited: its handler may go on for long.
+    const { id, owner } = live.row;
+    const { onDelete } = this.#options;
+    await live.delete(DELETED, async () => {
+      const stopped = this.#site.system.stop(this.refOf(id)); // Its handler may go on for long.
+      if (onDelete === undefined) return;
+      await stopped;
+      await onDelete({ id, owner });
+    });
   }
 
   // ——— Retention and the end

@@ -283,6 +283,31 @@ test("P18: sessions, messages and metadata are bounded, and refusals leave nothi
   await room.fetch("DELETE", at);
 });
 
+test("what an actor kept elsewhere is deleted with its session, once the actor has stopped", async () => {
+  const deleted: unknown[] = [];
+  let isBroken = true;
+  await using room: Room = new Room({
+    keep: { idle: 1_000 },
+    async onDelete(session) {
+      if (isBroken) throw new Error("a secret");
+      deleted.push(session, ...room.test.system.inspect());
+    },
+  });
+  const [at, unused] = [await room.open(), await room.open({}, { authorization: "eve" })];
+  const events = eventsOf(await room.send(at, "hang"));
+  await events.next();
+  const failed = await room.fetch("DELETE", at);
+  expect([failed.status, (await failed.text()).includes("secret")]).toEqual([500, false]);
+  await room.test.expectLogged("The gateway failed");
+  expect((await room.fetch("GET", at)).status).toBe(200); // It is still there, to be deleted again.
+  isBroken = false;
+  expect((await room.fetch("DELETE", at)).status).toBe(204);
+  const [id, other] = [at, unused].map((path) => path.slice("/sessions/".length));
+  expect(deleted).toEqual([{ id, owner: "ada" }]);
+  await room.test.advance(2_000);
+  expect(deleted.slice(1)).toEqual([{ id: other, owner: "eve" }]);
+});
+
 test("the metadata of a session fits its schema", async () => {
   await using room = new Room({ metadata: Type.Object({ model: Type.String() }) });
   expect((await room.fetch("POST", "/sessions", { metadata: { model: 1 } })).status).toBe(400);
