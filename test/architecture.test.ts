@@ -39,7 +39,7 @@ const DOOR = [
   ["exposure", "actors", "messages"],
   ["documents", "sessions", "socket"],
   ["inspector"],
-  ["gateway-options", "gateway", "serve", "index"],
+  ["gateway-options", "gateway", "serve", "index", "internals"],
 ];
 /** The protocol and the runtime do not know each other, and no wing knows another. */
 const APART = new Set([
