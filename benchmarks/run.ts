@@ -2,9 +2,9 @@ import { join } from "node:path";
 import { parseArguments } from "./harness/arguments";
 import { main } from "./harness/cli";
 import { loadSuites } from "./harness/load";
-import { Interrupted, unlessInterrupted } from "./harness/processes";
+import { unlessInterrupted } from "./harness/processes";
 import { layOut } from "./harness/shipped";
-import { isCheckout, runInTerminal, type Status, type Surroundings, type Terminal } from "./harness/terminal";
+import { isCheckout, runInTerminal, type Status, type Surroundings, settle, type Terminal } from "./harness/terminal";
 import { targets } from "./targets";
 
 const root = join(import.meta.dir, "..");
@@ -43,14 +43,11 @@ if (import.meta.main) {
     if (needsNoBuild(argv)) return bench("bun run bench", argv, around);
     // What is measured is what is shipped: this file, imported from where envoi is the built one.
     around.progress("building the package");
-    try {
+    const build = async () => {
       const folder = await unlessInterrupted(layOut(root), around.signal);
       const shipped: { readonly bench: typeof bench } = await import(join(folder, "benchmarks/run.ts"));
-      return await shipped.bench("bun run bench", argv, around, here);
-    } catch (error) {
-      if (!(error instanceof Interrupted)) throw error; // Only a build is given up here: what was built tells it by its status.
-      around.err("Interrupted before anything was measured.\n");
-      return 130;
-    }
+      return shipped.bench("bun run bench", argv, around, here);
+    };
+    return settle(around, build, "Interrupted before anything was measured.\n");
   });
 }

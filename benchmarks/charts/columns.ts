@@ -14,7 +14,6 @@ const TITLE = 38;
 const KEY = 26;
 const VALUE = 70; // Pixels of a value, right of the largest one.
 
-/** The systems of a room beside each other, row by row, on logarithmic axes. */
 export function peersPicture(results: PeerResults): Picture | undefined {
   const { room, rows, peers } = results;
   const times = rows.filter((row) => row.table === "time" && row.figures.some(hasFigure));

@@ -39,11 +39,7 @@ export interface Picture {
   readonly draw: (theme: Theme) => string;
 }
 
-export interface Panel {
-  readonly x: number;
-  readonly y: number;
-  readonly options: PlotOptions;
-}
+export type Panel = { readonly x: number; readonly y: number; readonly options: PlotOptions };
 
 /** Pixels of a letter on average in a wide font, at the size that all text has: nothing here can measure it. */
 const LETTER = 7;

@@ -33,7 +33,6 @@ interface Row {
 const limitOf = ({ target }: Line, size = 1): number | undefined =>
   target !== undefined && "atMost" in target ? target.atMost * size : undefined;
 
-/** How many times its floor each timed row takes, with its limit; undefined where there is none. */
 function drawRatios(lines: readonly Line[]) {
   const rows = lines.flatMap((line): Row[] => {
     const { figure, row, ratio, here, isMissed } = line;

@@ -105,7 +105,6 @@ Half of the times would have shown a change of ${unseen(0.5)}, nine of ten one o
 const percent = (share: number): string => `${digits(share * 100)} %`;
 const minutesOf = ({ first, second }: Thoroughness): number => first.minutes + second.minutes;
 
-/** How `bun run bench --compare REV` works, for the page. */
 export const COMPARE_METHOD = `\`bun run bench --compare REV\` tells whether a revision and the working tree differ in speed. It looks at the quickest tenth of a
 timed row's samples, and at their p99 where a process gives a thousand of them. Rows that are not timed are held by their limits alone.
 

@@ -21,7 +21,6 @@ export const QUICK: Thoroughness = {
   resolution: { time: 0.05, p99: 0.2 },
 };
 
-/** That of all verdicts of a run together; of an interval by itself. */
 export const CONFIDENCE = 0.95;
 /** How likely a difference may be by chance alone to be looked at again: what is let pass here is never found. */
 const SUSPICIOUS = 1 / 8;
@@ -33,11 +32,9 @@ export interface Comparison extends RowName {
   readonly figure: Figure;
   readonly base: number;
   readonly present: number;
-  /** How many times the present figure is that of the base, and what it lies between. */
   readonly ratio: number;
   readonly low: number;
   readonly high: number;
-  /** Pairs of processes, of the second look alone where there was one. */
   readonly pairs: number;
   /** `seen once` where the run ended, or its time, before the second look. */
   readonly verdict: "slower" | "faster" | "no difference" | "seen once";

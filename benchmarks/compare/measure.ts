@@ -4,10 +4,7 @@ import { faultOf, WorkerProcess } from "../harness/worker";
 import type { Builds, Side } from "./builds";
 import type { Order } from "./worker";
 
-export interface RowName {
-  readonly suite: string;
-  readonly row: string;
-}
+export type RowName = { readonly suite: string; readonly row: string };
 
 export interface Look {
   readonly name: string;
@@ -80,7 +77,6 @@ export function affordable(seen: Looked, pair: number, fewest: number, time: num
 
 const PATIENCE = 60_000;
 
-/** A process of a build with a suite. The signal ends it once aborted. */
 export const startBuild = (build: string, suite: string, signal: AbortSignal) =>
   new WorkerProcess<Order, Readings>([join(build, "benchmarks/compare/worker.ts"), suite], {
     cwd: build,
@@ -98,7 +94,6 @@ class Team {
     private readonly signal: AbortSignal,
   ) {}
 
-  /** Adds a pair of readings to those of a row, or why it failed. The rows that are left have other processes then. */
   async measure(row: string, warmUp: number, order: readonly Side[], seen: Seen): Promise<void> {
     const start = performance.now();
     const readings: Record<Side, Readings> = { base: {}, present: {} };

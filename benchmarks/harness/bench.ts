@@ -197,12 +197,10 @@ function check(run: RunResult, { targets, err }: Surroundings): Status {
   return run.undecided.length > 0 ? 3 : 0;
 }
 
-/** How many seconds a row takes that was never measured: a timed one at full effort, and a round of a probe. */
 const UNKNOWN = { timed: 1.6, probe: 1.5 };
 
 export type Times = (suite: string, row: Row | Probe, effort: Effort) => number;
 
-/** By how long rows took when they were measured last; results that cannot be read are as good as none. */
 export async function timesIn(folder: string): Promise<Times> {
   const known = new Map<string, number>();
   for (const { suite, rounds, probeRounds = rounds, rows } of await readResults(folder).catch(() => [])) {

@@ -1,20 +1,11 @@
 import { type Arguments, parseArguments, thereIsNo, UsageError, usage } from "./arguments";
 import { bench, smoke } from "./bench";
-import { Interrupted, unlessInterrupted } from "./processes";
+import { unlessInterrupted } from "./processes";
 import type { Suite } from "./suite";
-import type { Status, Surroundings } from "./terminal";
+import { type Status, type Surroundings, settle } from "./terminal";
 
-export async function main(argv: readonly string[], around: Surroundings): Promise<Status> {
-  try {
-    return await follow(parseArguments(argv), around);
-  } catch (error) {
-    around.progress("");
-    if (error instanceof Interrupted || around.signal.aborted) return 130;
-    if (!(error instanceof UsageError)) throw error;
-    around.err(`${error.message}\n`);
-    return 2;
-  }
-}
+export const main = (argv: readonly string[], around: Surroundings): Promise<Status> =>
+  settle(around, async () => follow(parseArguments(argv), around));
 
 async function follow(options: Arguments, around: Surroundings): Promise<Status> {
   const { help, soak, page, compare } = options;

@@ -1,12 +1,6 @@
 import type { Socket } from "bun";
-import { slowSteps } from "./rows";
-import type { Floor } from "./suite";
 
-export interface Sample {
-  readonly code: string;
-  readonly value: number | string;
-  readonly logs: number;
-}
+export type Sample = { readonly code: string; readonly value: number | string; readonly logs: number };
 
 const sample = (code: string, value: Sample["value"], logs = 0): Sample => ({ code, value, logs });
 
@@ -40,13 +34,6 @@ export async function runInBareProcess(): Promise<boolean> {
   const [printed, status] = await Promise.all([child.stdout.text(), child.exited]);
   return status === 0 && Number(printed) === arithmetic.value;
 }
-
-export const spawnEach: Floor = {
-  name: "a process started for each",
-  about:
-    "`Bun.spawn` of Bun with the code after `-e` and an empty environment, one after the other, each until its output is read and it has ended",
-  setup: (operations) => slowSteps(operations, runInBareProcess),
-};
 
 const LINE = `${"order ".repeat(40)}\n`;
 

@@ -16,7 +16,6 @@ import { readResults } from "./results";
 import { inOrder } from "./tables";
 import type { Target } from "./target";
 
-/** Writes every document that is made from the results in `benchmarks/results`, and removes those that nothing gives any more. */
 export async function writePages(root: string, targets: readonly Target[] = ownTargets): Promise<void> {
   const due = await documentsOf(root, targets);
   for (const [name, text] of due) await writeWhole(join(root, name), text);

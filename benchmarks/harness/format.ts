@@ -9,7 +9,6 @@ export function digits(value: number): string {
   return rounded.toLocaleString("en", { maximumFractionDigits: 20 });
 }
 
-/** A value in the largest of its units that it fills, each a thousand of the one before. */
 function scaled(value: number, units: readonly string[]): string {
   const rounded = Number(value.toPrecision(3)); // Before the unit is chosen, or 999.9 would read as 1,000 ns.
   const unit = units.findLastIndex((_, index) => index === 0 || rounded >= 1000 ** index);

@@ -23,7 +23,6 @@ export async function heapOfEach(
   return { bytes };
 }
 
-/** How heap and RSS grow, in MB, with the first `count` pieces of work in a process: code and shapes included. */
 export async function growth(count: number, work: Work): Promise<Readings> {
   const [heap, rss] = [liveHeap(), process.memoryUsage.rss()];
   await work(count);

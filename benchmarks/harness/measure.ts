@@ -10,13 +10,10 @@ export interface Effort {
   readonly warmUp: number;
   /** The share of the calls that a row asks for to warm up. */
   readonly calls: number;
-  /** Rounds of a probe that does not say how many it needs. */
   readonly probeRounds: number;
 }
 
-/** A bit over a second for a row and its floor; a probe may take ten seconds a round. */
 export const FULL: Effort = { rounds: 9, turn: 60e6, warmUp: 60e6, calls: 1, probeRounds: 3 };
-/** About a quarter of a second for a row and its floor. */
 export const QUICK: Effort = { rounds: 3, turn: 30e6, warmUp: 30e6, calls: 0.1, probeRounds: 1 };
 
 /** Measures a row and its floor in turns; given up between two rounds once the signal is aborted. */

@@ -3,11 +3,7 @@ import { rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-export interface Place {
-  readonly name: string;
-  readonly kind: string;
-  readonly folder: string;
-}
+export type Place = { readonly name: string; readonly kind: string; readonly folder: string };
 
 /** Those that are to go with the process, where nobody removed them: a row may be given up. */
 const made = new Set<string>();

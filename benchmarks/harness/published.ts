@@ -28,7 +28,6 @@ const timed: Readonly<Record<string, readonly PublishedRow[]>> = {
 
 export const publishedRows = (suite: string): readonly PublishedRow[] => timed[suite] ?? [];
 
-/** Found by the row's exact name. */
 export const publishedRow = (suite: string, row: string): PublishedRow | undefined =>
   publishedRows(suite).find((each) => each.row === row);
 

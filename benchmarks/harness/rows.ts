@@ -60,7 +60,6 @@ export function probe(
   return { row: { kind: "probe", name, figures, floor: under, measure, ...more }, limits };
 }
 
-/** Figures of one unit; a ratio to the floor tells something where that is said. */
 export const figures = (unit: ProbeFigure["unit"], ...names: readonly string[]): ProbeFigure[] =>
   names.map((name) => ({ name, unit, ratio: false }));
 
@@ -95,7 +94,6 @@ export const suiteOf = (name: string, about: string, all: readonly Declared[]): 
 
 type More = Omit<Prepared, "run" | "completed">;
 
-/** Work of which each call says how many operations it did right. */
 export function counted(work: () => number | Promise<number>, more: More = {}): Prepared {
   let completed = 0;
   const add = (done: number): void => {

@@ -18,7 +18,6 @@ export interface Round {
   readonly wall: number;
 }
 
-/** One piece of prepared work, its account, and how mitata is to sample it. */
 export class Sampler {
   private batch = 1;
   private readonly proof: Proof;
@@ -106,7 +105,6 @@ export class RefusedRow extends Error {
   }
 }
 
-/** Keeps the account of a row's work: what was called, and what should be complete by now. */
 export class Proof {
   private calls = 0;
 
@@ -116,9 +114,6 @@ export class Proof {
     private readonly prepared: Prepared,
   ) {
     if (prepared.run.length !== 0) throw new RefusedRow(row, "its run() must take no argument");
-    if (!(Number.isSafeInteger(operations) && operations > 0)) {
-      throw new RefusedRow(row, `one call must do a whole number of operations, at least 1, not ${operations}`);
-    }
   }
 
   /** Calls `run` once and checks at once that all its operations are complete; a row may not return before its work is done. */

@@ -11,11 +11,7 @@ export const ascending = (samples: readonly number[]): number[] => [...samples].
 
 export const median = (samples: readonly number[]): number => quantile(ascending(samples), 0.5);
 
-export interface Spread {
-  readonly median: number;
-  readonly min: number;
-  readonly max: number;
-}
+export type Spread = { readonly median: number; readonly min: number; readonly max: number };
 
 export function spread(samples: readonly number[]): Spread {
   return { median: median(samples), min: Math.min(...samples), max: Math.max(...samples) };
@@ -34,7 +30,6 @@ export function ratios(figures: readonly number[], floors: readonly number[]): S
 
 export const SAMPLES_FOR_P99 = 1000;
 
-/** What is told about a row's samples, all rounds together; no p99 of fewer than a thousand. */
 export function summarise(samples: readonly number[]) {
   const sorted = ascending(samples);
   return {
@@ -127,7 +122,6 @@ function inflation(rest: readonly number[]): number {
   return 1 + (2 * sum) / (count * (count - 1) * (count - 2));
 }
 
-/** The rank of each value; equal ones share the mean of theirs. */
 function ranksOf(values: readonly number[]): number[] {
   const sorted = ascending(values);
   return values.map((value) => (sorted.indexOf(value) + sorted.lastIndexOf(value)) / 2 + 1);

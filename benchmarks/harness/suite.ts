@@ -1,6 +1,5 @@
 import type { ProbeReading, ProbeResult, SuiteResult } from "./results";
 
-/** A benchmark suite: the rows of one file `benchmarks/suites/NAME.bench.ts`, exported as `suite`. */
 export interface Suite {
   /** The name that the command line, the targets and the results use; the file is `NAME.bench.ts`. */
   readonly name: string;
@@ -8,7 +7,6 @@ export interface Suite {
   readonly rows: readonly (Row | Probe)[];
   /** The module to load for a process of its own. Default: it is measured in this one. */
   readonly file?: string;
-  /** Rows that this machine cannot run. */
   readonly leftOut?: readonly LeftOut[];
   /** What its figures must keep, those of rows that are left out included. */
   readonly limits?: readonly Limit[];
@@ -19,7 +17,6 @@ export type Limit = {
   readonly row: string;
   /** `ratio` for a timed row, else the name of a probe's figure. */
   readonly figure: string;
-  /** What would be good; shown, not checked. */
   readonly aim: number;
   /** Why this much and no less, in half a sentence. */
   readonly reason: string;
@@ -42,11 +39,9 @@ export interface Prepared {
 /** The least that work of one kind can cost, measured in the same rounds as the rows that stand on it. */
 export interface Floor {
   readonly name: string;
-  /** One sentence for the page: what the floor does. */
   readonly about: string;
   /** Whether floors of this name differ from row to row, as by the size of a file. Default: false. */
   readonly varies?: boolean;
-  /** Prepares a `run` that does `operations` operations a call. */
   readonly setup: (operations: number) => Prepared;
 }
 
@@ -55,7 +50,6 @@ export interface NoFloor {
   readonly none: string;
 }
 
-/** A row that mitata times. */
 export interface Row {
   readonly kind: "timed";
   readonly name: string;
@@ -81,7 +75,6 @@ export type Readings = Readonly<Record<string, number>>;
 
 export interface ProbeFigure {
   readonly name: string;
-  /** Empty for a count, `/s` for a rate. */
   readonly unit: ProbeReading["unit"];
   /** Whether "so many times the floor" means something for this figure. */
   readonly ratio: boolean;
@@ -111,7 +104,6 @@ export class Completion {
   private total = 0;
   private finish = (): void => {};
 
-  /** How many operations have come in since the beginning. */
   readonly completed = (): number => this.total;
 
   /** Resolves once `count` more operations have come in. */

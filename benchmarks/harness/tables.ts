@@ -19,7 +19,6 @@ const ORDER = [
 ];
 const rank = (suite: string): number => (ORDER.includes(suite) ? ORDER.indexOf(suite) : ORDER.length);
 
-/** The suites in the order of the page: those with published figures first, then by name. */
 export function inOrder<Named>(items: readonly Named[], nameOf: (item: Named) => string): Named[] {
   return [...items].sort((a, b) => rank(nameOf(a)) - rank(nameOf(b)) || (nameOf(a) < nameOf(b) ? -1 : 1));
 }

@@ -11,10 +11,7 @@ export interface FigureName {
 
 export type Target = Limit & { readonly suite: string };
 
-interface Miss {
-  readonly target: Target;
-  readonly measured: number;
-}
+type Miss = { readonly target: Target; readonly measured: number };
 
 export function describeMiss({ target, measured }: Miss): string {
   const [sign, limit] = "atMost" in target ? ["≤", target.atMost] : ["≥", target.atLeast];
@@ -45,7 +42,6 @@ export function figureOf(name: FigureName, results: readonly Checkable[]): numbe
 export const isKept = (target: Target, measured: number): boolean =>
   "atMost" in target ? measured <= target.atMost : measured >= target.atLeast;
 
-/** Whether a figure reaches its aim, which stops nobody. */
 export const isAimMet = (target: Target, measured: number): boolean =>
   "atMost" in target ? measured <= target.aim : measured >= target.aim;
 
@@ -119,7 +115,6 @@ export function isUnjudged(figure: string, row: RowResult, noise: Noise | undefi
   return noise?.isNoisy === true && DISTURBED.includes(unit);
 }
 
-/** What is told of the noise at the end of a run; undefined where the machine was quiet. */
 export function describeNoise(noise: Noise | undefined): string | undefined {
   if (!noise?.isNoisy) return undefined;
   const percent = (share: number) => `${Math.round(share * 100)} %`;

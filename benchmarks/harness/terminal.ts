@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { endDescendants, onEnding } from "./processes";
+import { UsageError } from "./arguments";
+import { endDescendants, Interrupted, onEnding } from "./processes";
 import type { Suite } from "./suite";
 import type { Target } from "./target";
 
@@ -8,7 +9,6 @@ export interface Terminal {
   readonly root: string;
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
-  /** Shows where the run is, on a terminal; an empty text clears it. */
   readonly progress: (text: string) => void;
   /** Whether somebody watches the progress; else it is told by lines. */
   readonly isTerminal: boolean;
@@ -30,8 +30,20 @@ export interface Surroundings extends Terminal {
 /** 1: a row failed or a target was missed; 2: a wrong command line; 3: a target could not be judged; 130: interrupted. */
 export type Status = 0 | 1 | 2 | 3 | 130;
 
-/** Whether a folder is a checkout of envoi: a package has no sources of the library. */
 export const isCheckout = (root: string): boolean => existsSync(join(root, "src/index.ts"));
+
+/** Gives the status of a command, where its line was wrong or it was ended, too; `ended` is told then. */
+export async function settle(around: Terminal, command: () => Promise<Status>, ended = ""): Promise<Status> {
+  try {
+    return await command();
+  } catch (error) {
+    around.progress("");
+    const isUsage = error instanceof UsageError;
+    if (!isUsage && !(error instanceof Interrupted) && !around.signal.aborted) throw error;
+    around.err(isUsage ? `${error.message}\n` : ended);
+    return isUsage ? 2 : 130;
+  }
+}
 
 /**
  * Runs a command on the terminal that this process was started on, and ends the process with its status. A first Ctrl-C ends the

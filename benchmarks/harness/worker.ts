@@ -43,7 +43,6 @@ export class WorkerProcess<Order, Value> {
   readonly #child: Subprocess<"ignore", "ignore", "pipe" | "ignore">;
   readonly #options: WorkerOptions;
   #answered = Promise.withResolvers<Answer<Value>>();
-  /** Why no more is to be expected of it. */
   #end: Fault | undefined;
 
   constructor(command: readonly string[], options: WorkerOptions = {}) {
@@ -89,7 +88,6 @@ export class WorkerProcess<Order, Value> {
     return answer.value;
   }
 
-  /** Lets it put away what it made, and ends it where it does not. */
   async end(): Promise<void> {
     if (this.#end === undefined) this.#child.disconnect();
     const timer = setTimeout(() => this.kill(), GRACE);

@@ -10,7 +10,6 @@ export type Peers = readonly PeerResults[];
 const rough = (value: number, unit: string): string => measured(twoDigits(value), unit);
 const twoDigits = (value: number): number => Number(value.toPrecision(2));
 
-/** Where envoi stands, in a sentence, and where it loses. */
 export function beside(peers: Peers): string {
   const all = peers.flatMap(standingsOf);
   const lost = all.flatMap(({ room, row, own, peer, isBehind, less, ahead }) => {

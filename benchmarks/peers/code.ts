@@ -4,7 +4,6 @@ import { type Candidate, type Room, type Task, timed } from "./room";
 /** In milliseconds, and bytes. */
 export const LIMITS = { timeout: 500, memory: 64_000_000 } as const;
 
-/** A tool that runs code, as its users call it, opened within `LIMITS`. */
 export interface CodePeer {
   /** Runs the body of an async function; what it throws, or what ends it, is thrown. `logs`: entries that came with the value. */
   run(code: string): Promise<{ readonly value: unknown; readonly logs?: number }>;
@@ -37,7 +36,6 @@ const candidates: readonly Candidate[] = [
   },
 ];
 
-/** Runs code, and throws unless its value is the due one, and a line that was logged came with it where logs do. */
 async function expectRun(peer: CodePeer, code: string, due: unknown, logged = 0): Promise<void> {
   const { value, logs = logged } = await peer.run(code);
   if (value !== due) throw new Error(`${String(value)} came of it, where ${String(due)} was due`);

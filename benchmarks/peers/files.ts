@@ -6,7 +6,6 @@ import { type Candidate, Lacks, type Room, type Task, type Timed, timed } from "
 export interface FilePeer {
   read(path: string): Promise<string>;
   write(path: string, content: string): Promise<void>;
-  /** Replaces a text that occurs once. */
   edit(path: string, oldText: string, newText: string): Promise<void>;
   list(path: string): Promise<number>;
   /** How many lines below the root hold a text; left out where it cannot be looked for. */
@@ -105,7 +104,6 @@ const operations: readonly Task<FilePeer>[] = [
 const RACE = 5_000; // Milliseconds.
 const HANGS = 3_000; // Milliseconds: a FIFO that was not refused by then never will be.
 
-/** Reads a file again and again while another process swaps its directory for a link out of the root. */
 const race: Task<FilePeer> = {
   name: "race",
   kind: "tried",
@@ -156,7 +154,6 @@ const fifo: Task<FilePeer> = {
   late: { after: HANGS, readings: [{ says: "hangs" }] },
 };
 
-/** One that refuses everything would be safe from anything. */
 async function expectPlainRead(peer: FilePeer, root: string): Promise<void> {
   writeFileSync(join(root, "first.txt"), "first");
   expect((await peer.read("first.txt")).trim(), "first", "the text of a plain file");

@@ -21,7 +21,7 @@ export interface Asked {
   readonly folder: string;
   readonly rounds: number;
   /** Why the candidates' packages are not there, if they are not. */
-  readonly missing?: string;
+  readonly missing: string | undefined;
   readonly around: Terminal;
 }
 
@@ -96,7 +96,6 @@ function startHost(room: RoomName, { name }: Candidate, task: Task<unknown>, { h
   return new WorkerProcess(command, { detached: true, stderr: "ignore", signal: around.signal });
 }
 
-/** Takes a turn in the process of a candidate, once that is open. */
 async function takeTurn(host: Host, turn: Turn, late: Task<unknown>["late"]): Promise<readonly Reading[]> {
   await host.ask(null, PATIENCE);
   return host.ask(turn, late?.after ?? PATIENCE).catch((error) => {

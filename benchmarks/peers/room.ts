@@ -9,12 +9,8 @@ export interface Candidate {
   readonly isFloor?: boolean; // What one could do without a library.
 }
 
-export interface Room<Peer> {
-  readonly candidates: readonly Candidate[];
-  readonly tasks: readonly Task<Peer>[];
-}
+export type Room<Peer> = { readonly candidates: readonly Candidate[]; readonly tasks: readonly Task<Peer>[] };
 
-/** What is measured or tried on each peer, in processes of its own. It fills one row, or a few. */
 export interface Task<Peer> {
   readonly name: string;
   readonly heads: readonly Pick<PeerRow, "table" | "row" | "unit">[];
@@ -29,10 +25,7 @@ type Take = (turn: Turn) => Promise<readonly Reading[]>;
 export type Reading = readonly number[] | Outcome;
 
 /** How long a turn of a timed row takes, in milliseconds, and how many samples it has at least. */
-export interface Turn {
-  readonly time: number;
-  readonly fewest: number;
-}
+export type Turn = { readonly time: number; readonly fewest: number };
 
 /** Thrown by a task, or by a peer, where the peer has no such operation. Its message says why, as the end of a sentence. */
 export class Lacks extends Error {
@@ -44,9 +37,7 @@ export type Work = (count: number) => number | Promise<number>;
 export interface Timed<Peer> {
   readonly row: string;
   readonly operations?: number; // Of a sample. Default: 1.
-  /** Makes what it works on, in a folder of the peer's own. */
   readonly prepare: (peer: Peer, root: string) => Work | Promise<Work>;
-  /** Looks at the disk after `done` operations, and throws unless it is as it should be. */
   readonly verify?: ((root: string, done: number) => void) | undefined;
 }
 

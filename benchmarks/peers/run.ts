@@ -6,7 +6,7 @@ import { writePages } from "../harness/documents";
 import { disk, makeFolder } from "../harness/places";
 import { unlessInterrupted } from "../harness/processes";
 import { layOut } from "../harness/shipped";
-import { runInTerminal, type Status, type Terminal } from "../harness/terminal";
+import { runInTerminal, type Status, settle, type Terminal } from "../harness/terminal";
 import { measureRoom } from "./measure";
 import { renderPeers } from "./page";
 import { keep, RESULTS, ROOMS, readPeers } from "./results";
@@ -21,37 +21,25 @@ function readArguments(argv: readonly string[]) {
 
 async function main(argv: readonly string[], around: Terminal): Promise<Status> {
   const { root, signal } = around;
-  try {
-    const { rooms, rounds, out } = readArguments(argv);
-    if (out !== undefined) await expectFolder(out);
-    const folder = makeFolder(disk, "envoi-peers-").path;
-    // Why the packages are not there: a test says so without trying.
-    const missing = process.env["ENVOI_PEERS_MISSING"] ?? (await unlessInterrupted(installIn(import.meta.dir), signal));
-    // The hosts run where envoi is the built one: what is measured is what is shipped.
-    const laidOut = await unlessInterrupted(layOut(root, { withPeers: true }), signal);
-    const host = join(laidOut, "benchmarks/peers/host.ts");
-    for (const room of rooms) {
-      const results = await measureRoom(room, {
-        around,
-        host,
-        folder,
-        rounds,
-        ...(missing !== undefined && { missing }),
-      });
-      await keep(out ?? RESULTS, results);
-    }
-    around.progress("");
-    const page = renderPeers(await readPeers(out));
-    if (out === undefined) await writePages(root);
-    else await Bun.write(join(out, "peers.md"), page);
-    around.out(`${page}\n`);
-    return 0;
-  } catch (error) {
-    if (signal.aborted) return 130;
-    if (!(error instanceof UsageError)) throw error;
-    around.err(`${error.message}\n`);
-    return 2;
+  const { rooms, rounds, out } = readArguments(argv);
+  if (out !== undefined) await expectFolder(out);
+  const folder = makeFolder(disk, "envoi-peers-").path;
+  // Why the packages are not there: a test says so without trying.
+  const missing = process.env["ENVOI_PEERS_MISSING"] ?? (await unlessInterrupted(installIn(import.meta.dir), signal));
+  // The hosts run where envoi is the built one: what is measured is what is shipped.
+  const laidOut = await unlessInterrupted(layOut(root, { withPeers: true }), signal);
+  const host = join(laidOut, "benchmarks/peers/host.ts");
+  for (const room of rooms) {
+    await keep(out ?? RESULTS, await measureRoom(room, { around, host, folder, rounds, missing }));
   }
+  around.progress("");
+  const page = renderPeers(await readPeers(out));
+  if (out === undefined) await writePages(root);
+  else await Bun.write(join(out, "peers.md"), page);
+  around.out(`${page}\n`);
+  return 0;
 }
 
-await runInTerminal(join(import.meta.dir, "../.."), (around) => main(process.argv.slice(2), around));
+await runInTerminal(join(import.meta.dir, "../.."), (around) =>
+  settle(around, () => main(process.argv.slice(2), around)),
+);

@@ -31,11 +31,9 @@ export interface Standing {
   readonly own: number;
   /** The best of those that keep the promises that envoi keeps. */
   readonly peer: Measured | undefined;
-  /** Whether that one is better than envoi by more than can be told apart. */
   readonly isBehind: boolean;
   /** The best of those that do less, where it is better than envoi. */
   readonly less: Measured | undefined;
-  /** All that are better than envoi by more than can be told apart, the best first. */
   readonly ahead: readonly string[];
 }
 
@@ -56,7 +54,6 @@ export function standingsOf(results: PeerResults): Standing[] {
   });
 }
 
-/** envoi's figure over that of the bare mailbox, the median over the rounds; undefined where there is none. */
 export function timesFloor(row: PeerRow): number | undefined {
   const [own, floor] = [figureOf(row, SELF), figureOf(row, FLOOR)];
   if (own?.rounds === undefined || floor?.rounds === undefined) return undefined;

@@ -55,7 +55,6 @@ export const open: Open = async (_, folder) => {
     }
     return next === number + ITEMS + 1 ? number : "wrong";
   };
-  /** Asks a tool, whose value must have a key as expected. */
   const tool = async (number: number, to: string, type: string, payload: object, key: string, expected: unknown) => {
     const answer = await router.ask(received(to, "ask", type, payload), asked);
     const reply = answer.unwrapOr(undefined) as Reply | undefined; // The protocols of tools say so.

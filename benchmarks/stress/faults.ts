@@ -1,7 +1,7 @@
 /** Faults under load. This process plans and judges them; the one under load opens this module too, and has them happen. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { address, createMessage, createSystem, defineProtocol, type Overflow, type System, Type } from "envoi";
+import { address, createSystem, defineProtocol, type Overflow, type System, Type } from "envoi";
 import { createRandom } from "envoi/testing";
 import { spawnCodeExecution, spawnFileSystem } from "envoi/tools";
 import { descendants } from "../harness/processes";
@@ -39,7 +39,6 @@ const asked = { timeout: 1_000 }; // Milliseconds.
 const Say = defineProtocol("say", { say: { payload: Type.Number(), reply: Type.Number() } });
 type Bound = { readonly capacity?: number; readonly overflow?: Overflow };
 
-/** An actor that gives numbers back, by default at once; and the operation that asks it. */
 function spawnSay(system: System, name: string, say = async (number: number) => number, bound: Bound = {}): Operation {
   const actor = system.spawn(name, Say, () => ({ say }), bound);
   return async (number) => outcomeOf(await actor.ask("say", number, asked), number, (value) => value === number);
@@ -133,32 +132,7 @@ const slowDisk: FaultPlan = {
   },
 };
 
-const deadLetters: FaultPlan = {
-  name: "a flood of dead letters",
-  about: "50,000 messages a second are sent to an address that nobody has.",
-  rate: 1_000,
-  mix: { ask: 1 },
-  allowed: [],
-  make(fault) {
-    const { system, happened } = fault;
-    const began = performance.now();
-    let sent = 0;
-    every(fault, 5, () => {
-      for (let i = 0; i < 250; i++) system.router.tell(createMessage(address("nobody"), "say", sent++));
-    });
-    const equal = () => {
-      const { "dead letters": dead = 0, "lines logged": lines = 0 } = happened;
-      const most = 11 * Math.ceil((performance.now() - began) / 1_000);
-      return {
-        "messages to nobody, and dead letters": [sent, dead] as const,
-        "lines logged, and eleven a second at most": [lines, Math.min(lines, most)] as const,
-      };
-    };
-    return { operations: {}, equal };
-  },
-};
-
-export const FAULTS: readonly FaultPlan[] = [kills, crashes, slowDisk, deadLetters];
+export const FAULTS: readonly FaultPlan[] = [kills, crashes, slowDisk];
 
 /** A system in which a fault happens, and an actor that has nothing to do with it. @param name The name of the fault. */
 export const open: Open = (name, folder) => {
@@ -183,7 +157,6 @@ export const open: Open = (name, folder) => {
   return { operations: { ...operations, ask: spawnSay(system, "bystander") }, commands, system };
 };
 
-/** Has a fault happen under load for one window of so many milliseconds. */
 export async function measureFault(plan: FaultPlan, window: number, signal: AbortSignal): Promise<Trouble> {
   const { name, about, rate, mix, allowed } = plan;
   // A request is given up later than any ask times out.

@@ -7,7 +7,6 @@ export type Mix = Readonly<Record<string, number>>;
 export type Request = readonly [id: number, operation: string];
 
 export interface GeneratorOptions {
-  /** Sends requests. Each answer is told to `settle`, whenever it comes. */
   readonly send: (requests: readonly Request[]) => void;
   /** Milliseconds until a request without an answer is given up, as its client would, and counted as `unanswered`. */
   readonly patience: number;
@@ -68,7 +67,6 @@ export class Generator {
     return { rate, ...window.figures() };
   }
 
-  /** Sends all that is due and gives up what has waited too long; to be called every millisecond. */
   tick(): void {
     const now = this.#now();
     const requests: Request[] = [];
@@ -92,7 +90,6 @@ export class Generator {
     }
   }
 
-  /** Tells the answer of a request, unless it was given up before. @param error What went wrong, if anything did. */
   settle(id: number, error: string | undefined): void {
     if (!this.isOpen(id)) return;
     const place = id % ROOM;
@@ -111,7 +108,6 @@ export class Generator {
   }
 }
 
-/** The requests that are due in one stretch of time, wherever in time their answers are. */
 class OpenWindow {
   readonly whole = Promise.withResolvers<void>();
   readonly #times = new Latencies();

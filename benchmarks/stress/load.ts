@@ -4,7 +4,6 @@ import { Generator, type Mix, type Request } from "./generator";
 import type { Said } from "./subject";
 
 interface LoadOptions {
-  /** The module that opens what is to bear the load; it exports an `Open` as `open`. */
   readonly subject: URL;
   readonly name?: string;
   /** Milliseconds until a request without an answer is given up. Default: 1,000. */
@@ -17,7 +16,6 @@ export type Load = Awaited<ReturnType<typeof startLoad>>;
 
 /** Requests on their way to the process under load; others wait here, where they can be given up, or it would answer nobody. */
 const ON_THE_WAY = 1_000;
-/** For messages whose askers gave up to be done with, and for a process to end, in milliseconds. */
 const PATIENCE = 10_000;
 
 export async function startLoad({ subject, name = "", patience = 1_000, signal }: LoadOptions) {
@@ -77,7 +75,6 @@ export async function startLoad({ subject, name = "", patience = 1_000, signal }
     clearTimeout(late);
   };
   signal.addEventListener("abort", stop);
-  /** Runs a command of the subject. Rejects with its error, or when the process ends before. */
   const call = <Value>(command: string): Promise<Value> => {
     const answer = Promise.withResolvers<unknown>();
     calls.push(answer);
@@ -88,7 +85,6 @@ export async function startLoad({ subject, name = "", patience = 1_000, signal }
   const load = {
     call,
     change: (rate: number, mix?: Mix) => generator.change(rate, mix),
-    /** The requests that are due in the next so many milliseconds, once all of these are answered or given up. */
     window: (milliseconds: number) => Promise.race([generator.window(milliseconds), gone.promise]),
     /** Sends no more. Resolves with the audit once nothing is open, waits or runs, or with what it was after ten seconds. */
     async rest() {

@@ -5,7 +5,7 @@ import { align } from "../harness/format";
 import { writeWhole } from "../harness/places";
 import { commandFor, missingPeers } from "../harness/shipped";
 import { describeMiss, isKept, type Target } from "../harness/target";
-import { isCheckout, runInTerminal, type Status, type Terminal } from "../harness/terminal";
+import { isCheckout, runInTerminal, type Status, settle, type Terminal } from "../harness/terminal";
 import { stressTargets } from "../targets/stress";
 import { renderStress } from "./page";
 import { type StressResults, serialiseStress } from "./results";
@@ -23,43 +23,29 @@ Raises load on actors until something breaks. In a checkout of envoi, a full run
 pages made from it. The status is 1, too, when no breaking point is found or something does not hold past it.
 `;
 
-export async function main(argv: readonly string[], around: Terminal, measure = measureStress): Promise<Status> {
-  const { err, root, signal } = around;
-  try {
-    const options = parseArguments(argv);
-    if (!options.help) return await stress(options, around, measure);
-    around.out(usage(isCheckout(root) ? "bun run stress" : "envoi stress"));
-    return 0;
-  } catch (thrown) {
-    around.progress("");
-    if (thrown instanceof UsageError) {
-      err(`${thrown.message}\n`);
-      return 2;
-    }
-    if (signal.aborted) {
-      err("Ended before it was over; nothing was written.\n");
-      return 130;
-    }
-    if (!(thrown instanceof NotFound)) throw thrown;
-    err(`The breaking point was not found: ${thrown.message}\n`);
-    return 1;
-  }
-}
+export const main = (argv: readonly string[], around: Terminal, measure = measureStress): Promise<Status> =>
+  settle(around, () => stress(argv, around, measure), "Ended before it was over; nothing was written.\n");
 
-const parseArguments = (argv: readonly string[]) =>
-  readOptions({ args: [...argv], options: { quick: flag, check: flag, json: flag, help: flag } }).values;
-
-async function stress(options: ReturnType<typeof parseArguments>, around: Terminal, measure: typeof measureStress) {
-  const { quick, check, json } = options;
+async function stress(argv: readonly string[], around: Terminal, measure: typeof measureStress): Promise<Status> {
+  const options = { quick: flag, check: flag, json: flag, help: flag };
+  const { quick, check, json, help } = readOptions({ args: [...argv], options }).values;
   const { root, isTerminal, out, err } = around;
+  if (help) {
+    out(usage(isCheckout(root) ? "bun run stress" : "envoi stress"));
+    return 0;
+  }
   const missing = missingPeers(root).filter((name) => !name.startsWith("mitata@"));
   if (missing.length > 0) {
     throw new UsageError(`Some of the load is code, which needs what is not installed: \`${commandFor(missing)}\`.`);
   }
   err(`This takes about ${quick ? "one minute" : "three minutes"}.\n`);
   const progress = (text: string) => (isTerminal ? around.progress(text) : err(`${text}\n`));
-  const results = await measure(quick ? QUICK : FULL, { ...around, progress });
+  const results = await measure(quick ? QUICK : FULL, { ...around, progress }).catch((thrown) => {
+    if (!(thrown instanceof NotFound)) throw thrown;
+    err(`The breaking point was not found: ${thrown.message}\n`);
+  });
   around.progress("");
+  if (results === undefined) return 1;
   const parts = renderStress(results).split("\n\n");
   out(json ? serialiseStress(results) : parts.map((part) => (part.startsWith("|") ? align(part) : part)).join("\n\n"));
   if (!quick && isCheckout(root)) {

@@ -29,7 +29,6 @@ const CALM = 0.5;
 const OVER = 2;
 const FAULT = 0.6; // Of a window, which a fault goes on, and the times before and after it.
 
-/** Does the whole run. Rejects with `NotFound` when there is no breaking point, and when aborted. */
 export async function measureStress(effort: typeof FULL, around: Terminal): Promise<StressResults> {
   try {
     setPriority(URGENT);

@@ -17,7 +17,6 @@ export interface Subject {
   readonly system: System;
 }
 
-/** Makes a subject. @param folder An empty folder for what it keeps, which is removed in the end. */
 export type Open = (name: string, folder: string) => Subject | Promise<Subject>;
 
 export function outcomeOf<Value>(answer: AskResult<Value>, number: number, isRight: (value: Value) => boolean) {

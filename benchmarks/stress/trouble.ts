@@ -29,7 +29,6 @@ export function judge(window: Window): { readonly kind: "held" | "broke" | "void
 
 const TRIES = 2; // Of a step: a machine may falter once.
 
-/** Raises the load by fixed steps until one is not borne, twice. */
 export async function climb(
   { from, factor }: { readonly from: number; readonly factor: number },
   take: (rate: number) => Promise<Window>,
@@ -65,7 +64,6 @@ export interface TroublePlan extends Pick<Trouble, "name" | "about"> {
   readonly windows?: number; // Of the trouble. Default: 1.
   readonly begin: () => unknown;
   readonly end: () => unknown;
-  /** What happened in it, and what of that should not have. */
   readonly told: (during: readonly Window[]) => Promise<Pick<Trouble, "happened" | "failed">>;
 }
 
@@ -119,7 +117,6 @@ async function recover(load: Load, before: Window): Promise<number> {
   return recovery;
 }
 
-/** What should hold of any trouble, and did not: a sentence each. */
 export function complaints({ before, after, recovery, happened, heap, audit }: Omit<Trouble, "failed">): string[] {
   const { accepted, handled, failed, dead, queued, running } = audit;
   const [atFirst = 0, first = 0] = heap;

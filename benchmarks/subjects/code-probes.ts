@@ -7,8 +7,6 @@ import { median, medianSlope } from "../harness/statistics";
 import type { Readings } from "../harness/suite";
 import { CODE, execute, openSession, ran } from "./code";
 
-// What the suite code runs in a process of its own.
-
 async function once({ router }: System, { code, value, logs }: Sample, session?: string): Promise<void> {
   const asked = session && router.ask(createMessage(CODE, "execute", { code, session }));
   const told = ran(await (asked || execute(router, code)));
@@ -38,12 +36,10 @@ const coldStart = async (isolation: Isolation): Promise<Readings> => {
   return { time: time / 1_000 };
 };
 
-/** From spawning the actor to the first result, in a process that has loaded the actor's own code and nothing else. */
 export const trustedColdStart = (): Promise<Readings> => coldStart("trusted");
 export const sandboxColdStart = (): Promise<Readings> => coldStart("sandbox");
 export const processColdStart = (): Promise<Readings> => coldStart("process");
 
-/** The same without an actor: a process of Bun started, until it has printed the value and ended. */
 export async function startOfProcess(times: number): Promise<Readings> {
   const taken: number[] = [];
   for (let i = 0; i < times; i++) {

@@ -11,13 +11,9 @@ import { counted, slowSteps } from "../harness/rows";
 import type { Prepared } from "../harness/suite";
 import { FILES, replied as repliedByFiles } from "./files";
 
-/** The address that a code actor has unless it is given a name. */
 export const CODE = address("code");
 
-interface Ran {
-  readonly value: unknown;
-  readonly logs: number;
-}
+type Ran = { readonly value: unknown; readonly logs: number };
 
 function replied<Value>(answer: AskResult): Value {
   if (answer.isErr()) throw new Error(answer.error.message, { cause: answer.error });

@@ -3,7 +3,6 @@ import { createMessage, createSystem, defineProtocol, Type } from "envoi";
 import { batches, counted } from "../harness/rows";
 import type { Prepared } from "../harness/suite";
 
-/** An actor that answers with what it is sent. */
 export const Echo = defineProtocol("echo", { say: { payload: Type.Number(), reply: Type.Number() } });
 
 /** An actor that is told numbers, and answers nothing. */
@@ -51,7 +50,6 @@ export const tells = (operations: number, width = operations, system = createSys
 const isReply = (reply: AskResult | undefined, value: unknown): boolean =>
   reply?.isOk() === true && reply.value === value;
 
-/** Asks through a reference, `width` of them in flight. */
 export function asks(operations: number, width = 1, system = createSystem(), echo = spawnEcho(system)): Prepared {
   const inSequence = async () => {
     let done = 0;

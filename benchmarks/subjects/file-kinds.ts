@@ -14,8 +14,7 @@ const FILE = "file.txt";
 /** Work in a folder, step by step: by the bare calls of `node:fs`, and by asks of the file actor. A step tells whether it was done right. */
 interface Kind {
   readonly bare: ((index: number) => boolean) | { readonly awaited: (index: number) => Promise<boolean> };
-  readonly asked: OneAsk | ((served: Served) => (index: number) => Promise<boolean>);
-  /** Throws unless what is there after so many steps is as it should be. */
+  readonly asked: OneAsk | ((served: Served, index: number) => Promise<boolean>);
   readonly verify?: (done: number) => void;
 }
 
@@ -27,7 +26,6 @@ interface OneAsk {
 
 export type Open = (folder: string) => Kind;
 
-/** The bare calls of `node:fs`, in a folder of their own; `width` operations are a step. */
 export function byHand(open: Open, operations: number, width = 1): Prepared {
   const folder = makeFolder(disk);
   const { bare, verify } = open(folder.path);
@@ -37,13 +35,12 @@ export function byHand(open: Open, operations: number, width = 1): Prepared {
     : slowSteps(operations, bare.awaited, more, width);
 }
 
-/** The same by asks through the router of a file actor. */
 export function byActor(open: Open, operations: number, width = 1): Prepared {
   const served = serve(disk);
   const { folder, router, teardown } = served;
   const { asked, verify } = open(folder);
   const more = { teardown, ...verified(verify, operations / width) };
-  if (typeof asked === "function") return slowSteps(operations, asked(served), more, width);
+  if (typeof asked === "function") return slowSteps(operations, (index) => asked(served, index), more, width);
   const { type, payload, isDone } = asked;
   let index = 0;
   return counted(async () => {
@@ -129,15 +126,13 @@ export const tenWrites: Open = (folder) => {
       for (const name of names) if (writeWhole(temporary, join(folder, name), content(index))) written++;
       return written === 10;
     },
-    asked:
-      ({ router }) =>
-      async (index) => {
-        const asks: Promise<AskResult>[] = [];
-        for (const path of names) asks.push(router.ask(createMessage(FILES, "write", { path, content: text(index) })));
-        let written = 0;
-        for (const answer of await Promise.all(asks)) if (replied(answer).size === 100) written++;
-        return written === 10;
-      },
+    async asked({ router }, index) {
+      const asks: Promise<AskResult>[] = [];
+      for (const path of names) asks.push(router.ask(createMessage(FILES, "write", { path, content: text(index) })));
+      let written = 0;
+      for (const answer of await Promise.all(asks)) if (replied(answer).size === 100) written++;
+      return written === 10;
+    },
     verify: (done) => {
       for (const name of names) expect(fs.readFileSync(join(folder, name), "utf8") === text(done - 1));
     },
@@ -149,13 +144,11 @@ export const writeAndRead: Open = (folder) => {
   const { text, content } = inTurn(100);
   return {
     bare: (index) => writeWhole(temporary, path, content(index)) && fs.readFileSync(path, "utf8") === text(index),
-    asked:
-      ({ router }) =>
-      async (index) => {
-        const written = replied(await router.ask(createMessage(FILES, "write", { path: FILE, content: text(index) })));
-        const found = replied(await router.ask(createMessage(FILES, "read", { path: FILE })));
-        return written.size === 100 && found.content === text(index);
-      },
+    async asked({ router }, index) {
+      const written = replied(await router.ask(createMessage(FILES, "write", { path: FILE, content: text(index) })));
+      const found = replied(await router.ask(createMessage(FILES, "read", { path: FILE })));
+      return written.size === 100 && found.content === text(index);
+    },
   };
 };
 
@@ -169,12 +162,10 @@ export const writeAndDelete: Open = (folder) => {
       fs.unlinkSync(path);
       return isWritten;
     },
-    asked:
-      ({ router }) =>
-      async () => {
-        replied(await router.ask(createMessage(FILES, "write", { path: FILE, content: text })));
-        return replied(await router.ask(createMessage(FILES, "delete", { path: FILE }))).deleted === 1;
-      },
+    async asked({ router }) {
+      replied(await router.ask(createMessage(FILES, "write", { path: FILE, content: text })));
+      return replied(await router.ask(createMessage(FILES, "delete", { path: FILE }))).deleted === 1;
+    },
     verify: () => expect(fs.readdirSync(folder).every((name) => name === ".envoi")),
   };
 };
@@ -285,13 +276,11 @@ export const readLarge =
         fs.closeSync(file);
         return total === bytes;
       },
-      asked:
-        ({ router }) =>
-        async () => {
-          let read = 0;
-          for await (const item of router.stream(createMessage(FILES, "readStream", { path: "large" })))
-            read += (told(item) as Uint8Array).length; // Bytes are what the stream gives where no encoding is named.
-          return read === bytes;
-        },
+      async asked({ router }) {
+        let read = 0;
+        for await (const item of router.stream(createMessage(FILES, "readStream", { path: "large" })))
+          read += (told(item) as Uint8Array).length; // Bytes are what the stream gives where no encoding is named.
+        return read === bytes;
+      },
     };
   };

@@ -7,7 +7,6 @@ import { disk, makeFolder, type Place, tmpfs } from "../harness/places";
 import { median } from "../harness/statistics";
 import type { Readings } from "../harness/suite";
 
-/** The address that a file actor has unless it is given a name. */
 export const FILES = address("files");
 
 export interface Served {
@@ -33,7 +32,6 @@ export async function withFiles<Value>(place: Place, work: (served: Served) => P
   return work(served).finally(served.teardown);
 }
 
-/** Of all replies, what the rows look at. */
 export interface Value {
   readonly content?: string | Uint8Array;
   readonly size?: number;

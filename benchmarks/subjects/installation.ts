@@ -10,7 +10,6 @@ import type { Readings } from "../harness/suite";
 export const home = join(import.meta.dir, "../..");
 const STARTS = join(import.meta.dir, "starts");
 
-/** What every program of `starts` ends with as its status, once it has done its work. */
 export const DONE = 42;
 
 /** A folder with a program of each kind and the package installed, as it is published; it is removed when the process ends. */
@@ -40,7 +39,6 @@ export function folderOf(name: string): string | undefined {
   }
 }
 
-/** Starts a program of the installed package, and tells in how many milliseconds it had ended. */
 function start(folder: string, name: string, status: number): number {
   const began = performance.now();
   const { exitCode, stderr } = Bun.spawnSync([process.execPath, "--no-install", `${name}.ts`], {

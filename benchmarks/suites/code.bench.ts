@@ -8,7 +8,7 @@ import type { Floor, Row } from "../harness/suite";
 import * as work from "../subjects/code";
 
 const MODULE = new URL("../subjects/code-probes.ts", import.meta.url).href;
-const { arithmetic, spawnEach } = sample;
+const { arithmetic } = sample;
 const ECHO = address("echo");
 const Echo = defineProtocol("code-echo", {
   execute: { payload: Type.Object({ code: Type.String() }), reply: Type.Object({ code: Type.String() }) },
@@ -62,8 +62,6 @@ const SHARE: Most = [1.11, 1.03, "the actors' share of the time is under 10 %"];
 const TRUSTED =
   "the request checked, its program found, its value made JSON and back, beside an ask that does none of it";
 const FOUND = "a program that was read before is found by its id";
-const POOL = "a pool is worth it: 40 times as fast as a process started for each";
-const CONFINED = "a process of the tier is confined, and hears what to run";
 
 type More = Partial<Pick<Row, "per" | "warmUp">>;
 
@@ -89,15 +87,6 @@ const anew = (name: string, isolation: Isolation, operations: number): Declared 
     async (all) => work.executions(arithmetic, work.asUnique)(await work.openActors(isolation), all),
     "it has no floor: the row of the same source again has the limit",
     { operations },
-  );
-
-const besideStart = (isolation: Isolation, most: Most): Declared =>
-  timed(
-    `an execution, ${isolation}, beside ${spawnEach.name}`,
-    spawnEach,
-    async (all) => work.executions(arithmetic)(await work.openActors(isolation), all),
-    most,
-    { operations: 1 },
   );
 
 const STARTS = { smoke: 1, full: 5 };
@@ -150,7 +139,6 @@ const sandbox = [
     [1.2, 1.03, FOUND],
     { operations: 1, pieces: PIECES.sandbox, warmUp: AGAIN },
   ),
-  besideStart("sandbox", [0.025, 0.02, POOL]),
   coldStart("sandbox"),
   probe(
     "a tool called from code, sandbox",
@@ -182,7 +170,6 @@ const HANDED = { smoke: 2, full: 20 };
 const inProcess = [
   beside("process", "simple arithmetic, process", work.executions(arithmetic)),
   beside("process", "10 concurrent executions, process", work.tenAtOnce(arithmetic), SHARE, { per: 10 }),
-  besideStart("process", [2.5, 1.5, CONFINED]),
   coldStart("process"),
   // One that is ready is used once, so it is not warm: a bare process takes most of this for its first line there and back, which the page
   // shows beside it. Its old limit of 100 µs, which no machine kept, is the aim.

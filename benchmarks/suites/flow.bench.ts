@@ -1,7 +1,7 @@
 import { createSystem, createTopic, type PoolOptions, spawnPool } from "envoi";
 import { rawFanOut } from "../harness/floors";
 import { RawMailbox } from "../harness/raw-mailbox";
-import { counted, suiteOf, timed } from "../harness/rows";
+import { counted, type Most, suiteOf, timed } from "../harness/rows";
 import { Completion, type Floor, type Prepared } from "../harness/suite";
 import { asks, batchesIn, Echo, Sink } from "../subjects/echo";
 
@@ -64,7 +64,6 @@ const rawOffers = (capacity: number, senders: number): Floor => ({
     }),
 });
 
-/** A topic with `width` subscribers; an operation is an item that one of them handled. */
 const topic = (operations: number, width: number): Prepared =>
   batchesIn(operations, width, (arrive, system) => {
     const take = () => void arrive();
@@ -103,37 +102,28 @@ const rawPool = (size: number, width: number): Floor => ({
   },
 });
 
-const OFFER = "an offer has a deadline, an order among those that wait, and an answer of its own";
+const OFFER: Most = [4.6, 2, "an offer has a deadline, an order among those that wait, and an answer of its own"];
 const TOPIC = "a delivery is a tell, and publishing needs no mailbox of its own";
 const POOL = "a pool is looked through, not hopped over: an ask and a choice";
 const key = (_operation: string, payload: unknown) => Number(payload) % 16;
 
-const pooled = (
-  name: string,
-  floor: Floor,
-  width: number,
-  options: Omit<PoolOptions, "size">,
-  most: number,
-  aim: number,
-) => timed(name, floor, (operations) => pool(operations, width, { size: 4, ...options }), [most, aim, POOL]);
+type Routing = NonNullable<PoolOptions["routing"]>;
+
+/** Asks through four workers, 100 in flight. */
+const pooled = (routing: Routing, most: number, aim: number, options: Pick<PoolOptions, "key"> = {}) =>
+  timed(
+    `pool: ${routing}, 100 asks in flight`,
+    rawPool(4, 100),
+    (operations) => pool(operations, 100, { size: 4, routing, ...options }),
+    [most, aim, POOL],
+  );
 
 export const suite = suiteOf("flow", "Warm: senders that wait for room, topics, and pools of four workers.", [
-  timed("offer: 8 senders wait for room among 16, a message", rawOffers(16, 8), (all) => offers(all, 16, 8), [
-    4.6,
-    2,
-    OFFER,
-  ]),
+  timed("offer: 8 senders wait for room among 16, a message", rawOffers(16, 8), (all) => offers(all, 16, 8), OFFER),
   timed("topic: an item to 10 subscribers, each", rawFanOut(10), (all) => topic(all, 10), [1.8, 1, TOPIC]),
   timed("topic: an item to 100 subscribers, each", rawFanOut(100), (all) => topic(all, 100), [2, 1, TOPIC]),
   timed("topic: an item to 1,000 subscribers, each", rawFanOut(1000), (all) => topic(all, 1000), [2, 1, TOPIC]),
-  pooled("pool: round-robin, 100 asks in flight", rawPool(4, 100), 100, {}, 2.5, 1.8),
-  pooled("pool: least-busy, 100 asks in flight", rawPool(4, 100), 100, { routing: "least-busy" }, 3.9, 2),
-  pooled(
-    "pool: consistent-hash, 100 asks in flight",
-    rawPool(4, 100),
-    100,
-    { routing: "consistent-hash", key },
-    4.7,
-    2.5,
-  ),
+  pooled("round-robin", 2.5, 1.8),
+  pooled("least-busy", 3.9, 2),
+  pooled("consistent-hash", 4.7, 2.5, { key }),
 ]);

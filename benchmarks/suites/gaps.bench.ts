@@ -4,21 +4,15 @@ import { whyNot } from "../subjects/code";
 
 const MODULE = new URL("../subjects/gaps.ts", import.meta.url).href;
 
+const REASON = "no request, however large, holds the event loop: 10 ms, and 5 until the timer is due (P5)";
+
 const gap = (name: string, subject: string): Declared =>
   probe(
     name,
     figures("ms", GAP, WORST_GAP),
     "a gap is held against what a user bears, and not against other work",
     apart(MODULE, subject, { smoke: 2, full: 100 }),
-    [
-      [
-        GAP,
-        "atMost",
-        15,
-        10,
-        "no request, however large, holds the event loop: 10 ms, and 5 until the timer is due (P5)",
-      ],
-    ],
+    [[GAP, "atMost", 15, 10, REASON]],
     { rounds: 1 }, // Each has the request five times.
   );
 

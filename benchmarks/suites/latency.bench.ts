@@ -1,11 +1,12 @@
 import { latencyFigures } from "../harness/latency";
 import { disk } from "../harness/places";
-import { apart, type Declared, figures, type Kept, needing, probe, suiteOf, withRatio } from "../harness/rows";
+import { apart, type Declared, figures, needing, probe, suiteOf, withRatio } from "../harness/rows";
 import { stress as published } from "../published-figures.json";
 import { whyNot } from "../subjects/code";
 
 const MODULE = new URL("../subjects/latency.ts", import.meta.url).href;
 const PUBLISHED = "the published limit, held by each operation by itself";
+const AT_ONCE = "a hundred operations at once, as published";
 
 /** One operation after the other, so many of them, beside as many that do nothing; its limit is of the p95, in its unit. */
 function each(
@@ -13,13 +14,15 @@ function each(
   subject: string,
   unit: "ns" | "µs",
   full: number,
-  p95?: readonly [limit: number, aim: number, reason?: string],
+  [limit, aim]: readonly [limit: number, aim: number],
+  reason = PUBLISHED,
 ): Declared {
   const sizes = { smoke: 50, full };
   const nothing = apart(MODULE, unit === "ns" ? "clock" : "clockInMicroseconds", sizes);
   const floor = { name: "the clock", measure: nothing };
-  const kept = p95 && ([["p95", "atMost", p95[0], p95[1], p95[2] ?? PUBLISHED]] satisfies Kept[]);
-  return probe(name, latencyFigures(unit), floor, apart(MODULE, subject, sizes), kept);
+  return probe(name, latencyFigures(unit), floor, apart(MODULE, subject, sizes), [
+    ["p95", "atMost", limit, aim, reason],
+  ]);
 }
 
 const mixed = (tier: "sandbox" | "trusted"): Declared =>
@@ -49,17 +52,16 @@ export const suite = suiteOf(
     each("createMessage", "messages", "ns", 100_000, [240, 80]),
     each("router.ask(createMessage(…)), a round trip", "routerAsks", "ns", 100_000, [1_250, 300]),
     each("ref.ask, a round trip", "refAsks", "ns", 100_000, [530, 200]),
-    each("100 asks at once, until all have replied", "hundredAsks", "µs", 10_000, [
-      60,
-      20,
-      "a hundred operations at once, as published",
-    ]),
+    each("100 asks at once, until all have replied", "hundredAsks", "µs", 10_000, [60, 20], AT_ONCE),
     each("read of 100 B", "reads", "µs", 10_000, [10, 3]),
-    each("write of 100 B", "writes", "µs", 10_000, [
-      420,
-      100,
+    each(
+      "write of 100 B",
+      "writes",
+      "µs",
+      10_000,
+      [420, 100],
       `${PUBLISHED}; on a slow disk, it is the disk that misses it`,
-    ]),
+    ),
     ...needing(await whyNot("sandbox"), [
       each("execution, sandbox", "sandboxExecutions", "µs", 10_000, [270, 80]),
       mixed("sandbox"),

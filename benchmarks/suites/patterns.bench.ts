@@ -7,7 +7,6 @@ import { watchTimer } from "../harness/timer";
 import { asks, batchesIn, countedIn, Echo, Sink, tells } from "../subjects/echo";
 import { unsent } from "./message-creation.bench";
 
-/** Half tells and half asks, `width` at once, until all are handled and answered. */
 const mixed = (operations: number, width: number): Prepared =>
   countedIn((system) => {
     let told = 0;
@@ -83,7 +82,6 @@ const rawChain = (length: number): Floor =>
     }),
   );
 
-/** One actor tells `width` others; an operation is a message that one of them handled. */
 const fanOut = (operations: number, width: number): Prepared =>
   batchesIn(operations, width, (arrive, system) => {
     const take = () => void arrive();
@@ -105,7 +103,6 @@ function adder(): (payload: number) => number {
   };
 }
 
-/** `width` tells that an actor adds up, and an ask for the sum, which must be right; an operation is a tell. */
 const aggregation = (operations: number, width: number): Prepared =>
   countedIn((system) => {
     const aggregator = system.spawn("aggregator", Echo, () => ({ say: adder() }));

@@ -55,6 +55,7 @@ const rawInside = bare("raw tell from inside", "one tells another so often in on
 // By the router, a message object each.
 
 const ROUTED = "the dynamic path adds a message object and a look-up by address";
+const IN_SEQUENCE: Most = [3.5, 1.8, ROUTED];
 
 const tellThrough = (router: Router, operations: number): Prepared =>
   batches(
@@ -93,7 +94,6 @@ function withProgram(source: string): System {
   return system;
 }
 
-/** The bare mailbox does none of a program's work: it shows what a program costs, and is no floor of it. */
 const asBaseline = (floor: Floor): Floor => ({ ...floor, name: `baseline: ${floor.name}` });
 
 const programmed = (name: string, source: string, reply: (payload: number) => unknown, most: Most): Declared =>
@@ -196,11 +196,7 @@ export const suite = suiteOf(
     timed("ref.tell from inside an actor, 100,000 in a turn", rawInside, tellsFromInside, [3.7, 2, TELL], TELLS),
     timed("ref.ask in sequence, sync handler, default timeout", rawAsk, asks, [2, 1.25, ASK]),
     timed("ref.ask, 100 in flight", rawAsks(100), (all) => asks(all, 100), [1.7, 1.1, ASK]),
-    timed("router.ask(createMessage(…)) in sequence", rawAsk, (all) => askThrough(createRouter(), all), [
-      3.5,
-      1.8,
-      ROUTED,
-    ]),
+    timed("router.ask(createMessage(…)) in sequence", rawAsk, (all) => askThrough(createRouter(), all), IN_SEQUENCE),
     intercepted("router.tell through one passing interceptor", tellThrough, [2.5, 1.2, INTERCEPTED]),
     intercepted("router.ask through one passing interceptor", askThrough, [3.7, 1.5, INTERCEPTED]),
     ...observed("inside of system.around", (system) => system.around((_, run) => run()), {}, [3.5, 2], [1.8, 1.25]),

@@ -2,13 +2,15 @@ import { type Declared, figures, type Kept, needing, probe, suiteOf } from "../h
 import { commandFor, missingPeers } from "../harness/shipped";
 import { home, sizeOf, startsOf } from "../subjects/installation";
 
-const started = (name: string, program: string, most: number, aim: number, reason: string, full = 15): Declared =>
+type Limits = readonly [most: number, aim: number];
+
+const started = (name: string, program: string, limits: Limits, reason: string, full = 15): Declared =>
   probe(
     name,
     figures("ms", "time", "bare Bun", "over bare Bun"),
     "an empty file is started in turns with it, which is its figure *bare Bun*",
     (scale) => startsOf(program, { smoke: 1, full }[scale]),
-    [["over bare Bun", "atMost", most, aim, reason]],
+    [["over bare Bun", "atMost", ...limits, reason]],
   );
 
 const sized = (name: string, entry: "index" | "tools", minified: number, gzip: number, reason: string): Declared =>
@@ -31,27 +33,29 @@ export const suite = suiteOf(
     "takes longer than one that runs an empty file.",
   ].join("\n"),
   [
-    started('import "envoi", to the first reply', "reply", 24, 15, "a short program, such as a command, can afford it"),
+    started(
+      'import "envoi", to the first reply',
+      "reply",
+      [24, 15],
+      "a short program, such as a command, can afford it",
+    ),
     started(
       'import "envoi", to the first reply, checked by its schemas',
       "checked-reply",
-      33,
-      25,
+      [33, 25],
       "TypeBox's compiler comes with the first schema that is checked",
     ),
     started(
       'import "envoi/tools", to the first file read',
       "file-read",
-      66,
-      45,
+      [66, 45],
       "the file actor checks each request by its schema",
     ),
     ...needing(lacks.length > 0 ? whyNot : undefined, [
       started(
         'import "envoi/tools", to the first execution in the sandbox',
         "execution",
-        112,
-        80,
+        [112, 80],
         "a process is started, and WebAssembly compiled in it",
         9,
       ),

@@ -1,7 +1,7 @@
 import { createSystem, defineProtocol, type RefTo, Type } from "envoi";
 import { bare } from "../harness/floors";
 import { RawMailbox } from "../harness/raw-mailbox";
-import { batches, counted, suiteOf, timed } from "../harness/rows";
+import { batches, counted, type Most, suiteOf, timed } from "../harness/rows";
 import type { Floor, Prepared } from "../harness/suite";
 import { batchesIn, Echo, Sink } from "../subjects/echo";
 
@@ -59,7 +59,6 @@ const rawRestart = bare(
   },
 );
 
-/** A child spawned, watched and stopped; an operation is that, until its parent has handled `terminated`. */
 const watch = (operations: number): Prepared =>
   batchesIn(operations, 1, (arrive, system) => {
     const parent = system.spawn("parent", Sink, (ctx) => ({
@@ -151,13 +150,10 @@ const rawStash = (width: number): Floor =>
   );
 
 const WHY = "a supervisor's decision, an order among siblings, and an end that is told; a stash handles twice";
+const STASH: Most = [7.6, 3, WHY];
 
 export const suite = suiteOf("survival", "What it costs to fail, to be told of an end, and to put messages aside.", [
   timed("restart: an ask that fails, its actor made anew", rawRestart, restart, [3.8, 1.5, WHY]),
   timed("watch: a child spawned, watched, stopped, and told of", rawWatch, watch, [6.6, 2.5, WHY]),
-  timed("stash: 100 messages put aside and handled later, a message", rawStash(100), (all) => stash(all, 100), [
-    7.6,
-    3,
-    WHY,
-  ]),
+  timed("stash: 100 messages put aside and handled later, a message", rawStash(100), (all) => stash(all, 100), STASH),
 ]);

@@ -66,12 +66,6 @@ describe("the chart of a suite", () => {
     const p95 = { ...limit, suite: "latency", row: "<told> & asked", figure: "p95", atMost: 150 };
     expect(dotsOf(drawn(latency, [p95]), light.limit)).toHaveLength(5);
   });
-
-  test("of memory has each series beside its median, and names of rows as text, not markup", () => {
-    const texts = ["<told> & asked: heap 30.1 MB", "0 ×", "1 ×"];
-    expect(textsOf(drawn(memory))).toEqual(expect.arrayContaining(texts));
-    expect(drawn(memory)).toContain("&lt;told&gt; &amp; asked");
-  });
 });
 
 test("peers stand the best first, and are hollow where they do less; none have no chart", () => {

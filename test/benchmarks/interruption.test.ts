@@ -110,31 +110,4 @@ describe.if(canSeeProcesses)("a run", () => {
     expect(await child.stdout.text()).not.toContain("finished");
     await allGone();
   }, 240_000);
-
-  test("by Ctrl-C on a terminal, which showed its progress in one line that fits, does the same", async () => {
-    const { cwd, temporary, env } = surroundings();
-    const decoder = new TextDecoder();
-    let seen = "";
-    const child = Bun.spawn([process.execPath, command, "patient"], {
-      ...{ cwd, env },
-      terminal: {
-        cols: 24,
-        rows: 10,
-        data(_, bytes) {
-          seen += decoder.decode(bytes, { stream: true });
-        },
-      },
-    });
-    while (!existsSync(join(temporary, "begun"))) await Bun.sleep(5);
-    child.terminal?.write("\x03");
-    expect(await child.exited).toBe(130);
-    const shown = seen
-      .split("\r\x1b[K")
-      .slice(1)
-      .map((line) => line.split(/[\r^]/, 1)[0] ?? "");
-    expect(shown[0]).toMatch(/^memory 1\/2, \d+ s left: /);
-    expect(Math.max(...shown.map((text) => text.length))).toBe(23);
-    expect(seen).toContain("\nfinished: bytes  300 B");
-    expect(readdirSync(temporary)).toEqual(["begun"]);
-  }, 240_000);
 });

@@ -41,7 +41,6 @@ function expectAsk(peer: ActorPeer): void {
   if (peer.hasNoAsk) throw new Lacks("no ask of its own");
 }
 
-/** What one may rely on, or not, each tried in a process of its own. */
 const promises: Readonly<Record<string, (peer: ActorPeer) => Promise<boolean>>> = {
   async "`tell` returns before the handler runs"(peer) {
     let handled = 0;

@@ -152,5 +152,4 @@ const fairness: Task<ActorPeer> = {
 const timedRow = ({ prepare, ...row }: Timed<ActorPeer>): Task<ActorPeer> =>
   timed({ ...row, prepare: (peer, root) => peer.own?.[row.row]?.() ?? prepare(peer, root) });
 
-/** Libraries of actors beside each other, and the floors. */
 export const actors: Room<ActorPeer> = { candidates, tasks: [...rows.map(timedRow), heap, ...checks, fairness] };

@@ -96,14 +96,6 @@ test("a difference is none when the second look does not show it, and was seen o
     expect(judged(slower, second).comparisons).toMatchObject([{ verdict: "seen once" }]);
 });
 
-test("a difference of a p99 must be larger than one of a time", () => {
-  const told = ["time", "p99"].map((figure) => {
-    const both = seen(steady(100), steady(108), figure);
-    return judged(both, both).comparisons[0]?.verdict;
-  });
-  expect(told).toEqual(["slower", "no difference"]);
-});
-
 test("a row is not compared that one of the builds could not run, which is broken when that is the present one, nor one without time", () => {
   const by = (build: "base" | "present"): Seen => ({ ...seen([], []), failed: { why: "it did nothing", by: build } });
   const [base, present] = ["with the base: it did nothing", "with this tree: it did nothing"];

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { cp, mkdtemp, realpath, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { affordable, type Looked, lookAt, type Seen } from "../../../benchmarks/compare/measure";
+import { type Looked, lookAt } from "../../../benchmarks/compare/measure";
 import { residentBytes } from "../../../benchmarks/harness/processes";
 
 const root = join(import.meta.dir, "../../..");
@@ -54,18 +54,6 @@ test("a look measures each row in pairs of processes; one that is refused, or ta
     for (const { time, p99 = Number.POSITIVE_INFINITY } of [base, present]) expect(p99).toBeGreaterThan(time ?? p99);
   }
 }, 60_000);
-
-test("where the time is too short for all rows, those that take longest are left out, and failed ones in any case", () => {
-  const seen = (took: number, failed?: Seen["failed"]): Seen => ({
-    pairs: [{ base: {}, present: {} }],
-    took,
-    ...(failed && { failed }),
-  });
-  const entries = [seen(1, { why: "", by: "base" }), seen(3_000), seen(500)];
-  const looked: Looked = new Map(entries.map((entry, index) => [{ suite: "own", row: String(index) }, entry]));
-  const kept = (time: number) => affordable(looked, 1, 4, time).map(([{ row }]) => row);
-  expect([kept(1_400), kept(1_600), kept(11_000)]).toEqual([[], ["2"], ["1", "2"]]);
-});
 
 test("a comparison that is killed leaves no process that measures", async () => {
   const code = `

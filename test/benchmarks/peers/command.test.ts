@@ -3,7 +3,6 @@ import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { canSeeProcesses, descendants } from "../../../benchmarks/harness/processes";
-import { layOut } from "../../../benchmarks/harness/shipped";
 import { readPeers } from "../../../benchmarks/peers/results";
 import { isLong } from "../../property/runs";
 
@@ -37,13 +36,6 @@ test("a wrong command line ends with status 2 and says what there is", async () 
     expect(await child.stderr.text()).toStartWith(complaint);
     expect(await child.exited).toBe(2);
   }
-});
-
-test("what is measured is the build, and not the sources", async () => {
-  const folder = await layOut(root, { withPeers: true });
-  const where = 'process.stdout.write(Bun.resolveSync("envoi", process.cwd()))';
-  const from = { cwd: join(folder, "benchmarks/peers/subjects/actors") };
-  expect(Bun.spawnSync([process.execPath, "-e", where], from).stdout.toString()).toBe(join(folder, "dist/index.js"));
 });
 
 test.if(canSeeProcesses)("Ctrl-C ends it with all that it started, and nothing is written", async () => {

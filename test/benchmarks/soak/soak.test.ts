@@ -77,9 +77,6 @@ describe("a soak", () => {
     expect(status).toBe(3);
   });
 
-  test("of no time is refused", () =>
-    expect(soaked(Number.NaN, sink(false))).rejects.toThrow("such as --soak 30; got NaN"));
-
   test("whose work goes wrong ends with status 1, in the words of that", async () => {
     const wrong = { round: () => Promise.reject(new Error("a reply was 4, not 5")), stop: () => Promise.resolve() };
     expect(await soaked(4, wrong)).toEqual({ status: 1, said: "The work went wrong: a reply was 4, not 5\n" });

@@ -2,10 +2,7 @@
 import akkajs from "akkajs";
 import type { ActorPeer, Handler } from "../../actors/peer";
 
-interface AkkaRef {
-  tell(message: unknown): void;
-  kill(): void;
-}
+type AkkaRef = { tell(message: unknown): void; kill(): void };
 
 const { Actor, ActorSystem, Configuration } = akkajs as {
   Actor: new () => object;
@@ -32,10 +29,7 @@ class Node extends Actor {
   };
 }
 
-interface Spawned {
-  readonly ref: AkkaRef;
-  readonly node: Node;
-}
+type Spawned = { readonly ref: AkkaRef; readonly node: Node };
 
 export function open(): ActorPeer<Spawned> {
   const quiet = new Configuration('akka { loglevel = "OFF", stdout-loglevel = "OFF" }');

@@ -1,15 +1,9 @@
 import { Deferred, Effect, Fiber, Queue } from "effect";
 import { type ActorPeer, ASK_TIMEOUT, type Handler } from "../../actors/peer";
 
-interface Entry {
-  readonly payload: unknown;
-  readonly reply?: Deferred.Deferred<unknown>;
-}
+type Entry = { readonly payload: unknown; readonly reply?: Deferred.Deferred<unknown> };
 
-interface Node {
-  readonly queue: Queue.Queue<Entry>;
-  readonly fiber: Fiber.Fiber<unknown>;
-}
+type Node = { readonly queue: Queue.Queue<Entry>; readonly fiber: Fiber.Fiber<unknown> };
 
 const loop = (queue: Queue.Queue<Entry>, handler: Handler) =>
   Effect.gen(function* () {
