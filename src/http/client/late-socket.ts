@@ -54,26 +54,35 @@ export class LateSocket implements Calls {
 
   #late(what: string, begin: (calls: SocketCalls) => Items): Items {
     let items: Items | null = null;
+    let isLeft = false;
     const read = async (): Promise<IteratorResult<unknown, undefined>> => {
       try {
-        items ??= begin(await this.#load());
+        if (items === null) {
+          const calls = await this.#load();
+          if (isLeft) return { done: true, value: undefined };
+          items = begin(calls);
+        }
       } catch (cause) {
         throw new ClientStreamError(notLoaded(what, cause));
       }
       return items.next();
     };
-    return inOrder(read, () => void items?.return?.());
+    return inOrder(read, () => {
+      isLeft = true;
+      void items?.return?.();
+    });
   }
 
   #load(): Promise<SocketCalls> {
     this.#calls ??= new Promise<SocketCalls>((resolve, reject) => {
       const timer = this.#settings.setTimer(() => reject(new Error("it took too long")), LOADING);
-      import("./socket-calls").then(({ SocketCalls }) => {
-        timer.cancel();
-        const calls = new SocketCalls(this.#settings);
-        if (this.#isClosed) calls.close();
-        resolve(calls);
-      }, reject);
+      import("./socket-calls")
+        .then(({ SocketCalls }) => {
+          const calls = new SocketCalls(this.#settings);
+          if (this.#isClosed) calls.close();
+          resolve(calls);
+        }, reject)
+        .finally(() => timer.cancel());
     });
     this.#calls.catch(() => {
       this.#calls = null; // The next message tries again.

@@ -205,6 +205,18 @@ test("a gap that throws ends the loop and the subscription; nothing comes before
   client.close();
 });
 
+test("a loop that is left before the code of the socket has come begins nothing", async () => {
+  const client = clientOf(service.url, { socket: true });
+  const stream = client.subscribe("changes");
+  const first = stream.next();
+  for (let tick = 0; tick < 2; tick++) await undefined; // It is being loaded now.
+  await stream.return?.();
+  expect(await first).toEqual({ done: true, value: undefined });
+  expect((await client.desk.ask("echo", 1))._unsafeUnwrap()).toBe(1); // It would come behind the subscription.
+  expect(changes.size).toBe(0);
+  client.close();
+});
+
 test("P15: a socket that is lost is opened again by the client's clock", async () => {
   const clock = createManualClock();
   const proxy = await cuttingProxy(service.url, (connection) => (connection === 0 ? 0 : Number.POSITIVE_INFINITY));
