@@ -22,12 +22,6 @@ const WIDTH = 8;
 /** Turns that each of two servers has. */
 const TURNS = 12;
 
-const told = (own: readonly number[], floor: readonly number[]): Readings => ({
-  gateway: median(own),
-  bare: median(floor),
-  "times bare": ratios(own, floor).median,
-});
-
 /** Microseconds of its processor that an operation takes a gateway, and what it takes a bare server, in turns. */
 async function costs(count: number, name: string, floor: string, load: Load): Promise<Readings> {
   await using gateway = await startGateway(name);
@@ -43,45 +37,36 @@ async function costs(count: number, name: string, floor: string, load: Load): Pr
       taken.push(((await server.call("cpu")) - before) / turn);
     }
   }
-  return told(own.taken, under.taken);
+  const [gatewayCost, bareCost] = [median(own.taken), median(under.taken)];
+  return { gateway: gatewayCost, bare: bareCost, "times bare": ratios(own.taken, under.taken).median };
 }
 
+/** Has connections send a body again and again. */
 const posting =
-  (body: string, headers: string, isRight: (answer: string, path: string) => boolean): Load =>
+  (body: string, isRight: (answer: string, path: string) => boolean, headers = ""): Load =>
   async ({ port, path }) => {
     const connections = await connectAll(port, WIDTH);
     const check = (answer: string): boolean => isOk(answer) && isRight(answer, path);
     return (total) => repeat(connections, post(path, body, headers), check, total);
   };
 
-export const ask = (count: number) =>
-  costs(
-    count,
-    "ask",
-    "echo",
-    posting(ORDER, "", (answer) => answer.endsWith(ORDER)),
-  );
+const echoes = posting(ORDER, (answer) => answer.endsWith(ORDER));
+export const ask = (count: number) => costs(count, "ask", "echo", echoes);
 
 const AUTHORIZED = `authorization: Bearer ${TOKEN}\r\n`;
 const MESSAGE = `{"operation":"take","payload":${ORDER}}`;
-
-export const full = (count: number) =>
-  costs(
-    count,
-    "full",
-    "echo",
-    posting(MESSAGE, `${AUTHORIZED}prefer: server-timing\r\n`, (answer, path) =>
-      path === "/" ? answer.endsWith(MESSAGE) : answer.endsWith(ORDER) && /\r\nserver-timing: auth/i.test(answer),
-    ),
-  );
+const messages = posting(
+  MESSAGE,
+  (answer, path) =>
+    answer.endsWith(path === "/" ? MESSAGE : ORDER) && (path === "/" || /\nserver-timing: auth/i.test(answer)),
+  `${AUTHORIZED}prefer: server-timing\r\n`,
+);
+export const full = (count: number) => costs(count, "full", "echo", messages);
 
 const EVENTS = 100;
-const hasEvents = (answer: string): boolean => answer.split("\ndata: ").length === EVENTS + 2; // And the end.
-
-const eventsBeside = (floor: string) => (count: number) =>
-  costs(count, "events", floor, posting(`${EVENTS}`, "", hasEvents));
-export const events = eventsBeside("events");
-export const eventsAtOnce = eventsBeside("eventsAtOnce");
+const streams = posting(`${EVENTS}`, (answer) => answer.split("\ndata: ").length === EVENTS + 2); // And the end.
+export const events = (count: number) => costs(count, "events", "events", streams);
+export const eventsAtOnce = (count: number) => costs(count, "events", "eventsAtOnce", streams);
 
 const sockets: Load = async ({ port, path }) => {
   const all = await Promise.all(
@@ -112,22 +97,17 @@ const sockets: Load = async ({ port, path }) => {
 
 export const socket = (count: number) => costs(count, "socket", "socket", sockets);
 
-/** How long one request after the other takes a gateway and a bare server in turns, in microseconds, as a median. */
-async function times(
-  count: number,
-  [gateway, own]: readonly [Server, request: string],
-  [bare, under]: readonly [Server, request: string],
-  /** Until a text has come, or the whole answer. */
-  mark?: string,
-): Promise<Readings> {
-  const sides = await Promise.all(
-    [
-      { port: gateway.port, request: own },
-      { port: bare.port, request: under },
-    ].map(async ({ port, request }) => {
-      return { connection: await connect(port), request, taken: [] as number[] };
-    }),
-  );
+/**
+ * How long one request after the other takes a gateway and a bare server in turns, in microseconds, as a median: until a text has come, or
+ * the whole answer.
+ */
+const times = (name: string, own: (path: string) => string, under: string, mark?: string) => async (count: number) => {
+  await using gateway = await startGateway(name);
+  await using bare = await startFloor("events");
+  const sides = [
+    { connection: await connect(gateway.port), request: own(gateway.path), taken: [] as number[] },
+    { connection: await connect(bare.port), request: under, taken: [] as number[] },
+  ] as const;
   for (let i = 0; i < count * 1.5; i++) {
     for (const { connection, request, taken } of sides) {
       const start = Bun.nanoseconds();
@@ -136,29 +116,18 @@ async function times(
       expectRight(mark === undefined ? come : await connection.rest(), isOk);
     }
   }
-  const [first, second] = sides.map(({ taken }) => median(taken));
-  const [here, there] = [first ?? 0, second ?? 0];
+  const [here, there] = [median(sides[0].taken), median(sides[1].taken)];
   return { gateway: here, bare: there, "times bare": here / there, added: here - there };
-}
+};
 
-export async function firstEvent(count: number): Promise<Readings> {
-  await using gateway = await startGateway("events");
-  await using bare = await startFloor("events");
-  const body = `${EVENTS}`;
-  return await times(count, [gateway, post(gateway.path, body)], [bare, post(bare.path, body)], "\ndata: 1\n");
-}
-
+const HUNDRED = `${EVENTS}`;
+export const firstEvent = times("events", (path) => post(path, HUNDRED), post("/", HUNDRED), "\ndata: 1\n");
 /** A message to a session, its ten events stored before they are sent, until the last has come. */
-export async function endToEnd(count: number): Promise<Readings> {
-  await using gateway = await startGateway("full");
-  await using bare = await startFloor("events");
-  const message = '{"operation":"ticks","payload":10}';
-  return await times(
-    count,
-    [gateway, post(gateway.path, message, AUTHORIZED)],
-    [bare, post(bare.path, "10", AUTHORIZED)],
-  );
-}
+export const endToEnd = times(
+  "full",
+  (path) => post(path, '{"operation":"ticks","payload":10}', AUTHORIZED),
+  post("/", "10", AUTHORIZED),
+);
 
 /** How long after its client has left a stream is cancelled, its server's word of it included, in milliseconds. */
 export async function disconnects(count: number): Promise<Readings> {
