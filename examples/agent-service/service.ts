@@ -48,7 +48,6 @@ export async function startService({ data, port, hostname, pause, logger }: Serv
         onDelete: ({ id }) => rm(join(workspaces, id), { recursive: true, force: true }),
       },
       parts: [page],
-      shutdown: { streams: 1_000 }, // A page that is open reads on without end; and what is cut goes on later.
     });
   } catch (thrown) {
     throw new CannotStart(thrown instanceof Error ? thrown.message : String(thrown), { cause: thrown });

@@ -124,6 +124,8 @@ export interface EventLog {
   readonly last: number;
   /** True once no more events will come. */
   readonly isEnded: boolean;
+  /** True for a log that never ends by itself: a gateway that drains does not wait for its readers. Default: false. */
+  readonly isEndless?: boolean;
   /** Resolves once there are events after an id, the log has ended, or the signal is aborted. */
   changed(after: number, signal: AbortSignal): Promise<void>;
 }
@@ -132,6 +134,8 @@ export interface EventLog {
 export interface EventFeed {
   /** True once `read` has given the last text. */
   readonly isEnded: boolean;
+  /** True where it never gives a last text by itself. Default: false. */
+  readonly isEndless?: boolean;
   /** The text that ends the stream where the server goes away, and tells its reader to come back. */
   readonly goodbye: string;
   /** Waits for events, and gives the text of all that are there. It is called again only when that text was taken. */
@@ -150,7 +154,10 @@ export interface Bodies {
     ahead: string,
     headers: Readonly<Record<string, string>>,
   ): Response;
-  /** Resolves when all have ended. Once the signal is aborted, their clients are told to come back. */
+  /**
+   * Resolves when all have ended. Once the signal is aborted, their clients are told to come back; those of streams without an end, once no
+   * others are left.
+   */
   drain(signal: AbortSignal): Promise<void>;
 }
 

@@ -42,6 +42,7 @@ export function wantedOf(query: string): Wanted | string {
 /** What one page sees, as the log that its stream is written from. It keeps nothing: an event is the present, and a slow reader misses some. */
 export class LiveView implements EventLog {
   readonly isEnded = false;
+  readonly isEndless = true;
   readonly #site: Pick<Site, "name" | "version" | "clock">;
   readonly #lookout: Lookout;
   readonly #wanted: Wanted;

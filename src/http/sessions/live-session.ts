@@ -285,6 +285,10 @@ export class View implements EventLog {
     return this.#store.message(session, number)?.lastEvent ?? firstEvent;
   }
 
+  get isEndless(): boolean {
+    return this.#message === null;
+  }
+
   get isEnded(): boolean {
     const { isDeleted } = this.#session;
     return isDeleted || (this.#message !== null && this.#session.lastOf(this.#message.number) === undefined);

@@ -33,6 +33,10 @@ class EventBody {
     bodies.add(this);
   }
 
+  get isEndless(): boolean {
+    return this.#feed.isEndless === true;
+  }
+
   start(controller: ReadableStreamDefaultController<Uint8Array>): void {
     this.#controller = controller;
     controller.enqueue(encoder.encode(OPEN + this.#ahead));
@@ -101,7 +105,8 @@ export class EventBodies implements Bodies {
   readonly #keepAlive: number;
   readonly #bodies = new Set<EventBody>();
   #isLooking = false;
-  #onEmpty: (() => void) | null = null;
+  /** Called when one has ended, while the gateway drains. */
+  #onLeft: (() => void) | null = null;
 
   /**
    * `keepAlive` is the longest time without a byte, in milliseconds.
@@ -132,25 +137,27 @@ export class EventBodies implements Bodies {
       return new Response(OPEN + ahead, { headers });
     }
     server?.timeout(request, 0); // Else Bun ends a stream that is quiet for 10 seconds.
-    const onEnd = (): void => {
-      if (this.#bodies.size === 0) this.#onEmpty?.();
-    };
+    const onEnd = (): void => this.#onLeft?.();
     const body = new ReadableStream(new EventBody(feed, request, ahead, this.#bodies, onEnd));
     if (!this.#isLooking) this.#lookLater();
     return new Response(body, { headers });
   }
 
-  /** Resolves when all have ended. Once the signal is aborted, their clients are told to come back. */
   async drain(signal: AbortSignal): Promise<void> {
     const goodbye = (): void => {
       for (const body of this.#bodies) body.sayGoodbye();
     };
-    const empty = new Promise<void>((resolve) => {
-      this.#onEmpty = resolve;
+    const allEnded = new Promise<void>((resolve) => {
+      const look = (): void => {
+        if (this.#bodies.size === 0) resolve();
+        else if ([...this.#bodies].every(({ isEndless }) => isEndless)) goodbye();
+      };
+      this.#onLeft = look;
+      look();
     });
     if (signal.aborted) goodbye();
     else signal.addEventListener("abort", goodbye, { once: true });
-    if (this.#bodies.size > 0) await empty;
+    await allEnded;
   }
 
   /** One timer for all. A body that wrote nothing between two looks has been quiet for half of the time, at least. */

@@ -102,6 +102,10 @@ class LogFeed implements EventFeed {
     this.#release = release;
   }
 
+  get isEndless(): boolean {
+    return this.#log.isEndless === true;
+  }
+
   async read(): Promise<string> {
     // The socket has taken the last text, or this would not be called.
     if (this.#follower !== undefined && this.#at > this.#follower.at) this.#follower.at = this.#at;

@@ -94,6 +94,20 @@ test("an orderly end takes nothing new, and ends messages with an error that say
   expect(JSON.parse(last?.data ?? "")).toMatchObject({ retryable: true });
 });
 
+test("an orderly end does not wait for those who read a session, which has no end: they are told to come back", async () => {
+  await using room = new Room();
+  const at = await room.open();
+  const idle = eventsOf(await room.fetch("GET", `${await room.open()}/events`));
+  const message = eventsOf(await room.send(at, "hang"));
+  expect((await message.next()).value?.data).toBe("1");
+  const all = eventsOf(await room.fetch("GET", `${at}/events?after=2`));
+  const draining = room.gateway.drain(60_000);
+  await room.fetch("DELETE", `${at}/messages/1`);
+  expect((await message.next()).value?.event).toBe("error");
+  await draining; // The clock stands still.
+  for (const reader of [idle, all]) expect((await Array.fromAsync(reader)).at(-1)?.event).toBe("reconnect");
+});
+
 test("a file is used by one gateway at a time", async () => {
   const path = freshPath();
   {
