@@ -82,7 +82,9 @@ class LogFeed implements EventFeed {
   readonly goodbye: string;
   readonly #follower: { at: number; leave(): void } | undefined;
   readonly #release: () => void;
-  readonly #left = new AbortController();
+  /** Made for a read that waits: most feeds end without one. */
+  #waiting: AbortController | null = null;
+  #hasLeft = false;
   #at: number;
 
   constructor(
@@ -109,11 +111,12 @@ class LogFeed implements EventFeed {
   async read(): Promise<string> {
     // The socket has taken the last text, or this would not be called.
     if (this.#follower !== undefined && this.#at > this.#follower.at) this.#follower.at = this.#at;
-    await this.#log.changed(this.#at, this.#left.signal);
-    let text = this.#left.signal.aborted ? "" : this.take();
+    this.#waiting ??= new AbortController();
+    await this.#log.changed(this.#at, this.#waiting.signal);
+    let text = this.#hasLeft ? "" : this.take();
     while (text !== "" && text.length < LONG && !this.isEnded) {
       await ticks(); // What comes at once goes out at once, in one chunk.
-      if (this.#log.last <= this.#at || this.#left.signal.aborted) break;
+      if (this.#log.last <= this.#at || this.#hasLeft) break;
       text += this.take();
     }
     return text;
@@ -142,7 +145,8 @@ class LogFeed implements EventFeed {
   }
 
   leave(): void {
-    this.#left.abort();
+    this.#hasLeft = true;
+    this.#waiting?.abort();
     this.#follower?.leave();
     this.#release();
   }
