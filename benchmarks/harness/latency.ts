@@ -67,3 +67,42 @@ export async function timeEach<Answer>(
   if (wrong > 0) throw new Error(`${wrong} of ${rehearsals + count} operations did not do their work`);
   return latencies;
 }
+
+/** Milliseconds of one slice of the time. */
+const SLICE = 100;
+
+/** The figures of a probe that keeps something busy for a while. */
+export const sustainedFigures: readonly ProbeFigure[] = [
+  { name: "rate", unit: "/s", ratio: true },
+  { name: "slowest tenth of a second", unit: "/s", ratio: true },
+  { name: "messages", unit: "", ratio: false },
+];
+
+/**
+ * Has `work` do one batch after the other for so many milliseconds, and tells how many messages a second that were: over the
+ * whole time, and in the worst of its slices of 100 ms, which shows a pause that a mean hides. A batch that ends late ends its slice
+ * late. `work` resolves once its batch is complete, with how many messages were handled since it was called. What it does in the first
+ * slice is not counted, since it is compiled then.
+ */
+export async function sustain(
+  milliseconds: number,
+  work: () => Promise<number>,
+  clock: () => number = () => performance.now(),
+): Promise<Readings> {
+  const slice = async () => {
+    const start = clock();
+    let [messages, taken] = [0, 0];
+    while (taken < SLICE) {
+      messages += await work();
+      taken = clock() - start;
+    }
+    return { messages, taken, rate: (messages / taken) * 1_000 };
+  };
+  await slice();
+  const slices = [];
+  for (const end = clock() + milliseconds; clock() < end; ) slices.push(await slice());
+  const [messages, taken] = slices.reduce(([sum, time], each) => [sum + each.messages, time + each.taken], [0, 0]);
+  if (messages === 0) throw new Error("no message was handled");
+  const slowest = Math.min(...slices.map(({ rate }) => rate));
+  return { rate: (messages / taken) * 1_000, "slowest tenth of a second": slowest, messages };
+}

@@ -4,11 +4,12 @@ import type { AskResult, System } from "envoi";
 import { address, createMessage, createSystem, defineProtocol, isAddress, Type } from "envoi";
 import { arithmetic } from "../harness/code-floors";
 import { liveHeap } from "../harness/heap";
-import { Latencies, timeEach } from "../harness/latency";
+import { Latencies, sustain, timeEach } from "../harness/latency";
 import { disk } from "../harness/places";
+import { RawMailbox } from "../harness/raw-mailbox";
 import type { Readings } from "../harness/suite";
 import { execute, openActors, openByHand, ran, type Workbench } from "./code";
-import { spawnEcho } from "./echo";
+import { Sink, spawnEcho } from "./echo";
 import { FILES, replied, withFiles } from "./files";
 
 // What the suite latency runs, each in a process of its own: so many operations, or so many milliseconds.
@@ -94,6 +95,44 @@ export async function sandboxExecutions(count: number): Promise<Readings> {
   const isDone = (answer: AskResult) => ran(answer).value === arithmetic.value;
   return times("µs", count, () => execute(router, arithmetic.code), isDone);
 }
+
+/** How many messages are sent before the last of them is awaited. */
+const BATCH = 1_000;
+
+/** Sends batches for so long; what hears of each message is told by `arrive`. */
+function sustained(milliseconds: number, open: (arrive: () => void) => (index: number) => void): Promise<Readings> {
+  let handled = 0;
+  let finish = (_handled: number) => {};
+  const send = open(() => {
+    if (++handled === BATCH) finish(handled);
+  });
+  return sustain(milliseconds, () => {
+    handled = 0;
+    const { promise, resolve } = Promise.withResolvers<number>();
+    finish = resolve;
+    for (let index = 0; index < BATCH; index++) send(index);
+    return promise;
+  });
+}
+
+export const byRouter = (milliseconds: number) =>
+  withSystem(async (system) => {
+    const { router } = system;
+    const readings = await sustained(milliseconds, (arrive) => {
+      const { address } = system.spawn("sink", Sink, () => ({ take: () => arrive() }));
+      return (index) => router.tell(createMessage(address, "take", index));
+    });
+    const { accepted, handled } = router.audit();
+    if (accepted !== handled) throw new Error(`${accepted} messages were accepted and ${handled} handled`);
+    return readings;
+  });
+
+/** The least of it: the bare mailbox. */
+export const raw = (milliseconds: number) =>
+  sustained(milliseconds, (arrive) => {
+    const mailbox = new RawMailbox<number>(arrive);
+    return (index) => mailbox.tell(index);
+  });
 
 const [ITEMS, AT_ONCE, REHEARSED] = [10, 50, 200];
 const PATHS = 120; // Messages that have a file each; the next ones write those files again.

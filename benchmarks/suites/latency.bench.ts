@@ -1,4 +1,4 @@
-import { latencyFigures } from "../harness/latency";
+import { latencyFigures, sustainedFigures } from "../harness/latency";
 import { disk } from "../harness/places";
 import { apart, type Declared, figures, needing, probe, suiteOf, withRatio } from "../harness/rows";
 import { stress as published } from "../published-figures.json";
@@ -24,6 +24,18 @@ function each(
     ["p95", "atMost", limit, aim, reason],
   ]);
 }
+
+const sustained = (name: string, subject: string, rate: number, slowest: number, aim: number): Declared =>
+  probe(
+    `sustained for 2 s: ${name}`,
+    sustainedFigures,
+    { name: "raw", measure: apart(MODULE, "raw", { smoke: 5, full: 500 }) },
+    apart(MODULE, subject, { smoke: 20, full: 2_000 }),
+    [
+      ["rate", "atLeast", rate, aim, "half of what was reached; 10,000 a second are published"],
+      ["slowest tenth of a second", "atLeast", slowest, aim, "no pause of the collector halves it"],
+    ],
+  );
 
 const mixed = (tier: "sandbox" | "trusted"): Declared =>
   probe(
@@ -67,5 +79,6 @@ export const suite = suiteOf(
       mixed("sandbox"),
     ]),
     ...needing(await whyNot("trusted"), [mixed("trusted")]),
+    sustained("router.tell(createMessage(…))", "byRouter", 6_000_000, 4_000_000, 12_000_000),
   ],
 );

@@ -1,4 +1,5 @@
 import { type AskResult, createSystem, type RefTo, type System } from "envoi";
+import { createManualClock } from "envoi/testing";
 import { allocationOfEach, growth, heapOfEach, NO_COLLECTION, slopes, type Work } from "../harness/heap";
 import { MEMORY_ROW } from "../harness/published";
 import { RawMailbox } from "../harness/raw-mailbox";
@@ -118,6 +119,46 @@ export const spawned = (count: number): Promise<Charted> => {
   });
 };
 
+/** Actors with timers of each kind, and one that is set anew again and again. */
+const CLOCKS = 20;
+/** Milliseconds until a timer is due. */
+const PERIOD = 5_000;
+
+/** The calls of timers, along seconds of virtual time. */
+export const timers = (seconds: number): Promise<Charted> => {
+  const clock = createManualClock();
+  const system = createSystem({ clock });
+  let once = 0;
+  let delayed = 0;
+  let ticked = 0;
+  for (let i = 0; i < CLOCKS; i++) {
+    system.spawn(`clock-${i}`, Sink, ({ timers }) => {
+      const again = () => {
+        once++;
+        timers.once("once", PERIOD, again);
+        timers.once("replaced", 2 * PERIOD, () => {
+          throw new Error("what was replaced came all the same");
+        });
+      };
+      again();
+      timers.fixedDelay("delay", PERIOD, () => void delayed++);
+      timers.fixedRate("rate", PERIOD, (ticks) => {
+        ticked += ticks;
+      });
+      return { take() {} };
+    });
+  }
+  let passed = 0;
+  return slopes("seconds", seconds, async (some) => {
+    await clock.advance(some * 1_000);
+    passed += some * 1_000;
+    const due = CLOCKS * Math.floor(passed / PERIOD);
+    if (once !== due + CLOCKS || delayed !== due || ticked !== due) {
+      throw new Error(`${once - CLOCKS}, ${delayed} and ${ticked} calls came where ${due} of each were due`);
+    }
+  });
+};
+
 type Sizes = Readonly<Record<Scale, number>>;
 
 function bytes(
@@ -176,5 +217,6 @@ export const suite = suiteOf(
     allocated("an ask and its reply", "askAllocation", "rawAskAllocation", [250, 200, ASK]),
     lasting("10,000,000 messages, told and asked", "messages", { smoke: 10_000, full: 10_000_000 }),
     lasting("5,000,000 actors spawned and stopped", "spawned", { smoke: 1_000, full: 5_000_000 }),
+    lasting("a day of timers, 60 of 5 s each", "timers", { smoke: 500, full: 86_400 }),
   ],
 );

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { Latencies, latencyFigures, timeEach } from "../../benchmarks/harness/latency";
+import { Latencies, latencyFigures, sustain, timeEach } from "../../benchmarks/harness/latency";
 import { mixed } from "../../benchmarks/subjects/latency";
 
 /** As many times as asked for of a distribution, by its quantile function, in an order that is none. */
@@ -70,5 +70,31 @@ describe("streams, files and code in turn", () => {
     await expect(measure({ length: 9 })).rejects.toThrow("of streaming, did not do its work");
     await expect(measure({ isKept: false })).rejects.toThrow("of files, did not do its work");
     await expect(measure({ extra: 1 })).rejects.toThrow("of code, did not do its work");
+  });
+});
+
+describe("a rate that is sustained", () => {
+  /** Batches, each of which takes so many milliseconds. */
+  const sustained = (take: (batch: number) => number, messages = 1_000) => {
+    const { clock, pass } = manual();
+    let batch = 0;
+    const work = async () => {
+      pass(take(batch++));
+      return messages;
+    };
+    return sustain(2_000, work, clock);
+  };
+
+  test("is what was handled over the time that it took, without what came before everything was compiled", async () => {
+    const rate = { rate: 500_000, "slowest tenth of a second": 500_000, messages: 1_000_000 };
+    expect(await sustained(() => 2)).toEqual(rate);
+    expect(await sustained((batch) => (batch < 2 ? 50 : 2))).toEqual(rate);
+    await expect(sustained(() => 10, 0)).rejects.toThrow("no message was handled");
+  });
+
+  test("shows a pause that the mean hides", async () => {
+    const readings = await sustained((batch) => (batch === 1_000 ? 90 : 1));
+    expect(readings["rate"]).toBeGreaterThan(950_000);
+    expect(readings["slowest tenth of a second"]).toBeLessThan(120_000);
   });
 });
