@@ -8,6 +8,8 @@ import type { OperationRow, Totals } from "./shapes";
 const SLICE = 500;
 /** The pause after a look is so many times as long as the look took: it takes a third of a percent of a processor at most. */
 const SHARE = 300;
+/** Looks of which the quickest says how long a look takes. The others may have met a collection of garbage, or another process. */
+const LAST = 3;
 
 /**
  * Looks at a system for all who watch, and at nothing while nobody does: once in a while at the actors, a few at a time, and at events
@@ -36,6 +38,8 @@ export class Lookout {
   #begun: number | null = null;
   /** Milliseconds that were spent since the last look began. */
   #spent = 0;
+  /** Those of the last looks. */
+  #costs: readonly number[] = [];
 
   constructor(system: System, every: number, log: number) {
     this.#system = system;
@@ -92,6 +96,7 @@ export class Lookout {
     this.census = null;
     this.isLooking = false;
     this.#begun = null;
+    this.#costs = [];
   }
 
   #begin(): void {
@@ -137,9 +142,10 @@ export class Lookout {
 
   #lookLater(census: Census): void {
     if (census !== this.census) return;
-    // The first look makes all that the others keep: it is long, and tells nothing of them.
-    const pause = this.period === 0 ? this.#every : Math.max(this.#every, this.#spent * SHARE);
-    this.#timer = this.#clock.setTimer(() => this.#look(census), pause);
+    this.#costs = [...this.#costs.slice(1 - LAST), this.#spent];
+    // The first looks make what the others keep, and are compiled: they tell nothing of the others.
+    const cost = this.#costs.length < LAST ? 0 : Math.min(...this.#costs);
+    this.#timer = this.#clock.setTimer(() => this.#look(census), Math.max(this.#every, cost * SHARE));
     this.#timer.unref();
   }
 }

@@ -5,8 +5,8 @@ export interface InspectorOptions {
   /** True to show it to everybody, without a caller: for a server that only you can reach. Default: false. */
   readonly isOpen?: boolean;
   /**
-   * Milliseconds from one look at the actors to the next, from 100 on. Where a look takes long, the next one comes later: 300 times as long as
-   * the look took. Default: 1,000.
+   * Milliseconds from one look at the actors to the next, from 100 on. Where looks take long, the next one comes later: 300 times as long as
+   * the quickest of the last three took. Default: 1,000.
    */
   readonly every?: number;
   /** Most entries of the log that are kept, of failures and dead letters; as many of starts and stops. Default: 500. */
