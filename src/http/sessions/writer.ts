@@ -51,7 +51,7 @@ export class Writer {
       this.#waiting.push({ rows, resolve, reject });
       if (this.#isRunning) return;
       this.#isRunning = true;
-      queueMicrotask(() => void this.#run());
+      void this.#run();
     });
   }
 
@@ -63,6 +63,7 @@ export class Writer {
   }
 
   async #run(): Promise<void> {
+    await null; // What comes in this turn goes into the first batch.
     while (this.#waiting.length > 0) {
       const writes = this.#waiting;
       this.#waiting = [];
