@@ -145,7 +145,7 @@ const sandbox = [
     figures("µs", "a call", "a run of one call"),
     "the limit is of the time itself: a tenth of what ten calls more take in one run",
     apart(MODULE, "toolCall", { smoke: 10, full: 100 }),
-    [["a call", "atMost", 66, 40, "out of the sandbox, an ask, and back"]],
+    [["a call", "atMost", 91, 40, "out of the sandbox, an ask, and back"]],
   ),
   ...needing(canSeeProcesses ? undefined : "processes are looked at in /proc of Linux", [
     probe(

@@ -65,7 +65,7 @@ export const suite = suiteOf(
     each("router.ask(createMessage(…)), a round trip", "routerAsks", "ns", 100_000, [1_250, 300]),
     each("ref.ask, a round trip", "refAsks", "ns", 100_000, [530, 200]),
     each("100 asks at once, until all have replied", "hundredAsks", "µs", 10_000, [60, 20], AT_ONCE),
-    each("read of 100 B", "reads", "µs", 10_000, [10, 3]),
+    each("read of 100 B", "reads", "µs", 10_000, [11, 3]),
     each(
       "write of 100 B",
       "writes",

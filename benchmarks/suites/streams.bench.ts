@@ -81,6 +81,6 @@ export const suite = suiteOf(
     stream("stream of a synchronous generator, an item, credit 1", 1, [1.5, 1, FILLED], "counts"),
     stream("stream of a synchronous generator, an item, credit 16", 16, [1.25, 0.7, FILLED], "counts"),
     stream("stream of a synchronous generator, an item, credit 256", 256, [1.1, 0.7, FILLED], "counts"),
-    stream("stream of one item, begun and ended", 16, [6.2, 2, ITEM], "ticks", 1),
+    stream("stream of one item, begun and ended", 16, [6.5, 2, ITEM], "ticks", 1),
   ],
 );
