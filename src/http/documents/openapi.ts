@@ -89,11 +89,18 @@ function ofEndpoint(site: Site, endpoint: Endpoint, method: "GET" | "POST", part
     tags: [actor.name],
     ...(description !== undefined && { description }),
     ...(parameters.length > 0 && { parameters }),
-    ...(!isGet && parts.input !== undefined && { requestBody: { required: isInputRequired, content: input } }),
+    ...(!isGet && parts.input !== undefined && { requestBody: bodyOf(isInputRequired, input) }),
     responses: responses(statuses, isStream ? eventStream(endpoint, parts) : replies(endpoint, parts)),
     "x-envoi": { pattern: json.pattern, ...(hints && { hints }), ...options },
   };
 }
+
+/** A body: what no schema says of it is in its description. */
+const bodyOf = (required: boolean | undefined, content: Json): Json => ({
+  description: "No object in it, at any depth, has the key `__proto__`.",
+  ...(required !== undefined && { required }),
+  content,
+});
 
 /** The header by which a client waits shorter, or not at all (RFC 7240). */
 const PREFER: Json = {
@@ -161,7 +168,7 @@ function ofRoute({ guards }: Site, { method, path, isOpen }: Route, description:
     summary,
     ...(isOpen === true && guards.includes(401) && { security: [] }),
     ...(parameters.length > 0 && { parameters }),
-    ...(body && { requestBody: { required: isBodyRequired, content: { "application/json": { schema: body } } } }),
+    ...(body && { requestBody: bodyOf(isBodyRequired, { "application/json": { schema: body } }) }),
     responses: responses(all, {
       ...(answer && { 200: { description: "OK", content: { [answer.type]: { schema: answer.schema } } } }),
       ...(failure && failures(all, failure)),
