@@ -2,7 +2,7 @@ import type { Limits, Site } from "./contract";
 import { PAUSE, type Slow } from "./disconnects";
 import { refuse } from "./problem";
 
-/** What a body says: a JSON value, or nothing where it is empty. */
+/** The contents of a body: a JSON value, or nothing where it is empty. */
 export interface Body {
   readonly value: unknown;
 }

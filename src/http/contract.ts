@@ -48,7 +48,7 @@ export interface Timing {
 
 export type Handle = (visit: Visit) => Response | Promise<Response>;
 
-/** What OpenAPI says of a route. Parts of the path are added by the document itself. */
+/** The words of OpenAPI for a route. Parts of the path are added by the document itself. */
 export interface RouteDescription {
   readonly summary: string;
   /** The JSON Schemas of the body and of the query's parameters. Default: none. */
@@ -130,7 +130,7 @@ export interface EventLog {
   changed(after: number, signal: AbortSignal): Promise<void>;
 }
 
-/** What an event stream is written from. */
+/** The source of an event stream. */
 export interface EventFeed {
   /** True once `read` has given the last text. */
   readonly isEnded: boolean;
@@ -194,7 +194,7 @@ export interface Endpoint {
   readonly options: EndpointOptions;
 }
 
-/** How an exposed operation is served. */
+/** The way in which an exposed operation is served. */
 export interface EndpointOptions {
   /**
    * For a stream: lets a client that was cut off come back. The stream goes on into a log, until the client has been away for too long.

@@ -31,7 +31,7 @@ export interface ServeOptions<
 > extends GatewayOptions<E, Sessions, Topics>,
     ServerOptions {}
 
-/** How a server ends. */
+/** The way in which a server ends. */
 export interface StopOptions extends ShutdownOptions {
   /** Milliseconds that streams, sockets and running requests have to end by themselves, before the actors are stopped. Default: 5,000. */
   readonly streams?: number;

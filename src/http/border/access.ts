@@ -5,7 +5,7 @@ import type { Entrance } from "./entrance";
 import { ServerTimings } from "./server-timing";
 import { GatewayVisit, metadataOf } from "./visit";
 
-/** What the owner of a gateway says of its callers. */
+/** The rules of a gateway's owner for its callers. */
 export interface AccessOptions {
   readonly authenticate?: Authenticate;
   readonly authorize?: Authorize;

@@ -3,7 +3,7 @@ import { checkOptions, must } from "../options";
 import { type Authenticate, readsFrom, refuseUnknown } from "./authenticate";
 import { type Callers, KnownSecrets } from "./known-secrets";
 
-/** Where callers send their keys, and whose they are. */
+/** The header in which callers send their keys, and the owners of the keys. */
 export interface ApiKeyOptions {
   /** The header that has the key. Default: `"x-api-key"`. */
   readonly header?: string;

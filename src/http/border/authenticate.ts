@@ -3,7 +3,7 @@ import type { Caller } from "../contract";
 import { refuse } from "../problem";
 import { isCaller } from "./known-secrets";
 
-/** What a function that finds callers may use. */
+/** The means of a function that finds callers. */
 export interface Border {
   readonly clock: Clock;
   readonly log: Logger;

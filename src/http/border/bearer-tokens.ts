@@ -5,7 +5,7 @@ import { refuse } from "../problem";
 import { type Authenticate, type Border, refuseUnknown } from "./authenticate";
 import { type Callers, isCaller, KnownSecrets, SecretHash } from "./known-secrets";
 
-/** How tokens are verified that no list has, such as JSON Web Tokens. */
+/** The way to verify tokens that no list has, such as JSON Web Tokens. */
 export interface VerifyOptions {
   /**
    * Gives the caller of a token, or undefined for a token that is no good: 401. What it throws refuses too, and is logged once a second at most: the
@@ -103,7 +103,7 @@ function tokenOf({ headers }: Request, { missing, invalid }: Challenge): string 
   return token.length <= LONGEST && TOKEN.test(token) ? token : refuseUnknown(invalid, REFUSED);
 }
 
-/** What came of a token: its caller, null for one that is no good, or that nobody knows yet. */
+/** The outcome of a token: its caller, null for one that is no good, or that nobody knows yet. */
 type Verdict = Caller | null | typeof LATE;
 
 const LATE = Symbol("late");
@@ -118,7 +118,7 @@ class Verifier {
   readonly #hash = new SecretHash();
   /** By hash, in the order in which they end. */
   readonly #kept = new Map<string, { readonly caller: Caller; readonly until: number }>();
-  /** What is being asked: a crowd with one token asks once. */
+  /** The questions under way: a crowd with one token asks once. */
   readonly #asked = new Map<string, Promise<Verdict>>();
   #quietUntil = Number.NEGATIVE_INFINITY;
 

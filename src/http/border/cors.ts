@@ -1,7 +1,7 @@
 import { type Checks, checkOptions, FLAG, must } from "../options";
 import type { Place } from "../route-table";
 
-/** Which pages of other origins may use the gateway (the fetch standard's CORS). */
+/** The pages of other origins that may use the gateway (the fetch standard's CORS). */
 export interface CorsOptions {
   /**
    * The origins, such as `https://shop.example`; `"*"` for all; or a function that knows them. A page of another origin sends its request,

@@ -12,7 +12,7 @@ import { Shares } from "./shares";
 /** The bounds of what a guarded handler gets, as those of a gateway. */
 export type GuardLimits = Pick<Limits, "body" | "depth" | "bodyTime" | "time" | "requests">;
 
-/** What a guard lets through to its handler. */
+/** The part of a request that a guard lets through to its handler. */
 export interface GuardOptions {
   /** Default: everybody is let in. */
   readonly authenticate?: Authenticate;
@@ -28,7 +28,7 @@ export interface GuardOptions {
   readonly system?: Pick<System, "clock" | "log">;
 }
 
-/** What a guard knows of a request beside it. */
+/** The things that a guard knows of a request beside it. */
 export interface Guarded {
   /** Undefined if the guard does not authenticate. */
   readonly caller: Caller | undefined;

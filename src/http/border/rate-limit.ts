@@ -5,7 +5,7 @@ import { refuse } from "../problem";
 import { LocalRateStore, type RateLeft, type RateLimitStore, type RateTaken } from "./rate-store";
 import { type RateWindow, rateWindowsOf } from "./rate-windows";
 
-/** How many requests a caller may send. */
+/** The number of requests that a caller may send. */
 export interface RateLimitOptions {
   /** Windows that each caller has, all of which must have room, such as `"10/s;100/min"`. Default: none. */
   readonly all?: string;
@@ -15,13 +15,13 @@ export interface RateLimitOptions {
   readonly store?: RateLimitStore;
   /** Most callers that this process keeps, if no store is given. Beyond them, the callers that have used least are forgotten. Default: 10,000. */
   readonly callers?: number;
-  /** What happens to requests while the store fails: `"open"` lets them in, `"closed"` refuses them with 503. Default: `"open"`. */
+  /** The fate of requests while the store fails: `"open"` lets them in, `"closed"` refuses them with 503. Default: `"open"`. */
   readonly whenStoreFails?: "open" | "closed";
   /** Milliseconds after which the store counts as failing. Default: 200. */
   readonly timeout?: number;
 }
 
-/** What a limit says of one request: the refusal, or what its response tells. */
+/** The answer of a limit to one request: the refusal, or what its response tells. */
 export interface Rated {
   readonly refusal: Response | undefined;
   /** The items of the header `RateLimit`; empty if nobody knows them. */

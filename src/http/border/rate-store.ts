@@ -11,14 +11,14 @@ export interface RateLimitStore {
   take(key: string, cost: number, windows: readonly RateWindow[]): RateTaken | Promise<RateTaken>;
 }
 
-/** What a store says of a request. */
+/** The answer of a store to a request. */
 export interface RateTaken {
   readonly isAllowed: boolean;
   /** One for each window, in their order. */
   readonly windows: readonly RateLeft[];
 }
 
-/** What one window leaves to a caller. */
+/** The rest that one window leaves to a caller. */
 export interface RateLeft {
   /** Whole tokens that are left. */
   readonly remaining: number;
@@ -104,7 +104,7 @@ export class LocalRateStore implements RateLimitStore {
 /** Of rounding, in milliseconds or tokens. */
 const TINY = 1e-6;
 
-/** What a request takes of a window, in milliseconds until its bucket is full again. */
+/** The share that a request takes of a window, in milliseconds until its bucket is full again. */
 interface Use {
   readonly length: number;
   /** Milliseconds for one token. */

@@ -46,7 +46,7 @@ export class ServerTimings {
   }
 }
 
-/** How long the parts of one request took. */
+/** The times that the parts of one request took. */
 export class RequestTiming implements Timing {
   readonly #clock: Clock;
   readonly #begun: number;

@@ -3,7 +3,7 @@ import type { Lookout } from "./lookout";
 import { rowsFound, rowsOf, type Seen } from "./rows";
 import type { Frame, Order } from "./shapes";
 
-/** What one page wants to see. */
+/** The wishes of one page. */
 export interface Wanted extends Seen {
   /** The text that the paths of actors have; empty for the tree. */
   readonly find: string;
@@ -39,7 +39,7 @@ export function wantedOf(query: string): Wanted | string {
   return { open, find, order, logged: Number(logged) };
 }
 
-/** What one page sees, as the log that its stream is written from. It keeps nothing: an event is the present, and a slow reader misses some. */
+/** The view of one page, as the log that its stream is written from. It keeps nothing: an event is the present, and a slow reader misses some. */
 export class LiveView implements EventLog {
   readonly isEnded = false;
   readonly isEndless = true;

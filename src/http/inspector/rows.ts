@@ -10,7 +10,7 @@ const MOST = 500;
 /** Most running messages that are shown of one actor. */
 const MOST_RUNNING = 10;
 
-/** What of the tree is to be seen. */
+/** The part of the tree that is to be seen. */
 export interface Seen {
   /** The lines that are open, by key, each with the first sibling below it that is shown. The key of the actors without a parent is empty. */
   readonly open: ReadonlyMap<string, number>;

@@ -1,6 +1,6 @@
 // What the inspector's page gets. It is compiled for the browser, too: types alone.
 
-/** What the page shows, as one event of its stream. */
+/** All that the page shows, as one event of its stream. */
 export interface Frame {
   /** Counts the looks at the system: two frames of one look have the same numbers. */
   readonly look: number;

@@ -26,7 +26,7 @@ export function createExecutor(database: Database, statements: readonly string[]
   };
 }
 
-/** What the thread is told first, as JSON. */
+/** The first order to the thread, as JSON. */
 export interface Setup {
   readonly path: string;
   readonly pragmas: readonly string[];

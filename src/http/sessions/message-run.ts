@@ -9,14 +9,14 @@ const TOGETHER = 64;
 /** Milliseconds until a write that failed is tried again. */
 const PAUSE = 1_000;
 
-/** What the messages of all sessions share. */
+/** The parts that the messages of all sessions share. */
 export interface Runtime {
   readonly clock: Clock;
   /** True once the process is about to end: nothing is tried again. */
   readonly isClosing: boolean;
 }
 
-/** What a message is sent with. */
+/** The things that a message is sent with. */
 export interface Sending {
   readonly ref: AnyRef;
   readonly door: Door;

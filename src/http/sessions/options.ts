@@ -34,7 +34,7 @@ export interface SessionEvent {
   readonly data: unknown;
 }
 
-/** How a streamed operation of sessions is served. */
+/** The way in which a streamed operation of sessions is served. */
 export interface SessionStreamOptions {
   /** `"ai-sdk"` writes the UI message stream of the AI SDK (v1) in place of plain events. Default: `"sse"`. */
   readonly format?: "sse" | "ai-sdk";
@@ -106,7 +106,7 @@ export type MetadataOf<Metadata extends Schema> = Schema extends Metadata
   ? Readonly<Record<string, unknown>>
   : Infer<Metadata>;
 
-/** What a client may know of the sessions of a gateway; never where it has none. */
+/** All that a client may know of the sessions of a gateway; never where it has none. */
 export type SessionsOf<Signatures, Metadata extends Schema, Name> = [Signatures] extends [never]
   ? never
   : ExposedSessions<Pick<Signatures, Name & keyof Signatures>, MetadataOf<Metadata>>;

@@ -25,7 +25,7 @@ const LARGE = 65_536;
 /** A frame that begins something. */
 export type Beginning = MessageOfClient | TellOfClient | Extract<ClientFrame, { kind: "subscribe" }>;
 
-/** What is under way on a socket whose caller is known: messages, and subscriptions. */
+/** All that is under way on a socket whose caller is known: messages, and subscriptions. */
 export class Calls {
   readonly #hub: Hub;
   readonly #visitor: Visitor;

@@ -3,7 +3,7 @@ import type { Caller, Site } from "../contract";
 import type { SocketLimits } from "./frames";
 import type { Relay } from "./relay";
 
-/** What the sockets of a gateway share. */
+/** The parts that the sockets of a gateway share. */
 export interface Hub {
   readonly site: Site;
   readonly limits: SocketLimits;

@@ -10,7 +10,7 @@ const LEAST = 64;
 
 const NONE: readonly unknown[] = [];
 
-/** What an intake needs of its socket. */
+/** The part of a socket that its intake needs. */
 export interface Taker {
   /** Parses a text, or says what is wrong with it. */
   parse(text: string): Body | string;

@@ -4,7 +4,7 @@ import type { Clock } from "../../index";
 /** Characters that are sent at once, and not at the end of the turn: a longer text would only cost memory. */
 const LONG = 65_536;
 
-/** What leaves a socket: the frames of a turn as one text, within a bound. */
+/** The output of a socket: the frames of a turn as one text, within a bound. */
 export class Output {
   readonly #socket: ServerWebSocket<unknown>;
   readonly #clock: Clock;

@@ -1,6 +1,6 @@
 import type { Frame } from "../shapes";
 
-/** What becomes of a connection. */
+/** The fate of a connection. */
 export interface Listener {
   readonly onFrame: (frame: Frame) => void;
   readonly onState: (state: "live" | "lost" | "paused") => void;

@@ -3,7 +3,7 @@ import { byId, setAttribute } from "./dom";
 import type { Histories } from "./histories";
 import { TreeItem } from "./tree-item";
 
-/** What the tree asks for. */
+/** The wishes of the tree. */
 export interface TreeWishes {
   readonly onOpen: (key: string, isOpen: boolean) => void;
   /** Shows the siblings from another one on. */
