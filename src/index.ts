@@ -40,7 +40,7 @@ export type {
 export type { ActorOptions, Overflow } from "./actor/options";
 export { type Expose, reviveRefs } from "./actor/refs/exposure";
 export type { AnswerFrame, MessageFrame, RequestFrame } from "./actor/refs/frames";
-export { type Door, type DoorOptions, receive } from "./actor/refs/receive";
+export { type Door, type DoorOptions, type OpenDoor, receive } from "./actor/refs/receive";
 export {
   type AnySignatures,
   type Forwardable,
@@ -85,6 +85,7 @@ export {
 } from "./message/delivery-error";
 export { generateCorrelationId, generateMessageId } from "./message/id";
 export { createMessage, type Message, type MessageOptions, type Metadata, type Pattern } from "./message/message";
+export { type JsonFault, type JsonLimits, readJson } from "./message/read-json";
 export {
   createErrorResponse,
   createResponse,
@@ -94,7 +95,7 @@ export {
   publicError,
   type SuccessResponse,
 } from "./message/response";
-export { parseMessage, parseResponse, serializeMessage } from "./message/wire";
+export { parseMessage, parseResponse, serializeMessage, writeJson } from "./message/wire";
 export { expose, publicIssues } from "./message/withhold";
 export { jsonSchemaOf, type OperationJsonSchema } from "./protocol/json-schema";
 export { type Outcome, type OutcomeReply, outcomeOf } from "./protocol/outcome-of";

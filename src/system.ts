@@ -76,7 +76,7 @@ export interface System extends AsyncDisposable, Observable, Measured {
   spawn<Signatures>(
     name: string,
     protocol: Protocol<string, Signatures>,
-    factory: Factory<Signatures>,
+    factory: NoInfer<Factory<Signatures>>,
     options?: ActorOptions,
   ): Ref<Signatures>;
   /**
@@ -156,6 +156,8 @@ export interface System extends AsyncDisposable, Observable, Measured {
    * for (const { ref, queued } of system.actors()) if (queued > 1_000) console.log(ref.address, queued);
    */
   actors(): IterableIterator<ActorView>;
+  /** The restarts of all actors so far, also of those that have stopped since. */
+  readonly restarts: number;
   /**
    * Shuts down when the process gets a signal, and then lets the process end by that signal. A second signal ends it at once.
    * The first process of a container, which no signal ends by itself, exits with 128 plus the signal's number instead.
@@ -227,6 +229,9 @@ export function createSystem(options: SystemOptions = {}): System {
     publish: (event) => events.publishOwn(event),
     inspect: () => directory.roots().map(inspect),
     actors: () => viewsOf(environment),
+    get restarts() {
+      return environment.counts.restarts;
+    },
     deadLetter(error, { asked = false } = {}) {
       if (!isDeliveryError(error)) {
         throw new TypeError(

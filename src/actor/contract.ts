@@ -301,7 +301,7 @@ export interface Environment {
   readonly directory: { get(at: string): Recipient | undefined };
   /** Null while no addresses are opened when they are needed. */
   resolvers: Resolving | null;
-  readonly counts: { accepted: number; handled: number; failed: number; dead: number; sent: number };
+  readonly counts: { accepted: number; handled: number; failed: number; dead: number; sent: number; restarts: number };
   readonly logger: Logger;
   /** Bounds what is logged of failures that each message can bring about, such as a schema that throws. */
   readonly logLimit: LogLimit;
@@ -333,6 +333,8 @@ export interface Environment {
   readonly captureSender: (() => Enter) | null;
   /** True once the system has shut down: no actor can be spawned any more. */
   isClosed: boolean;
+  /** True when dead letters of which a sender was told are heard by somebody. */
+  readonly hearsDeadLetters: boolean;
   /** Publishes a dead letter; one that was meant to be dropped is not logged. */
   deadLetter(letter: DeadLetter, isPlanned: boolean): void;
 }

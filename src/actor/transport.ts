@@ -23,7 +23,8 @@ export interface Transport {
 
 /**
  * One message on its way out. Each method but `produce` and `progress` ends it; a method that comes later does nothing. A
- * reply that comes after its asker gave up becomes a `late-reply` dead letter, as that of an actor of this system does.
+ * reply that comes after its asker gave up becomes a `late-reply` dead letter, as that of an actor of this system does. It is not
+ * logged: it may have left before `cancel` arrived there.
  */
 export interface Outgoing {
   readonly pattern: Pattern;

@@ -264,7 +264,7 @@ const SENTENCES: Required<Sentences> = {
   "ask-cycle": (path) =>
     `would wait for itself: ${(path as readonly Address[]).join(" → ")}; use tell for one of these.`,
   unreachable: (cause) =>
-    `could not leave${cause === undefined ? "" : `: ${sentenceOf(cause)}`}; send again once the connection is back.`,
+    `could not leave${cause === undefined ? "" : `: ${sentenceOf(cause).replace(/\.$/, "")}`}; send again once the connection is back.`,
   "payload-too-large": (limit) => `has a payload over ${limit} bytes; send it in parts, or as a stream.`,
 };
 

@@ -4,6 +4,9 @@ import type { JsonSchema } from "./schema";
 /** The value that a sender writes, or the one that an asker reads after JSON has carried it. */
 export type Side = "input" | "output";
 
+/** The keyword by which an owner leaves a part out of what is described as JSON: with false, it is for askers in this process. */
+export const FOR_JSON = "x-json";
+
 /** The keyword by which a schema that keywords cannot describe says what stands for its values in JSON. */
 export const JSON_FORM = "~json";
 
@@ -80,6 +83,7 @@ class Cleaner {
     if (!isNode(given)) return given !== false;
     if (JSON_FORM in given) return withNotes(given, nodeIn(given[JSON_FORM]));
     if (isBytes(given)) throw new NotJson("JSON cannot hold bytes");
+    if (given[FOR_JSON] === false) throw new NotJson("it is for askers in this process alone");
     const scope = { ...outer, ...nodeIn(given["definitions"]), ...nodeIn(given["$defs"]) };
     let found: Record<string, unknown> = {};
     for (const [keyword, value] of Object.entries(given)) {

@@ -52,7 +52,7 @@ function makeParser(schema: Schema | undefined): (value: unknown) => Parsed {
   if (isStandardSchema(schema)) return (value) => parseStandard(schema, value);
   // defineProtocol checked it: anything but a Standard Schema is a JSON Schema.
   const compiled = new CompiledSchema(schema as SchemaNode);
-  return (value) => (compiled.check(value) ? ok(value) : err(once(() => explain(compiled, value))));
+  return (value) => (compiled.check(value) ? ok(value) : err(explainer(compiled, value)));
 }
 
 const TAKES_NOTHING: readonly Issue[] = [{ path: "", message: "must be left out: the operation takes no payload" }];
@@ -74,16 +74,26 @@ function parseStandard(schema: StandardSchemaV1, value: unknown): Parsed {
     Promise.resolve(result).catch(() => {}); // Its outcome is ignored, and a rejection must not be reported.
     return err(() => ASYNCHRONOUS);
   }
-  const { issues } = result;
-  return issues ? err(once(() => tellStandard(issues))) : ok(result.value);
+  // A failure may find its issues when they are read: what is refused and not explained is cheap then.
+  if (!("value" in result)) return err(once(() => tellStandard(result)));
+  return result.issues ? err(once(() => tellStandard(result))) : ok(result.value);
 }
 
-function tellStandard(issues: readonly StandardIssue[]): readonly Issue[] {
+function tellStandard({ issues = [] }: { readonly issues?: readonly StandardIssue[] | undefined }): readonly Issue[] {
   try {
     return fromStandardIssues(issues);
   } catch (thrown) {
     return refusal(thrown);
   }
+}
+
+/** Explains once. A function of its own: `once` would make a second one for each value that is refused. */
+function explainer(compiled: CompiledSchema, value: unknown): () => readonly Issue[] {
+  let found: readonly Issue[] | undefined;
+  return () => {
+    found ??= explain(compiled, value);
+    return found;
+  };
 }
 
 function explain(compiled: CompiledSchema, value: unknown): readonly Issue[] {

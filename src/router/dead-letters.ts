@@ -42,6 +42,10 @@ export class DeadLetters {
     return this.#source;
   }
 
+  get hasSubscribers(): boolean {
+    return this.#source.hasSubscribers;
+  }
+
   /** Publishes a dead letter, and logs it unless its sender was told or the drop was planned. */
   deadLetter(letter: DeadLetter, isPlanned: boolean): void {
     if (!letter.asked && !isPlanned) this.#log(letter);

@@ -125,7 +125,7 @@ export function createEnvironment(options: SystemOptions): { environment: ActorE
     settling,
     directory: new Directory(),
     resolvers: null,
-    counts: { accepted: 0, handled: 0, failed: 0, dead: 0, sent: 0 },
+    counts: { accepted: 0, handled: 0, failed: 0, dead: 0, sent: 0, restarts: 0 },
     logger,
     logLimit: new LogLimit(clock, (count) => logger.error(`${count} more errors of these kinds in this second.`)),
     askTimeout: options.askTimeout ?? 5_000,
@@ -142,6 +142,9 @@ export function createEnvironment(options: SystemOptions): { environment: ActorE
     isObserved: false,
     engine: ENGINE,
     isClosed: false,
+    get hearsDeadLetters() {
+      return deadLetters.hasSubscribers || events.hasSubscribers;
+    },
     deadLetter(letter, isPlanned) {
       deadLetters.deadLetter(letter, isPlanned);
       if (events.hasSubscribers) events.publish({ kind: "dead-letter", address: letter.address, letter });

@@ -71,7 +71,7 @@ export function spawnPool<Signatures>(
   spawner: Spawner,
   name: string,
   protocol: Protocol<string, Signatures>,
-  factory: Factory<Signatures>,
+  factory: NoInfer<Factory<Signatures>>,
   options: PoolOptions,
 ): Ref<Signatures> {
   checkRouting(name, options, CHECKS, "{ size: 4 }");

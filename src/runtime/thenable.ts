@@ -8,6 +8,16 @@ export const isThenable = (value: unknown): value is PromiseLike<unknown> =>
 export const isAtomic = (value: unknown): boolean =>
   (typeof value !== "object" && typeof value !== "function") || value === null;
 
+/** True for an object as a literal or JSON makes it, without a `then`: it cannot be waited for. Reads no property of it. */
+export function isPlainData(value: unknown): boolean {
+  if (isAtomic(value)) return false;
+  try {
+    return Object.getPrototypeOf(value) === Object.prototype && !("then" in (value as object)); // It is no atom.
+  } catch {
+    return false; // A proxy that throws.
+  }
+}
+
 const { then } = Promise.prototype;
 
 /** Calls back if the value returned by a callback is a promise that rejects. Unheard, the rejection would end the process. */

@@ -117,7 +117,7 @@ export interface BehaviourKit<Signatures> {
  */
 export function createBehaviourKit<Signatures>(
   protocol: Protocol<string, Signatures>,
-  factory: Factory<Signatures>,
+  factory: NoInfer<Factory<Signatures>>,
   name: string = protocol.name,
 ): BehaviourKit<Signatures> {
   return new Kit(protocol, factory, name);
@@ -129,7 +129,7 @@ class Kit<Signatures> implements BehaviourKit<Signatures> {
   /** The operation, hook or timer that is being handled while a promise is pending. */
   #pending: string | null = null;
 
-  constructor(protocol: Protocol<string, Signatures>, factory: Factory<Signatures>, name: string) {
+  constructor(protocol: Protocol<string, Signatures>, factory: NoInfer<Factory<Signatures>>, name: string) {
     this.#protocol = protocol;
     this.#ctx = new KitContext(protocol, address(name));
     const handlers = factory(this.#ctx);

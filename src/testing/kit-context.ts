@@ -128,7 +128,7 @@ export class KitContext<Signatures> implements Context<Signatures>, KitRecord {
   spawn<Child>(
     name: string,
     protocol: Protocol<string, Child>,
-    factory: Factory<Child>,
+    factory: NoInfer<Factory<Child>>,
     options?: ActorOptions,
   ): Ref<Child> {
     const at = address(`${idOf(this.#own)}/${name}`);

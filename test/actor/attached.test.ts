@@ -177,7 +177,7 @@ describe("an ask:", () => {
     first?.complete("later");
     second?.fail("stopped");
     expect(reasonsOf(deadLetters)).toEqual(["late-reply"]);
-    expect(takeLog().length).toBe(1);
+    expect(takeLog()).toEqual([]); // It may have crossed with the cancellation.
     expect(router.audit()).toMatchObject({ accepted: 3, sent: 2, dead: 1 });
   });
 

@@ -47,6 +47,27 @@ test("P7: a canceller gives the ask up as an aborted signal does, once", async (
   }
 });
 
+test("P7: a canceller gives up an offer that waits for room, and is not called for one that finds it", async () => {
+  const { system, settle } = createTestSystem();
+  const ref = system.spawn("full", Wait, () => ({ wait: () => new Promise<void>(() => {}), quick: () => 1 }), {
+    capacity: 1,
+    overflow: "wait",
+  });
+  ref.tell("wait");
+  await settle();
+  let called = 0;
+  expect((await ref.offer("quick", { canceller: () => called++ })).isOk()).toBe(true);
+  const kept = keepCancel();
+  const offered = receive(ref).offer("quick", undefined, kept);
+  await settle();
+  expect([called, system.router.audit().queued]).toEqual([0, 2]);
+  kept.cancel("the client has gone");
+  kept.cancel("again");
+  const error = (await offered)._unsafeUnwrapErr();
+  expect([error.kind, Reflect.get(error, "reason")]).toEqual(["cancelled", "the client has gone"]);
+  expect(system.router.audit().queued).toBe(1);
+});
+
 test("P6: a canceller does nothing once the ask has settled", async () => {
   const { ref } = spawnWaiter();
   const kept = keepCancel();

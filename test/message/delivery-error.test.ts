@@ -85,6 +85,12 @@ const CASES: readonly (readonly [DeliveryError["kind"], DeliveryError, sentence:
     true,
   ],
   [
+    "unreachable",
+    deliveryError("unreachable", source, "The connection is closed."),
+    "could not leave: The connection is closed; send again once the connection is back.",
+    true,
+  ],
+  [
     "payload-too-large",
     deliveryError("payload-too-large", source, 1_024),
     "has a payload over 1024 bytes; send it in parts, or as a stream.",

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { address, type FormatError } from "../../src/message/address";
 import { createMessage, inPattern, isReceived, type Message } from "../../src/message/message";
 import { createErrorResponse, createResponse } from "../../src/message/response";
-import { MAX_DEPTH, parseMessage, parseResponse, serializeMessage } from "../../src/message/wire";
+import { MAX_DEPTH, parseMessage, parseResponse, serializeMessage, writeJson } from "../../src/message/wire";
 
 const echo = address("echo");
 const asked = createMessage(
@@ -71,6 +71,39 @@ describe("a message that leaves and comes in again", () => {
     const text = JSON.stringify({ ...told, "envoi.received": false, received: false });
     expect(isReceived(parseMessage(text)._unsafeUnwrap())).toBe(true);
   });
+});
+
+describe("writeJson()", () => {
+  const circle: Record<string, unknown> = {};
+  circle["self"] = circle;
+
+  test.each([[{ a: [1, "x", null], b: undefined }], ["text"], [null], [new Date(0)]])(
+    "writes %p as JSON does",
+    (value) => {
+      expect(writeJson(value)._unsafeUnwrap()).toBe(JSON.stringify(value));
+      expect(writeJson(undefined)._unsafeUnwrap()).toBe("null");
+    },
+  );
+
+  test.each([
+    [new Uint8Array(2), "", "The value is binary data"],
+    [{ "a/b": [0, 1n] }, "/a~1b/1", "/a~1b/1 is a bigint"],
+    [{ run() {} }, "/run", "a function"],
+    [[Number.NaN], "/0", "NaN"],
+    [new Map(), "", "a Map"],
+    [circle, "/self", "its own parent"],
+    [{ toJSON: () => [2n] }, "/0", "a bigint"],
+    [Object.defineProperty({}, "a", { enumerable: true, get: hostile }), "", "hostile"],
+  ])("says which part of %p JSON would lose", (value, path, sentence) => {
+    const error = writeJson(value)._unsafeUnwrapErr();
+    expect([error.kind, error.path]).toEqual(["unserializable-payload", path]);
+    expect(error.message).toContain(sentence);
+  });
+});
+
+test("writeJson() writes 512 levels, and no more", () => {
+  expect(writeJson(nested(MAX_DEPTH))._unsafeUnwrap()).toBe(JSON.stringify(nested(MAX_DEPTH)));
+  expect(writeJson(nested(MAX_DEPTH + 1))._unsafeUnwrapErr().message).toContain("nested over 512 levels");
 });
 
 describe("the same message in another pattern", () => {

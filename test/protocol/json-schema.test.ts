@@ -154,6 +154,16 @@ describe("the JSON Schema of a protocol", () => {
     expect(inputOf(Type.Union([Type.String(), big]))).toEqual({ type: "string" });
   });
 
+  test("leaves out what is for askers in this process alone", () => {
+    const here = Type.Literal("bytes", { "x-json": false });
+    expect(inputOf(Type.Union([Type.Literal("utf8"), here]))).toEqual({ type: "string", const: "utf8" });
+    expect(refusalOf(Type.Object({ here }))).toContain("at /here, it is for askers in this process alone");
+    // A client of JSON that asked for bytes would get a reply that does not fit the schema.
+    const { read, readMany, readStream } = jsonSchemaOf(FileSystem, ["read", "readMany", "readStream"]);
+    for (const { input } of [read, readMany, readStream])
+      expect(JSON.stringify(input)).not.toContain('"const":"bytes"');
+  });
+
   test("says anything for a refinement without keywords, unless it takes bytes alone", () => {
     const any = Type.Refine(Type.Unknown(), (value) => value !== undefined);
     expect(inputOf(any)).toEqual({});

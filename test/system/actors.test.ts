@@ -96,3 +96,24 @@ test("actors() gives the same reference for the same actor each time, and counts
   expect(router.audit().queued).toBe(queued);
   await release();
 });
+
+test("restarts counts those of all actors, also of those that have stopped since", async () => {
+  const { system, clock, beside, takeLog } = family();
+  const other = system.spawn("other", Node, () => ({
+    say() {},
+    fail: () => Promise.reject(new Error("no")),
+    wait() {},
+  }));
+  expect(system.restarts).toBe(0);
+  for (const actor of [beside, other, other]) {
+    actor.tell("fail");
+    await clock.settle();
+  }
+  expect(system.restarts).toBe(3);
+  const stopped = system.stop(other);
+  await clock.settle();
+  await stopped;
+  expect([...system.actors()].reduce((sum, { restarts }) => sum + restarts, 0)).toBe(1);
+  expect(system.restarts).toBe(3);
+  takeLog(); // Of the failures.
+});

@@ -72,6 +72,47 @@ test("an observer sees each handler, and how it ends: at once for a plain one, l
   expect(error.kind).toBe("handler-failed");
 });
 
+test("inside of an observer, an object is awaited only if it has a then, and one that throws when it is looked at fails", async () => {
+  const Odd = defineProtocol("odd", { give: { payload: Type.Number(), reply: Type.Unknown() } });
+  const { system, expectFailure } = createTestSystem();
+  const seen = watch(system);
+  const thenable = (n: number): object => {
+    // biome-ignore lint/suspicious/noThenProperty: that is what it is about.
+    return { then: (resolve: (value: unknown) => void) => resolve({ n }) };
+  };
+  const values: readonly unknown[] = [
+    { n: 1 },
+    thenable(2),
+    Object.create(thenable(3)),
+    Object.create(null, { n: { value: 4, enumerable: true } }),
+    new Proxy(
+      {},
+      {
+        has() {
+          throw new Error("unreadable");
+        },
+      },
+    ),
+  ];
+  const ref = system.spawn("odd", Odd, () => ({ give: (index) => values[index] }));
+  const replies = await Promise.all(values.map((_, index) => ref.ask("give", index)));
+  expect(replies.map((reply) => (reply.isOk() ? reply.value : reply.error.kind))).toEqual([
+    { n: 1 },
+    { n: 2 },
+    { n: 3 },
+    { n: 4 },
+    "handler-failed",
+  ]);
+  expect(seen.filter((line) => line.startsWith("give"))).toEqual([
+    'give: handled {"n":1}',
+    'give: handled {"n":2}',
+    'give: handled {"n":3}',
+    'give: handled {"n":4}',
+    "give: failed unreadable",
+  ]);
+  await expectFailure(undefined, "unreadable");
+});
+
 test("an observer sees hooks, timers and watches", async () => {
   const { system, settle, advance } = createTestSystem();
   const seen = watch(system);

@@ -242,10 +242,12 @@ export class Cell implements Runnable, Recipient {
 
   /** Publishes a dead letter that is counted already. */
   deadLetter(envelope: Envelope, error: DeliveryError, isPlanned = false): DeliveryError {
+    const { environment } = this;
     const { isTold } = envelope;
     envelope.fail(error);
-    this.environment.meters?.countDead(this.operations, envelope.type);
-    this.environment.deadLetter(deadLetterOf(error, isTold), isPlanned);
+    environment.meters?.countDead(this.operations, envelope.type);
+    // A letter that nobody hears is not made: a flood of refusals pays for each.
+    if (!isTold || environment.hearsDeadLetters) environment.deadLetter(deadLetterOf(error, isTold), isPlanned);
     return error;
   }
 

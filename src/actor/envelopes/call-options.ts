@@ -64,6 +64,11 @@ export interface OfferOptions extends TellOptions {
   readonly timeout?: number;
   /** Gives up when aborted: the offer comes back `cancelled`. Default: none. */
   readonly signal?: AbortSignal;
+  /**
+   * Called where the message has to wait for room, with a function that gives the offer up, for a reason, as an aborted signal does; it does
+   * nothing once the offer has settled. A signal costs an offer 3 microseconds, and this costs one that finds room nothing. Default: none.
+   */
+  readonly canceller?: (cancel: (reason?: unknown) => void) => void;
 }
 
 /** In milliseconds: long, because a reader may ask a model, or a person, about each item. */

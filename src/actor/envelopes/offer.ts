@@ -54,9 +54,8 @@ export class PendingOffer implements Envelope {
     const deadline = deadlineIn(origin);
     this.delay = deadline === null ? timeout : Math.min(timeout, Math.max(leftUntil(deadline), 1));
     if (signal === undefined) return;
-    const cancelled = (): DeliveryError => deliveryError("cancelled", this.#source(), signal.reason);
-    if (signal.aborted) this.fail(cancelled());
-    else this.#stopListening = onAbort(signal, () => this.#giveUp(cancelled()));
+    if (signal.aborted) this.fail(deliveryError("cancelled", this.#source(), signal.reason));
+    else this.#stopListening = onAbort(signal, () => this.cancel(signal.reason));
   }
 
   #source(): EnvelopeSource {
@@ -102,6 +101,11 @@ export class PendingOffer implements Envelope {
   /** The error with which it ends together with the offer that it is a part of. */
   ended(reason: EndReason): DeliveryError {
     return typeof reason === "symbol" ? deliveryError("cancelled", this.#source(), reason) : reason;
+  }
+
+  /** Gives up. Does nothing once it has settled. */
+  cancel(reason: unknown): void {
+    if (this.#resolve !== null) this.#giveUp(deliveryError("cancelled", this.#source(), reason));
   }
 
   #giveUp(error: DeliveryError): void {

@@ -122,7 +122,7 @@ export class CellContext implements Context<AnySignatures> {
   spawn<Child>(
     name: string,
     protocol: Protocol<string, Child>,
-    factory: Factory<Child>,
+    factory: NoInfer<Factory<Child>>,
     options?: ActorOptions,
   ): Ref<Child> {
     const cell = this.#own;

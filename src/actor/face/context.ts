@@ -131,7 +131,7 @@ export interface Context<Signatures> {
   spawn<Child>(
     name: string,
     protocol: Protocol<string, Child>,
-    factory: Factory<Child>,
+    factory: NoInfer<Factory<Child>>,
     options?: ActorOptions,
   ): Ref<Child>;
   /**

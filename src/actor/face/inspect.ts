@@ -183,7 +183,7 @@ export function audit(environment: ActorEnvironment): Audit {
     queued += queuedIn(cell);
     running += handledIn(cell);
   }
-  const { sent, ...counts } = environment.counts;
+  const { sent, restarts: _, ...counts } = environment.counts;
   return { ...counts, accepted, ...(sent > 0 && { sent }), queued, running }; // Most systems have no transport.
 }
 

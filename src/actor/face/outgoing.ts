@@ -201,7 +201,7 @@ class OutgoingMessage implements Outgoing {
   /** Gives an ask its reply. One that comes after its asker gave up is a dead letter (P7). */
   #deliver(reply: unknown): void {
     this.#state = "over";
-    if (!this.#envelope.complete(reply)) deadLetterLateReply(this.#link.cell, this.#envelope, reply);
+    if (!this.#envelope.complete(reply)) deadLetterLateReply(this.#link.cell, this.#envelope, reply, true);
   }
 
   fail(kind: AskError["kind"], detail?: unknown): void {

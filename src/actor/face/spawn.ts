@@ -51,7 +51,7 @@ export function spawnCell<Signatures>(
   parent: Cell | null,
   name: string,
   protocol: Protocol<string, Signatures>,
-  factory: Factory<Signatures>,
+  factory: NoInfer<Factory<Signatures>>,
   options: ActorOptions = NO_OPTIONS,
 ): Ref<Signatures> {
   if (typeof protocol?.operations !== "object") {

@@ -171,6 +171,7 @@ function renew(cell: Cell): void {
     return;
   }
   extra.restarts++;
+  environment.counts.restarts++;
   if (environment.events.hasSubscribers) {
     environment.events.publish({ kind: "restarted", address, error: extra.restart?.error, restarts: extra.restarts });
   }
@@ -334,9 +335,7 @@ function terminate(cell: Cell): void {
   if (extras !== null && extras.whenStopped !== null) for (const callback of extras.whenStopped) callback();
 }
 
-/**
- * Ends an actor without waiting for its handler. The running message counts as failed, and its asker gets `stopped`.
- */
+/** Ends an actor without waiting for its handler. The running message counts as failed, and its asker gets `stopped`. */
 export function abandon(cell: Cell): void {
   if (cell.life === STOPPED) return;
   abandonLife(cell);

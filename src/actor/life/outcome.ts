@@ -99,8 +99,12 @@ function failedLate(cell: Cell, envelope: Envelope, error: HandlerFailedError): 
   report(cell, envelope.type, error.cause, directive, `${error.message}; its sender had given up.`, "warn");
 }
 
-/** A reply came after its asker gave up (P7). */
-export function deadLetterLateReply(cell: Cell, envelope: Envelope, reply: unknown): void {
+/**
+ * A reply came after its asker gave up (P7).
+ *
+ * @param hasCrossed true for a reply from elsewhere: it may have left before the news that its asker gave up arrived, and is not logged.
+ */
+export function deadLetterLateReply(cell: Cell, envelope: Envelope, reply: unknown, hasCrossed = false): void {
   const { counts, meters } = cell.environment;
   counts.accepted++;
   counts.dead++;
@@ -108,8 +112,10 @@ export function deadLetterLateReply(cell: Cell, envelope: Envelope, reply: unkno
   const { failure } = envelope;
   // Its asker got another reply first, or ended without it: no reason to log.
   const isPlanned =
-    failure !== null && failure.kind === "cancelled" && (failure.reason === ANSWERED || failure.reason === ENDED);
-  const late = "came after its asker gave up; ask with a longer timeout, or end early by ctx.signal.";
+    hasCrossed ||
+    (failure !== null && failure.kind === "cancelled" && (failure.reason === ANSWERED || failure.reason === ENDED));
+  const late =
+    "came after its asker gave up; ask with a longer timeout, or throw ctx.signal.reason in the handler once that aborts.";
   cell.environment.deadLetter(lateReplyLetter(new EnvelopeSource(envelope, cell), reply, late), isPlanned);
 }
 

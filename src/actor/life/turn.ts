@@ -1,5 +1,5 @@
 import { Burst, type Mailbox } from "../../runtime/mailbox";
-import { isAtomic } from "../../runtime/thenable";
+import { isAtomic, isPlainData } from "../../runtime/thenable";
 import { release } from "../cell/admission";
 import type { Cell } from "../cell/cell";
 import type { Extras } from "../cell/state";
@@ -111,7 +111,9 @@ function runHandlers(cell: Cell, limit: number, chain: Chain | null): number {
         else failObserved(cell, envelope, thrown);
       }
       const isPlain = cell.extras === null || cell.extras.handling === null;
-      if (isPlain && cell.current !== null && isAtomic(result)) {
+      // Inside of observers, a record of the handling would be made for what may have to be waited for: 1 µs of a request that is timed.
+      const isData = chain !== null && hasReply && isPlainData(result);
+      if (isPlain && cell.current !== null && (isData || isAtomic(result))) {
         cell.current = null;
         handled++;
         counts.handled++;

@@ -82,8 +82,30 @@ export interface Door {
   stream(operation: string, payload: unknown, options?: StreamOptions): ActorStream<unknown>;
 }
 
+/** A door that `receive` opened. */
+export interface OpenDoor extends Door {
+  /**
+   * Asks as `ask` does, and hands the result to a function in place of a promise: for a transport, to which the promise and its options
+   * cost a quarter of each ask. The function is called once, maybe before this returns, and maybe within the actor's turn: it notes the
+   * result, does the rest in a microtask of the system's clock, and must not throw.
+   *
+   * @param timeout in milliseconds, above 0, or `Infinity`. It is not checked, and neither is `metadata`.
+   * @param metadata data beside the payload, as in `AskOptions`.
+   * @returns what gives the ask up, for a reason; that does nothing once the ask has settled.
+   * @example
+   * const asked = door.askInto("add", payload, 5_000, undefined, (result) => answers.push(result));
+   */
+  askInto(
+    operation: string,
+    payload: unknown,
+    timeout: number,
+    metadata: Metadata | undefined,
+    resolve: (result: AskResult) => void,
+  ): { cancel(reason: unknown): void };
+}
+
 /** The door of an actor, as `receive` opens it. */
-export class ActorDoor implements Door {
+export class ActorDoor implements OpenDoor {
   readonly metadata: Metadata | undefined;
   readonly #cell: Recipient;
   readonly #origin: Origin;
@@ -125,10 +147,6 @@ export class ActorDoor implements Door {
     );
   }
 
-  /**
-   * Asks as `ask` does, and hands the result to a function, which must not throw: the promise and its options cost a responder a quarter of
-   * each ask. The metadata and the time were checked.
-   */
   askInto(
     operation: string,
     payload: unknown,
@@ -181,4 +199,4 @@ function refuse(cell: Recipient, envelope: Envelope): void {
  * @example
  * const reply = await receive(counter).ask("add", await request.json()); // Err: invalid-payload, where it is no number
  */
-export const receive = (ref: AnyRef, options: DoorOptions = {}): Door => new ActorDoor(recipientOf(ref), options);
+export const receive = (ref: AnyRef, options: DoorOptions = {}): OpenDoor => new ActorDoor(recipientOf(ref), options);

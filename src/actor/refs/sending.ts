@@ -108,8 +108,10 @@ export function offer(
   const promise = new Promise(captureOffer);
   const pending = new PendingOffer(cell, type, payload, from, options, capturedOffer);
   if (!pending.isWaiting || send(cell, pending, cell.operation(type), senderIn(from)) !== null) return promise;
-  if (cell.admitsLater) pending.wait();
-  else pending.admitted();
+  if (cell.admitsLater) {
+    pending.wait();
+    if (pending.isWaiting) options.canceller?.((reason) => pending.cancel(reason));
+  } else pending.admitted();
   return promise;
 }
 
