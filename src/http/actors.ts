@@ -1,8 +1,16 @@
-import { type AskOptions, type DeliveryError, logOf, publicIssues } from "../index";
-import { parseJson, readBody } from "./body";
-import type { Endpoint, Part, Site, Timing, Visit } from "./contract";
+import {
+  type AskOptions,
+  type AskResult,
+  type DeliveryError,
+  type Door,
+  logOf,
+  type OfferOptions,
+  publicIssues,
+} from "../index";
+import { parseJson, type Settle, takePosted } from "./body";
+import type { Endpoint, Part, Site, Visit } from "./contract";
 import type { Watched } from "./disconnects";
-import { accepts, preferencesOf } from "./preferences";
+import { accepts } from "./preferences";
 import { refuse, refuseError } from "./problem";
 
 /** `POST /actors/:name/:operation`, and `GET` for operations that change nothing. */
@@ -13,12 +21,17 @@ export const actorsPart = (site: Site): Part => ({
   ],
 });
 
-async function post(site: Site, visit: Visit): Promise<Response> {
+function post(site: Site, visit: Visit): Promise<Response> | Response {
   const found = endpointOf(site, visit);
-  const endpoint = found instanceof Promise ? await found : found;
+  return found instanceof Promise
+    ? found.then((endpoint) => postTo(site, visit, endpoint))
+    : postTo(site, visit, found);
+}
+
+/** Reads the body, and calls. */
+function postTo(site: Site, visit: Visit, endpoint: Endpoint | Response): Promise<Response> | Response {
   if (endpoint instanceof Response) return endpoint;
-  const body = await readBody(site, visit.request);
-  return body instanceof Response ? body : await call(site, visit, endpoint, body.value);
+  return takePosted(site, visit.request, (value, settle) => call(site, visit, endpoint, value, settle));
 }
 
 async function get(site: Site, visit: Visit): Promise<Response> {
@@ -33,7 +46,8 @@ async function get(site: Site, visit: Visit): Promise<Response> {
   const input = inputIn(visit.query, site);
   if (input instanceof Response) return input;
   if (visit.request.method === "HEAD" && operation.isStream) return new Response(null, HEAD_OF_STREAM);
-  return call(site, visit, endpoint, input.value);
+  const { value } = input;
+  return new Promise((resolve, reject) => call(site, visit, endpoint, value, { resolve, reject }));
 }
 
 const HEAD_OF_STREAM: ResponseInit = { headers: { "content-type": "text/event-stream", "cache-control": "no-store" } };
@@ -73,34 +87,25 @@ function endpointOf(site: Site, visit: Visit): Promise<Endpoint | Response> | En
   return refusal ?? endpoint;
 }
 
-/** Sends a message that came in a request, and answers it. */
-export function call(site: Site, visit: Visit, endpoint: Endpoint, payload: unknown): Promise<Response> | Response {
+/** Sends a message that came in a request. */
+function call(site: Site, visit: Visit, endpoint: Endpoint, payload: unknown, settle: Settle): void {
   const { headers } = visit.request;
-  const { isStream } = endpoint.operation;
-  const type = isStream ? "text/event-stream" : "application/json";
+  const { operation } = endpoint;
+  const type = operation.isStream ? "text/event-stream" : "application/json";
   if (!accepts(headers.get("accept"), type)) {
-    return refuse("not-acceptable", `The answer is ${type}, which the header accept leaves out: add it there.`);
+    settle.resolve(
+      refuse("not-acceptable", `The answer is ${type}, which the header accept leaves out: add it there.`),
+    );
+    return;
   }
-  if (isStream) return site.streams.open(visit, endpoint, payload);
-  const prefer = headers.get("prefer");
-  if (prefer === null) return answer(site, visit, endpoint, payload, site.limits.time);
-  const { isAsync, wait } = preferencesOf(prefer);
-  return isAsync ? tell(site, visit, endpoint, payload) : answerSoon(site, visit, endpoint, payload, wait);
-}
-
-/** Asks, and answers with the reply. */
-async function answer(
-  site: Site,
-  visit: Visit,
-  endpoint: Endpoint,
-  payload: unknown,
-  timeout: number,
-): Promise<Response> {
-  const { actor, operation } = endpoint;
-  const watched = site.disconnects.watch(visit.request, visit.server, timeout);
-  const reply = await actor.door.ask(operation.name, payload, askOptions(watched, timeout, visit.metadata));
-  watched.end();
-  return reply.isOk() ? respond(endpoint, reply.value) : failed(endpoint, reply.error);
+  if (operation.isStream) {
+    settle.resolve(site.streams.open(visit, endpoint, payload));
+    return;
+  }
+  const { isAsync, wait } = visit.preferences;
+  if (isAsync) settle.resolve(tell(site, visit, endpoint, payload));
+  else if (wait < Number.POSITIVE_INFINITY) settle.resolve(answerSoon(site, visit, endpoint, payload, wait));
+  else answer(site, visit, endpoint, payload, site.limits.time, settle);
 }
 
 /** Answers a client that said how long it would wait. */
@@ -111,68 +116,110 @@ async function answerSoon(
   payload: unknown,
   wait: number,
 ): Promise<Response> {
-  const { timing } = visit;
   const timeout = Math.min(wait, site.limits.time);
-  const response = await (timing === null
-    ? answer(site, visit, endpoint, payload, timeout)
-    : answerTimed(site, visit, endpoint, payload, timeout, timing));
-  if (wait < Number.POSITIVE_INFINITY) response.headers.set("preference-applied", `wait=${Math.ceil(wait / 1000)}`);
+  const response = await new Promise<Response>((resolve, reject) =>
+    answer(site, visit, endpoint, payload, timeout, { resolve, reject }),
+  );
+  response.headers.set("preference-applied", `wait=${Math.ceil(wait / 1000)}`);
   return response;
 }
 
-/** Answers, and measures how long the parts of that take. */
-async function answerTimed(
+/** Asks, and answers with the reply. */
+function answer(
   site: Site,
   visit: Visit,
   endpoint: Endpoint,
   payload: unknown,
   timeout: number,
-  timing: Timing,
-): Promise<Response> {
+  settle: Settle<Response>,
+): void {
+  const { timing } = visit;
   const { actor, operation } = endpoint;
-  const watched = site.disconnects.watch(visit.request, visit.server, timeout);
-  const options = askOptions(watched, timeout, timing.mark(visit.metadata));
-  const reply = await timing.send(() => actor.door.ask(operation.name, payload, options));
-  watched.end();
-  return timing.measure("encode", () =>
-    reply.isOk() ? respond(endpoint, reply.value) : failed(endpoint, reply.error),
-  );
+  const encode =
+    timing === null
+      ? (reply: AskResult) => answerOf(endpoint, reply)
+      : (reply: AskResult) => timing.measure("encode", () => answerOf(endpoint, reply));
+  askFor(site, visit, actor.door, operation.name, payload, timeout, encode, settle);
 }
 
-/** The options of an ask for a request: it ends when the client leaves. */
-export function askOptions(watched: Watched, timeout: number, metadata: Visit["metadata"]): AskOptions {
+/** Asks for a request: the ask ends when its client leaves. */
+export function askFor(
+  site: Site,
+  { request, server, timing, metadata }: Visit,
+  door: Door,
+  operation: string,
+  payload: unknown,
+  timeout: number,
+  encode: (reply: AskResult) => Response,
+  settle: Settle<Response>,
+): void {
+  const watched = site.disconnects.watch(request, server, timeout);
+  const options = askOptions(watched, timeout, timing === null ? metadata : timing.mark(metadata));
+  const asked =
+    timing === null ? door.ask(operation, payload, options) : timing.send(() => door.ask(operation, payload, options));
+  asked.then((reply) => {
+    watched.end();
+    try {
+      settle.resolve(encode(reply));
+    } catch (thrown) {
+      settle.reject(thrown);
+    }
+  }, settle.reject);
+}
+
+const answerOf = (endpoint: Endpoint, reply: AskResult): Response =>
+  reply.isOk() ? respond(endpoint, reply.value) : failed(endpoint, reply.error);
+
+/** The options of an ask or an offer for a request: it ends when the client leaves. */
+export function askOptions(watched: Watched, timeout: number, metadata: Visit["metadata"]): AskOptions & OfferOptions {
   const canceller = (cancel: (reason: unknown) => void): void => watched.whenGone(cancel);
   return metadata === undefined ? { timeout, canceller } : { timeout, canceller, metadata };
 }
 
 /** Hands a message on, and says that it was taken. */
 async function tell(site: Site, visit: Visit, endpoint: Endpoint, payload: unknown): Promise<Response> {
-  const error = await offer(site, endpoint, payload, visit.metadata);
+  const error = await offer(site, visit, endpoint, payload, visit.metadata);
   return error === undefined ? new Response(null, ACCEPTED) : failed(endpoint, error);
 }
 
-/** Waits for room in the mailbox, and gives the error of a message that it did not take. */
+/**
+ * Waits for room in the mailbox, while the client waits too, and gives the error of a message that it did not take. Those of clients that have
+ * left would be held as long as the mailbox is full.
+ */
 export async function offer(
-  { limits }: Site,
+  { limits, disconnects }: Site,
+  { request, server }: Visit,
   { actor, operation }: Endpoint,
   payload: unknown,
   metadata: Visit["metadata"],
 ): Promise<DeliveryError | undefined> {
-  const options = { timeout: limits.time, ...(metadata !== undefined && { metadata }) };
-  const taken = await actor.door.offer(operation.name, payload, options);
+  const watched = disconnects.watch(request, server, limits.time);
+  const taken = await actor.door.offer(operation.name, payload, askOptions(watched, limits.time, metadata));
+  watched.end();
   return taken.isOk() ? undefined : taken.error;
 }
 
 const ACCEPTED: ResponseInit = { status: 202, headers: { "preference-applied": "respond-async" } };
 
+/** True for an operation that may be handled without a reply. */
+export const mayBeEmpty = ({ operation, json }: Pick<Endpoint, "operation" | "json">): boolean =>
+  json.output === undefined || operation.reply.parse(undefined).isOk();
+
 /** The response that has a reply. */
 function respond(endpoint: Endpoint, reply: unknown): Response {
-  if (reply === undefined) return new Response(null, { status: 204 });
+  if (reply === undefined) return mayBeEmpty(endpoint) ? new Response(null, { status: 204 }) : missing(endpoint);
   try {
     return Response.json(reply);
   } catch (thrown) {
     return unwritable(endpoint, thrown);
   }
+}
+
+/** The response where a handler gave undefined though its protocol has a reply: a mistake, which is logged. */
+function missing({ actor, operation }: Endpoint): Response {
+  const sentence = `The handler of ${operation.name} gave no reply`;
+  logOf(actor.ref).error(`${sentence}, which its protocol wants; its actor is exposed as "${actor.name}".`);
+  return refuse("handler-failed", `${sentence}.`);
 }
 
 /** The response to a reply that JSON cannot carry, such as a bigint or a circle: a mistake of the handler, which is logged. */

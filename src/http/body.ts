@@ -1,3 +1,4 @@
+import { type JsonFault, readJson as parseText } from "../index";
 import type { Limits, Site } from "./contract";
 import { PAUSE, type Slow } from "./disconnects";
 import { refuse } from "./problem";
@@ -7,32 +8,68 @@ export interface Body {
   readonly value: unknown;
 }
 
+/** The part of a site that a body is read with. */
+type Reader = Pick<Site, "limits" | "clock" | "disconnects">;
+
+/** Settles the promise of an answer. */
+export interface Settle<Answer = Response | Promise<Response>> {
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (thrown: unknown) => void;
+}
+
+/** Takes a body that has come, or the refusal. It must not throw. */
+type Take = (body: Body | Response) => void;
+
+/** Reads a body as `takeBody` does. */
+export const readBody = (site: Reader, request: Request): Promise<Body | Response> =>
+  new Promise((resolve, reject) => takeBody(site, request, resolve, reject));
+
 /**
- * Reads a body of JSON within the limits, or gives the refusal. It looks at the headers first, so that most of what does not fit is
- * refused before a byte of it was read.
+ * Reads a body, and answers with its refusal, or with what a function makes of its value. All that follows settles the one promise of the
+ * answer: each function that waits in between took 0.2 µs of a request.
  */
-export function readBody(
-  site: Pick<Site, "limits" | "clock" | "disconnects">,
+export const takePosted = (
+  site: Reader,
   request: Request,
-): Promise<Body | Response> | Body | Response {
+  use: (value: unknown, settle: Settle) => void,
+): Promise<Response> =>
+  new Promise((resolve, reject) => {
+    const take = (body: Body | Response): void => {
+      try {
+        if (body instanceof Response) resolve(body);
+        else use(body.value, { resolve, reject });
+      } catch (thrown) {
+        reject(thrown);
+      }
+    };
+    takeBody(site, request, take, reject);
+  });
+
+/**
+ * Reads a body of JSON within the limits, and hands it to a function, or the refusal. It looks at the headers first, so that most of what
+ * does not fit is refused before a byte of it was read.
+ */
+function takeBody(site: Reader, request: Request, take: Take, fail: (thrown: unknown) => void): void {
   const { limits } = site;
   const { headers } = request;
   const length = headers.get("content-length");
   // To look at `body` makes a stream of it, which costs; a request that came over the network has one of these headers.
-  if (length === "0" || (length === null && !headers.has("transfer-encoding") && request.body === null)) return NOTHING;
+  if (length === "0" || (length === null && !headers.has("transfer-encoding") && request.body === null)) {
+    take(NOTHING);
+    return;
+  }
   const type = headers.get("content-type");
   if (type === null || !isJson(type)) {
-    return refuse("unsupported-media-type", 'The body must be JSON: send "content-type: application/json".');
+    take(refuse("unsupported-media-type", 'The body must be JSON: send "content-type: application/json".'));
+    return;
   }
   if (length !== null && !(Number(length) <= limits.body)) {
-    // A client that still sends may not hear the answer if the connection ends, so a body that is not giant is passed over.
-    return tooLarge(limits, Number(length) <= PASSED_OVER * limits.body ? {} : CLOSE);
+    take(tooLarge(limits, Number(length)));
+    return;
   }
-  return new Promise((resolve, reject) => {
-    const reading = new Reading(site, request, resolve, reject);
-    if (length === null) reading.readChunks();
-    else reading.readText();
-  });
+  const reading = new Reading(site, request, take, fail);
+  if (length === null) reading.readChunks();
+  else reading.readText();
 }
 
 const NOTHING: Body = { value: undefined };
@@ -40,8 +77,18 @@ const NOTHING: Body = { value: undefined };
 /** A body of as many times the limit still comes to its end, and is dropped. */
 const PASSED_OVER = 16;
 
-const tooLarge = ({ body }: Pick<Limits, "body">, headers: Readonly<Record<string, string>>): Response =>
-  refuse("payload-too-large", `The body has more than ${body} bytes, the most that is taken: send less.`, headers);
+/**
+ * The refusal of a body that is too large. It ends the connection, or Bun would take all that comes; but a client that still sends may not
+ * hear the answer then, so a body that is not giant is passed over.
+ *
+ * @param length in bytes; infinite where nobody knows it.
+ */
+export const tooLarge = ({ body }: Pick<Limits, "body">, length: number): Response =>
+  refuse(
+    "payload-too-large",
+    `The body has more than ${body} bytes, the most that is taken: send less.`,
+    length <= PASSED_OVER * body ? {} : CLOSE,
+  );
 
 /** `application/json` in UTF-8, or another type in its syntax (RFC 6839). */
 export const isJson = (type: string): boolean =>
@@ -52,24 +99,19 @@ export const isJson = (type: string): boolean =>
 class Reading implements Slow {
   before: Slow | null = null;
   after: Slow | null = null;
-  readonly #site: Pick<Site, "limits" | "clock" | "disconnects">;
+  readonly #site: Reader;
   readonly #request: Request;
-  readonly #resolve: (body: Body | Response) => void;
-  readonly #reject: (thrown: unknown) => void;
+  readonly #take: Take;
+  readonly #fail: (thrown: unknown) => void;
   #timer: { cancel(): void } | null = null;
   #reader: { cancel(): Promise<void> } | null = null;
   #isOver = false;
 
-  constructor(
-    site: Pick<Site, "limits" | "clock" | "disconnects">,
-    request: Request,
-    resolve: (body: Body | Response) => void,
-    reject: (thrown: unknown) => void,
-  ) {
+  constructor(site: Reader, request: Request, take: Take, fail: (thrown: unknown) => void) {
     this.#site = site;
     this.#request = request;
-    this.#resolve = resolve;
-    this.#reject = reject;
+    this.#take = take;
+    this.#fail = fail;
     site.disconnects.add(this);
   }
 
@@ -84,7 +126,7 @@ class Reading implements Slow {
   readChunks(): void {
     this.#chunks().then(
       (text) => {
-        if (text === null) this.#end(tooLarge(this.#site.limits, CLOSE));
+        if (text === null) this.#end(tooLarge(this.#site.limits, Number.POSITIVE_INFINITY));
         else this.#done(text);
       },
       (thrown) => this.#cut(thrown),
@@ -129,7 +171,7 @@ class Reading implements Slow {
   #done(text: string): void {
     const { limits } = this.#site;
     // A header that another router made up may be wrong.
-    const body = text.length > limits.body ? tooLarge(limits, {}) : parseJson(text, limits);
+    const body = text.length > limits.body ? tooLarge(limits, text.length) : parseJson(text, limits);
     const isCompressed = body instanceof Response && isEncoded(this.#request);
     this.#end(isCompressed ? refuse("unsupported-media-type", COMPRESSED) : body);
   }
@@ -137,7 +179,7 @@ class Reading implements Slow {
   #cut(thrown: unknown): void {
     if (isUsed(thrown)) {
       this.#end(null);
-      this.#reject(new TypeError("The body was read before the gateway got the request: hand it on unread."));
+      this.#fail(new TypeError("The body was read before the gateway got the request: hand it on unread."));
     } else this.#end(refuse("bad-request", "The body was cut short: send the whole of it."));
   }
 
@@ -146,7 +188,7 @@ class Reading implements Slow {
     this.#isOver = true;
     this.#site.disconnects.drop(this);
     this.#timer?.cancel();
-    if (body !== null) this.#resolve(body);
+    if (body !== null) this.#take(body);
   }
 }
 
@@ -167,56 +209,14 @@ export function parseJson(text: string, limits: Pick<Limits, "depth">): Body | R
 }
 
 /** Parses text from outside, or says what is wrong with it. */
-export function readJson(text: string, { depth }: Pick<Limits, "depth">): Body | string {
+export function readJson(text: string, limits: Pick<Limits, "depth">): Body | string {
   if (text === "") return NOTHING;
-  // Each level takes two characters, so that a short text needs no look.
-  if (text.length > 2 * depth && isDeeper(text, depth)) {
-    return `The JSON is nested more than ${depth} levels deep: send it flatter.`;
-  }
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return "This is no valid JSON: check it with a JSON parser.";
-  }
-  if (mayPollute(text) && pollutes(value)) return 'The JSON has a key "__proto__": leave it out.';
-  return { value };
+  const read = parseText(text, limits);
+  return read.isOk() ? { value: read.value } : SENTENCES[read.error](limits.depth);
 }
 
-const QUOTE = 34;
-const BACKSLASH = 92;
-
-/** True if the nesting of a text of JSON goes beyond a depth. */
-function isDeeper(text: string, limit: number): boolean {
-  let depth = 0;
-  for (let index = 0; index < text.length; index++) {
-    const code = text.charCodeAt(index);
-    if (code === QUOTE) index = endOfString(text, index);
-    else if (code === 91 || code === 123) {
-      if (++depth > limit) return true;
-    } else if (code === 93 || code === 125) depth--;
-  }
-  return false;
-}
-
-/** The index of the quote that ends the string that begins at an index; the length of the text if none does. */
-function endOfString(text: string, start: number): number {
-  for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
-    let first = end;
-    while (text.charCodeAt(first - 1) === BACKSLASH) first--;
-    if ((end - first) % 2 === 0) return end;
-  }
-  return text.length;
-}
-
-/** True for a text that may have the key, written plainly or with an escape. To look for one character takes half of the time. */
-const mayPollute = (text: string): boolean =>
-  (text.includes("_") && text.includes("__proto__")) ||
-  (text.includes("\\") && text.includes("\\u00") && /\\u00(?:5f|6f|7[024])/i.test(text));
-
-/** True where a part of the value has the key `__proto__`, which a careless copy would make its prototype. */
-function pollutes(value: unknown): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  if (Object.hasOwn(value, "__proto__")) return true;
-  return Object.values(value).some(pollutes);
-}
+const SENTENCES: { readonly [Fault in JsonFault]: (depth: number) => string } = {
+  "no-json": () => "This is no valid JSON: check it with a JSON parser.",
+  "too-deep": (depth) => `The JSON is nested more than ${depth} levels deep: send it flatter.`,
+  "own-prototype": () => 'The JSON has a key "__proto__": leave it out.',
+};

@@ -1,6 +1,7 @@
 import type { WebSocketHandler } from "bun";
 import type { Address, AnyRef, Clock, Door, Logger, Metadata, Operation, OperationJsonSchema, System } from "../index";
 import type { Disconnects } from "./disconnects";
+import type { Preferences } from "./preferences";
 import type { BunServer } from "./server";
 
 /** The sender of a request, as `authenticate` found it. */
@@ -30,20 +31,28 @@ export interface Visit {
   readonly owner: string;
   /** Goes with each message that the request sends. */
   readonly metadata: Metadata | undefined;
+  readonly preferences: Preferences;
   /** Set when the request asked for `Server-Timing`. */
   readonly timing: Timing | null;
 }
 
+/** A part of a request whose time is told. */
+export type TimedPart = "auth" | "lookup" | "validate" | "queue" | "handler" | "encode";
+
 /** Collects how long the parts of a request took. */
 export interface Timing {
-  /** Adds milliseconds to a part, such as `auth` or `encode`. */
-  add(part: string, duration: number): void;
+  /** The time at which the request came, by the system's clock. */
+  readonly begun: number;
+  /** Adds milliseconds to a part. */
+  add(part: TimedPart, duration: number): void;
   /** Adds the time of what does not wait to a part. */
-  measure<Value>(part: string, run: () => Value): Value;
+  measure<Value>(part: TimedPart, run: () => Value): Value;
   /** Sends a message: measures how long its validation takes, and then how long it waits and how long its handler takes. */
   send<Value>(run: () => Value): Value;
-  /** The metadata of a message that is measured. */
+  /** The metadata of a message that is measured. Those that are given belong to the request alone, and are changed. */
   mark(metadata: Metadata | undefined): Metadata;
+  /** The value of the header `Server-Timing`. */
+  toString(): string;
 }
 
 export type Handle = (visit: Visit) => Response | Promise<Response>;
@@ -107,6 +116,8 @@ export interface SampledHistogram {
 export interface LoggedEvent {
   /** Grows from 1 on in its log. */
   readonly id: number;
+  /** The number of its message, in a log of several. */
+  readonly message?: number;
   /** The name of the event; undefined for an item. `error`: data is a `Problem`. `end`: the stream came to its end. */
   readonly event?: string;
   /** JSON, on one line. */
@@ -237,7 +248,10 @@ export interface Limits {
   readonly depth: number;
   /** Milliseconds in which a body must have come. Default: 10,000. */
   readonly bodyTime: number;
-  /** Milliseconds that an ask may take; `Prefer: wait=n` (seconds) may shorten it. Default: 30,000. */
+  /**
+   * Milliseconds that an ask may take; `Prefer: wait=n` (seconds) may shorten it. `authenticate` and `authorize` may each take as long, and then the
+   * request is refused with 503. Default: 30,000.
+   */
   readonly time: number;
   /** Most streams of one caller at one time. Default: 100. */
   readonly streams: number;
@@ -296,6 +310,6 @@ export interface Site {
   ): Promise<Response | undefined> | Response | undefined;
   /** Takes a handshake from the rate limits of its caller: of its address, while the caller is not known. Undefined when it may; else the refusal. */
   handshake(visit: Pick<Visit, "caller" | "owner">): Promise<Response | undefined> | Response | undefined;
-  /** Takes one of the streams or sockets that an owner may have. Gives the function that gives it back, or the refusal. */
-  enter(owner: string, what: "streams" | "sockets"): (() => void) | Response;
+  /** Takes one of the streams or sockets that a caller may have. Gives the function that gives it back, or the refusal. */
+  enter(visitor: Pick<Visit, "caller" | "owner">, what: "streams" | "sockets"): (() => void) | Response;
 }

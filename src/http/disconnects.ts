@@ -70,7 +70,7 @@ class RequestWatch implements Watched, Slow {
 
   grown(): void {
     // Else Bun ends a request after 10 seconds in which nothing was sent.
-    if (this.#server !== undefined) keepOpen(this.#server, this.#request, this.#time);
+    keepOpen(this.#server, this.#request, this.#time);
     const { signal } = this.#request;
     const leave = (): void => {
       this.#isGone = true;
@@ -86,10 +86,17 @@ class RequestWatch implements Watched, Slow {
   }
 }
 
-/** Lets a request go on for a time in milliseconds though nothing is sent. */
-export function keepOpen(server: BunServer, request: Request, time: number): void {
+/**
+ * Lets a request go on for a time in milliseconds though nothing is sent. It never throws: a router may hand on less than Bun's server, or a
+ * request that is not the server's, and a timer calls this.
+ */
+export function keepOpen(server: BunServer | undefined, request: Request, time = Number.POSITIVE_INFINITY): void {
   const seconds = Math.ceil(time / 1000) + SPARE;
-  server.timeout(request, seconds > LONGEST ? 0 : seconds);
+  try {
+    server?.timeout(request, seconds > LONGEST ? 0 : seconds);
+  } catch {
+    // The request ends when its router ends it.
+  }
 }
 
 /** The idle time of a server's connections, in seconds, that lets the gateway refuse first. */

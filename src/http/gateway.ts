@@ -19,7 +19,7 @@ import { inspectorParts } from "./inspector/part";
 import { limitsOf } from "./limits";
 import { messagesPart } from "./messages";
 import { WAIT } from "./options";
-import { refuse } from "./problem";
+import { refuse, SERVICE_FAILED } from "./problem";
 import { type Place, RouteTable } from "./route-table";
 import { serverIn } from "./server";
 import type { OperationName, SessionsOf, SessionsOptions } from "./sessions/options";
@@ -81,8 +81,6 @@ class SystemGateway implements Site {
   readonly #parts: Part[] = [];
   /** Those that count answers. */
   readonly #counting: NonNullable<Part["answered"]>[] = [];
-  /** The route of the request that `#answer` was last called with. */
-  #route: Route | undefined;
   readonly #table = new RouteTable();
   readonly #shares: Shares;
   readonly #access: Access;
@@ -93,15 +91,15 @@ class SystemGateway implements Site {
     this.log = system.log;
     this.disconnects = new Disconnects(this.clock);
     this.#options = options;
-    this.#cors = options.cors === undefined ? null : new Cors(options.cors);
+    this.credentials = headersOf(options.authenticate);
+    this.#cors = options.cors === undefined ? null : new Cors(options.cors, this.credentials);
     this.exposure = exposureOf(options.expose);
     this.limits = limitsOf(options.limits);
     this.#shares = new Shares(this.limits);
-    this.#access = new Access(this, options, entranceOf(this, options.rateLimit, this.#shares));
+    this.#access = new Access(this, options, entranceOf(this, options, this.#shares));
     this.name = options.name ?? "envoi";
     this.version = options.version ?? "0.0.0";
     this.basePath = options.basePath ?? "";
-    this.credentials = headersOf(options.authenticate);
     const sockets = socketPart(options.topics, options.socket);
     this.bodies = new EventBodies(this.clock, options.keepAlive ?? KEEP_ALIVE);
     this.streams = new OpenStreams(this);
@@ -114,18 +112,24 @@ class SystemGateway implements Site {
       ...inspectorParts(options),
     ];
     if (options.sessions !== undefined) own.push(sessionsPart(options.sessions));
-    for (const make of [...own, ...(options.parts ?? [])]) {
-      const part = make(this);
-      this.#parts.push(part);
-      if (part.answered !== undefined) this.#counting.push(part.answered);
-      for (const route of part.routes) {
-        this.routes.push(route);
-        this.#table.add(route);
-      }
+    try {
+      for (const make of [...own, ...(options.parts ?? [])]) this.#add(make(this));
+    } catch (thrown) {
+      void this.close(); // Sessions hold the lock of their file. It logs what fails.
+      throw thrown;
     }
     for (const endpoint of endpointsOf(this)) {
       // Where callers are asked who they are, a stranger must not learn by a 405 or by OPTIONS which operations there are.
       this.#table.keep(pathOf(endpoint), options.authenticate === undefined ? methodsOf(endpoint) : undefined);
+    }
+  }
+
+  #add(part: Part): void {
+    this.#parts.push(part);
+    if (part.answered !== undefined) this.#counting.push(part.answered);
+    for (const route of part.routes) {
+      this.routes.push(route);
+      this.#table.add(route);
     }
   }
 
@@ -134,8 +138,7 @@ class SystemGateway implements Site {
   }
 
   get authenticate(): Site["authenticate"] {
-    const { authenticate } = this.#options;
-    return authenticate && ((request) => authenticate(request, this));
+    return this.#options.authenticate && ((request) => this.#access.callerOf(request));
   }
 
   allows(origin: string): boolean {
@@ -149,22 +152,23 @@ class SystemGateway implements Site {
   async fetch(request: Request, server?: unknown): Promise<Response> {
     this.#running++;
     const begun = this.#counting.length === 0 ? 0 : this.clock.monotonicTime();
-    let route: Route | undefined;
+    const visit = new GatewayVisit(request);
     let response: Response;
     try {
       if (server !== this.#seen) {
         this.#server = serverIn(server);
         this.#seen = server;
       }
-      this.#route = undefined;
-      const answer = this.#answer(request, this.#server);
-      route = this.#route; // No other request has come between: nothing was awaited.
+      visit.server = this.#server;
+      const answer = this.#answer(visit);
       response = answer instanceof Response ? answer : await answer;
+      this.#access.mark(visit, response);
     } catch (thrown) {
       response = this.#failure(request, thrown);
     }
+    this.#access.leave(visit);
     this.#running--;
-    if (this.#counting.length > 0) this.#count(route, response, begun);
+    if (this.#counting.length > 0) this.#count(visit.route, response, begun);
     if (this.#cors !== null || this.isDraining) this.#finish(request, response);
     return response;
   }
@@ -188,7 +192,7 @@ class SystemGateway implements Site {
   /** The response of a mistake of a part, or of a function that the owner gave. The client learns nothing of it (P18). */
   #failure(request: Request, thrown: unknown): Response {
     this.#logFailure(request, thrown);
-    return refuse("internal-error", "The service failed. Its log says why.");
+    return refuse("internal-error", SERVICE_FAILED);
   }
 
   #logFailure({ method, url }: Request, cause: unknown): void {
@@ -196,11 +200,16 @@ class SystemGateway implements Site {
     this.log.error(`The gateway failed at ${quote(`${method} ${at}`)}: its cause says where.`, { cause });
   }
 
-  #answer(request: Request, server: BunServer | undefined): Response | Promise<Response> {
-    const { url, method } = request;
-    const { path: whole, query } = targetOf(url);
-    if (!whole.startsWith(this.basePath)) return refuse("not-found", `All paths begin with ${this.basePath}.`);
-    const path = whole.slice(this.basePath.length);
+  #answer(visit: GatewayVisit): Response | Promise<Response> {
+    const { request } = visit;
+    const { method } = request;
+    const { path: whole, query } = targetOf(request.url);
+    const { basePath } = this;
+    // A path such as /api-2/metrics is not below /api, and whatever guards /api in front of the service has not seen it.
+    if (basePath !== "" && !(whole.startsWith(basePath) && whole.charAt(basePath.length) === "/")) {
+      return refuse("not-found", `All paths begin with ${basePath}/.`);
+    }
+    const path = basePath === "" ? whole : whole.slice(basePath.length);
     const place = this.#table.find(path);
     if (place instanceof Response) return place;
     if (method === "OPTIONS") return this.#optionsOf(request, place);
@@ -211,11 +220,14 @@ class SystemGateway implements Site {
       const refusal = refuse("method-not-allowed", `This path takes ${allow}, and not ${said}.`, { allow });
       return method === "HEAD" ? withoutBody(refusal) : refusal;
     }
-    this.#route = route;
+    visit.path = path;
+    visit.query = query;
+    visit.params = place.params;
+    visit.route = route;
     const answer =
       this.#isClosed && route.isOpen !== true
         ? refuse("unavailable", "The service is stopping: try again later.")
-        : this.#access.admit(new GatewayVisit(request, server, path, query, place.params), route);
+        : this.#access.admit(visit, route);
     return method === "HEAD" ? withoutBody(answer) : answer;
   }
 
@@ -238,9 +250,9 @@ class SystemGateway implements Site {
     return this.#access.handshake(visitor);
   }
 
-  enter(owner: string, what: "streams" | "sockets"): (() => void) | Response {
+  enter(visitor: Pick<Visit, "caller" | "owner">, what: "streams" | "sockets"): (() => void) | Response {
     if (this.isDraining) return refuse("unavailable", "The service is stopping: come back in a while.");
-    return this.#shares.take(owner, what);
+    return this.#shares.take(visitor, what);
   }
 
   drain(timeout: number): Promise<void> {

@@ -11,7 +11,6 @@ import { askOptions, logFailure, offer, unwritable } from "./actors";
 import { readBody } from "./body";
 import { traceContext } from "./border/trace-context";
 import type { Endpoint, Part, Site, Visit } from "./contract";
-import { preferencesOf } from "./preferences";
 import { refuse, STATUSES } from "./problem";
 
 /** `POST /messages`: takes a message in its wire form, and answers with its response in the wire form. */
@@ -45,10 +44,10 @@ export function messagesPart(site: Site): Part {
     }
     const metadata = withTrace(visit.metadata, message.metadata);
     if (message.pattern === "tell") {
-      const error = await offer(site, endpoint, message.payload, metadata);
+      const error = await offer(site, visit, endpoint, message.payload, metadata);
       return error === undefined ? new Response(null, { status: 202 }) : failed(endpoint, message, error);
     }
-    const { wait } = preferencesOf(visit.request.headers.get("prefer"));
+    const { wait } = visit.preferences;
     const timeout = Math.min(wait, site.limits.time);
     const watched = site.disconnects.watch(visit.request, visit.server, timeout);
     const { timing } = visit;

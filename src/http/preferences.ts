@@ -4,17 +4,22 @@ export interface Preferences {
   readonly isAsync: boolean;
   /** The milliseconds that it would wait; infinite if it did not say. */
   readonly wait: number;
+  /** It would know how long the parts of its request took. */
+  readonly isTimed: boolean;
 }
 
-const NONE: Preferences = { isAsync: false, wait: Number.POSITIVE_INFINITY };
+const NONE: Preferences = { isAsync: false, wait: Number.POSITIVE_INFINITY, isTimed: false };
+const TIMED: Preferences = { ...NONE, isTimed: true };
 
 /** Reads the header `prefer`. A preference that is not well written is passed over, as RFC 7240 wants it. */
 export function preferencesOf(header: string | null): Preferences {
   if (header === null) return NONE;
+  if (header === "server-timing") return TIMED;
   const wait = /(?:^|,)\s*wait\s*=\s*"?(\d{1,9})"?\s*(?:[,;]|$)/i.exec(header)?.[1];
   return {
     isAsync: /(?:^|,)\s*respond-async\s*(?:[,;]|$)/i.test(header),
     wait: wait === undefined ? Number.POSITIVE_INFINITY : Math.max(Number(wait) * 1000, 1),
+    isTimed: /(?:^|,)\s*server-timing\s*(?:[,;]|$)/i.test(header),
   };
 }
 

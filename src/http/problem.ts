@@ -79,6 +79,9 @@ const RETRYABLE: ReadonlySet<ProblemKind> = new Set([
   "timeout",
 ]);
 
+/** All that a client learns of a mistake of the service. */
+export const SERVICE_FAILED = "The service failed. Its log says why.";
+
 /** Seconds after which a client may try again what was refused for want of room. */
 const RETRY_AFTER = "1";
 

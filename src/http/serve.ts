@@ -5,6 +5,7 @@ import type { Checked, Exposing } from "./exposure";
 import { type Gateway, gatewayOf } from "./gateway";
 import { checkGatewayOptions, type GatewayOptions } from "./gateway-options";
 import { type Check, type Checks, checkOptions, FLAG, group, must, TEXT, WAIT } from "./options";
+import { refuse, SERVICE_FAILED } from "./problem";
 import type { OperationName, SessionsOf, SessionsOptions } from "./sessions/options";
 import type { ExposedTopics, NoTopics } from "./socket/relay";
 
@@ -115,7 +116,7 @@ export function serve<
   const unbind =
     signals.length > 0 ? system.shutdownOnSignals({ signals, ...rest, onSignal, onShutdown: close }) : null;
   try {
-    server = listen(gateway, port, hostname);
+    server = listen(gateway, system, port, hostname);
   } catch (thrown) {
     unbind?.();
     void gateway.close(); // It logs what fails.
@@ -133,13 +134,24 @@ export function serve<
   };
 }
 
-function listen({ limits, fetch, websocket }: Gateway<unknown>, port?: number, hostname?: string): BunServer {
+function listen(
+  { limits, fetch, websocket }: Gateway<unknown>,
+  { log }: System,
+  port?: number,
+  hostname?: string,
+): BunServer {
   try {
     return Bun.serve({
       ...(port !== undefined && { port }),
       ...(hostname !== undefined && { hostname }),
       idleTimeout: idleTimeOf(Math.max(limits.bodyTime, limits.time)),
       maxRequestBodySize: Number.MAX_SAFE_INTEGER, // The gateway refuses by itself, with a sentence.
+      development: false, // Else Bun answers what it cannot send with a page that has the stack, and the source around it.
+      reusePort: false, // Which development: false would else turn on: a second server would share the port, and not say so.
+      error(cause) {
+        log.error("A response could not be sent: make a new one for each request.", { cause });
+        return refuse("internal-error", SERVICE_FAILED);
+      },
       fetch,
       websocket,
     });

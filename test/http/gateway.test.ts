@@ -332,6 +332,20 @@ describe("who may", () => {
     expect(takeLog()).toMatchObject([{ level: "error", message: expect.stringContaining("The gateway failed at") }]);
   });
 
+  test.each(["authenticate", "authorize"])(
+    "P18: an %s that never answers refuses, in the time of an ask",
+    async (name) => {
+      const { gateway, settle, advance, takeLog } = createService({ [name]: () => new Promise<never>(() => {}) });
+      const answer = post(gateway, "/actors/counter/add", 1);
+      await settle();
+      await advance(30_050);
+      await expectProblem(await answer, 503, "unavailable");
+      expect(takeLog()).toMatchObject([
+        { level: "error", message: expect.stringContaining(`${name} decided nothing`) },
+      ]);
+    },
+  );
+
   test("P18: an authorize that gives anything but true refuses", async () => {
     const { gateway } = createService({ authorize: (() => "no") as unknown as () => boolean });
     await expectProblem(await post(gateway, "/actors/counter/add", 1), 403, "forbidden");

@@ -69,3 +69,16 @@ test("paths outside of its base path are not its own", async () => {
   expect(await (await gateway.fetch(new Request("http://service/api/actors/counter/total"))).json()).toBe(0);
   await system.shutdown();
 });
+
+test("P18: a path that only begins with the letters of the base path is not below it", async () => {
+  const { system, gateway } = createService("/api");
+  for (const path of [
+    "/apix/actors/counter/total",
+    "/api-2/actors/counter/total",
+    "/api;/openapi.json",
+    "/api../health",
+  ]) {
+    expect((await gateway.fetch(new Request(`http://service${path}`))).status).toBe(404);
+  }
+  await system.shutdown();
+});

@@ -92,6 +92,29 @@ describe("a server", () => {
     await stop();
   });
 
+  test("P18: a response that authenticate gives twice is answered with a problem, and not with Bun's page of the error", async () => {
+    const both = Promise.withResolvers<void>();
+    const no = new Response("no", { status: 401 });
+    let asked = 0;
+    const { url, stop } = start({
+      async authenticate() {
+        if (++asked === 2) both.resolve();
+        await both.promise;
+        return no;
+      },
+    });
+    const ask = async () => {
+      const { status, headers } = await fetch(new URL("/actors/counter/total", url));
+      return [status, headers.get("content-type")];
+    };
+    const failed = [500, "application/problem+json"];
+    const answers = await Promise.all([ask(), ask()]); // Both have it before it is sent.
+    expect(answers).toContainEqual([401, "text/plain;charset=utf-8"]);
+    expect(answers).toContainEqual(failed);
+    expect(await ask()).toEqual(failed);
+    await stop();
+  });
+
   test("P7: a client that goes away ends its ask", async () => {
     const Wait = defineProtocol("wait", { wait: {} });
     const system = createSystem();

@@ -49,7 +49,11 @@ export const refuseUnknown = (
  */
 export function callerIn(told: Caller | Response | undefined): Caller | Response {
   if (told === undefined) return refuseUnknown();
-  if (told instanceof Response || isCaller(told)) return told;
+  if (told instanceof Response) {
+    if (!told.bodyUsed) return told;
+    throw new TypeError("authenticate gave a response that was sent before: make a new one for each request.");
+  }
+  if (isCaller(told)) return told;
   throw new TypeError(`authenticate gives a caller such as { id: "ada" }, or undefined; it gave ${quote(told)}.`);
 }
 

@@ -97,7 +97,9 @@ function challengeOf(realm: string | undefined): Challenge {
 /** The token of a request, or the refusal of one that has none. */
 function tokenOf({ headers }: Request, { missing, invalid }: Challenge): string | Response {
   const header = headers.get("authorization");
-  if (header === null || header.slice(0, 7).toLowerCase() !== "bearer ") return refuseUnknown(missing, MISSING);
+  if (header === null || !(header.startsWith("Bearer ") || header.slice(0, 7).toLowerCase() === "bearer ")) {
+    return refuseUnknown(missing, MISSING);
+  }
   const token = header.slice(7).trimStart();
   // Two headers come as one, with a comma, which no token has.
   return token.length <= LONGEST && TOKEN.test(token) ? token : refuseUnknown(invalid, REFUSED);

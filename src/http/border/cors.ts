@@ -58,9 +58,10 @@ export class Cors {
   readonly #maxAge: string;
   readonly #sent: string;
 
-  constructor(options: CorsOptions) {
+  /** @param identifying the headers in which callers send who they are. */
+  constructor(options: CorsOptions, identifying: readonly string[]) {
     checkOptions(options, CHECKS, "the cors of a gateway", '{ origins: ["https://shop.example"] }');
-    const { origins, credentials = false, maxAge = 600, headers } = options;
+    const { origins, credentials = false, maxAge = 600, headers = [] } = options;
     if (origins === undefined) throw new TypeError('cors needs origins, such as ["https://shop.example"], or "*".');
     if (origins === "*" && credentials) {
       throw new TypeError("Browsers refuse credentials where all origins are allowed: name the origins.");
@@ -70,7 +71,7 @@ export class Cors {
     this.#isAllowed = typeof origins === "function" ? origins : (origin) => named.has(origin);
     this.#credentials = credentials;
     this.#maxAge = String(maxAge);
-    this.#sent = headers === undefined ? SENT : [SENT, ...headers].join(", ");
+    this.#sent = [...new Set([...SENT.split(", "), ...identifying, ...headers])].join(", ");
   }
 
   /** True if the pages of an origin may use the gateway. */

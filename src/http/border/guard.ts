@@ -1,11 +1,12 @@
 import { type Clock, quote, type System, systemClock } from "../../index";
-import { isJson, parseJson } from "../body";
+import { isJson, parseJson, tooLarge } from "../body";
 import type { BunServer, Caller, Limits } from "../contract";
 import { LIMIT_CHECKS, limitsOf } from "../limits";
 import { aFunction, type Check, type Checks, checkOptions, group } from "../options";
-import { refuse } from "../problem";
+import { refuse, SERVICE_FAILED } from "../problem";
 import { serverIn } from "../server";
 import { type Authenticate, type Border, callerIn } from "./authenticate";
+import { refuseLate } from "./decided";
 import { markRated, type Rated, RateLimiter, type RateLimitOptions } from "./rate-limit";
 import { Shares } from "./shares";
 
@@ -109,27 +110,35 @@ class RequestGuard {
           cause,
         },
       );
-      return refuse("internal-error", "The service failed. Its log says why.");
+      return refuse("internal-error", SERVICE_FAILED);
     }
   }
 
   async #answer(request: Request, server: unknown): Promise<Response> {
     const { authenticate, authorize, addressOf } = this.#options;
-    const caller = authenticate && callerIn(await authenticate(request, this.#border));
+    const caller = authenticate && callerIn(await this.#inTime(authenticate(request, this.#border)));
     if (caller instanceof Response) return caller;
     const owner = caller?.id ?? (addressOf?.(request) || addressIn(serverIn(server), request));
     const guarded: Guarded = { caller, owner, server };
     const rated = await this.#rates?.take(guarded);
     if (rated?.refusal !== undefined) return told(rated.refusal, rated);
-    if (authorize !== undefined && (await authorize(caller, request)) !== true) {
-      return told(refuse("forbidden", "This caller may not do that."), rated);
+    const may = authorize === undefined || (await this.#inTime(authorize(caller, request)));
+    if (may !== true) {
+      return told(may instanceof Response ? may : refuse("forbidden", "This caller may not do that."), rated);
     }
     return told(await this.#share(request, guarded), rated);
   }
 
+  /** Waits for what a function of the owner decides, for as long as the handler may take. */
+  #inTime<Value>(told: Value | Promise<Value>): Value | Promise<Value | Response> {
+    return told instanceof Promise
+      ? within<Value | Response>(this.#border.clock, this.#limits.time, told, refuseLate)
+      : told;
+  }
+
   async #share(request: Request, guarded: Guarded): Promise<Response> {
     const isBounded = this.#limits.requests < Number.POSITIVE_INFINITY;
-    const release = isBounded ? this.#shares.take(guarded.owner, "requests") : null;
+    const release = isBounded ? this.#shares.take(guarded, "requests") : null;
     if (release instanceof Response) return release;
     try {
       const whole = await this.#wholeOf(request);
@@ -145,7 +154,7 @@ class RequestGuard {
     const length = headers.get("content-length");
     if (length === "0" || (length === null && !headers.has("transfer-encoding") && request.body === null))
       return request;
-    if (length !== null && !(Number(length) <= this.#limits.body)) return tooLarge(this.#limits);
+    if (length !== null && !(Number(length) <= this.#limits.body)) return tooLarge(this.#limits, Number(length));
     const bytes = await this.#bytesOf(request);
     if (bytes instanceof Response) return bytes;
     const type = headers.get("content-type");
@@ -170,7 +179,7 @@ class RequestGuard {
     const read = async (): Promise<Response | undefined> => {
       for (let step = await reader.read(); !step.done; step = await reader.read()) {
         size += step.value.byteLength;
-        if (size > body) return tooLarge(this.#limits);
+        if (size > body) return tooLarge(this.#limits, Number.POSITIVE_INFINITY);
         chunks.push(step.value);
       }
       return undefined;
@@ -203,9 +212,6 @@ class RequestGuard {
     this.#border.log.error("A guarded handler failed after its time was over.", { cause });
   }
 }
-
-const tooLarge = ({ body }: GuardLimits): Response =>
-  refuse("payload-too-large", `The body has more than ${body} bytes, the most that is taken: send less.`);
 
 const addressIn = (server: BunServer | undefined, request: Request): string =>
   server?.requestIP(request)?.address ?? "";

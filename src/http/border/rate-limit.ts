@@ -9,7 +9,10 @@ import { type RateWindow, rateWindowsOf } from "./rate-windows";
 export interface RateLimitOptions {
   /** Windows that each caller has, all of which must have room, such as `"10/s;100/min"`. Default: none. */
   readonly all?: string;
-  /** More windows for single operations, by `actor.operation`, such as `{ "counter.add": "1/s" }`. Default: none. */
+  /**
+   * More windows for single operations, by `actor.operation` as `authorize` gets them, such as `{ "counter.add": "1/s" }`. A name that is not exposed
+   * throws. Default: none.
+   */
   readonly operations?: Readonly<Record<string, string>>;
   /** Keeps what is left, such as for several processes. Default: this process does. */
   readonly store?: RateLimitStore;
@@ -93,13 +96,14 @@ export class RateLimiter {
   }
 
   /** Takes from the windows of an operation. Undefined if it has none of its own. */
-  takeFor(operation: string, visitor: Visitor): Rated | Promise<Rated> | undefined {
-    const policy = this.#operations.get(operation);
+  takeFor(actor: string, operation: string, visitor: Visitor): Rated | Promise<Rated> | undefined {
+    if (this.#operations.size === 0) return undefined;
+    const policy = this.#operations.get(`${actor}.${operation}`);
     return policy === undefined ? undefined : this.#take(policy, visitor);
   }
 
-  #take(policy: Policy, { caller, owner }: Visitor): Rated | Promise<Rated> {
-    const key = `${policy.scope} ${caller === undefined ? networkOf(owner) : owner}`;
+  #take(policy: Policy, visitor: Visitor): Rated | Promise<Rated> {
+    const key = `${policy.scope} ${countedAs(visitor)}`;
     if (this.#isOwn) return ratedOf(policy, this.#store.take(key, 1, policy.windows) as RateTaken); // Ours answers at once.
     return this.#takeElsewhere(policy, key);
   }
@@ -149,19 +153,21 @@ function policyOf(scope: string, text: string, of: string): Policy {
  * told (section 6 of the draft).
  */
 function ratedOf({ policy, windows, names }: Policy, { isAllowed, windows: left }: RateTaken): Rated {
-  const told: string[] = [];
+  let limit = "";
   let longest = 0;
   let by: RateWindow | undefined;
-  for (const [index, { remaining, wait }] of left.entries()) {
+  let index = 0;
+  for (const { remaining, wait } of left) {
+    const at = index++;
     if (!isAllowed && remaining > 0) continue;
     const seconds = secondsOf(wait);
-    told.push(`${names[index]};r=${remaining};t=${seconds}`);
+    const told = `${names[at]};r=${remaining};t=${seconds}`;
+    limit = limit === "" ? told : `${limit}, ${told}`;
     if (seconds > longest) {
       longest = seconds;
-      by = windows[index];
+      by = windows[at];
     }
   }
-  const limit = told.join(", ");
   if (isAllowed) return { refusal: undefined, limit, policy };
   const often = by === undefined ? "" : ` ${by.quota} are taken in ${by.seconds} s.`;
   const detail = `This caller has sent too many requests:${often} Try again in ${longest} s.`;
@@ -189,6 +195,9 @@ export function markRated({ headers }: Response, { limit, policy }: Rated): void
   headers.append("ratelimit-policy", policy);
   if (limit !== "") headers.append("ratelimit", limit);
 }
+
+/** The text by which a caller is counted: its id, or the network of an address that nobody has authenticated. */
+export const countedAs = ({ caller, owner }: Visitor): string => (caller === undefined ? networkOf(owner) : owner);
 
 /** An address, but of IPv6 its first half: whoever has one address there has all that begin like it, and could change it with each request. */
 export function networkOf(address: string): string {

@@ -1,75 +1,90 @@
 import type { Clock, Metadata, System } from "../../index";
-import type { Timing } from "../contract";
+import type { TimedPart, Timing } from "../contract";
 import type { GatewayVisit } from "./visit";
 
 /** In the metadata of a message whose times are taken. No name of a stranger's metadata can be it, and JSON leaves it out. */
 const MARK = Symbol("timing");
 
-/** Measures the parts of requests that ask for `Server-Timing`. Nothing is observed while there is none. */
+/** Milliseconds between two looks whether a request was timed: to install and remove the observer for each one took 5 µs of it. */
+const LINGER = 1_000;
+
+/** Measures the parts of requests that ask for `Server-Timing`. A second or two after the last one, nothing is observed any more. */
 export class ServerTimings {
   readonly #system: System;
+  /** The number of requests that are being timed. */
   #count = 0;
-  #stop: () => void = () => {};
+  /** True when a request was timed since the last look. */
+  #isWanted = false;
+  /** Removes the observer; null while there is none. */
+  #stop: (() => void) | null = null;
 
   constructor(system: System) {
     this.#system = system;
   }
 
-  /** Measures a request that prefers it (`Prefer: server-timing`). Undefined for any other one, which is not run. */
-  time(visit: GatewayVisit, run: () => Response | Promise<Response>): Promise<Response> | undefined {
-    const prefer = visit.request.headers.get("prefer");
-    if (prefer === null || !/(?:^|,)\s*server-timing\s*(?:[,;]|$)/i.test(prefer)) return undefined;
-    return this.#time(visit, run);
+  /** Begins to time a request that prefers it (`Prefer: server-timing`). */
+  begin(visit: GatewayVisit): void {
+    if (!visit.preferences.isTimed) return;
+    this.#count++;
+    this.#isWanted = true;
+    if (this.#stop === null) this.#observe();
+    visit.timing = new RequestTiming(this.#system.clock);
   }
 
-  async #time(visit: GatewayVisit, run: () => Response | Promise<Response>): Promise<Response> {
-    if (this.#count++ === 0) this.#observe();
-    const timing = new RequestTiming(this.#system.clock);
-    visit.timing = timing;
-    try {
-      const response = await run();
-      // A stranger learns nothing; a part that upgraded a request has no response.
-      if (response instanceof Response && response.status !== 401) response.headers.set("server-timing", `${timing}`);
-      return response;
-    } finally {
-      if (--this.#count === 0) this.#stop();
-    }
+  /** A request that was timed is answered. */
+  end(): void {
+    this.#count--;
   }
 
   #observe(): void {
-    this.#stop = this.#system.around(({ kind, metadata }, run) => {
-      const timing: unknown = kind === "message" ? Reflect.get(metadata, MARK) : undefined;
+    this.#stop = this.#system.around((handling, run) => {
+      const timing: unknown = handling.kind === "message" ? Reflect.get(handling.metadata, MARK) : undefined;
       if (!(timing instanceof RequestTiming)) return run();
       timing.handling();
       run(() => timing.handled());
     });
+    this.#lookLater();
+  }
+
+  #lookLater(): void {
+    const look = (): void => {
+      if (this.#isWanted || this.#count > 0) {
+        this.#isWanted = false;
+        this.#lookLater();
+        return;
+      }
+      this.#stop?.();
+      this.#stop = null;
+    };
+    this.#system.clock.setTimer(look, LINGER).unref();
   }
 }
 
 /** The times that the parts of one request took. */
 export class RequestTiming implements Timing {
   readonly #clock: Clock;
-  readonly #begun: number;
-  /** Side by side: for so few parts a Map takes 2 µs more. */
-  readonly #names: string[] = [];
-  readonly #durations: number[] = [];
+  readonly begun: number;
+  // The parts in the order in which they come; negative for what there was none of. Two arrays of them took 0.4 µs more.
+  private auth = -1;
+  private lookup = -1;
+  private validate = -1;
+  private queue = -1;
+  private handler = -1;
+  private encode = -1;
   #since = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
-    this.#begun = clock.monotonicTime();
+    this.begun = clock.monotonicTime();
   }
 
-  add(part: string, duration: number): void {
-    const index = this.#names.indexOf(part);
-    if (index < 0) {
-      this.#names.push(part);
-      this.#durations.push(duration);
-    } else this.#durations[index] = (this.#durations[index] ?? 0) + duration;
+  add(part: TimedPart, duration: number): void {
+    const before = this[part];
+    this[part] = before < 0 ? duration : before + duration;
   }
 
   /** Runs a part that does not wait. */
-  measure<Value>(part: string, run: () => Value): Value {
+  measure<Value>(part: TimedPart, run: () => Value): Value {
     const start = this.#clock.monotonicTime();
     try {
       return run();
@@ -80,13 +95,15 @@ export class RequestTiming implements Timing {
 
   /** Sends a message: its payload is validated at once, and then it waits for its handler. */
   send<Value>(run: () => Value): Value {
-    const sent = this.measure("validate", run);
+    const start = this.#clock.monotonicTime();
+    const sent = run();
     this.#since = this.#clock.monotonicTime();
+    this.add("validate", this.#since - start);
     return sent;
   }
 
   mark(metadata: Metadata | undefined): Metadata {
-    return { ...metadata, [MARK]: this };
+    return Object.assign(metadata ?? {}, { [MARK]: this });
   }
 
   /** A handler begins. */
@@ -99,7 +116,7 @@ export class RequestTiming implements Timing {
     this.#lap("handler");
   }
 
-  #lap(part: string): void {
+  #lap(part: TimedPart): void {
     const now = this.#clock.monotonicTime();
     this.add(part, now - this.#since);
     this.#since = now;
@@ -107,9 +124,35 @@ export class RequestTiming implements Timing {
 
   /** The value of the header `Server-Timing` (W3C): durations in milliseconds, and nothing else. */
   toString(): string {
-    let text = "";
-    for (const [index, name] of this.#names.entries())
-      text += `${name};dur=${(this.#durations[index] ?? 0).toFixed(2)}, `;
-    return `${text}total;dur=${(this.#clock.monotonicTime() - this.#begun).toFixed(2)}`;
+    const total = written(this.#clock.monotonicTime() - this.begun);
+    return `${AUTH(this.auth)}${LOOKUP(this.lookup)}${VALIDATE(this.validate)}${QUEUE(this.queue)}${HANDLER(this.handler)}${ENCODE(this.encode)}total;dur=${total}`;
   }
 }
+
+/** A duration with two digits behind its point. `toFixed` takes four times as long, and there are seven of them. */
+function written(duration: number): string {
+  const hundredths = Math.round(duration * 100);
+  const short = SHORT[hundredths];
+  if (short !== undefined) return short;
+  const rest = hundredths % 100;
+  return `${(hundredths - rest) / 100}.${rest < 10 ? "0" : ""}${rest}`;
+}
+
+/** The durations of less than a millisecond, which most parts take. */
+const SHORT: readonly string[] = Array.from({ length: 100 }, (_, hundredths) => (hundredths / 100).toFixed(2));
+
+/** Writes a part, if there was one. Those that are short are written already: to put each together took 0.15 µs of a request. */
+function writerOf(part: TimedPart): (duration: number) => string {
+  const short = SHORT.map((text) => `${part};dur=${text}, `);
+  return (duration) => {
+    if (duration < 0) return "";
+    return short[Math.round(duration * 100)] ?? `${part};dur=${written(duration)}, `;
+  };
+}
+
+const AUTH = writerOf("auth");
+const LOOKUP = writerOf("lookup");
+const VALIDATE = writerOf("validate");
+const QUEUE = writerOf("queue");
+const HANDLER = writerOf("handler");
+const ENCODE = writerOf("encode");

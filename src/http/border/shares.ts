@@ -1,7 +1,8 @@
 import type { Limits } from "../contract";
 import { refuse } from "../problem";
+import { countedAs, type Visitor } from "./rate-limit";
 
-/** Counts the streams, sockets and requests that each owner has at one time. */
+/** Counts the streams, sockets and requests that each caller has at one time. */
 export class Shares {
   readonly #limits: Pick<Limits, "streams" | "sockets" | "requests">;
   readonly #taken = {
@@ -14,8 +15,9 @@ export class Shares {
     this.#limits = limits;
   }
 
-  /** Takes one for an owner. Gives the function that gives it back, or the refusal. */
-  take(owner: string, what: "streams" | "sockets" | "requests"): (() => void) | Response {
+  /** Takes one for a caller. Gives the function that gives it back, or the refusal. */
+  take(visitor: Visitor, what: "streams" | "sockets" | "requests"): (() => void) | Response {
+    const owner = countedAs(visitor);
     const taken = this.#taken[what];
     const count = taken.get(owner) ?? 0;
     if (count >= this.#limits[what]) {

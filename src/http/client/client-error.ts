@@ -1,7 +1,7 @@
 import type { Problem, ProblemKind } from "../problem";
 
 /**
- * What went wrong. Most are kinds of the gateway's refusals; these come of the client itself, too, without a status:
+ * The kind of an error. Most are kinds of the gateway's refusals; these come from the client itself, too, without a status:
  * - `unreachable`: the request was not sent, for sure.
  * - `unknown`: it was sent, and its answer was lost. Nobody knows whether it was handled (P17). It is not sent again.
  * - `timeout`: no answer came in time. Nobody knows whether it was handled, or still will be.
@@ -148,7 +148,7 @@ export const strange = (what: string, status: number | null = null): ClientError
 /** The error of a response that is a refusal, with the text of its body. */
 export function errorOfResponse(response: Response, text: string, what: string): ClientError {
   const { status, headers } = response;
-  const retryAfter = retryAfterOf(headers.get("retry-after"));
+  const retryAfter = retryAfterOf(headers);
   const isProblem = headers.get("content-type")?.startsWith("application/problem+json") === true;
   const told = isProblem ? errorOfProblem(jsonIn(text)?.value, retryAfter) : undefined;
   if (told !== undefined) return told;
@@ -161,12 +161,15 @@ export function errorOfResponse(response: Response, text: string, what: string):
   return failure(kindOf(status), sentence, { status, retryAfter });
 }
 
-/** The milliseconds of a header `retry-after` in seconds. A date is passed over: clocks differ. */
-function retryAfterOf(header: string | null): number | null {
-  return header !== null && /^\d{1,9}$/.test(header) ? Number(header) * 1000 : null;
+/** The milliseconds that a header `retry-after` asks for, in seconds or by a date: that is compared with the service's own clock. */
+function retryAfterOf(headers: Headers): number | null {
+  const asked = headers.get("retry-after") ?? "";
+  if (/^\d{1,9}$/.test(asked)) return Number(asked) * 1000;
+  const wait = Date.parse(asked) - Date.parse(headers.get("date") ?? "");
+  return wait >= 0 ? wait : null;
 }
 
-/** What runtimes call a connection that was never made: then nothing was sent. A browser does not tell. */
+/** The codes that runtimes give to a connection that was never made: nothing was sent. A browser does not tell. */
 const NEVER_SENT =
   /^(?:ConnectionRefused|FailedToOpenSocket|E(?:CONNREFUSED|NOTFOUND|AI_AGAIN|HOSTUNREACH|NETUNREACH)|UND_ERR_CONNECT_TIMEOUT|DNS\w*)$/;
 

@@ -2,7 +2,7 @@ import { type ClientError, ClientStreamError, errorOfNetwork, errorOfResponse, f
 import { EventParser, type ServerEvent } from "./event-parser";
 import { Limit, type Settings, type Timer } from "./settings";
 
-/** What an event stream is made of. */
+/** The source of an event stream. */
 export interface EventSourceOf {
   /** Names it in sentences. */
   readonly what: string;
@@ -31,7 +31,9 @@ type Reader = Pick<ReadableStreamDefaultReader<Uint8Array>, "read">;
 export class EventFollower {
   readonly #settings: Settings;
   readonly #source: EventSourceOf;
-  readonly #limit: Limit;
+  readonly #options: { readonly signal?: AbortSignal };
+  /** Null before the first read. */
+  #made: Limit | null = null;
   readonly #decoders = { text: new TextDecoder(), parser: new EventParser() };
   #reader: Reader | null = null;
   /** The connection that is open, to be aborted. */
@@ -54,8 +56,16 @@ export class EventFollower {
     this.#settings = settings;
     this.#source = source;
     this.#lastId = source.after ?? null;
-    this.#limit = new Limit(settings, options);
-    this.#limit.signal.addEventListener("abort", () => this.#connection?.abort(), { once: true });
+    this.#options = options;
+  }
+
+  /** Made with the first read: a stream that is never read must keep nothing of its signal. */
+  get #limit(): Limit {
+    if (this.#made === null) {
+      this.#made = new Limit(this.#settings, this.#options);
+      this.#made.signal.addEventListener("abort", () => this.leave(), { once: true });
+    }
+    return this.#made;
   }
 
   /**
@@ -66,7 +76,7 @@ export class EventFollower {
   async next(): Promise<ServerEvent | undefined> {
     try {
       for (;;) {
-        if (this.#isEnded) return undefined;
+        if (this.#isEnded && !this.#isLeft) return undefined;
         const event = this.#events[this.#at];
         if (event !== undefined) return this.#show(event);
         if (this.#limit.signal.aborted) throw new ClientStreamError(this.#limit.cancelled(this.#source.what));
@@ -84,15 +94,19 @@ export class EventFollower {
   end(): void {
     this.#isEnded = true;
     this.#drop();
-    this.#limit.end();
+    this.#made?.end();
   }
 
-  /** The reader wants no more. */
+  /** The reader wants no more, or its signal was aborted: then it may not read again. */
   leave(): void {
-    if (this.#isEnded || this.#isLeft) return;
+    if (this.#isEnded) return;
     this.#isLeft = true;
     this.end();
-    this.#limit.abort();
+    this.#made?.abort();
+    this.#tellLeft();
+  }
+
+  #tellLeft(): void {
     if (this.#lastId !== null) this.#source.leave?.(this.#lastId);
   }
 
@@ -135,7 +149,10 @@ export class EventFollower {
       this.#drop();
       throw new ClientStreamError(strange(what, response.status));
     }
-    this.#lastId ??= this.#source.idIn(response);
+    if (this.#lastId === null) {
+      this.#lastId = this.#source.idIn(response);
+      if (this.#isLeft) this.#tellLeft(); // While the head of the response was on its way.
+    }
     this.#decoders.text = new TextDecoder();
     this.#decoders.parser = new EventParser();
     this.#reader = response.body.getReader();

@@ -5,6 +5,8 @@ export interface ServerEvent {
   readonly data: string;
   /** The id of the last event that had one; empty if none had. */
   readonly id: string;
+  /** The number of its message, in the events of a session. */
+  readonly message?: number;
 }
 
 /** Most characters of one event. */
@@ -23,6 +25,7 @@ export class EventParser {
   #size = 0;
   #event = "";
   #newId = "";
+  #message = 0;
 
   /**
    * Takes a piece of decoded text, and gives the events that are complete with it.
@@ -52,8 +55,16 @@ export class EventParser {
   }
 
   #dispatch(events: ServerEvent[]): void {
-    if (this.#data !== null) events.push({ event: this.#event || "message", data: this.#data, id: this.#newId });
+    if (this.#data !== null) {
+      events.push({
+        event: this.#event || "message",
+        data: this.#data,
+        id: this.#newId,
+        ...(this.#message > 0 && { message: this.#message }),
+      });
+    }
     this.#data = null;
+    this.#message = 0;
     this.#size = 0;
     this.#event = "";
   }
@@ -69,5 +80,6 @@ export class EventParser {
     } else if (name === "event") this.#event = value;
     else if (name === "id" && !value.includes("\0")) this.#newId = value;
     else if (name === "retry" && /^\d+$/.test(value)) this.retry = Number(value);
+    else if (name === "message") this.#message = Number(value) || 0;
   }
 }

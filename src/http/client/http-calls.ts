@@ -32,12 +32,17 @@ export function bodyOf(payload: unknown, what: string): Result<string | undefine
 
 export const nameOf = (actor: string, operation: string): string => `${operation} of "${actor}"`;
 
-const pathOf = (actor: string, operation: string): string =>
-  `/actors/${encodeURIComponent(actor)}/${encodeURIComponent(operation)}`;
+/**
+ * A part of a path. What no path can have is replaced, so that nothing is found by it: a half of a surrogate pair has no encoding, and a
+ * name of one or two dots leads to another path, however it is encoded.
+ */
+export const partOf = (name: string): string => encodeURIComponent(name.replace(/\p{Surrogate}|^\.{1,2}$/gu, "\ufffd"));
+
+const pathOf = (actor: string, operation: string): string => `/actors/${partOf(actor)}/${partOf(operation)}`;
 
 export const JSON_BODY = { "content-type": "application/json" };
 
-/** What the header `prefer` says in front, for a message that is handed on. */
+/** The beginning of the header `prefer` of a tell: the gateway answers once the mailbox has the message. */
 export const ASYNC = "respond-async, ";
 
 /** A request of JSON. */
@@ -156,10 +161,8 @@ export class HttpCalls implements Calls {
   /** Stops a stream that would else wait for its reader to come back. */
   #stop(id: string, options: CallOptions): void {
     const init = { method: "DELETE", headers: headersOf(options, {}), keepalive: true };
-    this.#settings.fetch(`/streams/${encodeURIComponent(id)}`, init).then(
-      (response) => response.body?.cancel(),
-      () => {}, // It ends by itself then, a little later.
-    );
+    const stopped = this.#settings.fetch(`/streams/${encodeURIComponent(id)}`, init);
+    stopped.then((response) => response.body?.cancel()).catch(() => {}); // It ends by itself then, a little later.
   }
 }
 

@@ -55,7 +55,7 @@ export function inOrder<Item>(
 }
 
 /** The item of an event, or the end; undefined for an event that is neither. */
-export function stepOf({ event, data }: ServerEvent, what: string): IteratorResult<unknown, undefined> | undefined {
+function stepOf({ event, data }: ServerEvent, what: string): IteratorResult<unknown, undefined> | undefined {
   if (event === "end" || data === "[DONE]") return { done: true, value: undefined }; // The second is the AI SDK's.
   if (event !== "message" && event !== "error") return undefined;
   const json = jsonIn(data);

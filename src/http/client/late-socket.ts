@@ -2,7 +2,7 @@ import { err, type Result } from "neverthrow";
 import { type ClientError, ClientStreamError, failure } from "./client-error";
 import { type Calls, nameOf } from "./http-calls";
 import { inOrder } from "./items";
-import { type CallOptions, positive, type Settings, type StreamCallOptions } from "./settings";
+import { positive, type Settings, type StreamCallOptions } from "./settings";
 import type { SocketCalls } from "./socket-calls";
 import type { SubscribeOptions } from "./subscription";
 
@@ -15,24 +15,26 @@ const LOADING = 10_000;
 export class LateSocket implements Calls {
   readonly #settings: Settings;
   #calls: Promise<SocketCalls> | null = null;
+  #loaded: SocketCalls | null = null;
   #isClosed = false;
 
   constructor(settings: Settings) {
     this.#settings = settings;
   }
 
-  ask(actor: string, operation: string, payload: unknown, options: CallOptions): Promise<Result<unknown, ClientError>> {
-    return this.#load().then(
-      (calls) => calls.ask(actor, operation, payload, options),
-      (cause: unknown) => err(notLoaded(nameOf(actor, operation), cause)),
-    );
+  ask(...call: Parameters<Calls["ask"]>): Promise<Result<unknown, ClientError>> {
+    return this.#send(call, (calls) => calls.ask(...call));
   }
 
-  tell(actor: string, operation: string, payload: unknown, options: CallOptions): Promise<Result<void, ClientError>> {
-    return this.#load().then(
-      (calls) => calls.tell(actor, operation, payload, options),
-      (cause: unknown) => err(notLoaded(nameOf(actor, operation), cause)),
-    );
+  tell(...call: Parameters<Calls["tell"]>): Promise<Result<void, ClientError>> {
+    return this.#send(call, (calls) => calls.tell(...call));
+  }
+
+  #send<Reply>(
+    [actor, operation]: Parameters<Calls["ask"]>,
+    send: (calls: SocketCalls) => Promise<Result<Reply, ClientError>>,
+  ): Promise<Result<Reply, ClientError>> {
+    return this.#load().then(send, (cause: unknown) => err(notLoaded(nameOf(actor, operation), cause)));
   }
 
   stream(actor: string, operation: string, payload: unknown, options: StreamCallOptions): Items {
@@ -46,10 +48,7 @@ export class LateSocket implements Calls {
 
   close(): void {
     this.#isClosed = true;
-    this.#calls?.then(
-      (calls) => calls.close(),
-      () => {}, // Then there is no socket.
-    );
+    this.#loaded?.close();
   }
 
   #late(what: string, begin: (calls: SocketCalls) => Items): Items {
@@ -79,6 +78,7 @@ export class LateSocket implements Calls {
       import("./socket-calls")
         .then(({ SocketCalls }) => {
           const calls = new SocketCalls(this.#settings);
+          this.#loaded = calls;
           if (this.#isClosed) calls.close();
           resolve(calls);
         }, reject)

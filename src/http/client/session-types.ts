@@ -31,6 +31,8 @@ export interface SessionPage<Metadata = unknown> {
 /** An event of a session's log. */
 export interface SessionEvent {
   readonly id: string;
+  /** The number of its message. */
+  readonly message: number;
   /** `message` for an item; else `request`, `reply`, `end` or `error`. */
   readonly event: string;
   readonly data: unknown;
@@ -38,7 +40,7 @@ export interface SessionEvent {
 
 /** Names a message or a session, so that it can be sent again. */
 export interface KeyOptions {
-  /** What is sent again with the same key is not done again: its answer is given again. Default: a new key each time. */
+  /** A request that is sent again with the same key is not done again: it gets the same answer. Default: a new key each time. */
   readonly key?: string;
 }
 
@@ -137,7 +139,7 @@ export interface RemoteSession<Signatures = AnySignatures, Metadata = unknown> {
    */
   events(options?: SessionEventsOptions): AsyncIterableIterator<SessionEvent, undefined>;
 
-  /** What the gateway knows of the session. */
+  /** Shows the session as the gateway knows it. */
   show(options?: CallOptions): Promise<Result<Session<Metadata>, ClientError>>;
 
   /** Ends a message that is being answered, by its number. */

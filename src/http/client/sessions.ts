@@ -1,7 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
 import { type ClientError, ClientStreamError, isObject, jsonIn, strange } from "./client-error";
 import { EventFollower } from "./event-follower";
-import { type Answer, ASYNC, bodyOf, headersOf, JSON_BODY, request } from "./http-calls";
+import { type Answer, ASYNC, bodyOf, headersOf, JSON_BODY, partOf, request } from "./http-calls";
 import { inOrder, itemsOf } from "./items";
 import type {
   ClientSessions,
@@ -49,7 +49,7 @@ class SessionCalls {
   constructor(settings: Settings, id: string) {
     this.id = id;
     this.#settings = settings;
-    this.#path = `/${settings.sessions}/${encodeURIComponent(id)}`;
+    this.#path = `/${settings.sessions}/${partOf(id)}`;
   }
 
   ask(operation: string, payload?: unknown, options: CallOptions & KeyOptions = {}) {
@@ -111,7 +111,8 @@ class SessionCalls {
       if (event.event === "reconnect") return read();
       const data = jsonIn(event.data);
       if (data === undefined) throw new ClientStreamError(strange(what));
-      return { done: false, value: { id: event.id, event: event.event, data: data.value } };
+      const value = { id: event.id, message: event.message ?? message ?? 0, event: event.event, data: data.value };
+      return { done: false, value };
     };
     return inOrder(read, () => follower.leave());
   }

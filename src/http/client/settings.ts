@@ -4,7 +4,7 @@ import { type ClientError, errorOfNetwork, failure, NotSent } from "./client-err
 /** Headers, or what makes them for each request. */
 export type ClientHeaders = Readonly<Record<string, string>>;
 
-/** How a client comes back. The pause doubles each time, up to `longest`; some of it is left to chance. */
+/** The pauses before a client comes back. They double each time, up to `longest`; some of each is left to chance. */
 export interface RetryOptions {
   /** Milliseconds before the first attempt, unless the service asks for others. Default: 1,000. */
   readonly first?: number;
@@ -30,7 +30,7 @@ export interface ClientOptions {
   readonly sessions?: string;
   /** Milliseconds that an ask waits for its reply. Default: 30,000. */
   readonly timeout?: number;
-  /** Milliseconds without a byte after which the connection of a stream counts as lost. Default: 60,000. */
+  /** Milliseconds without a byte after which the connection of a stream, or the socket, counts as lost. Default: 60,000. */
   readonly idle?: number;
   /** How streams and the socket come back. Default: after a second, and then ever later, ten times. */
   readonly retry?: RetryOptions;
@@ -76,6 +76,12 @@ const timers: NonNullable<ClientOptions["clock"]> = {
 /** The names of a client's options. */
 const NAMES = "url token headers fetch socket sessions timeout idle retry clock";
 
+/** @throws TypeError for a misspelt option. */
+function checkNames(given: object, names: string, what: string): void {
+  const unknown = Object.keys(given).find((name) => !names.split(" ").includes(name));
+  if (unknown !== undefined) throw new TypeError(`${what} has no option ${unknown}; it has ${names}.`);
+}
+
 /** The URL of a gateway, without a slash at its end. */
 function urlOf(given: string | URL | undefined): string {
   try {
@@ -92,6 +98,8 @@ function urlOf(given: string | URL | undefined): string {
   );
 }
 
+type Sending = RequestInit & { readonly headers: ClientHeaders };
+
 /** The options of a client, complete. */
 export class Settings {
   /** Without a slash at the end. */
@@ -104,11 +112,13 @@ export class Settings {
 
   /** @throws TypeError or RangeError when an option cannot be one. */
   constructor(options: ClientOptions) {
-    const unknown = Object.keys(options ?? {}).find((name) => !NAMES.split(" ").includes(name));
-    if (unknown !== undefined) throw new TypeError(`A client has no option ${unknown}; it has ${NAMES}.`);
-    const { first = 1_000, longest = 30_000, attempts = 10 } = options.retry ?? {};
-    this.#options = options;
+    checkNames(options ?? {}, NAMES, "A client");
     this.url = urlOf(options?.url);
+    const { retry = {}, socket = false } = options;
+    checkNames(retry, "first longest attempts", "The retry of a client");
+    if (typeof socket !== "boolean") throw new TypeError(`socket is true or false; got ${String(socket)}.`);
+    const { first = 1_000, longest = 30_000, attempts = 10 } = retry;
+    this.#options = options;
     this.timeout = positive(options.timeout ?? 30_000, "timeout");
     this.idle = positive(options.idle ?? 60_000, "idle");
     this.sessions = options.sessions ?? "sessions";
@@ -129,8 +139,16 @@ export class Settings {
     return (this.#options.clock ?? timers).setTimer(callback, delay);
   }
 
-  /** Sends a request. It rejects as the runtime's fetch does. */
-  async fetch(path: string, init: RequestInit & { readonly headers: ClientHeaders }): Promise<Response> {
+  /** Sends a request. It rejects as the runtime's fetch does, and once its signal is aborted: a function of its owner may never settle. */
+  fetch(path: string, init: Sending): Promise<Response> {
+    const { signal } = init;
+    return new Promise((resolve, reject) => {
+      signal?.addEventListener("abort", () => reject(signal.reason), { once: true });
+      this.#send(path, init).then(resolve, reject);
+    });
+  }
+
+  async #send(path: string, init: Sending): Promise<Response> {
     const { headers: given } = this.#options;
     let headers: Headers;
     try {
@@ -151,7 +169,7 @@ export class Settings {
   /** The milliseconds before an attempt, after so many that brought nothing. */
   pauseAfter(failures: number, asked: number | null, retryAfter: number | null): number {
     const { first, longest } = this.retry;
-    const pause = Math.min((asked ?? first) * 2 ** Math.min(failures, 30), longest);
+    const pause = Math.min((asked || first) * 2 ** Math.min(failures, 30), longest);
     // Half of it at random ("equal jitter"), so that clients that were cut off together come back one by one.
     return Math.max(pause / 2 + (Math.random() * pause) / 2, Math.min(retryAfter ?? 0, longest));
   }

@@ -2,7 +2,7 @@ import { err, ok, type Result } from "neverthrow";
 import { type ClientError, failure } from "./client-error";
 import { bodyOf, type Calls, nameOf } from "./http-calls";
 import { type CallOptions, Limit, type Settings, type StreamCallOptions, type Timer } from "./settings";
-import { type Call, errorIn, PROTOCOL, SocketLink } from "./socket-link";
+import { type Call, errorIn, type LinkEvents, PROTOCOL, SocketLink } from "./socket-link";
 import { readerOf, type SocketSource } from "./socket-reader";
 import { type SubscribeOptions, subscriptionTo } from "./subscription";
 
@@ -25,6 +25,8 @@ export class SocketCalls implements Calls {
   #reason = "";
   #lastId = 0;
   #failures = 0;
+  /** True where the gateway did not let the newest one in, or not yet. */
+  #isShut = false;
   #timer: Timer | null = null;
   #isFlushing = false;
   #isClosed = false;
@@ -177,9 +179,10 @@ export class SocketCalls implements Calls {
   }
 
   #open(): SocketLink {
-    const link = new SocketLink(this.#settings, {
+    const events: LinkEvents = {
       onReady: () => {
         this.#failures = 0;
+        this.#isShut = false;
         this.#flush();
       },
       onRoom: () => this.#flushSoon(),
@@ -195,7 +198,9 @@ export class SocketCalls implements Calls {
         if (refusal !== null) this.#failWaiting(failure(refusal, `The message was not sent: ${reason}`));
         this.#comeBack();
       },
-    });
+    };
+    const link = new SocketLink(this.#settings, events, this.#isShut);
+    this.#isShut = true;
     this.#links.add(link);
     return link;
   }

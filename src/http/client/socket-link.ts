@@ -1,3 +1,4 @@
+import type { SocketLimits } from "../socket/frames";
 import {
   type ClientError,
   type ClientErrorKind,
@@ -45,14 +46,6 @@ const WELCOME = 10_000;
 /** The texts that a WebSocket takes as a sub-protocol (RFC 9110, token). */
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 
-/** The bounds of a socket, as the gateway tells them. */
-interface Limits {
-  readonly text: number;
-  readonly depth: number;
-  readonly frames: number;
-  readonly messages: number;
-}
-
 interface Sent {
   readonly call: Call;
   /** Bytes that count as not taken by the gateway yet. */
@@ -64,24 +57,37 @@ export class SocketLink {
   readonly #settings: Settings;
   readonly #events: LinkEvents;
   readonly #sent = new Map<string, Sent>();
-  readonly #timer: Timer;
+  /** Until it is welcome, and then until the next look. */
+  #timer: Timer;
+  /** The looks since anything came. */
+  #quiet = 0;
   #socket: WebSocket | null = null;
-  #limits: Limits | null = null;
+  /** Null until the gateway has told them. */
+  #limits: SocketLimits | null = null;
   #bytes = 0;
   /** The messages among those that were sent. */
   #messages = 0;
+  /** For each ping without its pong, what had been sent before: by the pong, the gateway has taken that. */
+  readonly #pings: (readonly Sent[])[] = [];
   /** Frames that are no messages, and go with the next text. */
-  #said: string[] = [];
+  readonly #said: string[] = [];
+  /** The frames of the next text, and its bytes. */
+  readonly #frames: string[] = [];
+  #size = 2;
   #isEnded = false;
 
-  constructor(settings: Settings, events: LinkEvents) {
+  /**
+   * @param isSecond true where the one before was not let in: then the token goes by the first frame. The refusal of a handshake has a status,
+   * which no WebSocket shows; that of a frame has a sentence.
+   */
+  constructor(settings: Settings, events: LinkEvents, isSecond: boolean) {
     this.#settings = settings;
     this.#events = events;
     this.#timer = settings.setTimer(() => this.#lose("the gateway did not let the client in in time."), WELCOME);
-    void this.#open();
+    void this.#open(isSecond);
   }
 
-  async #open(): Promise<void> {
+  async #open(isSecond: boolean): Promise<void> {
     try {
       const token = await this.#settings.token();
       if (this.#isEnded) return;
@@ -89,14 +95,14 @@ export class SocketLink {
         this.#lose("this runtime has no WebSocket; Node has one from version 22 on.", "unreachable");
         return;
       }
-      const isPlain = token !== undefined && TOKEN.test(token);
+      const isInHandshake = token !== undefined && TOKEN.test(token) && !isSecond;
       const socket = new WebSocket(
         `${this.#settings.url.replace(/^http/, "ws")}/socket`,
-        isPlain ? [PROTOCOL, `bearer.${token}`] : [PROTOCOL],
+        isInHandshake ? [PROTOCOL, `bearer.${token}`] : [PROTOCOL],
       );
       this.#socket = socket;
       socket.onopen = () => {
-        if (token !== undefined && !isPlain) socket.send(JSON.stringify([{ kind: "authenticate", token }]));
+        if (token !== undefined && !isInHandshake) socket.send(JSON.stringify([{ kind: "authenticate", token }]));
       };
       socket.onmessage = ({ data }) => this.#receive(data);
       socket.onclose = ({ code, reason }) =>
@@ -106,14 +112,12 @@ export class SocketLink {
     }
   }
 
-  /** Sends of these messages as many as the gateway has room for, and takes them out. */
+  /** Sends as many of these messages as the gateway has room for, and removes them from the map. */
   send(waiting: Map<string, Call>): void {
     const limits = this.#limits;
     const socket = this.#socket;
     if (limits === null || socket === null || this.#isEnded) return;
-    const texts = this.#said;
-    this.#said = [];
-    let size = texts.reduce((sum, text) => sum + text.length + 1, 2);
+    for (const text of this.#said.splice(0)) this.#add(text, bytesOf(text) + 1, limits);
     for (const [id, call] of waiting) {
       const bytes = bytesOf(call.text) + 1;
       const refusal = refusalOf(call, bytes, limits);
@@ -122,26 +126,37 @@ export class SocketLink {
         call.fail(refusal);
         continue;
       }
-      // What waits at the gateway is bounded: half of that is never too much.
+      // The gateway bounds the bytes that wait there. Half of its bound is never too much.
       const isFull = this.#bytes > 0 && this.#bytes + bytes > limits.text / 2;
+      if (isFull && this.#pings.length === 0) this.#ping(); // Its answers may take long, though it has taken them.
       if (isFull || (call.isMessage && this.#messages >= limits.messages)) break;
-      if (texts.length + 1 >= limits.frames || size + bytes > limits.text) {
-        socket.send(`[${texts.splice(0).join(",")}]`);
-        size = 2;
-      }
       waiting.delete(id);
-      texts.push(call.text);
-      size += bytes;
       this.#sent.set(id, { call, bytes });
       this.#bytes += bytes;
       if (call.isMessage) this.#messages++;
+      this.#add(call.text, bytes, limits);
     }
-    if (texts.length > 0) socket.send(`[${texts.join(",")}]`);
+    this.#write();
+  }
+
+  /** Adds a frame to the text that is sent next. One that is full goes at once. */
+  #add(frame: string, bytes: number, limits: SocketLimits): void {
+    if (this.#frames.length >= limits.frames || this.#size + bytes > limits.text) this.#write();
+    this.#frames.push(frame);
+    this.#size += bytes;
+  }
+
+  #write(): void {
+    if (this.#frames.length > 0) this.#socket?.send(`[${this.#frames.splice(0).join(",")}]`);
+    this.#size = 2;
   }
 
   /** Sends a frame that is no message, about one that was sent by this socket. */
   say(frame: { readonly kind: string; readonly id: string | null; readonly count?: number }): void {
-    if (frame.id === null || !this.#sent.has(frame.id)) return;
+    if (frame.id !== null && this.#sent.has(frame.id)) this.#say(frame);
+  }
+
+  #say(frame: object): void {
     if (this.#said.push(JSON.stringify(frame)) === 1) queueMicrotask(() => this.send(new Map()));
   }
 
@@ -157,6 +172,8 @@ export class SocketLink {
   }
 
   #receive(data: unknown): void {
+    if (this.#isEnded) return;
+    this.#quiet = 0;
     const frames = typeof data === "string" ? jsonIn(data)?.value : undefined;
     if (!Array.isArray(frames)) this.#lose("the service sent no frames.", "invalid-response");
     else for (const frame of frames) if (isFrame(frame)) this.#take(frame);
@@ -165,6 +182,7 @@ export class SocketLink {
   #take(frame: Frame): void {
     if (frame.kind === "welcome") this.#welcome(frame);
     if (frame.kind === "goodbye") this.#events.onLeave();
+    if (frame.kind === "pong") this.#takePong();
     const sent = typeof frame["id"] === "string" ? this.#sent.get(frame["id"]) : undefined;
     if (sent === undefined) return; // It is about no message, or about one that was cancelled meanwhile.
     if (sent.call.take(frame)) this.#forget(sent.call.id);
@@ -173,8 +191,30 @@ export class SocketLink {
 
   #welcome({ limits }: Frame): void {
     this.#timer.cancel();
-    this.#limits = (isObject(limits) ? limits : {}) as unknown as Limits; // As the protocol has them. One that is missing bounds nothing.
+    this.#watch();
+    this.#limits = (isObject(limits) ? limits : {}) as unknown as SocketLimits; // As the protocol has them. A limit that is missing bounds nothing.
     this.#events.onReady();
+  }
+
+  /** A network that is gone tells nobody, so a gateway that is quiet is asked, and one that stays quiet is lost. */
+  #watch(): void {
+    const { idle } = this.#settings;
+    this.#timer = this.#settings.setTimer(() => {
+      this.#quiet++;
+      if (this.#quiet > 2) this.#lose(`nothing has come for ${idle} ms.`);
+      else this.#watch();
+      if (this.#quiet === 2) this.#ping();
+    }, idle / 3);
+  }
+
+  #ping(): void {
+    this.#pings.push([...this.#sent.values()]);
+    this.#say({ kind: "ping" });
+  }
+
+  #takePong(): void {
+    for (const sent of this.#pings.shift() ?? []) this.#release(sent);
+    this.#events.onRoom();
   }
 
   #forget(id: string): void {
@@ -218,12 +258,16 @@ export const errorIn = (frame: Frame, what: string): ClientError => errorOfProbl
 const isFrame = (frame: unknown): frame is Frame => isObject(frame) && typeof frame["kind"] === "string";
 
 /** Why a message is not sent: it would end the socket, and with it all other messages. */
-function refusalOf({ what, text }: Call, bytes: number, { text: most, depth }: Limits): ClientError | undefined {
-  if (bytes + 1 > most) {
+function refusalOf({ what, text }: Call, bytes: number, { text: most, depth }: SocketLimits): ClientError | undefined {
+  // For a short text, the bytes are a bound.
+  if (bytes + 1 > most && encoder.encode(text).length + 2 > most) {
     return failure("payload-too-large", `${what} was not sent: this socket takes ${most} bytes.`);
   }
-  if (text.length <= depth || depthOf(text) < depth) return undefined;
-  return failure("payload-too-large", `${what} was not sent: this socket takes ${depth} levels.`);
+  if (text.length > depth && depthOf(text) >= depth) {
+    return failure("payload-too-large", `${what} was not sent: this socket takes ${depth} levels.`);
+  }
+  if (!/[{,]"__proto__":/.test(text)) return undefined; // Within a text, its quotes would be escaped.
+  return failure("bad-request", `${what} was not sent: its payload has a key "__proto__", which no gateway takes.`);
 }
 
 /** The levels of nesting of a JSON text. */
@@ -241,7 +285,7 @@ const encoder = new TextEncoder();
 /** The bytes of a text, or a little more for a short one. */
 const bytesOf = (text: string): number => (text.length < 300 ? text.length * 3 : encoder.encode(text).length);
 
-/** What the end of a socket means. A browser does not tell why a handshake was refused. */
+/** The sentence of the end of a socket. A browser does not tell why a handshake was refused. */
 const sentenceOf = (code: number, reason: string): string =>
   reason === ""
     ? `the socket was lost or could not be opened (${code}).`

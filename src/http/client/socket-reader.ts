@@ -12,7 +12,7 @@ export class Gap {
   }
 }
 
-/** What a reader reads: a stream, or a topic. */
+/** The source of a reader: a stream, or a topic. */
 export interface SocketSource {
   /** Names it in sentences. */
   readonly what: string;

@@ -1,5 +1,6 @@
 import type { Clock, Histogram, System } from "../../index";
 import type { MetricFamily, Part, Route, Sample, SampledHistogram, Site } from "../contract";
+import { familyOf } from "../metric-family";
 import { authorized } from "./authorized";
 import { OPEN_METRICS, openMetrics } from "./open-metrics";
 
@@ -55,7 +56,7 @@ const gauge = (
   value: number,
   labels: Sample["labels"] = {},
   unit?: "bytes",
-): MetricFamily => ({ name, type: "gauge", help, ...(unit && { unit }), samples: [{ labels, value }] });
+): MetricFamily => ({ ...familyOf("gauge", name, help, value, labels), ...(unit && { unit }) });
 
 function hasMetrics(system: System): boolean {
   try {
@@ -111,12 +112,7 @@ function mailboxFamilies({ router }: System): readonly MetricFamily[] {
   return [
     gauge("envoi_mailbox_messages", "Messages that wait in mailboxes.", queued),
     gauge("envoi_running_messages", "Messages that are being handled.", running),
-    {
-      name: "envoi_dead_letters",
-      type: "counter",
-      help: "Messages that no handler took.",
-      samples: [{ labels: {}, value: dead }],
-    },
+    familyOf("counter", "envoi_dead_letters", "Messages that no handler took.", dead),
   ];
 }
 

@@ -1,4 +1,5 @@
 import type { JsonSchema } from "../../index";
+import { mayBeEmpty } from "../actors";
 import type { Endpoint, Route, RouteDescription, Site } from "../contract";
 import { STATUSES, TITLES } from "../problem";
 import { ComponentSchemas } from "./component-schemas";
@@ -111,12 +112,12 @@ const PREFER: Json = {
 };
 
 /** The answers of an ask that went well. */
-const replies = ({ operation }: Endpoint, { output }: Parts): Json => ({
+const replies = (endpoint: Endpoint, { output }: Parts): Json => ({
   ...(output !== undefined && {
     200: { description: "The reply.", content: { "application/json": { schema: output } } },
   }),
   202: { description: "The actor has taken the message. Its reply is dropped." },
-  ...((output === undefined || operation.reply.parse(undefined).isOk()) && {
+  ...(mayBeEmpty(endpoint) && {
     204: { description: "The message was handled, and there is no reply." },
   }),
 });

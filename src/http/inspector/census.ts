@@ -12,7 +12,7 @@ export class Group implements Numbers {
   handled = 0;
   failed = 0;
   restarts = 0;
-  /** Those that are held back, or restart. */
+  /** The number of members that are held back, or restart. */
   troubled = 0;
   /** The look at which its numbers began from 0. */
   look = 0;
@@ -112,7 +112,6 @@ export class Census {
   known: Known[] = [];
   queued = 0;
   rate = 0;
-  restarts = 0;
   #looks = 0;
   #before: Known[] = [];
   /** The next one in `#before`. Actors that live on keep their order. */
@@ -135,7 +134,7 @@ export class Census {
     this.#above = [];
     this.#actors = this.#system.actors();
     this.known = [];
-    this.queued = this.rate = this.restarts = 0;
+    this.queued = this.rate = 0;
   }
 
   /** Looks at some more actors. True when it has seen all. */
@@ -168,7 +167,6 @@ export class Census {
     this.known.push(known);
     this.queued += known.queued;
     this.rate += known.rate;
-    this.restarts += known.restarts;
   }
 
   #familyOf(parent: Known | undefined): Family {

@@ -5,12 +5,16 @@ import type { LetterRow, LogEntry } from "./shapes";
 const LONGEST = 300;
 /** Rows of dead letters. Beyond that, the row that was quiet for longest goes. */
 const MOST_LETTERS = 100;
-/** Events that are looked at between two looks at the actors. Each costs about a microsecond. */
+/** Starts and stops, and other events, that are kept between two looks at the actors. Each costs about a microsecond. */
 const MOST_EVENTS = 1_000;
+/** Starts and stops that are heard between two looks. Most are only passed over, so that failures among them are heard. */
+const MOST_LIVES = 10_000;
 /** Most entries that one frame has. */
 const MOST_SENT = 200;
 
-const shorten = (text: string): string => (text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}…` : text);
+/** A text that is cut is copied: a slice alone would keep all of the text in memory, as long as the entry is kept. */
+const shorten = (text: string): string =>
+  text.length > LONGEST ? `${Buffer.from(text.slice(0, LONGEST - 1)).toString()}…` : text;
 
 /** The sentence of what was thrown. No stack: it has paths. */
 function sentenceOf(thrown: unknown): string {
@@ -76,25 +80,30 @@ class Ring {
 }
 
 /**
- * What happened in a system, while somebody looks: the last events, and the dead letters by reason. It hears a bounded number of events
+ * The last events of a system while somebody looks, and its dead letters by reason. It hears a bounded number of events
  * between two looks: a flood of them costs no more than that.
  */
 export class Journal {
+  /** When it was made: numbers of entries are those of another service where this differs. In milliseconds since 1970. */
+  readonly since: number;
   readonly #system: System;
   /** Starts and stops have entries of their own number, or they would push out the failures. */
-  readonly #lives: Ring;
+  readonly #startsAndStops: Ring;
   readonly #rest: Ring;
   readonly #letters = new Map<string, LetterRow>();
   #last = 0;
-  #heard = 0;
+  /** Starts and stops, and other events, that were heard since the last look began. */
+  #lives = 0;
+  #others = 0;
   /** The numbers of the newest entries at which some events were left out. */
   #cutAt = 0;
   #end: (() => void) | null = null;
 
   /** @param most entries that are kept of each of two kinds. */
   constructor(system: System, most: number) {
+    this.since = Math.trunc(system.clock.wallTime());
     this.#system = system;
-    this.#lives = new Ring(most);
+    this.#startsAndStops = new Ring(most);
     this.#rest = new Ring(most);
   }
 
@@ -109,7 +118,7 @@ export class Journal {
 
   /** Begins to hear, or goes on after too many events. */
   listen(): void {
-    this.#heard = 0;
+    this.#lives = this.#others = 0;
     this.#end ??= this.#system.events.subscribe((event) => this.#hear(event));
   }
 
@@ -121,29 +130,35 @@ export class Journal {
   /** The newest entries after another one, and whether some are missing. */
   after(id: number): { readonly entries: readonly LogEntry[]; readonly isCut: boolean } {
     if (id >= this.#last) return { entries: [], isCut: false };
-    const entries = [...this.#lives.after(id), ...this.#rest.after(id)].sort((a, b) => a.id - b.id);
+    const entries = [...this.#startsAndStops.after(id), ...this.#rest.after(id)].sort((a, b) => a.id - b.id);
     const isCut = this.#cutAt > id || entries.length > MOST_SENT;
     return { entries: entries.slice(-MOST_SENT), isCut };
   }
 
   #hear(event: SystemEvent): void {
+    const isLife = event.kind === "started" || event.kind === "stopped";
+    if (isLife && ++this.#lives > MOST_EVENTS) {
+      if (this.#lives === MOST_EVENTS + 1) this.#cutAt = ++this.#last;
+      if (this.#lives === MOST_LIVES) this.close();
+      return;
+    }
     const at = this.#system.clock.wallTime();
     const id = ++this.#last;
     const { kind, address } = event;
-    const ring = kind === "started" || kind === "stopped" ? this.#lives : this.#rest;
+    const ring = isLife ? this.#startsAndStops : this.#rest;
     ring.add({ id, at, kind: shorten(kind), address: shorten(address), text: textOf(event) });
     if (event.kind === "dead-letter") this.#count(event.letter, at);
-    if (++this.#heard < MOST_EVENTS) return;
+    if (isLife || ++this.#others < MOST_EVENTS) return;
     this.#cutAt = id;
     this.close();
   }
 
-  #count({ reason, address, operation, description }: Omit<LetterRow, "count" | "at">, at: number): void {
+  #count(letter: Omit<LetterRow, "count" | "at">, at: number): void {
+    const [reason, address, operation] = [letter.reason, shorten(letter.address), shorten(String(letter.operation))];
     const key = `${reason} ${address} ${operation}`;
     const count = (this.#letters.get(key)?.count ?? 0) + 1;
     this.#letters.delete(key); // The latest one is the last.
-    const row = { reason, address: shorten(address), operation: shorten(String(operation)), count, at };
-    this.#letters.set(key, { ...row, description: shorten(description) });
+    this.#letters.set(key, { reason, address, operation, count, at, description: shorten(letter.description) });
     if (this.#letters.size <= MOST_LETTERS) return;
     for (const oldest of this.#letters.keys()) {
       this.#letters.delete(oldest);

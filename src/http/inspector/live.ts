@@ -1,7 +1,7 @@
 import type { EventLog, LoggedEvent, Site } from "../contract";
 import type { Lookout } from "./lookout";
 import { rowsFound, rowsOf, type Seen } from "./rows";
-import type { Frame, Order } from "./shapes";
+import { type Frame, MOST_OPEN, type Order } from "./shapes";
 
 /** The wishes of one page. */
 export interface Wanted extends Seen {
@@ -9,10 +9,11 @@ export interface Wanted extends Seen {
   readonly find: string;
   /** The number of the newest entry of the log that the page has. */
   readonly logged: number;
+  /** The service that numbered it; null for this one. */
+  readonly since: number | null;
 }
 
-/** Most lines that are open, and the length of each and of a text to find. */
-const MOST_OPEN = 60;
+/** Most letters of a key, and of a text to find. */
 const LONGEST = 600;
 
 const ORDERS: readonly string[] = ["spawned", "queued", "rate", "failed", "restarts"] satisfies Order[];
@@ -36,7 +37,9 @@ export function wantedOf(query: string): Wanted | string {
   if (!isOrder(order)) return `order is one of ${ORDERS.join(", ")}.`;
   const logged = params.get("logged") ?? "0";
   if (!NUMBER.test(logged)) return "logged is a number.";
-  return { open, find, order, logged: Number(logged) };
+  const since = params.get("since");
+  if (since !== null && !NUMBER.test(since)) return "since is a number.";
+  return { open, find, order, logged: Number(logged), since: since === null ? null : Number(since) };
 }
 
 /** The view of one page, as the log that its stream is written from. It keeps nothing: an event is the present, and a slow reader misses some. */
@@ -54,7 +57,8 @@ export class LiveView implements EventLog {
     this.#site = site;
     this.#lookout = lookout;
     this.#wanted = wanted;
-    this.#logged = wanted.logged;
+    const { logged, since } = wanted;
+    this.#logged = since === null || since === lookout.journal.since ? logged : 0;
   }
 
   get last(): number {
@@ -99,6 +103,7 @@ export class LiveView implements EventLog {
       found,
       log: entries,
       logged: journal.last,
+      since: journal.since,
       isLogCut: isCut,
     };
   }

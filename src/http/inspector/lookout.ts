@@ -38,7 +38,7 @@ export class Lookout {
   #begun: number | null = null;
   /** Milliseconds that were spent since the last look began. */
   #spent = 0;
-  /** Those of the last looks. */
+  /** The milliseconds that the last looks took. */
   #costs: readonly number[] = [];
 
   constructor(system: System, every: number, log: number) {
@@ -127,17 +127,23 @@ export class Lookout {
   }
 
   #finish(census: Census): void {
-    const { queued, rate, restarts, known } = census;
+    const { queued, rate, known } = census;
     const operations = this.#rates.look(this.#perSecond);
     // The audit counts what waits in each mailbox once more: it takes as long as a third of a look.
     const { failed, dead } = operations ?? this.#system.router.audit();
-    this.totals = { actors: known.length, queued, rate, failed, dead, restarts };
+    this.totals = { actors: known.length, queued, rate, failed, dead, restarts: this.#system.restarts };
     this.operations = operations?.rows ?? null;
     this.looks++;
     this.isLooking = false;
-    for (const wake of [...this.#waiting]) wake();
+    this.#tell(census, [...this.#waiting]);
+  }
+
+  /** Wakes those who wait, one in a turn of the event loop: a frame of many actors takes some milliseconds. */
+  #tell(census: Census, waiting: (() => void)[]): void {
+    if (census !== this.census) return;
+    waiting.shift()?.();
     // Those who watch get their frames first: their part of the look is known when the timer is set.
-    this.#clock.macrotask(() => this.#lookLater(census));
+    this.#clock.macrotask(() => (waiting.length > 0 ? this.#tell(census, waiting) : this.#lookLater(census)));
   }
 
   #lookLater(census: Census): void {

@@ -1,6 +1,7 @@
 import { callerIn } from "../border/authenticate";
 import type { Part, PartMaker, Site, Visit } from "../contract";
 import { authorized } from "../documents/authorized";
+import { familyOf } from "../metric-family";
 import { refuse } from "../problem";
 import { eventResponse } from "../streams/event-response";
 import { LiveView, wantedOf } from "./live";
@@ -83,12 +84,7 @@ function partOf(site: Site, isOpen: boolean, lookout: Lookout): Part {
       { method: "GET", path: `${PATH}/live`, isOpen, handle: isOpen ? live : authorized(site, PATH, live) },
     ],
     metrics: () => [
-      {
-        name: "envoi_inspector_pages",
-        type: "gauge",
-        help: "Pages of the inspector that are open.",
-        samples: [{ labels: {}, value: lookout.watchers }],
-      },
+      familyOf("gauge", "envoi_inspector_pages", "Pages of the inspector that are open.", lookout.watchers),
     ],
     close: () => lookout.close(),
   };

@@ -1,4 +1,7 @@
-// What the inspector's page gets. It is compiled for the browser, too: types alone.
+// The questions of the inspector's page, and their answers. It is compiled for the browser, too.
+
+/** Most lines that are open at one time. Their keys go in the URL of a request. */
+export const MOST_OPEN = 150;
 
 /** All that the page shows, as one event of its stream. */
 export interface Frame {
@@ -22,6 +25,8 @@ export interface Frame {
   readonly log: readonly LogEntry[];
   /** The number of the newest entry: for the next request. */
   readonly logged: number;
+  /** The service that numbered them: another one after a restart. For the next request, too. */
+  readonly since: number;
   /** True where so many things happened since the last frame that some are not in the log. */
   readonly isLogCut: boolean;
 }
@@ -35,7 +40,7 @@ export interface Totals {
   /** Messages that failed, and that were dead-lettered, so far. */
   readonly failed: number;
   readonly dead: number;
-  /** Of the actors that live. */
+  /** Of all actors so far, also of those that have stopped since. */
   readonly restarts: number;
 }
 
@@ -67,7 +72,7 @@ export interface LetterRow {
 
 /** One line of the tree. */
 export interface TreeRow {
-  /** Names it in requests: the address of an actor. */
+  /** Names it in requests: the address of an actor, or a hash of one that is long. */
   readonly key: string;
   /** `page`: leads to other siblings, from `from` on. */
   readonly kind: "actor" | "group" | "page";

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
-import { realpathSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { readlinkSync, realpathSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
 
 /** Marks a file as ours (`PRAGMA application_id`): the letters "envo". */
 const APPLICATION = 0x656e766f;
@@ -51,6 +51,21 @@ const MIGRATIONS: readonly string[] = [
     UPDATE sessions SET first_at = (SELECT at FROM events WHERE session = sessions.number AND id = sessions.first_event);
     CREATE INDEX sessions_by_first ON sessions (first_at) WHERE first_at IS NOT NULL;
   `,
+  // Without row numbers, each search of an event passed by others as a whole: beside items of 2 MB, one took 66 µs in place of 1.7.
+  `
+    ALTER TABLE events RENAME TO former_events;
+    CREATE TABLE events (
+      session INTEGER NOT NULL,
+      id INTEGER NOT NULL,
+      message INTEGER NOT NULL,
+      at INTEGER NOT NULL,
+      event TEXT,
+      data TEXT NOT NULL,
+      PRIMARY KEY (session, id)
+    );
+    INSERT INTO events SELECT session, id, message, at, event, data FROM former_events ORDER BY session, id;
+    DROP TABLE former_events;
+  `,
 ];
 
 /** The version of the schema that this code reads and writes. */
@@ -62,17 +77,28 @@ export const MEMORY = ":memory:";
 /** The one path of a file, whichever way leads there: its lock is beside it. */
 export function fileAt(path: string): string {
   if (path === MEMORY) return path;
-  try {
-    return realpathSync(path);
-  } catch {
-    // There is no file yet.
+  let at = path;
+  for (let links = 0; links < MOST_LINKS; links++) {
+    try {
+      return realpathSync(at);
+    } catch {
+      // There is no file yet.
+    }
+    try {
+      at = resolve(realpathSync(dirname(at)), readlinkSync(at)); // SQLite makes the file that a link leads to.
+    } catch {
+      break;
+    }
   }
   try {
-    return join(realpathSync(dirname(path)), basename(path));
+    return join(realpathSync(dirname(at)), basename(at));
   } catch {
     return path; // Opening it says what is wrong.
   }
 }
+
+/** As many as Linux follows. */
+const MOST_LINKS = 40;
 
 /** An open file of sessions, and the lock that keeps other processes out. */
 export interface Opened {

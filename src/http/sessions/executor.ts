@@ -44,23 +44,33 @@ export function runThread(
   scope: ThreadScope,
   Connection: typeof Database,
   makeExecutor: typeof createExecutor,
+  /** The number of the file at a path; undefined if there is none. */
+  fileAt: (path: string) => number | undefined,
   end: () => void,
 ): void {
   let database: Database | null = null;
   let execute: Execute | null = null;
+  /** True while the file that was opened is at its path. What is written to another one would be lost with this process. */
+  let isInPlace = (): boolean => true;
   scope.onmessage = ({ data }) => {
     if (data === "") {
       database?.close();
       end();
       return;
     }
-    if (execute !== null) return scope.postMessage(execute(data));
+    if (execute !== null) {
+      return scope.postMessage(
+        isInPlace() ? execute(data) : "ERROR: the file was deleted or moved: start the service anew",
+      );
+    }
     // Until it could be opened, each message is the setup.
     try {
       const { path, pragmas, statements }: Setup = JSON.parse(data);
       database = new Connection(path, { readwrite: true, create: false });
       for (const pragma of pragmas) database.run(pragma);
       execute = makeExecutor(database, statements);
+      const file = fileAt(path);
+      isInPlace = () => fileAt(path) === file;
       scope.postMessage("");
     } catch (thrown) {
       database?.close();
@@ -73,6 +83,8 @@ export function runThread(
 /** The text of the program, as a module. */
 export const threadProgram = (): string => `
   import { Database } from "bun:sqlite";
+  import { statSync } from "node:fs";
+  const fileAt = (path) => statSync(path, { throwIfNoEntry: false })?.ino;
   const __name = (target) => target; // Some bundlers put calls of it into functions.
-  (${runThread})(self, Database, ${createExecutor}, () => process.exit(0)); // In a thread this ends the thread alone.
+  (${runThread})(self, Database, ${createExecutor}, fileAt, () => process.exit(0)); // In a thread this ends the thread alone.
 `;

@@ -1,7 +1,7 @@
 import type { EventLog, LoggedEvent } from "../contract";
 import type { Problem } from "../problem";
 import type { Encoder, EventFormat } from "../streams/event-format";
-import type { View } from "./live-session";
+import type { View } from "./session-view";
 import type { EventRow } from "./store";
 
 /**

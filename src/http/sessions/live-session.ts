@@ -1,13 +1,17 @@
 import type { Clock, ClockTimer } from "../../index";
-import type { EventLog, LoggedEvent } from "../contract";
+import type { LoggedEvent } from "../contract";
 import { type Problem, problemOf } from "../problem";
-import { type EventRow, type MessageRow, REQUEST, type SessionRow, type SessionStore } from "./store";
+import { View, type Viewed } from "./session-view";
+import { type MessageRow, REQUEST, type SessionRow, type SessionStore } from "./store";
+import { WriteError } from "./writer";
 
 /** An event before it has its number. */
 export type NewEvent = Omit<LoggedEvent, "id">;
 
 /** A message that is being answered. */
 export interface Running {
+  /** False for an ask, which has a time of its own. */
+  readonly isStream: boolean;
   /** Ends it before its end. Its readers get the problem as the last event. */
   stop(problem: Problem): void;
   /** True for a message that a chat of the AI SDK's hooks waits for. */
@@ -20,7 +24,7 @@ export interface Running {
 export interface SessionLimits {
   /** Most events that are kept. */
   readonly events: number;
-  /** Milliseconds that streams go on while nobody reads. */
+  /** Milliseconds that streams go on while nobody reads, and no message comes. */
   readonly unread: number;
 }
 
@@ -31,7 +35,7 @@ const UNREAD = problemOf("cancelled", "Nobody read the session for a while, so t
  * A session that something is done with: it numbers the events, and wakes readers once an event is committed. It is in memory while it
  * has readers, running messages or writes under way, and nothing of it is lost with it.
  */
-export class LiveSession {
+export class LiveSession implements Viewed {
   readonly row: SessionRow;
   readonly running = new Map<number, Running>();
   /** Messages that are being stored, by their idempotency key, or by a symbol where they have none. */
@@ -49,6 +53,8 @@ export class LiveSession {
   readonly #waiting = new Set<() => void>();
   readonly #followers = new Set<Follower>();
   readonly #lastOf = new Map<number, number>();
+  /** Messages without a stored end, because it was to be deleted then. */
+  readonly #cut = new Set<number>();
   #last: number;
   #lastMessage: number;
   #uses = 0;
@@ -97,6 +103,7 @@ export class LiveSession {
 
   /** Appends events of a message, and resolves once they are committed. Readers see them then, and not before. */
   async append(message: number, events: readonly NewEvent[], isEnd: boolean): Promise<void> {
+    if (this.isDeleted && isEnd) this.cut(message);
     const last = this.#last + events.length;
     await this.#write(message, events, isEnd ? [this.#store.end(this.row.number, message, last)] : []);
   }
@@ -131,6 +138,8 @@ export class LiveSession {
   add(message: number, running: Running): void {
     this.enter();
     this.running.set(message, running);
+    this.#unread?.cancel(); // Its client is there.
+    this.#unread = null;
     this.#readersChanged();
   }
 
@@ -143,7 +152,7 @@ export class LiveSession {
     this.leave();
   }
 
-  /** Deletes it with all that it has, once `before` has resolved. */
+  /** Deletes it with all that it has, once `before` has resolved. Where that fails it stays, and its messages end with the problem. */
   async delete(problem: Problem, before: () => Promise<void>): Promise<void> {
     this.isDeleted = true;
     for (const running of this.running.values()) running.stop(problem);
@@ -153,8 +162,28 @@ export class LiveSession {
       await this.#store.delete(this.row.number);
     } catch (thrown) {
       this.isDeleted = false;
+      await this.#endCut(problem);
       throw thrown;
     }
+  }
+
+  /** Notes a message that ends without a stored end, because the session is being deleted. */
+  cut(message: number): void {
+    this.#cut.add(message);
+  }
+
+  async #endCut(problem: Problem): Promise<void> {
+    for (const message of this.#cut) {
+      this.#cut.delete(message);
+      try {
+        await this.append(message, [{ event: "error", data: JSON.stringify(problem) }], true);
+      } catch (thrown) {
+        if (!(thrown instanceof WriteError)) throw thrown; // The next start ends what cannot be stored now.
+      } finally {
+        this.#lastOf.delete(message);
+      }
+    }
+    this.#wake();
   }
 
   // ——— Reading
@@ -220,7 +249,7 @@ export class LiveSession {
     } else if (this.#unread === null && this.#limits.unread !== Number.POSITIVE_INFINITY) {
       this.#unread = this.#clock.setTimer(() => {
         this.#unread = null;
-        for (const running of this.running.values()) running.stop(UNREAD);
+        for (const running of this.running.values()) if (running.isStream) running.stop(UNREAD);
       }, this.#limits.unread);
       this.#unread.unref();
     }
@@ -254,89 +283,5 @@ export class Follower {
     if (this.#hasLeft) return;
     this.#hasLeft = true;
     this.#onChange(true);
-  }
-}
-
-/** The stored events of a session, or of one of its messages, as a log. */
-export class View implements EventLog {
-  readonly #session: LiveSession;
-  readonly #store: SessionStore;
-  readonly #message: MessageRow | null;
-  /** The last event of a message that has ended. */
-  #end: number | null;
-
-  constructor(session: LiveSession, store: SessionStore, message: MessageRow | null) {
-    this.#session = session;
-    this.#store = store;
-    this.#message = message;
-    this.#end = message?.lastEvent ?? null;
-  }
-
-  get last(): number {
-    const message = this.#message;
-    if (message === null) return this.#session.committed;
-    const { number } = this.#session.row;
-    this.#end ??= this.#session.lastOf(message.number) === undefined ? this.#endOf(number, message) : null;
-    return this.#end ?? this.#session.lastOf(message.number) ?? message.firstEvent;
-  }
-
-  /** Nothing comes after what is committed, where the message was given up. */
-  #endOf(session: number, { number, firstEvent }: MessageRow): number {
-    return this.#store.message(session, number)?.lastEvent ?? firstEvent;
-  }
-
-  get isEndless(): boolean {
-    return this.#message === null;
-  }
-
-  get isEnded(): boolean {
-    const { isDeleted } = this.#session;
-    return isDeleted || (this.#message !== null && this.#session.lastOf(this.#message.number) === undefined);
-  }
-
-  read(given: number, most: number): readonly LoggedEvent[] | "gone" {
-    const rows = this.rows(given, most);
-    if (rows === "gone") return rows;
-    return rows.map(({ id, event, data }) => (event === null ? { id, data } : { id, event, data }));
-  }
-
-  /** The same, as they are stored. */
-  rows(given: number, most: number): readonly EventRow[] | "gone" {
-    const session = this.#session;
-    const { number } = session.row;
-    const message = this.#message;
-    const after = message === null ? given : Math.max(given, message.firstEvent);
-    if (session.isDeleted || after < session.first - 1) return "gone";
-    const rows =
-      message === null
-        ? this.#store.events(number, after, most)
-        : this.#store.eventsOf(number, message.number, after, most);
-    // The thread that writes may have committed more than the session has heard of: `last` does not count that yet.
-    const { committed } = session;
-    return (rows.at(-1)?.id ?? 0) <= committed ? rows : rows.filter(({ id }) => id <= committed);
-  }
-
-  /** The last event of its message up to an id; null where that would be the first one, or later. */
-  rowUpTo(id: number): EventRow | null | "gone" {
-    const session = this.#session;
-    const message = this.#message;
-    if (message === null) return null;
-    const row = this.#store.eventUpTo(session.row.number, message, id);
-    return row ?? (session.first - 1 > message.firstEvent ? "gone" : null);
-  }
-
-  changed(after: number, signal: AbortSignal): Promise<void> {
-    const isNew = (): boolean => this.last > after || this.isEnded || signal.aborted;
-    if (isNew()) return Promise.resolve();
-    return new Promise((resolve) => {
-      const wake = (): void => {
-        if (!isNew()) return;
-        forget();
-        signal.removeEventListener("abort", wake);
-        resolve();
-      };
-      const forget = this.#session.waitFor(wake);
-      signal.addEventListener("abort", wake);
-    });
   }
 }

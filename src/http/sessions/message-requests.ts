@@ -1,17 +1,18 @@
-import { logOf, type Operation, publicIssues, quote, receive } from "../../index";
-import { askOptions } from "../actors";
-import { readBody } from "../body";
+import { type AskResult, logOf, type Operation, publicIssues, quote, receive } from "../../index";
+import { askFor } from "../actors";
+import { type Settle, takePosted } from "../body";
 import type { Site, Visit } from "../contract";
-import { type Problem, problemOf, refuse, refuseError } from "../problem";
+import { problemOf, refuse, refuseError } from "../problem";
 import { AI_SDK, type EventFormat, SSE } from "../streams/event-format";
 import { eventResponse } from "../streams/event-response";
 import { FormattedView } from "./formatted-view";
 import type { LiveSession } from "./live-session";
+import { answered, refuseAgain, refuseUnknownMessage } from "./message-answers";
 import { MessageRun } from "./message-run";
 import { fieldsOf, keyOf, numberIn, placeOf } from "./request-fields";
-import type { SessionBook } from "./session-book";
+import type { Entry, SessionBook } from "./session-book";
 import { NOT_FOUND, otherRequest, unavailable } from "./session-requests";
-import type { MessageRow, SessionRow } from "./store";
+import type { MessageRow } from "./store";
 
 /** An operation that clients of sessions may call. */
 export interface SessionOperation {
@@ -19,6 +20,28 @@ export interface SessionOperation {
   /** How its streams are written. */
   readonly format: EventFormat;
 }
+
+/** A message that came in a request. */
+interface Sent {
+  readonly visit: Visit;
+  /** The session. */
+  readonly id: string;
+  readonly entry: Entry;
+}
+
+/** The part of a message that is stored. */
+interface Kept {
+  /** Its idempotency key; null for none. */
+  readonly key: string | null;
+  /** The place from which its events are wanted; null for the beginning. */
+  readonly after: number | null;
+}
+
+const FIELDS = ["operation", "payload"];
+
+/** True for an ask that changes nothing, and whose client waits for the answer. */
+const isQuestion = ({ operation: { hints, isStream } }: SessionOperation, { visit }: Sent): boolean =>
+  hints?.readOnly === true && !isStream && !visit.preferences.isAsync;
 
 const STOPPED = problemOf("cancelled", "A client ended this message.");
 
@@ -41,53 +64,72 @@ export class MessageRequests {
     this.#most = most;
   }
 
-  async send(visit: Visit): Promise<Response> {
+  send(visit: Visit): Promise<Response> | Response {
     if (this.#site.isDraining) return unavailable();
-    const row = this.#lookUp(visit);
-    if (row === null) return refuse("not-found", NOT_FOUND);
-    const { request } = visit;
-    const key = keyOf(request);
-    if (key instanceof Response) return key;
-    const after = placeOf(request, null);
-    if (after instanceof Response) return after;
-    const body = await readBody(this.#site, request);
-    if (body instanceof Response) return body;
-    const fields = fieldsOf(body.value, ["operation", "payload"]);
-    if (fields instanceof Response) return fields;
+    const id = visit.params[0] ?? "";
+    const entry = this.#lookUp(visit, id);
+    if (entry === null) return refuse("not-found", NOT_FOUND);
+    return takePosted(this.#site, visit.request, (body, settle) => this.#taken({ visit, entry, id }, body, settle));
+  }
+
+  /** Sends the message in a body that has come. */
+  #taken(sent: Sent, body: unknown, settle: Settle): void {
+    const fields = fieldsOf(body, FIELDS);
+    if (fields instanceof Response) {
+      settle.resolve(fields);
+      return;
+    }
     const { operation: name, payload } = fields;
     const found = typeof name === "string" ? this.#operations.get(name) : undefined;
     if (found === undefined) {
-      return refuse(
-        "not-found",
-        `Sessions have no such operation: write one of ${[...this.#operations.keys()].join(", ")}.`,
-      );
+      const names = [...this.#operations.keys()].join(", ");
+      settle.resolve(refuse("not-found", `Sessions have no such operation: write one of ${names}.`));
+      return;
     }
     const { operation } = found;
-    const refusal = await this.#site.authorize(visit, this.#book.name, operation.name);
+    const told = this.#site.authorize(sent.visit, this.#book.name, operation.name);
+    if (told === undefined && isQuestion(found, sent)) this.#ask(sent, operation, payload, settle);
+    else settle.resolve(this.#sendIf(told, sent, found, payload));
+  }
+
+  /** Sends a message to a session, if nobody refuses it. */
+  async #sendIf(
+    told: ReturnType<Site["authorize"]>,
+    sent: Sent,
+    found: SessionOperation,
+    payload: unknown,
+  ): Promise<Response> {
+    const refusal = await told;
     if (refusal !== undefined) return refusal;
-    if (operation.hints?.readOnly === true && !operation.isStream) return this.#ask(row.id, visit, operation, payload);
-    const live = this.#book.enter(visit.owner, row.id);
+    if (isQuestion(found, sent)) {
+      return new Promise((resolve, reject) => this.#ask(sent, found.operation, payload, { resolve, reject }));
+    }
+    const { visit } = sent;
+    const key = keyOf(visit.request);
+    if (key instanceof Response) return key;
+    const after = placeOf(visit.request, null);
+    if (after instanceof Response) return after;
+    const live = this.#book.enter(visit.owner, sent.id);
     if (live === null) return refuse("not-found", NOT_FOUND); // Deleted meanwhile.
     try {
-      return await this.#sendTo(live, visit, found, payload, key, after);
+      return await this.#sendTo(live, visit, { key, after }, found, payload);
     } finally {
       live.leave();
     }
   }
 
   /** The session that a request names, if it is its owner's. */
-  #lookUp({ owner, params, timing }: Visit): SessionRow | null {
-    const find = (): SessionRow | null => this.#book.find(owner, params[0] ?? "");
-    return timing === null ? find() : timing.measure("lookup", find);
+  #lookUp({ owner, timing }: Visit, id: string): Entry | null {
+    const book = this.#book;
+    return timing === null ? book.entryOf(owner, id) : timing.measure("lookup", () => book.entryOf(owner, id));
   }
 
   async #sendTo(
     live: LiveSession,
     visit: Visit,
+    { key, after }: Kept,
     found: SessionOperation,
     payload: unknown,
-    key: string | null,
-    after: number | null,
   ): Promise<Response> {
     const { operation } = found;
     const text = JSON.stringify({ operation: operation.name, payload });
@@ -100,6 +142,9 @@ export class MessageRequests {
       if (first?.id === known.firstEvent && first.data !== text) return otherRequest();
       return this.#answer(live, visit, found, known, after);
     }
+    if (live.isDeleted) return refuse("not-found", NOT_FOUND); // While its twin was being stored.
+    // Handled a second time, its answer would begin in the middle.
+    if (after !== null && after > 0) return refuseUnknownMessage(key);
     // Before it is stored: what does not fit must not fill the disk.
     const parsed = operation.payload.parse(payload);
     if (parsed.isErr()) {
@@ -118,28 +163,26 @@ export class MessageRequests {
     const beginning = this.#begin(live, visit, found, payload, text, key);
     const entry = key ?? Symbol();
     live.beginning.set(entry, beginning);
+    let message: MessageRow;
     try {
-      return await this.#answer(live, visit, found, await beginning, after);
+      message = await beginning;
     } finally {
-      live.beginning.delete(entry);
+      live.beginning.delete(entry); // From here on it is counted as one that runs.
     }
+    return this.#answer(live, visit, found, message, after);
   }
 
   /** An ask that changes nothing: it leaves no trace in the log, and ends with its client. */
-  async #ask(id: string, visit: Visit, { name, hasReply }: Operation, payload: unknown): Promise<Response> {
-    const ref = this.#book.refOf(id);
-    const { request, server, timing, metadata } = visit;
-    const { limits, disconnects } = this.#site;
-    const watched = disconnects.watch(request, server, limits.time);
-    const options = askOptions(watched, limits.time, timing === null ? metadata : timing.mark(metadata));
-    const ask = () => receive(ref).ask(name, payload, options);
-    const reply = await (timing === null ? ask() : timing.send(ask));
-    watched.end();
-    if (reply.isOk()) return answered(hasReply ? (JSON.stringify(reply.value) ?? "null") : null);
-    if (reply.error.kind === "handler-failed") {
-      logOf(ref).error(`${name} of ${ref.address} failed for a request: ${reply.error.message}`, reply.error);
-    }
-    return refuseError(reply.error);
+  #ask({ visit, entry }: Sent, { name, hasReply }: Operation, payload: unknown, settle: Settle): void {
+    const { ref, door } = entry;
+    const encode = (reply: AskResult): Response => {
+      if (reply.isOk()) return hasReply ? Response.json(reply.value ?? null) : answered(null);
+      if (reply.error.kind === "handler-failed") {
+        logOf(ref).error(`${name} of ${ref.address} failed for a request: ${reply.error.message}`, reply.error);
+      }
+      return refuseError(reply.error);
+    };
+    askFor(this.#site, visit, door, name, payload, this.#site.limits.time, encode, settle);
   }
 
   /** Stores a message, and then sends it: a client that repeats its key never has it handled twice. */
@@ -155,7 +198,10 @@ export class MessageRequests {
     try {
       const message = await live.begin(text, key);
       this.count++;
-      if (live.isDeleted) return message;
+      if (live.isDeleted) {
+        live.cut(message.number); // It is not handled.
+        return message;
+      }
       const ref = this.#book.refOf(live.row.id);
       const { time: timeout } = this.#site.limits;
       const sending = {
@@ -189,11 +235,10 @@ export class MessageRequests {
     after: number | null,
   ): Promise<Response> {
     if (live.isDeleted) return refuse("not-found", NOT_FOUND);
-    const { request } = visit;
     const { basePath } = this.#site;
     const form = format === AI_SDK ? "&format=ai-sdk" : "";
     const location = `${basePath}/${this.#book.name}/${live.row.id}/events?message=${message.number}${form}`;
-    if (/(?:^|,)\s*respond-async\s*(?:[,;]|$)/i.test(request.headers.get("prefer") ?? "")) {
+    if (visit.preferences.isAsync) {
       return new Response(null, { status: 202, headers: { location, "preference-applied": "respond-async" } });
     }
     if (operation.isStream) return this.#follow(live, visit, message, format, after ?? 0, { location });
@@ -201,6 +246,7 @@ export class MessageRequests {
     const [event] = live.isDeleted
       ? []
       : this.#book.store.eventsOf(live.row.number, message.number, message.firstEvent, 1);
+    if (live.isDeleted) return refuse("gone", "The session was deleted, which ended this message.");
     if (event === undefined) return unavailable();
     if (event.event === "error") return refuseAgain(JSON.parse(event.data));
     return answered(operation.hasReply ? event.data : null, { location });
@@ -296,13 +342,3 @@ export class MessageRequests {
     }
   }
 }
-
-/** The response to an ask: its reply as JSON, or null where it gives none. */
-const answered = (reply: string | null, headers: Readonly<Record<string, string>> = {}): Response =>
-  reply === null
-    ? new Response(null, { status: 204, headers })
-    : new Response(reply, { headers: { "content-type": "application/json", ...headers } });
-
-/** The refusal that a message ended with. */
-const refuseAgain = ({ kind, detail, issues }: Problem): Response =>
-  refuse(kind, detail, {}, issues === undefined ? {} : { issues });

@@ -1,11 +1,15 @@
 import { type AnyRef, type Clock, type Door, isDeliveryError, logOf, type Metadata, StreamError } from "../../index";
 import { type Problem, problemOf, problemOfError } from "../problem";
 import { AI_SDK, chatIn, type EventFormat } from "../streams/event-format";
+import { LONG } from "../streams/event-response";
 import type { LiveSession, NewEvent, Running } from "./live-session";
 import { WriteError } from "./writer";
 
-/** Most items that are written at once. */
+/** Most items that are written at once, and the characters after which no more are added. */
 const TOGETHER = 64;
+/** Items that are taken at once, and the characters after which they are taken one by one. */
+const FEW = 16;
+const SHORT = 16_384;
 /** Milliseconds until a write that failed is tried again. */
 const PAUSE = 1_000;
 
@@ -31,6 +35,7 @@ export interface Sending {
 
 /** A message of a session that is being answered: what its actor gives goes into the log, whether its client is there or not. */
 export class MessageRun implements Running {
+  readonly isStream: boolean;
   readonly done: Promise<void>;
   readonly #session: LiveSession;
   readonly #message: number;
@@ -44,6 +49,7 @@ export class MessageRun implements Running {
     this.#message = message;
     this.#runtime = runtime;
     this.#sending = sending;
+    this.isStream = sending.isStream;
     session.add(message, this);
     this.done = this.#run();
   }
@@ -93,19 +99,31 @@ export class MessageRun implements Running {
     const items = door.stream(operation, payload, options);
     this.#onStop = () => void items.return();
     let events: NewEvent[] = [];
+    let length = 0;
+    const add = (item: unknown): void => {
+      const event = itemOf(item);
+      events.push(event);
+      length += event.data.length;
+    };
+    const isEnough = (): boolean => events.length >= TOGETHER || length >= LONG;
     try {
       let next = items.next();
       for (;;) {
         const step = await next;
         if (this.#problem !== null) break;
         if (step.done === true) return [...events, END];
-        events.push(itemOf(step.value));
-        for (const item of items.ready(TOGETHER)) events.push(itemOf(item));
+        add(step.value);
+        while (!isEnough()) {
+          const ready = items.ready(length < SHORT ? FEW : 1);
+          if (ready.length === 0) break;
+          for (const item of ready) add(item);
+        }
         next = items.next();
         // The end mostly comes right after the last item, and is stored with it then: each time takes 40 µs and more.
-        if ((await isSettledSoon(next)) && events.length < TOGETHER) continue;
+        if ((await isSettledSoon(next)) && !isEnough()) continue;
         const isStored = await this.#store(events, false);
         events = [];
+        length = 0;
         if (!isStored) break;
         await this.#session.room(() => this.#problem !== null);
       }

@@ -57,7 +57,9 @@ export interface SessionsOptions<
   /** The protocol of the actor that each session has. */
   readonly protocol: Protocol<string, Signatures>;
   /** Makes the handlers of a session's actor, at its first message, and again after it was idle or failed. */
-  readonly factory: (ctx: Context<Signatures>, session: Session<MetadataOf<Metadata>>) => Handlers<Signatures> & Hooks;
+  readonly factory: NoInfer<
+    (ctx: Context<Signatures>, session: Session<MetadataOf<Metadata>>) => Handlers<Signatures> & Hooks
+  >;
   /** The operations that clients may call: their names, or a record of them where some have options. */
   readonly operations: readonly Name[] | SessionOperations<Signatures, Name>;
   /** Checks the metadata of a new session. Default: any JSON object. */
@@ -75,7 +77,7 @@ export interface SessionsOptions<
   readonly keep?: KeepOptions;
   /** Milliseconds after which an idle actor is stopped; the next message makes it again. Default: 60,000. */
   readonly idle?: number;
-  /** Milliseconds that streams go on while nobody reads their session, or `Infinity`. Default: 300,000. */
+  /** Milliseconds that streams go on while nobody reads their session or sends to it, or `Infinity`. Default: 300,000. */
   readonly unread?: number;
   /** Most sessions of one owner. Default: 1,000. */
   readonly sessions?: number;
@@ -83,8 +85,8 @@ export interface SessionsOptions<
   readonly messages?: number;
   /**
    * Called when a session is deleted, by its client or because it was not used for too long: to delete what its actor kept elsewhere, such as
-   * files. The actor has stopped by then. The session is gone once this has resolved: where it throws, or the process dies, it is still there, and
-   * whoever deletes it next calls this again. Default: nothing is kept elsewhere.
+   * files. The actor has stopped by then. The session is gone once this has resolved: where it throws, the process dies, or the actor does not stop
+   * within `limits.time`, it is still there, and whoever deletes it next calls this again. Default: nothing is kept elsewhere.
    */
   readonly onDelete?: (session: Pick<Session, "id" | "owner">) => void | Promise<void>;
   /** The options of each actor. Default: none. */

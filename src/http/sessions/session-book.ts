@@ -1,19 +1,43 @@
-import { type Address, address, type Clock, defineProtocol, type Logger, type Operation, type Ref } from "../../index";
+import {
+  type Address,
+  address,
+  type Clock,
+  type ClockTimer,
+  type Door,
+  defineProtocol,
+  type Logger,
+  type Operation,
+  type Ref,
+  receive,
+} from "../../index";
 import type { Site } from "../contract";
 import { type Problem, problemOf } from "../problem";
 import { LiveSession } from "./live-session";
 import type { Runtime } from "./message-run";
 import { DEFAULTS, type Session, type SessionEvent, type SessionsOptions } from "./options";
 import { type SessionRow, SessionStore } from "./store";
+import { WriteError } from "./writer";
 
 /** Events of a page when an actor restores itself. */
 const PAGE = 256;
 /** Milliseconds between two sweeps for what is too old, at most. */
 const SWEEP = 3_600_000;
+/** Milliseconds by which a clock that is not set may be ahead or behind between two sweeps. */
+const JUMP = 60_000;
+
+/** Most sessions of which the owner and the way to the actor are kept. Each takes half a kilobyte. */
+const ENTRIES = 1_000;
+
+/** The owner of a session, and the way to its actor: to whoever is at its address. */
+export interface Entry {
+  readonly owner: string;
+  readonly ref: Ref<unknown>;
+  readonly door: Door;
+}
 
 const AGAIN = "What came before is kept; send the message again, with another Idempotency-Key.";
 const DIED = problemOf("unavailable", `The service ended while it answered this message. ${AGAIN}`);
-const DELETED = problemOf("gone", "The session was deleted.");
+const DELETED = problemOf("gone", "The session was to be deleted, which ended its messages.");
 
 /** The sessions of one gateway: those that are stored, those that something is done with, and their actors. */
 export class SessionBook implements Runtime {
@@ -28,10 +52,17 @@ export class SessionBook implements Runtime {
   readonly #limits: { readonly events: number; readonly unread: number };
   readonly #metadata: Operation["payload"] | null;
   readonly #live = new Map<string, LiveSession>();
+  /**
+   * Sessions that are there, the oldest entry first: a statement on a file takes 12 µs, with its locks, and the reference 3. This gateway alone
+   * writes to the file, and all that deletes a session comes by `delete`.
+   */
+  readonly #entries = new Map<string, Entry>();
   readonly #unresolve: () => void;
   /** The time before which events are being deleted. */
   #aging: number | null = null;
   #sweep: { cancel(): void } | null = null;
+  /** The wall time at which monotonic time began, as it was at the last sweep. */
+  #start: number | null = null;
 
   /** @throws Error when the file cannot be used. */
   constructor(site: Site, options: SessionsOptions<unknown>) {
@@ -49,8 +80,13 @@ export class SessionBook implements Runtime {
     this.#metadata = checked?.payload ?? null;
     this.log = site.log;
     const sync = options.durability === "power" ? "full" : "normal";
-    this.store = new SessionStore(path, sync, site.clock, JSON.stringify(DIED));
     this.#unresolve = site.system.resolve(`${name}/`, (_at, id) => this.#open(id), { idle });
+    try {
+      this.store = new SessionStore(path, sync, site.clock, JSON.stringify(DIED)); // Last: it takes the lock of the file.
+    } catch (thrown) {
+      this.#unresolve();
+      throw thrown;
+    }
     void this.#sweepNow();
   }
 
@@ -96,6 +132,22 @@ export class SessionBook implements Runtime {
     return this.#site.system.ref(this.#addressOf(id), this.#options.protocol);
   }
 
+  /** The way to the actor of a session of an owner, for what leaves no trace in the session; null if there is no such session. */
+  entryOf(owner: string, id: string): Entry | null {
+    const entry = this.#entries.get(id) ?? this.#makeEntry(owner, id);
+    return entry?.owner === owner ? entry : null;
+  }
+
+  #makeEntry(owner: string, id: string): Entry | null {
+    if (this.find(owner, id) === null) return null;
+    const ref = this.refOf(id);
+    const entry = { owner, ref, door: receive(ref) };
+    const [oldest] = this.#entries.size < ENTRIES ? [] : this.#entries.keys();
+    if (oldest !== undefined) this.#entries.delete(oldest);
+    this.#entries.set(id, entry);
+    return entry;
+  }
+
   #addressOf(id: string): Address {
     return address(`${this.name}/${id}`);
   }
@@ -127,7 +179,7 @@ export class SessionBook implements Runtime {
             yield { id, message, event: (event ?? "item") as SessionEvent["event"], data: JSON.parse(data) };
             after = id;
           }
-          if (page.length < PAGE) return;
+          if (page.length === 0) return;
         }
       },
     };
@@ -142,12 +194,27 @@ export class SessionBook implements Runtime {
   async delete(live: LiveSession): Promise<void> {
     const { id, owner } = live.row;
     const { onDelete } = this.#options;
+    this.#entries.delete(id);
     await live.delete(DELETED, async () => {
       const stopped = this.#site.system.stop(this.refOf(id)); // Its handler may go on for long.
       if (onDelete === undefined) return;
-      await stopped;
+      if (!(await this.#isOverInTime(stopped))) throw new StillRunning();
       await onDelete({ id, owner });
     });
+  }
+
+  /** False if a promise takes longer than an ask may. */
+  async #isOverInTime(promise: Promise<unknown>): Promise<boolean> {
+    let timer: ClockTimer | undefined;
+    const late = new Promise<boolean>((resolve) => {
+      timer = this.clock.setTimer(() => resolve(false), this.#site.limits.time);
+      timer.unref();
+    });
+    try {
+      return await Promise.race([promise.then(() => true), late]);
+    } finally {
+      timer?.cancel();
+    }
   }
 
   // ——— Retention and the end
@@ -156,8 +223,14 @@ export class SessionBook implements Runtime {
     const { age, idle } = this.#keep;
     const now = this.clock.wallTime();
     try {
-      if (idle !== Number.POSITIVE_INFINITY) await this.#deleteUnused(now - idle);
-      if (age !== Number.POSITIVE_INFINITY) await this.#deleteAged(Math.round(now - age));
+      if (this.#wasClockSet(now)) {
+        this.log.warn(
+          `The clock was set: nothing of the ${this.name} is deleted for its age before the next look, in case it is wrong.`,
+        );
+      } else {
+        if (idle !== Number.POSITIVE_INFINITY) await this.#deleteUnused(now - idle);
+        if (age !== Number.POSITIVE_INFINITY) await this.#deleteAged(Math.round(now - age));
+      }
     } catch (thrown) {
       this.log.error(`Old sessions could not be deleted: ${String(thrown)}`, { cause: thrown });
     }
@@ -167,16 +240,31 @@ export class SessionBook implements Runtime {
     this.#sweep = timer;
   }
 
+  /** True where the clock has jumped since the last look. */
+  #wasClockSet(now: number): boolean {
+    const start = now - this.clock.monotonicTime();
+    const jump = this.#start === null ? 0 : Math.abs(start - this.#start);
+    this.#start = start;
+    return jump > JUMP;
+  }
+
   async #deleteUnused(before: number): Promise<void> {
-    let row = this.store.unused(before, 0);
-    for (; row !== null && !this.isClosing; row = this.store.unused(before, row.number)) {
+    let row = this.store.unused(before, null);
+    for (; row !== null && !this.isClosing; row = this.store.unused(before, row)) {
       const live = this.enter(row.owner, row.id);
-      if (live === null) continue;
-      try {
-        if (live.running.size === 0) await this.delete(live);
-      } finally {
-        live.leave();
-      }
+      // One whose `onDelete` hangs does not keep the others.
+      if (live !== null) await this.#isOverInTime(this.#deleteIfIdle(live));
+    }
+  }
+
+  async #deleteIfIdle(live: LiveSession): Promise<void> {
+    try {
+      if (live.running.size + live.beginning.size === 0) await this.delete(live);
+    } catch (thrown) {
+      if (thrown instanceof WriteError) throw thrown; // None can be deleted at this moment.
+      this.log.error(`${this.refOf(live.row.id).address} could not be deleted: ${String(thrown)}`, { cause: thrown });
+    } finally {
+      live.leave();
     }
   }
 
@@ -207,6 +295,12 @@ export class SessionBook implements Runtime {
     this.#unresolve();
     await this.store.close();
   }
+}
+
+/** Thrown when the actor of a session that is to be deleted did not stop in time. */
+export class StillRunning extends Error {
+  override readonly name = "StillRunning";
+  override readonly message = "its actor did not stop in time";
 }
 
 /** The end of a message that an orderly shutdown did not wait for. */

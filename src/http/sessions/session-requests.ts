@@ -65,7 +65,7 @@ export class SessionRequests {
     if (making + store.countOf(owner) >= this.#most) {
       return refuse("too-many-requests", `This caller has ${this.#most} sessions: delete one of them first.`);
     }
-    const creating = store.create(Bun.randomUUIDv7("hex", clock.wallTime()), owner, key, metadata);
+    const creating = store.create(Bun.randomUUIDv7("hex", Math.round(clock.wallTime())), owner, key, metadata);
     this.#made.set(owner, making + 1);
     if (key !== null) this.#creating.set(`${key} ${owner}`, creating);
     try {

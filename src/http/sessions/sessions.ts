@@ -1,10 +1,11 @@
 import type { Handle, MetricFamily, Part, PartMaker, Route, RouteDescription, Site } from "../contract";
+import { familyOf } from "../metric-family";
 import { refuse } from "../problem";
 import { AI_SDK, formatOf } from "../streams/event-format";
 import { codeOf } from "./database";
 import { MessageRequests, type SessionOperation } from "./message-requests";
 import { checkSessionsOptions, DEFAULTS, listedIn, type SessionsOptions } from "./options";
-import { RESTARTS, SessionBook } from "./session-book";
+import { RESTARTS, SessionBook, StillRunning } from "./session-book";
 import { MOST, SessionRequests } from "./session-requests";
 import { WriteError } from "./writer";
 
@@ -97,7 +98,7 @@ function routesOf(
     }),
     route("DELETE", "/:id", (visit) => sessions.delete(visit), {
       summary: "Deletes a session with its events",
-      statuses: [204, 404],
+      statuses: [204, 404, 504],
     }),
     route("POST", "/:id/messages", (visit) => messages.send(visit), {
       summary: "Sends a message to the session's actor, and answers with its reply or its stream",
@@ -130,24 +131,30 @@ function routesOf(
 
 /** Answers 503 when the file cannot be read or written. The rest of the gateway goes on. */
 function guarded(book: SessionBook, handle: Handle): Handle {
-  return async (visit) => {
+  const refused = (thrown: unknown): Response => {
+    if (thrown instanceof StillRunning) {
+      return refuse(
+        "timeout",
+        "The session is still there, because its actor did not stop in time: delete it again later.",
+      );
+    }
+    if (!(thrown instanceof WriteError) && codeOf(thrown) === "") throw thrown;
+    book.log.error(`Sessions could not be read or written: ${String(thrown)}`, { cause: thrown });
+    return refuse("unavailable", "Sessions cannot be stored at this moment: try again later.");
+  };
+  return (visit) => {
     try {
-      return await handle(visit);
+      const answer = handle(visit);
+      return answer instanceof Promise ? answer.catch(refused) : answer;
     } catch (thrown) {
-      if (!(thrown instanceof WriteError) && codeOf(thrown) === "") throw thrown;
-      book.log.error(`Sessions could not be read or written: ${String(thrown)}`, { cause: thrown });
-      return refuse("unavailable", "Sessions cannot be stored at this moment: try again later.");
+      return refused(thrown);
     }
   };
 }
 
 function metricsOf(book: SessionBook, messages: MessageRequests): readonly MetricFamily[] {
-  const family = (name: string, type: "counter" | "gauge", help: string, value: number): MetricFamily => ({
-    name: `envoi_http_${name}`,
-    type,
-    help,
-    samples: [{ labels: { sessions: book.name }, value }],
-  });
+  const family = (name: string, type: "counter" | "gauge", help: string, value: number): MetricFamily =>
+    familyOf(type, `envoi_http_${name}`, help, value, { sessions: book.name });
   const { commits, failures } = book.store.writer;
   return [
     family("sessions", "gauge", "Sessions that are stored.", book.store.count),

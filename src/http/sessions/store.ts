@@ -59,7 +59,7 @@ const WRITES: readonly string[] = [
   "INSERT INTO sessions (number, id, owner, key, metadata, created_at, used_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
   "INSERT INTO messages (session, number, key, first_event) VALUES (?, ?, ?, ?)",
   "INSERT INTO events (session, id, message, at, event, data) VALUES (?, ?, ?, ?, ?, ?)",
-  `UPDATE sessions SET last_event = ?2, last_message = ?3, used_at = ?4, first_at = coalesce(first_at, ?4) WHERE number = ?1`,
+  `UPDATE sessions SET last_event = ?2, last_message = ?3, used_at = max(used_at, ?4), first_at = coalesce(first_at, ?4) WHERE number = ?1`,
   "UPDATE messages SET last_event = ?3 WHERE session = ?1 AND number = ?2",
   "UPDATE sessions SET first_event = ?2 WHERE number = ?1",
   `UPDATE sessions SET first_event = coalesce(
@@ -103,7 +103,7 @@ export class SessionStore {
   readonly #upTo: Statement<EventRow, [number, number, number, number]>;
   readonly #ended: Statement<EventRow, [number, number, number]>;
   readonly #since: Statement<{ id: number }, [number, number]>;
-  readonly #unused: Statement<SessionRow, [number, number]>;
+  readonly #unused: Statement<SessionRow, [number, number, number]>;
   readonly #aged: Statement<SessionRow, [number]>;
   #lastNumber: number;
   /** The number of sessions. */
@@ -141,7 +141,10 @@ export class SessionStore {
         WHERE e.session = ? AND e.id > ? AND m.last_event IS NOT NULL ORDER BY e.id LIMIT ?`,
     );
     this.#since = database.prepare("SELECT id FROM events WHERE session = ? AND at >= ? ORDER BY id LIMIT 1");
-    this.#unused = database.prepare(`${SESSION} WHERE used_at < ? AND number > ? ORDER BY number LIMIT 1`);
+    // In the order of its index: in that of their numbers it looked at each session, for 28 ms with 200,000 of them.
+    this.#unused = database.prepare(
+      `${SESSION} WHERE used_at < ? AND (used_at, number) > (?, ?) ORDER BY used_at, number LIMIT 1`,
+    );
     this.#aged = database.prepare(`${SESSION} WHERE first_at < ? ORDER BY first_at LIMIT ${SWEPT}`);
     const totals = database.prepare<{ last: number; count: number }, []>(
       "SELECT coalesce(max(number), 0) AS last, count(*) AS count FROM sessions",
@@ -178,13 +181,14 @@ export class SessionStore {
     return this.#messageByKey.get(session, key);
   }
 
+  /** At most so many events, and fewer where they are long: at least one, if there is one. */
   events(session: number, after: number, most: number): EventRow[] {
-    return this.#events.all(session, after, most);
+    return someOf(this.#events.iterate(session, after, most));
   }
 
   /** The events of a message but for its request. */
   eventsOf(session: number, message: number, after: number, most: number): EventRow[] {
-    return this.#eventsOf.all(session, after, message, most);
+    return someOf(this.#eventsOf.iterate(session, after, message, most));
   }
 
   /** The last event of a message up to an id, if there is one beside its request. */
@@ -194,7 +198,7 @@ export class SessionStore {
 
   /** The events of all messages that have ended. */
   endedEvents(session: number, after: number, most: number): EventRow[] {
-    return this.#ended.all(session, after, most);
+    return someOf(this.#ended.iterate(session, after, most));
   }
 
   /** The first event from a time on, if there is one. */
@@ -263,9 +267,9 @@ export class SessionStore {
     this.count--;
   }
 
-  /** The next session that was used last before a time, in the order of their numbers. */
-  unused(before: number, after: number): SessionRow | null {
-    return this.#unused.get(before, after);
+  /** The next session after another one that was used last before a time, those that were used first before the others. */
+  unused(before: number, after: SessionRow | null): SessionRow | null {
+    return this.#unused.get(before, after?.usedAt ?? Number.MIN_SAFE_INTEGER, after?.number ?? 0);
   }
 
   /** Forgets events from before a time, of a hundred sessions at most. True when there may be more. */
@@ -281,6 +285,20 @@ export class SessionStore {
     await this.writer.close();
     this.#opened.close();
   }
+}
+
+/** Characters of events after which a read takes no more: a hundred events of 5 MB are half a gigabyte. */
+const LONG = 65_536;
+
+function someOf(rows: Iterable<EventRow>): EventRow[] {
+  const some: EventRow[] = [];
+  let length = 0;
+  for (const row of rows) {
+    some.push(row);
+    length += row.data.length;
+    if (length >= LONG) break;
+  }
+  return some;
 }
 
 const pruning = (session: number): Row[] => [

@@ -14,7 +14,7 @@ import { type Problem, problemOf, problemOfError } from "../problem";
 import { Admission, type Decision, type Refusal } from "./admission";
 import type { ClientFrame, MessageOfClient, ServerFrame, TellOfClient } from "./frames";
 import type { Hub, Visitor } from "./hub";
-import type { Output } from "./output";
+import { fits, type Output } from "./output";
 import { Subscriptions } from "./subscriptions";
 
 /** Items in one frame at most, so far as the client has granted credit. */
@@ -144,7 +144,7 @@ export class Calls {
 
   /** Takes a place among the streams of the owner. False when there is none: that is told. */
   #takePlace(id: string): boolean {
-    const release = this.#hub.site.enter(this.#visitor.owner, "streams");
+    const release = this.#hub.site.enter(this.#visitor, "streams");
     if (release instanceof Response) this.#refuse(id, release);
     else this.#streams.set(id, release);
     return this.#streams.has(id);
@@ -211,25 +211,37 @@ export class Calls {
 
   #sayReply(id: string, payload: unknown): void {
     const text = this.#written({ kind: "reply", id, payload });
-    if (!this.#fits(text)) this.#fail(id, this.#tooLarge());
+    if (!fits(text, this.#hub.unsent)) this.#fail(id, this.#tooLarge());
     else if (this.#responder.size > 1) this.#output.say(text);
     else this.#output.sayLast(text); // A microtask for it would cost 0.5 µs.
   }
 
+  /** Says items at once where there is room: other streams may have filled the network since this one last looked. */
   #sayItems(id: string, items: readonly unknown[]): Promise<void> | undefined {
     const text = this.#written({ kind: "items", id, items });
-    if (items.length > 1 && text.length > LARGE) return this.#sayOneByOne(id, items);
-    if (this.#fits(text)) this.#output.say(text);
-    else {
-      this.cancel(id);
-      this.#fail(id, this.#tooLarge());
-    }
+    if (items.length > 1 && text.length > LARGE) return this.#sayInTime(id, items, 1);
+    if (this.#output.isFull) return this.#sayInTime(id, items, items.length);
+    this.#sayText(id, text);
     return this.#output.room;
   }
 
-  async #sayOneByOne(id: string, items: readonly unknown[]): Promise<void> {
-    for (const item of items) {
-      if (this.#responder.has(id)) await this.#sayItems(id, [item]);
+  /** Says so many items at a time, each when the client has read. */
+  async #sayInTime(id: string, items: readonly unknown[], count: number): Promise<void> {
+    const place = this.#streams.get(id);
+    for (let from = 0; from < items.length; from += count) {
+      // Streams that wait go on one after the other: the first ones may fill the network again.
+      for (let { room } = this.#output; room !== undefined; room = this.#output.room) await room;
+      if (this.#streams.get(id) !== place) return; // It has ended, and its id may be that of another one.
+      this.#sayText(id, this.#written({ kind: "items", id, items: items.slice(from, from + count) }));
+    }
+    await this.#output.room;
+  }
+
+  #sayText(id: string, text: string): void {
+    if (fits(text, this.#hub.unsent)) this.#output.say(text);
+    else {
+      this.cancel(id);
+      this.#fail(id, this.#tooLarge());
     }
   }
 
@@ -243,13 +255,9 @@ export class Calls {
     }
   }
 
-  #fits(text: string): boolean {
-    const { unsent } = this.#hub;
-    return text.length * 3 <= unsent || Buffer.byteLength(text) <= unsent; // A UTF-16 unit has at most three bytes.
-  }
-
   /** True for the id of a stream: gives back its place. */
   #endStream(id: string): boolean {
+    if (this.#streams.size === 0) return false;
     this.#streams.get(id)?.();
     return this.#streams.delete(id);
   }

@@ -9,8 +9,10 @@ import type { Hub, Visitor } from "./hub";
 import { Intake, type Taker } from "./intake";
 import { Output } from "./output";
 
-/** Most characters of what a stranger sends before its caller is known. */
+/** Most bytes of what a stranger sends before its caller is known. */
 const STRANGE = 16_384;
+
+const UNVERIFIED = "The token could not be verified: try again later.";
 
 /** One socket, from its handshake to its end. */
 export class Connection implements Taker {
@@ -26,6 +28,8 @@ export class Connection implements Taker {
   /** Null until its caller is known. */
   #calls: Calls | null = null;
   #timer: ClockTimer | null = null;
+  /** True while its token is being verified. */
+  #isAsking = false;
   #isDraining = false;
   #isEnding = false;
   #isEnded = false;
@@ -52,8 +56,10 @@ export class Connection implements Taker {
       this.#welcome(this.#output);
       return;
     }
-    const late = `No token came within ${authenticateWithin} ms: authenticate first.`;
-    this.#timer = site.clock.setTimer(() => this.end(1008, late), authenticateWithin);
+    this.#timer = site.clock.setTimer(() => {
+      if (this.#isAsking) this.end(1013, UNVERIFIED);
+      else this.end(1008, `No token came within ${authenticateWithin} ms: authenticate first.`);
+    }, authenticateWithin);
     this.#timer.unref();
   }
 
@@ -84,7 +90,9 @@ export class Connection implements Taker {
   #handle(calls: Calls, frame: ClientFrame): void {
     if (frame.kind === "cancel") calls.cancel(frame.id);
     else if (frame.kind === "credit") calls.grant(frame.id, frame.count);
+    else if (frame.kind === "ping") this.#output?.say('{"kind":"pong"}');
     else if (frame.kind === "authenticate") {
+      if (this.#hub.site.authenticate === undefined) return; // Nobody asked, and a client cannot know that.
       this.end(1008, "The caller of this socket is known: open another one for another caller.");
     } else if (frame.kind !== "tell" && calls.has(frame.id)) {
       this.end(1007, "The id of a message is in use: give each its own.");
@@ -101,7 +109,7 @@ export class Connection implements Taker {
   drain(): void {
     this.#isDraining = true;
     this.#calls?.drain();
-    this.#output?.say('{"kind":"goodbye"}');
+    if (this.#calls !== null) this.#output?.say('{"kind":"goodbye"}'); // Else it would come before the welcome.
     this.#endIfIdle();
   }
 
@@ -141,6 +149,7 @@ export class Connection implements Taker {
     }
     const { site } = this.#hub;
     this.#intake.pause();
+    this.#isAsking = true;
     callerOf(site, withToken(this.#visitor.request, frame.token)).then(
       (caller) => this.#admit(caller),
       (cause) => {
@@ -153,16 +162,17 @@ export class Connection implements Taker {
   #admit(caller: Caller | Response | undefined): void {
     if (this.#isEnding || this.#output === null) return;
     if (caller instanceof Response) {
-      this.end(1013, "The token could not be verified: try again later.");
+      this.end(1013, UNVERIFIED);
       return;
     }
     if (caller === undefined) {
       this.end(1008, "The token names no caller who is let in.");
       return;
     }
-    const release = this.#hub.site.enter(caller.id, "sockets");
+    const release = this.#hub.site.enter({ caller, owner: caller.id }, "sockets");
     if (release instanceof Response) {
-      this.end(1008, "This caller has the most sockets: close one of them first.");
+      if (this.#isDraining) this.end(1012, AGAIN);
+      else this.end(1013, "This caller has the most sockets: close one of them first.");
       return;
     }
     this.#release();

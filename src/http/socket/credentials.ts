@@ -1,4 +1,4 @@
-import { quote } from "../../index";
+import { callerIn } from "../border/authenticate";
 import type { Caller, Site } from "../contract";
 
 /** A request as it would be with a bearer token. Undefined for a text that can be none. */
@@ -16,8 +16,6 @@ export function withToken(request: Request, token: string): Request | undefined 
  */
 export async function callerOf(site: Site, request: Request | undefined): Promise<Caller | Response | undefined> {
   if (request === undefined || site.authenticate === undefined) return undefined;
-  const caller = await site.authenticate(request);
-  if (caller instanceof Response) return caller.status === 401 ? undefined : caller;
-  if (caller === undefined || (typeof caller?.id === "string" && caller.id !== "")) return caller;
-  throw new TypeError(`authenticate gives a caller such as { id: "ada" }, or undefined; it gave ${quote(caller)}.`);
+  const caller = callerIn(await site.authenticate(request));
+  return caller instanceof Response && caller.status === 401 ? undefined : caller;
 }

@@ -41,7 +41,9 @@ export type ClientFrame =
   | { readonly kind: "cancel"; readonly id: string }
   /** The reader of a stream has room for so many more items. */
   | { readonly kind: "credit"; readonly id: string; readonly count: number }
-  | { readonly kind: "subscribe"; readonly id: string; readonly topic: string };
+  | { readonly kind: "subscribe"; readonly id: string; readonly topic: string }
+  /** Is the gateway still there? A browser does not show its pages the pings of WebSocket. */
+  | { readonly kind: "ping" };
 
 /** The bounds of a socket, as its client is told. */
 export interface SocketLimits {
@@ -73,7 +75,9 @@ export type ServerFrame =
   /** So many items of a topic were left out, because the client did not read. */
   | { readonly kind: "missed"; readonly id: string; readonly count: number }
   /** The service ends: no new messages are taken, and the socket closes once those under way have ended. */
-  | { readonly kind: "goodbye" };
+  | { readonly kind: "goodbye" }
+  /** The answer to a ping. */
+  | { readonly kind: "pong" };
 
 const LONGEST_ID = 128;
 
@@ -83,6 +87,7 @@ export function faultOf(value: unknown): string | undefined {
   const frame = value as Record<string, unknown>; // Any object has such properties, or not.
   const { kind, id } = frame;
   if (kind === "authenticate") return typeof frame["token"] === "string" ? undefined : "A token is a text.";
+  if (kind === "ping") return undefined;
   if (kind !== "tell" && (typeof id !== "string" || id === "" || id.length > LONGEST_ID)) {
     return `A frame has an id: a text of 1 to ${LONGEST_ID} characters.`;
   }

@@ -1,5 +1,6 @@
 import type { Clock } from "../../index";
 import type { Body } from "../body";
+import { fits } from "./output";
 
 /** Frames, and texts in units of 4,096 characters, that one socket may have handled in a turn of the event loop (P5). */
 const PER_TURN = 256;
@@ -51,7 +52,7 @@ export class Intake {
 
   take(text: string): void {
     if (this.#isClosed) return;
-    if (text.length > this.most) {
+    if (!fits(text, this.most)) {
       this.#taker.end(1009, `A text has at most ${this.most} bytes: send less.`);
       return;
     }
@@ -118,7 +119,7 @@ export class Intake {
     } else this.#frames = parsed.value;
   }
 
-  // What has been handled is let go: a socket that is quiet keeps nothing of its last text.
+  // Frames and texts are let go once they are handled: a quiet socket keeps nothing of its last text.
 
   #nextFrame(): unknown {
     const frame: unknown = this.#frames[this.#at++];

@@ -4,6 +4,10 @@ import type { Clock } from "../../index";
 /** Characters that are sent at once, and not at the end of the turn: a longer text would only cost memory. */
 const LONG = 65_536;
 
+/** True for a text of so many bytes at most. */
+export const fits = (text: string, bytes: number): boolean =>
+  text.length * 3 <= bytes || Buffer.byteLength(text) <= bytes; // A UTF-16 unit has at most three bytes.
+
 /** The output of a socket: the frames of a turn as one text, within a bound. */
 export class Output {
   readonly #socket: ServerWebSocket<unknown>;

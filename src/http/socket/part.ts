@@ -1,6 +1,8 @@
 import type { ServerWebSocket, WebSocketHandler } from "bun";
 import { type Address, address, type Door } from "../../index";
+import { refuseUnknown } from "../border/authenticate";
 import type { BunServer, MetricFamily, Part, PartMaker, Site, Visit } from "../contract";
+import { familyOf } from "../metric-family";
 import { refuse } from "../problem";
 import { AGAIN } from "./calls";
 import { Connection } from "./connection";
@@ -55,21 +57,10 @@ class SocketPart implements Part {
   }
 
   metrics(): readonly MetricFamily[] {
-    const total = (name: string, help: string, value: number): MetricFamily => ({
-      name,
-      help,
-      type: "counter",
-      samples: [{ labels: {}, value }],
-    });
     return [
-      {
-        name: "envoi_http_sockets",
-        type: "gauge",
-        help: "Sockets that are open.",
-        samples: [{ labels: {}, value: this.#connections.size }],
-      },
-      total("envoi_http_sockets_opened", "Sockets that were opened.", this.#opened),
-      total("envoi_http_socket_frames", "Frames that came from clients.", this.#frames),
+      familyOf("gauge", "envoi_http_sockets", "Sockets that are open.", this.#connections.size),
+      familyOf("counter", "envoi_http_sockets_opened", "Sockets that were opened.", this.#opened),
+      familyOf("counter", "envoi_http_socket_frames", "Frames that came from clients.", this.#frames),
       {
         name: "envoi_http_sockets_ended",
         type: "counter",
@@ -112,10 +103,7 @@ class SocketPart implements Part {
     const caller = await callerOf(this.#site, token === undefined ? request : withToken(request, token));
     if (caller instanceof Response) return caller;
     const isKnown = caller !== undefined || this.#site.authenticate === undefined;
-    if (!isKnown && (token !== undefined || headers.has("authorization"))) {
-      const sentence = "The request names no caller who is let in: send credentials.";
-      return refuse("unauthenticated", sentence, { "www-authenticate": "Bearer" });
-    }
+    if (!isKnown && (token !== undefined || headers.has("authorization"))) return refuseUnknown();
     const visitor = { request, caller, owner: caller?.id ?? owner };
     return (await this.#site.handshake(visitor)) ?? this.#upgrade(server, visitor, isKnown);
   }
@@ -128,7 +116,7 @@ class SocketPart implements Part {
   }
 
   #upgrade(server: BunServer, visitor: Visitor, isKnown: boolean): Response {
-    const release = this.#site.enter(visitor.owner, "sockets");
+    const release = this.#site.enter(visitor, "sockets");
     if (release instanceof Response) return release;
     const connection = new Connection(this.#hub, visitor, isKnown, release, (code) => {
       this.#connections.delete(connection);
@@ -149,7 +137,7 @@ class SocketPart implements Part {
 const BEARER = "bearer.";
 
 /** Codes of RFC 6455 that have a series of their own. A client may send any of 1,000 others. */
-const OWN_CODES: ReadonlySet<number> = new Set([1000, 1001, 1003, 1005, 1006, 1007, 1008, 1009, 1011, 1012]);
+const OWN_CODES: ReadonlySet<number> = new Set([1000, 1001, 1003, 1005, 1006, 1007, 1008, 1009, 1011, 1012, 1013]);
 
 /** Undefined for a socket that the owner of the server opened for itself. */
 const connectionOf = ({ data }: ServerWebSocket<unknown>): Connection | undefined =>

@@ -15,8 +15,8 @@ export type NoTopics = Readonly<Record<never, never>>;
 
 const Relaying = defineProtocol("relay", { item: { payload: Type.Unknown() } });
 
-/** Gets an item as JSON. */
-type Listener = (item: string) => void;
+/** Gets an item as JSON; undefined for one that JSON cannot write. */
+type Listener = (item: string | undefined) => void;
 
 let made = 0;
 
@@ -58,6 +58,6 @@ export class Relay {
       const sentence = `An item of the topic "${this.#name}" is left out: JSON cannot write it.`;
       this.#system.log.error(sentence, { cause });
     }
-    if (text !== undefined) for (const listener of this.#listeners) listener(text);
+    for (const listener of this.#listeners) listener(text);
   }
 }

@@ -1,5 +1,5 @@
 import type { ServerFrame } from "./frames";
-import type { Output } from "./output";
+import { fits, type Output } from "./output";
 import type { Relay } from "./relay";
 
 interface Subscription {
@@ -11,7 +11,7 @@ interface Subscription {
 /** The subscriptions of a socket. Items for a client that does not read are left out, and it is told how many (P18). */
 export class Subscriptions {
   readonly #output: Output;
-  /** Most characters of an item. */
+  /** Most bytes of an item. */
   readonly #longest: number;
   readonly #subscriptions = new Map<string, Subscription>();
 
@@ -34,12 +34,11 @@ export class Subscriptions {
     const subscription: Subscription = { missed: 0, end: () => undefined };
     this.#subscriptions.set(id, subscription);
     subscription.end = relay.listen((item) => {
-      if (this.#output.isFull || item.length > this.#longest) {
-        subscription.missed++;
-        return;
-      }
+      const isLeftOut = item === undefined || !fits(item, this.#longest);
+      if (isLeftOut || this.#output.isFull) subscription.missed++;
+      if (this.#output.isFull) return; // It is told once the client reads.
       this.#sayMissed(id, subscription);
-      this.#output.say(`${beginning}${item}]}`);
+      if (!isLeftOut) this.#output.say(`${beginning}${item}]}`);
     });
   }
 

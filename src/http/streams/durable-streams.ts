@@ -1,4 +1,5 @@
 import type { EventFeed, EventLog, LoggedEvent, Site, Visit } from "../contract";
+import { keepOpen } from "../disconnects";
 import { type Problem, refuse } from "../problem";
 import { EVENT_STREAM } from "./event-format";
 
@@ -130,11 +131,11 @@ class DurableRead {
   async #poll(after: number, cursor: string | null): Promise<Response> {
     const log = this.#log;
     const { clock, disconnects, limits } = this.#site;
-    const release = this.#site.enter(this.#visit.owner, "streams");
+    const release = this.#site.enter(this.#visit, "streams");
     if (release instanceof Response) return release;
     const wait = Math.min(this.#options.wait ?? WAIT, limits.time);
     const follower = this.#options.follow?.(after);
-    this.#visit.server?.timeout(this.#visit.request, 0);
+    keepOpen(this.#visit.server, this.#visit.request);
     const watched = disconnects.watch(this.#visit.request);
     const over = new AbortController();
     const timer = clock.setTimer(() => over.abort(), wait);
@@ -158,7 +159,7 @@ class DurableRead {
     const log = this.#log;
     if (this.#site.isDraining) return refuse("unavailable", "The server goes away: come back in a moment.");
     if (log.read(after, 1) === "gone") return refuse("gone", NOT_KEPT);
-    const release = this.#site.enter(this.#visit.owner, "streams");
+    const release = this.#site.enter(this.#visit, "streams");
     if (release instanceof Response) return release;
     const feed = new DurableFeed(log, this.#content, after, () => this.#cursorAfter(cursor), {
       follower: this.#options.follow?.(after),

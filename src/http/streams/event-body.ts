@@ -1,5 +1,6 @@
 import { type Clock, quote } from "../../index";
 import type { Bodies, EventFeed, Visit } from "../contract";
+import { keepOpen } from "../disconnects";
 
 /** Bun sends the headers with the first chunk, so that one comes before the first event. */
 const OPEN = ": open\n\n";
@@ -136,7 +137,7 @@ export class EventBodies implements Bodies {
       feed.leave(); // All of it is there, and needs no stream, which costs 10 µs and more.
       return new Response(OPEN + ahead, { headers });
     }
-    server?.timeout(request, 0); // Else Bun ends a stream that is quiet for 10 seconds.
+    keepOpen(server, request); // Else Bun ends a stream that is quiet for 10 seconds.
     const onEnd = (): void => this.#onLeft?.();
     const body = new ReadableStream(new EventBody(feed, request, ahead, this.#bodies, onEnd));
     if (!this.#isLooking) this.#lookLater();

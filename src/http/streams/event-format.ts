@@ -33,9 +33,12 @@ export const EVENT_STREAM = {
   "x-content-type-options": "nosniff",
 };
 
-/** An event as it is on the wire; `prefix` goes before the number of its id. */
-export const textOf = ({ id, event, data }: LoggedEvent, prefix: string, { end }: EventFormat): string =>
-  `id: ${prefix}${id}\n${unnumbered(data, event, end)}`;
+/**
+ * An event as it is on the wire; `prefix` goes before the number of its id. The number of its message is a field that an `EventSource`
+ * passes over.
+ */
+export const textOf = ({ id, message, event, data }: LoggedEvent, prefix: string, { end }: EventFormat): string =>
+  `id: ${prefix}${id}\n${message === undefined ? "" : `message: ${message}\n`}${unnumbered(data, event, end)}`;
 
 /** An event without an id. */
 export const unnumbered = (data: string, event?: string, end: string | null = null): string => {
@@ -88,6 +91,7 @@ class AiSdkEncoder implements Encoder {
   }
 
   end(add: AddEvent): void {
+    if (!this.#isStarted) add('{"type":"start"}');
     this.#endText(add);
     if (!this.#isFinished) add('{"type":"finish"}');
     add("{}", "end");
@@ -111,7 +115,8 @@ class AiSdkEncoder implements Encoder {
 export const AI_SDK: EventFormat = {
   headers: { ...EVENT_STREAM, "x-vercel-ai-ui-message-stream": "v1" },
   end: "[DONE]",
-  goodbye: `retry: ${COME_BACK}\n${unnumbered('{"type":"error","errorText":"The server goes away: come back in a moment."}')}`,
+  // The hooks read the data of each event. By the name, other readers know that they may come back.
+  goodbye: `retry: ${COME_BACK}\n${unnumbered('{"type":"error","errorText":"The server goes away: come back in a moment."}', "reconnect")}`,
   encoder: () => new AiSdkEncoder(),
 };
 

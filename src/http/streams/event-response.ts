@@ -39,12 +39,21 @@ export function eventResponse(site: Site, visit: Visit, log: EventLog, options: 
     return refusal;
   }
   if (release === undefined) {
-    const entered = site.enter(visit.owner, "streams");
+    const entered = site.enter(visit, "streams");
     if (entered instanceof Response) return entered;
     release = entered;
   }
   const feed = new LogFeed(log, after, prefix, format, options.follow?.(after), release);
-  return site.bodies.respond(feed, visit, feed.take(), { ...format.headers, ...headers });
+  return site.bodies.respond(feed, visit, aheadOf(feed), { ...format.headers, ...headers });
+}
+
+function aheadOf(feed: LogFeed): string {
+  try {
+    return feed.take();
+  } catch (thrown) {
+    feed.leave(); // Of a log that cannot be read.
+    throw thrown;
+  }
 }
 
 /**

@@ -21,12 +21,12 @@ export interface Kept {
   readonly log: StreamLog;
   /** Names the chat that it answers, with its owner and operation. */
   readonly chat: string | undefined;
-  /** Gives back its place among the streams of its owner. Null while a reader holds that. */
+  /** Gives back its place among the streams of its owner. Null while a reader holds that, or is about to come. */
   place: (() => void) | null;
 }
 
 /** The bounds of the log of an endpoint's streams. */
-export const logLimitsOf = ({ options }: Endpoint): LogLimits => ({ ...RESUME, ...options.resume });
+const logLimitsOf = ({ options }: Endpoint): LogLimits => ({ ...RESUME, ...options.resume });
 
 export const refuseUnknownStream = (): Response =>
   refuse("not-found", "There is no such stream of this caller: begin a new one.");
@@ -49,12 +49,8 @@ export class KeptStreams {
     return this.#kept.size;
   }
 
-  /**
-   * Keeps a stream from now on. Nothing is read of it before its log runs.
-   *
-   * @param place gives back its place among the streams of its owner.
-   */
-  keep(owner: string, endpoint: Endpoint, payload: unknown, items: ActorStream<unknown>, place: () => void): Kept {
+  /** Keeps a stream from now on. Nothing is read of it before its log runs. Its first reader has its place among those of its owner. */
+  keep(owner: string, endpoint: Endpoint, payload: unknown, items: ActorStream<unknown>): Kept {
     const log = new StreamLog(
       this.#site.clock,
       logLimitsOf(endpoint),
@@ -63,7 +59,8 @@ export class KeptStreams {
       (thrown) => problemOfThrown(endpoint, thrown),
       { end: () => this.#onEnd(kept), expiry: () => this.remove(kept) },
     );
-    const kept: Kept = { id: crypto.randomUUID(), owner, endpoint, log, chat: chatOf(owner, endpoint, payload), place };
+    const chat = chatOf(owner, endpoint, payload);
+    const kept: Kept = { id: crypto.randomUUID(), owner, endpoint, log, chat, place: null };
     this.#kept.set(kept.id, kept);
     if (kept.chat !== undefined) this.#chats.set(kept.chat, kept);
     return kept;

@@ -70,6 +70,9 @@ export class StreamLog implements EventLog {
   #dropped = 0;
   #onRoom: (() => void) | null = null;
   #expiry: ClockTimer | null = null;
+  #isClosed = false;
+  /** True once it was closed before its end: what is there must not look like all of it. */
+  #isCut = false;
 
   constructor(
     clock: Clock,
@@ -95,7 +98,7 @@ export class StreamLog implements EventLog {
   }
 
   read(after: number, most: number): readonly LoggedEvent[] | "gone" {
-    if (after < this.#first - 1) return "gone";
+    if (after < this.#first - 1 || this.#isCut) return "gone";
     const start = after + 1 - this.#first;
     return this.#events.slice(start, start + most);
   }
@@ -171,8 +174,10 @@ export class StreamLog implements EventLog {
 
   /** Frees what it holds. Readers have left, or get no more. */
   close(): void {
+    this.#isClosed = true;
     this.#expiry?.cancel();
     if (!this.isEnded) {
+      this.#isCut = true;
       void this.#items.return();
       this.#end();
     }
@@ -217,7 +222,7 @@ export class StreamLog implements EventLog {
 
   /** Drops events that each reader has, beyond half of the log. */
   #drop(): void {
-    if (this.#followers.size === 0) return;
+    if (this.#followers.size === 0 || this.isEnded) return; // No event comes that needs the room.
     const { items, bytes } = this.#limits;
     let read = Number.POSITIVE_INFINITY;
     for (const { at } of this.#followers) read = Math.min(read, at);
@@ -234,6 +239,7 @@ export class StreamLog implements EventLog {
   }
 
   #expireLater(): void {
+    if (this.#isClosed) return; // A timer would hold all of it for as long again.
     this.#expiry = this.#clock.setTimer(this.#onExpiry, this.#limits.for);
     this.#expiry.unref();
   }

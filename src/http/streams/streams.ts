@@ -1,13 +1,11 @@
 import type { Endpoint, MetricFamily, Part, Route, Site, Visit } from "../contract";
+import { familyOf } from "../metric-family";
 import { problemOf, refuse, refuseProblem } from "../problem";
 import { durableResponse } from "./durable-streams";
 import { formatOf } from "./event-format";
 import { eventResponse, lastEventId, ticks } from "./event-response";
 import { Ahead, CREDIT, ItemFeed, problemOfThrown } from "./item-feed";
-import { type Kept, KeptStreams, logLimitsOf, refuseUnknownStream } from "./kept-streams";
-
-/** In milliseconds; longer where a log is kept for longer. */
-const ABANDONED_AFTER = 300_000;
+import { type Kept, KeptStreams, refuseUnknownStream } from "./kept-streams";
 
 /** The streams of exposed operations, and those that can be resumed. */
 export class OpenStreams {
@@ -27,13 +25,11 @@ export class OpenStreams {
       const id = visit.request.headers.get("last-event-id");
       if (id !== null) return this.#resume(visit, endpoint, id);
     }
-    const release = site.enter(visit.owner, "streams");
+    const release = site.enter(visit, "streams");
     if (release instanceof Response) return release;
     const items = actor.door.stream(operation.name, payload, {
       ...(visit.metadata !== undefined && { metadata: visit.metadata }),
-      ...(options.resume === undefined
-        ? { credit: CREDIT }
-        : { abandonedAfter: Math.max(logLimitsOf(endpoint).for, ABANDONED_AFTER) }),
+      ...(options.resume === undefined ? { credit: CREDIT } : { abandonedAfter: Number.POSITIVE_INFINITY }), // Its log says when it is given up.
     });
     // A stream that fails at once gets a status of its own, and the first events go out with the headers.
     const first = new Ahead(items);
@@ -48,20 +44,24 @@ export class OpenStreams {
       return refuseProblem(problemOfThrown(endpoint, first.failure.thrown));
     }
     if (options.resume !== undefined) {
-      const kept = this.#kept.keep(visit.owner, endpoint, payload, items, release);
+      const kept = this.#kept.keep(visit.owner, endpoint, payload, items);
       void kept.log.run(first.step());
       if (!first.isPending) await kept.log.filled();
-      return this.#follow(visit, kept, 0);
+      return this.#follow(visit, kept, 0, release);
     }
     const feed = new ItemFeed(endpoint, items, first, release);
     const ahead = first.isPending ? "" : await feed.read();
     return site.bodies.respond(feed, visit, ahead, formatOf(options).headers);
   }
 
-  /** Answers with the events of a stream after one of them. */
-  #follow(visit: Visit, kept: Kept, after: number): Response {
+  /**
+   * Answers with the events of a stream after one of them.
+   *
+   * @param held gives back the place that the reader has already. Default: the stream's own, or a new one.
+   */
+  #follow(visit: Visit, kept: Kept, after: number, held?: () => void): Response {
     const { log, id, endpoint } = kept;
-    const place = kept.place ?? this.#site.enter(visit.owner, "streams");
+    const place = held ?? kept.place ?? this.#site.enter(visit, "streams");
     if (place instanceof Response) return place;
     kept.place = null;
     return eventResponse(this.#site, visit, log, {
@@ -92,7 +92,8 @@ export class OpenStreams {
     const kept = this.#kept.find(visit.owner, visit.params[0] ?? "");
     if (kept instanceof Response) return kept;
     const { actor, operation } = kept.endpoint;
-    return (await this.#site.authorize(visit, actor.name, operation.name)) ?? kept;
+    const refusal = await this.#site.authorize(visit, actor.name, operation.name);
+    return refusal ?? this.#kept.find(visit.owner, kept.id); // It may be gone by now.
   }
 
   async #read(visit: Visit): Promise<Response> {
@@ -179,20 +180,10 @@ export class OpenStreams {
   }
 
   #metrics(): readonly MetricFamily[] {
-    const sample = (value: number) => [{ labels: {}, value }];
+    const { bodies } = this.#site;
     return [
-      {
-        name: "envoi_http_streams",
-        type: "gauge",
-        help: "Event streams that are being written.",
-        samples: sample(this.#site.bodies.size),
-      },
-      {
-        name: "envoi_http_kept_streams",
-        type: "gauge",
-        help: "Streams in memory that can be resumed.",
-        samples: sample(this.#kept.size),
-      },
+      familyOf("gauge", "envoi_http_streams", "Event streams that are being written.", bodies.size),
+      familyOf("gauge", "envoi_http_kept_streams", "Streams in memory that can be resumed.", this.#kept.size),
     ];
   }
 

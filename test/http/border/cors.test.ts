@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type CorsOptions, createGateway } from "../../../src/http/index";
+import { apiKeys, type CorsOptions, createGateway } from "../../../src/http/index";
 import { testSystems } from "../../actor/test-system";
 import { Counter, createCounter, expectProblem, post } from "../counter";
 
@@ -58,6 +58,23 @@ describe("P18: pages of other origins", () => {
       "access-control-expose-headers": expect.stringContaining("retry-after"),
       vary: "Origin",
     });
+  });
+
+  test("may send the header in which the service wants its keys", async () => {
+    const { system } = createTestSystem();
+    const ref = system.spawn("counter", Counter, createCounter);
+    const gateway = createGateway(system, {
+      expose: { counter: { ref, operations: ["add"] } },
+      cors: { origins: [SHOP] },
+      authenticate: apiKeys({ header: "X-Robot", keys: { k3y: "robot" } }),
+    });
+    const asked = await gateway.fetch(
+      new Request("http://service/actors/counter/add", {
+        method: "OPTIONS",
+        headers: { origin: SHOP, "access-control-request-method": "POST" },
+      }),
+    );
+    expect(asked.headers.get("access-control-allow-headers")?.split(", ")).toContain("x-robot");
   });
 
   test("that are not listed learn nothing, and caches keep answers apart", async () => {

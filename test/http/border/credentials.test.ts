@@ -46,7 +46,8 @@ describe("bearer tokens of a list", () => {
     list.replace({ new: "ada" });
     expect((await told(list, bearer("old"))).status).toBe(401);
     expect((await told(list, bearer("new"))).status).toBe(200);
-    expect(() => list.replace({ "two words": "ada" })).toThrow(TypeError);
+    expect(() => list.replace({ "two words": "ada" })).toThrow('The token of "ada" cannot be sent in a header');
+    expect(() => list.replace({ "": { id: "ada" } })).toThrow('The token of "ada" is empty: set it where');
     expect((await told(list, bearer("new"))).status).toBe(200); // The list that was refused took nobody's place.
   });
 

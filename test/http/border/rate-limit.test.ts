@@ -129,6 +129,7 @@ describe("a rate limit", () => {
     [{ all: "10/s;10/1s" }, /two windows/],
     [{ operations: { "counter.add": "often" } }, /counter.add in a gateway/],
     [{ operations: ["counter.add"] }, /are an object/],
+    [{ operations: { "counter.add": "1/s" } }, /"counter.add", which is not exposed/],
     [{ store: {} }, /has a method take/],
     [{ callers: 0 }, /whole number/],
     [{ whenStoreFails: "shut" }, /"open" or "closed"/],
@@ -138,6 +139,19 @@ describe("a rate limit", () => {
   ])("that cannot be is refused at once: %p", (rateLimit, sentence) => {
     const { system } = createTestSystem();
     expect(() => createGateway(system, { expose: {}, rateLimit: rateLimit as never })).toThrow(sentence);
+  });
+
+  test("has windows for what is there: a misspelt name would hold nobody", async () => {
+    const limited = (name: string, more = {}) =>
+      createService(createTestSystem(), { rateLimit: { operations: { [name]: "1/s" } }, ...more });
+    const refusal =
+      'The rate limit of a gateway has windows for "counter.ad", which is not exposed; write some of counter.add';
+    expect(() => limited("counter.ad")).toThrow(refusal);
+    expect(() => limited("conter.add")).toThrow(/"conter.add", which is not exposed/);
+    expect(() => limited("counter.ad", { parts: [] })).toThrow(refusal);
+    for (const [name, more] of [["/openapi.json.read"], ["own.work", { parts: [] }], ["counter.add"]] as const) {
+      await limited(name, more).close();
+    }
   });
 });
 
@@ -215,6 +229,46 @@ describe("requests of one caller at one time", () => {
     const next = ask("ada", "total");
     await system.advance(1_000);
     expect((await next).status).toBe(504);
+  });
+});
+
+describe("P18: the addresses of one line of IPv6 are one caller, who has at one time no more than", () => {
+  const limits = { requests: 2, streams: 2 };
+  const begin = (gateway: ReturnType<typeof createService>, path: string, body: number | null, peer: string) =>
+    gateway.fetch(
+      new Request(`http://service/actors/counter/${path}`, {
+        method: "POST",
+        body: JSON.stringify(body),
+        headers: { "content-type": "application/json", "x-peer": peer },
+      }),
+      peers,
+    );
+
+  test("its requests", async () => {
+    const system = createTestSystem();
+    const gateway = createService(system, { limits });
+    const waiting = ["2001:db8::1", "2001:db8::2"].map((peer) => begin(gateway, "never", null, peer));
+    await system.settle();
+    await expectProblem(await begin(gateway, "total", null, "2001:db8::3"), 429, "too-many-requests");
+    const other = begin(gateway, "total", null, "2001:db8:0:1::1");
+    await system.advance(30_000);
+    expect((await Promise.all([...waiting, other])).map(({ status }) => status)).toEqual([504, 504, 504]);
+  });
+
+  test("its streams", async () => {
+    const system = createTestSystem();
+    const gateway = createService(system, { limits });
+    const open = async (peer: string) => {
+      const opened = begin(gateway, "ticks", 1_000_000, peer);
+      await system.settle();
+      return opened;
+    };
+    const opened = [await open("2001:db8::1"), await open("2001:db8::2")];
+    await expectProblem(await open("2001:db8::3"), 429, "too-many-requests");
+    await Promise.all(opened.map(({ body }) => body?.cancel()));
+    const next = await open("2001:db8::3");
+    expect(next.status).toBe(200);
+    await next.body?.cancel();
   });
 });
 

@@ -114,7 +114,7 @@ describe("Server-Timing", () => {
     await gateway.close();
   });
 
-  test("observes nothing but while such a request is under way", async () => {
+  test("observes nothing before such a request, and nothing soon after the last one", async () => {
     const { ask, advance, system } = createSlow();
     let count = 0;
     let live = 0;
@@ -135,10 +135,18 @@ describe("Server-Timing", () => {
     await plain;
     expect(count).toBe(0);
     const timed = [ask(1), ask(1)];
-    await advance(5);
-    expect([count, live]).toEqual([1, 1]);
     await advance(20);
     await Promise.all(timed);
+    await advance(900);
+    const late = ask(3_000);
+    await advance(3_000);
+    expect([count, live]).toEqual([1, 1]);
+    await advance(20);
+    expect(timingOf(await late)).toContain("handler;dur=3000.00");
+    await advance(2_000);
     expect([count, live]).toEqual([1, 0]);
+    const again = ask(1);
+    await advance(20);
+    expect([timingOf(await again), count]).toEqual([expect.stringContaining("handler;dur=1.00"), 2]);
   });
 });

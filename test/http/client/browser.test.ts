@@ -3,6 +3,7 @@ import { cpSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { putAway } from "../../../benchmarks/harness/places";
 import { installation } from "../../../benchmarks/subjects/installation";
 import type { createClient as CreateClient } from "../../../src/http/client/index";
 import { serve } from "../../../src/http/index";
@@ -111,6 +112,7 @@ describe.skipIf(!hasBrowser)("the client of the package in a page of another ori
     tab = await browser.open(page.url);
   }, 240_000);
   afterAll(async () => {
+    putAway();
     await tab?.[Symbol.asyncDispose]();
     await service.stop({ streams: 0, timeout: 1 });
     await page.stop(true);

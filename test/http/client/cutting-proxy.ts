@@ -7,6 +7,8 @@ export interface CuttingProxy {
   readonly connections: number;
   /** Most bytes that went through one connection, in the direction that is cut. */
   readonly longest: number;
+  /** Lets nothing through any more by the connections that are open, and tells nobody: a network that is gone. */
+  hold(): void;
   close(): void;
 }
 
@@ -24,8 +26,10 @@ export async function cuttingProxy(
   const open = new Set<Socket>();
   let connections = 0;
   let longest = 0;
+  let held = 0;
   const server: Server = createServer((client) => {
     const most = bytes(connections++);
+    const number = connections;
     let sent = 0;
     const service = connect(Number(target.port), target.hostname);
     const end = (): void => {
@@ -40,8 +44,9 @@ export async function cuttingProxy(
       socket.on("close", end);
     }
     const [cut, plain] = counted === "responses" ? [service, client] : [client, service];
-    plain.on("data", (data) => cut.write(data));
+    plain.on("data", (data) => number > held && cut.write(data));
     cut.on("data", (data: Buffer) => {
+      if (number <= held) return;
       const part = data.subarray(0, Math.max(most - sent, 0));
       sent += part.length;
       longest = Math.max(longest, sent);
@@ -61,6 +66,9 @@ export async function cuttingProxy(
     },
     get longest() {
       return longest;
+    },
+    hold() {
+      held = connections;
     },
     close() {
       server.close();

@@ -1,11 +1,13 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { createServer, type Server } from "node:net";
-import { type ClientError, type ClientOptions, ClientStreamError, createClient } from "../../../src/http/client/index";
+import { ok } from "neverthrow";
+import { type ClientOptions, createClient } from "../../../src/http/client/index";
 import { serve } from "../../../src/http/index";
 import { createSystem } from "../../../src/index";
 import { createManualClock } from "../../../src/testing/index";
 import { Counter, createCounter } from "../counter";
+import { errorOf } from "./stream-error";
 
 const system = createSystem({ logger: { error() {}, warn() {} } });
 const counter = system.spawn("counter", Counter, createCounter, { concurrency: 100 });
@@ -40,20 +42,13 @@ function portOf(server: Server): number {
   return at.port;
 }
 
-/** The error that a loop over a stream throws. */
-async function errorOf(stream: AsyncIterable<unknown>): Promise<ClientError> {
-  try {
-    for await (const _ of stream);
-  } catch (thrown) {
-    if (thrown instanceof ClientStreamError) return thrown.error;
-    throw thrown;
-  }
-  throw new Error("The stream came to its end.");
-}
-
 describe("a client that is made in a wrong way", () => {
-  const refused: readonly (readonly [options: object, sentence: string])[] = [
+  const refused: readonly (readonly [options: object | null | undefined, sentence: string])[] = [
     [{}, "A client needs the url of a gateway"],
+    [undefined, "A client needs the url of a gateway"],
+    [null, "A client needs the url of a gateway"],
+    [{ url, socket: "true" }, "socket is true or false; got true"],
+    [{ url, retry: { attempt: 3 } }, "The retry of a client has no option attempt; it has first longest attempts"],
     [{ url: 7 }, "A client needs the url of a gateway"],
     [{ url: "localhost:3000" }, "got localhost:3000"],
     [{ url: "/api" }, "only a page may give a path alone"],
@@ -200,6 +195,30 @@ describe("a socket of another service", () => {
     }
   });
 
+  test("that tells no bounds gets messages of any depth", async () => {
+    const server = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: (request, it) =>
+        it.upgrade(request, { headers: { "sec-websocket-protocol": "envoi.v1" } })
+          ? undefined
+          : new Response(null, { status: 400 }),
+      websocket: {
+        open: (socket) => void socket.send('[{"kind":"welcome"}]'),
+        message(socket, text) {
+          for (const { id, payload } of JSON.parse(String(text))) {
+            socket.send(JSON.stringify([{ kind: "reply", id, payload }]));
+          }
+        },
+      },
+    });
+    const client = createClient({ url: server.url, socket: true });
+    const payload = [[[["deep"]]]];
+    expect(await client.actor("any").ask("echo", payload, { timeout: 5_000 })).toEqual(ok(payload));
+    client.close();
+    await server.stop(true);
+  });
+
   test("that does not let WebSockets through is given up, and the error says what to look at", async () => {
     await using proxy = other(() => new Response("no", { status: 502 }));
     const client = clientOf(proxy.url, { socket: true });
@@ -233,6 +252,29 @@ describe("a signal that was aborted before the call", () => {
       client.close();
     });
   }
+});
+
+describe("a name that no path can hold", () => {
+  test("is not found, and does not throw", async () => {
+    const half = "\ud83d";
+    const client = createClient({ url });
+    expect((await client.actor(half).ask(half))._unsafeUnwrapErr()).toMatchObject({ kind: "not-found" });
+    expect(await errorOf(client.actor(half).stream(half))).toMatchObject({ kind: "not-found" });
+    expect((await client.sessions.at(half).show())._unsafeUnwrapErr()).toMatchObject({ kind: "not-found" });
+  });
+
+  test("names of dots alone lead to no other path", async () => {
+    await using server = other(() => new Response("{}", { status: 404 }));
+    const client = createClient({ url: server.url });
+    for (const dots of [".", ".."]) {
+      expect((await client.actor("counter").ask(dots)).isErr()).toBe(true);
+      expect((await client.actor(dots).ask("total")).isErr()).toBe(true);
+      expect((await client.sessions.at(dots).show()).isErr()).toBe(true);
+    }
+    expect(
+      server.requests.every((request) => request.split("/").length === (request.includes("/sessions") ? 3 : 4)),
+    ).toBe(true);
+  });
 });
 
 describe("a stream", () => {

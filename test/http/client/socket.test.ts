@@ -16,7 +16,7 @@ const Desk = defineProtocol("desk", {
   state: { reply: Type.Object({ made: Type.Number(), left: Type.Number() }) },
 });
 
-function start(token = "of-ada") {
+function start(token = "of-ada", protocols: (string | null)[] = []) {
   const system = createSystem({ logger: { error() {}, warn() {} } });
   let total = 0;
   let made = 0;
@@ -54,7 +54,10 @@ function start(token = "of-ada") {
     signals: [],
     expose: { desk: { ref: desk, operations } },
     limits: { body: 20_000, depth: 10 },
-    authenticate: ({ headers }) => (headers.get("authorization") === `Bearer ${token}` ? { id: "ada" } : undefined),
+    authenticate({ headers }) {
+      protocols.push(headers.get("sec-websocket-protocol"));
+      return headers.get("authorization") === `Bearer ${token}` ? { id: "ada" } : undefined;
+    },
   });
 }
 const service = start();
@@ -175,6 +178,14 @@ describe("a client with a socket", () => {
   });
 });
 
+test("a token that is refused is told at the second attempt, with the gateway's sentence", async () => {
+  const eve = clientOf(service.url, { token: "of-eve", retry: { first: 1, longest: 2, attempts: 10_000 } });
+  const refused = await eve.desk.ask("total");
+  expect(refused._unsafeUnwrapErr()).toMatchObject({ kind: "unauthenticated", retryable: false });
+  expect(refused._unsafeUnwrapErr().message).toContain("The token names no caller who is let in.");
+  eve.close();
+});
+
 describe("a socket that is lost", () => {
   test("P17: what was sent and not answered is unknown, and is not sent again; later messages take a new socket", async () => {
     const proxy = await cuttingProxy(service.url, (connection) =>
@@ -210,6 +221,19 @@ describe("a socket that is lost", () => {
       other.close();
       proxy.close();
     }
+  });
+
+  test("once it was let in: the next one says in its handshake, too, who it is", async () => {
+    const protocols: (string | null)[] = [];
+    const known = start("of-ada", protocols);
+    const proxy = await cuttingProxy(known.url, (connection) => (connection === 0 ? 2_000 : Number.POSITIVE_INFINITY));
+    const other = clientOf(proxy.url);
+    expect((await other.desk.ask("echo", "a".repeat(5_000)))._unsafeUnwrapErr().kind).toBe("unknown");
+    expect((await other.desk.ask("total"))._unsafeUnwrap()).toBe(0);
+    expect(protocols).toEqual(["envoi.v1, bearer.of-ada", "envoi.v1, bearer.of-ada"]);
+    other.close();
+    proxy.close();
+    await known.stop({ streams: 0, timeout: 1 });
   });
 
   test("a service that is not there: the message was not sent, for sure", async () => {

@@ -19,6 +19,7 @@ describe("the document has each status that can come, and no other:", () => {
     (ctx) => ({
       ask(text) {
         if (text === "fail") throw new Error("secret");
+        if (text === "nothing") return undefined as never; // As of a handler that is not type-checked.
         return text === "wait" ? new Promise<string>(() => ctx.onAbort(() => {})) : text;
       },
       async *stream(text) {
@@ -127,6 +128,11 @@ describe("the document has each status that can come, and no other:", () => {
     const documented = statusesOf(await documentOf(gateway), "/actors/worker/tell", "post");
     expect(documented.filter((status) => !statuses.includes(status))).toEqual([202, 504]); // As of an ask.
     expect(statuses.filter((status) => !documented.includes(status))).toEqual([]);
+  });
+
+  test("of an ask whose handler gives nothing where its protocol wants a reply", async () => {
+    const statuses = await given([post("worker", "ask", '"nothing"')]);
+    expect(statuses).toEqual([500]);
   });
 
   test("of a stream", async () => {

@@ -84,10 +84,11 @@ describe("The inspector", () => {
     ["open=key", "open is"],
     ["open=x.key", "open is"],
     [`open=0.${"k".repeat(601)}`, "open is"],
-    [Array.from({ length: 61 }, (_, index) => `open=0.${index}`).join("&"), "At most 60"],
+    [Array.from({ length: 151 }, (_, index) => `open=0.${index}`).join("&"), "At most 150"],
     [`find=${"f".repeat(601)}`, "find has at most"],
     ["order=__proto__", "order is one of"],
     ["logged=-1", "logged is a number"],
+    ["since=yesterday", "since is a number"],
   ])("refuses the query %.30s", async (query, sentence) => {
     const { get } = inspected();
     expect(await expectProblem(await get(`/inspect/live?${query}`), 400, "bad-request")).toContain(sentence);

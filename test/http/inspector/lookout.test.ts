@@ -94,3 +94,30 @@ test("A page that comes in the midst of a look sees nothing until all actors wer
   expect(JSON.parse(view.read(0)[0]?.data ?? "")).toMatchObject({ look: 2, totals: { actors: 1_201 } });
   leave();
 });
+
+test("P5: those who look get their frames one by one, each in a turn of the event loop, and then the next look is due", async () => {
+  const clock = createManualClock();
+  const held: (() => void)[] = [];
+  let isHeld = false;
+  const own: Clock = { ...clock, macrotask: (run) => (isHeld ? void held.push(run) : clock.macrotask(run)) };
+  const lookout = new Lookout(createSystem({ clock: own }), 1_000, 10);
+  const leave = lookout.watch();
+  await clock.settle();
+  const woken: number[] = [];
+  for (const page of [1, 2, 3]) void lookout.changed(new AbortController().signal).then(() => woken.push(page));
+  isHeld = true;
+  await clock.advance(1_000);
+  expect(woken).toEqual([1]);
+  for (const all of [
+    [1, 2],
+    [1, 2, 3],
+  ]) {
+    expect(clock.timers).toBe(0);
+    held.shift()?.();
+    await clock.settle();
+    expect(woken).toEqual(all);
+  }
+  held.shift()?.();
+  expect([clock.timers, held.length]).toEqual([1, 0]);
+  leave();
+});

@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { bearerTokens, type ServeOptions, serve } from "../../../src/http/index";
-import { address, createMessage, createSystem } from "../../../src/index";
+import { address, createMessage, createSystem, type Factory, type SignaturesOf } from "../../../src/index";
 import { hasBrowser, type Tab, testBrowser } from "../browser";
 import { FAINT, FOCUSED, LINES, run, until } from "./pages";
-import { named, spawnBoss, spawnWorker } from "./service";
+import { Boss, named, spawnBoss, spawnWorker } from "./service";
 
 const browser = testBrowser();
 const stops: (() => Promise<unknown>)[] = [];
@@ -100,6 +100,33 @@ describe.skipIf(!hasBrowser)("The page of the inspector, in Chromium", () => {
     await page.click('[data-kind="page"]');
     await until(page, `${LINES}.includes("Next: 101–120 of 120")`);
     await until(page, `${FOCUSED} === "pool/worker-51"`);
+    await expectClean(tab);
+  }, 30_000);
+
+  test("says so where no more lines can be open", async () => {
+    const { url, system } = service();
+    const nothing = { hire() {}, dismiss() {}, work() {} };
+    const names = Array.from("abcdefghijklmnopqrst", (letter) => [letter, letter.repeat(2)]).flat();
+    for (const root of ["one", "two", "three", "four"]) {
+      system.spawn(root, Boss, (ctx) => {
+        const parent: Factory<SignaturesOf<typeof Boss>> = (inner) => {
+          inner.spawn("leaf", Boss, () => nothing);
+          return nothing;
+        };
+        for (const name of names) ctx.spawn(name, Boss, parent);
+        return nothing;
+      });
+    }
+    await using tab = await opened(url);
+    const { page } = tab;
+    const openAll = `for (const each of document.querySelectorAll('[aria-expanded="false"] .toggle')) each.click()`;
+    await run(page, openAll);
+    await until(page, `${LINES}.length > 160`);
+    await run(page, openAll);
+    await until(page, `document.querySelectorAll('[aria-expanded="true"]').length === 149`);
+    expect(await run<string>(page, TEXT_OF("found"))).toContain("No more lines can be open");
+    await page.click('[aria-expanded="true"] .toggle');
+    await until(page, `${TEXT_OF("found")} === ""`);
     await expectClean(tab);
   }, 30_000);
 
@@ -208,6 +235,72 @@ describe.skipIf(!hasBrowser)("The page of the inspector, in Chromium", () => {
       .map((each) => each.id || each.textContent)`;
     expect(await run<string[]>(page, low)).toEqual([]);
     await expectClean(tab);
+  }, 30_000);
+
+  test.each([760, 1280])(
+    "shows tables whose heads and times are whole, %p pixels wide",
+    async (width) => {
+      const { url, tellNobody } = service();
+      await using tab = await opened(url);
+      const { page } = tab;
+      await page.setViewport({ width, height: 900 });
+      tellNobody("an-operation-whose-name-is-long".repeat(5));
+      for (const tab of ["letters", "operations"]) {
+        await page.click(`#tab-${tab}`);
+        await until(page, `document.querySelectorAll("#panel-${tab} td").length > 0`);
+        const broken = `[...document.querySelectorAll("#panel-${tab} th, #panel-${tab} .time")]
+        .filter((each) => {
+          const range = document.createRange();
+          range.selectNodeContents(each);
+          return each.scrollWidth > each.clientWidth || new Set([...range.getClientRects()].map(({ top }) => top)).size > 1;
+        })
+        .map((each) => each.textContent)`;
+        expect(await run<string[]>(page, broken)).toEqual([]);
+        expect(await run<number>(page, "document.documentElement.scrollWidth")).toBeLessThanOrEqual(width);
+      }
+      await expectClean(tab);
+    },
+    30_000,
+  );
+
+  test("comes back after a pause, also where a proxy names a date", async () => {
+    const { url } = service();
+    const asked: number[] = [];
+    const proxy = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch(request) {
+        const { pathname, search } = new URL(request.url);
+        if (pathname === "/inspect/live" && asked.push(performance.now()) < 3) {
+          return new Response("busy", { status: 503, headers: { "retry-after": "Wed, 21 Oct 2037 07:28:00 GMT" } });
+        }
+        return fetch(new URL(pathname + search, url), { signal: request.signal });
+      },
+    });
+    stops.push(() => proxy.stop(true));
+    await using tab = await browser.open(new URL("inspect", proxy.url));
+    await until(tab.page, `${LINES}.length > 0`);
+    const [first = 0, second = 0, third = 0] = asked;
+    expect(second - first).toBeGreaterThan(200); // It waits for 250 ms at least, and then for 500.
+    expect(third - second).toBeGreaterThan(400);
+  }, 30_000);
+
+  test("asks for nothing while nobody has seen it", async () => {
+    const { url } = service();
+    await using tab = await browser.open("about:blank");
+    const { page } = tab;
+    let live = 0;
+    page.on("request", (request) => void (request.url().includes("/live") && live++));
+    await page.evaluateOnNewDocument(
+      'Object.defineProperty(document, "hidden", { get: () => globalThis.isSeen !== true })',
+    );
+    await page.goto(String(url));
+    await until(page, `${TEXT_OF("status")} === "Paused"`);
+    expect(live).toBe(0);
+    await run(page, 'globalThis.isSeen = true; document.dispatchEvent(new Event("visibilitychange"))');
+    await until(page, `${LINES}.length > 0`);
+    expect(live).toBe(1);
+    expect(tab.errors).toEqual([]);
   }, 30_000);
 
   test("asks for a token where it is refused, keeps it for its tab, and shows nothing until then", async () => {

@@ -137,3 +137,7 @@ export function rowOf({ rows }: Frame, name: string): TreeRow {
 /** Names such as `worker-1`. */
 export const named = (name: string, count: number): string[] =>
   Array.from({ length: count }, (_, index) => `${name}-${index + 1}`);
+
+/** The query of lines that are open. */
+export const open = (...keys: string[]): string =>
+  keys.map((key) => `open=${encodeURIComponent(`0.${key}`)}`).join("&");

@@ -115,6 +115,19 @@ test("P18: a session of another owner is not there", async () => {
   expect((await room.fetch("GET", at)).status).toBe(200);
 });
 
+test("P18: what is remembered of a session that was asked is for its owner alone, and ends with the session", async () => {
+  await using room = new Room();
+  const at = await room.open();
+  const peek = async (user?: string) => {
+    const answer = await room.send(at, "peek", undefined, user === undefined ? {} : { authorization: user });
+    const told = await bodyOf<number | { readonly kind: string }>(answer);
+    return typeof told === "number" ? told : told.kind;
+  };
+  expect([await peek("eve"), await peek(), await peek("eve"), await peek()]).toEqual(["not-found", 0, "not-found", 0]);
+  await room.fetch("DELETE", at);
+  expect(await peek()).toBe("not-found");
+});
+
 test("a list comes in pages, each session once, while others are made and deleted", async () => {
   await using room = new Room();
   const all: string[] = [];

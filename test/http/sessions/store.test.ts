@@ -1,15 +1,17 @@
 import { Database } from "bun:sqlite";
 import { afterAll, expect, test } from "bun:test";
-import { chmodSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
+import { createGateway } from "../../../src/http/index";
 import { openDatabase, VERSION } from "../../../src/http/sessions/database";
 import { threadProgram } from "../../../src/http/sessions/executor";
 import { LiveSession } from "../../../src/http/sessions/live-session";
 import { SessionStore } from "../../../src/http/sessions/store";
 import { ThreadRunner } from "../../../src/http/sessions/writer";
 import { systemClock } from "../../../src/index";
-import { eventsOf, Room } from "./chat";
+import { createTestSystem } from "../../../src/testing/index";
+import { Chat, createChat, eventsOf, Room } from "./chat";
 
 const folder = mkdtempSync(join(tmpdir(), "envoi-sessions-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -54,6 +56,29 @@ test("a file of version 1 is brought to this version, with all that is in it", a
   const key = { "idempotency-key": "new" };
   await (await room.send("/sessions/first", "say", "d", key)).text();
   expect(await (await room.send("/sessions/first", "heard")).json()).toEqual(["a", "b c", "d"]);
+});
+
+test("P5: long events are not read where others are searched, in a new file and in one of an earlier version", async () => {
+  const [fresh, former] = [freshPath(), freshPath()];
+  writeFirstVersion(former);
+  for (const path of [fresh, former]) {
+    const { database, close } = openDatabase(path, () => undefined);
+    // A table without row numbers has them in the nodes of its tree, which each search compares as a whole.
+    expect(database.query("SELECT wr FROM pragma_table_list WHERE name = 'events'").get()).toEqual({ wr: 0 });
+    close();
+  }
+});
+
+test("a session that is used while the clock is behind does not look unused once that is right again", async () => {
+  let now = 2_000_000;
+  const store = new SessionStore(":memory:", "normal", { ...systemClock, wallTime: () => now }, "{}");
+  const { number } = await store.create("one", "ada", null, "{}");
+  now = 1_000_000;
+  await store.write(store.append(number, 1, 1, [{ id: 1, data: "1" }]), () => false);
+  expect(store.find("one")?.usedAt).toBe(2_000_000);
+  expect(store.unused(1_500_000, null)).toBeNull();
+  expect(store.unused(2_500_000, null)?.id).toBe("one");
+  await store.close();
 });
 
 test("what was stored is there again after a restart, and events count on", async () => {
@@ -126,6 +151,34 @@ test("a file is used by one gateway at a time", async () => {
   expect((await second.fetch("GET", "/sessions")).status).toBe(200);
 });
 
+test("a file is used by one gateway at a time, also where a link led to it before it was there", async () => {
+  const path = freshPath();
+  symlinkSync(path, `${path}-link`);
+  symlinkSync(basename(`${path}-link`), `${path}-second`);
+  await using first = new Room({ path: `${path}-second` });
+  await first.open();
+  for (const other of [path, `${path}-link`])
+    expect(() => new Room({ path: other })).toThrow("in use by another gateway");
+});
+
+test("a gateway that could not be made leaves the file to the next one", async () => {
+  const path = freshPath();
+  expect(() => new Room({ path, idle: 2 ** 40 })).toThrow("idle"); // Longer than an actor can be idle.
+  {
+    await using next = new Room({ path });
+    await next.open();
+  }
+  const { system } = createTestSystem();
+  const failing = (): never => {
+    throw new Error("a part that fails");
+  };
+  const sessions = { protocol: Chat, factory: createChat, operations: ["say"] as const, path };
+  expect(() => createGateway(system, { expose: {}, sessions, parts: [failing] })).toThrow("a part that fails");
+  await new Promise((resolve) => setImmediate(resolve)); // It is closed in the same turn.
+  await using last = new Room({ path });
+  await last.open();
+});
+
 test("a file that cannot be used is refused when the gateway is made, with what to do", () => {
   const newer = freshPath();
   openDatabase(newer, (database) => database.run("SELECT 1")).close();
@@ -173,6 +226,21 @@ test("a damaged file is refused when the gateway is made, or answers 503 while t
   }
   writeFileSync(path, bytes.fill(0xa5, 100)); // All but the header.
   expect(() => new Room({ path })).toThrow("it is damaged");
+});
+
+test("nothing is acknowledged once the file was deleted or moved, and what is there can be read", async () => {
+  const path = freshPath();
+  await using room = new Room({ path });
+  const at = await room.open();
+  renameSync(path, `${path}-moved`);
+  expect((await room.fetch("POST", "/sessions")).status).toBe(503);
+  await room.test.expectLogged("deleted or moved");
+  expect((await room.fetch("GET", at)).status).toBe(200);
+  renameSync(`${path}-moved`, path);
+  expect((await room.fetch("POST", "/sessions")).status).toBe(201);
+  rmSync(path);
+  expect((await room.send(at, "heard")).status).toBe(503);
+  await room.test.expectLogged("deleted or moved");
 });
 
 test("P5: while a write waits for the disk, other requests are answered", async () => {
@@ -269,8 +337,11 @@ test("events that the thread has committed are read once their session has heard
   const message = await session.begin('{"operation":"say"}', null);
   await session.append(message.number, [{ data: "1" }], false);
   await store.write(store.append(row.number, message.number, 1, [{ id: 3, data: "2" }]), () => false);
-  for (const view of [session.view(message), session.view(null)]) {
-    expect([view.last, view.read(1, 10)]).toEqual([2, [{ id: 2, data: "1" }]]);
+  for (const [view, event] of [
+    [session.view(message), { id: 2, data: "1" }],
+    [session.view(null), { id: 2, message: 1, data: "1" }],
+  ] as const) {
+    expect([view.last, view.read(1, 10)]).toEqual([2, [event]]);
     expect(view.read(2, 10)).toEqual([]);
   }
   await store.close();

@@ -36,10 +36,12 @@ test("P18: what is no text of frames closes the socket with a code and a reason,
     ],
     ['[{"kind":"credit","id":"1","count":1e999}]', 1007, "The count of a credit is a whole number from 1."],
     ['[{"kind":"subscribe","id":"1","topic":7}]', 1007, "A subscription names its topic."],
+    ['[{"kind":"pong"}]', 1007, "A frame has an id: a text of 1 to 128 characters."],
     ['[{"kind":"authenticate","token":7}]', 1007, "A token is a text."],
     [JSON.stringify([ask, ask]), 1007, "The id of a message is in use: give each its own."],
     [JSON.stringify(new Array(1_001).fill(0)), 1008, "A text has at most 1000 frames: send several texts."],
     [`["${"x".repeat(1_050_000)}"]`, 1009, "A text has at most 1048576 bytes: send less."],
+    [`["${"€".repeat(350_000)}"]`, 1009, "A text has at most 1048576 bytes: send less."],
   ];
   for (const [text, code, reason] of cases) {
     const client = await new Client(service.url).welcome();
@@ -140,6 +142,58 @@ test("a client that reads again gets the rest of its stream, and is told how man
   while (!told.includes('"kind":"end"')) await turn();
   expect(told).toContain('{"kind":"missed","id":"t","count":1000}');
   expect(told.match(/x{50000}/g)).toHaveLength(600);
+  raw.destroy();
+});
+
+test("P12: many streams of a client that reads slowly wait for it, and each comes whole", async () => {
+  await using service = startService();
+  const other = await new Client(service.url).welcome();
+  const raw = await openRaw(service.url);
+  let told = "";
+  raw.on("data", (bytes) => {
+    told += bytes.toString("latin1");
+  });
+  raw.pause();
+  const pages = { size: 60_000, count: 6 };
+  for (let id = 0; id < 60; id++) {
+    const stream = { kind: "stream", id: `s${id}`, to: "desk", type: "pages", payload: pages, credit: 1_000 };
+    raw.write(frameOf(JSON.stringify([stream])));
+  }
+  await untilStill(() => service.made, other);
+  const ended = new Promise((resolve) => raw.once("close", resolve));
+  raw.resume();
+  const ends = () => told.split('"kind":"end"').length - 1;
+  while (ends() < 60 && service.serving.server.pendingWebSockets === 2) await turn();
+  expect(ends()).toBe(60);
+  expect(told.match(/x{60000}/g)).toHaveLength(360);
+  raw.destroy();
+  await ended;
+});
+
+test("nothing more comes of a stream that was cancelled while its items waited, where its id is used again", async () => {
+  await using service = startService();
+  const other = await new Client(service.url).welcome();
+  const raw = await openRaw(service.url);
+  const say = (...frames: object[]): void => void raw.write(frameOf(JSON.stringify(frames)));
+  say({ kind: "stream", id: "s", to: "desk", type: "pages", payload: { size: 600_000, count: 100 } });
+  await service.untilRunning(1);
+  await untilStill(() => service.made, other); // It is ahead now, so that several items go together.
+  say({ kind: "credit", id: "s", count: 1e9 });
+  await untilStill(() => service.made, other);
+  say({ kind: "cancel", id: "s" }, { kind: "stream", id: "s", to: "desk", type: "ticks", payload: 3, credit: 10 });
+  await service.untilRunning(0);
+  await other.ask("flush", "desk", "total");
+  let told = "";
+  raw.on("data", (bytes) => {
+    told += bytes.toString("latin1");
+  });
+  raw.resume();
+  while (!told.includes('"kind":"end"')) await turn();
+  await other.ask("flush again", "desk", "total");
+  const [before = "", after] = told.split(/"items":\[1\b/);
+  expect(before).toContain('"items":["xxx');
+  expect(after).toBeString();
+  expect(after).not.toContain("xxx");
   raw.destroy();
 });
 

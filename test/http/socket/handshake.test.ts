@@ -129,7 +129,49 @@ test("P15: a socket that does not name its caller within five seconds of the clo
   await known.closed;
 });
 
-test("P18: a stranger may send 16,384 characters, and no more before its caller is known", async () => {
+test("a gateway that does not ask who calls ignores a token, which a client sends to any gateway", async () => {
+  await using service = startService();
+  const client = await new Client(service.url).open();
+  client.send({ kind: "authenticate", token: "of-ada" });
+  expect((await client.ask("1", "desk", "total")).payload).toBe(0);
+});
+
+test("P15: a token that is not verified in time closes the socket with 1013: the client may come back", async () => {
+  const clock = createManualClock();
+  const asked = Promise.withResolvers<void>();
+  const authenticate = ({ headers }: Request) => {
+    if (!headers.has("authorization")) return undefined;
+    asked.resolve();
+    return new Promise<{ id: string }>(() => {});
+  };
+  await using service = startService({ authenticate }, { clock });
+  const client = await new Client(service.url).open();
+  client.send({ kind: "authenticate", token: "x" });
+  await asked.promise;
+  await clock.advance(5_000);
+  expect(await client.closed).toEqual({ code: 1013, reason: "The token could not be verified: try again later." });
+});
+
+test("a caller who becomes known while the service ends is told that it ends, with 1012", async () => {
+  const asked = Promise.withResolvers<void>();
+  const known = Promise.withResolvers<{ id: string }>();
+  const authenticate = ({ headers }: Request) => {
+    if (!headers.has("authorization")) return undefined;
+    asked.resolve();
+    return known.promise;
+  };
+  await using service = startService({ authenticate });
+  const client = await new Client(service.url).open();
+  client.send({ kind: "authenticate", token: "x" }, { kind: "ask", id: "1", to: "desk", type: "total" });
+  await asked.promise;
+  const stopped = service.serving.stop({ streams: 60_000, timeout: 1 });
+  known.resolve({ id: "ada" });
+  expect(await client.closed).toEqual({ code: 1012, reason: "The service ends: connect again." });
+  expect(client.frames).toEqual([]);
+  await stopped;
+});
+
+test("P18: a stranger may send 16,384 bytes, and no more before its caller is known", async () => {
   const { promise, resolve } = Promise.withResolvers<{ id: string }>();
   await using service = startService({
     authenticate: (request) => (request.headers.has("authorization") ? promise : undefined),
@@ -195,7 +237,7 @@ test("a caller has at most so many sockets, and a place is given back in each wa
   const second = await new Client(service.url).open();
   second.send({ kind: "authenticate", token: "of-ada" });
   expect(await second.closed).toEqual({
-    code: 1008,
+    code: 1013,
     reason: "This caller has the most sockets: close one of them first.",
   });
 });

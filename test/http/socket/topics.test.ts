@@ -29,6 +29,24 @@ test("a topic's items come to each socket that subscribed, until it cancels", as
   while (service.changes.size > 0) await new Promise((resolve) => setImmediate(resolve));
 });
 
+test("an item that is too long, or no JSON, is told as missed at once: no other one may follow", async () => {
+  await using service = startService({ socket: { unsent: 1_000 } });
+  const client = await new Client(service.url).welcome();
+  client.send({ kind: "subscribe", id: "1", topic: "changes" });
+  await client.find(({ kind }) => kind === "subscribed");
+  const missed = () => client.frames.filter(({ kind }) => kind === "missed");
+  service.changes.publish("x".repeat(2_000));
+  await client.find(() => missed().length === 1);
+  service.changes.publish(4n);
+  await client.find(() => missed().length === 2);
+  service.changes.publish("é".repeat(600));
+  await client.find(() => missed().length === 3);
+  service.changes.publish("last");
+  await client.find(() => client.items("1").length === 1);
+  const each = { kind: "missed", id: "1", count: 1 };
+  expect([missed(), client.items("1")]).toEqual([[each, each, each], ["last"]]);
+});
+
 test("only exposed topics can be subscribed to, by those who may, and at most so many", async () => {
   const authorize = (caller: { id: string } | undefined, actor: string, operation: string) =>
     operation !== "subscribe" || (actor === "/topics/changes" && caller?.id === "ada");

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { DefaultChatTransport, type UIMessage } from "ai";
+import { createClient } from "../../../src/http/client/index";
 import { serve } from "../../../src/http/index";
 import { createSystem, defineProtocol, Type } from "../../../src/index";
 import { Chat } from "./ai-chat";
@@ -68,6 +69,33 @@ describe("A stream in the AI SDK's form", () => {
     expect(second.lastMessage?.id).toBe("m1");
     expect(second.parts).toEqual(["Looking it up. ", "tool-search", "Found."]);
     await stop();
+  });
+
+  test("without an item is an answer that has begun and ended", async () => {
+    const { replyTo, api, stop } = assistant();
+    replyTo("none").end();
+    const text = await (await fetch(post(api, { id: "none", messages: [] }))).text();
+    expect(text.match(/data: .*/g)).toEqual(['data: {"type":"start"}', 'data: {"type":"finish"}', "data: [DONE]"]);
+    await stop();
+  });
+
+  test("shows our client no goodbye as an item", async () => {
+    const { replyTo, api, stop } = assistant();
+    replyTo("five").push("Hel");
+    const client = createClient({ url: new URL(api).origin, retry: { first: 1, attempts: 1 } });
+    const items: unknown[] = [];
+    const read = (async () => {
+      for await (const item of client.actor("assistant").stream("chat", { id: "five", messages: [] })) {
+        items.push(item);
+        if (items.length === 3) void stop();
+      }
+    })();
+    await read.catch(() => {}); // The service has gone.
+    expect(items).toEqual([
+      { type: "start" },
+      { type: "text-start", id: "text" },
+      { type: "text-delta", id: "text", delta: "Hel" },
+    ]);
   });
 
   test("is resumed by another hook of the same chat; where nothing runs, there is nothing to resume", async () => {

@@ -27,8 +27,22 @@ describe("The log of a stream by the Durable Streams protocol", () => {
       return response.headers.get("content-location") ?? "";
     };
     const read = (path: string, query = ""): Promise<Response> => send(new Request(`http://service${path}${query}`));
-    return { ...feed, clock, open, read, send };
+    return { ...feed, gateway, clock, open, read, send };
   }
+
+  test("is not closed for a reader who waits where the server goes away", async () => {
+    const { gateway, pushed, open, read, clock } = gatewayOf();
+    pushed("log").push(1);
+    const path = await open("log");
+    const next = (await read(path)).headers.get("stream-next-offset");
+    const waiting = read(path, `?live=long-poll&offset=${next}`);
+    await clock.settle();
+    const draining = gateway.drain(1_000);
+    await clock.advance(1_000);
+    const response = await waiting;
+    expect([response.status, response.headers.get("stream-closed")]).toEqual([410, null]);
+    await draining;
+  });
 
   test("is an array of its items, and closed at its end", async () => {
     const { pushed, open, read, clock } = gatewayOf();

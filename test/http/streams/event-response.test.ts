@@ -47,3 +47,38 @@ test("P5: a reader that is ahead of what its log counts waits, and does not hold
   expect([...early, ...(await take(events, 1))].map(({ id }) => id)).toEqual(["1", "2", "3"]);
   await events.return();
 });
+
+test("P18: a log that cannot be read keeps neither its reader nor the place of its reader", async () => {
+  const { system } = createTestSystem();
+  const log = new EarlyLog();
+  log.add(1, 1);
+  let followers = 0;
+  const follow = (at: number) => {
+    followers++;
+    return { at, leave: () => void followers-- };
+  };
+  let reads = 0;
+  log.read = () => {
+    if (++reads % 2 === 0) throw new Error("damaged");
+    return [];
+  };
+  const statuses: unknown[] = [];
+  const part: PartMaker = (site) => ({
+    routes: [
+      {
+        method: "GET",
+        path: "/log",
+        handle(visit) {
+          try {
+            return eventResponse(site, visit, log, { after: 0, follow });
+          } catch (thrown) {
+            return new Response(String(thrown), { status: 503 });
+          }
+        },
+      },
+    ],
+  });
+  const gateway = createGateway(system, { expose: {}, parts: [part], limits: { streams: 1 } });
+  for (let n = 0; n < 3; n++) statuses.push((await gateway.fetch(new Request("http://service/log"))).status);
+  expect([statuses, followers]).toEqual([[503, 503, 503], 0]);
+});

@@ -1,4 +1,5 @@
 import { createSystem, defineProtocol, type System, Type } from "../../../src/index";
+import type { ManualClock } from "../../../src/testing/index";
 
 /** An actor whose streams tests can steer. */
 export const Feed = defineProtocol("feed", {
@@ -102,3 +103,15 @@ export function spawnFeed(system: System = createSystem()) {
   );
   return { system, ref, pushed, state };
 }
+
+/** Gives what lets the actors run until something is done. */
+export const settlingBy =
+  (clock: ManualClock) =>
+  async <Value>(promise: Promise<Value>): Promise<Value> => {
+    let isDone = false;
+    promise.then(() => {
+      isDone = true;
+    });
+    while (!isDone) await clock.settle();
+    return promise;
+  };

@@ -4,7 +4,7 @@ import { createGateway, type ResumeOptions, serve } from "../../../src/http/inde
 import { createTestSystem } from "../../../src/testing/index";
 import { isLong } from "../../property/runs";
 import { createEventParser, dataOf, eventsOf, post, type ShownEvent, take, takeAndLeave } from "./event-reader";
-import { spawnFeed } from "./feeds";
+import { settlingBy, spawnFeed } from "./feeds";
 
 const SERVICE = "http://service";
 
@@ -33,15 +33,7 @@ function resuming(resume: ResumeOptions = {}, limits: { streams?: number } = {})
     send(new Request(`${SERVICE}${path}`, { headers, method }));
   const resumed = (path: string, id: number, headers: Record<string, string> = {}): Promise<Response> =>
     get(path, { "last-event-id": String(id), ...headers });
-  /** Lets the actors run until something is done. */
-  const settled = async <Value>(promise: Promise<Value>): Promise<Value> => {
-    let isDone = false;
-    promise.then(() => {
-      isDone = true;
-    });
-    while (!isDone) await clock.settle();
-    return promise;
-  };
+  const settled = settlingBy(clock);
   return { gateway, clock, open, get, resumed, settled, ...feed };
 }
 

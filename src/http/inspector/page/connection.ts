@@ -1,3 +1,4 @@
+import { EventParser } from "../../client/event-parser";
 import type { Frame } from "../shapes";
 
 /** The fate of a connection. */
@@ -15,6 +16,8 @@ export interface Listener {
 /** Milliseconds. */
 const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 15_000;
+/** The longest pause that a server may ask for. */
+const LONGEST_ASKED = 60_000;
 /** The gateway writes at least that often. */
 const SILENCE = 45_000;
 
@@ -70,7 +73,7 @@ export class Connection {
         if (this.#current !== current) return;
         this.#listener.onRefused(response.status, told);
         if (response.status < 500 && response.status !== 429) return; // The same request would be refused again.
-        wait = Number(response.headers.get("retry-after") ?? 0) * 1_000;
+        wait = waitIn(response);
       } else {
         for await (const frame of framesOf(response.body, current)) {
           if (this.#current !== current) return;
@@ -90,6 +93,12 @@ export class Connection {
   }
 }
 
+/** The pause that a server asks for, in milliseconds. A date counts as none: clocks differ. */
+function waitIn({ headers }: Response): number {
+  const [seconds = "0"] = /^\d+$/.exec(headers.get("retry-after") ?? "") ?? [];
+  return Math.min(Number(seconds) * 1_000, LONGEST_ASKED);
+}
+
 async function problemIn(response: Response): Promise<string> {
   try {
     const problem: unknown = await response.json();
@@ -104,7 +113,7 @@ async function problemIn(response: Response): Promise<string> {
 async function* framesOf(body: ReadableStream<Uint8Array>, current: AbortController): AsyncGenerator<Frame, void> {
   const decoder = new TextDecoder();
   const reader = body.getReader();
-  let rest = "";
+  const parser = new EventParser();
   let silence: ReturnType<typeof setTimeout> | undefined;
   try {
     for (;;) {
@@ -112,13 +121,8 @@ async function* framesOf(body: ReadableStream<Uint8Array>, current: AbortControl
       silence = setTimeout(() => current.abort(), SILENCE);
       const { done, value } = await reader.read();
       if (done) return;
-      const blocks = (rest + decoder.decode(value, { stream: true })).split("\n\n");
-      rest = blocks.pop() ?? "";
-      for (const block of blocks) {
-        const lines = block.split("\n");
-        if (lines.some((line) => line.startsWith("event:"))) continue; // The server goes away.
-        const data = lines.find((line) => line.startsWith("data: "));
-        if (data !== undefined) yield JSON.parse(data.slice(6)) as Frame; // The gateway that served the page writes it.
+      for (const { event, data } of parser.push(decoder.decode(value, { stream: true }))) {
+        if (event === "message") yield JSON.parse(data) as Frame; // The gateway that served the page writes it.
       }
     }
   } finally {

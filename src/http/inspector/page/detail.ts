@@ -44,7 +44,7 @@ export class Detail {
       ["Restarts", countText(numbers.restarts)],
     );
     return [
-      make("p", { class: "address", text: actor?.address ?? `${row.name}` }),
+      make("p", { class: "address", text: actor?.address ?? row.name }),
       chartOf("Rate", hasRates ? rateText(numbers.rate) : "–", this.#rate),
       chartOf("Waiting", countText(numbers.queued), this.#queued),
       make(

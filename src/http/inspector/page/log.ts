@@ -26,20 +26,26 @@ export class Log {
   #entries: LogEntry[] = [];
   #selected: TreeRow | undefined;
   #isCut = false;
+  #since = 0;
 
   constructor() {
     this.#kinds.addEventListener("change", () => this.#showAll());
     this.#onlySelected.addEventListener("change", () => this.#showAll());
   }
 
-  add({ log, isLogCut, logged }: Frame): void {
+  add({ log, isLogCut, since }: Frame): void {
     const last = this.#entries.at(-1)?.id ?? 0;
-    if (last > logged) this.#entries = []; // The server has begun anew.
-    const fresh = log.filter(({ id }) => id > last || last > logged);
+    const isAnew = since !== this.#since; // The service is another one.
+    this.#since = since;
+    if (isAnew) {
+      this.#entries = [];
+      this.#isCut = false;
+    }
+    const fresh = isAnew ? log : log.filter(({ id }) => id > last);
     this.#isCut ||= isLogCut;
     this.#entries = [...this.#entries, ...fresh].slice(-MOST);
     const shown = fresh.filter((entry) => this.#isShown(entry)).slice(-MOST_SHOWN);
-    if (last > logged) this.#showAll();
+    if (isAnew) this.#showAll();
     else if (shown.length > 0) this.#list.prepend(...shown.toReversed().map(lineOf));
     while (this.#list.children.length > MOST_SHOWN) this.#list.lastElementChild?.remove();
     this.#tell();

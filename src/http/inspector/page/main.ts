@@ -1,4 +1,4 @@
-import type { Frame } from "../shapes";
+import { type Frame, MOST_OPEN } from "../shapes";
 import { Connection } from "./connection";
 import { Credentials } from "./credentials";
 import { Detail } from "./detail";
@@ -14,6 +14,8 @@ import { Tree } from "./tree";
 /** Milliseconds after the last change of what is to be seen, before it is asked for. */
 const CALM = 120;
 
+const CROWDED = "No more lines can be open: close some of them, or find an actor by its name.";
+
 const STATES = { live: "Live", lost: "Connecting", paused: "Paused" };
 
 const status = byId("status", HTMLElement);
@@ -27,7 +29,11 @@ const found = byId("found", HTMLElement);
 const open = new Map<string, number>([["", 0]]);
 let look = 0;
 let logged = 0;
+/** The service that the log is of: another one after a restart. */
+let since: number | undefined;
 let hasRates = false;
+/** True while its reader has paused it. A page that nobody sees is paused besides. */
+let isPaused = false;
 let later: ReturnType<typeof setTimeout> | undefined;
 
 const histories = new Histories();
@@ -38,8 +44,9 @@ const letters = new Letters();
 const operations = new Operations();
 const tree = new Tree(histories, {
   onOpen(key, isOpen) {
-    if (isOpen) open.set(key, 0);
-    else open.delete(key);
+    if (!isOpen) open.delete(key);
+    else if (hasRoom()) open.set(key, 0);
+    else return setText(found, CROWDED);
     seeAnew();
   },
   onPage(of, from) {
@@ -58,23 +65,31 @@ const connection = new Connection({ onFrame, onState, onRefused, headers: () => 
 
 /** Asks for what is to be seen now, once it has not changed for a moment. */
 function seeAnew(): void {
+  if (isPaused) setText(found, "This page is paused: let it go on to see what you asked for.");
   clearTimeout(later);
   later = setTimeout(() => connection.open(), CALM);
 }
 
 function query(): string {
   const params = new URLSearchParams({ order: order.value, logged: String(logged) });
+  if (since !== undefined) params.set("since", String(since));
   const text = find.value.trim();
   if (text !== "") params.set("find", text);
-  // The oldest are closed where too many are open: the gateway takes 60.
-  for (const [key, from] of [...open].slice(-60)) params.append("open", `${from}.${key}`);
+  for (const [key, from] of open) params.append("open", `${from}.${key}`);
   return params.toString();
+}
+
+/** True when one more line may be open. Lines that are not shown are closed for it. */
+function hasRoom(): boolean {
+  if (open.size < MOST_OPEN) return true;
+  for (const key of open.keys()) if (key !== "" && !tree.has(key)) open.delete(key);
+  return open.size < MOST_OPEN;
 }
 
 function onFrame(frame: Frame): void {
   const isNew = frame.look !== look;
   look = frame.look;
-  logged = frame.logged;
+  ({ logged, since } = frame);
   hasRates = frame.period > 0;
   main.hidden = false;
   pause.hidden = false;
@@ -86,13 +101,14 @@ function onFrame(frame: Frame): void {
   tree.show(frame.rows, hasRates);
   detail.show(tree.selected, hasRates);
   setText(found, foundText(frame));
+  byId("heads", HTMLElement).hidden = frame.rows.length === 0;
   letters.show(frame.letters);
   operations.show(frame.operations, isNew, hasRates);
   log.add(frame);
 }
 
 function foundText({ found, rows }: Frame): string {
-  if (found === null) return rows.length === 0 ? "There are no actors." : "";
+  if (found === null) return rows.length === 0 ? "There are no actors." : open.size < MOST_OPEN ? "" : CROWDED;
   return found === 1 ? "1 actor found" : `${found === 0 ? "No" : countText(found)} actors found`;
 }
 
@@ -111,9 +127,6 @@ function onRefused(refusal: number, text: string): void {
   }
 }
 
-/** True while the owner has paused it; a page that nobody sees is paused besides. */
-let isPaused = false;
-
 function goOn(): void {
   if (isPaused || document.hidden) connection.pause();
   else connection.resume();
@@ -130,4 +143,5 @@ find.addEventListener("input", () => {
   seeAnew();
 });
 order.addEventListener("change", seeAnew);
-connection.open();
+if (document.hidden) connection.pause();
+else connection.open();

@@ -5,7 +5,8 @@ import { Series, Sparkline } from "./sparkline";
 
 interface Column {
   readonly name: string;
-  readonly isNumber?: boolean;
+  /** Its width in the style sheet. Default: it shares the rest. */
+  readonly kind?: "number" | "time" | "word" | "part" | "graph";
 }
 
 /** A table that keeps its rows by key. On a phone, each row is a block of its own. */
@@ -18,10 +19,10 @@ class Table {
 
   constructor(panel: string, caption: string, columns: readonly Column[]) {
     this.#columns = columns;
-    const heads = columns.map(({ name, isNumber }) =>
+    const heads = columns.map(({ name, kind = "" }) =>
       make("th", {
         text: name,
-        ...(isNumber && { class: "number" }),
+        class: kind,
         attributes: { scope: "col", role: "columnheader" },
       }),
     );
@@ -35,9 +36,16 @@ class Table {
     byId(panel, HTMLElement).append(this.#note, this.#table);
   }
 
-  /** @param note stands in place of the table where there are no rows. */
-  show(rows: readonly { readonly key: string; readonly cells: readonly (string | Element)[] }[], note: string): void {
-    setText(this.#note, rows.length === 0 ? note : "");
+  /**
+   * @param none stands in place of the table where there are no rows.
+   * @param note stands above the table.
+   */
+  show(
+    rows: readonly { readonly key: string; readonly cells: readonly (string | Element)[] }[],
+    none: string,
+    note = "",
+  ): void {
+    setText(this.#note, rows.length === 0 ? none : note);
     this.#table.hidden = rows.length === 0;
     const keys = new Set(rows.map(({ key }) => key));
     for (const [key, row] of this.#rows) {
@@ -63,8 +71,8 @@ class Table {
   #rowOf(key: string): HTMLTableRowElement {
     let row = this.#rows.get(key);
     if (row === undefined) {
-      const cells = this.#columns.map(({ name, isNumber }) =>
-        make("td", { ...(isNumber && { class: "number" }), attributes: { role: "cell", "data-label": name } }),
+      const cells = this.#columns.map(({ name, kind = "" }) =>
+        make("td", { class: kind, attributes: { role: "cell", "data-label": name } }),
       );
       row = make("tr", { attributes: { role: "row" } }, ...cells);
       this.#rows.set(key, row);
@@ -76,11 +84,11 @@ class Table {
 /** The dead letters by reason. */
 export class Letters {
   readonly #table = new Table("panel-letters", "Dead letters by reason, address and operation", [
-    { name: "Last" },
-    { name: "Count", isNumber: true },
-    { name: "Reason" },
-    { name: "Address" },
-    { name: "Operation" },
+    { name: "Last", kind: "time" },
+    { name: "Count", kind: "number" },
+    { name: "Reason", kind: "word" },
+    { name: "Address", kind: "part" },
+    { name: "Operation", kind: "part" },
     { name: "What happened" },
   ]);
 
@@ -89,7 +97,11 @@ export class Letters {
       key: JSON.stringify([reason, address, operation]),
       cells: [clockText(at), countText(count), reason, address, operation, description],
     }));
-    this.#table.show(rows, "No message was dead-lettered while an inspector was open.");
+    this.#table.show(
+      rows,
+      "No message was dead-lettered while an inspector was open.",
+      "Counted while an inspector was open, and of a flood not all. The number at the top has all.",
+    );
   }
 }
 
@@ -98,12 +110,12 @@ export class Operations {
   readonly #charts = new Map<string, { readonly series: Series; readonly chart: Sparkline }>();
   readonly #table = new Table("panel-operations", "Operations by rate", [
     { name: "Operation" },
-    { name: "Rate", isNumber: true },
-    { name: "Handler, mean", isNumber: true },
-    { name: "Handler, p99", isNumber: true },
-    { name: "Mean of the last minute" },
-    { name: "Failed", isNumber: true },
-    { name: "Dead", isNumber: true },
+    { name: "Rate", kind: "number" },
+    { name: "Mean time", kind: "number" },
+    { name: "p99 time", kind: "number" },
+    { name: "Mean over time", kind: "graph" },
+    { name: "Failed", kind: "number" },
+    { name: "Dead", kind: "number" },
   ]);
 
   show(operations: readonly OperationRow[] | null, isNew: boolean, hasRates: boolean): void {

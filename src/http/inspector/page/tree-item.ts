@@ -66,9 +66,9 @@ export class TreeItem {
       ...(count === undefined ? [] : [`${count} actors`]),
       ...(trouble === "" ? [] : [trouble]),
       `${queued} waiting`,
-      ...(hasRates ? [`${rate} messages a second`] : []),
+      ...(hasRates ? [`${rate} ${rate === 1 ? "message" : "messages"} a second`] : []),
       `${failed} failed`,
-      `${restarts} restarts`,
+      `${restarts} ${restarts === 1 ? "restart" : "restarts"}`,
     ];
     setAttribute(element, "aria-label", parts.join(", "));
   }

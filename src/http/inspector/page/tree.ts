@@ -40,6 +40,11 @@ export class Tree {
     return this.#rows.find(({ key }) => key === this.#current);
   }
 
+  /** True for the key of a line that is shown. */
+  has(key: string): boolean {
+    return this.#items.has(key);
+  }
+
   /** @param hasRates false at the first look, which knows none. */
   show(rows: readonly TreeRow[], hasRates: boolean): void {
     const before = this.#rows.findIndex(({ key }) => key === this.#current);
