@@ -21,6 +21,19 @@ export type { Isolation } from "./code/tier";
 export type { ToolLimits } from "./code/tools/tool-limits";
 export type { KnownTools, ToolGrant, Tools } from "./code/tools/tool-set";
 export { typesFor } from "./code/tools/types-for";
+export { FetchError } from "./fetch/fetch-error";
+export type { FetchMethod } from "./fetch/methods";
+export type { FetchOptions, FetchRule, ResolveHost } from "./fetch/options";
+export {
+  Fetch,
+  FetchGetRequest,
+  FetchItem,
+  type FetchRef,
+  FetchReply,
+  FetchRequest,
+  FetchStreamRequest,
+} from "./fetch/protocol";
+export { spawnFetch } from "./fetch/spawn-fetch";
 export { FileError } from "./files/file-error";
 export { spawnFileSystem } from "./files/file-system";
 export type { FileSystemOptions } from "./files/options";
@@ -56,4 +69,13 @@ export { type FileReply, FileSystemError, isFileError, itemsOf, writeStream } fr
 export type { Resolution } from "./files/root/root";
 export type { Volume, VolumeStats } from "./files/root/volume";
 export { createQuota, type FileQuota } from "./files/write/shared-quota";
+export type { CallOptions, CallResult, ToolFailure } from "./models/call-tool";
+export {
+  type AnthropicTool,
+  type ModelTools,
+  type OpenAiTool,
+  type ToolFormat,
+  type ToolsForOptions,
+  toolsFor,
+} from "./models/tools-for";
 export { outcomeSchema, resultOf, type ToolReply } from "./reply";

@@ -5,3 +5,6 @@ export const loadFileActor = (): typeof import("./files/file-actor") => require(
 
 /** Loads the code actor. An application that only serves files never waits for it. */
 export const loadCodeActor = (): typeof import("./code/code-actor") => require("./code/code-actor");
+
+/** Loads the fetch actor. An application that asks for no URL never waits for it. */
+export const loadFetchActor = (): typeof import("./fetch/fetch-actor") => require("./fetch/fetch-actor");

@@ -34,9 +34,11 @@ import {
   SearchItem,
   StatReply,
   spawnCodeExecution,
+  spawnFetch,
   spawnProgram,
   type ToolReply,
   type Tools,
+  toolsFor,
   typesFor,
   type Volume,
   WatchItem,
@@ -83,6 +85,17 @@ export function granted(system: System, files: FileSystemRef, apart: Tools, name
   spawnProgram(system, "p", "1", { tools: { files, some: { ref: files, operations: ["read", "reed"] } } });
   // @ts-expect-error — a misspelt operation
   typesFor({ files: { ref: files, operations: ["reed"] } });
+  toolsFor({ files: { ref: files, operations: ["read"] } }, { format: "openai" }).declarations[0]?.function.parameters;
+  toolsFor({ files }, { format: "anthropic" }).declarations[0]?.input_schema;
+  // @ts-expect-error — a misspelt operation
+  toolsFor({ files: { ref: files, operations: ["reed"] } }, { format: "openai" });
+  // @ts-expect-error — a misspelt format
+  toolsFor({ files }, { format: "open-ai" });
+  // @ts-expect-error — a format's own field
+  toolsFor({ files }, { format: "openai" }).declarations[0]?.input_schema;
+  spawnFetch(system, { allow: ["https://a.test/*", { url: "https://b.test/*", methods: ["GET", "POST"] }] });
+  // @ts-expect-error — a method in small letters
+  spawnFetch(system, { allow: [{ url: "https://b.test/*", methods: ["post"] }] });
   // @ts-expect-error — a misspelt option beside tools
   spawnCodeExecution(system, { tools: { files }, isolaton: "trusted" });
 }

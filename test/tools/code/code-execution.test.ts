@@ -9,7 +9,7 @@ import { isLong } from "../../property/runs";
 import { errorIn, inspectionOf, valueIn, ways, withCode } from "./tiers";
 
 describe.each(ways)("$isolation, $language", ({ isolation, isIsolated, language }) => {
-  // What never ends: a promise that nothing is left to settle is told at once where the host can see that.
+  // Code that never ends. A promise that nothing can settle would not do in isolation: the host sees that, and reports it at once.
   const endless = isIsolated ? "while (true);" : "await new Promise(() => {})";
 
   test("code gives its value, with its logs, how long it took, and how it was kept", async () => {
@@ -187,7 +187,7 @@ describe.each(ways)("$isolation, $language", ({ isolation, isIsolated, language 
         expect(errorIn(await execute("console.log('x'.repeat(60)); 'x'.repeat(60)")).kind).toBe("output-limit");
         const flood = errorIn(await execute("for (;;) console.log('0123456789')"));
         expect(flood.kind).toBe("output-limit");
-        // What an entry costs beside its text is the tier's to say.
+        // Each tier has its own cost of an entry beside its text.
         expect(flood.logs.length).toBeGreaterThan(0);
         expect(flood.logs.length).toBeLessThanOrEqual(10);
         expect(errorIn(await execute("try { for (;;) console.log('0123456789') } catch {}; 1")).kind).toBe(

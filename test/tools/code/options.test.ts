@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { type CodeExecutionOptions, limitsOf } from "../../../src/tools/code/options";
 
-/** What an option is refused with, by a caller who does not heed the types. */
+/** The error for options of a caller who ignores the types; "none" if they are accepted. */
 function fault(options: unknown): string {
   try {
     limitsOf(options as CodeExecutionOptions);

@@ -43,7 +43,7 @@ describe("packages that are missing", () => {
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  /** What spawning comes to where these are installed, beside what envoi itself needs. */
+  /** The results of spawning with these packages installed, beside envoi's own dependencies. */
   async function spawnWith(...peers: string[]): Promise<Record<string, string>> {
     const modules = join(folder, "node_modules");
     rmSync(modules, { recursive: true, force: true });

@@ -13,7 +13,7 @@ test.each(tiers)(
   async (tier) => {
     await withCode({ isolation: tier.isolation }, async (execute, code) => {
       for (const [what, before, line, column] of sources) {
-        // Where a call is begins, and where in it, each engine sees otherwise: by what it is from a plain line.
+        // Each engine puts a call at a column of its own, so columns are compared with that of a plain line.
         const plain = errorIn(await execute("null.x"));
         const error = errorIn(await execute(`${before}null.x`));
         expect([what, error.line, error.column]).toEqual([what, line, column - 1 + (plain.column ?? 0)]);

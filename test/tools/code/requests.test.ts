@@ -56,7 +56,7 @@ const request = fc.constantFrom(...Object.keys(OPERATIONS)).chain((operation) =>
   });
 });
 
-/** What an ask or a stream was told; fails unless that is what the protocol says. */
+/** The outcome of an ask or a stream. Fails unless the replies fit the protocol. */
 async function told(ref: CodeExecutionRef, name: string, payload: unknown): Promise<string> {
   const operation = operationsOf(ref)?.[name];
   if (operation?.isStream === true) {

@@ -190,7 +190,7 @@ describe.each(tiers)("$isolation", ({ isolation, isIsolated, pause }) => {
       const busy = isIsolated ? "while (true);" : forever;
       const given = await code.ask("execute", { code: busy, session }, { timeout: 10 });
       expect(given._unsafeUnwrapErr().kind).toBe("timeout");
-      // What is busy is ended with its process, and the session with it; what only waited is left behind.
+      // A busy run is ended with its process, and its session with it. A run that only waits is left behind.
       expect((await execute("1", { session })).ok).toBe(!isIsolated);
       const kind = isIsolated ? errorIn(await execute("1", { session })).kind : "none";
       expect(kind).toBe(isIsolated ? "unavailable" : "none");

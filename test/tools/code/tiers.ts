@@ -68,7 +68,7 @@ export function errorIn(outcome: Outcome): CodeError {
   return outcome.error;
 }
 
-/** What an actor tells of itself. */
+/** An actor's inspection of itself. */
 export async function inspectionOf(code: CodeExecutionRef): Promise<CodeInspection> {
   const answer = (await code.ask("inspect"))._unsafeUnwrap();
   if (!answer.ok) throw new Error(answer.error.message);

@@ -23,7 +23,7 @@ interface Desk {
   readonly system: System;
   readonly code: ReturnType<typeof spawnCodeExecution>;
   readonly execute: Execute;
-  /** What the tool has seen: requests, and how those ended that never would. */
+  /** The requests that the tool has seen, and the ends of those that wait for ever. */
   readonly seen: string[];
 }
 

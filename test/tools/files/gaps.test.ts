@@ -38,10 +38,10 @@ interface Case {
   /** Makes what the work needs, past the actor. */
   readonly prepare?: (disk: Disk, directory: string) => void;
   readonly work: (files: FileSystemRef) => Promise<unknown>;
-  /** What it is refused for. Default: it is not. */
+  /** The kind of the expected refusal. Default: none. */
   readonly kind?: string;
   readonly isOnDisk?: boolean;
-  /** What takes long is the text, whichever way its file is reached: the short verification tries one. */
+  /** True when the work on the text takes long, whichever way its file is reached: the short verification tries one way. */
   readonly isOfText?: boolean;
 }
 
@@ -258,7 +258,7 @@ const cases: readonly Case[] = [
   },
 ];
 
-/** What a search gives of which kind, and how many. */
+/** The number of a search's items by their kinds. */
 async function kindsOf(files: FileSystemRef, request: SearchRequest): Promise<Record<string, number>> {
   const kinds: Record<string, number> = {};
   for await (const { kind } of itemsOf(files.stream("search", request))) kinds[kind] = (kinds[kind] ?? 0) + 1;
@@ -282,11 +282,11 @@ describe.each(everyWay)("P5: a timer of 5 ms never waits for more than 15 ms of 
     "$name",
     ({ prepare, work, kind = "done" }) =>
       withFiles(way, async ({ files, directory, disk }) => {
-        // What is compiled when it first runs is not what is measured.
+        // A first round keeps the compilation out of the measurement.
         await files.ask("write", { path: "warm", content: "warm" });
         await files.ask("edit", { path: "warm", edits: [{ oldText: "warm", newText: "warmer" }] });
         const gaps: number[] = [];
-        // What is ours is there each time, and what the collector of garbage does is not: the least of five, as the benchmarks have it.
+        // The least of five, as in the benchmarks: our own gaps occur each time, those of the garbage collector do not.
         while (gaps.length < 5 && !gaps.some((gap) => gap < 15)) {
           prepare?.(disk, directory);
           Bun.gc(true);

@@ -9,7 +9,7 @@ import { Effort, type Steps } from "../../../src/tools/files/steps";
 import { workspaceOver } from "./over-root";
 import { tmpdir } from "./tmpdir";
 
-/** What a `.gitignore` leaves out of these paths; a slash at the end stands for a directory. */
+/** The paths that a `.gitignore` leaves out; a slash at the end stands for a directory. */
 function ignoredOf(text: string, paths: readonly string[]): string[] {
   const directory = mkdtempSync(join(tmpdir(), "envoi-ignore-"));
   writeFileSync(join(directory, ".gitignore"), text);

@@ -8,7 +8,7 @@ import { createQuota, type SharedQuota } from "../../../src/tools/files/write/sh
 import { program } from "./programs/run";
 import { everyWay, withFiles } from "./ways";
 
-/** What an option is refused with, by a caller who does not heed the types. */
+/** The error for options of a caller who ignores the types; "none" if they are accepted. */
 function fault(options: unknown): string {
   try {
     limitsOf(options as FileSystemOptions);

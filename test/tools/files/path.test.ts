@@ -134,7 +134,7 @@ const piece = fc.oneof(
 );
 const given = fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join(""));
 
-/** What a path means, written to be read and not to be fast; null where it is refused. */
+/** The meaning of a path, written for readers and not for speed; null if the path is refused. */
 function meaningOf(path: string): string[] | null {
   const names = path.split("/");
   const isOut = path.startsWith("/") || names.includes("..");

@@ -8,7 +8,7 @@ import type { ReadRequest } from "../../../src/tools/files/requests/reading";
 import { runs } from "../../property/runs";
 import { everyWay, ways, withFiles } from "./ways";
 
-/** What a read gives, which must succeed. */
+/** The value of a read, which must succeed. */
 async function contentOf(files: FileSystemRef, request: Omit<ReadRequest, "path">, path = "a") {
   return resultOf(await files.ask("read", { path, ...request }))._unsafeUnwrap();
 }

@@ -7,8 +7,8 @@ const IN_MEMORY = "/dev/shm";
 const ROOM = 2 ** 30;
 
 /**
- * Where the tests of files have theirs: in memory, where this machine has room for them there. A disk takes thousands of
- * files three times as long. The long verification is over the disk.
+ * The folder for the directories of the files' tests: in memory, if this machine has room there. On a disk, thousands of files take three
+ * times as long. The long verification uses the disk.
  */
 export const tmpdir = (): string => (isInMemory ? IN_MEMORY : os.tmpdir());
 

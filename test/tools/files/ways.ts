@@ -14,7 +14,7 @@ export type Way = Resolution;
 /** A way that a root may be opened in: without FFI, the lock is another one. */
 export type RootWay = Way | "proc-fd without FFI";
 
-/** What of node:fs tests use on either kind of disk; memfs's volume has it too. */
+/** The part of node:fs that tests use on both kinds of disk. The volume of memfs has it, too. */
 export type Disk = Pick<
   typeof node,
   | "readFileSync"
@@ -120,7 +120,7 @@ function expectClosed(directory: string): void {
   if (open.length > 0) throw new Error(`The file actor has left these open: ${open.join(", ")}.`);
 }
 
-/** What this process has open below a directory. */
+/** The paths below a directory that this process has open. */
 export function openBelow(directory: string): string[] {
   return node.readdirSync("/proc/self/fd").flatMap((descriptor) => {
     try {

@@ -116,7 +116,7 @@ function operationsIn(tool: string, given: AnyRef | ToolGrant): ReadonlyMap<stri
     const operation = typeof name === "string" ? known[name] : undefined;
     if (operation === undefined) {
       throw new TypeError(
-        `The tool "${tool}" has no operation ${JSON.stringify(name)}; write of ${Object.keys(known).join(", ")}.`,
+        `The tool "${tool}" has no operation ${JSON.stringify(name)}; write some of ${Object.keys(known).join(", ")}.`,
       );
     }
     operations.set(operation.name, { tool, ref, door, operation });

@@ -56,7 +56,11 @@ export const Kind = Type.Union([
   Type.Literal("other", { description: "A FIFO, a socket or a device." }),
 ]);
 
-export const Encoding = Type.Union([Type.Literal("utf8"), Type.Literal("base64"), Type.Literal("bytes")]);
+export const Encoding = Type.Union([
+  Type.Literal("utf8"),
+  Type.Literal("base64"),
+  Type.Literal("bytes", { "x-json": false }), // Its reply is nothing that JSON holds.
+]);
 export const Content = Type.Union([Type.String(), Bytes]);
 export const content = {
   content: Content,

@@ -33,18 +33,18 @@ const Desk = defineProtocol("desk", {
   fail: { payload: Type.Unknown(), reply: Type.Null() },
   never: { reply: Type.Null() },
   letters: { payload: Type.String(), stream: Type.String() },
-  /** What the kernel tells of a process, while it waits for it. */
+  /** The kernel's view of a process while the process waits for this call. */
   look: { payload: Type.Integer(), reply: Type.Object({ links: Type.Array(Type.String()), status: Type.String() }) },
   secret: { payload: Type.Unknown(), reply: Type.String() },
 });
 
-/** Where attacks of one tier and one language meet their actor, which has a tool of which one operation is not granted. */
+/** An actor under attack, in one tier and one language. It has a tool with an operation that is not granted. */
 export interface Arena {
   readonly isolation: Wall;
   readonly language: Language;
   readonly code: CodeExecutionRef;
   readonly loot: Loot;
-  /** What the tool was asked, the secret included. */
+  /** The payloads that the tool was asked with, the secret included. */
   readonly asked: unknown[];
   /** Runs the body of a function of `input` and `tools`, which is written in that language. */
   run(body: string, more?: Partial<ExecuteRequest>): Promise<Outcome>;
@@ -171,7 +171,7 @@ function expectDiscreet(outcome: unknown): void {
 }
 
 type Kind = CodeError["kind"];
-/** What an attack comes to: a value, or an error of one of these kinds. */
+/** The expected end of an attack: a value, or an error of one of these kinds. */
 export type Fate = { readonly value: unknown } | readonly Kind[];
 
 export interface Attack {

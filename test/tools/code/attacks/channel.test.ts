@@ -4,10 +4,10 @@ import { expectFate, inEachArena } from "./arena";
 import { RAW } from "./raw";
 
 const FORGED = "forged";
-/** What a process says when a run has ended; the number is the host's, of 47 bits, and not told to code. */
+/** The message of a process at the end of a run. Its number is a secret of the host, of 47 bits. */
 const end = (number: number | string) => `["end",${number},{"kind":"value","value":"\\"${FORGED}\\""}]`;
 
-/** What code does to what stands between it and the host. */
+/** Attacks on the part of the language between code and the host. */
 const LANGUAGE: Readonly<Record<string, string>> = {
   "logs that look like a result": `for (const text of ["\\n" + input + "\\n", "\\0\\n" + input, input, "\\u2028" + input, '"]\\n' + input]) console.log(text)`,
   "progress that looks like a result": `progress("\\n" + input + "\\n"); progress([input]); progress(input)`,
@@ -22,7 +22,7 @@ const LANGUAGE: Readonly<Record<string, string>> = {
   "setters where a result would be put": `for (const key of ["kind", "value", "message", "0", "1", "2"]) Object.defineProperty(Object.prototype, key, { __proto__: null, get() { return "${FORGED}" }, set() {}, configurable: true })`,
 };
 
-/** What code that has the channel itself writes there. */
+/** Lines written by code that has the channel itself. */
 const LINES: readonly string[] = [
   ...[end(0), end(7), end(2 ** 47), end("null"), end('"0"')],
   ...[

@@ -10,10 +10,10 @@ const SLACK = 60;
 /** Milliseconds in which the kernel may hold this thread, for a disk or a process that starts; for longer it waits for code. */
 const HELD = 1_000;
 const MB = 1024 * 1024;
-/** What the host may keep of a test's attacks: what its engine takes for itself and gives back when it likes. */
+/** Bytes that the host may keep after a test's attacks: its engine gives memory back when it likes. */
 const KEPT = 64 * MB;
 
-/** What is looked at to tell that nothing of the host was changed: what the language has, and who shares it. */
+/** Objects of the language that are compared to tell that the host was not changed. */
 const BUILT_IN: readonly object[] = [
   ...[
     Object,
@@ -61,7 +61,7 @@ export function residentBytes(): number {
   return process.memoryUsage.rss();
 }
 
-/** What the host is before an attack, to be held against what it is afterwards. */
+/** The state of the host before an attack, to compare with its state afterwards. */
 export class Host {
   readonly #traits = traits();
   readonly #surroundings = surroundings();
@@ -139,7 +139,7 @@ export class Pulse {
   }
 }
 
-/** How often this thread ticked, how often the one beside it, and for how many ticks this one worked, or could not. */
+/** Ticks of this thread and of the one beside it, and ticks during which this one worked or could not. */
 interface Beats {
   readonly here: number;
   readonly beside: number;
@@ -147,7 +147,7 @@ interface Beats {
   readonly waited: number;
 }
 
-/** How often it has to have ticked. */
+/** The least ticks that this thread must have had. */
 function leastOf({ here, beside, worked, waited }: Beats): number {
   const held = Math.max(0, beside - here - worked - waited);
   return (beside - waited - Math.min(held, HELD / TICK) - SLACK) / 2;

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** What no outcome may ever show. */
+/** A text that no outcome may ever show. */
 export const SECRET = "the-secret-of-the-host";
 
-/** What the host has that code would like: in a file, in its environment, in its memory, behind sockets. */
+/** The host's secrets that code would like to have: in a file, in its environment, in its memory, behind sockets. */
 export class Loot {
   readonly place = mkdtempSync(join(tmpdir(), "envoi-loot-"));
   readonly file = join(this.place, "secret.txt");
@@ -13,7 +13,7 @@ export class Loot {
   /** Of this machine, and nobody else's: at 127.0.0.1 it may be a port for which another test, or a program, still looks. */
   readonly address = "127.83.1.9";
   readonly port: number;
-  /** How often somebody connected. */
+  /** Connections so far. */
   visits = 0;
   readonly #listeners: readonly { stop(isForced?: boolean): void }[];
 

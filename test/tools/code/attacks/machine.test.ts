@@ -7,7 +7,7 @@ const NAMES = [
   "Bun process require module exports fetch Worker WebSocket Buffer EventSource XMLHttpRequest Request Response BroadcastChannel",
   "global self window ShadowRealm File Blob alert prompt navigator Deno std os print load scriptArgs __dirname __filename",
 ].flatMap((names) => names.split(" "));
-/** What `process` leaves, since it needs nothing of the machine. */
+/** Globals that `process` leaves to code, since they need nothing of the machine. */
 const HARMLESS = "WebAssembly setImmediate performance".split(" ");
 
 const SPECIFIERS = [

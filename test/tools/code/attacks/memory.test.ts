@@ -50,11 +50,11 @@ const CHUNKS: Readonly<Record<string, string>> = {
   "a returned value": "const a = 'x'.repeat(1e6); return Array(1e6).fill(a)",
 };
 
-/** What the interpreter comes to slowly: its tables of such things no longer grow with them. */
+/** Attacks that fill the interpreter slowly: its tables do not grow with such things. */
 const SLOW = new Set(["objects"]);
 /**
- * What the short verification fills a process with, whose bytes are counted whatever they are of: its heap, what is beside
- * the heap, what is compiled, and what catches the refusal. The engine of the sandbox takes each kind from its bound by itself.
+ * Attacks on a process in the short verification: on the heap, with memory beside the heap, with compiled code, and with code that catches
+ * the refusal. A process counts all bytes alike, so few attacks do; the engine of the sandbox bounds each kind by itself.
  */
 const OF_PROCESS = new Set([
   ...["strings", "texts that are joined", "objects", "buffers", "promises", "compiled functions", "what it catches"],

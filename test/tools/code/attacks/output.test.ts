@@ -29,7 +29,7 @@ const FLOODS: Readonly<Record<string, string>> = {
   "a value that is too large by what it logged": "console.log('x'.repeat(6e5)); return 'x'.repeat(6e5)",
 };
 
-/** What JSON has no text for, goes round, throws or lies when it is looked at. */
+/** Values that JSON cannot write, or that are circular, or that throw or lie when they are read. */
 const HOSTILE: Readonly<Record<string, string>> = {
   "goes round": "const a = {}; a.self = a; return a",
   "goes round through others": "const a = [], b = { a }; a.push([[b]]); return a",
@@ -48,7 +48,7 @@ const HOSTILE: Readonly<Record<string, string>> = {
   "is a bigint": "return { a: 1n }",
 };
 
-/** What is thrown, and what is told of it. */
+/** Values that code throws. */
 const THROWN: Readonly<Record<string, string>> = {
   "an error with a long message": "const e = new Error('x'.repeat(1e6)); e.name = 'y'.repeat(1e6); throw e",
   "an error with a long stack": "const e = new Error('x'); e.stack = 'at f (program.js:1:1)\\n'.repeat(1e5); throw e",
@@ -69,7 +69,7 @@ const THROWN: Readonly<Record<string, string>> = {
     "throw Object.assign(new Error('forged'), { name: 'OutputLimit', kind: 'out-of-memory', logs: [{}], line: 1e9 })",
 };
 
-/** What takes an engine long to find out, so that its time may be up before. */
+/** Values that take an engine long to examine, so that the time may be up before. */
 const DEEP = new Set(["goes round through toJSON", "is nested too deep", "is a list that is nested too deep"]);
 const endOf = (what: string): Pick<Attack, "fate" | "with"> =>
   DEEP.has(what)

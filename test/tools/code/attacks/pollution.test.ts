@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { valueIn } from "../tiers";
 import { inEachArena } from "./arena";
 
-/** What a run does to all that the language shares. */
+/** Changes that a run makes to the shared objects of the language. */
 const POLLUTIONS: Readonly<Record<string, string>> = {
   "prototypes by assignment": `for (const shared of [Object, Array, Function, String, Number, Boolean, Promise, RegExp, Map, Set, Date, Error, Symbol]) {
     shared.polluted = 1; try { shared.prototype.polluted = 1 } catch {} }`,
@@ -34,7 +34,7 @@ const POLLUTIONS: Readonly<Record<string, string>> = {
     "for (const shared of [tools, tools.desk, tools.desk.echo, progress, input]) try { shared.polluted = 1; shared.echo = null; Object.setPrototypeOf(shared, { polluted: 1 }) } catch {}",
 };
 
-/** What a run that nothing has happened to says of the language. */
+/** Code that checks the language: a clean run gives a known value. */
 const CLEAN = `const own = (shared) => Object.keys(shared).length + Object.keys(shared.prototype).length
   console.log("clean")
   const parts = { leaked: typeof leaked, polluted: ({}).polluted ?? [].polluted ?? (() => {}).polluted ?? ''.polluted ?? null, kind: ({}).kind ?? null,

@@ -10,7 +10,7 @@ export const RAW = `const { dlopen, ptr } = await import("bun:ffi");
   const room = (size = 256) => new Uint8Array(size);
 `;
 
-/** What broken-out code would try, by the number of the call on x64; \`host\` is the process that started it. */
+/** Attempts of code that broke out, by the number of the call on x64; \`host\` is the process that started it. */
 export const ATTEMPTS: Readonly<Record<string, string>> = {
   "open a file": 'call(2, "/etc/passwd", 0)',
   "open its own memory": 'call(2, "/proc/self/mem", 2)',

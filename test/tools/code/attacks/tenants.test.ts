@@ -90,7 +90,7 @@ inEachArena("Many tenants", { concurrency: 2 }, (arena) => {
     for (const guess of [mine.slice(0, -1), mine.toUpperCase(), `${mine} `, "0", "__proto__"]) {
       expect(errorIn(await arena.execute("1", { session: guess })).kind).toBe("unavailable");
     }
-    // What a session holds is not in reach of runs beside it.
+    // Runs beside a session cannot reach its variables.
     expect(valueIn(await run("return typeof secret"))).toBe("undefined");
     for (const session of [mine, others]) await arena.code.ask("endSession", { session });
     expect(errorIn(await arena.execute("1", { session: mine })).kind).toBe("unavailable");

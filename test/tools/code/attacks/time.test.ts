@@ -58,7 +58,7 @@ const LOOPS: Readonly<Record<string, string>> = {
   Proxies: "let p = new Proxy({}, {}); for (let i = 0; i < 100; i++) p = new Proxy(p, {}); for (;;) 'a' in p",
 };
 
-/** What only `process` has. */
+/** Attacks with globals that only `process` has. */
 const TIMERS: Readonly<Record<string, string>> = {
   timers: "const f = () => setTimeout(f, 0); f(); await new Promise(() => {})",
   "intervals that are busy": "setInterval(() => { for (;;); }, 0); await new Promise(() => {})",
@@ -106,7 +106,7 @@ attacks("Time", { toolLimits: { calls: 1_000_000 } }, [
 inEachArena("Time that is up", {}, (arena) => {
   const { run, language } = arena;
 
-  /** How a run ends that has so much time, and whether it was heard that it had begun. */
+  /** Runs code within a time. Gives its outcome, and whether it reported that it had begun. */
   async function heard(code: string, timeout: number): Promise<{ hasBegun: boolean; outcome: unknown }> {
     let hasBegun = false;
     for await (const item of arena.code.stream("executeStream", { code, language, timeout })) {

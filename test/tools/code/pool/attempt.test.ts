@@ -18,7 +18,7 @@ test("orders have numbers that cannot be guessed: whole, anywhere below 2^47, an
       () => {},
       () => {},
     );
-    // What an attempt needs of a process to begin.
+    // The part of a process that an attempt needs to begin.
     new Attempt(active, process as PooledProcess, clock, { file: FILE, programOf: () => undefined }).begin(false);
   }
   const numbers = words.flatMap((word) => (word[0] === "run" ? [word[1].number] : []));

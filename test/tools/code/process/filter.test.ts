@@ -5,7 +5,7 @@ const X64 = 0xc000003e;
 const PROCESS = 4711;
 const filter = filterOf("x64", PROCESS) ?? new Uint8Array();
 
-/** What the kernel would do with a call, by the rules of classic BPF: "allow", or the error that it gives. */
+/** The kernel's decision on a call, by the rules of classic BPF: "allow", or the error that it returns. */
 function verdict(number: number, args: readonly number[] = [], processor = X64): string {
   const view = new DataView(filter.buffer);
   const data = new Map<number, number>([

@@ -280,7 +280,7 @@ describe.if(isOffered)("Process: a room", () => {
         "const before = count; while (count === before) await new Promise((done) => setTimeout(done, 1)); return 2",
       );
       expect(later).toMatchObject({ kind: "value", value: "2" });
-      // What comes before it stands still is not held up halfway.
+      // A run that begins before the process stands still is not stopped halfway.
       const waits = "await new Promise((done) => setTimeout(done, 40)); return 3";
       expect(await run(waits)).toMatchObject({ kind: "value", value: "3" });
     });

@@ -238,7 +238,7 @@ describe("Sandbox: the image of a memory", () => {
   });
 });
 
-/** How many globals a WebAssembly module has of its own: its sixth section begins with their number. */
+/** The number of a WebAssembly module's own globals. Its sixth section begins with it. */
 function globalsOf(bytes: Uint8Array): number {
   let at = 8;
   const number = (): number => {

@@ -12,13 +12,13 @@ import {
 
 const PROGRAM = join(import.meta.dir, "../../../../src/tools/code/sandbox/sandbox-worker.ts");
 
-/** What a run told and how it ended. */
+/** The news of a run, and its outcome. */
 export interface Told {
   readonly news: readonly News[];
   readonly outcome: Outcome;
 }
 
-/** How a test answers the calls of code; undefined leaves one open. */
+/** A test's answers to the calls of code; undefined leaves a call open. */
 export type Answer = (request: string, call: number) => string | undefined;
 
 /** A process of the sandbox without a pool: words in, news out. */

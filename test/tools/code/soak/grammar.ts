@@ -283,7 +283,7 @@ const { statement } = fc.letrec<Record<Part, string>>((tie) => {
   };
 });
 
-/** What programs use. */
+/** The declarations that programs use. */
 const PRELUDE = `const trace = [];
   const note = (value) => { if (trace.length < 60) trace.push(typeof value === "bigint" ? String(value) + "n" : value === undefined ? "undefined" : Object.is(value, -0) ? "-0" : typeof value === "number" ? String(value) : value); };
   let n0 = 1, n1 = -2.5, n2 = 40; let s0 = "abc", s1 = "x1,Y2"; let a0 = [3, 1, 2], a1 = ["p", [1, 2], { k: 1 }]; let o0 = { k: 1, l: [1] }, o1 = { m: { k: "v" } };

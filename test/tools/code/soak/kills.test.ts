@@ -6,7 +6,7 @@ import { processes } from "../attacks/host";
 import { isOffered } from "../process/kit";
 import { inspectionOf } from "../tiers";
 
-/** How long processes are killed at random. */
+/** Milliseconds during which processes are killed at random. */
 const DURATION = process.env["ENVOI_LONG"] ? 60_000 : 2_500;
 /** Milliseconds between two kills, at most. */
 const PAUSE = 150;
@@ -48,7 +48,7 @@ describe.each(["sandbox", "process"] as const)("Processes of %s that are killed 
           }
         }
       };
-      /** What a session counts goes on from where it was, or its loss is told, and told again until it is left. */
+      /** A session's count goes on, or each use of the session reports its loss until the session is left. */
       const keep = async (): Promise<void> => {
         while (!isOver()) {
           const opened = (await code.ask("session", {}))._unsafeUnwrap();

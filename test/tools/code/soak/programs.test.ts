@@ -10,7 +10,7 @@ const PROGRAMS = 8;
 /** Milliseconds for all of them, on a machine that has much else to do. */
 const MOST = 200_000;
 
-/** What became of a program: its value as JSON, or the name of what it threw. */
+/** The outcome of a program: its value as JSON, or the name of its error. */
 type Told = string;
 
 const thrown = (name: unknown): Told => `threw ${String(name)}`;

@@ -13,7 +13,7 @@ export async function programOf(code: string, language: Language = "javascript",
   return program;
 }
 
-/** What is wrong with a source. */
+/** The fault of a source. */
 export async function faultOf(code: string, language: Language = "javascript", isSession = false): Promise<CodeError> {
   const program = await sources.compile(code, language, { isSession });
   if (program instanceof CodeRefusal) return program.error;
@@ -41,7 +41,7 @@ export function session(language: Language = "javascript"): (code: string, input
   };
 }
 
-/** What work gives, or what it throws. */
+/** The value of work, or its error. */
 export async function outcomeOf(work: () => unknown): Promise<unknown> {
   try {
     return { value: await work() };

@@ -4,7 +4,7 @@ import { LONGEST_SOURCE, Sources } from "../../../../src/tools/code/source/sourc
 import { runs } from "../../../property/runs";
 import { faultOf, outcomeOf, programOf, run } from "./read";
 
-// What the language itself says that a source gives: an indirect eval, in the global scope.
+// The value of a source by the language itself: an indirect eval, in the global scope.
 // (JavaScriptCore's differs from the language in one thing, which is not generated: `0; a: { break a; 1 }` is 0.)
 // biome-ignore lint/security/noGlobalEval: it is the model.
 const evaluate = (code: string): unknown => globalThis.eval(code);

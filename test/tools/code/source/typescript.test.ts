@@ -5,7 +5,7 @@ import { faultOf, outcomeOf, programOf, run, session } from "./read";
 const bun = new Bun.Transpiler({ loader: "ts", deadCodeElimination: false, trimUnusedImports: false });
 const AsyncFunction = (async () => {}).constructor as new (body: string) => () => Promise<unknown>; // By the language.
 
-/** What Bun's own compiler makes of a source that returns its value. */
+/** The value of a source as Bun's own compiler translates it. */
 const theirs = (code: string): Promise<unknown> => {
   const whole = bun.transformSync(`async function program() {\n${code}\n}`);
   return new AsyncFunction(`${whole}; return program()`)();
@@ -60,8 +60,8 @@ describe("an enum", () => {
         const text = declarations.map((list) => {
           let before: string | null = "1";
           const parts = list.map(([name, given]) => {
-            // What TypeScript refuses is left out: what is not there yet, twice there, counted on from a text, or a
-            // text that is known when it runs.
+            // Enums that TypeScript refuses are left out: with a member that is used before it is declared, declared twice,
+            // counted on from a text, or a text that is computed when the code runs.
             if (given?.includes("length") === true && given !== "'t'.length") isSound = false;
             const used = given?.match(/\b[A-D]\b/g) ?? [];
             if (known.has(name) || used.some((each) => !known.has(each))) isSound = false;

@@ -59,7 +59,7 @@ interface Desks {
   broker: Broker;
   call(request: unknown): Promise<Answer>;
   clock: ReturnType<typeof createManualClock>;
-  /** What happened at the desk and to the run's clock, in order. */
+  /** The events at the desk and of the run's clock, in order. */
   seen: unknown[];
   ctx: Context<Desk>;
 }

@@ -61,7 +61,7 @@ describe("tools", () => {
       [{ counter: { ref: {}, operations: ["add"] } }, 'The tool "counter" is no reference'],
       [{ counter: { ref: counter } }, 'a list of names, such as ["read"]'],
       [{ counter: { ref: counter, operations: [] } }, "a list of names"],
-      [{ counter: { ref: counter, operations: ["sub"] } }, 'no operation "sub"; write of add, total, ticks'],
+      [{ counter: { ref: counter, operations: ["sub"] } }, 'no operation "sub"; write some of add, total, ticks'],
       [{ counter: { ref: counter, operations: ["toString"] } }, 'no operation "toString"'],
       [{ counter: { ref: counter, operations: [1] } }, "no operation 1"],
       [{ plain: registered }, "has no protocol"],

@@ -6,7 +6,7 @@ const table = {
   files: { read: "ask", fail: "ask", nothing: "ask", lines: "stream", broken: "stream", gaps: "stream" },
 };
 
-/** What the host would answer. */
+/** The host's answer to a request. */
 function host(text: string): unknown {
   const { operation, next, close } = JSON.parse(text) as { operation?: string; next?: number; close?: number };
   if (close !== undefined) return { ok: true };

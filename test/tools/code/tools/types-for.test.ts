@@ -36,7 +36,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** What the compiler finds wrong with code that has such tools; in its strictest mode. */
+/** The compiler's errors for code with such tools, in its strictest mode. */
 async function faultsIn(declarations: string, code: string): Promise<string> {
   const file = join(folder, `code-${++count}.ts`);
   await Bun.write(file, `${declarations}\nasync function code() {\n${code}\n}\nvoid code;\nexport {};\n`);
@@ -59,6 +59,11 @@ describe("a schema", () => {
     ["null", Type.Null(), "null"],
     ["anything", Type.Unknown(), "unknown"],
     ["nothing", Type.Never(), "never"],
+    [
+      "what is for askers in this process",
+      Type.Union([Type.Literal("utf8"), Type.Literal("bytes", { "x-json": false })]),
+      '"utf8"',
+    ],
     ["literal", Type.Literal('a"b'), '"a\\"b"'],
     ["enum", Type.Enum({ A: "x", B: 2 }), '"x" | 2'],
     ["union", Type.Union([Type.String(), Type.Number(), Type.String()]), "string | number"],
@@ -263,7 +268,7 @@ test("of any schema comes a type that the compiler takes, and that has the value
   const operations = Object.fromEntries(samples.map((payload, index) => [`o${index}`, { payload, reply: payload }]));
   const text = typesFor({ t: refOf(defineProtocol("many", operations) as Protocol<string, unknown>) });
   const calls = samples.map((schema, index) => {
-    // What is made for a schema of anything is undefined.
+    // `Create` gives undefined for a schema of anything.
     const value = JSON.stringify(Create(schema), (_, part) => part ?? null);
     return `await tools.t.o${index}(${value});`;
   });

@@ -71,7 +71,7 @@ describe.each(ways)("what ends in the middle, by %s", (resolution) => {
       }
       for (let turns = 0; system.router.audit().running > 0 && turns < 10_000; turns++) await Bun.sleep(0);
       expect(system.router.audit().running).toBe(0);
-      // What was added whole is there, and nothing of what was not.
+      // Each append is there as a whole, or not at all.
       if (readdirSync(yard.root).includes("log")) {
         expect(readFileSync(join(yard.root, "log")).length % 500_000).toBe(0);
       }

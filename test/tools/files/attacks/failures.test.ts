@@ -109,7 +109,7 @@ describe.each(ways)("what fails underneath, by %s", (resolution) => {
       expect(failed).toBe(0);
       for (const { path, name, kind } of told) {
         if (!isChangeNamed(name)) continue;
-        // What fails for another reason anyway may be told that one.
+        // An operation may also fail for a reason of its own.
         const others =
           path === "new.txt"
             ? /^(read-only|not-found|changed)$/

@@ -105,7 +105,7 @@ const mixed = Object.fromEntries(
   ]),
 );
 
-/** What each operation is asked with. */
+/** The fields of each operation's payload. */
 const FIELDS: Record<string, string> = {
   read: "path encoding offset length lines tail",
   readMany: "reads",
@@ -154,7 +154,7 @@ function fill(yard: Yard): void {
   mkdirSync(join(yard.root, "empty"));
 }
 
-/** What was told; fails unless that is a value of the protocol, or a refusal of the request's form. */
+/** Fails unless a reply is a value of the protocol, or a refusal of the request's form. */
 function expectTold(told: unknown, yard: Yard): void {
   const reply = told as { ok: boolean; error?: { kind: string; path: string } };
   if (!reply.ok) {

@@ -84,11 +84,11 @@ const links: readonly Link[] = [
   middle("to a directory, with a dot behind", (yard) => `${at(yard, "l", "../outside")}/.`),
 ];
 
-/** What a link is told as; where a directory is needed, it is none. */
+/** The errors for a link. An operation that needs a directory says that the link is none. */
 // A directory that would be copied into itself is an invalid path, whatever is there.
 const REFUSED = /^(denied|not-a-directory|invalid-path)$/;
 
-/** What a path that is a link itself may be told, beside `denied`. */
+/** True for replies, other than `denied`, to a path that is a link itself. */
 function mayServe({ operation, name }: Operation, told: Told): boolean {
   if (!told.ok) {
     // Nothing is made where something is; what is there is no directory to go into.
@@ -118,7 +118,7 @@ describe.each(ways)("links, by %s", (resolution) => {
             for (const name of ["l", "one", "two", "a/l", "a/b/l"]) rmSync(join(yard.root, name), { force: true });
           }
         });
-        // What was behind the link is what it was.
+        // The files behind the link are unchanged.
         if (operation.name !== "move to") expect(readFileSync(join(yard.root, "file.txt"), "utf8")).toBe("inside");
         expect(readFileSync(join(yard.root, "a/b/deep.txt"), "utf8")).toBe("inside");
       }

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
-/** What is left of writes in the staging directory; an actor that runs keeps its mark, the lock and the file for git there. */
+/** Remains of writes in the staging directory. An actor that runs keeps its mark, the lock and the file for git there. */
 export function litterIn(root: string, { isRunning = true } = {}): string[] {
   const staging = join(root, ".envoi");
   if (!existsSync(staging)) return [];

@@ -19,7 +19,7 @@ import { type Disk, everyWay, rootWays, stagedIn, withFiles, withRoot } from "..
 
 const KB = 1024;
 const WORKFLOWS = ".github/workflows";
-/** What is closed there is a file of this name, so that a directory may be moved to it. */
+/** Only files of this name are closed there, so a directory may be moved to it. */
 const deny = [`${WORKFLOWS}/*.yml`];
 
 function put(disk: Disk, directory: string, path: string, content: string | Uint8Array = path): void {
@@ -127,7 +127,7 @@ function pausing(
   return workspace;
 }
 
-/** What it was refused for; "done" where it was not. */
+/** The kind of the refusal; "done" if there is none. */
 async function kindOf(work: () => unknown): Promise<string> {
   try {
     await work();

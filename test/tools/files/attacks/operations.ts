@@ -2,7 +2,7 @@ import { address, createMessage, parseMessage, serializeMessage } from "../../..
 import type { FileError, FileSystemRef } from "../../../../src/tools";
 import type { Serving } from "./yard";
 
-/** What a file actor replies, or the refused one of a stream's items; else all its items. */
+/** A file actor's reply. For a stream: the item that refuses, or else all items. */
 export type Told = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: FileError };
 
 /** One way of using a path. */
@@ -10,13 +10,13 @@ export interface Operation {
   readonly name: string;
   readonly operation: string;
   readonly payload: (path: unknown) => Record<string, unknown>;
-  /** How many of a stream's items are taken; left out where it is an ask. */
+  /** The items of a stream that are taken; left out for an ask. */
   readonly items?: number;
-  /** What it needs there. */
+  /** The kind of entry that it needs at the path. */
   readonly needs: "file" | "directory" | "any" | "nothing";
 }
 
-/** What an attack writes where it is let. */
+/** The text that attacks write if they can. */
 export const WRITTEN = "written by the attack";
 
 export const operations: readonly Operation[] = [
@@ -187,7 +187,7 @@ export async function perform(
   return toldOf(files, operation, reply.value as Told);
 }
 
-/** What came of it in the end: of an upload once it is finished, of several reads that of the first. */
+/** The final outcome: for an upload, that of finishing it; for several reads, that of the first. */
 async function toldOf(files: FileSystemRef, operation: string, told: Told): Promise<Told> {
   if (!told.ok) return told;
   if (operation === "readMany") return (told.value as Told[])[0] ?? told;

@@ -48,7 +48,7 @@ function refusedPaths(yard: Yard): [name: string, path: unknown, kind: Kind][] {
   ];
 }
 
-/** What is no text, and so no path. */
+/** Values that are no texts, and so no paths. */
 const noText: [name: string, path: unknown][] = [
   ["a number", 7],
   ["NaN", Number.NaN],

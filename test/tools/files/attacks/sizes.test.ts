@@ -54,7 +54,7 @@ describe.each(ways)("sizes, by %s", (resolution) => {
       const told = await files.ask(operation as "read", payload as { path: string }, { timeout: 50 });
       if (told.isOk()) expect(told.value.ok ? "served" : told.value.error.kind).toBe("too-large");
       else expect(told.error.kind).toBe("timeout");
-      // Whoever comes next is served, and nothing goes on behind.
+      // The next request is served, and no work goes on in the background.
       const next = await files.ask("write", { path: "other", content: "it" }, { timeout: 5_000 });
       expect(resultOf(next).isOk()).toBe(true);
       for (let turns = 0; system.router.audit().running > 0 && turns < 10_000; turns++) await Bun.sleep(0);

@@ -8,13 +8,13 @@ import { byPrefix, byRealpath, createNaiveServer } from "./naive";
 import { type Operation, operations, perform } from "./operations";
 import { createYard, SECRET, snapshot, ways, type Yard } from "./yard";
 
-/** How many requests for each way. */
+/** Requests for each way. */
 const REQUESTS = process.env["ENVOI_LONG"] ? 200_000 : 1_500;
-/** How many at once. */
+/** Requests at once. */
 const BATCH = 50;
 const KINDS: ReadonlySet<string> = new Set(FileError.properties.kind.anyOf.map((each) => each.const));
 
-/** What waits for the disk, or goes through a whole tree again and again, has fewer turns. */
+/** True for operations that wait for the disk, or go through a whole tree again and again. They have fewer turns. */
 const isCostly = ({ name }: Operation): boolean => /durably|watch|delete all|write much/.test(name);
 const TURNS = [...Array.from({ length: 7 }, () => operations.filter((each) => !isCostly(each))).flat(), ...operations];
 
@@ -91,7 +91,7 @@ describe.each(ways)("a directory swapped for a link in a loop by another process
           told.set(kind, (told.get(kind) ?? 0) + 1);
         });
         await Promise.all(batch);
-        // What was taken away is put back, so that there is something to look at.
+        // Deleted files are put back, so that there is something to read.
         await files.ask("write", { path: "file.txt", content: "inside" });
         await files.ask("write", { path: "a/b/deep.txt", content: "inside" });
       }

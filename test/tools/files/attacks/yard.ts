@@ -21,12 +21,12 @@ export const ways = onDisk.filter((way) => way !== "memory");
 /** One of them. */
 export type Way = (typeof ways)[number];
 
-/** What no reply may ever show: the content of each file outside of the root. */
+/** The content of each file outside of the root. No reply may ever show it. */
 export const SECRET = "the-secret-of-the-outside";
 
 /** A root with files, and beside it what nobody is to reach. */
 export interface Yard {
-  /** Where all of it is. */
+  /** The directory that holds all of it. */
   readonly place: string;
   readonly root: string;
   readonly outside: string;

@@ -233,7 +233,7 @@ test("a change of several files has a bound of bytes for all of them, and of a q
       expect((await errorOf(ask(files, three))).kind).toBe("quota");
       expect(filesIn(disk, directory)).toEqual({});
       (await ask(files, three.slice(0, 2)))._unsafeUnwrap();
-      // What goes makes room for what comes.
+      // A deletion makes room for a new file.
       (await ask(files, [{ kind: "delete", path: "1" }, write("3")]))._unsafeUnwrap();
       expect(Object.keys(filesIn(disk, directory))).toEqual(["2", "3"]);
     },

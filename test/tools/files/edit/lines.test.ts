@@ -174,7 +174,7 @@ describe("an edit of lines", () => {
     ["a range that ends before it begins", { edits: [lines(3, 1, "")], ifMatch: "1-1" }, "lines from 3 to 2"],
   ] as const)("has no %s", async (_, fields, told) => {
     await withFiles("memory", async ({ files }) => {
-      // What is read-only here is not in the type of a request.
+      // The literals are readonly; the type of a request is not.
       const asked = await files.ask("edit", { path: "a.txt", ...(fields as unknown as Fields) });
       const error = asked._unsafeUnwrapErr();
       expect(error.kind).toBe("invalid-payload");

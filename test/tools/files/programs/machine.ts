@@ -1,6 +1,6 @@
 import { type Machine, thisMachine } from "../../../../src/tools/files/root/open-root";
 
-// What programs have of `ways.ts`. They are started by the dozen, and load little for it.
+// The part of `ways.ts` for programs. They are started by the dozen, so they load little.
 
 export const WITHOUT_FFI = "proc-fd without FFI";
 
@@ -8,5 +8,5 @@ export const WITHOUT_FFI = "proc-fd without FFI";
 export const machineOf = (way: string): Machine =>
   way === WITHOUT_FFI ? { ...thisMachine(), libc: undefined } : thisMachine();
 
-/** What `openRoot` is told for a way on the disk. */
+/** The option `resolution` of `openRoot` for a way on the disk. */
 export const resolutionOf = (way: string): "openat2" | "proc-fd" => (way === "openat2" ? way : "proc-fd");

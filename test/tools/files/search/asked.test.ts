@@ -24,7 +24,7 @@ const over = <Value>(
     options,
   );
 
-/** What a search gives but its end. */
+/** The items of a search, without its end. */
 async function found(files: FileSystemRef, request: SearchRequest) {
   const items = await Array.fromAsync(itemsOf(files.stream("search", request)));
   return items.filter((item) => item.kind !== "end");

@@ -15,7 +15,7 @@ async function copy(files: FileSystemRef, from: string, to: string, more: Partia
   return "path" in error ? `${error.kind} ${error.path}` : error.kind;
 }
 
-/** What is staged now. */
+/** The entries that are staged now. */
 const staged = (disk: Disk, directory: string): string[] =>
   disk.existsSync(join(directory, ".envoi"))
     ? disk

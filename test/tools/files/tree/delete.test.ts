@@ -19,7 +19,7 @@ function put(disk: Disk, directory: string, ...paths: readonly string[]): void {
   }
 }
 
-/** What is in a directory but for what the actor keeps there. */
+/** The entries of a directory, without the actor's own. */
 const left = (disk: Disk, directory: string): string[] =>
   disk
     .readdirSync(directory)
@@ -27,7 +27,7 @@ const left = (disk: Disk, directory: string): string[] =>
     .filter((name) => name !== ".envoi")
     .sort();
 
-/** What a deletion throws. */
+/** The refusal that a deletion throws. */
 async function refusalOf(work: () => unknown): Promise<FileRefusal["error"]> {
   try {
     await work();

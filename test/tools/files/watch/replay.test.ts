@@ -42,7 +42,7 @@ function perform(disk: WatchedDisk, directory: string, step: Step): void {
   }
 }
 
-/** What is below a directory: the length of each file, −1 for a directory. */
+/** The entries below a directory: the length of each file, −1 for a directory. */
 function treeOf(disk: WatchedDisk, directory: string, path = "w"): Map<string, number> {
   const tree = new Map<string, number>();
   for (const name of disk.readdirSync(join(directory, path)) as string[]) {

@@ -11,7 +11,7 @@ import { type Disk, openBelow, type Way } from "../ways";
 /** Longer than any interval between two looks, in milliseconds. */
 const LOOK = 260;
 
-/** What of node:fs these tests use. */
+/** The part of node:fs that these tests use. */
 export type WatchedDisk = Disk & Pick<typeof node, "renameSync" | "appendFileSync" | "rmdirSync" | "lstatSync">;
 
 /** A file actor on a clock that stands still, over a directory that begins empty. */
@@ -31,7 +31,7 @@ export interface Watching {
   readonly hasEnded: boolean;
 }
 
-/** How an item is shown. */
+/** An item as a text. */
 const shown = (reply: FileReply<WatchItem>): string =>
   reply.ok ? `${reply.value.kind} ${reply.value.path}` : reply.error.kind;
 

@@ -10,7 +10,7 @@ import { workspaceOver } from "../over-root";
 import { tmpdir } from "../tmpdir";
 import { everyWay, stagedIn, type Way, withFiles, withRoot } from "../ways";
 
-/** What came of an ask: "done", or the kind of its error. */
+/** The outcome of an ask: "done", or the kind of its error. */
 async function told(answer: ReturnType<FileSystemRef["ask"]>): Promise<string> {
   // Each operation has a reply of its own, of which only the outcome is looked at.
   const done = resultOf(await (answer as ReturnType<typeof write>));
@@ -35,7 +35,7 @@ describe.each(everyWay)("quotaFiles, by %s", (way) => {
         expect(refused).toMatchObject({ kind: "quota", path: "d" });
         expect(refused.message).toContain("more than its 4 files and directories (quotaFiles); delete something first");
         expect(await used(files)).toMatchObject({ limits: { quotaFiles: 4 }, usedFiles: 4, usedBytes: 1 });
-        // Whatever makes something is refused, and leaves nothing.
+        // Every operation that makes an entry is refused, and leaves nothing.
         expect(await told(write(files, "d", 0, true))).toBe("quota");
         expect(await told(files.ask("append", { path: "d", content: "x" }))).toBe("quota");
         expect(await told(files.ask("mkdir", { path: "d" }))).toBe("quota");
@@ -46,7 +46,7 @@ describe.each(everyWay)("quotaFiles, by %s", (way) => {
         expect(await told(files.ask("finishWrite", { upload }))).toBe("quota");
         expect(disk.existsSync(join(directory, "d"))).toBe(false);
         expect(stagedIn(disk, directory)).toEqual([]);
-        // What makes nothing new is not.
+        // Operations that make no new entry are not refused.
         expect(await told(write(files, "b", 5))).toBe("done");
         expect(await told(write(files, "b", 3, true))).toBe("done");
         expect(await told(files.ask("append", { path: "b", content: "x" }))).toBe("done");

@@ -21,7 +21,7 @@ const chunk = async (files: FileSystemRef, upload: string, content: string | Uin
 const finish = async (files: FileSystemRef, upload: string) => resultOf(await files.ask("finishWrite", { upload }));
 const abort = async (files: FileSystemRef, upload: string) => resultOf(await files.ask("abortWrite", { upload }));
 
-/** How many uploads the actor has. */
+/** The number of the actor's uploads. */
 const countOf = async (files: FileSystemRef) => resultOf(await files.ask("inspect"))._unsafeUnwrap().uploads;
 
 const kindOf = (result: { isErr(): boolean; _unsafeUnwrapErr(): { kind: string } }): string =>

@@ -71,7 +71,7 @@ describe.each(everyWay)("write, by %s", (way) => {
         const url = await refusalOf(files, { path: "a", content: "-_-_", encoding: "base64", inPlace });
         expect(url.message).toContain("with + and /");
         for (const content of [7, undefined, null, ["text"], { 0: 1 }]) {
-          // What a caller from within may send in spite of the types.
+          // A caller within the process can ignore the types.
           const asked = { path: "a", inPlace, content } as unknown as WriteRequest;
           const { kind, message } = (await files.ask("write", asked))._unsafeUnwrapErr();
           expect(kind).toBe("invalid-payload");

@@ -8,7 +8,7 @@ import { operations, perform } from "../operations";
 
 const [root = "", resolution, user, ...paths] = process.argv.slice(2);
 if (user === "nobody") {
-  // What is loaded late, now: that user may not be able to read it, as where all of this is below root's own folder.
+  // Load the late modules now: that user may not be able to read them, such as below root's own folder.
   for (const load of [loadFileActor, loadCompiler]) load();
   process.setgroups?.([]);
   process.setgid?.(65_534);

@@ -10,7 +10,7 @@ await using system = createSystem({ askTimeout: 5_000, logger: { warn() {}, erro
 const files = spawnFileSystem(system, { root, resolution: resolution as "openat2" });
 for (const path of paths) {
   for (const operation of operations) {
-    // What is moved away or deleted is tried by a copy of its own.
+    // Operations that move or delete the file get a copy of their own.
     const own = ["move from", "delete", "delete all"].includes(operation.name)
       ? `${path}-for-${operation.name.replaceAll(" ", "-")}`
       : path;
