@@ -42,7 +42,7 @@ async function benchOrSay(argv: readonly string[], around: Terminal): Promise<St
     around.out(usage("envoi bench"));
     return 0;
   }
-  const timer = missingPeers(around.root).find((name) => name.startsWith("mitata@"));
+  const [timer] = missingPeers(around.root, "times");
   if (timer !== undefined) {
     around.err(`The benchmarks take their times by mitata, which is not installed: \`${commandFor([timer])}\`.\n`);
     return 1;

@@ -4,6 +4,7 @@ import { type ParseArgsConfig, parseArgs } from "node:util";
 
 export type Arguments = ReturnType<typeof parseArguments>;
 
+/** The command line, or a file, is wrong. Its sentence is all that is told. */
 export class UsageError extends Error {}
 
 export const usage = (command: string): string => `${command} [suite…] [options]
@@ -38,7 +39,7 @@ export function parseArguments(argv: readonly string[]) {
   const flags = { quick: flag, check: flag, smoke: flag, json: flag, page: flag, help: flag };
   const options = { ...flags, filter: text, out: text, compare: text, soak: text };
   const { values, positionals } = readOptions({ args: [...argv], options, allowPositionals: true });
-  const given = Object.keys(values).filter((name) => values[name as keyof typeof values]);
+  const given = Object.entries(values).flatMap(([name, value]) => (value === false ? [] : [name]));
   if (positionals.length > 0) given.push("suites");
   for (const [mode, taken] of Object.entries<readonly string[]>(MODES)) {
     const stranger = given.find((name) => name !== mode && name !== "help" && !taken.includes(name));

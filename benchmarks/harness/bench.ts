@@ -4,7 +4,7 @@ import { align, span } from "./format";
 import { describeMachine, revisionOf } from "./machine";
 import { type Effort, FULL, measureRow, QUICK, smokeRow } from "./measure";
 import { Interrupted, unlessInterrupted } from "./processes";
-import { type RowResult, type RunResult, readResults, type SuiteResult, serialise, writeResult } from "./results";
+import { type RowResult, type RunResult, readResults, type SuiteResult, serialise, writeResults } from "./results";
 import { commandFor, missingPeers } from "./shipped";
 import type { Probe, Row, Suite } from "./suite";
 import { SuiteProcess } from "./suite-process";
@@ -27,7 +27,8 @@ export async function bench(suites: readonly Suite[], options: Arguments, around
   const run = await new Bench(options, around, await timesIn(join(around.root, RESULTS))).measure(suites);
   if (options.json) around.out(serialise(run));
   // Rows that were left out may want nothing but packages.
-  const missing = run.results.some(({ leftOut }) => leftOut) ? missingPeers(around.root) : [];
+  const lacking = run.results.filter(({ leftOut }) => leftOut).map(({ suite }) => (suite === "mcp" ? "mcp" : "code"));
+  const missing = [...new Set(lacking)].flatMap((needed) => missingPeers(around.root, needed));
   if (missing.length > 0) around.err(`What is not installed, \`${commandFor(missing)}\` brings.\n`);
   const noise = describeNoise(run.noise);
   if (noise !== undefined) around.err(`${noise}\n`);
@@ -114,8 +115,8 @@ class Bench {
       progress.suite(suite);
       const measured = await this.#rows(suite, suite.rows, effort, progress);
       const rows = options.check ? await this.#again(suite, measured, progress) : measured;
-      const result = resultOf(suite, rows, effort, around.root);
-      if (result.rows.length === 0 && (around.signal.aborted || result.leftOut === undefined)) continue;
+      const result = resultOf(this.#withoutFailed(suite, rows), rows, effort, around.root);
+      if (rows.length === 0 && (around.signal.aborted || (suite.leftOut ?? []).length === 0)) continue;
       results.push(result);
       if (!options.json) around.out(tell(result, around));
     }
@@ -130,6 +131,14 @@ class Bench {
       seconds: (performance.now() - start) / 1_000,
       interrupted: around.signal.aborted,
     };
+  }
+
+  /** The suite, which leaves out the rows that failed: they cost the others nothing, and the results name them. */
+  #withoutFailed(suite: Suite, measured: readonly RowResult[]): Suite {
+    const failed = new Set(this.#failed.flatMap((each) => (each.suite === suite.name ? each.row : [])));
+    for (const { row } of measured) failed.delete(row); // It failed when it was measured again.
+    const leftOut = [...failed].map((row) => ({ row, why: "it failed when the others were measured" }));
+    return { ...suite, leftOut: [...(suite.leftOut ?? []), ...leftOut] };
   }
 
   #rows(suite: Suite, rows: Suite["rows"], effort: Effort, progress: Progress): Promise<readonly RowResult[]> {
@@ -175,14 +184,17 @@ function tell(result: SuiteResult, { targets }: Surroundings): string {
 async function keep(run: RunResult, options: Arguments, around: Surroundings): Promise<void> {
   const { out, quick, check, filter } = options;
   if (out === undefined && (quick || check || filter !== undefined)) return;
-  if (run.failed.length > 0) {
-    around.err(`${run.failed.length === 1 ? "A row" : `${run.failed.length} rows`} failed: nothing was written.\n`);
-  } else if (out === undefined && !around.isCheckout) {
+  if (out === undefined && !around.isCheckout) {
     around.err("The results were not written: --out FOLDER says where.\n");
-  } else {
-    for (const result of run.results) await writeResult(out ?? join(around.root, RESULTS), result);
-    if (out === undefined) await around.writePages(around.root);
+    return;
   }
+  if (run.results.length === 0) {
+    around.err("No row was measured: nothing was written.\n");
+    return;
+  }
+  await writeResults(out ?? join(around.root, RESULTS), run.results);
+  if (out === undefined) await around.writePages(around.root);
+  if (run.failed.length > 0) around.err(`${counted(run.failed.length)} failed: the results have those that did not.\n`);
 }
 
 function check(run: RunResult, { targets, err }: Surroundings): Status {

@@ -18,8 +18,8 @@ import type { Target } from "./target";
 
 export async function writePages(root: string, targets: readonly Target[] = ownTargets): Promise<void> {
   const due = await documentsOf(root, targets);
-  for (const [name, text] of due) await writeWhole(join(root, name), text);
-  for (const name of await madeIn(root)) if (!due.has(name)) await rm(join(root, name));
+  await writeWhole(Array.from(due, ([name, text]) => [join(root, name), text]));
+  for (const name of await madeIn(root)) if (!due.has(name)) await rm(join(root, name), { force: true });
 }
 
 /** The documents that are not what the results give, by their paths from `root`: `BENCHMARKS.md`. `writePages` mends them. */

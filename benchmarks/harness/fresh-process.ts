@@ -19,7 +19,7 @@ export async function inFreshProcess<Read extends Readings | Charted = Readings>
 
 if (import.meta.main) {
   // To leave by the door: what is to go with the process, such as its folders, goes.
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(130));
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => process.exit(130));
   const [module = "", name = "", argument = ""] = process.argv.slice(2);
   const exported: Record<string, (argument: number) => unknown> = await import(module);
   const subject = exported[name];

@@ -24,7 +24,6 @@ export class Latencies {
   }
 
   percentile(percent: number): number {
-    if (percent === 0) return this.#histogram.min;
     return percent === 100 ? this.#histogram.max : this.#histogram.percentile(percent);
   }
 

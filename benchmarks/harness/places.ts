@@ -1,5 +1,5 @@
 import { existsSync, mkdtempSync, rmSync, statfsSync } from "node:fs";
-import { rename, rm } from "node:fs/promises";
+import { rename } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -7,7 +7,13 @@ export type Place = { readonly name: string; readonly kind: string; readonly fol
 
 /** Those that are to go with the process, where nobody removed them: a row may be given up. */
 const made = new Set<string>();
-process.once("exit", () => made.forEach(remove));
+process.once("exit", putAway);
+
+/** Removes all folders that are left. `bun test` tells its files of no exit, so they call it themselves. */
+export function putAway(): void {
+  made.forEach(remove);
+  shared.clear();
+}
 
 function remove(path: string): void {
   rmSync(path, { recursive: true, force: true });
@@ -20,15 +26,18 @@ export function makeFolder({ folder }: Place, prefix = "envoi-files-") {
   return { path, remove: () => remove(path) };
 }
 
-/** Writes a file whole or not at all: where the disk is full, or the process ends in the middle, what was there before stays. */
-export async function writeWhole(path: string, text: string): Promise<void> {
-  const beside = `${path}.${process.pid}.tmp`;
+/**
+ * Writes files, each whole or not at all. Where the disk is full, what was there before stays, of all of them; where the process ends in
+ * the middle, nothing else is left.
+ */
+export async function writeWhole(texts: Iterable<readonly [path: string, text: string]>): Promise<void> {
+  const all = Array.from(texts, ([path, text]) => ({ path, text, beside: `${path}.${process.pid}.tmp` }));
+  for (const { beside } of all) made.add(beside);
   try {
-    await Bun.write(beside, text);
-    await rename(beside, path);
-  } catch (error) {
-    await rm(beside, { force: true });
-    throw error;
+    for (const { beside, text } of all) await Bun.write(beside, text);
+    for (const { beside, path } of all) await rename(beside, path);
+  } finally {
+    for (const { beside } of all) remove(beside);
   }
 }
 

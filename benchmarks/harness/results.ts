@@ -1,6 +1,7 @@
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { Type } from "envoi";
+import { UsageError } from "./arguments";
 import { jsonText } from "./format";
 import { machineSchema } from "./machine";
 import { writeWhole } from "./places";
@@ -14,7 +15,7 @@ const unit = Type.Enum(["B", "kB", "MB", "ns", "µs", "ms", "s", "/s", "%", ""],
   description: "Empty for a count, /s for a rate.",
 });
 const measuring = {
-  seconds: Type.Number({ description: "How long the row and its floor took to measure." }),
+  seconds: Type.Number({ minimum: 0, description: "How long the row and its floor took to measure." }),
   attempts: Type.Optional(
     Type.Number({
       description: "How often it was measured, where it did not keep a limit at first; these are the last figures.",
@@ -84,9 +85,9 @@ export type Noise = Described<typeof noise>;
 /** One run of one suite, as `benchmarks/results/<suite>.json` keeps it. */
 export const suiteResultSchema = Type.Object({
   ...{ suite: text, about: text, machine: machineSchema },
-  rounds: Type.Number({ description: "Rounds of floor and row in turn." }),
+  rounds: Type.Number({ minimum: 1, description: "Rounds of floor and row in turn." }),
   probeRounds: Type.Optional(
-    Type.Number({ description: "Rounds of the rows that are no loops. Left out where they had as many." }),
+    Type.Number({ minimum: 1, description: "Rounds of the rows that are no loops. Left out where they had as many." }),
   ),
   rows: Type.Array(Type.Union([timedResultSchema, probeResultSchema])),
   leftOut: Type.Optional(Type.Array(Type.Object({ row: text, why: text }), { description: "Rows that were not run." })),
@@ -129,16 +130,23 @@ export const parseRun = (text: string, name = "The text"): RunResult =>
 
 export const serialise = (result: SuiteResult | RunResult): string => jsonText(result);
 
-export async function writeResult(folder: string, result: SuiteResult): Promise<void> {
+/** Writes the results of suites, of all of them or of none. @throws UsageError where one could not be read again. */
+export async function writeResults(folder: string, results: readonly SuiteResult[]): Promise<void> {
+  const texts = results.map((result) => [join(folder, `${result.suite}.json`), serialise(result)] as const);
+  for (const [path, text] of texts) parseResults(text, path);
   await mkdir(folder, { recursive: true });
-  await writeWhole(join(folder, `${result.suite}.json`), serialise(result));
+  await writeWhole(texts);
 }
 
 /** Reads all results of suites in a folder, none where there is no such folder. @throws Error that names a file which does not fit. */
 export async function readResults(folder: string): Promise<SuiteResult[]> {
   const names = await readdir(folder).catch(() => []);
   const own = names.filter((name) => name.endsWith(".json") && !/^peers-|^stress\./.test(name)).sort();
-  return Promise.all(
-    own.map(async (name) => parseResults(await Bun.file(join(folder, name)).text(), join(folder, name))),
-  );
+  const read = own.map(async (name) => {
+    const path = join(folder, name);
+    const result = parseResults(await Bun.file(path).text(), path);
+    if (`${result.suite}.json` === name) return result;
+    throw new UsageError(`${path} has the results of ${result.suite}: remove it, or give it the name of its suite.`);
+  });
+  return Promise.all(read);
 }

@@ -3,14 +3,10 @@ import { join } from "node:path";
 import { UsageError } from "./arguments";
 import { disk, sharedFolder } from "./places";
 
-/** What no row needs: what was measured, what draws it, and the other systems. */
-const LEFT_OUT = ["results", "charts", "peers"];
+/** No row needs these: what was measured, and what draws it. */
+const UNNEEDED = ["results", "charts"];
 /** Of the other systems: what would lead to other packages of the name, and all that is installed, which is linked to. */
-const LEFT_OUT_OF_PEERS = [
-  "results",
-  "charts",
-  ...["tsconfig.json", "package.json", "node_modules"].map((name) => `peers/${name}`),
-];
+const UNNEEDED_BY_PEERS = [...UNNEEDED, "peers/tsconfig.json", "peers/package.json", "peers/node_modules"];
 
 /**
  * Builds a checkout where that is due, and lays it out as it is when installed: what is imported from there by the name of the package
@@ -22,7 +18,7 @@ export async function layOut(
 ): Promise<string> {
   await ensureBuilt(root);
   return sharedFolder(disk, withPeers ? "shipped with peers" : "shipped", (folder) => {
-    copyPackage(root, folder, root, withPeers ? LEFT_OUT_OF_PEERS : LEFT_OUT);
+    copyPackage(root, folder, root, withPeers ? UNNEEDED_BY_PEERS : undefined);
     const installed = "benchmarks/peers/node_modules";
     if (withPeers && existsSync(join(root, installed))) symlinkSync(join(root, installed), join(folder, installed));
   });
@@ -33,7 +29,7 @@ export function copyPackage(
   from: string,
   folder: string,
   checkout: string,
-  leftOut: readonly string[] = LEFT_OUT,
+  leftOut: readonly string[] = [...UNNEEDED, "peers"],
 ): void {
   const unwanted = leftOut.map((name) => join(checkout, "benchmarks", name));
   for (const part of ["package.json", "dist"]) cpSync(join(from, part), join(folder, part), { recursive: true });
@@ -64,11 +60,20 @@ export async function run(command: string[], cwd: string, signal?: AbortSignal, 
   throw new UsageError(failure ?? `The package could not be built: ${what}:\n${out}${complaint}`.trim());
 }
 
-/** The optional peers of the package in `root` that are not installed, each with the version that it takes: `mitata@1.0.34`. */
-export function missingPeers(root: string): string[] {
+/** The optional peers by what needs them: what takes times, what runs code, and what speaks MCP. */
+const PEERS = {
+  times: /^mitata$/,
+  code: /^(?:acorn$|@sveltejs\/|@jitl\/)/,
+  mcp: /^@modelcontextprotocol\/server$/,
+} as const;
+
+/** The optional peers of the package in `root` that something needs and that are not installed, each with the version that it takes: `acorn@^8.15.0`. */
+export function missingPeers(root: string, needed: keyof typeof PEERS): string[] {
   const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const peers: Readonly<Record<string, string>> = manifest.peerDependencies ?? {};
-  return Object.entries(peers).flatMap(([name, version]) => (isInstalled(name, root) ? [] : [`${name}@${version}`]));
+  return Object.entries(peers).flatMap(([name, version]) =>
+    !PEERS[needed].test(name) || isInstalled(name, root) ? [] : [`${name}@${version}`],
+  );
 }
 
 function isInstalled(name: string, root: string): boolean {

@@ -21,9 +21,9 @@ export function spread(samples: readonly number[]): Spread {
 export function ratios(figures: readonly number[], floors: readonly number[]): Spread {
   return spread(
     figures.map((figure, round) => {
-      const floor = floors[round];
-      if (floor === undefined) throw new Error(`round ${round} has no floor`);
-      return figure / floor;
+      const times = figure / (floors[round] ?? Number.NaN);
+      if (!Number.isFinite(times)) throw new Error(`round ${round} has no floor that it is a multiple of`);
+      return times;
     }),
   );
 }

@@ -2,7 +2,7 @@ import { type Effort, measureRow, smokeRow } from "./measure";
 import type { RowResult } from "./results";
 import { RefusedRow } from "./sampling";
 import type { Suite } from "./suite";
-import { threadTime } from "./timer";
+import { threadTime, waitedTime } from "./timer";
 import { follow, WorkerProcess } from "./worker";
 
 interface Order {
@@ -42,13 +42,17 @@ export class SuiteProcess {
 /** Milliseconds in which a thread without work uses less of a processor than a share; a busy machine gives one with work little more. */
 const REST = { window: 20, windows: 10, share: 0.1 };
 
+/** The time in which this thread slept or ran, as a busy machine may keep one with work waiting for most of a window. */
+const ownTime = (): number => performance.now() - waitedTime();
+
 /** @throws RefusedRow when work of a row goes on in this thread: it would be measured with the next row. */
 async function comeToRest(row: string): Promise<void> {
   for (let i = 0, quiet = 0; i < REST.windows; i++) {
-    const [wall, used] = [performance.now(), threadTime()];
-    await Bun.sleep(REST.window);
-    quiet = threadTime() - used < REST.share * (performance.now() - wall) ? quiet + 1 : 0;
-    if (quiet === 2) return; // In one, others may have kept the processor from it.
+    const [start, used] = [ownTime(), threadTime()];
+    do await Bun.sleep(REST.window);
+    while (ownTime() - start < REST.window);
+    quiet = threadTime() - used < REST.share * (ownTime() - start) ? quiet + 1 : 0;
+    if (quiet === 2) return; // In one, the time of a thread may not have been told yet.
   }
   throw new RefusedRow(row, "it left work behind, which goes on once the row is over");
 }

@@ -16,6 +16,9 @@ const ORDER = [
   "latency",
   "startup",
   "http",
+  "rpc",
+  "acp",
+  "mcp",
 ];
 const rank = (suite: string): number => (ORDER.includes(suite) ? ORDER.indexOf(suite) : ORDER.length);
 

@@ -16,7 +16,8 @@ type Miss = { readonly target: Target; readonly measured: number };
 export function describeMiss({ target, measured }: Miss): string {
   const [sign, limit] = "atMost" in target ? ["≤", target.atMost] : ["≥", target.atLeast];
   const shown = limit.toLocaleString("en", { maximumFractionDigits: 20 });
-  return `${target.suite}: "${target.row}" has ${target.figure} ${Number(measured.toPrecision(4))}; its limit is ${sign} ${shown}`;
+  const told = [4, 17].map((digits) => Number(measured.toPrecision(digits))).find((rounded) => rounded !== limit);
+  return `${target.suite}: "${target.row}" has ${target.figure} ${told}; its limit is ${sign} ${shown}`;
 }
 
 export const describeUnjudged = (miss: Miss): string =>

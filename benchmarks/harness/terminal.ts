@@ -32,16 +32,20 @@ export type Status = 0 | 1 | 2 | 3 | 130;
 
 export const isCheckout = (root: string): boolean => existsSync(join(root, "src/index.ts"));
 
-/** Gives the status of a command, where its line was wrong or it was ended, too; `ended` is told then. */
+/** Gives the status of a command, where its line was wrong, it was ended (`ended` is told then), or the system refused it something, too. */
 export async function settle(around: Terminal, command: () => Promise<Status>, ended = ""): Promise<Status> {
   try {
     return await command();
   } catch (error) {
     around.progress("");
-    const isUsage = error instanceof UsageError;
-    if (!isUsage && !(error instanceof Interrupted) && !around.signal.aborted) throw error;
-    around.err(isUsage ? `${error.message}\n` : ended);
-    return isUsage ? 2 : 130;
+    if (!(error instanceof UsageError) && (error instanceof Interrupted || around.signal.aborted)) {
+      around.err(ended);
+      return 130;
+    }
+    // What the system refuses, as a disk that is full does, has a code and says where.
+    if (!(error instanceof UsageError) && !(error instanceof Error && "code" in error)) throw error;
+    around.err(`${error.message}\n`);
+    return error instanceof UsageError ? 2 : 1;
   }
 }
 

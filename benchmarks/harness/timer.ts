@@ -1,8 +1,9 @@
+import { readFileSync } from "node:fs";
 import type { Readings } from "./suite";
 
 const TICK = 5; // Milliseconds.
 
-async function watch<Played>(play: () => Promise<Played>, clock: () => number) {
+export async function watch<Played>(play: () => Promise<Played>, clock: () => number) {
   let [ticks, gap, last] = [0, 0, clock()];
   const look = () => {
     const now = clock();
@@ -22,12 +23,21 @@ async function watch<Played>(play: () => Promise<Played>, clock: () => number) {
   }
 }
 
-const wallTime = (): number => performance.now();
+export const wallTime = (): number => performance.now();
 
 /** What this thread has run for, in milliseconds: not what its workers, the collector's threads or other processes have. */
 export function threadTime(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1_000;
+}
+
+/** For how long this thread had work and waited for a processor, in milliseconds; 0 where the system does not tell (Linux does). */
+export function waitedTime(): number {
+  try {
+    return Number(readFileSync("/proc/thread-self/schedstat", "latin1").split(" ")[1]) / 1e6;
+  } catch {
+    return 0;
+  }
 }
 
 /**

@@ -3,6 +3,7 @@ import { span } from "./format";
 import { descendants, endDescendants, signalAll } from "./processes";
 
 const GRACE = 2_000; // Milliseconds for a process to put away what it made.
+const LAST = 100; // Milliseconds in which what it said last comes.
 const LAST_WORDS = 500; // Of a process that died, the end of what it said, in characters.
 
 export interface Fault {
@@ -15,6 +16,8 @@ export interface Fault {
 
 export function faultOf(thrown: unknown): Fault {
   if (thrown instanceof OrderError) return thrown.fault;
+  // What went wrong first says why; the teardown after it may fail of that.
+  if (thrown instanceof SuppressedError) return faultOf(thrown.suppressed);
   const [kind, why] = thrown instanceof Error ? [thrown.name, thrown.message] : ["thrown", String(thrown)];
   return { kind, why, told: Bun.inspect(thrown) };
 }
@@ -59,7 +62,10 @@ export class WorkerProcess<Order, Value> {
 
   async #watch(): Promise<void> {
     const { exited, stderr } = this.#child;
-    const [text = ""] = await Promise.all([stderr?.text(), exited]);
+    const said = stderr?.text();
+    await exited;
+    // What it started may live on, and hold its output open.
+    const text = (await Promise.race([said, Bun.sleep(LAST)])) ?? "";
     const why = `its process ended (${this.#child.signalCode ?? this.#child.exitCode})`;
     const words = text.trim().slice(-LAST_WORDS);
     this.#fail({ kind: "gone", why, told: words ? `${why}: ${words}` : `${why}.` });
@@ -75,11 +81,13 @@ export class WorkerProcess<Order, Value> {
     this.#options.signal?.throwIfAborted();
     if (this.#end !== undefined) throw new OrderError(this.#end);
     this.#answered = Promise.withResolvers();
-    this.#child.send(order);
+    try {
+      this.#child.send(order);
+    } catch {} // It has ended, which is told in a moment.
     const timer = setTimeout(() => {
       const why = `it was given up after ${span(patience / 1_000)}`;
+      void this.end(); // First, since one that failed is not told to end.
       this.#fail({ kind: "late", why, told: `${why}.` });
-      void this.kill();
     }, patience);
     const answer = await this.#answered.promise;
     clearTimeout(timer);
@@ -110,7 +118,7 @@ export function follow<Order>(obey: (order: Order) => Promise<unknown>, putAway 
       endDescendants("SIGTERM");
       process.exit(0);
     });
-  for (const event of ["SIGINT", "SIGTERM", "disconnect"]) process.on(event, leave);
+  for (const event of ["SIGINT", "SIGTERM", "SIGHUP", "disconnect"]) process.on(event, leave);
   process.on("message", async (order: Order) => {
     const answer = await obey(order).then(
       (value) => ({ value }),

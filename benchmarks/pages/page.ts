@@ -1,4 +1,5 @@
 import manifest from "../../package.json";
+import { UsageError } from "../harness/arguments";
 import { digits } from "../harness/format";
 import type { SuiteResult } from "../harness/results";
 import { type Line, linesOf, lineTable, SHORT } from "../harness/tables";
@@ -32,7 +33,7 @@ export function render({ results, targets, peers = [], pictures, others = new Ma
   return `${[
     INTRODUCTION,
     "## Summary",
-    `**Is it fast?** One row of each kind:\n\n${lineTable(choose(lines, inReadme), SHORT)}`,
+    `**Is it fast?** One row of each kind. The floor is the same work without envoi, as quick as we could write it:\n\n${lineTable(choose(lines, inReadme), SHORT)}`,
     limits(checked, targets.filter((target) => figureOf(target, results) === undefined).length, lines),
     `**Where is it slow?** The ${WORST} figures that are furthest from their floors, baselines aside:\n\n${worst(lines)}`,
     ...(peers.length === 0 ? [] : [`**Against whom?** ${beside(peers)}`]),
@@ -83,7 +84,7 @@ function limits({ checked, misses, unjudged }: Checked, without: number, lines: 
     `**What was kept?** ${checked - misses.length - open.length} of ${checked} limits; ${misses.length} missed, ${open.length} unjudged.`,
     ...(without === 0 ? [] : [`Newer rows have ${without} more, without a figure in these results.`]),
     ...(open.length === 0 ? [] : [`Unjudged, since the rounds of their floors lie too far apart: ${open.join("; ")}.`]),
-    `${held.filter(({ isAimMissed }) => !isAimMissed).length} of ${held.length} aims are met ([those missed](${FOLDER}/limits.md#missed-aims)).`,
+    `Aims say what would be good, and hold nothing: ${held.filter(({ isAimMissed }) => !isAimMissed).length} of ${held.length} are met ([those missed](${FOLDER}/limits.md#missed-aims)).`,
     ...(loose === 0
       ? []
       : [
@@ -149,6 +150,7 @@ export function fillReadme(readme: string, { results, targets, peers = [] }: Mea
   const tables = { figures: lineTable(choose(lines, inReadme), SHORT), peers: actorsTable(peers, names, rows) };
   return Object.entries(tables).reduce((text, [what, table]) => {
     const between = new RegExp(`(<!-- ${what}:begin -->\n)[\\s\\S]*?(<!-- ${what}:end -->)`);
+    if (!between.test(text)) throw new UsageError(`README.md lacks <!-- ${what}:begin --> or <!-- ${what}:end -->.`);
     return text.replace(between, (_, begin, end) => `${begin}${table}\n${end}`);
   }, readme);
 }

@@ -52,6 +52,9 @@ export const charts: Readonly<Record<string, readonly [question: string, ...figu
   flow: ["What do waiting senders, topics and pools cost over doing it by hand?"],
   streams: ["What does an item of a stream cost over a bare generator?"],
   http: ["What does a request cost a gateway, and what a bare server?", "gateway", "bare"],
+  rpc: ["What does it cost to check and to route a message of JSON-RPC, over parsing it?"],
+  acp: ["What do messages of the Agent Client Protocol cost, checked by its schema, over parsing them?"],
+  mcp: ["What does a tool call cost over the same call of the official SDK's own server?"],
   survival: ["What does it cost to fail, to be told of an end, and to put messages aside?"],
 };
 

@@ -1,3 +1,4 @@
+import { wallTime, watch } from "../harness/timer";
 import type { Outcome } from "./results";
 import { type Candidate, type Room, type Task, timed } from "./room";
 
@@ -98,24 +99,12 @@ const attack = (row: string, code: string): Task<CodePeer> => ({
   prepare: (peer) => async () => {
     // One that can do nothing would be safe from anything; and what is loaded late is there.
     for (let i = 0; i < 3; i++) await runTrivial(peer);
-    const start = performance.now();
-    let [last, gap] = [start, 0];
-    const look = (): void => {
-      const now = performance.now();
-      gap = Math.max(gap, now - last);
-      last = now;
-    };
-    const timer = setInterval(look, 5);
-    const ended: Outcome = await Promise.race([
-      peer.run(code).then(
-        () => ({ median: (performance.now() - start) * 1e6, note: "with a value" }),
-        () => ({ median: (performance.now() - start) * 1e6 }),
-      ),
-      Bun.sleep(OVER).then(() => NOT_OVER),
-    ]);
-    look();
-    clearInterval(timer);
-    return [ended, { median: gap * 1e6 }];
+    const start = wallTime();
+    const after = () => ({ median: (wallTime() - start) * 1e6 });
+    const run = () => peer.run(code).then(() => ({ ...after(), note: "with a value" }), after);
+    const over = Bun.sleep(OVER).then(() => NOT_OVER);
+    const { gap, played } = await watch<Outcome>(() => Promise.race([run(), over]), wallTime);
+    return [played, { median: gap * 1e6 }];
   },
   // Its timer would have ended it by then, had it fired.
   late: { after: OVER + 2_000, readings: [NOT_OVER, { says: "all the time" }] },

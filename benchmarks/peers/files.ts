@@ -8,7 +8,7 @@ export interface FilePeer {
   write(path: string, content: string): Promise<void>;
   edit(path: string, oldText: string, newText: string): Promise<void>;
   list(path: string): Promise<number>;
-  /** How many lines below the root hold a text; left out where it cannot be looked for. */
+  /** The number of lines below the root with a text. Left out if the peer cannot search. */
   search?(text: string): Promise<number>;
 }
 

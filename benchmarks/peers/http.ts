@@ -1,6 +1,6 @@
-import { connect, connectAll, expectRight, isOk, ORDER, post, repeat } from "../subjects/http-load";
+import { connect, cpuOf, type Exchange, type Gauge, isOk, ORDER, post, timeOf } from "../subjects/http-load";
 import type { Server } from "../subjects/http-process";
-import { type Candidate, Lacks, type Room, type Task, timed } from "./room";
+import { type Candidate, Lacks, type Room, type Task } from "./room";
 
 const candidates: readonly Candidate[] = [
   {
@@ -29,52 +29,48 @@ const candidates: readonly Candidate[] = [
   },
 ];
 
-/** Connections that ask at the same time. */
-const WIDTH = 8;
-/** Requests of a sample. Fewer would tell what a server does after a pause. */
-const SAMPLE = 1_500;
+/** Requests of a sample, and the samples after which the code of a server is compiled for good. */
+const SAMPLE = 4_000;
+const WARM_UP = 8;
 
-/** What a request costs the server's process of its processor. */
-const cost = (row: string, body: string, isRight: (answer: string) => boolean): Task<Server> => ({
-  name: row,
-  heads: [{ table: "time", row, unit: "ns" }],
+const row = (name: string, gauge: Gauge): Task<Server> => ({
+  name,
+  heads: [{ table: "time", row: name, unit: "ns" }],
   kind: "timed",
+  warmUp: WARM_UP,
   async prepare(server) {
-    const connections = await connectAll(server.port, WIDTH);
-    const request = post(server.path, body);
-    if (isRight === isRefused && isOk((await connections[0]?.ask(request)) ?? "")) throw new Lacks("it checks nothing");
+    const take = await gauge(server);
     return async ({ time, fewest }) => {
       const samples: number[] = [];
-      for (const end = performance.now() + time; samples.length < fewest || performance.now() < end; ) {
-        const before = await server.call("cpu");
-        await repeat(connections, request, isRight, SAMPLE);
-        samples.push((((await server.call("cpu")) - before) / SAMPLE) * 1_000);
-      }
+      for (const end = performance.now() + time; samples.length < fewest || performance.now() < end; )
+        samples.push(1_000 * (await take(SAMPLE)));
       return [samples];
     };
   },
 });
 
-const isEchoed = (answer: string): boolean => isOk(answer) && answer.endsWith(ORDER);
-const isRefused = (answer: string): boolean => /^HTTP\/1\.1 4(?:00|22) /.test(answer);
+const PATH = "/actors/desk/take";
+const wrong = post(PATH, ORDER.replace("3", '"three"'));
+const echoed = (): Exchange => ({
+  requests: [post(PATH, ORDER)],
+  isRight: (answer) => isOk(answer) && answer.endsWith(ORDER),
+});
+const refused = (): Exchange => ({
+  requests: [wrong],
+  isRight: (answer) => /^HTTP\/1\.1 4(?:00|22) /.test(answer),
+});
+
+const refusal: Gauge = async (server) => {
+  if (isOk(await (await connect(server.port)).ask(wrong))) throw new Lacks("it checks nothing");
+  return cpuOf(refused)(server);
+};
 
 /** Servers beside each other. Those that listen, and the load, are in processes of their own. */
 export const http: Room<Server> = {
   candidates,
   tasks: [
-    cost("a JSON request, validated: the server's processor", ORDER, isEchoed),
-    timed({
-      row: "a JSON request, validated: until the answer has come",
-      operations: 20,
-      async prepare({ port, path }) {
-        const connection = await connect(port);
-        const request = post(path, ORDER);
-        return async (count) => {
-          for (let i = 0; i < count; i++) expectRight(await connection.ask(request), isEchoed);
-          return count;
-        };
-      },
-    }),
-    cost("a JSON request, refused: the server's processor", ORDER.replace("3", '"three"'), isRefused),
+    row("a JSON request, validated: the server's processor", cpuOf(echoed)),
+    row("a JSON request, validated: until the answer has come", timeOf(echoed)),
+    row("a JSON request, refused: the server's processor", refusal),
   ],
 };

@@ -59,7 +59,8 @@ async function measureTask(room: RoomName, task: Task<unknown>, asked: Asked): P
           asked.around.progress(`${task.name}: ${candidate.name}`);
           const host = hosts.getOrInsertComputed(candidate, () => startHost(room, candidate, task, asked));
           try {
-            const told = await takeTurn(host, round < 0 ? WARM_UP : TURN, task.late);
+            const warmUp = { ...WARM_UP, fewest: task.warmUp ?? WARM_UP.fewest };
+            const told = await takeTurn(host, round < 0 ? warmUp : TURN, task.late);
             if (round >= 0) readings.get(candidate)?.push(told);
             if (task.kind === "timed") continue; // Its process takes the next turn, too.
           } catch (error) {
@@ -104,7 +105,7 @@ async function takeTurn(host: Host, turn: Turn, late: Task<unknown>["late"]): Pr
   });
 }
 
-/** How many rounds each of its processes has, or all that come one after the other. */
+/** The rounds of a task, divided among its processes. */
 function batchesOf({ kind }: Task<unknown>, rounds: number): number[] {
   if (kind !== "timed") return [kind === "read" ? rounds : 1];
   const processes = Math.min(PROCESSES, rounds);

@@ -1,12 +1,13 @@
 import { join, relative } from "node:path";
 import { Type } from "envoi";
+import { UsageError } from "../harness/arguments";
 import { jsonText } from "../harness/format";
 import { machineSchema } from "../harness/machine";
 import { writeWhole } from "../harness/places";
 import { type Described, parseJson } from "../harness/schema";
 
-/** What envoi is measured beside peers at, in the order of the page. */
-export const ROOMS = ["actors", "files", "code", "http"] as const;
+/** The rooms in which envoi is measured beside peers, in the order of the page. */
+export const ROOMS = ["actors", "files", "code", "http", "acp"] as const;
 export type RoomName = (typeof ROOMS)[number];
 
 const peer = Type.String();
@@ -39,7 +40,7 @@ const row = Type.Object({
 });
 export type PeerRow = Described<typeof row>;
 
-/** What was measured of envoi and its peers in one room, as `benchmarks/results/peers-ROOM.json` keeps it. */
+/** The measurements of envoi and its peers in one room, as `benchmarks/results/peers-ROOM.json` keeps them. */
 export const peerResults = Type.Object({
   room: Type.Enum([...ROOMS]),
   machine: machineSchema,
@@ -61,16 +62,18 @@ const root = join(import.meta.dir, "../..");
 export const RESULTS = join(root, "benchmarks/results");
 const fileOf = (folder: string, room: RoomName): string => join(folder, `peers-${room}.json`);
 
-export async function keep(folder: string, results: PeerResults): Promise<void> {
-  await writeWhole(fileOf(folder, results.room), jsonText(results));
-}
+export const keep = (folder: string, all: readonly PeerResults[]): Promise<void> =>
+  writeWhole(all.map((results) => [fileOf(folder, results.room), jsonText(results)]));
 
 export async function readPeers(folder: string = RESULTS): Promise<PeerResults[]> {
   const read = ROOMS.map(async (room) => {
     const path = fileOf(folder, room);
     if (!(await Bun.file(path).exists())) return [];
     const wanted = `results of ${room}: run \`bun run bench:peers --only ${room}\` again, which writes them anew`;
-    return [parseJson(peerResults, await Bun.file(path).text(), relative(root, path), wanted)];
+    const results = parseJson(peerResults, await Bun.file(path).text(), relative(root, path), wanted);
+    if (results.room !== room)
+      throw new UsageError(`${relative(root, path)} is of ${results.room}; it should be ${wanted}.`);
+    return [results];
   });
   return (await Promise.all(read)).flat();
 }

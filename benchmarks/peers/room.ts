@@ -4,7 +4,7 @@ import type { Outcome, PeerRow } from "./results";
 export interface Candidate {
   readonly name: string;
   readonly packages?: readonly string[];
-  /** What is called of it, and what it lacks that no row shows. */
+  /** The parts of it that are called, and its lacks that no row shows. */
   readonly how: string;
   readonly isFloor?: boolean; // What one could do without a library.
 }
@@ -16,15 +16,17 @@ export interface Task<Peer> {
   readonly heads: readonly Pick<PeerRow, "table" | "row" | "unit">[];
   /** `timed`: rounds of all peers in turn, some in one process. `read`: a process for each round. `tried`: once. */
   readonly kind: "timed" | "read" | "tried";
+  /** The samples that warm a process up, at least. Default: 3. */
+  readonly warmUp?: number;
   /** Gives what takes a turn: a reading for each of `heads`. `opening` is how many milliseconds it took to load and open the peer. */
   readonly prepare: (peer: Peer, root: string, opening: number) => Take | Promise<Take>;
-  /** What is told of a peer that gave nothing `after` so many milliseconds. Default: it failed, after a minute. */
+  /** The readings of a peer that gave nothing `after` so many milliseconds. Default: it failed, after a minute. */
   readonly late?: { readonly after: number; readonly readings: readonly Outcome[] };
 }
 type Take = (turn: Turn) => Promise<readonly Reading[]>;
 export type Reading = readonly number[] | Outcome;
 
-/** How long a turn of a timed row takes, in milliseconds, and how many samples it has at least. */
+/** Milliseconds of a timed row's turn, and its least number of samples. */
 export type Turn = { readonly time: number; readonly fewest: number };
 
 /** Thrown by a task, or by a peer, where the peer has no such operation. Its message says why, as the end of a sentence. */

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { acp } from "./acp";
 import { actors } from "./actors/rows";
 import { code } from "./code";
 import { files } from "./files";
@@ -6,10 +7,10 @@ import { http } from "./http";
 import type { RoomName } from "./results";
 import type { Candidate, Room } from "./room";
 
-/** What is measured in each room. The peers of a room are its own, so nobody else calls them. */
-export const rooms = { actors, files, code, http } as unknown as Readonly<Record<RoomName, Room<unknown>>>;
+/** The tasks and the candidates of each room. Only a room's own tasks call its peers. */
+export const rooms = { actors, files, code, http, acp } as unknown as Readonly<Record<RoomName, Room<unknown>>>;
 
-/** Opens a candidate over a folder of its own: `AI SDK` is in `subjects/code/ai-sdk.ts`. What keeps it from starting is thrown. */
+/** Opens a candidate over a folder of its own: `AI SDK` is in `subjects/code/ai-sdk.ts`. Throws if it cannot start. */
 export async function openPeer(room: RoomName, name: string, root = ""): Promise<unknown> {
   const file = name.toLowerCase().replace(/\W+/g, "-");
   // Not known to the compiler: the packages behind it are installed where they are measured, and nowhere else.

@@ -3,13 +3,13 @@ import { join } from "node:path";
 import { installIn } from "../../scripts/ensure-installed";
 import { expectFolder, readOptions, text, UsageError } from "../harness/arguments";
 import { writePages } from "../harness/documents";
-import { disk, makeFolder } from "../harness/places";
+import { disk, makeFolder, writeWhole } from "../harness/places";
 import { unlessInterrupted } from "../harness/processes";
 import { layOut } from "../harness/shipped";
 import { runInTerminal, type Status, settle, type Terminal } from "../harness/terminal";
 import { measureRoom } from "./measure";
 import { renderPeers } from "./page";
-import { keep, RESULTS, ROOMS, readPeers } from "./results";
+import { keep, type PeerResults, RESULTS, ROOMS, readPeers } from "./results";
 
 function readArguments(argv: readonly string[]) {
   const options = { only: text, rounds: text, out: text };
@@ -26,16 +26,20 @@ async function main(argv: readonly string[], around: Terminal): Promise<Status> 
   const folder = makeFolder(disk, "envoi-peers-").path;
   // Why the packages are not there: a test says so without trying.
   const missing = process.env["ENVOI_PEERS_MISSING"] ?? (await unlessInterrupted(installIn(import.meta.dir), signal));
+  if (missing !== undefined && out === undefined)
+    throw new UsageError(
+      `The packages of the others are not installed, so results are taken by --out FOLDER alone: ${missing}`,
+    );
   // The hosts run where envoi is the built one: what is measured is what is shipped.
   const laidOut = await unlessInterrupted(layOut(root, { withPeers: true }), signal);
   const host = join(laidOut, "benchmarks/peers/host.ts");
-  for (const room of rooms) {
-    await keep(out ?? RESULTS, await measureRoom(room, { around, host, folder, rounds, missing }));
-  }
+  const all: PeerResults[] = [];
+  for (const room of rooms) all.push(await measureRoom(room, { around, host, folder, rounds, missing }));
   around.progress("");
+  await keep(out ?? RESULTS, all);
   const page = renderPeers(await readPeers(out));
   if (out === undefined) await writePages(root);
-  else await Bun.write(join(out, "peers.md"), page);
+  else await writeWhole([[join(out, "peers.md"), page]]);
   around.out(`${page}\n`);
   return 0;
 }

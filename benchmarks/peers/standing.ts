@@ -7,7 +7,7 @@ export const RESOLUTION = 0.03;
 
 export const SELF = "envoi";
 export const FLOOR = "mailbox";
-/** What a library of actors must do to be compared with envoi: both are checked. */
+/** The conditions for comparing a library of actors with envoi. Both are checked. */
 export const ONE_AT_A_TIME = "the next message waits for the promise of the one before";
 export const YIELDS = "timers fire while two actors volley";
 

@@ -1,7 +1,7 @@
 import { UsageError } from "../harness/arguments";
 import { digits } from "../harness/format";
 import { liveHeap } from "../harness/heap";
-import { descendants, residentBytes } from "../harness/processes";
+import { descendants, Interrupted, residentBytes, unlessInterrupted } from "../harness/processes";
 import { type Point, trend } from "../harness/statistics";
 import type { Status, Surroundings } from "../harness/terminal";
 import { openMixed } from "./mixed";
@@ -53,14 +53,16 @@ export async function soak(
     const now = (): number => (performance.now() - start) / MINUTE;
     let operations = 0;
     for (let next = interval; !signal.aborted && next <= minutes; next += interval) {
-      while (!signal.aborted && now() < next) operations += await round();
+      while (!signal.aborted && now() < next) operations += await unlessInterrupted(round(), signal);
       const sample = { at: now(), operations, bytes: Object.values(WATCHED).map((bytes) => bytes()) };
       if (Math.floor(sample.at) > Math.floor(samples.at(-1)?.at ?? -1)) out(`${describe(sample)}\n`);
       samples.push(sample);
     }
   } catch (error) {
-    err(`The work went wrong: ${error instanceof Error ? error.message : String(error)}\n`);
-    return 1;
+    if (!(error instanceof Interrupted)) {
+      err(`The work went wrong: ${error instanceof Error ? error.message : String(error)}\n`);
+      return 1;
+    }
   } finally {
     await stop();
   }

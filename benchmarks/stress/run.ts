@@ -34,7 +34,7 @@ async function stress(argv: readonly string[], around: Terminal, measure: typeof
     out(usage(isCheckout(root) ? "bun run stress" : "envoi stress"));
     return 0;
   }
-  const missing = missingPeers(root).filter((name) => !name.startsWith("mitata@"));
+  const missing = missingPeers(root, "code");
   if (missing.length > 0) {
     throw new UsageError(`Some of the load is code, which needs what is not installed: \`${commandFor(missing)}\`.`);
   }
@@ -49,7 +49,7 @@ async function stress(argv: readonly string[], around: Terminal, measure: typeof
   const parts = renderStress(results).split("\n\n");
   out(json ? serialiseStress(results) : parts.map((part) => (part.startsWith("|") ? align(part) : part)).join("\n\n"));
   if (!quick && isCheckout(root)) {
-    await writeWhole(join(root, "benchmarks/results/stress.json"), serialiseStress(results));
+    await writeWhole([[join(root, "benchmarks/results/stress.json"), serialiseStress(results)]]);
     await (await import("../harness/documents")).writePages(root); // Not part of a package.
   }
   const troubles = [...results.ladders.map(({ overload }) => overload), ...results.faults];

@@ -132,7 +132,7 @@ export async function lineHandedOver(times: number): Promise<Readings> {
 
 const STRETCH = 50;
 
-/** How memory grows with each of so many executions, after as many that are not counted: the host's heap takes that long to settle. */
+/** The growth of memory with each execution. As many are run before, uncounted: the host's heap takes that long to settle. */
 export const memorySlope = (executions: number): Promise<Readings> =>
   withCode("sandbox", async (system) => {
     for (let i = 0; i < executions; i++) await once(system, arithmetic);

@@ -15,13 +15,7 @@ export const CODE = address("code");
 
 type Ran = { readonly value: unknown; readonly logs: number };
 
-function replied<Value>(answer: AskResult): Value {
-  if (answer.isErr()) throw new Error(answer.error.message, { cause: answer.error });
-  // The router knows no types; the protocol says that a reply is one of these two.
-  const reply = answer.value as { ok: true; value: Value } | { ok: false; error: { kind: string; message: string } };
-  if (!reply.ok) throw new Error(`${reply.error.kind}: ${reply.error.message}`);
-  return reply.value;
-}
+const replied = <Value>(answer: AskResult): Value => repliedByFiles(answer) as Value; // By the protocol.
 
 export function ran(answer: AskResult): Ran {
   const { value, logs } = replied<{ value: unknown; logs: readonly unknown[] }>(answer);
@@ -121,12 +115,12 @@ export const openByHand = once((isolation: Isolation): Workbench<Ended> => {
   };
 });
 
-/** How a row's work is done on a workbench: so many operations a call. */
+/** A row's work on a workbench, with the number of operations a call. */
 export type Job = <Answer>(bench: Workbench<Answer>, operations: number) => Prepared;
 
 let turns = 0;
 
-/** The same code as a source that there never was: nothing that is kept of one serves the next. */
+/** The same code as a new source, so that no cache of an earlier one serves it. */
 export const asUnique = (code: string): string => `let turn = ${turns++};\n${code}`;
 
 /** Executions, each awaited before the next; `source` makes each one's text. */

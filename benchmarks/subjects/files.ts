@@ -49,14 +49,14 @@ export function replied(answer: AskResult): Value {
 
 export function told(reply: unknown): unknown {
   // The router knows no types; the protocol says that a reply, and an item, is one of these two.
-  const outcome = reply as { ok: true; value: unknown } | { ok: false; error: { message: string } };
-  if (!outcome.ok) throw new Error(outcome.error.message);
+  const outcome = reply as { ok: true; value: unknown } | { ok: false; error: { kind: string; message: string } };
+  if (!outcome.ok) throw new Error(`${outcome.error.kind}: ${outcome.error.message}`);
   return outcome.value;
 }
 
-// What is run in a process of its own.
+// Each of these runs in a process of its own.
 
-/** Where there is no disk to wait for, if there is such a place: reading what is not in memory stops a process at will. */
+/** Files in memory, if this machine has a place for them: a read from a disk can stop a process for any time. */
 export const fast = "none" in tmpfs ? disk : tmpfs;
 
 const SEARCHES = 5; // How often a search is done in one process, after one to warm up; the figure is the median.

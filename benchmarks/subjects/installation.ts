@@ -68,7 +68,7 @@ export async function startsOf(name: string, times: number): Promise<Readings> {
   return { time: median(all), "bare Bun": median(bare), "over bare Bun": median(over) };
 }
 
-/** What a bundle leaves to be imported: optional peers, also as they are packed for it; and then all that is not envoi's own. */
+/** Imports that a bundle leaves out: optional peers, also in their packed form. `OTHERS` adds all that is not envoi's own. */
 const PEERS = /^(\.\/embedded\.js|acorn|@sveltejs\/acorn-typescript|@jitl\/.*)$/;
 const OTHERS = new RegExp(`${PEERS.source}|^neverthrow$|^\\./typebox[^/]*$`);
 

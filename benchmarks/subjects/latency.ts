@@ -12,7 +12,7 @@ import { execute, openActors, openByHand, ran, type Workbench } from "./code";
 import { Sink, spawnEcho } from "./echo";
 import { FILES, replied, withFiles } from "./files";
 
-// What the suite latency runs, each in a process of its own: so many operations, or so many milliseconds.
+// The subjects of the suite latency. Each runs in a process of its own, for a number of operations or of milliseconds.
 
 const times = async <Answer>(
   unit: "ns" | "µs",
@@ -23,7 +23,7 @@ const times = async <Answer>(
 
 const isSame = (answer: number, index: number): boolean => answer === index;
 
-/** What a time holds that is none of the operation's: a call that does nothing, between two readings of the clock. */
+/** The part of a time that is not the operation's: a call that does nothing, between two readings of the clock. */
 export const clock = (count: number) => times("ns", count, (index) => index, isSame);
 export const clockInMicroseconds = (count: number) => times("µs", count, (index) => index, isSame);
 
@@ -96,7 +96,7 @@ export async function sandboxExecutions(count: number): Promise<Readings> {
   return times("µs", count, () => execute(router, arithmetic.code), isDone);
 }
 
-/** How many messages are sent before the last of them is awaited. */
+/** Messages that are sent before the last of them is awaited. */
 const BATCH = 1_000;
 
 /** Sends batches for so long; what hears of each message is told by `arrive`. */

@@ -198,7 +198,7 @@ export const suite = suiteOf(
     timed("ref.ask, 100 in flight", rawAsks(100), (all) => asks(all, 100), [1.7, 1.1, ASK]),
     timed("router.ask(createMessage(…)) in sequence", rawAsk, (all) => askThrough(createRouter(), all), IN_SEQUENCE),
     intercepted("router.tell through one passing interceptor", tellThrough, [2.5, 1.2, INTERCEPTED]),
-    intercepted("router.ask through one passing interceptor", askThrough, [3.7, 1.5, INTERCEPTED]),
+    intercepted("router.ask through one passing interceptor", askThrough, [4.3, 1.5, INTERCEPTED]),
     ...observed("inside of system.around", (system) => system.around((_, run) => run()), {}, [3.5, 2], [1.8, 1.25]),
     ...observed("with system.onSend", (system) => system.onSend(() => undefined), {}, [3.5, 2.5], [1.5, 1.2]),
     ...observed("with metrics", nothing, { metrics: true }, [3, 2.2], [1.5, 1.15]),

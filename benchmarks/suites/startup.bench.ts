@@ -22,7 +22,7 @@ const sized = (name: string, entry: "index" | "tools", minified: number, gzip: n
     Object.entries({ minified, gzip }).map(([figure, most]): Kept => [figure, "atMost", most, most * 0.9, reason]),
   );
 
-const lacks = missingPeers(home);
+const lacks = missingPeers(home, "code");
 const whyNot = `${lacks.join(" and ")} ${lacks.length > 1 ? "are" : "is"} not installed: \`${commandFor(lacks)}\``;
 
 export const suite = suiteOf(
@@ -64,9 +64,9 @@ export const suite = suiteOf(
     sized(
       "bytes of the tools, the core included",
       "tools",
-      530,
-      172,
-      "two actors, diffs and changes of several files; what they run in other processes apart",
+      560,
+      181,
+      "three actors, diffs and changes of several files; what they run in other processes apart",
     ),
   ],
 );

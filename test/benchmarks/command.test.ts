@@ -53,6 +53,7 @@ describe("a wrong command line ends with status 2 and says what there is:", () =
     [["--filter", "nothing"], 'No row of routing, memory contains "nothing".'],
     [["routing", "--check"], "No row of routing has a limit."],
     [["--compare", "v0.1.0", "--check"], "--compare goes with no --check."],
+    [["--compare=", "--json"], "--compare goes with no --json."],
     [["routing", "--soak", "1"], "--soak goes with no suite."],
     [["--out", "/dev/null/results", "memory"], "--out /dev/null/results: nothing can be written there"],
     [["--page"], "--page needs a checkout of envoi", { isCheckout }],
@@ -65,6 +66,17 @@ describe("a wrong command line ends with status 2 and says what there is:", () =
       expect(err).toStartWith(sentence);
     });
   }
+});
+
+test("what the system refuses, and a file that does not fit, are told in a sentence", async () => {
+  const full = Object.assign(new Error("ENOSPC: no space left on device, write 'x'"), { code: "ENOSPC" });
+  const page = (writePages: Surroundings["writePages"]) => run(["--page"], all, { writePages });
+  expect(await page(() => Promise.reject(full))).toMatchObject({ status: 1, err: `${full.message}\n` });
+  const unfit = {
+    status: 2,
+    err: expect.stringMatching(/^old\.json does not fit: .* again, which writes them anew\.\n$/),
+  };
+  expect(await page(async () => void parseResults("[]", "old.json"))).toMatchObject(unfit);
 });
 
 test("--help tells the options and runs nothing; what other parts do is handed to them", async () => {
@@ -184,6 +196,19 @@ describe("what is written:", () => {
     expect(await Bun.file(join(root, "benchmarks/results/memory.json")).json()).toMatchObject({ leftOut });
     expect(await Bun.file(join(root, "BENCHMARKS.md")).text()).toContain("| idle actor: bytes | 300 B |");
     expect(await Bun.file(join(root, "README.md")).exists()).toBe(false);
+  });
+
+  test("the figures of all rows but those that failed, which are named; none where all did", async () => {
+    const failing = [suiteOf("routing", idle, probe())];
+    const { status, err, root } = await run(["routing"], failing, { targets: [] });
+    const why = "1 row failed: the results have those that did not.";
+    expect({ status, err }).toEqual({ status: 1, err: `${REFUSED}\n${why}\n` });
+    const { rows, leftOut } = parseResults(await Bun.file(join(root, "benchmarks/results/routing.json")).text());
+    expect(rows.map((each) => each.row)).toEqual(["a probe"]);
+    expect(leftOut).toEqual([{ row: "idle", why: "it failed when the others were measured" }]);
+    const none = await run(["routing"], [suiteOf("routing", idle)], { targets: [] });
+    const nothing = `${REFUSED}\nNo row was measured: nothing was written.\n`;
+    expect(none).toMatchObject({ status: 1, err: nothing, written: [] });
   });
 
   test("the results, where --out says, of a quick run as well: a package is named by its version", async () => {

@@ -80,7 +80,7 @@ describe.if(canSeeProcesses)("a run", () => {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     test(`that ${signal} interrupts tells what is finished, writes nothing, leaves no process and no folder, and ends with 130`, async () => {
       const { child, ended } = await begin("patient");
-      child.kill(signal);
+      process.kill(-child.pid, signal); // A terminal tells all that run there.
       expect(await ended()).toEqual({
         ...{ status: 130, left: [], written: [] },
         out: expect.stringContaining("\nfinished: bytes  300 B"),

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type Effort, measureRow, reportRow, smokeRow } from "../../benchmarks/harness/measure";
+import { Sampler } from "../../benchmarks/harness/sampling";
 import type { Row } from "../../benchmarks/harness/suite";
 import { counting, countingFloor, probe, row } from "./rows";
 
@@ -124,6 +125,13 @@ describe("a timed row", () => {
       floor: { rounds: { length: BRIEF.rounds } },
       ratio: { median: expect.any(Number) },
     });
+  });
+
+  test("has samples of as many calls as the quickest one asks for: the last may have waited for the processor", async () => {
+    const work = spinning(0, 1, () => work.completed() === 2 && Bun.sleepSync(1));
+    const sampler = new Sampler("a row", 1, work);
+    await sampler.warmUp(0);
+    expect(sampler.operationsPerSample).toBeGreaterThan(1);
   });
 
   test("warms up by as many calls at least as it says, of which a quick run makes a share", async () => {

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stalePages, writePages } from "../../benchmarks/harness/documents";
-import { type SuiteResult, writeResult } from "../../benchmarks/harness/results";
+import { type SuiteResult, writeResults } from "../../benchmarks/harness/results";
 import { suiteTable } from "../../benchmarks/harness/tables";
 import type { Target } from "../../benchmarks/harness/target";
 import { render } from "../../benchmarks/pages/page";
@@ -30,14 +30,16 @@ describe("BENCHMARKS.md", () => {
 
   test("begins with what was kept and missed, what is far from its floor, and where it was measured", () => {
     expect(page).toContain(
-      "**What was kept?** 2 of 2 limits; 0 missed, 0 unjudged. 0 of 2 aims are met ([those missed](benchmarks/results/limits.md#missed-aims)).\n",
+      "**What was kept?** 2 of 2 limits; 0 missed, 0 unjudged. Aims say what would be good, and hold nothing: 0 of 2 are met ([those missed](benchmarks/results/limits.md#missed-aims)).\n",
     );
     expect(page).toContain(
       "\n- routing: A Processor, 2 cores, Linux 6 x64; Bun 1.4.5; commit abc1234; 2026-02-03; 9 rounds.\n",
     );
     expect(page.indexOf("## Summary")).toBeLessThan(page.indexOf("## How to read it"));
     const missed = render({ results: [result({ ratio: 1.9 })], targets });
-    expect(missed).toContain("1 of 2 limits; 1 missed, 0 unjudged. 0 of 2 aims are met");
+    expect(missed).toContain(
+      "1 of 2 limits; 1 missed, 0 unjudged. Aims say what would be good, and hold nothing: 0 of 2 are met",
+    );
     expect(missed).toContain(
       "| routing: ref.ask | 128 ns | raw ask: 98 ns | 1.9 (1.2–1.5) | ≤ 1.5 (missed) | 1.25 (missed) |",
     );
@@ -146,8 +148,9 @@ describe("the documents that results give", () => {
   async function unwritten(): Promise<string> {
     const root = await mkdtemp(join(tmpdir(), "envoi-documents-"));
     folders.push(root);
-    await writeResult(join(root, "benchmarks/results"), result({}));
-    await Bun.write(join(root, "README.md"), "# envoi\n<!-- figures:begin -->\n<!-- figures:end -->\n");
+    await writeResults(join(root, "benchmarks/results"), [result({})]);
+    const places = ["figures", "peers"].map((what) => `<!-- ${what}:begin -->\n<!-- ${what}:end -->\n`);
+    await Bun.write(join(root, "README.md"), places.join(""));
     return root;
   }
   const textOf = (root: string, path: string): Promise<string> => Bun.file(join(root, path)).text();
@@ -161,12 +164,14 @@ describe("the documents that results give", () => {
     const page = await textOf(root, "benchmarks/results/routing.md");
     await Bun.write(join(root, "benchmarks/results/routing.md"), page.replace("128 ns", "12 ns"));
     expect(await stalePages(root)).toEqual(["benchmarks/results/routing.md"]);
-    await writeResult(join(root, "benchmarks/results"), result({ ratio: 1.49 }));
+    await writeResults(join(root, "benchmarks/results"), [result({ ratio: 1.49 })]);
     expect(await stalePages(root)).toContain("BENCHMARKS.md");
     const chart = "benchmarks/results/charts/gone.light.svg";
     await Bun.write(join(root, chart), "<svg/>");
     await writePages(root);
     expect(await Bun.file(join(root, chart)).exists()).toBe(false);
+    await Bun.write(join(root, "README.md"), (await textOf(root, "README.md")).replace("figures:end", "figures"));
+    await expect(stalePages(root)).rejects.toThrow("README.md lacks <!-- figures:begin --> or <!-- figures:end -->");
   });
 
   test("are those of the repository; `bun run bench --page` writes them", async () => {

@@ -8,7 +8,7 @@ import {
   type RunResult,
   readResults,
   serialise,
-  writeResult,
+  writeResults,
 } from "../../benchmarks/harness/results";
 import { parseJson } from "../../benchmarks/harness/schema";
 import * as published from "../../benchmarks/index";
@@ -37,6 +37,7 @@ const wrong: [string, string][] = [
     text.replace('"median":39', '"median":"39"'),
     "routing.json does not fit: /rows/2/figures/0/median must be a number",
   ],
+  [text.replace('"rounds": 9', '"rounds": 0'), "routing.json does not fit: /rounds must be"],
   ["[]", "routing.json does not fit: it must be an object"],
   [text.slice(0, 100), "routing.json is no JSON"],
 ];
@@ -60,20 +61,28 @@ test("each file of benchmarks/results is as the published schema says, and no sc
   }
 });
 
-test("results are written whole or not at all: what was there before is replaced, and nothing is left where that fails", async () => {
+test("results are written whole or not at all, all or none: what was there before is replaced, and nothing is left where that fails", async () => {
   const folder = mkdtempSync(join(tmpdir(), "envoi-results-"));
   const [file, before] = [join(folder, "routing.json"), join(folder, "before")];
   try {
     await Bun.write(file, "before");
     linkSync(file, before);
     await expect(readResults(folder)).rejects.toThrow(`${file} is no JSON`);
-    await writeResult(folder, whole);
+    await writeResults(folder, [whole]);
     for (const other of ["stress.json", "peers-actors.json"]) await Bun.write(join(folder, other), "{}");
     expect(await readResults(folder)).toEqual([whole]);
     expect(readFileSync(before, "utf8")).toBe("before"); // The file itself was not touched.
+    await Bun.write(join(folder, "copy.json"), text);
+    await expect(readResults(folder)).rejects.toThrow(`${join(folder, "copy.json")} has the results of routing`);
     rmSync(file);
     mkdirSync(file);
-    await expect(writeResult(folder, whole)).rejects.toThrow("EISDIR");
+    await expect(writeResults(folder, [whole])).rejects.toThrow("EISDIR");
+    rmSync(file, { recursive: true });
+    mkdirSync(`${file}.${process.pid}.tmp`);
+    await expect(writeResults(folder, [{ ...whole, suite: "files" }, whole])).rejects.toThrow("EISDIR");
+    const unfit = { ...whole, suite: "files", rounds: Number.NaN };
+    await expect(writeResults(folder, [unfit])).rejects.toThrow("/rounds must be a number");
+    expect(readdirSync(folder)).not.toContain("files.json");
     expect(readdirSync(folder).filter((name) => name.includes("tmp"))).toEqual([]);
   } finally {
     rmSync(folder, { recursive: true });

@@ -30,7 +30,7 @@ describe("percentiles", () => {
 test("a ratio is the median of the ratios of each round, not the ratio of the medians; each round needs a floor", () => {
   // A machine that is four times slower in rounds 2 and 3: row and floor suffer alike.
   expect(ratios([20, 80, 88, 30, 24], [10, 40, 40, 10, 10])).toEqual({ median: 2.2, min: 2, max: 3 });
-  expect(() => ratios([1, 2], [1])).toThrow("round 1 has no floor");
+  for (const floors of [[1], [1, 0]]) expect(() => ratios([1, 2], floors)).toThrow("round 1 has no floor");
 });
 
 describe("a test of signed ranks", () => {

@@ -6,9 +6,10 @@ import { main } from "../../benchmarks/harness/cli";
 import { loadSuites } from "../../benchmarks/harness/load";
 import { QUICK } from "../../benchmarks/harness/measure";
 import { disk } from "../../benchmarks/harness/places";
-import { canSeeProcesses, descendants } from "../../benchmarks/harness/processes";
+import { canSeeProcesses, descendants, residentBytes } from "../../benchmarks/harness/processes";
 import { parseRun } from "../../benchmarks/harness/results";
 import { SuiteProcess } from "../../benchmarks/harness/suite-process";
+import { WorkerProcess } from "../../benchmarks/harness/worker";
 import { surroundings } from "./rows";
 
 const home = join(import.meta.dir, "apart");
@@ -34,7 +35,7 @@ test("a suite that was loaded is measured in a process of its own, and its rows 
   const suites = async () =>
     (await loadSuites(home)).map((each) => ({
       ...each,
-      rows: each.rows.filter(({ name }) => !["hears nothing", "leaves work behind"].includes(name)),
+      rows: each.rows.filter(({ name }) => !/hears nothing|leaves work|never ends|but not/.test(name)),
     }));
   const { around, said } = surroundings(root, { suites });
   expect(await main(["--json", "--quick"], around)).toBe(1);
@@ -56,8 +57,26 @@ describe("the process of a suite", () => {
     expect(first).not.toBe(process.pid);
     expect(await processOf("second")).toBe(first);
     await expect(processOf("dies")).rejects.toThrow("its process ended (7)");
+    await expect(suite.run("dies, but not what it started", effort, 6)).rejects.toThrow("its process ended (7)");
     expect([0, first]).not.toContain(await processOf("second"));
   });
+
+  test.if(canSeeProcesses)(
+    "is told as dead by the first order after its death, though what it started holds its output open",
+    async () => {
+      const program = `const { follow } = await import(${JSON.stringify(import.meta.resolve("../../benchmarks/harness/worker"))});
+      follow(async () => {
+        Bun.spawn(["sleep", "1"], { stdio: ["ignore", "ignore", "inherit"] });
+        setTimeout(() => process.exit(7), 20);
+        return process.pid;
+      });`;
+      const worker = new WorkerProcess<null, number>(["-e", program]);
+      const pid = await worker.ask(null, 10_000);
+      while (residentBytes(pid) > 0) await Bun.sleep(1);
+      await expect(worker.ask(null, 10_000)).rejects.toThrow("its process ended (7)");
+      await worker.end();
+    },
+  );
 
   test("has a row given up that never ends, also in a smoke, and is followed by another", async () => {
     start();
@@ -75,13 +94,16 @@ describe("the process of a suite", () => {
     expect([0, first]).not.toContain(await processOf("second"));
   });
 
-  test("puts away what it made when it is over", async () => {
+  test("puts away what it made when it is over, and when a row was given up", async () => {
     start();
+    const kept = (by: number | string) =>
+      readdirSync(disk.folder).filter((name) => name.startsWith(`envoi-apart-${by}-`)).length;
+    await expect(suite.run("never ends", effort, 1)).rejects.toThrow("it was given up after 1 s");
+    expect(kept(`of-${process.pid}`)).toBe(0);
     const pid = await processOf("keeps a folder");
-    const kept = () => readdirSync(disk.folder).filter((name) => name.startsWith(`envoi-apart-${pid}-`)).length;
-    expect(kept()).toBe(1);
+    expect(kept(pid)).toBe(1);
     await suite.end();
-    expect(kept()).toBe(0);
+    expect(kept(pid)).toBe(0);
   });
 
   test.skipIf(!canSeeProcesses)("is ended where it hears nothing, and nothing waits for its row", async () => {

@@ -4,7 +4,7 @@ import type { ActorPeer } from "./peer";
 
 const LONG = 500; // Milliseconds: more than a message needs anywhere.
 
-/** What an ask gave within `LONG`: its value, that it failed, or nothing. */
+/** The outcome of an ask within `LONG`: its value, "failed" or "nothing". */
 async function outcomeOf(peer: ActorPeer, actor: unknown, message: unknown, timeout = 10 * LONG) {
   const asked = Promise.try(async () => {
     const answer = await peer.ask(actor, message, timeout);

@@ -17,7 +17,7 @@ export interface ActorPeer<Actor = unknown> {
   readonly own?: Readonly<Record<string, () => Work | Promise<Work>>>;
 }
 
-/** How long an ask of a row may take, in milliseconds, where the peer has a timeout; which is what envoi has by default. */
+/** Timeout of an ask in a row, in milliseconds, for peers that have one. It is envoi's default. */
 export const ASK_TIMEOUT = 5_000;
 
 const NO_ASK = "no ask of its own: a function that resolves a promise goes in the message";

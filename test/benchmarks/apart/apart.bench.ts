@@ -22,11 +22,19 @@ export const suite: Suite = {
       console.error("no more of this");
       process.exit(7);
     }),
-    row({ name: "idle", setup: () => counting(10, 0) }),
+    row({ name: "idle", setup: () => ({ ...counting(10, 0), teardown: () => Promise.reject(new Error("for that")) }) }),
+    own("dies, but not what it started", () => {
+      Bun.spawn(["sleep", "9"], { stdio: ["ignore", "ignore", "inherit"] });
+      process.exit(7);
+    }),
     own("second", here),
     own("keeps a folder", async () => {
       makeFolder(disk, `envoi-apart-${process.pid}-`);
       return here();
+    }),
+    own("never ends", () => {
+      makeFolder(disk, `envoi-apart-of-${process.ppid}-`);
+      return new Promise(() => {});
     }),
     own("leaves work behind", () => {
       const busy = () => {

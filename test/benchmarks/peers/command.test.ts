@@ -25,7 +25,7 @@ async function start(...args: readonly string[]) {
 }
 
 test("a wrong command line ends with status 2 and says what there is", async () => {
-  const usage = "--only takes actors, files, code, http; --rounds a number above 0.\n";
+  const usage = "--only takes actors, files, code, http, acp; --rounds a number above 0.\n";
   for (const [args, complaint] of [
     [["--only", "toys"], usage],
     [["--rounds", "0"], usage],
@@ -36,6 +36,17 @@ test("a wrong command line ends with status 2 and says what there is", async () 
     expect(await child.stderr.text()).toStartWith(complaint);
     expect(await child.exited).toBe(2);
   }
+});
+
+test("without packages, the results of a run that had them stay as they are", async () => {
+  const child = Bun.spawn([process.execPath, join(root, "benchmarks/peers/run.ts"), "--only", "http"], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, ENVOI_PEERS_MISSING: "error: they are not to be had" },
+  });
+  const [err, status] = await Promise.all([child.stderr.text(), child.exited]);
+  const told =
+    "The packages of the others are not installed, so results are taken by --out FOLDER alone: error: they are";
+  expect({ status, err }).toEqual({ status: 2, err: expect.stringContaining(told) });
 });
 
 test.if(canSeeProcesses)("Ctrl-C ends it with all that it started, and nothing is written", async () => {

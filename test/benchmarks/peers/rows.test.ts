@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type AcpPeer, acp } from "../../../benchmarks/peers/acp";
 import { checks } from "../../../benchmarks/peers/actors/checks";
 import type { ActorPeer, Handler } from "../../../benchmarks/peers/actors/peer";
 import { actors } from "../../../benchmarks/peers/actors/rows";
@@ -49,6 +50,18 @@ test.each(["envoi", "Bun.serve"])("each row of http has all its requests answere
     if (name !== "envoi" && task.name.includes("refused")) await expect(readings).rejects.toBeInstanceOf(Lacks);
     else expect((await readings)?.[0]).toHaveLength(2);
   }
+});
+
+// Of the candidates, those that need no package.
+test.each(["envoi", "JSON"])("each row of acp takes, or refuses, all its messages, by %s", async (name) => {
+  for (const task of acp.tasks) {
+    const readings = take(task, (await openPeer("acp", name)) as AcpPeer); // As the modules export it.
+    if (name === "envoi" || /cold|parse only|encode/.test(task.name)) expect((await readings)?.[0]).toHaveLength(2);
+    else await expect(readings).rejects.toBeInstanceOf(Lacks);
+  }
+  const deaf: AcpPeer = { start: "", decode: () => (_all, count) => count - 1 };
+  await expect(take(tasksOf(acp, /envelope/)[0], deaf)).rejects.toThrow("9999 of 10000 operations were complete");
+  await expect(take(tasksOf(acp, /refused/)[0], deaf)).rejects.toThrow("what fits was refused");
 });
 
 test("a row is refused where its work is not complete, or a reply is wrong", async () => {

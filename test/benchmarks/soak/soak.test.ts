@@ -85,6 +85,8 @@ describe("a soak", () => {
   test("that is ended says what it has seen, with status 130", async () => {
     const { status, said } = await soaked(60, sink(false), { rounds: 3 });
     expect({ status, said }).toEqual({ status: 130, said: expect.stringMatching(/^ +0 min +150 operations +heap /) });
+    const endless = { ...sink(false), round: () => new Promise<number>(() => {}) };
+    expect((await soaked(60, endless, { rounds: 1 })).status).toBe(130);
   });
 });
 

@@ -2,7 +2,7 @@ import { Bash, ReadWriteFs } from "just-bash";
 import type { FilePeer } from "../../files";
 
 export async function open(folder: string): Promise<FilePeer> {
-  // What it patches against escapes of its JavaScript is not there in Bun; its file system is the same without.
+  // Bun lacks the internals that its defence against escapes of JavaScript patches. Its file system is the same without it.
   const bash = new Bash({ fs: new ReadWriteFs({ root: folder }), cwd: "/", defenseInDepth: false });
   const run = async (script: string, stdin?: string): Promise<string> => {
     const { stdout, stderr, exitCode } = await bash.exec(script, stdin === undefined ? {} : { stdin });

@@ -1,3 +1,3 @@
 import { startServer } from "../../../subjects/http-process";
 
-export const open = () => startServer(new URL("../../../subjects/http-floors.ts", import.meta.url).href, "echo");
+export const open = () => startServer(new URL("../../../subjects/http-servers.ts", import.meta.url).href, "echo");

@@ -7,7 +7,7 @@ export function start(): Started {
   const app = new Elysia()
     .post("/actors/desk/take", ({ body }) => body, { body: Order })
     .listen({ port: 0, hostname: "127.0.0.1" });
-  return { port: app.server?.port ?? 0, path: "/actors/desk/take" };
+  return { port: app.server?.port ?? 0 };
 }
 
 export const open = () => startServer(import.meta.url, "start");

@@ -13,7 +13,7 @@ export async function start(): Promise<Started> {
   const app = fastify({ ajv: { customOptions: { coerceTypes: false } } });
   app.post("/actors/desk/take", { schema: { body: order } }, async (request) => request.body);
   const url = await app.listen({ port: 0, host: "127.0.0.1" });
-  return { port: Number(new URL(url).port), path: "/actors/desk/take" };
+  return { port: Number(new URL(url).port) };
 }
 
 export const open = () => startServer(import.meta.url, "start");

@@ -14,7 +14,7 @@ export function start(): Started {
   const app = new Hono();
   app.post("/actors/desk/take", tbValidator("json", Order), (c) => c.json(c.req.valid("json")));
   const { port = 0 } = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: app.fetch });
-  return { port, path: "/actors/desk/take" };
+  return { port };
 }
 
 export const open = () => startServer(import.meta.url, "start");

@@ -1,0 +1,4 @@
+import { Ajv } from "ajv";
+import { answer, schema } from "./message";
+
+answer(new Ajv({ strict: false }).compile(schema));
