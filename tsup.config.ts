@@ -3,6 +3,8 @@ import { dirname, join } from "node:path";
 import { brotliCompressSync } from "node:zlib";
 import { build } from "esbuild";
 import { defineConfig, type Options } from "tsup";
+import { normalise } from "./src/acp/schema/normalise";
+import { pack } from "./src/acp/schema/packed";
 
 // TypeBox goes into the package: imported from node_modules it costs 58 ms at start, from these files 4. It is minified
 // (to 0.4 of its size); our own code keeps its names. (Shorter names saved no time at start; esbuild's keepNames cost 7 ms.)
@@ -72,6 +74,12 @@ async function pageTexts(folder: string): Promise<string> {
   }`;
 }
 
+/** The schemas of the Agent Client Protocol in place of what reads them from its official package (src/acp/schema/official.ts). */
+const acpSchemas = (): string =>
+  JSON.stringify(
+    pack(normalise(JSON.parse(readFileSync(entryOf("@agentclientprotocol/sdk/schema/v1/schema.json"), "utf8")))),
+  );
+
 const shared: Options = {
   format: "esm",
   target: "esnext",
@@ -98,13 +106,17 @@ export default defineConfig([
       tools: "src/tools/index.ts",
       http: "src/http/index.ts",
       "http-client": "src/http/client/index.ts", // Shares no code with the others: it goes into browsers.
+      rpc: "src/rpc/index.ts",
+      acp: "src/acp/index.ts",
+      mcp: "src/mcp/index.ts",
       "file-actor": "src/tools/files/file-actor.ts", // Loaded by the tools, when the first of each is spawned.
       "code-actor": "src/tools/code/code-actor.ts",
+      "fetch-actor": "src/tools/fetch/fetch-actor.ts",
       benchmarks: "benchmarks/index.ts",
       internals: "src/tools/internals.ts", // For the benchmarks that come along, as `#internals` and `#http-internals`.
       "http-internals": "src/http/internals.ts",
     },
-    external: ["neverthrow", /^@jitl\//, /^bun(:|$)/],
+    external: ["neverthrow", /^@jitl\//, /^@modelcontextprotocol\//, /^bun(:|$)/],
     noExternal: [/^typebox/],
     esbuildPlugins: [
       {
@@ -122,6 +134,9 @@ export default defineConfig([
           build.onResolve({ filter: /^\.{1,2}\/(\.\.\/)?late$/ }, () => ({ path: "./late.js", external: true }));
           build.onLoad({ filter: /\/inspector\/page-texts\.ts$/ }, async ({ path }) => ({
             contents: await pageTexts(join(dirname(path), "page")),
+          }));
+          build.onLoad({ filter: /\/acp\/schema\/official\.ts$/ }, () => ({
+            contents: `import { unpack } from "./packed"; export const schemas = unpack(JSON.parse(${JSON.stringify(acpSchemas())}));`,
           }));
           build.onResolve({ filter: /^\.\/load-embedded$/ }, ({ path }) => ({ path: `${path}.js`, external: true }));
         },

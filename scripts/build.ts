@@ -1,6 +1,6 @@
 /** Builds `dist`, JavaScript by tsup and declarations by tsc, and `bench`, the benchmarks as the package has them. With `--if-stale`, only where it is older than what it is made from. */
 
-import { existsSync, renameSync, rmSync, statSync } from "node:fs";
+import { existsSync, renameSync, rmSync, statSync, utimesSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { $, Glob } from "bun";
 import { transform } from "esbuild";
@@ -9,6 +9,8 @@ import manifest from "../package.json";
 import { embed } from "./embed";
 import { shorten } from "./shorten";
 
+/** What is changed from here on is not in the build. */
+const begun = new Date();
 const root = join(import.meta.dir, "..");
 const dist = join(root, "dist");
 // Built beside it and then put in its place, so that whoever uses it meanwhile finds all of it, and maps lead to the sources.
@@ -35,8 +37,11 @@ const INPUTS = [
   "scripts/{build,embed,shorten}.ts",
 ];
 
+/** Its time is that at which its build began. */
+const stamp = "types/index.d.ts";
+
 function isBuilt(): boolean {
-  const built = statSync(join(dist, "types/index.d.ts"), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const built = statSync(join(dist, stamp), { throwIfNoEntry: false })?.mtimeMs ?? 0;
   if (!existsSync(join(bench, "envoi.ts"))) return false;
   return INPUTS.every((pattern) =>
     [...new Glob(pattern).scanSync({ cwd: root })].every((path) => statSync(join(root, path)).mtimeMs <= built),
@@ -94,6 +99,7 @@ const image = Bun.file(join(made, "sandbox.image"));
 await Bun.write(image, Bun.zstdCompressSync(await image.bytes(), { level: 19 }));
 await embed(made);
 await Bun.write(join(made, "typebox.license.txt"), Bun.file(join(root, "node_modules/typebox/license")));
+await Bun.write(join(made, "acp.license.txt"), Bun.file(join(root, "node_modules/@agentclientprotocol/sdk/LICENSE")));
 await Bun.write(join(made, "diff.license.txt"), Bun.file(join(root, "node_modules/diff/LICENSE")));
 
 // The sources leave the extension out of relative imports; Node's way to resolve declarations asks for it.
@@ -168,6 +174,8 @@ for (const path of SHIPPED.flatMap((each) => [...new Glob(each).scanSync({ cwd: 
   if (code.trim() === "" && !path.startsWith("subjects/starts/")) continue;
   await Bun.write(join(benchMade, path), code);
 }
+
+utimesSync(join(made, stamp), begun, begun);
 
 // Two may have begun at the same time, and one is enough.
 if (!(isOnlyIfStale && isBuilt())) {

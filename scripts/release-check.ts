@@ -84,6 +84,10 @@ async function comparison(root: string, signal: AbortSignal): Promise<Outcome> {
 
 if (import.meta.main) {
   const root = join(import.meta.dir, "..");
+  if (process.argv.length > 2) {
+    console.error(`There is no option "${process.argv[2]}", nor any other.`);
+    process.exit(2);
+  }
   const controller = new AbortController();
   // The first one ends what runs, and the summary follows.
   const atOnce = (): never => {

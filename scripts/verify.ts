@@ -14,6 +14,11 @@ import { failuresIn, killRunning, runBun, runTests } from "./run-step";
 const SECOND = 1000;
 const root = join(import.meta.dir, "..");
 const isLong = process.argv.includes("--long");
+const stranger = process.argv.slice(2).find((each) => each !== "--long");
+if (stranger !== undefined) {
+  console.error(`There is no option "${stranger}". There is --long.`);
+  process.exit(2);
+}
 /** Of one test, in milliseconds: a busy machine, and twenty times the runs, are no failure. */
 const TEST_TIMEOUT = (isLong ? 600 : 120) * SECOND;
 /** Files that are tested at once, each in a process of its own; more would starve the timers that some of them watch. */

@@ -2,24 +2,27 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { SignaturesOf } from "envoi";
 import type { SessionsOptions } from "envoi/http";
-import { spawnCodeExecution, spawnFileSystem } from "envoi/tools";
-import { askModel, type ToolResult } from "./model";
+import { type FetchRule, spawnCodeExecution, spawnFetch, spawnFileSystem, type Tools, toolsFor } from "envoi/tools";
+import type { Model } from "./model";
 import type { Agent, Happening } from "./protocols";
 import { Run, runsIn } from "./run";
-import { toolsOf } from "./tools";
 
 export interface AgentOptions {
   /** The folder that has a folder for each session. */
   readonly workspaces: string;
   /** Milliseconds before each step, as a model takes its time. */
   readonly pause: number;
+  readonly model: Model;
+  /** URLs that the agent may ask for, such as `https://api.example.com/*`. It has no tool for that where there are none. */
+  readonly allow: readonly (string | FetchRule)[];
 }
 
 /** Most steps for a message: a model may go round in a circle. */
 const MOST_STEPS = 20;
 
 /** Makes the agent of a session: it asks its model what to do, does it, shows the model what came of it, until there is an answer. */
-export function agentOf({ workspaces, pause }: AgentOptions): SessionsOptions<SignaturesOf<typeof Agent>>["factory"] {
+export function agentOf(options: AgentOptions): SessionsOptions<SignaturesOf<typeof Agent>>["factory"] {
+  const { workspaces, pause, model, allow } = options;
   return (ctx, session) => {
     const root = join(workspaces, session.id);
     mkdirSync(root, { recursive: true });
@@ -30,7 +33,14 @@ export function agentOf({ workspaces, pause }: AgentOptions): SessionsOptions<Si
       maxOutput: 100_000,
       tools: { files: { ref: files, operations: ["read", "list"] } },
     });
-    const tools = [...toolsOf("files", files, ["list", "read", "write"]), ...toolsOf("code", code, ["execute"])];
+    const granted: Tools = {
+      files: { ref: files, operations: ["list", "read", "write"] },
+      code: { ref: code, operations: ["execute"] },
+      ...(allow.length > 0 && {
+        web: { ref: spawnFetch(ctx, { allow, maxReplyBytes: 100_000 }), operations: ["get"] },
+      }),
+    };
+    const tools = toolsFor(granted, { format: "openai" });
     // By its log an agent becomes what it was, after the death of its process, too.
     const logged = runsIn(session.events());
     const runs = [...logged.values()];
@@ -45,18 +55,13 @@ export function agentOf({ workspaces, pause }: AgentOptions): SessionsOptions<Si
         await new Promise<void>((go) => ctx.clock.setTimer(go, pause));
         if (ctx.signal.aborted) return; // Its session was deleted, or the service ends.
         const others = runs.flatMap((each) => (each === run ? [] : each.turns));
-        const move = await askModel([...others, ...run.turns], tools, ctx.signal);
+        const move = await model([...others, ...run.turns], tools.declarations, ctx.signal);
         if ("answer" in move) return yield tell({ kind: "answer", text: move.answer });
         const { why, call, input } = move;
         const step = run.steps + 1;
         yield tell({ kind: "call", step, why, tool: call, input });
-        const tool = tools.find(({ name }) => name === call);
-        const known = tools.map(({ name }) => name).join(", ");
-        const done: ToolResult = (await tool?.call(input, ctx.signal)) ?? {
-          ok: false,
-          error: `There is no such tool: use ${known}.`,
-        };
-        yield tell({ kind: "result", step, ok: done.ok, result: done.ok ? done.value : done.error });
+        const done = await tools.callTool(call, input, { signal: ctx.signal });
+        yield tell({ kind: "result", step, ok: done.isOk(), result: done.isOk() ? done.value : done.error });
       }
       yield { kind: "failed", why: `There was no answer after ${MOST_STEPS} steps.` };
     }

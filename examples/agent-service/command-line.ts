@@ -6,6 +6,7 @@ export interface Command {
   readonly hostname: string;
   readonly data: string;
   readonly pause: number;
+  readonly allow: readonly string[];
 }
 
 /** A command line that cannot be followed; its message is one sentence. */
@@ -23,16 +24,18 @@ start it again. The page then goes on where it was.
                   network address has sessions of its own
   --data FOLDER   keeps the sessions and their files; default: ${DEFAULTS.data}
   --pause N       milliseconds before each step, as a model takes its time; default: ${DEFAULTS.pause}
+  --allow URL     what the agent may ask for, such as 'https://api.example.com/*'; as often as you like. Default: nothing
   --help          this text
 
-Ctrl-C ends it in order. Status 1: it cannot start, as where the port is in use. Status 2: a wrong command line.
+The agent follows a plan, unless OPENAI_BASE_URL and OPENAI_MODEL name a server that speaks chat completions
+(and OPENAI_API_KEY its key, where it wants one). Ctrl-C ends it in order. Status 1: it cannot start, as where the port is in use. Status 2: a wrong command line.
 `;
 
 type Surroundings = Readonly<Record<string, string | undefined>>;
 
 /** Reads the command line; undefined when it asks for help. */
 export function parseCommand(words: readonly string[], env: Surroundings): Command | undefined {
-  const { help, port, host = DEFAULTS.host, data = DEFAULTS.data, pause } = parsed(words);
+  const { help, port, host = DEFAULTS.host, data = DEFAULTS.data, pause, allow = [] } = parsed(words);
   if (help === true) return undefined;
   if (host.trim() === "") throw new UsageError("--host needs an address, such as 0.0.0.0 for all of this machine's.");
   if (data === "") throw new UsageError("--data needs a folder.");
@@ -41,6 +44,7 @@ export function parseCommand(words: readonly string[], env: Surroundings): Comma
     hostname: host,
     data: resolve(callersFolder(env), data),
     pause: numberOf("--pause", pause, DEFAULTS.pause, 60_000),
+    allow,
   };
 }
 
@@ -49,7 +53,14 @@ function parsed(words: readonly string[]) {
   try {
     return parseArgs({
       args: [...words],
-      options: { port: text, host: text, data: text, pause: text, help: { type: "boolean", short: "h" } },
+      options: {
+        port: text,
+        host: text,
+        data: text,
+        pause: text,
+        allow: { ...text, multiple: true },
+        help: { type: "boolean", short: "h" },
+      },
     }).values;
   } catch (thrown) {
     const [sentence = ""] = (thrown instanceof Error ? thrown.message : String(thrown)).split(/[.\n]/);

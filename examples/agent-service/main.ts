@@ -3,6 +3,7 @@
  *
  *   page ── POST /sessions/:id/messages ──▶ gateway ── work, goOn ──▶ sessions/:id   the agent of one session
  *     ▲                                        │                        ├── list, read, write ──▶ files   a folder of its own
+ *     │                                        │                        ├── get ──▶ fetch               the URLs of --allow
  *     │                                        │ each step is stored,   └── execute ──▶ code ──────▲      in a sandbox
  *     └── GET /sessions/:id/events ────────────┘ and then sent
  *
@@ -14,17 +15,20 @@
  *   - it then sends `goOn`, under a key that the event names, so that ten pages begin it once: the agent goes on after the last
  *     step whose result is in the log. A step without a result is done again: to write a file or to run code twice does no harm.
  *
- * To read on: service.ts puts it together; agent.ts is the loop; model.ts has `askModel`, **the function where a model goes**;
- * page/ is what the browser gets, made with envoi/http/client.
+ * To read on: service.ts puts it together; agent.ts is the loop; model.ts has `Model`, **the function where a model goes**, and one
+ * that follows a plan; chat.ts has one that asks a server; page/ is what the browser gets, made with envoi/http/client.
  */
+import { chatModel, endpointIn } from "./chat";
 import { parseCommand, USAGE, UsageError } from "./command-line";
+import { planned } from "./model";
 import { CannotStart, startService } from "./service";
 
 try {
   const command = parseCommand(process.argv.slice(2), process.env);
   if (command === undefined) process.stdout.write(USAGE);
   else {
-    const { url } = await startService(command);
+    const endpoint = endpointIn(process.env);
+    const { url } = await startService({ ...command, model: endpoint === undefined ? planned : chatModel(endpoint) });
     process.stdout.write(`The agent is at ${url.href}\nIts sessions are kept in ${command.data}. Ctrl-C ends it.\n`);
   }
 } catch (error) {

@@ -1,4 +1,4 @@
-import type { JsonSchema } from "envoi";
+import type { OpenAiTool } from "envoi/tools";
 
 /** What was said and done so far, in its order. */
 export type Turn =
@@ -10,17 +10,13 @@ export type ToolResult =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly error: unknown };
 
-/** A tool as a model sees it. */
-export interface Card {
-  readonly name: string;
-  readonly description: string;
-  readonly input: JsonSchema | undefined;
-}
-
 /** What a model wants: a call of a tool, or the end. */
 export type Move =
   | { readonly why: string; readonly call: string; readonly input: unknown }
   | { readonly answer: string };
+
+/** Says what to do next. It keeps nothing: it is sent all that happened so far, so that it can go on in another process. */
+export type Model = (turns: readonly Turn[], tools: readonly OpenAiTool[], signal: AbortSignal) => Promise<Move>;
 
 /** Counts words. It runs in the sandbox, where it reads files by its tool. */
 const COUNT = `
@@ -45,12 +41,10 @@ interface Counted {
 }
 
 /**
- * The model: **put yours here**. It keeps nothing: it is sent all that happened so far, so that it can go on in another process.
- *
- * This one follows a plan, so that the example needs no network: it keeps each message as a file, counts the words of all of them
- * by code in the sandbox, and writes a report. docs/agent-loop.md has one that asks a server by the protocol of chat completions.
+ * A model that follows a plan, so that the example needs no network: it keeps each message as a file, counts the words of all of
+ * them by code in the sandbox, and writes a report. chat.ts has one that asks a server by the protocol of chat completions.
  */
-export async function askModel(turns: readonly Turn[], _tools: readonly Card[], _signal: AbortSignal): Promise<Move> {
+export const planned: Model = async (turns) => {
   const start = turns.findLastIndex(({ role }) => role === "person");
   const done = turns.slice(start + 1).flatMap((turn) => (turn.role === "tool" ? [turn.result] : []));
   const failure = done.find((result) => !result.ok);
@@ -81,7 +75,7 @@ export async function askModel(turns: readonly Turn[], _tools: readonly Card[], 
     default:
       return { answer: answerOf(counted) };
   }
-}
+};
 
 function textAt(turns: readonly Turn[], index: number): string {
   const turn = turns[index];

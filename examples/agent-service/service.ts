@@ -3,8 +3,9 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { createSystem, type Logger, type System, Type } from "envoi";
 import { serve } from "envoi/http";
-import { spawnFileSystem } from "envoi/tools";
+import { type FetchRule, spawnFetch, spawnFileSystem } from "envoi/tools";
 import { agentOf } from "./agent";
+import type { Model } from "./model";
 import { pageOf } from "./page";
 import { Agent } from "./protocols";
 
@@ -15,6 +16,9 @@ export interface ServiceOptions {
   readonly hostname: string;
   /** Milliseconds before each step. */
   readonly pause: number;
+  readonly model: Model;
+  /** URLs that the agents may ask for. */
+  readonly allow: readonly (string | FetchRule)[];
   /** Told what fails. Default: `console`. */
   readonly logger?: Logger;
 }
@@ -27,13 +31,13 @@ export class CannotStart extends Error {}
  *
  * @throws CannotStart (as a rejection) when the port or the folder is in use, or this machine has no safe way to serve files.
  */
-export async function startService({ data, port, hostname, pause, logger }: ServiceOptions) {
+export async function startService({ data, port, hostname, pause, model, allow, logger }: ServiceOptions) {
   const page = await pageOf();
   try {
     const workspaces = join(data, "workspaces");
     mkdirSync(workspaces, { recursive: true });
     const system = createSystem({ ...(logger && { logger }) });
-    await checkFiles(system, workspaces);
+    await checkStart(system, workspaces, allow);
     return serve(system, {
       port,
       hostname,
@@ -44,7 +48,7 @@ export async function startService({ data, port, hostname, pause, logger }: Serv
         operations: ["work", "goOn"],
         metadata: Type.Object({ title: Type.String({ maxLength: 60 }) }),
         path: join(data, "sessions.sqlite"),
-        factory: agentOf({ workspaces, pause }),
+        factory: agentOf({ workspaces, pause, model, allow }),
         onDelete: ({ id }) => rm(join(workspaces, id), { recursive: true, force: true }),
       },
       parts: [page],
@@ -58,6 +62,7 @@ export async function startService({ data, port, hostname, pause, logger }: Serv
 export type Service = Awaited<ReturnType<typeof startService>>;
 
 /** Throws at the start what would else fail each message. */
-async function checkFiles(system: System, root: string): Promise<void> {
+async function checkStart(system: System, root: string, allow: ServiceOptions["allow"]): Promise<void> {
   await system.stop(spawnFileSystem(system, { root, readOnly: true }));
+  await system.stop(spawnFetch(system, { allow }));
 }

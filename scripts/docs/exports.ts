@@ -9,6 +9,9 @@ export const ENTRIES: Readonly<Record<string, string>> = {
   "envoi/tools": "src/tools/index.ts",
   "envoi/http": "src/http/index.ts",
   "envoi/http/client": "src/http/client/index.ts",
+  "envoi/rpc": "src/rpc/index.ts",
+  "envoi/acp": "src/acp/index.ts",
+  "envoi/mcp": "src/mcp/index.ts",
   "envoi/benchmarks": "benchmarks/index.ts",
 };
 

@@ -194,7 +194,10 @@ test("the command line", () => {
     hostname: "127.0.0.1",
     data: "/tmp/there",
     pause: 0,
+    allow: [],
   });
+  const urls = ["https://a.test/*", "https://b.test/*"];
+  expect(parse(...urls.flatMap((url) => ["--allow", url]))?.allow).toEqual(urls);
   const refused = (...words: string[]): string => refusalOf(() => parse(...words), UsageError);
   expect(refused("--port", "http")).toBe('--port needs a whole number from 0 to 65535; got "http".');
   expect(refused("--port", "65536")).toContain("65535");

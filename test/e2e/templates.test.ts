@@ -14,6 +14,8 @@ interface Start {
   readonly env?: Readonly<Record<string, string>>;
   /** What it prints, in alphabetical order: texts, or matchers of them. */
   readonly lines: readonly unknown[];
+  /** What is written to its standard input, which ends when it has printed all its lines. Default: nothing. */
+  readonly input?: readonly object[];
   /** Called with its first line, where it is a service: it is then ended by SIGTERM. */
   readonly use?: (line: string) => Promise<void>;
   readonly status: number;
@@ -21,7 +23,40 @@ interface Start {
   readonly says: string;
 }
 
+const rpc = (id: number, method: string, params: object) => ({ jsonrpc: "2.0", id, method, params });
+
 const STARTS: Readonly<Record<string, readonly Start[]>> = {
+  agent: [
+    {
+      input: [
+        rpc(1, "initialize", { protocolVersion: 1, clientCapabilities: {} }),
+        rpc(2, "session/new", { cwd: "/work", mcpServers: [] }),
+      ],
+      lines: [
+        expect.stringContaining('"agentInfo":{"name":"agent","version":"0.1.0"}'),
+        expect.stringContaining('"sessionId":'),
+      ],
+      status: 0,
+      says: "",
+    },
+    {
+      words: ["--mcp"],
+      input: [
+        rpc(1, "initialize", {
+          protocolVersion: "2025-11-25",
+          capabilities: {},
+          clientInfo: { name: "test", version: "1" },
+        }),
+        rpc(2, "tools/call", { name: "tasks_add", arguments: { text: "buy tea" } }),
+      ],
+      lines: [
+        expect.stringContaining('"structuredContent":{"id":1,"text":"buy tea"}'),
+        expect.stringContaining('"serverInfo":{"name":"agent","version":"0.1.0"}'),
+      ],
+      status: 0,
+      says: "",
+    },
+  ],
   "job-pipeline": [
     {
       words: ["jobs.jsonl"],
@@ -64,22 +99,26 @@ const STARTS: Readonly<Record<string, readonly Start[]>> = {
 /** Runs Bun in a folder, as a user would who has no checkout of envoi. */
 const bun = (cwd: string, ...args: string[]) => start(cwd, args, { lines: [], status: 0, says: "" });
 
-async function start(cwd: string, args: readonly string[], { env, use }: Start) {
+async function start(cwd: string, args: readonly string[], { env, use, input = [], lines }: Start) {
   const child = Bun.spawn([process.execPath, ...args], {
     cwd,
     env: { ...process.env, BUN_CREATE_DIR: templates, NO_COLOR: "1", FORCE_COLOR: undefined, ...env },
-    stdin: "ignore",
+    stdin: "pipe",
     stdout: "pipe",
     stderr: "pipe",
     timeout: 120_000,
     killSignal: "SIGKILL",
   });
+  for (const message of input) child.stdin.write(`${JSON.stringify(message)}\n`);
+  if (input.length > 0) child.stdin.flush();
+  else child.stdin.end();
   const printed = async (): Promise<string> => {
     let text = "";
     let isUsed = use === undefined;
     const decoder = new TextDecoder();
     for await (const bytes of child.stdout) {
       text += decoder.decode(bytes, { stream: true });
+      if (input.length > 0 && text.split("\n").length > lines.length) child.stdin.end();
       if (isUsed || !text.includes("\n")) continue;
       isUsed = true;
       await use?.(text.slice(0, text.indexOf("\n"))).finally(() => child.kill("SIGTERM"));

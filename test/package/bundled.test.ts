@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { putAway } from "../../benchmarks/harness/places";
 import { installation } from "../../benchmarks/subjects/installation";
 
 /** A user's application. It writes a line when it starts, by which a test knows how often it did. */
@@ -60,7 +61,8 @@ beforeAll(async () => {
   await Bun.write(join(built, "spawner.ts"), SPAWNER);
 }, 120_000);
 afterAll(async () => {
-  for (const folder of [built, alone]) await rm(folder, { recursive: true, force: true });
+  putAway();
+  await rm(alone, { recursive: true, force: true });
 });
 
 /** Runs `bun build` as a user does, beside the sources. */

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { putAway } from "../../benchmarks/harness/places";
 import { DONE, installation } from "../../benchmarks/subjects/installation";
 import { Type } from "../../src";
 import { sandbox } from "../tools/code/sandbox/kit";
@@ -10,6 +11,7 @@ import { runScript } from "./page";
 const folder = mkdtempSync(join(tmpdir(), "envoi-cold-start-"));
 const dist = join(folder, "node_modules/envoi/dist");
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(putAway);
 beforeAll(async () => cpSync(await installation(), folder, { recursive: true }), 120_000);
 
 /** Does something while a file of the package is another one, or none. */
@@ -70,7 +72,8 @@ describe("a start of the built package", () => {
     const start = (name: string) => runScript(folder, `${name}.ts`);
     expect((await start("checked-reply")).exitCode).toBe(DONE);
     await withFile("typebox-schema.js", null, async () => {
-      expect(await start("reply")).toEqual({ exitCode: DONE, stdout: "", stderr: "" });
+      for (const name of ["reply", "agent"])
+        expect(await start(name)).toEqual({ exitCode: DONE, stdout: "", stderr: "" });
       expect((await start("checked-reply")).exitCode).not.toBe(DONE);
     });
   }, 240_000);

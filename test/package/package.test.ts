@@ -8,6 +8,7 @@ import manifest from "../../package.json";
 import { pack } from "../../scripts/pack";
 import { isLong } from "../property/runs";
 import { type Block, blocksOf, fill, runScript } from "./page";
+import { bytesOfParts, classesIn } from "./parts";
 
 const root = join(import.meta.dir, "../..");
 const readme = Bun.file(join(root, "README.md"));
@@ -85,6 +86,7 @@ export const service = serve(system, {
   signals: [],
   expose: { counter: { ref: counter, operations: { add: true, ticks: { resume: {} } } } },
   sessions: { protocol: Chat, operations: ["say"], path: "chat.sqlite", factory },
+  inspector: { isOpen: true },
 });
 for (const socket of [false, true]) {
   const client = createClient<typeof service>({ url: service.url, socket });
@@ -98,6 +100,11 @@ const client = createClient<typeof service>({ url: service.url });
 const session = await client.sessions.create();
 if (session.isErr()) throw new Error(session.error.message);
 for await (const word of session.value.stream("say", "good morning")) console.log(word);
+const inspector = await (await fetch(new URL("inspect", service.url))).text();
+for (const [, file = ""] of inspector.matchAll(/(?:src|href)="(inspect[^"]+)"/g)) {
+  const response = await fetch(new URL(file, service.url));
+  console.log(file.slice(file.lastIndexOf(".") + 1), response.status, (await response.text()).length > 200);
+}
 await service.stop();
 `;
 
@@ -106,6 +113,26 @@ const OWN_PAGE = `import { createClient } from "envoi/http/client";
 import type { service } from "./service.js";
 export const client = createClient<typeof service>({ url: "https://service.example" });
 `;
+
+/** MCP, without the packages that it stands on. */
+const OWN_MCP = `import { createSystem } from "envoi";
+import { connectMcp, serveMcp } from "envoi/mcp";
+const system = createSystem();
+const said = (thrown: unknown) => console.log(thrown instanceof Error && thrown.message);
+await serveMcp(system, { name: "own", version: "1.0.0" }).catch(said);
+await connectMcp(system, { name: "other", command: ["none"] }).catch(said);
+await system.shutdown();
+`;
+
+/** Bytes: the least that there must be for the count to mean something, and the most. */
+const BUDGETS = [
+  ["rest", 1_000_000, 1_950_000],
+  ["pages", 20_000, 90_000],
+  ["http", 100_000, 400_000],
+  ["rpc", 20_000, 80_000],
+  ["acp", 50_000, 180_000],
+  ["mcp", 20_000, 85_000],
+] as const;
 
 describe("the tarball, installed into an empty project", () => {
   let folder = "";
@@ -120,28 +147,30 @@ describe("the tarball, installed into an empty project", () => {
     await Bun.write(join(folder, "tools.ts"), OWN_TOOLS);
     await Bun.write(join(folder, "service.ts"), OWN_SERVICE);
     await Bun.write(join(folder, "page.ts"), OWN_PAGE);
+    await Bun.write(join(folder, "mcp.ts"), OWN_MCP);
     for (const { line, code } of quickStart) await Bun.write(join(folder, `line-${line}.ts`), code);
   }, 120_000);
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  test("has the code, the declarations, the benchmarks, the pages and the licences, and nothing else: at most 340 files, 2 MB, and 0.4 MB for the door to HTTP", async () => {
+  test("has the code, the declarations, the benchmarks, the pages and the licences, and nothing else: at most 350 files", async () => {
     const installed = join(folder, "node_modules/envoi");
     const names = (await readdir(installed)).filter((name) => !name.startsWith("."));
     const pages = ["CHANGELOG.md", "LICENSE", "README.md", "SECURITY.md"];
     expect(names.sort()).toEqual([...pages, "bench", "dist", "package.json"]);
     expect(await readdir(join(installed, "dist"))).toEqual(
-      expect.arrayContaining(["diff.license.txt", "embedded.license.txt", "typebox.license.txt"]),
+      expect.arrayContaining(["acp.license.txt", "diff.license.txt", "embedded.license.txt", "typebox.license.txt"]),
     );
     const files = [...new Glob("**/*").scanSync({ cwd: installed, dot: true })];
     expect(files.filter((file) => /\.map$|\.svg$|(?:^|\/)results\//.test(file))).toEqual([]);
-    expect(files.length).toBeLessThanOrEqual(340);
-    const bytesOf = (names: readonly string[] = []): number =>
-      names.reduce((sum, file) => sum + Bun.file(join(installed, file)).size, 0);
-    const { http, rest } = Object.groupBy(files, (file) => (/^dist\/(?:types\/)?http/.test(file) ? "http" : "rest"));
-    expect(bytesOf(rest)).toBeGreaterThan(1_000_000);
-    expect(bytesOf(rest)).toBeLessThanOrEqual(2_000_000);
-    expect(bytesOf(http)).toBeGreaterThan(100_000);
-    expect(bytesOf(http)).toBeLessThanOrEqual(400_000);
+    expect(files.length).toBeLessThanOrEqual(350);
+  });
+
+  test("each of its parts is within its budget of bytes", async () => {
+    const bytes = await bytesOfParts(join(folder, "node_modules/envoi"));
+    for (const [part, least, most] of BUDGETS) {
+      const size = bytes[part];
+      expect({ part, size, isWithin: size > least && size <= most }).toEqual({ part, size, isWithin: true });
+    }
   });
 
   test("whatever its pages show or lead to is in the package, or is a page of the repository", async () => {
@@ -167,17 +196,12 @@ describe("the tarball, installed into an empty project", () => {
   test("no class of ours is in two of its files, so that a class is one class whichever entry it came by", async () => {
     const dist = join(folder, "node_modules/envoi/dist");
     const files = (await readdir(dist)).filter((name) => /^(?!typebox).*(?<!-worker)\.js$/.test(name)); // Workers are in processes of their own.
-    const classes = await Promise.all(
-      files.map(async (name) => {
-        const code = await Bun.file(join(dist, name)).text();
-        return [...code.matchAll(/(?:\bvar |[,;])(\w+)=class\b|(?:^|[;}])class (\w+)/gm)].map(
-          ([, bound, named]) => bound ?? named,
-        );
-      }),
-    );
-    const named = classes.flat().filter((name) => String(name).length > 2); // Those of the file actor have short names.
-    expect(named).toContain("TimerWheel");
-    expect(named.length).toBe(new Set(named).size);
+    const texts = await Promise.all(files.map((name) => Bun.file(join(dist, name)).text()));
+    // Those of the file actor have short names.
+    const classes = texts.flatMap((text) => classesIn(text)).filter(([name]) => name.length > 2);
+    expect(classes.map(([name]) => name)).toContain("TimerWheel");
+    const twice = Object.groupBy(classes, ([name, code]) => `${name}${code}`);
+    expect(Object.values(twice).flatMap((same = []) => (same.length > 1 ? [same[0]?.[0]] : []))).toEqual([]);
   });
 
   test("an error with a stack is shown with the place in its files, and without a warning of source maps", async () => {
@@ -210,11 +234,25 @@ describe("the tarball, installed into an empty project", () => {
     expect({ exitCode, stderr, stdout }).toEqual({ exitCode: 0, stderr: "", stdout: "tea\n true not-found\n" });
   }, 240_000);
 
-  test("its door to HTTP runs: asks, streams and a socket by its client, and a session in a file", async () => {
+  test("its door to HTTP runs: asks, streams and a socket by its client, a session in a file, and the inspector", async () => {
     const { exitCode, stdout, stderr } = await runScript(folder, "service.ts");
-    const lines = "2 1 2 3\n4 1 2 3\ngood\nmorning\n";
+    const lines = "2 1 2 3\n4 1 2 3\ngood\nmorning\nsvg 200 true\ncss 200 true\njs 200 true\n";
     expect({ exitCode, stderr, stdout }).toEqual({ exitCode: 0, stderr: "", stdout: lines });
   }, 240_000);
+
+  test("its MCP says which package to install", async () => {
+    const { exitCode, stdout, stderr } = await runScript(folder, "mcp.ts");
+    const lines = [
+      "serveMcp needs the package @modelcontextprotocol/server",
+      "connectMcp needs the package @modelcontextprotocol/client",
+    ];
+    const said = stdout.trim().split("\n");
+    expect({ exitCode, stderr, said: said.map((line) => line.split(",")[0]) }).toEqual({
+      exitCode: 0,
+      stderr: "",
+      said: lines,
+    });
+  }, 60_000);
 
   test("its client goes into a page, without anything of the service", async () => {
     const options = ["--target=browser", "--minify", "--splitting", "--outdir=page"];
@@ -261,7 +299,7 @@ describe("the tarball, installed into an empty project", () => {
       };
       await Bun.write(
         join(folder, "all.ts"),
-        ["core", "testing", "tools", "http", "http/client", "benchmarks"]
+        ["core", "testing", "tools", "http", "http/client", "rpc", "acp", "mcp", "benchmarks"]
           .map(
             (wing) => `export * as ${wing.replace("/", "_")} from "${wing === "core" ? "envoi" : `envoi/${wing}`}";\n`,
           )

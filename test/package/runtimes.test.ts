@@ -3,6 +3,7 @@ import { cpSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { putAway } from "../../benchmarks/harness/places";
 import { installation } from "../../benchmarks/subjects/installation";
 import { serve } from "../../src/http/index";
 import { createSystem, createTopic, defineProtocol, Type } from "../../src/index";
@@ -136,6 +137,7 @@ describe("the core outside of Bun, as docs/runtimes.md says", () => {
     cpSync(await installation(), folder, { recursive: true });
   }, 240_000);
   afterAll(() => rm(folder, { recursive: true, force: true }));
+  afterAll(putAway);
 
   const run = (...args: string[]) => {
     const { stdout, stderr, exitCode } = Bun.spawnSync([node, "--no-warnings", ...args], {

@@ -1,8 +1,11 @@
-import { expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
+import { putAway } from "../../benchmarks/harness/places";
 import { sizeOf } from "../../benchmarks/subjects/installation";
 import { targets } from "../../benchmarks/targets";
 
 const ENTRIES = { "bytes of the core": "index", "bytes of the tools, the core included": "tools" } as const;
+
+afterAll(putAway);
 
 for (const [row, entry] of Object.entries(ENTRIES)) {
   test(`${row}: within the budget that benchmarks/targets.ts gives them, minified and compressed`, async () => {

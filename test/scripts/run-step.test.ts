@@ -89,3 +89,14 @@ test("programs that run at once have each its own output, and one's end leaves t
   writeFileSync(join(folder, "go"), "");
   expect(await second).toMatchObject({ isOk: true, output: "2\n" });
 }, 240_000);
+
+test("an option that there is not is told with status 2, and nothing is run: a mistyped --long is not the short form", () => {
+  for (const script of ["verify", "release-check"]) {
+    const path = join(import.meta.dir, `../../scripts/${script}.ts`);
+    const { exitCode, stderr } = Bun.spawnSync([process.execPath, path, "--lnog"], { stderr: "pipe", timeout: 30_000 });
+    expect({ script, exitCode, told: String(stderr) }).toMatchObject({
+      exitCode: 2,
+      told: expect.stringContaining('"--lnog"'),
+    });
+  }
+});

@@ -1,15 +1,15 @@
-import { defineProtocol, type Static, Type } from "envoi";
+import { defineProtocol, type Infer, Type } from "envoi";
 
 /** A job as it comes in, one a line. What does not fit is refused before a worker sees it. */
 export const Job = Type.Object({ id: Type.String({ minLength: 1 }), text: Type.String() });
-export type Job = Static<typeof Job>;
+export type Job = Infer<typeof Job>;
 
 /** The end of a job. */
 export const Outcome = Type.Union([
   Type.Object({ id: Type.String(), ok: Type.Literal(true), value: Type.Unknown(), attempts: Type.Integer() }),
   Type.Object({ id: Type.String(), ok: Type.Literal(false), reason: Type.String(), attempts: Type.Integer() }),
 ]);
-export type Outcome = Static<typeof Outcome>;
+export type Outcome = Infer<typeof Outcome>;
 
 /** How many jobs have ended, and how. */
 export interface Summary {

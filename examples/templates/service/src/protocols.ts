@@ -1,4 +1,4 @@
-import { defineProtocol, type Static, Type } from "envoi";
+import { defineProtocol, type Infer, Type } from "envoi";
 
 const Item = Type.String({ minLength: 1, maxLength: 40 });
 
@@ -7,7 +7,7 @@ export const Change = Type.Object({ item: Item, count: Type.Integer({ minimum: 1
 
 /** How much there is of an item. */
 export const Level = Type.Object({ item: Item, left: Type.Integer() });
-export type Level = Static<typeof Level>;
+export type Level = Infer<typeof Level>;
 
 /** An answer that says no: a rule of the business, and no failure. */
 export const Refusal = Type.Object({ refused: Type.String() });
