@@ -109,6 +109,8 @@ export default defineConfig([
       rpc: "src/rpc/index.ts",
       acp: "src/acp/index.ts",
       mcp: "src/mcp/index.ts",
+      record: "src/record/index.ts",
+      telemetry: "src/telemetry/index.ts",
       "file-actor": "src/tools/files/file-actor.ts", // Loaded by the tools, when the first of each is spawned.
       "code-actor": "src/tools/code/code-actor.ts",
       "fetch-actor": "src/tools/fetch/fetch-actor.ts",
@@ -116,7 +118,7 @@ export default defineConfig([
       internals: "src/tools/internals.ts", // For the benchmarks that come along, as `#internals` and `#http-internals`.
       "http-internals": "src/http/internals.ts",
     },
-    external: ["neverthrow", /^@jitl\//, /^@modelcontextprotocol\//, /^bun(:|$)/],
+    external: ["neverthrow", /^@jitl\//, /^@modelcontextprotocol\//, /^@opentelemetry\//, /^bun(:|$)/],
     noExternal: [/^typebox/],
     esbuildPlugins: [
       {

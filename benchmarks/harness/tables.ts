@@ -19,6 +19,8 @@ const ORDER = [
   "rpc",
   "acp",
   "mcp",
+  "record",
+  "telemetry",
 ];
 const rank = (suite: string): number => (ORDER.includes(suite) ? ORDER.indexOf(suite) : ORDER.length);
 

@@ -2,7 +2,14 @@ import { join } from "node:path";
 import { Glob } from "bun";
 
 /** The parts of the package that have a budget of their own, by the entries that lead to their code. The pages beside them have one, too, and `rest` is all else. */
-const WINGS = { http: ["http", "http-client", "http-internals"], rpc: ["rpc"], acp: ["acp"], mcp: ["mcp"] } as const;
+const WINGS = {
+  http: ["http", "http-client", "http-internals"],
+  rpc: ["rpc"],
+  acp: ["acp"],
+  mcp: ["mcp"],
+  record: ["record"],
+  telemetry: ["telemetry"],
+} as const;
 
 export type Part = keyof typeof WINGS | "pages" | "rest";
 
@@ -32,7 +39,7 @@ export async function bytesOfParts(installed: string): Promise<Readonly<Record<P
   for (const [wing, entries] of Object.entries(WINGS)) {
     for (const entry of entries) give(`${entry}.js`, wing as Part); // A key of WINGS.
   }
-  const bytes = { rest: 0, pages: 0, http: 0, rpc: 0, acp: 0, mcp: 0 };
+  const bytes = { rest: 0, pages: 0, http: 0, rpc: 0, acp: 0, mcp: 0, record: 0, telemetry: 0 };
   for (const file of files) {
     const [, code = "", folder = ""] =
       /^(?:dist\/([\w-]+\.js)$|(?:dist\/types|bench\/(?:suites|subjects))\/(\w+))/.exec(file) ?? [];

@@ -1,0 +1,1 @@
+export { FORMAT } from "./format";
