@@ -107,9 +107,10 @@ export async function steps(scale: Scale): Promise<Readings> {
   await using server = await start("full");
   const [{ requests, isRight }, clients] = [mixFor(server), await openAll(server.port, OPEN)];
   const lines = clients.map((client) => ({ client, last: Promise.resolve() }));
+  let isOver = false; // Requests that wait then would try to connect, one after the other.
   const serve = async ({ client, last }: (typeof lines)[number], id: number, index: string) => {
     await last;
-    if (!generator.isOpen(id)) return;
+    if (isOver || !generator.isOpen(id)) return;
     const answer = await client.ask(requests[Number(index)] ?? "");
     generator.settle(id, isRight(answer) ? undefined : answer.slice(9, 12));
   };
@@ -139,6 +140,7 @@ export async function steps(scale: Scale): Promise<Readings> {
     }
     throw new Error(`not even ${BEGINNINGS.at(-1)} requests a second were held`);
   } finally {
+    isOver = true;
     clearInterval(timer);
   }
 }
