@@ -1,6 +1,7 @@
-import { createSystem, defineProtocol, type Handlers, type SignaturesOf, type System, Type } from "envoi";
+import { defineProtocol, type Handlers, type SignaturesOf, Type } from "envoi";
 import { AcpAgent, AcpClient, AcpSession, connectAgent, serveAgent } from "envoi/acp";
-import { type Channel, type ChannelEvents, channelPair, createPeer, type Serves } from "envoi/rpc";
+import { channelPair, createPeer, type Serves } from "envoi/rpc";
+import { ByHand, quiet } from "./rpc-by-hand";
 
 // Messages of the Agent Client Protocol, and the roles that take them and send them.
 
@@ -79,30 +80,6 @@ export const LEVELS = {
   narrow: Type.Object({ sessionId: Type.String(), update: Type.Object({ sessionUpdate: Type.String() }) }),
 } as const;
 export type Level = keyof typeof LEVELS | "full";
-
-/** A channel whose texts are given and taken by hand. */
-export class ByHand implements Channel {
-  readonly unsent = 0;
-  readonly #onSend: (text: string) => void;
-  events: ChannelEvents | null = null;
-
-  constructor(onSend: (text: string) => void) {
-    this.#onSend = onSend;
-  }
-
-  open(events: ChannelEvents): void {
-    this.events = events;
-  }
-  send(text: string): boolean {
-    this.#onSend(text);
-    return true;
-  }
-  pause(): void {}
-  resume(): void {}
-  close(): void {}
-}
-
-const quiet = (): System => createSystem({ logger: { warn() {}, error() {} } });
 
 /** Each operation of a role by one handler: a benchmark calls one of them. */
 const handledBy = <Role extends typeof AcpClient | typeof AcpAgent>(role: Role, handle: () => object) =>

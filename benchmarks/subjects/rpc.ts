@@ -1,6 +1,7 @@
-import { createSystem, defineProtocol, type System, Type } from "envoi";
-import { type Channel, type ChannelEvents, channelPair, createPeer, type Peer } from "envoi/rpc";
+import { defineProtocol, type System, Type } from "envoi";
+import { type Channel, channelPair, createPeer, type Peer } from "envoi/rpc";
 import { Completion, type Prepared } from "../harness/suite";
+import { ByHand, quiet } from "./rpc-by-hand";
 
 // Messages like those of an editor and its agent, and a peer that takes them.
 
@@ -120,30 +121,6 @@ const WRONG: readonly ((id: number) => string)[] = [
 ];
 export const flood = many((id) => (id % 100 === 99 ? requests[id] : WRONG[id % WRONG.length]?.(id)) ?? "");
 
-/** A channel that is read by hand. */
-class Read implements Channel {
-  readonly unsent = 0;
-  readonly #onSend: (text: string) => void;
-  events: ChannelEvents | null = null;
-
-  constructor(onSend: (text: string) => void) {
-    this.#onSend = onSend;
-  }
-
-  open(events: ChannelEvents): void {
-    this.events = events;
-  }
-  send(sent: string): boolean {
-    this.#onSend(sent);
-    return true;
-  }
-  pause(): void {}
-  resume(): void {}
-  close(): void {}
-}
-
-const quiet = (): System => createSystem({ logger: { warn() {}, error() {} } });
-
 function serve(system: System, channel: Channel, onUpdate: () => void): Peer {
   const ref = system.spawn("desk", Desk, () => ({
     update: () => onUpdate(),
@@ -164,7 +141,7 @@ export function taken(operations: number, texts: readonly string[], answers: str
   const system = quiet();
   const completion = new Completion();
   let isRight = true;
-  const channel = new Read((sent) => {
+  const channel = new ByHand((sent) => {
     if (answers === null || !sent.includes(answers)) isRight = false;
     completion.arrive();
   });
