@@ -19,7 +19,7 @@ export function startTabs(): void {
     panelOf(tab).tabIndex = 0; // The keyboard reaches it, though it has nothing to use.
   }
   list.addEventListener("keydown", (event) => {
-    const at = tabs.findIndex((tab) => tab === document.activeElement); // It may be no HTMLElement.
+    const at = tabs.indexOf(document.activeElement as HTMLElement); // One that is no HTMLElement is not among them.
     const places: Readonly<Record<string, number>> = {
       ArrowRight: (at + 1) % tabs.length,
       ArrowLeft: (at + tabs.length - 1) % tabs.length,
