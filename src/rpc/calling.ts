@@ -2,7 +2,6 @@ import {
   type Address,
   type AnyRef,
   address,
-  type Logger,
   type Outgoing,
   type Protocol,
   quote,
@@ -10,28 +9,19 @@ import {
   type Transport,
 } from "../index";
 import { fits } from "./channels/intake";
-import type { Called, Calling, PeerCounts } from "./contract";
-import { type Cancelling, membersOf, type Progressing } from "./conventions";
+import type { Called, Calling } from "./contract";
+import { membersOf } from "./conventions";
 import { failureOf } from "./errors";
-import type { Wire } from "./wire";
+import type { ConnectionParts } from "./wire";
 
 /** Most requests that are remembered after their asker gave up. A late answer to an older one counts as orphaned. */
 const MOST_LATE = 100;
 
 /** The connection's parts that a sender of requests needs. */
-export interface CallerOptions {
+export interface CallerOptions extends ConnectionParts {
   readonly system: System;
-  readonly wire: Wire;
-  readonly log: Logger;
   readonly name: string;
-  readonly capabilities: ReadonlySet<string>;
-  readonly counts: { -readonly [Name in keyof PeerCounts]: PeerCounts[Name] };
-  readonly cancelling: Cancelling;
-  readonly progressing: Progressing;
   readonly maxUnsent: number;
-  readonly maxBytes: number;
-  /** Called when a request was sent, or has ended. */
-  readonly onChange: () => void;
 }
 
 /** The method of an operation. */

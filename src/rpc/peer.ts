@@ -100,12 +100,13 @@ class Connection<Parts extends Protocols> implements Peer<Parts> {
     this.#cancel = cancelling.method;
     this.#progress = progressing.method;
     this.capabilities = new Set(capabilities);
-    const shared = { log, counts: this.counts, capabilities: this.capabilities, cancelling, progressing };
     const wire = new Wire(channel, clock, { most, maxUnsent, maxBytes, stalledAfter }, (cause) => this.#end(cause));
-    const update = (): void => this.#update();
+    const { counts } = this;
+    const onChange = (): void => this.#update();
+    const parts = { wire, log, capabilities: this.capabilities, counts, cancelling, progressing, maxBytes, onChange };
     this.#wire = wire;
-    this.#serving = new Serving(serves, { ...shared, wire, clock, errorOf, most, maxBytes, longest, onChange: update });
-    this.#caller = new Caller({ ...shared, wire, system, name, maxUnsent, maxBytes, onChange: update });
+    this.#serving = new Serving(serves, { ...parts, clock, errorOf, most, longest });
+    this.#caller = new Caller({ ...parts, system, name, maxUnsent });
     this.#at = address(name);
     const { ref, end } = system.attach(this.#at, Connected, {
       send: (out) => out.fail("unknown-operation"),

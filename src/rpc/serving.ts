@@ -5,18 +5,17 @@ import {
   type Clock,
   type ClockTimer,
   type DeliveryError,
-  type Logger,
   type OpenDoor,
   type Progress,
   quote,
 } from "../index";
 import type { Batch } from "./batch";
-import type { PeerCounts, RequestId, RpcErrorObject, Served, Serves } from "./contract";
-import { type Cancelling, isId, membersOf, type Progressing, type Token } from "./conventions";
+import type { RequestId, RpcErrorObject, Served, Serves } from "./contract";
+import { isId, membersOf, type Token } from "./conventions";
 import { errorObjectOf, RpcError } from "./errors";
 import { type Method, methodOf, payloadFor, type Way, wayTo } from "./methods";
 import { errorText, REFUSED, resultText } from "./responses";
-import type { Wire } from "./wire";
+import type { ConnectionParts } from "./wire";
 
 /** Most refusals of params that are explained within one second. Further ones say only that the params do not fit. */
 const EXPLAINED = 10;
@@ -27,20 +26,11 @@ const EXPLAINED_LENGTH = 16_384;
 const HELD = 16;
 
 /** The connection's parts and limits that serving needs. */
-export interface ServingOptions {
-  readonly wire: Wire;
+export interface ServingOptions extends ConnectionParts {
   readonly clock: Clock;
-  readonly log: Logger;
-  readonly capabilities: ReadonlySet<string>;
-  readonly counts: { -readonly [Name in keyof PeerCounts]: PeerCounts[Name] };
-  readonly cancelling: Cancelling;
-  readonly progressing: Progressing;
   readonly errorOf: ((error: DeliveryError, method: string) => RpcErrorObject | undefined) | undefined;
   readonly most: number;
-  readonly maxBytes: number;
   readonly longest: number;
-  /** Called when a request has begun, and when requests have ended. */
-  readonly onChange: () => void;
 }
 
 /** A request of the other side that is under way. */

@@ -1,5 +1,6 @@
-import type { Clock, ClockTimer } from "../index";
-import type { Channel, ChannelEvents, ChannelHost } from "./contract";
+import type { Clock, ClockTimer, Logger } from "../index";
+import type { Channel, ChannelEvents, ChannelHost, PeerCounts } from "./contract";
+import type { Cancelling, Progressing } from "./conventions";
 
 /**
  * Longest pause in milliseconds while too many requests are under way, or while too much is unsent and this side waits for an answer.
@@ -14,6 +15,19 @@ export interface WireLimits {
   /** Most bytes of a text of this side's own. */
   readonly maxBytes: number;
   readonly stalledAfter: number;
+}
+
+/** The parts of a connection that both of its sides share: the sender of requests and the server of them. */
+export interface ConnectionParts {
+  readonly wire: Wire;
+  readonly log: Logger;
+  readonly capabilities: ReadonlySet<string>;
+  readonly counts: { -readonly [Name in keyof PeerCounts]: PeerCounts[Name] };
+  readonly cancelling: Cancelling;
+  readonly progressing: Progressing;
+  readonly maxBytes: number;
+  /** Called when a request of either side has begun, and when requests have ended. */
+  readonly onChange: () => void;
 }
 
 /** The channel of a peer. Closes it when it throws, and pauses it while too many requests are under way or too much is unsent. */
