@@ -6,10 +6,10 @@ import {
   type Message,
   type Metadata,
   parseMessage,
+  traceContext,
 } from "../index";
 import { askOptions, logFailure, offer, unwritable } from "./actors";
 import { readBody } from "./body";
-import { traceContext } from "./border/trace-context";
 import type { Endpoint, Part, Site, Visit } from "./contract";
 import { refuse, STATUSES } from "./problem";
 

@@ -6,9 +6,9 @@ import {
   type MessageFrame,
   type Metadata,
   type Responder,
+  traceContext,
 } from "../../index";
 import { logFailure } from "../actors";
-import { traceContext } from "../border/trace-context";
 import type { Caller } from "../contract";
 import { type Problem, problemOf, problemOfError } from "../problem";
 import { Admission, type Decision, type Refusal } from "./admission";
