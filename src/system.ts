@@ -7,7 +7,7 @@ import type { Factory } from "./actor/face/context";
 import { type ActorReport, type ActorView, inspect, viewsOf } from "./actor/face/inspect";
 import type { Opener } from "./actor/face/opening";
 import { type ResolveOptions, resolve } from "./actor/face/resolvers";
-import { shutDown } from "./actor/face/shutdown";
+import { settledWithin, shutDown } from "./actor/face/shutdown";
 import { spawnCell } from "./actor/face/spawn";
 import { stop } from "./actor/life/lifecycle";
 import type { Measured } from "./actor/metrics";
@@ -59,6 +59,8 @@ export interface SignalOptions extends ShutdownOptions {
 
 /** Actors, and the router that reaches them. */
 export interface System extends AsyncDisposable, Observable, Measured {
+  /** The name that its log lines begin with (`SystemOptions.name`). */
+  readonly name: string;
   /** The router that reaches this system's actors by address, and takes handlers of its own. */
   readonly router: Router;
   /** Its source of time: for doors and other code beside the system, so that a test's manual clock rules them too. */
@@ -180,6 +182,17 @@ export interface System extends AsyncDisposable, Observable, Measured {
    */
   stop(ref: AnyRef, options?: { readonly drain?: boolean }): Promise<void>;
   /**
+   * Calls back at the shutdown, once all actors have stopped, and waits for a returned promise as long as for the actors (the `timeout`
+   * of the shutdown): for code beside the system that has something to finish, such as a recording. An error is logged. Nothing is
+   * called when the system has shut down already.
+   *
+   * @returns a function that removes the callback.
+   * @throws TypeError when it is no function.
+   * @example
+   * system.onShutdown(() => recording.close());
+   */
+  onShutdown(callback: () => unknown): () => void;
+  /**
    * Stops all actors, phase by phase and children first. Later calls get the report of the first one, and their options are
    * ignored.
    *
@@ -204,6 +217,14 @@ export function createSystem(options: SystemOptions = {}): System {
   const router = new AddressRouter(environment, deadLetters.feed);
   let reported: Promise<ShutdownReport> | null = null;
   let unbind: () => void = () => undefined;
+  const finishers = new Set<{ readonly callback: () => unknown }>();
+  const attempt = async (name: string, hook: () => unknown): Promise<void> => {
+    try {
+      await hook();
+    } catch (thrown) {
+      logger.error(`${name} threw: ${sentenceOf(thrown)}`, { cause: thrown });
+    }
+  };
 
   async function shutDownOnce(timeout: number, drain: boolean): Promise<ShutdownReport> {
     const unfinished = await shutDown(environment, timeout, drain);
@@ -211,11 +232,14 @@ export function createSystem(options: SystemOptions = {}): System {
     deadLetters.flush();
     environment.logLimit.flush();
     events.flush();
+    const finished = [...finishers].map(({ callback }) => attempt("onShutdown", () => environment.enter(callback)));
+    await settledWithin(environment, finished, timeout);
     unbind();
     return { unfinished };
   }
 
   const system: System = {
+    name: options.name ?? "envoi",
     router,
     clock,
     log: logIn(environment),
@@ -263,13 +287,6 @@ export function createSystem(options: SystemOptions = {}): System {
           `${name} is a function to call around the shutdown: () => server.stop(); got ${quote(hook)}.`,
         );
       }
-      const attempt = async (name: string, hook: () => unknown): Promise<void> => {
-        try {
-          await hook();
-        } catch (thrown) {
-          logger.error(`${name} threw: ${sentenceOf(thrown)}`, { cause: thrown });
-        }
-      };
       unbind();
       unbind = onSignals(signals, async (signal) => {
         await attempt("onSignal", () => onSignal?.(signal));
@@ -277,6 +294,14 @@ export function createSystem(options: SystemOptions = {}): System {
         await attempt("onShutdown", () => onShutdown?.(report, signal));
       });
       return unbind;
+    },
+    onShutdown(callback) {
+      if (typeof callback !== "function") {
+        throw new TypeError(`onShutdown takes a function: () => recording.close(); got ${quote(callback)}.`);
+      }
+      const finisher = { callback }; // The same function may be given twice.
+      finishers.add(finisher);
+      return () => void finishers.delete(finisher);
     },
     shutdown(options = {}) {
       checkTimeout(options);

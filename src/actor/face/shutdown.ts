@@ -35,6 +35,23 @@ export async function shutDown(
   return unfinished;
 }
 
+/** Waits until promises have settled that do not reject, and at most some milliseconds. */
+export async function settledWithin(
+  { timers }: ActorEnvironment,
+  promises: readonly Promise<void>[],
+  timeout: number,
+): Promise<void> {
+  if (promises.length === 0) return;
+  await new Promise<void>((resolve) => {
+    const timer = new Timeout(timeout, resolve);
+    if (timeout !== Number.POSITIVE_INFINITY) timers.add(timer);
+    void Promise.all(promises).then(() => {
+      timers.remove(timer);
+      resolve();
+    });
+  });
+}
+
 async function stopPhases(
   { dispatcher }: ActorEnvironment,
   roots: readonly Cell[],
