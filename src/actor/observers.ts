@@ -5,10 +5,11 @@ import type { Metadata, Pattern } from "../message/message";
 export interface ObservedHandling {
   /**
    * `message`: the handler of a message. `hook`: `onStart`, `onRestart` or `onStop`. `timer`, `watch`: the callback of one. `pull`:
-   * the producer of a stream makes its next item, inside the handling of the stream's message.
+   * the producer of a stream makes its next item, or a transport hands one to the reader, inside the handling of the stream's
+   * message. `relay`: a message is handed to its transport, which carries it to an actor elsewhere (`system.attach`).
    */
-  readonly kind: "message" | "hook" | "timer" | "watch" | "pull";
-  /** The actor. */
+  readonly kind: "message" | "hook" | "timer" | "watch" | "pull" | "relay";
+  /** The actor; of a relay, the attached reference. */
   readonly ref: AnyRef;
   readonly address: Address;
   /** The name of its protocol. Undefined for an actor of a router, which has none. */
@@ -20,7 +21,9 @@ export interface ObservedHandling {
   readonly payload: unknown;
   /**
    * The metadata that came beside the payload: `ctx.metadata` of the handler, and the part that it hands on (`inheritedMetadata`). An
-   * observer may assign another object before it calls `run`; a hook or a timer has something to hand on then, too.
+   * observer may assign another object before it calls `run`; a hook or a timer has something to hand on then, too. Of a relay,
+   * what its transport carries beside the payload. A symbol as a key is for this message alone: the message keeps it where it is
+   * forwarded, stashed or shared out by a pool, no handler hands it on, and no JSON has it.
    */
   metadata: Metadata;
   /** The id of the message. Undefined for most messages, which get one when somebody reads it: see `ctx.message`. */
@@ -32,18 +35,28 @@ export interface ObservedHandling {
    * before the observer came, and where no observer has the option `queueTime`.
    */
   readonly queueTime: number | undefined;
+  /** True when the message came through a door (`receive`, `parseMessage`), also where it was forwarded or stashed since. */
+  readonly isFromOutside: boolean;
 }
 
 /** The end of a handling. */
 export type HandlingOutcome =
-  /** The handler's result; of a stream, `undefined`. Of a pull, the result of the iterator's `next()`. */
+  /**
+   * The handler's result; of a stream, `undefined`. Of a pull, the result of the iterator's `next()`. Of a relay, the reply that
+   * came back; `undefined` at the end of a stream, or once its reader has left.
+   */
   | { readonly kind: "handled"; readonly result: unknown }
-  /** The error that the handler threw, or its promise rejected with. */
+  /**
+   * The error that the handler threw, or its promise rejected with. Of a relay, the delivery error that its sender gets, such as
+   * a `timeout`.
+   */
   | { readonly kind: "failed"; readonly error: unknown }
   /** Another actor has the message now (`ctx.forward`), or this one will get it again (`ctx.stash`). */
   | { readonly kind: "forwarded" | "stashed" }
   /** A restart or a shutdown waited for the handler no longer. */
-  | { readonly kind: "abandoned" };
+  | { readonly kind: "abandoned" }
+  /** Of a relay: the transport has the tell, or the other side has taken the offer. What becomes of it is known there. */
+  | { readonly kind: "sent" };
 
 /** Is called once when a handling has ended. */
 export type OnEnd = (outcome: HandlingOutcome) => void;
@@ -103,11 +116,11 @@ export type OnSend = (sending: ObservedSending) => void;
 /** The part of a system that observers are installed with. */
 export interface Observable {
   /**
-   * Observes each handler, hook and callback of a timer or a watch that an actor of this system runs, and each item that the
-   * producer of a stream makes. The observer calls `run` once before it returns, inside of an `AsyncLocalStorage` if it likes: what
+   * Observes each handler, hook and callback of a timer or a watch that an actor of this system runs, each item that the
+   * producer of a stream makes, and each message that is handed to a transport (`system.attach`). The observer calls `run` once before it returns, inside of an `AsyncLocalStorage` if it likes: what
    * runs is inside of it too, also behind its awaits. Observers wrap each other, the first one outermost; they are called in the
    * context in which the handler runs (P16). An error that an observer throws before it calls `run`, or an observer that returns
-   * without calling it, is a failure of the handler. A later error is logged, and changes nothing. A turn that runs goes on as it
+   * without calling it, is a failure of the handler; a message for a transport is `unreachable` then. A later error is logged, and changes nothing. A turn that runs goes on as it
    * began; later ones are observed. Default: none, at no cost.
    *
    * @returns a function that removes the observer.

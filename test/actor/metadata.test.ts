@@ -350,14 +350,14 @@ describe("inheritance", () => {
     expect(seen).toEqual([metadata, metadata, metadata, metadata]);
   });
 
-  test("what is sent by reference, by a timer or by another handler of the actor inherits nothing", async () => {
+  test("what is sent by reference, by a repeated timer or by another handler of the actor inherits nothing", async () => {
     const test = createTestSystem();
     const { ref, seen } = spawnSink(test);
     const Sender = defineProtocol("sender", { send: {}, other: {} });
     const sender = test.system.spawn("sender", Sender, (ctx) => ({
       send() {
         ref.tell("note", "by reference");
-        ctx.timers.once("later", 1, () => ctx.tell(ref, "note", "by a timer"));
+        ctx.timers.fixedRate("later", 1, () => ctx.tell(ref, "note", "by a timer"));
       },
       other: () => ctx.tell(ref, "note", "by another"),
     }));
@@ -365,6 +365,7 @@ describe("inheritance", () => {
     sender.tell("other");
     await test.advance(1);
     expect(seen).toEqual([{}, {}, {}]);
+    await test.system.stop(sender);
   });
 
   test("of messages that are handled side by side, each hands on its own", async () => {

@@ -1,5 +1,5 @@
 import { PriorityMailbox } from "../../runtime/priority-mailbox";
-import type { Behaviour } from "../contract";
+import type { Behaviour, Origin } from "../contract";
 import type { Signal } from "../envelopes/signal";
 
 /**
@@ -46,6 +46,8 @@ export const HAS_ENDED = 3;
 /** The reason and the delay of a restart. */
 export interface Restart {
   readonly error: unknown;
+  /** What the message hands on that failed. The hooks of the restart hand it on, too. */
+  readonly origin: Origin;
   /** The wait before it, in milliseconds. */
   readonly delay: number;
   /** True when the actor failed beyond its limit. */

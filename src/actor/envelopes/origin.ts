@@ -186,12 +186,22 @@ function handedOn(handled: Envelope, from: Recipient): Origin {
   return metadata === null && deadline === null ? from : new SentRecord({ from, metadata, deadline });
 }
 
-/** Those metadata that are inherited: mostly all or none, which needs no copy. */
+/**
+ * The origin of what a handler begins and does not wait for: its timers and watches, and the hooks of a restart that it causes.
+ * They have the metadata that it hands on, and nothing else of its message: a deadline ends with the handler. Null for most.
+ */
+export function originBehind(handled: Envelope | null, { environment }: Recipient): Origin {
+  const all = handled === null ? null : metadataOf(handled);
+  const metadata = all === null ? null : inheritedFrom(all, environment.inheritedMetadata);
+  return metadata === null ? null : new SentRecord({ metadata });
+}
+
+/** Those metadata that are inherited: mostly all or none, which needs no copy. A symbol as a key is for one message alone. */
 function inheritedFrom(metadata: Metadata, names: readonly string[]): Metadata | null {
   let count = 0;
   for (const name of names) if (Object.hasOwn(metadata, name)) count++;
   if (count === 0) return null;
-  if (count === Object.keys(metadata).length) return metadata;
+  if (count === Object.keys(metadata).length && Object.getOwnPropertySymbols(metadata).length === 0) return metadata;
   const inherited = names.filter((name) => Object.hasOwn(metadata, name));
   return Object.freeze(Object.fromEntries(inherited.map((name) => [name, metadata[name]])));
 }

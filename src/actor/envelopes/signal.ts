@@ -13,7 +13,7 @@ export class Signal implements Envelope {
   next: Envelope["next"] = null;
   readonly pattern = "tell";
   readonly payload = undefined;
-  /** Null, unless an observer gave it metadata to hand on. */
+  /** Has the metadata that it hands on: those of the handler that set it, or of its observer. Null for most. */
   origin: Origin = null;
   declare readonly context?: never;
   readonly failure = null;

@@ -68,6 +68,8 @@ export interface Context<Signatures> {
    * The data that came beside the payload of the message that is being handled: `metadata` of whoever sent it. Frozen; the
    * values in it are as they were sent. Empty when there is none, and outside of handlers. What the system's
    * `inheritedMetadata` names is handed on by `ctx.tell`, `ctx.ask`, `ctx.offer` and `ctx.stream`; `ctx.forward` hands on all.
+   * The callbacks of `ctx.timers.once` and `ctx.watch` have that part, too, and so have the hooks of a restart from the message
+   * that failed.
    */
   readonly metadata: Metadata;
   /**

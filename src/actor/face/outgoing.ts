@@ -18,7 +18,10 @@ import { isProgress, progressOf, tellProgress } from "../envelopes/progress";
 import { PendingStream } from "../envelopes/stream";
 import { checkedItem, checkedReply } from "../envelopes/validation";
 import { deadLetterLateReply } from "../life/outcome";
+import type { Chain, HandlingOutcome } from "../observers";
+import { LEFT } from "../reasons";
 import type { Outgoing, Transport } from "../transport";
+import { pushItem, Relaying } from "./relaying";
 
 const NOBODY: Recipients = { parts: [], isOneEnough: true };
 
@@ -39,7 +42,7 @@ export class Link implements Relay {
 
   accept(envelope: Envelope, operation: Operation | null | undefined): DeliveryError | null {
     const { cell } = this;
-    const { counts, enter } = cell.environment;
+    const { counts, enter, observers } = cell.environment;
     counts.accepted++;
     // It may have waited at an actor that forwarded it.
     const error = envelope.failure ?? overdue(envelope, cell) ?? objectionTo(cell, envelope, operation);
@@ -48,16 +51,21 @@ export class Link implements Relay {
     const out = new OutgoingMessage(this, envelope);
     if (envelope.isTold) this.#pending.set(envelope, out);
     try {
-      const returned: unknown = enter(sendBy, this.#transport, out);
+      const returned: unknown =
+        observers.chain === null
+          ? enter(sendBy, this.#transport, out)
+          : enter(sendInside, this.#transport, out, observers.chain);
       if (returned !== undefined) hearRejection(returned, (cause) => this.#failSending(out, cause));
     } catch (thrown) {
       this.#failSending(out, thrown);
     }
+    if (!out.isAwaited) out.relaying?.end(SENT); // Nothing answers a tell. What failed has been told so.
     return out.refusal;
   }
 
   #failSending(out: OutgoingMessage, thrown: unknown): void {
-    this.#log("send", thrown);
+    if (out.relaying?.isHandedOver === false) out.relaying.log(thrown);
+    else this.#log("send", thrown);
     out.fail("unreachable", thrown);
   }
 
@@ -75,8 +83,8 @@ export class Link implements Relay {
     return NOBODY;
   }
 
-  abandon(envelope: Envelope): void {
-    this.#pending.get(envelope)?.abandon();
+  abandon(envelope: Envelope, error: DeliveryError): void {
+    this.#pending.get(envelope)?.abandon(error);
   }
 
   forget(envelope: Envelope): void {
@@ -116,11 +124,18 @@ export class Link implements Relay {
 
 /** Not a closure, which would be one for each message. */
 const sendBy = (transport: Transport, out: Outgoing): unknown => transport.send(out);
+const sendInside = (transport: Transport, out: OutgoingMessage, chain: Chain): unknown =>
+  out.observe(chain, transport).begin();
+
+const SENT: HandlingOutcome = Object.freeze({ kind: "sent" });
+const handled = (result: unknown): HandlingOutcome => ({ kind: "handled", result });
 
 /** A message that was handed to a transport. */
 class OutgoingMessage implements Outgoing {
   /** The error of a message that never got there. */
   refusal: DeliveryError | null = null;
+  /** What observers see of it; null where there were none. */
+  relaying: Relaying | null = null;
   readonly #link: Link;
   readonly #envelope: Envelope;
   #id: string | null = null;
@@ -133,6 +148,12 @@ class OutgoingMessage implements Outgoing {
     this.#link = link;
     this.#envelope = envelope;
     this.#granted = this.credit;
+  }
+
+  /** Is observed from now on, until it is answered. */
+  observe(chain: Chain, transport: Transport): Relaying {
+    this.relaying = new Relaying(this.#link.cell, this.#envelope, chain, this, transport);
+    return this.relaying;
   }
 
   get pattern(): Pattern {
@@ -182,6 +203,7 @@ class OutgoingMessage implements Outgoing {
       if (!this.#end("over")) return;
       if (envelope instanceof PendingOffer) envelope.admitted();
       else envelope.complete(undefined);
+      this.relaying?.end(envelope instanceof PendingStream ? handled(undefined) : SENT);
       return;
     }
     if (this.#state === "given up") this.#deliver(reply);
@@ -202,6 +224,7 @@ class OutgoingMessage implements Outgoing {
   #deliver(reply: unknown): void {
     this.#state = "over";
     if (!this.#envelope.complete(reply)) deadLetterLateReply(this.#link.cell, this.#envelope, reply, true);
+    this.relaying?.end(handled(reply)); // Its asker's giving up has ended it already.
   }
 
   fail(kind: AskError["kind"], detail?: unknown): void {
@@ -217,12 +240,16 @@ class OutgoingMessage implements Outgoing {
     const { cell } = this.#link;
     const { settling, counts } = cell.environment;
     if (envelope.isTold && error.kind !== "unreachable" && error.kind !== "payload-too-large") {
-      settling.settle(() => envelope.fail(error), undefined);
+      settling.settle(() => {
+        envelope.fail(error);
+        this.relaying?.end({ kind: "failed", error });
+      }, undefined);
       return;
     }
     this.refusal = error;
     counts.sent--;
     cell.refuse(envelope, error);
+    this.relaying?.end({ kind: "failed", error });
   }
 
   /** The milliseconds that its sender gave it; Infinity where none are known. */
@@ -236,9 +263,12 @@ class OutgoingMessage implements Outgoing {
     if (this.#envelope instanceof PendingStream) this.complete();
   }
 
-  /** Its sender gave up. */
-  abandon(): void {
-    if (this.#end(this.#envelope instanceof PendingAsk ? "given up" : "over")) this.#cancel();
+  /** Its sender gave up. A reader that leaves its stream has what it wanted. */
+  abandon(error: DeliveryError): void {
+    if (!this.#end(this.#envelope instanceof PendingAsk ? "given up" : "over")) return;
+    this.#cancel();
+    const hasLeft = error.kind === "cancelled" && error.reason === LEFT;
+    this.relaying?.end(hasLeft ? handled(undefined) : { kind: "failed", error });
   }
 
   #cancel(): void {
@@ -266,7 +296,7 @@ class OutgoingMessage implements Outgoing {
         // Where each payload is checked, the stream itself checks its items. It knows no addresses.
         const { exposure } = this.#link;
         const checks = exposure !== null || !stream.cell.environment.validatesAlways;
-        stream.push(checkedItem(this.#operation, item, checks, exposure));
+        pushItem(this.#link.cell, stream, this.relaying, checkedItem(this.#operation, item, checks, exposure));
       }
     } catch (thrown) {
       this.fail("handler-failed", thrown);

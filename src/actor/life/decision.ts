@@ -3,8 +3,18 @@ import { sentenceOf } from "../../message/sentence-of";
 import { hearRejection } from "../../runtime/thenable";
 import type { Cell } from "../cell/cell";
 import type { Restart } from "../cell/transitions";
+import type { Origin } from "../contract";
 import { type AnySignatures, refTo } from "../refs/ref";
 import { type Directive, isDirective, type Policy, RestartHistory } from "../supervision";
+
+/** What a handler, a hook or a factory threw. */
+export interface Failure {
+  readonly operation: string;
+  readonly thrown: unknown;
+  readonly sentence: string;
+  /** What the message hands on that failed. */
+  readonly origin: Origin;
+}
 
 /** A supervisor's decision about an actor. */
 interface Decision {

@@ -1,7 +1,7 @@
 import type { Hook } from "../../protocol/protocol";
 import type { Cell } from "../cell/cell";
 import { beginStart } from "../cell/transitions";
-import type { Behaviour } from "../contract";
+import type { Behaviour, Origin } from "../contract";
 import { Signal } from "../envelopes/signal";
 
 type HookFunction = (error?: unknown) => unknown;
@@ -14,16 +14,22 @@ function functionOf(behaviour: Behaviour | null, hook: Hook): HookFunction | nul
 
 export const hasHook = (behaviour: Behaviour | null, hook: Hook): boolean => functionOf(behaviour, hook) !== null;
 
+/** What a message hands on that made an actor fail, while the actor restarts for it. */
+const originOf = ({ extras }: Cell): Origin => extras?.restart?.origin ?? null;
+
 /** The signal that calls a hook; null when there is no such hook. */
 export function hookOf(
-  { generation }: Cell,
+  cell: Cell,
   behaviour: Behaviour | null,
   hook: Hook,
   error?: unknown,
   onDone?: () => void,
 ): Signal | null {
   const found = functionOf(behaviour, hook);
-  return found === null ? null : new Signal(hook, generation, () => found.call(behaviour, error), hook, onDone);
+  if (found === null) return null;
+  const signal = new Signal(hook, cell.generation, () => found.call(behaviour, error), hook, onDone);
+  signal.origin = originOf(cell);
+  return signal;
 }
 
 /** Puts the hooks of a new instance before all messages. */

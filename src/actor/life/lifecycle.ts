@@ -33,10 +33,10 @@ import {
 } from "../cell/transitions";
 import type { Behaviour, Envelope } from "../contract";
 import { waitsForEnd } from "../envelopes/deadlock";
-import { isCausedFromOutside } from "../envelopes/origin";
+import { isCausedFromOutside, originBehind } from "../envelopes/origin";
 import { Signal } from "../envelopes/signal";
 import type { Directive } from "../supervision";
-import { decisionFor, policyFor, report, tellOfHold, withNote } from "./decision";
+import { decisionFor, type Failure, policyFor, report, tellOfHold, withNote } from "./decision";
 import { abandonRunning, abortLifetime, abortSignals, discard, endStreams, restoreStash } from "./ending";
 import { hasHook, hookOf, putFirstHooks } from "./hooks";
 
@@ -62,7 +62,9 @@ export function failed(cell: Cell, envelope: Envelope, error: HandlerFailedError
     if (hook !== undefined && cell.life === DRAINING) stop(cell, false); // It did not start: nobody can handle the rest.
     return;
   }
-  decide(cell, envelope.type, error.cause, error.message, hook !== undefined, !isTold);
+  const origin = originBehind(envelope, cell);
+  const failure = { operation: envelope.type, thrown: error.cause, sentence: error.message, origin };
+  decide(cell, failure, hook !== undefined, !isTold);
 }
 
 /**
@@ -70,33 +72,27 @@ export function failed(cell: Cell, envelope: Envelope, error: HandlerFailedError
  *
  * @returns what was decided in the end, by whom it was escalated to.
  */
-function decide(
-  cell: Cell,
-  operation: string,
-  thrown: unknown,
-  sentence: string,
-  isStarting: boolean,
-  isUntold: boolean,
-  who = "it",
-): Directive {
+function decide(cell: Cell, failure: Failure, isStarting: boolean, isUntold: boolean, who = "it"): Directive {
+  const { operation, thrown, sentence, origin } = failure;
   const { directive, delay, isHeld, note, concerned } = decisionFor(cell, thrown, isStarting, who);
   // The asker has been told, so no log is needed; but the consequences for the actor are reported here.
   const isUnhandled = directive === "escalate" && cell.parent === null;
   const level = isUntold || isUnhandled || isHeld ? "error" : directive === "resume" ? null : "warn";
   report(cell, operation, thrown, directive, withNote(sentence, note), level);
-  if (directive === "restart") for (const each of concerned) restart(each, { error: thrown, delay, isHeld });
+  if (directive === "restart") for (const each of concerned) restart(each, { error: thrown, origin, delay, isHeld });
   else if (directive === "stop") for (const each of concerned) stopFailed(each, thrown);
-  else if (directive === "escalate") return escalate(cell, operation, thrown, sentence, isStarting);
+  else if (directive === "escalate") return escalate(cell, failure, isStarting);
   return directive;
 }
 
-function escalate(cell: Cell, operation: string, thrown: unknown, sentence: string, isStarting: boolean): Directive {
+function escalate(cell: Cell, failure: Failure, isStarting: boolean): Directive {
   const { parent } = cell;
+  const { thrown } = failure;
   if (parent === null || !parent.isAlive) {
     stopFailed(cell, thrown);
     return "stop";
   }
-  const directive = decide(parent, operation, thrown, sentence, false, false, parent.address);
+  const directive = decide(parent, failure, false, false, parent.address);
   // The parent restarts or ends without it. If the parent resumes, it goes on only if it had started.
   if (directive !== "resume" || isStarting) stopFailed(cell, thrown);
   return directive;
@@ -162,7 +158,8 @@ function renew(cell: Cell): void {
   } catch (thrown) {
     endInstance(cell, null); // No instance began, so none ends.
     const sentence = `${address} could not be made anew: ${sentenceOf(thrown)}`;
-    if (cell.isAlive) decide(cell, "factory", thrown, sentence, true, true);
+    const origin = extra.restart?.origin ?? null;
+    if (cell.isAlive) decide(cell, { operation: "factory", thrown, sentence, origin }, true, true);
     else {
       report(cell, "factory", thrown, "stop", sentence, "error");
       stop(cell, false); // Its factory was told to stop it. Nobody can handle the rest, so nothing is drained.

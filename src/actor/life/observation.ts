@@ -6,7 +6,15 @@ import { captureContext, type Enter } from "../../runtime/contexts";
 import { hearRejection, isThenable } from "../../runtime/thenable";
 import type { Cell } from "../cell/cell";
 import type { Behaviour, Envelope } from "../contract";
-import { knownMessage, messageIn, metadataOf, NO_METADATA, replaceMetadata, senderOf } from "../envelopes/origin";
+import {
+  isFromOutside,
+  knownMessage,
+  messageIn,
+  metadataOf,
+  NO_METADATA,
+  replaceMetadata,
+  senderOf,
+} from "../envelopes/origin";
 import { Signal } from "../envelopes/signal";
 import { PendingStream } from "../envelopes/stream";
 import { isAsyncIterable, isIterable } from "../envelopes/stream-step";
@@ -23,7 +31,8 @@ import type {
 } from "../observers";
 import { tellOfSlowness } from "./outcome";
 
-// One call inside of the observers: of a handler, a hook, a callback, or the producer of a stream.
+// One call inside of the observers: of a handler, a hook, a callback, or the producer of a stream. That of a transport is in
+// face/relaying.ts.
 
 /**
  * One call of a handler, a hook, a callback or a producer, and the observers around it. Made for each message: five public fields
@@ -85,6 +94,9 @@ export class Observation implements ObservedHandling, Running, Ending {
   }
   get sender(): AnyRef | undefined {
     return senderOf(this.envelope, this.cell.environment)?.ref;
+  }
+  get isFromOutside(): boolean {
+    return isFromOutside(this.envelope);
   }
   get observed(): ObservedHandling {
     return this;

@@ -4,6 +4,7 @@ import { Timeout } from "../../runtime/timer-wheel";
 import type { Cell } from "../cell/cell";
 import { endedSentence, type Instance, type InstanceTimers } from "../cell/state";
 import { IDLE } from "../cell/transitions";
+import { originBehind } from "../envelopes/origin";
 import type { Signal } from "../envelopes/signal";
 import { signalTo } from "./watch";
 
@@ -17,7 +18,8 @@ import { signalTo } from "./watch";
  */
 export interface Timers {
   /**
-   * Calls back once, after `delay` milliseconds.
+   * Calls back once, after `delay` milliseconds. The callback hands on what the handler that set the timer hands on, such as
+   * its trace context; those of the other timers, which have no end, hand on nothing.
    *
    * @throws RangeError or TypeError when an argument cannot be one.
    */
@@ -70,11 +72,14 @@ class ActorTimers implements Timers, InstanceTimers {
 
   once(key: string, delay: number, callback: () => unknown): void {
     check(key, delay, callback);
+    const cell = this.#cell;
+    const origin = originBehind(cell.present, cell);
     this.#set(key, delay, (entry) => {
-      entry.signal = signalTo(this.#cell, `timer ${key}`, () => {
+      const call = (): unknown => {
         this.#entries.delete(key);
         return callback();
-      });
+      };
+      entry.signal = signalTo(cell, `timer ${key}`, call, origin);
     });
   }
 

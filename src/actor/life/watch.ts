@@ -2,7 +2,9 @@ import type { Address } from "../../message/address";
 import { withOne, without } from "../../runtime/few";
 import { putSignal } from "../cell/admission";
 import type { Cell } from "../cell/cell";
+import type { Origin } from "../contract";
 import { ends } from "../envelopes/ends";
+import { originBehind } from "../envelopes/origin";
 import { Signal } from "../envelopes/signal";
 
 /** The end of an actor that was watched. */
@@ -22,12 +24,15 @@ export class Watch {
   readonly #watcher: Cell;
   readonly #watched: Cell;
   readonly #callback: (terminated: Terminated) => unknown;
+  /** What the handler that watches hands on. */
+  readonly #origin: Origin;
   #signal: Signal | null = null;
 
   constructor(watcher: Cell, watched: Cell, callback: (terminated: Terminated) => unknown) {
     this.#watcher = watcher;
     this.#watched = watched;
     this.#callback = callback;
+    this.#origin = originBehind(watcher.present, watcher);
     if (watched.isStopped) {
       this.tell(ends.get(watched)?.error);
       return;
@@ -43,7 +48,7 @@ export class Watch {
     this.#watcher.extras?.instance?.watching.delete(this);
     const end = ends.get(this.#watched);
     const terminated: Terminated = end === undefined ? { address, error } : { address, error, reason: end.reason };
-    this.#signal = signalTo(this.#watcher, "terminated", () => this.#callback(terminated));
+    this.#signal = signalTo(this.#watcher, "terminated", () => this.#callback(terminated), this.#origin);
   }
 
   /** Ends the watch: the callback no longer runs, even if its signal waits in the mailbox. */
@@ -56,8 +61,9 @@ export class Watch {
 }
 
 /** Puts a signal of the present instance at the end of a mailbox. */
-export function signalTo(cell: Cell, type: string, callback: () => unknown): Signal {
+export function signalTo(cell: Cell, type: string, callback: () => unknown, origin: Origin = null): Signal {
   const signal = new Signal(type, cell.generation, callback);
+  signal.origin = origin;
   const bound = cell.extras?.bound ?? null;
   if (bound === null) cell.enqueue(signal);
   else putSignal(cell, bound, signal);
