@@ -1,2 +1,5 @@
+export { type MetricProducerOptions, metricProducer, type TimesProducer } from "./metric-producer";
+export { metrics, type TelemetryMetricsOptions } from "./metrics";
+
 /** The name by which tracers and meters know this library (its instrumentation scope). */
 export const SCOPE = "envoi";
