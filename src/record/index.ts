@@ -1,1 +1,20 @@
-export { FORMAT } from "./format";
+export { RecordingError, type RecordingFault } from "./files/faults";
+export {
+  type Found,
+  findRecordings,
+  type RecordingPart,
+  type RecordingParts,
+} from "./files/find";
+export type { FileCounts, RecordingTrouble, RotateOptions } from "./files/options";
+export { RecordingReader, readRecording } from "./files/read-recording";
+export {
+  type CloseLine,
+  type DroppedLine,
+  type EndLine,
+  FORMAT,
+  type HeaderLine,
+  type ItemLine,
+  type MessageLine,
+  type RecordingLine,
+  RecordingSchemas,
+} from "./format";

@@ -1,0 +1,79 @@
+import { open } from "node:fs/promises";
+import { FrameError, frameAt } from "./frames";
+import { isCompressed } from "./names";
+
+const CHUNK = 256 * 1024;
+
+/** A piece of a file's text, or the reason why some of it cannot be read. `isTorn`: the file ends where it should not. */
+export type Chunk =
+  | { readonly bytes: Uint8Array; readonly wrong?: undefined; readonly isTorn?: undefined }
+  | { readonly bytes?: undefined; readonly wrong: string; readonly isTorn: boolean };
+
+/** Reads a file piece by piece; a compressed one is decompressed, frame by frame. */
+export const chunksOf = (path: string): AsyncGenerator<Chunk> => (isCompressed(path) ? contents(path) : pieces(path));
+
+async function* pieces(path: string): AsyncGenerator<Chunk & { readonly bytes: Uint8Array }> {
+  const file = await open(path);
+  try {
+    while (true) {
+      const buffer = new Uint8Array(CHUNK); // A new one each time: lines that began in it are kept.
+      const { bytesRead } = await file.read(buffer, 0, CHUNK);
+      if (bytesRead === 0) return;
+      yield { bytes: buffer.subarray(0, bytesRead) };
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+async function* contents(path: string): AsyncGenerator<Chunk> {
+  let begun = new Begun();
+  try {
+    for await (const { bytes } of pieces(path)) {
+      begun.add(bytes);
+      for (let frame = begun.take(); frame !== null; frame = begun.take()) {
+        const content = await contentOf(frame);
+        yield content === null ? { wrong: "has a broken zstd frame", isTorn: false } : { bytes: content };
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof FrameError)) throw error;
+    // Where the next frame begins is not known.
+    yield { wrong: `${error.message}; nothing behind them can be read`, isTorn: true };
+    begun = new Begun();
+  }
+  if (begun.length > 0) yield { wrong: "ends within a zstd frame, which was not written whole", isTorn: true };
+}
+
+async function contentOf(frame: Uint8Array): Promise<Uint8Array | null> {
+  try {
+    return await Bun.zstdDecompress(frame as Uint8Array<ArrayBuffer>); // No other buffers are made here.
+  } catch {
+    return null;
+  }
+}
+
+/** The bytes of frames that have begun. */
+class Begun {
+  #bytes: Uint8Array = new Uint8Array(0);
+  #start = 0;
+
+  get length(): number {
+    return this.#bytes.length - this.#start;
+  }
+
+  add(bytes: Uint8Array): void {
+    const left = this.#bytes.subarray(this.#start);
+    this.#bytes = left.length === 0 ? bytes : Buffer.concat([left, bytes]);
+    this.#start = 0;
+  }
+
+  /** Takes the next whole frame. Null if there is none. */
+  take(): Uint8Array | null {
+    const rest = this.#bytes.subarray(this.#start);
+    const frame = frameAt(rest);
+    if (frame === null) return null;
+    this.#start += frame.length;
+    return rest.subarray(0, frame.length);
+  }
+}

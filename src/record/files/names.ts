@@ -1,0 +1,40 @@
+import { basename, dirname, extname, join } from "node:path";
+
+const COMPRESSED = ".zst";
+
+/** The names of the parts of one recording: `folder/stem.ndjson`, `folder/stem.2.ndjson` and so on. */
+export interface Series {
+  readonly folder: string;
+  readonly stem: string;
+  /** With its dot; empty for a name without one. */
+  readonly extension: string;
+}
+
+/** The series whose first part has a path. */
+export function seriesOf(path: string): Series {
+  const name = plainName(path);
+  const extension = extname(name);
+  return { folder: dirname(path), stem: name.slice(0, name.length - extension.length), extension };
+}
+
+/** The path of a part. */
+export function pathOf({ folder, stem, extension }: Series, part: number, isCompressed: boolean): string {
+  const number = part === 1 ? "" : `.${part}`;
+  return join(folder, `${stem}${number}${extension}${isCompressed ? COMPRESSED : ""}`);
+}
+
+export const isCompressed = (path: string): boolean => path.endsWith(COMPRESSED);
+
+/** The stem that the parts of a name share: `run` for `run.ndjson`, `run.2.ndjson` and `run.3.ndjson.zst`. */
+export const sharedStem = (path: string): string => seriesOf(path).stem.replace(/\.\d{1,9}$/, "");
+
+/** The first series of the form `run`, `run-2`, `run-3`, … of which no part is among the names of a folder. */
+export function freeSeries(wanted: Series, names: readonly string[]): Series {
+  const taken = new Set(names.flatMap((name) => [seriesOf(name).stem, sharedStem(name)]));
+  for (let number = 1; ; number++) {
+    const stem = number === 1 ? wanted.stem : `${wanted.stem}-${number}`;
+    if (!taken.has(stem)) return { ...wanted, stem };
+  }
+}
+
+const plainName = (path: string): string => basename(path, COMPRESSED);

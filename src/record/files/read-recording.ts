@@ -1,0 +1,110 @@
+import type { RecordingLine } from "../format";
+import { RecordingError, type RecordingFault } from "./faults";
+import { partsOf } from "./find";
+import { readPart } from "./read-part";
+
+/** Faults that are told one by one. */
+const MOST_FAULTS = 100;
+
+/** A recording that is being read. Its faults are known as far as it has been read. */
+export class RecordingReader implements AsyncIterable<RecordingLine> {
+  readonly #where: string;
+  #faults: RecordingFault[] = [];
+  #faultCount = 0;
+  #paths: string[] = [];
+  #isClosed = false;
+
+  constructor(where: string) {
+    this.#where = where;
+  }
+
+  /** The files, in order. */
+  get paths(): readonly string[] {
+    return this.#paths;
+  }
+
+  /** The first hundred things that could not be read. */
+  get faults(): readonly RecordingFault[] {
+    return this.#faults;
+  }
+
+  /** The number of all of them. */
+  get faultCount(): number {
+    return this.#faultCount;
+  }
+
+  /** The torn end of a file: the recording was cut off, as by a crash. Undefined if there is none. */
+  get torn(): RecordingFault | undefined {
+    return this.#faults.find(({ kind }) => kind === "torn");
+  }
+
+  /** True if the recording ended in order: its last line is `close`. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /**
+   * The lines of all parts in order, without the headers of later parts. Each loop reads from the beginning.
+   *
+   * @throws RecordingError when there is no such recording, or it is one of a later format.
+   */
+  async *[Symbol.asyncIterator](): AsyncGenerator<RecordingLine, void> {
+    [this.#faults, this.#faultCount, this.#isClosed] = [[], 0, false];
+    const found = await partsOf(this.#where);
+    if (found === undefined) throw new RecordingError(`There is no recording at ${this.#where}.`);
+    this.#paths = found.parts.map(({ path }) => path);
+    let lines = 0;
+    let next = 1;
+    for (const { path, header } of found.parts) {
+      if (header.part > next) this.#addMissing(path, next, header.part - 1);
+      const isRepeated = header.part < next;
+      next = header.part + 1;
+      if (isRepeated) {
+        this.#add({ kind: "broken", path, sentence: `${path} is part ${header.part} once more; it was passed over.` });
+        continue;
+      }
+      for await (const read of readPart(path)) {
+        for (const { line, fault } of read) {
+          if (fault !== undefined) this.#add(fault);
+          else if (line.kind !== "header") {
+            this.#isClosed = line.kind === "close";
+            if (line.kind === "close") this.#compare(path, lines, line.lines);
+            else lines++;
+            yield line;
+          } else if (path === this.#paths[0]) yield line;
+        }
+      }
+    }
+    for (const path of found.torn) {
+      this.#add({ kind: "torn", path, line: 1, sentence: `${path} ends within its header: it holds nothing.` });
+    }
+  }
+
+  #addMissing(path: string, first: number, last: number): void {
+    const which = first === last ? `Part ${first} is` : `The parts ${first} to ${last} are`;
+    this.#add({ kind: "missing", path, sentence: `${which} missing before ${path}.` });
+  }
+
+  #compare(path: string, read: number, written: number): void {
+    if (read === written || this.#faultCount > 0) return;
+    const sentence = `${path} says that ${written} lines come before its end; there are ${read}.`;
+    this.#add({ kind: "missing", path, sentence });
+  }
+
+  #add(fault: RecordingFault): void {
+    this.#faultCount++;
+    if (this.#faults.length < MOST_FAULTS) this.#faults.push(fault);
+  }
+}
+
+/**
+ * Reads a recording line by line, within bounded memory: all its parts in order, compressed ones too. What is torn or broken is told by
+ * `torn` and `faults`, and the rest is read.
+ *
+ * @param where a file of the recording, or a glob that matches its parts.
+ * @example
+ * const recording = readRecording("recordings/run.ndjson");
+ * for await (const line of recording) if (line.kind === "message") console.log(line.to, line.operation);
+ * console.log(recording.torn?.sentence ?? "whole");
+ */
+export const readRecording = (where: string): RecordingReader => new RecordingReader(where);
