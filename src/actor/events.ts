@@ -15,6 +15,11 @@ import type { Directive } from "./supervision";
 export interface Logger {
   warn(message: string, details?: object): void;
   error(message: string, details?: object): void;
+  /**
+   * Called before each line in the context (`AsyncLocalStorage`) of the code that logs; its properties become details of the line. `warn`
+   * and `error` are called in the context in which the system was made (P16). Default: none.
+   */
+  context?(): object;
 }
 
 /** A message that no handler took (`dropped`: an interceptor removed it), or a reply that nobody waits for any more. */

@@ -173,8 +173,15 @@ function guarded(name: string, logger: Logger, enter: Enter): Logger {
       tellOf(thrown);
     }
   };
+  const all = (details?: object): object | undefined => {
+    try {
+      return logger.context === undefined ? details : { ...logger.context(), ...details };
+    } catch {
+      return details; // The line matters more.
+    }
+  };
   return {
-    warn: (message, details) => enter(call, "warn", message, details),
-    error: (message, details) => enter(call, "error", message, details),
+    warn: (message, details) => enter(call, "warn", message, all(details)),
+    error: (message, details) => enter(call, "error", message, all(details)),
   };
 }

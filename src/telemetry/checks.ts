@@ -22,6 +22,10 @@ export const isObject = (value: unknown): value is Readonly<Record<string, unkno
 
 export const FLAG = must("is true or false", (value) => typeof value === "boolean");
 
+/** One of some texts. */
+export const oneOf = (...texts: readonly string[]): Check =>
+  must(`is one of ${texts.join(", ")}`, (value) => typeof value === "string" && texts.includes(value));
+
 /** Attributes of OpenTelemetry: names, and texts, numbers or booleans. */
 export const ATTRIBUTES = must(
   'is an object of texts, numbers and booleans, such as { "envoi.system": "shop" }',

@@ -1,3 +1,11 @@
+export { type LogFields, logFields, logs } from "./handling-fields";
+export {
+  type ConsoleLoggerOptions,
+  consoleLogger,
+  type PinoLike,
+  pinoLogger,
+  type SystemLogger,
+} from "./loggers";
 export { type MetricProducerOptions, metricProducer, type TimesProducer } from "./metric-producer";
 export { metrics, type TelemetryMetricsOptions } from "./metrics";
 

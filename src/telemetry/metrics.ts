@@ -3,7 +3,7 @@ import type { DeadLetter, System } from "../index";
 import { census } from "./census";
 import { ATTRIBUTES, type Checks, checkOptions, FLAG, must, withMethods } from "./checks";
 import { LoopDelay } from "./loop-delay";
-import { attributesOf, SYSTEM } from "./names";
+import { attributesOf, PROTOCOL, SYSTEM } from "./names";
 
 /** The options of metrics. */
 export interface TelemetryMetricsOptions {
@@ -167,7 +167,7 @@ function actorReadings(meter: Meter, system: System): Readings {
     async read(observe) {
       observe(restarts, system.restarts);
       for (const [protocol, row] of await census(system)) {
-        const attributes = { "envoi.protocol": protocol };
+        const attributes = { [PROTOCOL]: protocol };
         observe(alive, row.alive, attributes);
         observe(waiting, row.waiting, attributes);
         observe(deepest, row.deepest, attributes);

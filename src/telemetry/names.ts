@@ -6,10 +6,13 @@ import type { OperationMetrics } from "../index";
 /** The attribute that says which kind of messaging this is. */
 export const SYSTEM = "messaging.system";
 
+/** The attribute that has the name of a protocol: it stands for all its actors, whose addresses are too many. */
+export const PROTOCOL = "messaging.destination.template";
+
 /** The attributes of the values of one operation. An empty protocol: of a router, or for nobody; an empty operation: one that the protocol lacks. */
 export const attributesOf = ({ protocol = "", operation = "" }: OperationMetrics): Attributes => ({
   "messaging.operation.name": "process",
   "messaging.operation.type": "process",
-  "envoi.protocol": protocol,
-  "envoi.operation": operation,
+  [PROTOCOL]: protocol,
+  "messaging.envoi.operation": operation,
 });

@@ -570,3 +570,20 @@ test("what cannot be an observer is refused at once", () => {
     expect(() => system.around(observer as Around, options as object)).toThrow(sentence as string);
   }
 });
+
+test.each(["fail", "later"] as const)("a failure is told to observers before it is logged: %s", async (operation) => {
+  const { system, takeLog } = createTestSystem();
+  const logged: number[] = [];
+  system.around((_, run) => run((outcome) => void (outcome.kind === "failed" && logged.push(takeLog().length))));
+  const work = system.spawn("work", Work, () => ({
+    ...echo(),
+    async later() {
+      await undefined;
+      throw new Error("later");
+    },
+  }));
+  work.tell(operation, "now");
+  await work.ask("say", "after it");
+  expect(logged).toEqual([0]);
+  expect(takeLog().length).toBe(1);
+});

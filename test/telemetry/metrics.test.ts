@@ -213,8 +213,8 @@ describe("histograms by a producer of the SDK", () => {
       "messaging.system": "envoi",
       "messaging.operation.name": "process",
       "messaging.operation.type": "process",
-      "envoi.protocol": "shop",
-      "envoi.operation": "order",
+      "messaging.destination.template": "shop",
+      "messaging.envoi.operation": "order",
     });
   });
 });

@@ -57,6 +57,6 @@ export class Collected {
 }
 
 const keyOf = (attributes: DataPoint<unknown>["attributes"]): string =>
-  ["envoi.protocol", "envoi.operation", "error.type", "cpu.mode"]
+  ["messaging.destination.template", "messaging.envoi.operation", "error.type", "cpu.mode"]
     .flatMap((name) => (name in attributes ? [String(attributes[name])] : []))
     .join(" ");

@@ -80,8 +80,7 @@ export function failObserved(cell: Cell, envelope: Envelope, thrown: unknown): v
   const { observers } = cell.environment;
   const { last } = observers;
   observers.last = null;
-  fail(cell, envelope, thrown, handlingIn(cell));
-  last?.end({ kind: "failed", error: thrown });
+  fail(cell, envelope, thrown, handlingIn(cell), last);
 }
 
 /** Keeps the observation of a message that is not over yet; false when it was abandoned. */

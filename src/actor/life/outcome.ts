@@ -11,6 +11,7 @@ import { Signal } from "../envelopes/signal";
 import { PendingStream } from "../envelopes/stream";
 import { produce, StreamError } from "../envelopes/stream-step";
 import { checkedReply } from "../envelopes/validation";
+import type { Ending } from "../observers";
 import { ANSWERED, ENDED } from "../reasons";
 import { report } from "./decision";
 import { countFailed, finish } from "./ending";
@@ -71,8 +72,17 @@ function countHandled({ mailbox, environment, operations }: Cell, { type }: Enve
   if (environment.meters !== null) environment.meters.seriesOf(operations, type).handled++;
 }
 
-/** A handler threw, or its promise rejected (P9). */
-export function fail(cell: Cell, envelope: Envelope, thrown: unknown, handling: Handling | null): void {
+/**
+ * A handler threw, or its promise rejected (P9). Its observers are told before its supervisor is, so that they know the failure which
+ * is then logged.
+ */
+export function fail(
+  cell: Cell,
+  envelope: Envelope,
+  thrown: unknown,
+  handling: Handling | null,
+  observation: Ending | null | undefined = handling?.observation,
+): void {
   const error = deliveryError("handler-failed", new EnvelopeSource(envelope, cell), thrown);
   const passedOn = handling === null ? null : handling.passedOn;
   finish(cell, envelope, handling);
@@ -84,7 +94,7 @@ export function fail(cell: Cell, envelope: Envelope, thrown: unknown, handling: 
   const { isTold } = envelope;
   if (passedOn === null) envelope.fail(error); // Otherwise another handling tells the sender.
   handling?.end(ENDED);
-  handling?.observation?.end({ kind: "failed", error: thrown });
+  observation?.end({ kind: "failed", error: thrown });
   if (wasTold) failedLate(cell, envelope, error);
   else failed(cell, envelope, error, isTold && !hasGivenUp && passedOn === null);
 }
