@@ -63,10 +63,12 @@ const schemas = {
       cause: Type.Optional(Whole),
       /** It came through a door (`receive`, `parseMessage`). */
       door: Flag,
-      /** It went out by a transport. */
-      carried: Flag,
+      /** The handler of `cause` handed its own message on (`ctx.forward`): this line's end is the answer to that one, too. */
+      forwarded: Flag,
       /** It was answered by something that `recording.outside()` declared. */
       world: Flag,
+      /** The name by which `recording.outside()` declared that. */
+      outside: Type.Optional(Type.String()),
     },
     { description: "A message that was sent" },
   ),
@@ -93,6 +95,7 @@ const schemas = {
         Type.Literal("stashed"),
         Type.Literal("abandoned"),
         Type.Literal("dead"),
+        Type.Literal("sent"),
       ]),
       /** The reply of an ask. */
       value: Type.Optional(Type.Unknown()),
@@ -106,6 +109,10 @@ const schemas = {
       ),
       /** The reason of a dead letter. */
       reason: Type.Optional(Type.String()),
+      /** The address of the actor that handled it, where it is another one than the message was sent to: a pool's worker. */
+      by: Type.Optional(Type.String()),
+      /** It went out by a transport. Of a tell or an offer, `sent` is all that is known here. */
+      carried: Flag,
     },
     { description: "How a message ended" },
   ),
@@ -126,6 +133,8 @@ const schemas = {
       at: At,
       /** The lines before this one, in all parts, without headers. */
       lines: Count,
+      /** The messages that have no end, because they were still waiting or being handled. */
+      open: Type.Optional(Count),
     },
     { description: "The last line of a recording that ended in order" },
   ),

@@ -18,3 +18,7 @@ export {
   type RecordingLine,
   RecordingSchemas,
 } from "./format";
+export type { Included } from "./include";
+export type { RecorderOptions } from "./options";
+export { recorder } from "./recorder";
+export type { Recording, RecordingCounts } from "./recording";

@@ -41,6 +41,8 @@ export interface RecordingFileOptions {
   readonly compress?: "zstd" | false | undefined;
   /** Bytes of lines that wait to be written, beyond which lines are dropped and counted. Default: 8 MiB. */
   readonly maxBuffer?: number | undefined;
+  /** More members of the `close` line. Default: none. */
+  readonly closing?: (() => object) | undefined;
   /** Told of trouble. It is not called inside of `append`. An error that it throws is ignored. */
   readonly onTrouble?: ((trouble: RecordingTrouble) => void) | undefined;
 }

@@ -279,7 +279,7 @@ export class RecordingFile {
   async #end(): Promise<void> {
     if (this.#part === null) return;
     if (this.#lost.lines > 0) this.#tellLoss();
-    const line = JSON.stringify({ kind: "close", at: this.#at(), lines: this.#queued });
+    const line = JSON.stringify({ kind: "close", at: this.#at(), lines: this.#queued, ...this.#options.closing?.() });
     this.#add(line, OWN, line.length + 1);
     const limit = Promise.withResolvers<void>();
     const timer = this.#clock.setTimer(() => limit.resolve(), CLOSE);

@@ -1,0 +1,67 @@
+import { BOUND, type Check, type Checks, COUNT, checkOptions, DURATION, must, TEXT } from "./checks";
+import type { RotateOptions } from "./files/options";
+import { type Included, isIncluded } from "./include";
+
+/** The options of a recording. */
+export interface RecorderOptions {
+  /** The path of the file. Its later parts have their number before the ending: `run.2.ndjson`. */
+  readonly to: string;
+  /**
+   * `"off"` installs nothing and opens no file. `"record"` records. `"replay"` records nothing, and answers from the file `to` what was
+   * declared by `recording.outside`. Default: `"record"`.
+   */
+  readonly mode?: "off" | "record" | "replay";
+  /**
+   * The actors whose messages are recorded, both those that they get and those that they send: references, addresses, and patterns in
+   * which `*` stands for any characters. Default: all actors.
+   */
+  readonly include?: readonly Included[];
+  /**
+   * The share of messages that are recorded, from 0 to 1. It is decided by lot for each message that begins something; all that such a
+   * message causes is recorded with it. Default: 1.
+   */
+  readonly sample?: number;
+  /** The seed of `recording.random()`: a whole number. Default: a random one, which stands in the file. */
+  readonly seed?: number;
+  /** When the file is cut into parts, and how many are kept. Default: 64 MiB each, 16 of them. */
+  readonly rotate?: RotateOptions;
+  /** Compresses the file. Default: false. */
+  readonly compress?: "zstd" | false;
+  /**
+   * The most bytes that wait in memory for the disk. Lines beyond are dropped, counted, and told in the file and by the event
+   * `record:dropped`. Default: 8 MiB.
+   */
+  readonly maxBuffer?: number;
+}
+
+export type Mode = NonNullable<RecorderOptions["mode"]>;
+
+const MODES: readonly unknown[] = ["off", "record", "replay"];
+const ROTATE: Checks<RotateOptions> = { bytes: BOUND, age: DURATION, keep: BOUND };
+const rotate: Check = (value) => checkOptions(value, ROTATE, "the rotation of a recording", "{ bytes: 100_000_000 }");
+
+const CHECKS: Checks<RecorderOptions> = {
+  to: TEXT,
+  mode: must('is "off", "record" or "replay"', (value) => MODES.includes(value)),
+  include: must(
+    'is an array of references, addresses and patterns, such as ["@(tools/*)"]',
+    (value) => Array.isArray(value) && value.every(isIncluded),
+  ),
+  sample: must("is a number from 0 to 1", (value) => typeof value === "number" && value >= 0 && value <= 1, RangeError),
+  seed: must("is a whole number", Number.isSafeInteger, RangeError),
+  rotate,
+  compress: must('is "zstd" or false', (value) => value === "zstd" || value === false),
+  maxBuffer: COUNT,
+};
+
+/**
+ * Throws when an option is misspelt or invalid.
+ *
+ * @throws TypeError or RangeError.
+ */
+export function checkRecorderOptions(given: unknown): asserts given is RecorderOptions {
+  checkOptions(given, CHECKS, "a recording", '{ to: "recordings/run.ndjson" }');
+  if (given.to === undefined) {
+    throw new TypeError('A recording needs the path of its file: recorder(system, { to: "recordings/run.ndjson" }).');
+  }
+}
