@@ -48,7 +48,7 @@ export async function partsOf(where: string): Promise<RecordingParts | undefined
   if ((await kindOf(where)) === "file") {
     const isRefused = refused.find(({ path }) => path === where);
     if (isRefused !== undefined) throw isRefused.error;
-    return recordings.find(({ parts }) => parts.some(({ path }) => path === where));
+    return recordings.find(({ parts, torn }) => torn.includes(where) || parts.some(({ path }) => path === where));
   }
   if (others.length > 0) {
     const names = recordings.slice(0, 3).map(({ parts }) => parts[0].path);
