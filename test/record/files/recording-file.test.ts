@@ -207,6 +207,7 @@ test("a turn's lines are one write, and the next ones wait for 5 ms or a full ba
   await clock.settle();
   await file.flush();
   expect(file.counts.bytes).toBe(before + 300);
+  await clock.settle();
   file.append(messageLine(4, 100), true);
   expect([clock.timers, clock.heldTimers]).toEqual([1, 0]); // It keeps no process alive.
   await clock.advance(5);
