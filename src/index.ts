@@ -95,7 +95,7 @@ export {
   publicError,
   type SuccessResponse,
 } from "./message/response";
-export { type TraceContext, traceContext } from "./message/trace-context";
+export { type TraceContext, traceContext, traceOf } from "./message/trace-context";
 export { parseMessage, parseResponse, serializeMessage, writeJson } from "./message/wire";
 export { expose, publicIssues } from "./message/withhold";
 export { jsonSchemaOf, type OperationJsonSchema } from "./protocol/json-schema";

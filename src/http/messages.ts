@@ -6,7 +6,7 @@ import {
   type Message,
   type Metadata,
   parseMessage,
-  traceContext,
+  traceOf,
 } from "../index";
 import { askOptions, logFailure, offer, unwritable } from "./actors";
 import { readBody } from "./body";
@@ -134,6 +134,6 @@ function failed(endpoint: Endpoint, message: Message, error: AskError): Response
 
 /** The metadata of a message from outside: that of its request, with the trace context that the message itself has. The rest is dropped. */
 function withTrace(metadata: Metadata | undefined, given: Metadata | undefined): Metadata | undefined {
-  const trace = traceContext(given?.["traceparent"], given?.["tracestate"]);
+  const trace = traceOf(given);
   return trace === undefined ? metadata : { ...metadata, tracestate: undefined, ...trace };
 }

@@ -1,8 +1,8 @@
 /** The trace that a message belongs to (W3C Trace Context), as handlers read it in `ctx.metadata`. */
-export interface TraceContext {
+export type TraceContext = {
   readonly traceparent: string;
   readonly tracestate?: string;
-}
+};
 
 /** Version, trace, parent and flags; what a later version has behind them is not known. */
 const TRACEPARENT = /^([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
@@ -24,6 +24,20 @@ export function traceContext(traceparent: unknown, tracestate: unknown): TraceCo
   if (parent === undefined) return undefined;
   const state = typeof tracestate === "string" ? stateIn(tracestate) : undefined;
   return state === undefined ? { traceparent: parent } : { traceparent: parent, tracestate: state };
+}
+
+/**
+ * The trace context among metadata, or among the members of another object, such as the `_meta` of a message of MCP. Undefined as above. For
+ * code that sends by a reference in place of its `ctx`, which hands on by itself.
+ *
+ * @example
+ * const trace = traceOf(ctx.metadata);
+ * ref.tell("note", "later", trace === undefined ? {} : { metadata: trace });
+ */
+export function traceOf(given: unknown): TraceContext | undefined {
+  if (typeof given !== "object" || given === null) return undefined;
+  const { traceparent, tracestate } = given as Record<string, unknown>; // Any object has such members, or not.
+  return traceparent === undefined ? undefined : traceContext(traceparent, tracestate);
 }
 
 function parentIn(text: string): string | undefined {

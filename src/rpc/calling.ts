@@ -10,7 +10,7 @@ import {
 } from "../index";
 import { fits } from "./channels/intake";
 import type { Called, Calling } from "./contract";
-import { membersOf } from "./conventions";
+import { membersOf, withTrace } from "./conventions";
 import { failureOf } from "./errors";
 import type { ConnectionParts } from "./wire";
 
@@ -113,7 +113,7 @@ export class Caller {
   }
 
   #send(out: Outgoing, method: Method | undefined): void {
-    const { wire, capabilities, maxUnsent, maxBytes, progressing } = this.#options;
+    const { wire, capabilities, maxUnsent, maxBytes, progressing, isTraced } = this.#options;
     const isAsk = out.pattern === "ask";
     if (method === undefined || (method.needs !== undefined && !capabilities.has(method.needs))) {
       out.fail("unknown-operation");
@@ -121,9 +121,9 @@ export class Caller {
     else if (isAsk && this.#isDeaf) out.fail("unreachable", new Error("The other side has ended its output."));
     else {
       const id = ++this.#lastId;
-      const params = paramsText(
-        isAsk && out.wantsProgress ? (progressing.mark(out.payload, id) ?? out.payload) : out.payload,
-      );
+      const { payload } = out;
+      const marked = isAsk && out.wantsProgress ? (progressing.mark(payload, id) ?? payload) : payload;
+      const params = paramsText(isTraced ? withTrace(marked, out.metadata) : marked);
       if (typeof params === "object") out.fail("invalid-payload", [params]);
       else {
         const text = isAsk ? `${method.head},"id":${id}${params}}` : `${method.head}${params}}`;

@@ -121,6 +121,13 @@ export interface PeerOptions<Parts extends Protocols = Protocols> {
   /** The notification of progress, both ways: `$/progress` (LSP) or `notifications/progress` (MCP). Default: `notifications/progress`. */
   readonly progress?: ProgressName;
   /**
+   * True to send the trace of a message with it, and to take that of the other side: `traceparent` and `tracestate` (W3C Trace Context) in the
+   * `_meta` of the params, where MCP and ACP have them. Handlers read them in `ctx.metadata`, and what they send is in the same trace. Nothing
+   * else of the metadata travels, and params that are an array have no place for it. False for another side that refuses members that it
+   * does not know. Default: true.
+   */
+  readonly trace?: boolean;
+  /**
    * Makes the error of a request that failed, in place of the table of codes. The other side learns all of it (P18). The table applies
    * where it returns undefined. Default: the table.
    */

@@ -1,7 +1,7 @@
-import type { Progress } from "../index";
+import { type Metadata, type Progress, traceOf } from "../index";
 import type { CancelName, ProgressName, RequestId } from "./contract";
 
-// JSON-RPC has neither cancellation nor progress. These are the conventions of LSP, ACP and MCP.
+// JSON-RPC has neither cancellation, nor progress, nor a place for a trace. These are the conventions of LSP, ACP and MCP.
 
 /** A value as the members of an object; none for anything else. */
 export const membersOf = (value: unknown): Readonly<Record<string, unknown>> =>
@@ -120,3 +120,23 @@ const PROGRESSING: { readonly [Name in ProgressName]: Progressing } = {
 
 export const PROGRESS_NAMES = Object.keys(PROGRESSING) as readonly ProgressName[]; // The table has them all.
 export const progressingBy = (name: ProgressName): Progressing => PROGRESSING[name];
+
+// ——— Trace context: in the `_meta` of the params, where MCP and ACP have reserved its names.
+
+/** The trace that a message belongs to. Undefined where there is none, or one that is not well formed. */
+export const traceIn = (params: unknown): Metadata | undefined => traceOf(membersOf(params)["_meta"]);
+
+/** Params without the trace that was found in them: the schema of an operation need not know of it. */
+export function withoutTrace(params: unknown): unknown {
+  const { _meta, ...others } = membersOf(params);
+  const { traceparent: _, tracestate: __, ...meta } = membersOf(_meta);
+  return Object.keys(meta).length === 0 ? others : { ...others, _meta: meta };
+}
+
+/** The params with the trace of their message, if it has one. An array has no place for it, and a trace of the params' own stays. */
+export function withTrace(params: unknown, metadata: Metadata | undefined): unknown {
+  const trace = traceOf(metadata);
+  if (trace === undefined || !isPlain(params)) return params;
+  const meta = membersOf(membersOf(params)["_meta"]);
+  return "traceparent" in meta ? params : { ...params, _meta: { ...meta, ...trace } };
+}

@@ -27,6 +27,7 @@ const RULES: { readonly [Name in keyof Required<PeerOptions>]: Rule } = {
   capabilities: [(value) => isObject(value) || Array.isArray(value), 'are names, as in ["fs.readTextFile"]'],
   cancel: oneOf(CANCEL_NAMES),
   progress: oneOf(PROGRESS_NAMES),
+  trace: [(value) => typeof value === "boolean", "is true or false"],
   errorOf: [isFunction, "is a function of an error and its method"],
   most: COUNT,
   longest: DURATION,

@@ -85,7 +85,7 @@ class Connection<Parts extends Protocols> implements Peer<Parts> {
   constructor(system: System, channel: Channel, options: PeerOptions<Parts>) {
     const { name = nameIn(system), serves = {}, calls, capabilities = [], errorOf } = options;
     const { most = 1_000, longest = 600_000, maxBytes = 4_194_304, maxDepth = 512, maxBatch = 100 } = options;
-    const { maxUnsent = 4_194_304, stalledAfter = 30_000 } = options;
+    const { maxUnsent = 4_194_304, stalledAfter = 30_000, trace: isTraced = true } = options;
     const { clock, log } = system;
     const cancelling = cancellingBy(options.cancel ?? "$/cancel_request");
     const progressing = progressingBy(options.progress ?? "notifications/progress");
@@ -103,7 +103,8 @@ class Connection<Parts extends Protocols> implements Peer<Parts> {
     const wire = new Wire(channel, clock, { most, maxUnsent, maxBytes, stalledAfter }, (cause) => this.#end(cause));
     const { counts } = this;
     const onChange = (): void => this.#update();
-    const parts = { wire, log, capabilities: this.capabilities, counts, cancelling, progressing, maxBytes, onChange };
+    const conventions = { cancelling, progressing, isTraced };
+    const parts = { wire, log, capabilities: this.capabilities, counts, ...conventions, maxBytes, onChange };
     this.#wire = wire;
     this.#serving = new Serving(serves, { ...parts, clock, errorOf, most, longest });
     this.#caller = new Caller({ ...parts, system, name, maxUnsent });

@@ -5,13 +5,14 @@ import {
   type Clock,
   type ClockTimer,
   type DeliveryError,
+  type Metadata,
   type OpenDoor,
   type Progress,
   quote,
 } from "../index";
 import type { Batch } from "./batch";
 import type { RequestId, RpcErrorObject, Served, Serves } from "./contract";
-import { isId, membersOf, type Token } from "./conventions";
+import { isId, membersOf, type Token, traceIn, withoutTrace } from "./conventions";
 import { errorObjectOf, RpcError } from "./errors";
 import { type Method, methodOf, payloadFor, type Way, wayTo } from "./methods";
 import { errorText, REFUSED, resultText } from "./responses";
@@ -135,8 +136,12 @@ export class Serving {
   notify(name: string, params: unknown): void {
     const method = this.#methodOf(name);
     const way = method === undefined ? undefined : (method.way ?? this.#wayBy(method, params));
-    if (method !== undefined && way !== undefined) way.door.tell(method.operation, payloadFor(way.hasPayload, params));
-    else this.#options.counts.refused++;
+    if (method === undefined || way === undefined) this.#options.counts.refused++;
+    else {
+      const metadata = this.#options.isTraced ? traceIn(params) : undefined;
+      if (metadata === undefined) way.door.tell(method.operation, payloadFor(way.hasPayload, params));
+      else way.door.tell(method.operation, payloadFor(way.hasPayload, withoutTrace(params)), { metadata });
+    }
   }
 
   /** Cancels a request because the other side has given it up. Does nothing when the request has ended already. */
@@ -179,16 +184,23 @@ export class Serving {
     this.#calls.set(id ?? call, call);
     this.#held += call.share;
     call.batch?.begin();
-    const payload = payloadFor(hasPayload, params);
+    const metadata = this.#options.isTraced ? traceIn(params) : undefined;
+    const payload = payloadFor(hasPayload, metadata === undefined ? params : withoutTrace(params));
     const settle = (result: AskResult): void => this.#settle(call, result);
-    if (call.token === undefined) call.ask = door.askInto(method.operation, payload, method.longest, undefined, settle);
-    else this.#beginTold(call, door, payload, settle);
+    if (call.token === undefined) call.ask = door.askInto(method.operation, payload, method.longest, metadata, settle);
+    else this.#beginTold(call, door, payload, metadata, settle);
     if (call.result !== null) this.#end(call, call.result); // It was refused at once.
     this.#options.onChange();
   }
 
   /** Begins a request whose sender listens to progress. */
-  #beginTold(call: Call, door: OpenDoor, payload: unknown, settle: (result: AskResult) => void): void {
+  #beginTold(
+    call: Call,
+    door: OpenDoor,
+    payload: unknown,
+    metadata: Metadata | undefined,
+    settle: (result: AskResult) => void,
+  ): void {
     const { operation, longest: timeout } = call.method;
     const options: AskOptions = {
       timeout,
@@ -196,6 +208,7 @@ export class Serving {
         call.ask = { cancel };
       },
       onProgress: (progress) => this.#tellProgress(call, progress),
+      ...(metadata !== undefined && { metadata }),
     };
     void door.ask(operation, payload, options).then(settle);
   }

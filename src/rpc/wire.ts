@@ -25,6 +25,8 @@ export interface ConnectionParts {
   readonly counts: { -readonly [Name in keyof PeerCounts]: PeerCounts[Name] };
   readonly cancelling: Cancelling;
   readonly progressing: Progressing;
+  /** True where the trace of a message travels with it. */
+  readonly isTraced: boolean;
   readonly maxBytes: number;
   /** Called when a request of either side has begun, and when requests have ended. */
   readonly onChange: () => void;

@@ -6,6 +6,7 @@ import {
   receive,
   type SignaturesOf,
   type Spawner,
+  traceOf,
 } from "../../index";
 import { FOREVER } from "../connection";
 import { type AcpElicitation, type AcpPermission, type AcpTerminalsRef, CLIENT_OPERATIONS } from "../methods";
@@ -89,7 +90,9 @@ export class Front {
         if (terminals === undefined) throw NO_TERMINALS;
         const { sessionId } = request;
         // `ctx.ask` would lose the reply when the connection ends, and the new terminal would stay.
-        const asked = await receive(terminals).ask("createTerminal", request, FOREVER);
+        const metadata = traceOf(ctx.metadata);
+        const beside = metadata === undefined ? FOREVER : { ...FOREVER, metadata };
+        const asked = await receive(terminals).ask("createTerminal", request, beside);
         const made = replyOf(asked) as CreateTerminalResponse; // By the protocol of terminals.
         const all = this.#terminals.get(sessionId) ?? new Set();
         this.#terminals.set(sessionId, all.add(made.terminalId));

@@ -1,4 +1,4 @@
-import type { AskResult, Clock, ClockTimer } from "../../index";
+import type { AskResult, Clock, ClockTimer, TraceContext } from "../../index";
 import { FOREVER } from "../connection";
 import type { AcpAgentRef } from "../methods";
 import { replyOf } from "../refusals";
@@ -23,6 +23,8 @@ const TO_END = 30_000;
 export class RemoteTurn {
   readonly #parts: TurnParts;
   readonly #clock: Clock;
+  /** The trace that its prompt belongs to. */
+  readonly #trace: TraceContext | undefined;
   readonly #over = Promise.withResolvers<void>();
   readonly #left = Promise.withResolvers<void>();
   #isLeft = false;
@@ -32,9 +34,10 @@ export class RemoteTurn {
   #giveUp: ((reason: unknown) => void) | undefined;
   #timer: ClockTimer | undefined;
 
-  constructor(parts: TurnParts, clock: Clock) {
+  constructor(parts: TurnParts, clock: Clock, trace: TraceContext | undefined) {
     this.#parts = parts;
     this.#clock = clock;
+    this.#trace = trace;
   }
 
   /** Settles when the agent has answered, or was not asked. Never rejects. */
@@ -82,7 +85,9 @@ export class RemoteTurn {
     const canceller = (cancel: (reason: unknown) => void): void => {
       this.#giveUp = cancel;
     };
-    const result = await agent.ask("prompt", { ...prompt, sessionId }, { ...FOREVER, canceller });
+    const metadata = this.#trace;
+    const beside = metadata === undefined ? {} : { metadata };
+    const result = await agent.ask("prompt", { ...prompt, sessionId }, { ...FOREVER, canceller, ...beside });
     await settled(); // What the agent sent before its response belongs to the turn.
     this.#isAnswered = true;
     this.#timer?.cancel();

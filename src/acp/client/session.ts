@@ -1,4 +1,4 @@
-import { type Context, defineProtocol, type Handlers, type RefTo, type SignaturesOf } from "../../index";
+import { type Context, defineProtocol, type Handlers, type RefTo, type SignaturesOf, traceOf } from "../../index";
 import { FOREVER } from "../connection";
 import { replyOf } from "../refusals";
 import { itemSchema, paramsSchema as params, replySchema as reply, updateSchema } from "../schema/message-schema";
@@ -47,7 +47,7 @@ export function remoteSession(
   let last: Promise<void> = Promise.resolve();
   return {
     prompt(payload) {
-      const turn = new RemoteTurn(parts, ctx.clock);
+      const turn = new RemoteTurn(parts, ctx.clock, traceOf(ctx.metadata));
       ctx.onAbort(() => turn.leave());
       const items = turn.items(payload, last);
       last = turn.ended;

@@ -1,4 +1,13 @@
-import type { ActorStream, Context, Handlers, Ref, SignaturesOf, Spawner, Stream } from "../../index";
+import {
+  type ActorStream,
+  type Context,
+  type Handlers,
+  type Ref,
+  type SignaturesOf,
+  type Spawner,
+  type Stream,
+  traceOf,
+} from "../../index";
 import { AcpTerminals, type AcpTerminalsRef } from "../methods";
 import { invalidParams, invalidRequest, notFound } from "../refusals";
 import type { CreateTerminalRequest, TerminalExitStatus } from "../schema/types";
@@ -63,7 +72,9 @@ function terminals(
       const limit = Math.min(request.outputByteLimit ?? maxOutput, maxOutput);
       const terminalId = crypto.randomUUID();
       // `ctx.stream` would end with this handler, before the code does.
-      all.set(terminalId, new Terminal(request.sessionId, limit, code.stream("executeStream", run)));
+      const metadata = traceOf(ctx.metadata);
+      const output = code.stream("executeStream", run, metadata === undefined ? {} : { metadata });
+      all.set(terminalId, new Terminal(request.sessionId, limit, output));
       return { terminalId };
     },
     terminalOutput: (request) => find(request).output,
